@@ -1,0 +1,146 @@
+import type { Options, Run } from './options.ts'
+
+export type OptionName = keyof Options
+
+export interface OptionSpec {
+  flags: string
+  about: string
+  /** Numbers are checked before the command's module is loaded; text and switches are not. */
+  number?: NumberRange
+}
+
+export interface NumberRange {
+  integer?: boolean
+  min: number
+  max?: number
+}
+
+export interface CommandSpec {
+  name: string
+  arguments?: string
+  about: string
+  options: readonly OptionName[]
+  defaults?: Options
+  load: () => Promise<{ run: Run }>
+}
+
+export const optionSpecs: Record<OptionName, OptionSpec> = {
+  json: { flags: '--json', about: 'one line of JSON, the last of stdout' },
+  journal: { flags: '--journal <db>', about: 'the journal' },
+  seconds: { flags: '--seconds <n>', about: 'end by itself after so many seconds', number: { min: 0.001 } },
+  speed: { flags: '--speed <x>', about: 'how much faster than life the market runs', number: { min: 0.001 } },
+  live: { flags: '--live', about: 'let bots with `mode: live` trade real money' },
+  yes: { flags: '--yes', about: 'confirm --live without a person' },
+  port: { flags: '--port <n>', about: 'the port on loopback', number: { integer: true, min: 0, max: 65_535 } },
+  dialect: {
+    flags: '--dialect <seed>',
+    about: 'vary what the document leaves open',
+    number: { integer: true, min: 0 },
+  },
+  market: { flags: '--market <file>', about: 'a recorded market (NDJSON) instead of a made one' },
+  seed: { flags: '--seed <n>', about: 'the seed of the made market', number: { integer: true, min: 0 } },
+  plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
+  verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
+  accept: { flags: '--accept <signature>', about: 'accept a foreign transaction of the wallet' },
+}
+
+const journal = { journal: 'data/sluice.db' } satisfies Options
+
+export const catalogue: Record<string, readonly CommandSpec[]> = {
+  'Trade:': [
+    {
+      name: 'demo',
+      about: 'trade on an embedded sandbox: no account, no money, no network',
+      options: ['seconds', 'speed', 'journal', 'json'],
+      load: () => import('./demo.ts'),
+    },
+    {
+      name: 'run',
+      arguments: '<file...>',
+      about: 'run the bots of one or several configurations; on paper unless --live',
+      options: ['live', 'yes', 'json'],
+      load: () => import('./run.ts'),
+    },
+    {
+      name: 'check',
+      arguments: '<file...>',
+      about: 'say everything that is wrong with a configuration, and the worst case it allows',
+      options: ['json'],
+      load: () => import('./check.ts'),
+    },
+    {
+      name: 'record',
+      arguments: '<file>',
+      about: 'journal the feed without trading',
+      options: ['seconds'],
+      load: () => import('./record.ts'),
+    },
+    {
+      name: 'sandbox',
+      about: "serve the trading service's protocol on loopback, alone",
+      options: ['port', 'dialect', 'market', 'speed', 'seed', 'plan'],
+      load: () => import('./sandbox.ts'),
+    },
+  ],
+  'Read a journal:': [
+    {
+      name: 'replay',
+      about: 'repeat what was recorded',
+      options: ['journal', 'verify', 'json'],
+      defaults: journal,
+      load: () => import('./replay.ts'),
+    },
+    {
+      name: 'orders',
+      about: 'every order, and what became of it',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./orders.ts'),
+    },
+    {
+      name: 'fills',
+      about: 'every execution, with its signature',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./fills.ts'),
+    },
+    {
+      name: 'positions',
+      about: 'what each bot holds',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./positions.ts'),
+    },
+  ],
+  'Steer a running process:': [
+    {
+      name: 'halt',
+      about: 'no more entries, until resume; restarts included',
+      options: ['journal'],
+      defaults: journal,
+      load: () => import('./halt.ts'),
+    },
+    {
+      name: 'resume',
+      about: 'allow entries again',
+      options: ['accept', 'journal'],
+      defaults: journal,
+      load: () => import('./resume.ts'),
+    },
+    {
+      name: 'flatten',
+      about: 'halt and sell everything',
+      options: ['journal'],
+      defaults: journal,
+      load: () => import('./flatten.ts'),
+    },
+    {
+      name: 'sell',
+      arguments: '<mint>',
+      about: 'sell all of one token',
+      options: ['journal'],
+      defaults: journal,
+      load: () => import('./sell.ts'),
+    },
+  ],
+}

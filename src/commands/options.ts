@@ -1,0 +1,19 @@
+/** What any command may be given; the catalogue says which command takes which. */
+export interface Options {
+  json?: boolean
+  journal?: string
+  seconds?: number
+  speed?: number
+  live?: boolean
+  yes?: boolean
+  port?: number
+  dialect?: number
+  market?: string
+  seed?: number
+  plan?: string
+  verify?: boolean
+  accept?: string
+}
+
+/** The one export of every command's module: does the work and answers the exit code. */
+export type Run = (args: string[], options: Options) => Promise<number>
