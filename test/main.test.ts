@@ -1,0 +1,67 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { catalogue } from '../src/commands/catalogue.ts'
+
+const bin = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
+const names = Object.values(catalogue).flatMap((commands) => commands.map(({ name }) => name))
+
+function sluice(args: string[], node = process.execPath, nodeArgs: string[] = []) {
+  const { status, stdout, stderr } = spawnSync(node, [...nodeArgs, bin, ...args], { encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+test('--help names every command and ends with 0', () => {
+  const { status, stdout, stderr } = sluice(['--help'])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+})
+
+test('--version is the package version', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  expect(sluice(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test.each(names)('%s --help ends with 0', (name) => {
+  expect(sluice([name, '--help'])).toMatchObject({ status: 0, stderr: '' })
+})
+
+test.each([
+  ['no command', [], 'Usage: sluice'],
+  ['an unknown command', ['trade'], "unknown command 'trade'"],
+  ['an unknown option', ['orders', '--all'], "unknown option '--all'"],
+  ['a missing file', ['run'], "missing required argument 'file'"],
+  ['one argument too many', ['record', 'a.yaml', 'b.yaml'], 'too many arguments'],
+  ['text for a number', ['demo', '--seconds', 'soon'], 'A number of at least 0.001 is needed'],
+  ['a port that is none', ['sandbox', '--port', '70000'], 'A whole number from 0 to 65535 is needed'],
+])('%s is said on stderr and ends with 2', (_name, args, says) => {
+  const { status, stdout, stderr } = sluice(args)
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toContain(says)
+})
+
+const oneLine = /^sluice needs Node >= 22\.18, this is [\d.]+: .*npm start.*\n$/
+
+test.each(['20.20.2', '22.17.1', '18.0.0'])('Node %s gets one line and 2', (version) => {
+  const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } })`
+  const { status, stdout, stderr } = sluice(['demo'], process.execPath, ['--import', `data:text/javascript,${pretend}`])
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(oneLine)
+})
+
+test('a Node that is really old gets one line and 2', ({ skip }) => {
+  const old = (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .find((node) => existsSync(node) && Number(version(node).split('.')[0]) < 22)
+  if (!old) return skip('no Node older than 22 on PATH')
+  const { status, stdout, stderr } = sluice(['demo'], old)
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toMatch(oneLine)
+})
+
+function version(node: string): string {
+  return execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' })
+}
