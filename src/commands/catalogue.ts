@@ -50,21 +50,21 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
   'Trade:': [
     {
       name: 'demo',
-      about: 'trade on an embedded sandbox: no account, no money, no network',
+      about: 'trade on an embedded sandbox: no account, no key, no network',
       options: ['seconds', 'speed', 'journal', 'json'],
       load: () => import('./demo.ts'),
     },
     {
       name: 'run',
       arguments: '<file...>',
-      about: 'run the bots of one or several configurations; on paper unless --live',
+      about: 'run bots by their configuration; on paper unless --live',
       options: ['live', 'yes', 'json'],
       load: () => import('./run.ts'),
     },
     {
       name: 'check',
       arguments: '<file...>',
-      about: 'say everything that is wrong with a configuration, and the worst case it allows',
+      about: 'all that is wrong with a configuration, and its worst case',
       options: ['json'],
       load: () => import('./check.ts'),
     },

@@ -1,0 +1,51 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { type CommandSpec, catalogue, type NumberRange, type OptionName, optionSpecs } from './catalogue.ts'
+import { helpText } from './help.ts'
+import type { Options } from './options.ts'
+
+/** Parses the command line by the catalogue, loads the one module it asks for, runs it; answers the exit code. */
+export async function parse(args: readonly string[]): Promise<number> {
+  let exitCode = 0
+  const program = new Command('sluice')
+    .helpCommand(false)
+    .showHelpAfterError('(sluice --help lists what there is)')
+    .exitOverride()
+  program.helpInformation = helpText
+  for (const spec of Object.values(catalogue).flat()) {
+    const command = declare(program, spec)
+    command.action(async () => {
+      const { run } = await spec.load()
+      exitCode = await run(command.args, command.opts<Options>())
+    })
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    // commander has said what was wrong; asking for help is not wrong.
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? 0 : 2
+  }
+  return exitCode
+}
+
+function declare(program: Command, spec: CommandSpec): Command {
+  const command = program.command(spec.arguments ? `${spec.name} ${spec.arguments}` : spec.name)
+  command.description(spec.about)
+  for (const name of spec.options) command.addOption(option(name, spec.defaults?.[name]))
+  return command
+}
+
+function option(name: OptionName, value: Options[OptionName]): Option {
+  const { flags, about, number } = optionSpecs[name]
+  const declared = new Option(flags, about)
+  if (value !== undefined) declared.default(value)
+  if (number) declared.argParser((text) => parseNumber(text, number))
+  return declared
+}
+
+function parseNumber(text: string, { integer = false, min, max = Number.MAX_SAFE_INTEGER }: NumberRange): number {
+  const value = Number(text)
+  if (text.trim() !== '' && value >= min && value <= max && (!integer || Number.isInteger(value))) return value
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+  throw new InvalidArgumentError(`A ${integer ? 'whole ' : ''}number ${range} is needed.`)
+}
