@@ -1,0 +1,70 @@
+/** Every code that a user, a strategy or a journal can meet, with what it means and what to do. One table: the documents are checked
+ *  against it. Expected outcomes are values that carry one of these; a bug throws instead. */
+export const ERRORS = {
+  // an order that the engine did not let pass
+  PRICE_UNKNOWN: 'no robust price yet: too few prints of a sensible size, or their unit is not proved',
+  LANE_BUSY: 'another order of this wallet, mint and side is still open',
+  POSITION_OPEN: 'the bot already holds this mint; set scaleIn to add to it',
+  NO_POSITION: 'the bot holds nothing of this mint',
+  MINT_OWNED: 'another bot of the same wallet holds this mint',
+  MINT_DENIED: 'this mint is money itself (wSOL, USDC, USDT), not a token to trade',
+  MINT_INVALID: 'the mint is not a base58 key of 32 bytes',
+  AMOUNT_RANGE: "the amount is outside what the service accepts (0.001 SOL up to the plan's maximum)",
+  SLIPPAGE_RANGE: 'the slippage is outside what the service accepts (0.1 to 50 percent)',
+  FEE_RANGE: 'the priority fee is outside what the service accepts (0.00001 to 0.01 SOL)',
+  STALE_EVENT: 'the event that it was decided on is too old (orders.maxEventAgeSeconds)',
+  ORDER_LIMIT: 'more than limits.maxSolPerOrder',
+  HOUR_LIMIT: 'limits.maxSolPerHour is reached',
+  POSITIONS_LIMIT: 'limits.maxOpenPositions is reached',
+  MINT_LIMIT: 'limits.maxSolPerMint is reached',
+  LOSS_LIMIT: 'limits.maxDailyLossSol is reached; entries stop until 00:00 UTC',
+  BALANCE_LOW: 'the wallet does not cover the order at its worst cost',
+  BALANCE_UNKNOWN: "the wallet's balance has not been read yet",
+  HALTED: 'entries are halted; `sluice resume` lets them go on',
+  EXITS_ONLY: 'the strategy threw an error, so its bot only closes what it holds',
+  FEED_DOWN: 'the feed is not live, so nothing is bought',
+  KEY_REFUSED: 'the service refuses the key; entries stop until it is replaced',
+  PLAN_REFUSED: 'the service refuses this request under the present plan',
+  WARMING: 'the bot is being shown the past; nothing is ordered',
+  UNIT_CONTRADICTED: "our own fills contradict the unit of the feed's prices; entries stop",
+  // an order that was accepted and not sent
+  LIMIT_WAIT: 'no free request within 2 seconds under the plan',
+  TTL: 'it could not be sent within its time to live',
+  CHASED: 'the price ran away before it could be sent (orders.maxChasePercent)',
+  CANCELLED: 'cancelled before it was sent',
+  TOO_LATE: 'it was already being sent, so it cannot be cancelled',
+  // what the service says, in the document's words
+  INSUFFICIENT_BALANCE: 'the service says: not enough SOL for trade plus fees',
+  INVALID_MINT: 'the service says: mint address invalid or the token does not exist',
+  SLIPPAGE_EXCEEDED: 'the price moved beyond the accepted slippage',
+  RATE_LIMIT: 'the service says: too many requests',
+  INVALID_PARAMETERS: 'the service says: invalid parameters',
+  AUTHENTICATION_FAILED: 'the service says: invalid API key',
+  SUBSCRIPTION_FAILED: 'the service says: invalid subscription key',
+  RATE_LIMIT_EXCEEDED: 'the service says: too many messages',
+  CONNECTION_LIMIT: 'the service says: too many concurrent connections',
+  // what became of an attempt
+  UNSENT: 'not a byte of the request was written',
+  ANSWER_LOST: 'the request was written and its answer is not known',
+  ANSWER_UNREADABLE: 'the service answered with something that is neither a signature nor one known code',
+  REVERTED: 'the transaction landed and failed; its fee is paid',
+  ABSENT: 'proved: it cannot execute any more',
+  CRASHED: 'the process ended while it was simulated',
+  REVERSED: 'a fork took the transaction back',
+} as const
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** A failure that ends a command: shown as one message without a stack, with this exit code. */
+export class SluiceError extends Error {
+  readonly exitCode: ExitCode
+  constructor(message: string, exitCode: ExitCode = ExitCode.failed) {
+    super(message)
+    this.name = 'SluiceError'
+    this.exitCode = exitCode
+  }
+}
+
+/** 0 done; 1 failed; 2 configuration or arguments are wrong; 3 key or plan refused; 4 refused for safety. */
+export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4 } as const
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]

@@ -1,0 +1,160 @@
+import { type Block, NO_DETAILS, type RowKind, type Texts, type TokenDetails, type TokenId } from './block.ts'
+import type { Millis } from './units.ts'
+
+/** Numbers of a row that is about to be written; see `Columns` for what each kind keeps where. */
+export interface RowNumbers {
+  price: number
+  amount: number
+  size: number
+  marketCap: number
+  extra: number
+  extra2: number
+}
+
+const ROW_BYTES = 8 * 8 + 4 + 4 + 4 + 1 + 1 + 1
+const TEXT_BYTES_PER_ROW = 144 // a signature of 88 and a trader of 44 characters, and room for new tokens
+
+/** The block that the feed is writing. One SharedArrayBuffer, so that the journal's thread reads rows without a copy.
+ *  `append` refuses a row that does not fit; the feed then starts another block. */
+export class LiveBlock implements Block {
+  readonly buffer: SharedArrayBuffer
+  readonly capacity: number
+  readonly mints: readonly string[]
+  readonly texts: ArenaTexts
+  readonly time: Float64Array
+  readonly stamp: Float64Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+  readonly marketCap: Float64Array
+  readonly extra: Float64Array
+  readonly extra2: Float64Array
+  readonly token: Uint32Array
+  readonly kind: Uint8Array
+  length = 0
+
+  /** `mints` is the process's table of interned mints: shared, growing. `buffer` re-opens one that another thread has made. */
+  constructor(mints: readonly string[], capacity = 8192, buffer?: SharedArrayBuffer) {
+    this.mints = mints
+    this.capacity = capacity
+    this.buffer = buffer ?? new SharedArrayBuffer(8 + capacity * (ROW_BYTES + TEXT_BYTES_PER_ROW))
+    let at = 0
+    const floats = (): Float64Array => {
+      at += capacity * 8
+      return new Float64Array(this.buffer, at - capacity * 8, capacity)
+    }
+    const words = (count: number): Uint32Array => {
+      at += count * 4
+      return new Uint32Array(this.buffer, at - count * 4, count)
+    }
+    const bytes = (count: number): Uint8Array => {
+      at += count
+      return new Uint8Array(this.buffer, at - count, count)
+    }
+    this.time = floats()
+    this.stamp = floats()
+    this.price = floats()
+    this.amount = floats()
+    this.size = floats()
+    this.marketCap = floats()
+    this.extra = floats()
+    this.extra2 = floats()
+    this.token = words(capacity)
+    const ends = words(capacity)
+    const signatureBytes = bytes(capacity)
+    const traderBytes = bytes(capacity)
+    this.kind = bytes(capacity)
+    this.texts = new ArenaTexts(ends, signatureBytes, traderBytes, bytes(this.buffer.byteLength - at))
+  }
+
+  /** Appends one row; false when rows or text are full. The row becomes visible to readers of `length` only when it is whole.
+   *  `signature` and `trader` are at most 255 bytes. */
+  append(
+    time: Millis,
+    stamp: Millis,
+    kind: RowKind,
+    token: TokenId,
+    numbers: RowNumbers,
+    signature: string,
+    trader: string,
+    details?: TokenDetails,
+  ): boolean {
+    const row = this.length
+    if (row === this.capacity || !this.texts.append(row, signature, trader, details)) return false
+    this.time[row] = time
+    this.stamp[row] = stamp
+    this.kind[row] = kind
+    this.token[row] = token
+    this.price[row] = numbers.price
+    this.amount[row] = numbers.amount
+    this.size[row] = numbers.size
+    this.marketCap[row] = numbers.marketCap
+    this.extra[row] = numbers.extra
+    this.extra2[row] = numbers.extra2
+    this.length = row + 1
+    return true
+  }
+}
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Strings as they came, one after the other: signature, trader, details as JSON. */
+export class ArenaTexts implements Texts {
+  /** Where the text of a row ends; it starts where the row before ends. */
+  readonly #ends: Uint32Array
+  readonly #signatureBytes: Uint8Array
+  readonly #traderBytes: Uint8Array
+  readonly #arena: Uint8Array
+
+  constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
+    this.#ends = ends
+    this.#signatureBytes = signatureBytes
+    this.#traderBytes = traderBytes
+    this.#arena = arena
+  }
+
+  append(row: number, signature: string, trader: string, details: TokenDetails | undefined): boolean {
+    const start = this.#start(row)
+    const afterSignature = this.#write(signature, start)
+    const afterTrader = afterSignature < 0 ? -1 : this.#write(trader, afterSignature)
+    if (afterTrader < 0 || afterSignature - start > 255 || afterTrader - afterSignature > 255) return false
+    const end = details === undefined ? afterTrader : this.#write(JSON.stringify(details), afterTrader)
+    if (end < 0) return false
+    this.#signatureBytes[row] = afterSignature - start
+    this.#traderBytes[row] = afterTrader - afterSignature
+    this.#ends[row] = end
+    return true
+  }
+
+  signature(row: number): string {
+    const start = this.#start(row)
+    return this.#read(start, start + (this.#signatureBytes[row] as number))
+  }
+
+  trader(row: number): string {
+    const start = this.#start(row) + (this.#signatureBytes[row] as number)
+    return this.#read(start, start + (this.#traderBytes[row] as number))
+  }
+
+  details(row: number): TokenDetails {
+    const start = this.#start(row) + (this.#signatureBytes[row] as number) + (this.#traderBytes[row] as number)
+    const end = this.#ends[row] as number
+    return start === end ? NO_DETAILS : (JSON.parse(this.#read(start, end)) as TokenDetails)
+  }
+
+  #start(row: number): number {
+    return row === 0 ? 0 : (this.#ends[row - 1] as number)
+  }
+
+  /** The offset after the text, or -1 where it does not fit. */
+  #write(text: string, at: number): number {
+    if (text.length === 0) return at
+    const { read, written } = encoder.encodeInto(text, this.#arena.subarray(at))
+    return read === text.length ? at + written : -1
+  }
+
+  #read(from: number, to: number): string {
+    return from === to ? '' : decoder.decode(this.#arena.subarray(from, to))
+  }
+}

@@ -1,0 +1,66 @@
+import type { ErrorCode } from './errors.ts'
+import type { Json } from './json.ts'
+import type { AccountMoney, BotMoney, Money, Timer } from './money.ts'
+import type { ExecutionReport, Order, OrderState } from './order.ts'
+import type { Position } from './position.ts'
+import type { BotSettings, Plan } from './settings.ts'
+import type { Lamports, Millis, Seq } from './units.ts'
+
+/** Everything that may change state and is not a market row; journaled as rows. */
+export type Input =
+  | StartInput
+  | { kind: 'feed'; status: FeedStatus; confirmed: readonly string[] }
+  /** The feed was not live in between, for these keys. */
+  | { kind: 'gap'; from: Millis; to: Millis; keys: readonly string[] }
+  | { kind: 'timer'; id: number }
+  | { kind: 'report'; id: number; report: ExecutionReport }
+  /** The wallet as read from the chain. */
+  | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
+  | { kind: 'plan'; plan: Plan }
+  | { kind: 'command'; command: Command }
+
+/** First input of a segment: all that a replay needs to start from. */
+export interface StartInput {
+  kind: 'start'
+  segment: number
+  /** Hash of the effective configuration. */
+  config: string
+  /** Hash of Sluice and of every strategy file. */
+  code: string
+  seed: number
+  bots: readonly BotSettings[]
+  plan: Plan
+  units: UnitSettings
+  money: Money
+  /** Rows that the strategies were shown before this start; empty where from > to. */
+  warm: { from: Seq; to: Seq }
+}
+
+/** What the user says about the feed's units; `auto` has to be proved. */
+export interface UnitSettings {
+  readonly tradePrice: 'auto' | 'sol'
+  readonly tradeAmount: 'auto' | 'sol'
+}
+
+/** live: confirmed and fresh. stale: silent too long. down: no connection. refused: the key is refused. */
+export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
+
+export type Command =
+  | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
+  | { name: 'sell'; mint: string }
+  | { name: 'signal'; signal: string; data: Json }
+
+/** What the engine decides. Journaled in order; an order forces a FULL commit and takes everything before it along. */
+export type Output =
+  | { kind: 'order'; order: Order }
+  | { kind: 'orderState'; orderId: string; state: OrderState; code: ErrorCode | ''; reason: string }
+  | { kind: 'cancel'; orderId: string; code: ErrorCode }
+  | { kind: 'refused' | 'note'; bot: string; mint: string; code: ErrorCode | ''; reason: string }
+  | { kind: 'position'; position: Position }
+  | { kind: 'timer'; timer: Timer }
+  | { kind: 'timerCleared'; id: number }
+  | { kind: 'bot'; money: BotMoney }
+  | { kind: 'account'; money: AccountMoney }
+  | { kind: 'keys'; want: readonly string[] }
+  /** A person should see it: a strategy that threw, a limit reached. */
+  | { kind: 'alarm'; bot: string; code: ErrorCode | 'STRATEGY_THREW'; reason: string }

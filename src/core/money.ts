@@ -1,0 +1,70 @@
+import type { Json } from './json.ts'
+import type { Order, OrderState } from './order.ts'
+import type { Position } from './position.ts'
+import type { Lamports, Millis } from './units.ts'
+
+/** Everything about money that a restart takes over from the journal's rows: what was decided, never decided again. */
+export interface Money {
+  readonly nextOrder: number
+  readonly nextTimer: number
+  readonly accounts: readonly AccountMoney[]
+  readonly bots: readonly BotMoney[]
+  /** Open orders only. */
+  readonly orders: readonly OpenOrder[]
+  /** Positions that are not closed. */
+  readonly positions: readonly Position[]
+  readonly timers: readonly Timer[]
+}
+
+export const NO_MONEY: Money = {
+  nextOrder: 1,
+  nextTimer: 1,
+  accounts: [],
+  bots: [],
+  orders: [],
+  positions: [],
+  timers: [],
+}
+
+export interface AccountMoney {
+  readonly account: string
+  /** The wallet as last read (live) or computed (paper); null before the first reading. */
+  lamports: Lamports | null
+  /** Slot of that reading; fills of later slots are added to it. 0 for paper. */
+  slot: number
+  /** Entries stop until `resume`. */
+  halted: boolean
+}
+
+export interface BotMoney {
+  readonly bot: string
+  readonly account: string
+  /** `exits-only` after its strategy threw: it closes what it holds and opens nothing, until the next start. */
+  status: 'active' | 'exits-only'
+  /** What the strategy keeps; `bot.state = ...` replaces it. */
+  state: Json
+  /** SOL asked by buys within the last 60 minutes, for the hourly limit. */
+  buys: { time: Millis; lamports: Lamports }[]
+  /** UTC day (days since 1970) that the two sums below belong to. */
+  day: number
+  /** Realised profit less fees since that day began. */
+  dayRealizedLamports: Lamports
+  /** What open positions were worth less their cost when it began. */
+  dayStartUnrealizedLamports: Lamports
+}
+
+export interface OpenOrder {
+  readonly order: Order
+  state: OrderState
+}
+
+export interface Timer {
+  readonly id: number
+  readonly bot: string
+  /** The strategy's own name for it, or `hold:<mint>`, `retry:<mint>` for those of exits. */
+  readonly name: string
+  readonly owner: 'strategy' | 'exits'
+  readonly at: Millis
+  /** 0: once. */
+  readonly everyMs: number
+}

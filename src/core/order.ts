@@ -1,0 +1,195 @@
+import type { ErrorCode } from './errors.ts'
+import type { Lamports, Millis, Seq, TokenAmount } from './units.ts'
+
+export type TradeSide = 'buy' | 'sell'
+
+/** Exits go before entries everywhere and wait without bound. */
+export type OrderClass = 'exit' | 'entry'
+
+/** How much. A buy names SOL; a sell names everything that the wallet holds, a share of it, or an amount of base units. */
+export type Size =
+  | { readonly kind: 'sol'; readonly lamports: Lamports }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'tokens'; readonly tokens: TokenAmount; readonly decimals: number }
+
+/** An approved request: what a strategy or an exit wants and the engine has let pass. Never changed afterwards. */
+export interface Order {
+  /** `o1`, `o2`, ...: counted within a journal. */
+  readonly id: string
+  readonly seq: Seq
+  readonly time: Millis
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly class: OrderClass
+  readonly size: Size
+  /** First what is sent first; what follows is the ladder that a refusal for slippage climbs. Percent, 0.1 to 100. */
+  readonly slippagePercents: readonly number[]
+  /** null: the service chooses. */
+  readonly priorityFeeLamports: Lamports | null
+  /** The most that this order can take out of the wallet: amount with slippage, priority fee, base fee, rent, service fee. */
+  readonly reserveLamports: Lamports
+  /** Not to be sent after this time; null for exits, which always are. */
+  readonly notAfter: Millis | null
+  /** The robust price it was decided on, SOL a token; null where there was none (an exit may go without). */
+  readonly price: number | null
+  readonly reason: string
+}
+
+/** (account, mint, side): holds one open order, from accepted on. */
+export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string {
+  return `${order.account}|${order.mint}|${order.side}`
+}
+
+/** A sale of everything: the chain refuses to execute it twice, so it is the one order that never waits for proof. */
+export function isFullExit(order: Pick<Order, 'side' | 'size'>): boolean {
+  return order.side === 'sell' && order.size.kind === 'all'
+}
+
+export type OrderState =
+  | 'accepted'
+  | 'working'
+  | 'filled'
+  | 'failed'
+  | 'not_executed'
+  | 'held'
+  | 'refused'
+  | 'expired'
+  | 'cancelled'
+
+/** The moves an order may make. `filled -> working` is a fill that a fork took back; anything may become filled by a late fill. */
+export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = {
+  accepted: ['working', 'filled', 'failed', 'refused', 'expired', 'cancelled', 'held'],
+  working: ['accepted', 'filled', 'failed', 'not_executed', 'held', 'expired', 'refused', 'cancelled'],
+  held: ['filled', 'not_executed', 'failed'],
+  filled: ['working', 'filled'],
+  failed: ['filled'],
+  not_executed: ['filled'],
+  refused: ['filled'],
+  expired: ['filled'],
+  cancelled: ['filled'],
+}
+
+/** Open: the lane is held, the reservation counts. */
+export function isOpen(state: OrderState): boolean {
+  return state === 'accepted' || state === 'working' || state === 'held'
+}
+
+/** One possible execution of an order; durable before it can execute. */
+export interface Attempt {
+  /** `o1.1`, `o1.2`, ... */
+  readonly id: string
+  readonly orderId: string
+  readonly account: string
+  readonly bot: string
+  readonly executor: ExecutorKind
+  readonly mint: string
+  readonly side: TradeSide
+  readonly class: OrderClass
+  readonly size: Size
+  readonly slippagePercent: number
+  readonly priorityFeeLamports: Lamports | null
+  /** The order's price, for executors that simulate; null where there was none. */
+  readonly price: number | null
+  readonly armedAt: Millis
+  state: AttemptState
+  /** Once it is known; '' before. */
+  signature: string
+  /** Why it is where it is; '' while there is nothing to say. */
+  code: ErrorCode | ''
+}
+
+export type ExecutorKind = 'cloud' | 'local' | 'paper'
+
+export type AttemptState =
+  | 'armed'
+  | 'unsent'
+  | 'acked'
+  | 'refused'
+  | 'unknown'
+  | 'landed'
+  | 'filled'
+  | 'reverted'
+  | 'absent'
+  | 'undecided'
+  | 'built'
+  | 'verified'
+  | 'signed'
+  | 'sent'
+  | 'expired'
+
+/** The moves an attempt may make: cloud and paper start at `armed`, local at `built`. Any end may turn out to have executed. */
+export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
+  armed: ['unsent', 'acked', 'refused', 'unknown', 'landed', 'filled', 'reverted', 'absent'],
+  acked: ['landed', 'filled', 'reverted', 'absent', 'unknown', 'undecided'],
+  unknown: ['acked', 'landed', 'filled', 'reverted', 'absent', 'undecided', 'refused', 'unknown'],
+  landed: ['filled', 'reverted', 'unknown', 'landed'],
+  undecided: ['landed', 'filled', 'reverted', 'absent'],
+  built: ['verified', 'refused'],
+  verified: ['signed', 'refused'],
+  signed: ['sent', 'unknown', 'landed', 'filled', 'reverted', 'expired'],
+  sent: ['landed', 'filled', 'reverted', 'expired', 'unknown'],
+  unsent: [],
+  refused: ['landed', 'filled'],
+  filled: ['unknown'],
+  reverted: ['landed', 'filled', 'unknown'],
+  absent: ['landed', 'filled'],
+  expired: ['landed', 'filled'],
+}
+
+/** Attempts that may still execute: their lane stays closed and they are resumed after a restart. */
+export function isUndecided(state: AttemptState): boolean {
+  return (
+    state === 'armed' ||
+    state === 'acked' ||
+    state === 'unknown' ||
+    state === 'landed' ||
+    state === 'signed' ||
+    state === 'sent' ||
+    state === 'undecided'
+  )
+}
+
+/** Our own execution, read from the landed transaction. */
+export interface Fill {
+  readonly signature: string
+  readonly orderId: string
+  readonly attemptId: string
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly slot: number
+  readonly time: Millis
+  /** Base units that came in (buy) or went out (sell); positive. */
+  readonly tokens: TokenAmount
+  readonly decimals: number
+  /** SOL that changed hands for them, the venue's and the service's fee inside; positive. */
+  readonly tradeLamports: Lamports
+  /** Base and priority fee of the transaction. */
+  readonly feeLamports: Lamports
+  /** Rent put into (positive) or got back from (negative) token accounts. */
+  readonly rentLamports: Lamports
+  /** Change of the wallet by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a sell. */
+  readonly walletLamports: Lamports
+  /** Seen at finalized; until then a fork may take it back. */
+  readonly final: boolean
+}
+
+/** What became of an order, said by the gateway or the audit to the engine. Durable before it is said. */
+export interface ExecutionReport {
+  readonly orderId: string
+  /** '' while there is no attempt. */
+  readonly attemptId: string
+  /** Where the order is now. */
+  readonly state: OrderState
+  readonly code: ErrorCode | ''
+  readonly reason: string
+  readonly fill?: Fill
+  /** This signature's fill was taken back by a fork. */
+  readonly reversed?: string
+  /** Paid for a transaction that reverted. */
+  readonly feeLamports?: Lamports
+}

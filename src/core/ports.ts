@@ -1,0 +1,129 @@
+// Every seam on one screen. core/ is synchronous; promises live inside live executors, the feed and the resolver.
+import type { Account } from './account.ts'
+import type { Block } from './block.ts'
+import type { ErrorCode } from './errors.ts'
+import type { Input, Output } from './messages.ts'
+import type { Attempt, ExecutionReport, ExecutorKind, Fill, Order } from './order.ts'
+import type { Lamports, Millis, Seq } from './units.ts'
+
+/** All bots and accounts of one process under one seq. Pure: no clock, no I/O, nothing shared with the gateway but messages, so it may
+ *  sit on the main thread or in one worker. `outputs` is drained and reused by the runner: empty for nearly every row. */
+export interface EnginePort {
+  readonly outputs: Output[]
+  row(seq: Seq, time: Millis, block: Block, row: number): void
+  input(seq: Seq, time: Millis, input: Input): void
+  /** Strategies see it, their requests are discarded, money is untouched. */
+  warm(block: Block, row: number): void
+}
+
+/** Delays are monotonic; system or simulated (a heap, ties by insertion). */
+export interface Clock {
+  now(): Millis
+  after(ms: number, run: () => void): Cancel
+}
+
+/** The runner's one door. */
+export interface Sink {
+  /** Returns the next row not taken: it stops after a row with outputs, so that the driver can look at the clock. */
+  rows(block: Block, from: number, to: number): number
+  post(input: Input): void
+}
+
+/** Where market rows come from: service/feed, or simulation/tape which drives the simulated clock between rows. */
+export interface Source {
+  start(sink: Sink): Stop
+  /** The subscription keys wanted from now on; the whole set. */
+  want(keys: readonly string[]): void
+}
+
+/** Carries one attempt out once. `done`: any number of `unknown` and provisional `filled`, then one final outcome; never from inside the
+ *  call itself. Reversals and late fills come from the audit as reports. No promise crosses this seam, so a simulated executor is a timer
+ *  and a backtest is one synchronous loop. */
+export interface Executor {
+  execute(attempt: Attempt, done: (outcome: Outcome) => void): void
+  /** Goes on with an attempt that an earlier process armed: never sends it again, only finds out. */
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void
+}
+
+export type Outcome =
+  | { kind: 'filled'; fill: Fill; final: boolean }
+  | { kind: 'reverted'; signature: string; feeLamports: Lamports; code: ErrorCode; final: boolean }
+  | { kind: 'refused'; code: ErrorCode; reason: string; retry: 'wait' | 'slippage' | 'never'; retryAfterMs?: number } // the service said no
+  | { kind: 'unsent'; reason: string } // proved: not a byte was written
+  | { kind: 'absent' } // proved: it cannot execute any more
+  | { kind: 'acked'; signature: string } // not an end: it may land
+  | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay held
+
+/** Lane and slot are taken in `submit`, synchronously; then one commit (tape, order, attempt, slot); then `execute`. */
+export interface GatewayPort {
+  submit(order: Order): void
+  cancel(orderId: string, code: ErrorCode): void
+}
+
+/** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable (FULL), in order. */
+export interface Journal {
+  rows(block: Block, from: number, to: number, firstSeq: Seq): void
+  input(seq: Seq, time: Millis, input: Input): void
+  output(seq: Seq, time: Millis, index: number, output: Output): void
+  write(record: JournalRecord): void
+  commit(then: () => void): void
+}
+
+export type JournalRecord =
+  | { kind: 'attempt'; attempt: Attempt }
+  | { kind: 'fill'; fill: Fill }
+  /** A report that the engine has not taken yet: the input with its id takes it; on start those that no input took are delivered again. */
+  | { kind: 'report'; id: number; report: ExecutionReport }
+  | { kind: 'slot'; slot: Slot }
+  | { kind: 'mark'; account: string; mint: string; highPrice: number }
+  | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that did not fit, kept for inspection, bounded
+
+/** A request of the plan's budget, held until 60 s after it completed. Times are hrtime nanoseconds of the boot `boot`. */
+export interface Slot {
+  readonly key: string
+  readonly id: number
+  readonly boot: string
+  readonly takenAt: bigint
+  readonly doneAt: bigint | null
+}
+
+/** All that differs between live, paper, backtest and replay. */
+export interface World {
+  clock: Clock
+  source: Source
+  executor: (account: Account, kind: ExecutorKind) => Executor
+  journal: Journal
+}
+
+// What a simulation replaces under the live adapters: service/ and chain/ take these, never undici, ws or web3.js themselves.
+
+/** One HTTPS exchange; never throws. The promise ends when the answer is whole or can not come any more (hard limit 60 s). */
+export type Http = (request: HttpRequest) => Promise<HttpResult>
+export interface HttpRequest {
+  method: 'GET' | 'POST'
+  url: string
+  headers: Readonly<Record<string, string>>
+  body?: string
+}
+export type HttpResult =
+  | { kind: 'unsent'; reason: string } // proved by the client's diagnostics: no byte of the request was written
+  | { kind: 'answered'; status: number; headers: Readonly<Record<string, string>>; body: string }
+  | { kind: 'lost'; reason: string }
+
+export type Dial = (url: string, on: SocketEvents) => Socket
+export interface SocketEvents {
+  open(): void
+  message(data: Uint8Array, binary: boolean): void
+  closed(reason: string): void // once, whatever happened
+}
+export interface Socket {
+  send(text: string): void
+  terminate(): void
+}
+
+/** One JSON-RPC call to the chain; never throws. */
+export type Rpc = (method: string, params: readonly unknown[]) => Promise<RpcResult>
+export type RpcResult = { ok: true; value: unknown } | { ok: false; code: number; message: string }
+
+export type Cancel = () => void
+export type Stop = () => Promise<void>

@@ -1,0 +1,65 @@
+import type { Account } from './account.ts'
+import type { ExitRules } from './exits.ts'
+import type { Json } from './json.ts'
+import type { ExecutorKind } from './order.ts'
+import type { Lamports } from './units.ts'
+
+/** One bot as configured, every default filled in: what the engine needs to know of it. Plain JSON, so it lies in the journal. */
+export interface BotSettings {
+  readonly name: string
+  /** Name or path of the strategy. */
+  readonly strategy: string
+  readonly params: Json
+  readonly account: Account
+  readonly executor: ExecutorKind
+  readonly orders: OrderSettings
+  readonly exitOrders: ExitOrderSettings
+  /** Exits of a position for which the order named none. */
+  readonly exits: ExitRules
+  readonly limits: Limits
+  /** Money that a paper account starts with. */
+  readonly paperLamports: Lamports
+  readonly seed: number
+}
+
+/** How entries go out. */
+export interface OrderSettings {
+  /** 0.1 to 50. */
+  readonly slippagePercent: number
+  /** null: the service chooses. */
+  readonly priorityFeeLamports: Lamports | null
+  /** An entry that could not be sent so long after its decision is dropped. */
+  readonly ttlMs: number
+  /** An entry decided on an event older than this is refused: arrival less the service's timestamp, above the usual difference. */
+  readonly maxEventAgeMs: number
+  /** An entry is dropped when the robust price ran up by more than this before it was sent. */
+  readonly maxChasePercent: number
+}
+
+/** How exits go out. */
+export interface ExitOrderSettings {
+  /** Slippage of the first, second, ... try. */
+  readonly slippageLadder: readonly number[]
+  readonly retryMs: number
+}
+
+/** Bounds below the strategy. Infinity does not exist in JSON, so an absent bound is null. */
+export interface Limits {
+  readonly maxLamportsPerOrder: Lamports | null
+  /** SOL asked by buys in any 60 minutes, open and unknown ones included. */
+  readonly maxLamportsPerHour: Lamports | null
+  readonly maxOpenPositions: number | null
+  /** Position size: SOL asked for one mint. */
+  readonly maxLamportsPerMint: Lamports | null
+  /** Realised and unrealised loss since 00:00 UTC at what selling now would bring; entries stop when it is reached. */
+  readonly maxDailyLossLamports: Lamports | null
+}
+
+/** A plan tier as numbers. */
+export interface Plan {
+  readonly name: string
+  readonly requestsPerMinute: number
+  readonly connections: number
+  readonly messagesPerSecond: number
+  readonly maxBuyLamports: Lamports
+}

@@ -1,0 +1,163 @@
+import type { z } from 'zod'
+import type { NewToken, PriceUpdate, Trade } from './block.ts'
+import type { ErrorCode } from './errors.ts'
+import type { ExitRules } from './exits.ts'
+import type { Json } from './json.ts'
+import type { OrderState, TradeSide } from './order.ts'
+import type { PositionState } from './position.ts'
+import type { Millis } from './units.ts'
+
+/** What a strategy file exports. `P` are its parameters, `S` what it keeps for each token. */
+export interface Strategy<P = unknown, S = unknown> {
+  readonly name: string
+  readonly about: string
+  /** A zod object: types, defaults, the check of the YAML and the sweep's space in one. */
+  readonly params: z.ZodType<P>
+  /** What it wants to see: `trades`, `newTokens`, `priceUpdates`, or mints. */
+  readonly keys: readonly string[]
+  /** How much of the tape it is shown before it may act, in seconds. Default 600. */
+  readonly warmup?: number
+  /** Exits for its positions where neither the order nor the bot names any. */
+  readonly exits?: ExitRules
+  /** The state of a token that it sees for the first time. */
+  readonly token?: () => S
+  start(params: P, bot: Bot<S>): Handlers<S>
+}
+
+/** Handlers are called one at a time, in the order of the stream, and finish before the next one starts. */
+export interface Handlers<S> {
+  onTrade?(trade: Trade, token: Token<S>): void
+  onNewToken?(event: NewToken, token: Token<S>): void
+  onPriceUpdate?(update: PriceUpdate, token: Token<S>): void
+  /** Once for each landed transaction of this bot, as soon as it is confirmed; finality and reversal come as `onOrder`. */
+  onFill?(fill: FillView, token: Token<S>): void
+  onOrder?(order: OrderView, token: Token<S>): void
+  onTimer?(name: string): void
+  /** The feed was not live for a while: what happened then was not seen. */
+  onGap?(gap: { readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }): void
+  onSignal?(name: string, data: Json): void
+  onStop?(): void
+}
+
+/** A token as one bot sees it: one record for as long as the engine knows the mint. */
+export interface Token<S = unknown> {
+  readonly mint: string
+  /** The robust price, SOL a token; undefined before there were enough prints of a sensible size. */
+  readonly price: number | undefined
+  /** Exists from the moment a buy is accepted until the last token is sold. */
+  readonly position: PositionView | undefined
+  state: S
+}
+
+export interface PositionView {
+  readonly mint: string
+  readonly state: PositionState
+  /** Whole tokens; 0 while opening. */
+  readonly tokens: number
+  readonly costSol: number
+  /** SOL a token, fees aside. */
+  readonly averagePrice: number
+  readonly openedAt: Millis
+  readonly highPrice: number
+  /** What selling all now would bring, impact and venue fee taken off; undefined without a robust price. */
+  readonly valueSol: number | undefined
+  readonly realizedSol: number
+  readonly exits: ExitRules
+}
+
+export interface FillView {
+  readonly orderId: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly sol: number
+  /** Whole tokens. */
+  readonly tokens: number
+  /** SOL a token. */
+  readonly price: number
+  /** Base and priority fee. */
+  readonly feeSol: number
+  readonly signature: string
+  readonly time: Millis
+  readonly final: boolean
+}
+
+export interface OrderView {
+  readonly id: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly state: OrderState
+  readonly code: ErrorCode | ''
+  readonly reason: string
+}
+
+/** The answer to a request, at once. What happens later comes as `onOrder` and `onFill`. */
+export type Placed =
+  | { readonly ok: true; readonly id: string }
+  | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
+
+export interface BuyOptions {
+  readonly sol: number
+  /** Why: shown beside the order for ever. */
+  readonly reason: string
+  readonly slippagePercent?: number
+  readonly priorityFeeSol?: number
+  readonly ttlSeconds?: number
+  /** Add to a position that is already held. */
+  readonly scaleIn?: boolean
+  readonly exits?: ExitRules
+}
+
+export type SellOptions = ({ readonly percent: number } | { readonly tokens: number } | { readonly all: true }) & {
+  readonly reason: string
+}
+
+export interface Quote {
+  readonly sol: number
+  /** Whole tokens. */
+  readonly tokens: number
+  readonly impactPercent: number
+  /** Venue fee, base fee and, for a buy, rent. */
+  readonly feesSol: number
+  /** `estimate`: the depth is inferred from the price, the feed names no reserves. */
+  readonly confidence: 'estimate'
+}
+
+/** What a strategy may do. Every method answers at once. */
+export interface Bot<S = unknown> {
+  readonly name: string
+  /** Plain JSON; assign a new value to save it: `bot.state = { ... }`. */
+  state: Json
+  /** The time of the row or input being handled. */
+  now(): Millis
+  /** Seeded, in [0, 1). */
+  random(): number
+  token(mint: string): Token<S> | undefined
+  position(mint: string): PositionView | undefined
+  positions(): PositionView[]
+  /** Open orders. */
+  orders(): OrderView[]
+  /** This run's last fills, newest last, at most 100. */
+  fills(): readonly FillView[]
+  wallet(): { readonly sol: number | undefined; readonly reservedSol: number }
+  budget(): { readonly solThisHour: number; readonly profitTodaySol: number; readonly halted: boolean }
+  buy(token: Token<S> | string, options: BuyOptions): Placed
+  sell(token: Token<S> | string, options: SellOptions): Placed
+  /** False when the order is not open any more or already being sent. */
+  cancel(orderId: string): boolean
+  setExits(token: Token<S> | string, exits: ExitRules): boolean
+  quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
+  quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
+  /** Timers survive a restart; a name is used once at a time, setting it again replaces it. */
+  every(name: string, seconds: number): void
+  after(name: string, seconds: number): void
+  clear(name: string): void
+  watch(mint: string): boolean
+  unwatch(mint: string): void
+  /** A decision not to trade, for `sluice why`. */
+  note(mint: string, why: string): void
+}
+
+/** Checks nothing and costs nothing: it gives the types. */
+export function defineStrategy<P, S = undefined>(strategy: Strategy<P, S>): Strategy<P, S> {
+  return strategy
+}
