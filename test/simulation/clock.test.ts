@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+
+test('timers run in the order of their time, then of their setting, each at its own time', () => {
+  const clock = new SimulatedClock(1000)
+  const ran: string[] = []
+  const note = (name: string) => () => ran.push(`${name}@${clock.now()}`)
+  clock.after(20, note('b'))
+  clock.after(10, note('a'))
+  clock.after(20, note('c'))
+  clock.after(21, note('late'))
+  expect(clock.nextAt()).toBe(1010)
+  clock.advanceTo(1020)
+  expect(ran).toEqual(['a@1010', 'b@1020', 'c@1020'])
+  expect(clock.now()).toBe(1020)
+})
+
+test('a timer that sets timers: those due run in the same call', () => {
+  const clock = new SimulatedClock()
+  const ran: number[] = []
+  clock.after(5, () => {
+    clock.after(0, () => ran.push(clock.now()))
+    clock.after(2, () => ran.push(clock.now()))
+    clock.after(100, () => ran.push(clock.now()))
+  })
+  clock.advanceTo(10)
+  expect(ran).toEqual([5, 7])
+  expect(clock.nextAt()).toBe(105)
+})
+
+test.each([
+  [1.2, 2],
+  [0, 0],
+  [-7, 0],
+])('a delay of %d ms is %i', (ms, due) => {
+  const clock = new SimulatedClock()
+  clock.after(ms, () => {})
+  expect(clock.nextAt()).toBe(due)
+})
+
+test('what is no time is refused, and none is set for ever', () => {
+  const clock = new SimulatedClock(50)
+  expect(() => clock.after(Number.NaN, () => {})).toThrow(RangeError)
+  expect(() => clock.after(Number.POSITIVE_INFINITY, () => {})).toThrow(RangeError)
+  expect(() => clock.advanceTo(49)).toThrow('time runs backwards')
+  expect(() => clock.advanceTo(Number.NaN)).toThrow(RangeError)
+  expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+})
+
+test('a cancelled timer is gone; cancelling twice, or after it ran, does nothing', () => {
+  const clock = new SimulatedClock()
+  const ran: string[] = []
+  const cancel = clock.after(1, () => ran.push('cancelled'))
+  const done = clock.after(2, () => ran.push('ran'))
+  cancel()
+  cancel()
+  clock.advanceTo(2)
+  done()
+  clock.after(1, () => ran.push('next'))
+  done()
+  clock.advanceTo(3)
+  expect(ran).toEqual(['ran', 'next'])
+})
+
+test('a timer may cancel another one of the same moment', () => {
+  const clock = new SimulatedClock()
+  let cancel = () => {}
+  clock.after(1, () => cancel())
+  cancel = clock.after(1, () => expect.fail('it was cancelled'))
+  clock.advanceTo(1)
+})
+
+test('like a sorted list, whatever is set and cancelled', () => {
+  fc.assert(
+    fc.property(fc.array(fc.record({ ms: fc.nat(50), drop: fc.boolean() })), (timers) => {
+      const clock = new SimulatedClock()
+      const ran: number[] = []
+      const cancels = timers.map(({ ms }, index) => clock.after(ms, () => ran.push(index)))
+      for (const [index, { drop }] of timers.entries()) if (drop) cancels[index]?.()
+      clock.advanceTo(50)
+      const expected = timers.map((timer, index) => ({ ...timer, index })).filter(({ drop }) => !drop)
+      expect(ran).toEqual(expected.sort((a, b) => a.ms - b.ms || a.index - b.index).map(({ index }) => index))
+    }),
+  )
+})
