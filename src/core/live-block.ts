@@ -11,6 +11,15 @@ export interface RowNumbers {
   extra2: number
 }
 
+/** Texts of a row that still lie in the frame they came in, as UTF-8: copied into the block without ever becoming strings. */
+export interface RowBytes {
+  bytes: Uint8Array
+  signatureStart: number
+  signatureEnd: number
+  traderStart: number
+  traderEnd: number
+}
+
 const ROW_BYTES = 8 * 8 + 4 + 4 + 4 + 1 + 1 + 1
 const TEXT_BYTES_PER_ROW = 144 // a signature of 88 and a trader of 44 characters, and room for new tokens
 
@@ -81,6 +90,27 @@ export class LiveBlock implements Block {
   ): boolean {
     const row = this.length
     if (row === this.capacity || !this.texts.append(row, signature, trader, details)) return false
+    this.#finish(row, time, stamp, kind, token, numbers)
+    return true
+  }
+
+  /** As `append`, with signature and trader copied from the bytes of a frame. */
+  appendBytes(
+    time: Millis,
+    stamp: Millis,
+    kind: RowKind,
+    token: TokenId,
+    numbers: RowNumbers,
+    source: RowBytes,
+    details?: TokenDetails,
+  ): boolean {
+    const row = this.length
+    if (row === this.capacity || !this.texts.appendBytes(row, source, details)) return false
+    this.#finish(row, time, stamp, kind, token, numbers)
+    return true
+  }
+
+  #finish(row: number, time: Millis, stamp: Millis, kind: RowKind, token: TokenId, numbers: RowNumbers): void {
     this.time[row] = time
     this.stamp[row] = stamp
     this.kind[row] = kind
@@ -92,7 +122,6 @@ export class LiveBlock implements Block {
     this.extra[row] = numbers.extra
     this.extra2[row] = numbers.extra2
     this.length = row + 1
-    return true
   }
 }
 
@@ -115,9 +144,20 @@ export class ArenaTexts implements Texts {
   }
 
   append(row: number, signature: string, trader: string, details: TokenDetails | undefined): boolean {
-    const start = this.#start(row)
-    const afterSignature = this.#write(signature, start)
+    const afterSignature = this.#write(signature, this.#start(row))
     const afterTrader = afterSignature < 0 ? -1 : this.#write(trader, afterSignature)
+    return this.#finish(row, afterSignature, afterTrader, details)
+  }
+
+  appendBytes(row: number, source: RowBytes, details: TokenDetails | undefined): boolean {
+    const afterSignature = this.#copy(source.bytes, source.signatureStart, source.signatureEnd, this.#start(row))
+    const afterTrader =
+      afterSignature < 0 ? -1 : this.#copy(source.bytes, source.traderStart, source.traderEnd, afterSignature)
+    return this.#finish(row, afterSignature, afterTrader, details)
+  }
+
+  #finish(row: number, afterSignature: number, afterTrader: number, details: TokenDetails | undefined): boolean {
+    const start = this.#start(row)
     if (afterTrader < 0 || afterSignature - start > 255 || afterTrader - afterSignature > 255) return false
     const end = details === undefined ? afterTrader : this.#write(JSON.stringify(details), afterTrader)
     if (end < 0) return false
@@ -152,6 +192,14 @@ export class ArenaTexts implements Texts {
     if (text.length === 0) return at
     const { read, written } = encoder.encodeInto(text, this.#arena.subarray(at))
     return read === text.length ? at + written : -1
+  }
+
+  /** As `#write`; a loop, because a view for so few bytes costs more than they do. */
+  #copy(bytes: Uint8Array, from: number, to: number, at: number): number {
+    const end = at + to - from
+    if (end > this.#arena.length) return -1
+    for (let index = from; index < to; index++) this.#arena[at++] = bytes[index] as number
+    return end
   }
 
   #read(from: number, to: number): string {
