@@ -1,5 +1,5 @@
 import type { Json } from './json.ts'
-import type { Order, OrderState } from './order.ts'
+import type { Fill, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
 import type { Lamports, Millis } from './units.ts'
 
@@ -14,6 +14,8 @@ export interface Money {
   /** Positions that are not closed. */
   readonly positions: readonly Position[]
   readonly timers: readonly Timer[]
+  /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not counted twice. */
+  readonly fills: readonly Fill[]
 }
 
 export const NO_MONEY: Money = {

@@ -50,7 +50,7 @@ export type Outcome =
   | { kind: 'reverted'; signature: string; feeLamports: Lamports; code: ErrorCode; final: boolean }
   | { kind: 'refused'; code: ErrorCode; reason: string; retry: 'wait' | 'slippage' | 'never'; retryAfterMs?: number } // the service said no
   | { kind: 'unsent'; reason: string } // proved: not a byte was written
-  | { kind: 'absent' } // proved: it cannot execute any more
+  | { kind: 'absent'; code?: ErrorCode } // proved: it cannot execute any more; ABSENT where no other code says why
   | { kind: 'acked'; signature: string } // not an end: it may land
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay held
 

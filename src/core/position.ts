@@ -27,4 +27,6 @@ export interface Position {
   feeLamports: Lamports
   /** Full exits tried since the last success: how far up the ladder the next one starts. */
   exitTries: number
+  /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
+  exiting: string
 }

@@ -1,0 +1,88 @@
+import type { TokenId } from './block.ts'
+import { dueExit } from './exits.ts'
+import type { Order } from './order.ts'
+import type { Position } from './position.ts'
+import type { Session } from './session.ts'
+
+/** Everything that acts on a price by itself: exits of open positions, and buys that wait while the price runs away. By token number, so
+ *  that a row of a token that nobody holds costs one array read. */
+export class ExitWatch {
+  readonly #session: Session
+  readonly #positions: (Position[] | undefined)[] = []
+  readonly #waiting: (Waiting[] | undefined)[] = []
+  readonly #marked = new Set<Position>()
+  readonly #sell: (position: Position, reason: string) => void
+
+  /** `sell` sends a full exit of a position whose exit is due. */
+  constructor(session: Session, sell: (position: Position, reason: string) => void) {
+    this.#session = session
+    this.#sell = sell
+  }
+
+  /** From the moment a position exists: its mint is subscribed and its price watched. */
+  watch(position: Position): void {
+    const token = this.#session.mints.intern(position.mint)
+    const watched = (this.#positions[token] ??= [])
+    if (watched.includes(position)) return
+    watched.push(position)
+    this.#session.wants.add(position.mint)
+  }
+
+  unwatch(position: Position): void {
+    const token = this.#session.mints.intern(position.mint)
+    const left = this.#positions[token]?.filter((other) => other !== position) ?? []
+    this.#positions[token] = left.length === 0 ? undefined : left
+    this.#session.wants.drop(position.mint)
+    this.#marked.delete(position)
+  }
+
+  /** A buy that may still wait for its request: dropped when the price runs up by more than `maxChasePercent` before it is sent. */
+  await(order: Order, maxChasePercent: number): void {
+    if (order.price === null) return
+    const token = this.#session.mints.intern(order.mint)
+    ;(this.#waiting[token] ??= []).push({ order, ceiling: order.price * (1 + maxChasePercent / 100) })
+  }
+
+  /** It is being sent, or over. */
+  sent(order: Order): void {
+    const token = this.#session.mints.intern(order.mint)
+    const left = this.#waiting[token]?.filter((waiting) => waiting.order.id !== order.id) ?? []
+    this.#waiting[token] = left.length === 0 ? undefined : left
+  }
+
+  /** Whether a print of this token can change anything. */
+  concerns(token: TokenId): boolean {
+    return this.#positions[token] !== undefined || this.#waiting[token] !== undefined
+  }
+
+  /** A print of this token may have moved its robust price. */
+  check(token: TokenId): void {
+    const price = this.#session.prices.at(token)
+    if (price === undefined) return
+    for (const { order, ceiling } of this.#waiting[token] ?? []) {
+      if (price > ceiling) this.#session.emit({ kind: 'cancel', orderId: order.id, code: 'CHASED' })
+    }
+    for (const position of this.#positions[token] ?? []) {
+      if (position.tokens === 0n) continue
+      if (price > position.highPrice) {
+        position.highPrice = price
+        this.#marked.add(position)
+      }
+      if (position.state !== 'open' || position.exiting !== '') continue
+      const reason = dueExit(position.exits, position.averagePrice, position.highPrice, price)
+      if (reason !== undefined) this.#sell(position, reason)
+    }
+  }
+
+  /** Positions whose high-water mark rose since the last call; written with the tape, not as an output. */
+  takeMarks(): Position[] {
+    const marked = [...this.#marked]
+    this.#marked.clear()
+    return marked
+  }
+}
+
+interface Waiting {
+  readonly order: Order
+  readonly ceiling: number
+}

@@ -1,0 +1,100 @@
+import type { Block, TokenId } from './block.ts'
+import type { UnitSettings } from './messages.ts'
+import { UnitProof } from './unit-proof.ts'
+
+/** Prints that the median is taken over. A jump therefore needs three prints to be believed; in real data one print in six is more than
+ *  twice off, but of those above the minimum size only one in sixty. */
+const WINDOW = 5
+const ENOUGH = 3
+
+/** Prints below this many SOL say nothing about the price. */
+export const MIN_PRINT_SOL = 0.01
+
+/** The robust price of every token, SOL a whole token: the median of its last sized prints. The only price that exits, limits, marks and
+ *  entries act on. Flat arrays by token number: folding a row hashes nothing and allocates nothing; the median is taken when asked for. */
+export class Prices {
+  readonly #proof: UnitProof
+  #rings = new Float64Array(0)
+  /** Prints seen since the last `forget`, up to WINDOW. */
+  #counts = new Uint8Array(0)
+  #cursors = new Uint8Array(0)
+  /** The median, or NaN where it has to be taken again. */
+  #medians = new Float64Array(0)
+  readonly #scratch = new Float64Array(WINDOW)
+
+  constructor(units: UnitSettings) {
+    this.#proof = new UnitProof(units)
+  }
+
+  /** Takes a trade row in; true when it is a print that may move the price. */
+  fold(block: Block, row: number, token: TokenId): boolean {
+    const amount = block.amount[row] as number
+    const price = amount / (block.size[row] as number)
+    if (!(amount >= MIN_PRINT_SOL && price > 0 && price < 1e9)) return false
+    if (!this.#proof.proved) this.#proof.fold(price, block.price[row] as number)
+    if (token >= this.#counts.length) this.#grow(token)
+    const cursor = this.#cursors[token] as number
+    this.#rings[token * WINDOW + cursor] = price
+    this.#cursors[token] = cursor === WINDOW - 1 ? 0 : cursor + 1
+    if ((this.#counts[token] as number) < WINDOW) this.#counts[token] = (this.#counts[token] as number) + 1
+    this.#medians[token] = Number.NaN
+    return true
+  }
+
+  /** The robust price; undefined before three sized prints, or while the unit of the feed's amounts is not proved. */
+  at(token: TokenId): number | undefined {
+    const count = this.#counts[token]
+    if (count === undefined || count < ENOUGH || !this.#proof.proved) return undefined
+    const known = this.#medians[token] as number
+    if (!Number.isNaN(known)) return known
+    const median = this.#median(token, count)
+    this.#medians[token] = median
+    return median
+  }
+
+  /** Drops what was printed so far: after a gap, and between a warm-up and the start, a price must be newer than the pause. */
+  forget(token: TokenId): void {
+    if (token < this.#counts.length) this.#counts[token] = 0
+    if (token < this.#counts.length) this.#cursors[token] = 0
+  }
+
+  forgetAll(): void {
+    this.#counts.fill(0)
+    this.#cursors.fill(0)
+  }
+
+  /** One of our own fills, whose unit the chain proves; false when it contradicts the feed's, which ends the proof for good. */
+  confirm(token: TokenId, fillPrice: number): boolean {
+    const price = this.at(token)
+    return price === undefined || this.#proof.confirm(fillPrice / price)
+  }
+
+  /** Whether our own fills contradicted the feed. */
+  get contradicted(): boolean {
+    return this.#proof.contradicted
+  }
+
+  #median(token: TokenId, count: number): number {
+    const sorted = this.#scratch
+    for (let index = 0; index < count; index++) {
+      const value = this.#rings[token * WINDOW + index] as number
+      let at = index
+      for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
+      sorted[at] = value
+    }
+    const middle = count >> 1
+    return count & 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+  }
+
+  #grow(token: TokenId): void {
+    const size = Math.max(1024, 2 ** Math.ceil(Math.log2(token + 1)))
+    const grown = <T extends Float64Array | Uint8Array>(from: T, to: T): T => {
+      to.set(from)
+      return to
+    }
+    this.#rings = grown(this.#rings, new Float64Array(size * WINDOW))
+    this.#counts = grown(this.#counts, new Uint8Array(size))
+    this.#cursors = grown(this.#cursors, new Uint8Array(size))
+    this.#medians = grown(this.#medians, new Float64Array(size))
+  }
+}

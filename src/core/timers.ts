@@ -1,0 +1,74 @@
+import type { Timer } from './money.ts'
+import type { Session } from './session.ts'
+import type { Millis } from './units.ts'
+
+/** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once. */
+export class Timers {
+  readonly #session: Session
+  readonly #byId = new Map<number, Timer>()
+  readonly #ids = new Map<string, number>()
+  #next = 1
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  /** Takes over what was set before a restart and asks for each again. */
+  restore(timers: readonly Timer[], next: number): void {
+    this.#next = next
+    for (const timer of timers) {
+      this.#keep(timer)
+      this.#session.emit({ kind: 'timer', timer })
+    }
+  }
+
+  find(bot: string, owner: Timer['owner'], name: string): Timer | undefined {
+    const id = this.#ids.get(keyOf(bot, owner, name))
+    return id === undefined ? undefined : this.#byId.get(id)
+  }
+
+  /** Sets a timer; one of the same name is replaced. `everyMs` 0 fires once. */
+  set(bot: string, owner: Timer['owner'], name: string, at: Millis, everyMs: number): void {
+    this.clear(bot, owner, name)
+    const timer: Timer = { id: this.#next++, bot, owner, name, at, everyMs }
+    this.#keep(timer)
+    this.#session.emit({ kind: 'timer', timer })
+  }
+
+  clear(bot: string, owner: Timer['owner'], name: string): void {
+    const timer = this.find(bot, owner, name)
+    if (timer === undefined) return
+    this.#drop(timer)
+    this.#session.emit({ kind: 'timerCleared', id: timer.id })
+  }
+
+  /** The timer that fired, now gone or set again; undefined when it was cleared meanwhile. */
+  fire(id: number): Timer | undefined {
+    const timer = this.#byId.get(id)
+    if (timer === undefined) return undefined
+    this.clear(timer.bot, timer.owner, timer.name)
+    if (timer.everyMs > 0)
+      this.set(
+        timer.bot,
+        timer.owner,
+        timer.name,
+        Math.max(timer.at, this.#session.now - timer.everyMs) + timer.everyMs,
+        timer.everyMs,
+      )
+    return timer
+  }
+
+  #keep(timer: Timer): void {
+    this.#byId.set(timer.id, timer)
+    this.#ids.set(keyOf(timer.bot, timer.owner, timer.name), timer.id)
+  }
+
+  #drop(timer: Timer): void {
+    this.#byId.delete(timer.id)
+    this.#ids.delete(keyOf(timer.bot, timer.owner, timer.name))
+  }
+}
+
+function keyOf(bot: string, owner: Timer['owner'], name: string): string {
+  return `${bot}|${owner}|${name}`
+}

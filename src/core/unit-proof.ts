@@ -1,0 +1,50 @@
+import type { UnitSettings } from './messages.ts'
+
+const NEEDED = 20
+const TOLERANCE = 0.03
+/** Our own fill may differ from the price around it by impact and time, never by this factor; a wrong unit differs by more. */
+const CONTRADICTION = 20
+
+/** Whether amount / tokensTraded of the feed's trades may be taken as SOL a whole token. The document says that currency is in SOL, not
+ *  that the feed's `amount` is: it counts once the quoted price stays in one constant ratio to it over enough prints (which shows that the
+ *  fields mean what their names say, in whatever unit the price itself is quoted), and for as long as our own fills agree with it. */
+export class UnitProof {
+  #proved: boolean
+  #contradicted = false
+  #reference = 0
+  #agreed = 0
+  #disagreed = 0
+
+  constructor(units: UnitSettings) {
+    this.#proved = units.tradeAmount === 'sol'
+  }
+
+  get proved(): boolean {
+    return this.#proved
+  }
+
+  get contradicted(): boolean {
+    return this.#contradicted
+  }
+
+  /** Compares a print's own price (amount / tokens) with the price quoted beside it. Where none is quoted there is nothing to compare. */
+  fold(price: number, quoted: number): void {
+    if (this.#contradicted || !(quoted > 0)) return
+    const ratio = quoted / price
+    if (Math.abs(ratio / this.#reference - 1) <= TOLERANCE) this.#agreed++
+    else if (++this.#disagreed > this.#agreed) {
+      this.#reference = ratio
+      this.#agreed = 1
+      this.#disagreed = 0
+    }
+    if (this.#agreed >= NEEDED && this.#agreed >= 3 * this.#disagreed) this.#proved = true
+  }
+
+  /** `ratio` of our fill's price to the robust price; false when the unit cannot be what it was taken for. */
+  confirm(ratio: number): boolean {
+    if (ratio < CONTRADICTION && ratio > 1 / CONTRADICTION) return true
+    this.#proved = false
+    this.#contradicted = true
+    return false
+  }
+}

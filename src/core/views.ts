@@ -1,0 +1,111 @@
+import { reservesAt, solFor } from './curve.ts'
+import type { ErrorCode } from './errors.ts'
+import type { ExitRules } from './exits.ts'
+import type { Fill, Order, OrderState } from './order.ts'
+import type { Position, PositionState } from './position.ts'
+import type { Session } from './session.ts'
+import type { FillView, OrderView, PositionView, Token } from './strategy.ts'
+import { lamportsToSol, type Millis, wholeTokens } from './units.ts'
+
+/** A token as one bot sees it. */
+export class TokenView implements Token<unknown> {
+  readonly mint: string
+  readonly #session: Session
+  readonly #token: number
+  state: unknown
+  /** This bot's position in it. */
+  held: HeldView | undefined
+  /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
+  refusedCode = ''
+  refusedAt: Millis = 0
+
+  constructor(session: Session, token: number, state: unknown) {
+    this.#session = session
+    this.#token = token
+    this.mint = session.mints.list[token] as string
+    this.state = state
+  }
+
+  get price(): number | undefined {
+    return this.#session.prices.at(this.#token)
+  }
+
+  get position(): PositionView | undefined {
+    return this.held
+  }
+}
+
+/** A position in SOL and whole tokens; reads through, so it may be kept. */
+export class HeldView implements PositionView {
+  readonly position: Position
+  readonly #session: Session
+
+  constructor(session: Session, position: Position) {
+    this.#session = session
+    this.position = position
+  }
+
+  get mint(): string {
+    return this.position.mint
+  }
+  get state(): PositionState {
+    return this.position.state
+  }
+  get tokens(): number {
+    return wholeTokens(this.position.tokens, this.position.decimals)
+  }
+  get costSol(): number {
+    return lamportsToSol(this.position.costLamports)
+  }
+  get averagePrice(): number {
+    return this.position.averagePrice
+  }
+  get openedAt(): Millis {
+    return this.position.openedAt
+  }
+  get highPrice(): number {
+    return this.position.highPrice
+  }
+  get valueSol(): number | undefined {
+    return liquidationSol(this.position, this.#session.price(this.position.mint))
+  }
+  get realizedSol(): number {
+    return lamportsToSol(this.position.realizedLamports)
+  }
+  get exits(): ExitRules {
+    return this.position.exits
+  }
+}
+
+/** What selling all of a position at `price` would bring, SOL, impact and venue fee taken off; undefined without a price. */
+export function liquidationSol(position: Position, price: number | undefined): number | undefined {
+  if (position.tokens === 0n) return 0
+  return price === undefined ? undefined : solFor(wholeTokens(position.tokens, position.decimals), reservesAt(price))
+}
+
+export function fillView(fill: Fill): FillView {
+  const tokens = wholeTokens(fill.tokens, fill.decimals)
+  const sol = lamportsToSol(fill.tradeLamports)
+  const { orderId, mint, side, signature, time, final } = fill
+  return {
+    orderId,
+    mint,
+    side,
+    sol,
+    tokens,
+    price: sol / tokens,
+    feeSol: lamportsToSol(fill.feeLamports),
+    signature,
+    time,
+    final,
+  }
+}
+
+export function orderView(
+  order: Pick<Order, 'id' | 'mint' | 'side'>,
+  state: OrderState,
+  code: ErrorCode | '',
+  reason: string,
+): OrderView {
+  return { id: order.id, mint: order.mint, side: order.side, state, code, reason }
+}
