@@ -1,0 +1,165 @@
+import type { ErrorCode } from '../core/errors.ts'
+import type { Attempt, Fill } from '../core/order.ts'
+import type { Clock, Executor, Outcome } from '../core/ports.ts'
+import type { Position } from '../core/position.ts'
+import { deriveSeed, seededRandom } from '../core/random.ts'
+import { BASE_FEE } from '../core/risk.ts'
+import { type Lamports, lamports } from '../core/units.ts'
+import { buy, drawLatencyMs, type FillModel, type PriceRun, type Swap, sell } from './fill-model.ts'
+import { Holdings } from './holdings.ts'
+import type { PaperMarket, PricePath } from './paper-market.ts'
+
+const SLOT_MS = 400
+/** A landed transaction is final 32 slots later. */
+const FINALITY_MS = 32 * SLOT_MS
+/** That one can not land any more is proved when its blockhash is 200 slots old, and not before. */
+const ABSENCE_MS = 200 * SLOT_MS
+/** The service answers with a signature after this share of the time to landing. */
+const ANSWER_SHARE = 1 / 3
+/** A sale without a price is asked for again. */
+const PRICE_WAIT_MS = 5_000
+
+type Done = (outcome: Outcome) => void
+
+/** How a transaction that landed ended. */
+type Landed =
+  | { readonly kind: 'filled'; readonly fill: Fill }
+  | { readonly kind: 'reverted'; readonly signature: string; readonly feeLamports: Lamports; readonly code: ErrorCode }
+
+function outcomeOf(landed: Landed, final: boolean): Outcome {
+  return landed.kind === 'filled' ? { kind: 'filled', fill: { ...landed.fill, final }, final } : { ...landed, final }
+}
+
+/** Carries attempts out on paper, for one account, in live time and in a backtest alike: everything happens on the clock. The same attempt
+ *  has the same luck (latency, landing) whatever else is going on, because each draws from a seed of its own. */
+export class PaperExecutor implements Executor {
+  readonly #clock: Clock
+  readonly #market: PaperMarket
+  readonly #model: FillModel
+  readonly #seed: number
+  #holdings = new Holdings([])
+  /** Fills of an earlier process that it did not see become final, by attempt. */
+  #provisional = new Map<string, Fill>()
+
+  constructor(clock: Clock, market: PaperMarket, model: FillModel, seed: number) {
+    this.#clock = clock
+    this.#market = market
+    this.#model = model
+    this.#seed = seed
+  }
+
+  /** Takes over the account's money from the journal: its positions, and those of its fills that are not final. */
+  restore(positions: readonly Position[], provisional: readonly Fill[]): void {
+    this.#holdings = new Holdings(positions)
+    this.#provisional = new Map(provisional.map((fill) => [fill.attemptId, fill]))
+  }
+
+  execute(attempt: Attempt, done: Done): void {
+    const random = seededRandom(deriveSeed(this.#seed, attempt.id))
+    const latencyMs = drawLatencyMs(this.#model.latencyMs, random)
+    const lost = random.next() * 100 < this.#model.landingFailurePercent
+    const answerMs = latencyMs * ANSWER_SHARE
+    const path = this.#market.follow(attempt.mint)
+    if (path === undefined) {
+      this.#clock.after(answerMs, () => done(withoutPrice(attempt)))
+      return
+    }
+    this.#clock.after(answerMs, () => done({ kind: 'acked', signature: signatureOf(attempt) }))
+    // The slot that it lands in belongs to the path: nobody knows his place within it.
+    this.#clock.after(latencyMs + SLOT_MS, () => {
+      this.#market.unfollow(attempt.mint, path)
+      if (lost) this.#clock.after(ABSENCE_MS - latencyMs, () => done({ kind: 'absent' }))
+      else {
+        const landed = this.#land(attempt, path)
+        done(outcomeOf(landed, false))
+        this.#finalize(landed, done)
+      }
+    })
+  }
+
+  /** What was under way when the process ended went down with it; what had landed stays landed. */
+  resume(attempt: Attempt, done: Done): void {
+    const fill = this.#provisional.get(attempt.id)
+    if (fill !== undefined) this.#finalize({ kind: 'filled', fill }, done)
+    else if (attempt.state === 'landed') this.#finalize(this.#reverted(attempt, attempt.code || 'REVERTED'), done)
+    else this.#clock.after(0, () => done({ kind: 'absent', code: 'CRASHED' }))
+  }
+
+  #finalize(landed: Landed, done: Done): void {
+    this.#clock.after(FINALITY_MS, () => done(outcomeOf(landed, true)))
+  }
+
+  #land(attempt: Attempt, path: PricePath): Landed {
+    const sells = attempt.side === 'sell'
+    const tokens = sells ? this.#holdings.toSell(attempt) : 0n
+    if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED')
+    const swap = sells ? this.#sell(attempt, tokens, path) : this.#buy(attempt, path)
+    if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED')
+    // Less than one base unit: the venue refuses a trade of nothing.
+    return swap.tokens === 0n
+      ? this.#reverted(attempt, 'REVERTED')
+      : { kind: 'filled', fill: this.#fill(attempt, swap) }
+  }
+
+  /** Bounded by the price that was decided on, so that a runaway is missed as it would be. */
+  #buy({ size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
+    if (size.kind !== 'sol') throw new TypeError(`a buy is sized in SOL, not in ${size.kind}`)
+    return buy(size.lamports, slippagePercent, { quoted: price ?? path.first, worst: path.high })
+  }
+
+  /** Bounded by the price at sending, as the service quotes it: an exit that is tried again must not hang on a price long gone. */
+  #sell({ mint, slippagePercent }: Attempt, tokens: bigint, path: PricePath): Swap | undefined {
+    const prices: PriceRun = { quoted: path.first, worst: path.low }
+    const abandoned = this.#clock.now() - this.#market.printedAt(mint) > this.#model.abandonedAfterMs
+    const discount = abandoned ? this.#model.abandonedDiscountPercent : 0
+    return sell(tokens, this.#holdings.decimals(mint), slippagePercent, prices, discount)
+  }
+
+  #fill(attempt: Attempt, { tokens, tradeLamports }: Swap): Fill {
+    const { orderId, account, bot, mint, side } = attempt
+    const decimals = this.#holdings.decimals(mint)
+    const rentLamports = this.#holdings.book({ mint, side, tokens })
+    const feeLamports = this.#feeOf(attempt)
+    const time = this.#clock.now()
+    const change = side === 'buy' ? -tradeLamports : tradeLamports
+    return {
+      signature: signatureOf(attempt),
+      orderId,
+      attemptId: attempt.id,
+      account,
+      bot,
+      mint,
+      side,
+      slot: Math.floor(time / SLOT_MS),
+      time,
+      tokens,
+      decimals,
+      tradeLamports,
+      feeLamports,
+      rentLamports,
+      walletLamports: lamports(change - feeLamports - rentLamports),
+      final: false,
+    }
+  }
+
+  /** It landed and failed: nothing moved but the fee. */
+  #reverted(attempt: Attempt, code: ErrorCode): Landed {
+    return { kind: 'reverted', signature: signatureOf(attempt), feeLamports: this.#feeOf(attempt), code }
+  }
+
+  #feeOf(attempt: Attempt): Lamports {
+    return lamports(BASE_FEE + (attempt.priorityFeeLamports ?? this.#model.autoPriorityFeeLamports))
+  }
+}
+
+/** Looks like no signature of the chain, so that nobody takes it for one. */
+function signatureOf(attempt: Attempt): string {
+  return `paper-${attempt.id}`
+}
+
+function withoutPrice(attempt: Attempt): Outcome {
+  const refused = { kind: 'refused', code: 'PRICE_UNKNOWN', reason: 'no robust price to fill at' } as const
+  return attempt.side === 'buy'
+    ? { ...refused, retry: 'never' }
+    : { ...refused, retry: 'wait', retryAfterMs: PRICE_WAIT_MS }
+}
