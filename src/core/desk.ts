@@ -63,7 +63,7 @@ export class Desk {
     )
     this.#openPosition(client, mint, options)
     client.money.buys.push({ time: now, lamports: amount })
-    this.#session.emit({ kind: 'bot', money: structuredCopy(client.money) })
+    this.#session.emitBot(client.money)
     this.#exits.await(order, settings.orders.maxChasePercent)
     this.#send(order)
     return { ok: true, id: order.id }
@@ -231,9 +231,4 @@ function sizeOf(options: SellOptions, position: Position): Size {
   }
   const tokens = baseUnits(options.tokens, position.decimals)
   return tokens >= position.tokens ? { kind: 'all' } : { kind: 'tokens', tokens, decimals: position.decimals }
-}
-
-/** The journal and a later change must not share one object. */
-function structuredCopy(money: BotMoney): BotMoney {
-  return { ...money, buys: [...money.buys] }
 }

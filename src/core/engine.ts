@@ -140,27 +140,33 @@ export class Engine implements EnginePort {
   #take(session: Session, input: Input): void {
     switch (input.kind) {
       case 'start':
-        return this.#open(session, input)
+        this.#open(session, input)
+        break
       case 'feed':
         session.feed = input.status
-        return
+        break
       case 'gap':
-        return this.#gap(session, input)
+        this.#gap(session, input)
+        break
       case 'timer':
-        return this.#timer(session, input.id)
+        this.#timer(session, input.id)
+        break
       case 'report':
-        return this.#reports.take(input.report)
+        this.#reports.take(input.report)
+        break
       case 'wallet': {
         const account = session.book.accounts.get(input.account)
-        if (account === undefined || input.slot < account.slot) return
+        if (account === undefined || input.slot < account.slot) break
         Object.assign(account, { lamports: input.lamports, slot: input.slot })
-        return session.emit({ kind: 'account', money: { ...account } })
+        session.emit({ kind: 'account', money: { ...account } })
+        break
       }
       case 'plan':
         session.plan = input.plan
-        return
+        break
       case 'command':
-        return this.#command(session, input.command)
+        this.#command(session, input.command)
+        break
     }
   }
 
@@ -213,27 +219,28 @@ export class Engine implements EnginePort {
   #timer(session: Session, id: number): void {
     const timer = session.timers.fire(id)
     if (timer === undefined) return
-    if (timer.owner === 'exits') return this.#exits.timer(timer)
     const trader = this.#traders.find(({ name }) => name === timer.bot)
-    trader?.guard(() => trader.handlers.onTimer?.(timer.name))
+    if (timer.owner === 'exits') this.#exits.timer(timer)
+    else trader?.guard(() => trader.handlers.onTimer?.(timer.name))
   }
 
   #command(session: Session, command: Command): void {
     switch (command.name) {
       case 'halt':
       case 'resume':
-        return this.#halt(session, command.name === 'halt')
+        this.#halt(session, command.name === 'halt')
+        break
       case 'flatten':
         this.#halt(session, true)
         for (const position of session.book.positions.values()) this.#exits.sell(position, 'flatten')
-        return
+        break
       case 'sell':
         for (const position of session.book.positions.values())
           if (position.mint === command.mint) this.#exits.sell(position, 'sold by hand')
-        return
+        break
       case 'signal':
         for (const trader of this.#traders) trader.guard(() => trader.handlers.onSignal?.(command.signal, command.data))
-        return
+        break
       case 'stop':
         for (const trader of this.#traders) trader.guard(() => trader.handlers.onStop?.())
     }

@@ -22,9 +22,9 @@ export class ExitWatch {
   /** From the moment a position exists: its mint is subscribed and its price watched. */
   watch(position: Position): void {
     const token = this.#session.mints.intern(position.mint)
-    const watched = (this.#positions[token] ??= [])
+    const watched = this.#positions[token] ?? []
     if (watched.includes(position)) return
-    watched.push(position)
+    this.#positions[token] = [...watched, position]
     this.#session.wants.add(position.mint)
   }
 
@@ -40,7 +40,8 @@ export class ExitWatch {
   await(order: Order, maxChasePercent: number): void {
     if (order.price === null) return
     const token = this.#session.mints.intern(order.mint)
-    ;(this.#waiting[token] ??= []).push({ order, ceiling: order.price * (1 + maxChasePercent / 100) })
+    const waiting = { order, ceiling: order.price * (1 + maxChasePercent / 100) }
+    this.#waiting[token] = [...(this.#waiting[token] ?? []), waiting]
   }
 
   /** It is being sent, or over. */

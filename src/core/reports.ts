@@ -101,7 +101,7 @@ export class Reports {
       ) ?? -1
     if (trader === undefined || index < 0) return
     trader.money.buys.splice(index, 1)
-    this.#emitBot(trader)
+    this.#session.emitBot(trader.money)
   }
 
   #payFee(order: Order, feeLamports: number): void {
@@ -112,7 +112,7 @@ export class Reports {
     const trader = this.#traderOf(order.bot)
     if (trader !== undefined)
       trader.money.dayRealizedLamports = lamports(trader.money.dayRealizedLamports - feeLamports)
-    if (trader !== undefined) this.#emitBot(trader)
+    if (trader !== undefined) this.#session.emitBot(trader.money)
     this.#emitAccount(order.account)
   }
 
@@ -120,7 +120,7 @@ export class Reports {
     const trader = this.#traderOf(fill.bot)
     if (trader === undefined) return
     trader.money.dayRealizedLamports = lamports(trader.money.dayRealizedLamports + realizedLamports - fill.feeLamports)
-    this.#emitBot(trader)
+    this.#session.emitBot(trader.money)
   }
 
   /** The chain says what a token costs; a feed whose unit is another one must not move money. */
@@ -133,10 +133,6 @@ export class Reports {
       code: 'UNIT_CONTRADICTED',
       reason: `bought at ${price} SOL a token while the feed's price is of another magnitude`,
     })
-  }
-
-  #emitBot(trader: Trader): void {
-    this.#session.emit({ kind: 'bot', money: { ...trader.money, buys: [...trader.money.buys] } })
   }
 
   #emitAccount(id: string): void {

@@ -2,14 +2,16 @@ import type { Block } from './block.ts'
 import { Book } from './book.ts'
 import type { FeedStatus, Output, UnitSettings } from './messages.ts'
 import type { Mints } from './mints.ts'
+import type { BotMoney } from './money.ts'
 import { Prices } from './price.ts'
 import type { Plan } from './settings.ts'
+import type { Stage } from './stage.ts'
 import { Timers } from './timers.ts'
 import type { Millis, Seq } from './units.ts'
 import { Wants } from './wants.ts'
 
 /** What the parts of the engine share from one start to the next: the instant, the money, the prices, and the one list of outputs. */
-export class Session {
+export class Session implements Stage {
   readonly outputs: Output[]
   readonly mints: Mints
   readonly prices: Prices
@@ -45,6 +47,11 @@ export class Session {
   /** During a warm-up nothing that is decided counts. */
   emit(output: Output): void {
     if (!this.warming) this.outputs.push(output)
+  }
+
+  /** A bot's money changed; a copy goes out, since the original goes on. */
+  emitBot(money: BotMoney): void {
+    this.emit({ kind: 'bot', money: { ...money, buys: [...money.buys] } })
   }
 
   /** How much older than usual the row being handled is, ms; 0 when none is. */

@@ -1,16 +1,16 @@
 import type { Timer } from './money.ts'
-import type { Session } from './session.ts'
+import type { Stage } from './stage.ts'
 import type { Millis } from './units.ts'
 
 /** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once. */
 export class Timers {
-  readonly #session: Session
+  readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
   readonly #ids = new Map<string, number>()
   #next = 1
 
-  constructor(session: Session) {
-    this.#session = session
+  constructor(stage: Stage) {
+    this.#stage = stage
   }
 
   /** Takes over what was set before a restart and asks for each again. */
@@ -18,7 +18,7 @@ export class Timers {
     this.#next = next
     for (const timer of timers) {
       this.#keep(timer)
-      this.#session.emit({ kind: 'timer', timer })
+      this.#stage.emit({ kind: 'timer', timer })
     }
   }
 
@@ -32,14 +32,14 @@ export class Timers {
     this.clear(bot, owner, name)
     const timer: Timer = { id: this.#next++, bot, owner, name, at, everyMs }
     this.#keep(timer)
-    this.#session.emit({ kind: 'timer', timer })
+    this.#stage.emit({ kind: 'timer', timer })
   }
 
   clear(bot: string, owner: Timer['owner'], name: string): void {
     const timer = this.find(bot, owner, name)
     if (timer === undefined) return
     this.#drop(timer)
-    this.#session.emit({ kind: 'timerCleared', id: timer.id })
+    this.#stage.emit({ kind: 'timerCleared', id: timer.id })
   }
 
   /** The timer that fired, now gone or set again; undefined when it was cleared meanwhile. */
@@ -52,7 +52,7 @@ export class Timers {
         timer.bot,
         timer.owner,
         timer.name,
-        Math.max(timer.at, this.#session.now - timer.everyMs) + timer.everyMs,
+        Math.max(timer.at, this.#stage.now - timer.everyMs) + timer.everyMs,
         timer.everyMs,
       )
     return timer

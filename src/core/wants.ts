@@ -1,14 +1,14 @@
-import type { Session } from './session.ts'
+import type { Stage } from './stage.ts'
 
 /** The subscription keys that somebody wants, counted: bots want what they declare and watch, the engine wants every mint with a position or
  *  an open order, and a strategy cannot take that away. */
 export class Wants {
-  readonly #session: Session
+  readonly #stage: Stage
   readonly #counts = new Map<string, number>()
   #changed = false
 
-  constructor(session: Session) {
-    this.#session = session
+  constructor(stage: Stage) {
+    this.#stage = stage
   }
 
   add(key: string): void {
@@ -25,8 +25,8 @@ export class Wants {
 
   /** Says the whole set when it changed: at the end of a row or input, and before an order leaves. */
   flush(): void {
-    if (!this.#changed || this.#session.warming) return
+    if (!this.#changed || this.#stage.warming) return
     this.#changed = false
-    this.#session.emit({ kind: 'keys', want: [...this.#counts.keys()] })
+    this.#stage.emit({ kind: 'keys', want: [...this.#counts.keys()] })
   }
 }
