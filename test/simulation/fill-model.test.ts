@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { seededRandom } from '../../src/core/random.ts'
+import { solToLamports } from '../../src/core/units.ts'
+import { buy, drawLatencyMs, sell } from '../../src/simulation/fill-model.ts'
+
+/** Of a pump.fun curve that nobody has bought from: 30 SOL against 1.073e9 tokens. */
+const LAUNCH = 30 / 1_073_000_000
+const at = (worst: number) => ({ quoted: LAUNCH, worst: LAUNCH * worst })
+
+// Whole tokens for 1 SOL: research/solana.md 7.1 gives 3.42 % of the supply, before the fee of 1.25 %.
+test.each([
+  ['the quoted price', 1, 10, 34_181_265],
+  ['1 % up', 1.01, 10, 33_852_000],
+  ['just inside the slippage', 1.09, 10, 31_418_000],
+  ['beyond the slippage', 1.11, 10, undefined],
+  ['beyond a narrow slippage', 1.02, 0.5, undefined],
+])('buying 1 SOL at %s', (_what, worst, slippage, tokens) => {
+  const swap = buy(solToLamports(1), slippage, at(worst))
+  if (tokens === undefined) expect(swap).toBeUndefined()
+  else expect(Number(swap?.tokens) / 1e6 / tokens).toBeCloseTo(1, 2)
+  expect(swap?.tradeLamports).toBe(tokens === undefined ? undefined : 1_000_000_000)
+})
+
+test.each([
+  ['the quoted price', 1, 10, 0, 0.0272],
+  ['10 % down', 0.9, 10, 0, 0.0245],
+  ['beyond the slippage', 0.8, 10, 0, undefined],
+  ['any price where the slippage is 100 %', 0.01, 100, 0, 0.000275],
+  ['an abandoned pool', 1, 10, 50, 0.0136],
+])('selling a million tokens at %s', (_what, worst, slippage, discount, sol) => {
+  const swap = sell(1_000_000_000_000n, 6, slippage, at(worst), discount)
+  if (sol === undefined) expect(swap).toBeUndefined()
+  else expect((swap?.tradeLamports ?? 0) / 1e9 / sol).toBeCloseTo(1, 1)
+})
+
+test('a round trip loses at least the fee of the venue twice, and no buy costs more than it asked for', () => {
+  const price = fc.double({ min: 1e-12, max: 1, noNaN: true })
+  fc.assert(
+    fc.property(price, fc.integer({ min: 1_000_000, max: 100_000_000_000 }), (quoted, spend) => {
+      const prices = { quoted, worst: quoted }
+      const spent = solToLamports(spend / 1e9)
+      const bought = buy(spent, 1, prices)
+      expect(bought?.tradeLamports).toBe(spend)
+      const sold = sell(bought?.tokens ?? 0n, 6, 1, prices)
+      expect(sold?.tradeLamports).toBeLessThanOrEqual((spend * (1 - 0.0125)) / (1 + 0.0125) + 1)
+    }),
+  )
+})
+
+test('latency has the percentiles that it was given', () => {
+  const random = seededRandom(7)
+  const drawn = Array.from({ length: 20_000 }, () => drawLatencyMs({ p50: 1_500, p95: 4_000 }, random)).sort(
+    (a, b) => a - b,
+  )
+  expect(drawn[10_000]).toBeGreaterThan(1_450)
+  expect(drawn[10_000]).toBeLessThan(1_550)
+  expect(drawn[19_000]).toBeGreaterThan(3_800)
+  expect(drawn[19_000]).toBeLessThan(4_200)
+  expect(drawn.every(Number.isInteger)).toBe(true)
+  expect(drawLatencyMs({ p50: 700, p95: 700 }, random)).toBe(700)
+})

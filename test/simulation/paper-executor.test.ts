@@ -1,0 +1,288 @@
+import { expect, test } from 'vitest'
+import { Mints } from '../../src/core/mints.ts'
+import type { Attempt, Fill } from '../../src/core/order.ts'
+import type { Outcome } from '../../src/core/ports.ts'
+import type { Position } from '../../src/core/position.ts'
+import { lamports, ZERO } from '../../src/core/units.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { DEFAULT_FILL_MODEL, type FillModel } from '../../src/simulation/fill-model.ts'
+import { PaperExecutor } from '../../src/simulation/paper-executor.ts'
+import { PaperMarket } from '../../src/simulation/paper-market.ts'
+import { type ExecutorWorld, executorContract } from '../contracts/executor.contract.ts'
+import { buyAttempt, sellAttempt } from '../support/attempts.ts'
+import { blockOf, type MarketRow } from '../support/market-rows.ts'
+
+const START = 1_700_000_000_000
+const PRICE = 5e-8
+const AFTER_A_LOSS_MS = 81_000
+/** Lands after a second and a slot, always. */
+const EXACT: FillModel = { ...DEFAULT_FILL_MODEL, latencyMs: { p50: 1_000, p95: 1_000 }, landingFailurePercent: 0 }
+const LANDED_MS = 1_400
+const FINAL_MS = LANDED_MS + 12_800
+
+/** A clock, a market in which `mint` stands at PRICE, and an executor on it. */
+class Paper {
+  readonly clock = new SimulatedClock(START)
+  readonly #mints = new Mints()
+  readonly market = new PaperMarket(this.#mints, { tradePrice: 'sol', tradeAmount: 'sol' })
+  readonly executor: PaperExecutor
+  readonly outcomes: Outcome[] = []
+
+  constructor(model: Partial<FillModel> = {}, seed = 1) {
+    this.executor = new PaperExecutor(this.clock, this.market, { ...EXACT, ...model }, seed)
+    this.print(PRICE, PRICE, PRICE, PRICE, PRICE)
+  }
+
+  /** Prints of 1 SOL each, now. */
+  print(...prices: number[]): void {
+    this.rows(prices.map((price) => ({ time: this.clock.now(), mint: 'mint', price })))
+  }
+
+  rows(rows: MarketRow[]): void {
+    this.market.observe(blockOf(rows, this.#mints), 0, rows.length)
+  }
+
+  run(attempt: Attempt): void {
+    this.executor.execute(attempt, (outcome) => this.outcomes.push(outcome))
+  }
+
+  /** Buys and sells land one after the other. */
+  land(attempt: Attempt): Fill | undefined {
+    this.run(attempt)
+    this.pass(FINAL_MS)
+    return fillOf(this.outcomes.at(-1))
+  }
+
+  pass(ms: number): void {
+    this.clock.advanceTo(this.clock.now() + ms)
+  }
+
+  world(attempt: Attempt): ExecutorWorld {
+    return { executor: this.executor, attempt, settle: () => this.pass(1_000_000) }
+  }
+}
+
+function fillOf(outcome: Outcome | undefined): Fill | undefined {
+  return outcome?.kind === 'filled' ? outcome.fill : undefined
+}
+
+function holding(tokens: bigint): Position {
+  return {
+    account: 'paper|test||bot',
+    bot: 'bot',
+    mint: 'mint',
+    state: 'open',
+    tokens,
+    decimals: 6,
+    costLamports: ZERO,
+    averagePrice: PRICE,
+    openedAt: START,
+    exits: {},
+    highPrice: PRICE,
+    realizedLamports: ZERO,
+    feeLamports: ZERO,
+    exitTries: 0,
+    exiting: '',
+  }
+}
+
+const bought = (attempt: Attempt): ExecutorWorld => {
+  const paper = new Paper()
+  paper.land(buyAttempt('mint', 0.1))
+  return paper.world(attempt)
+}
+
+executorContract('the paper executor', [
+  { what: 'a buy fills', ends: 'filled', build: () => new Paper().world(buyAttempt('mint', 0.1)) },
+  { what: 'a sale fills', ends: 'filled', build: () => bought(sellAttempt('mint')) },
+  { what: 'nothing to sell', ends: 'reverted', build: () => new Paper().world(sellAttempt('mint')) },
+  { what: 'a buy without a price', ends: 'refused', build: () => new Paper().world(buyAttempt('unseen', 0.1)) },
+  { what: 'a sale without a price', ends: 'refused', build: () => new Paper().world(sellAttempt('unseen')) },
+  {
+    what: 'beyond the slippage',
+    ends: 'reverted',
+    build: () => new Paper().world(buyAttempt('mint', 0.1, { price: PRICE / 2 })),
+  },
+  {
+    what: 'it never lands',
+    ends: 'absent',
+    build: () => new Paper({ landingFailurePercent: 100 }).world(buyAttempt('mint', 0.1)),
+  },
+  { what: 'a crash', ends: 'absent', call: 'resume', build: () => new Paper().world(buyAttempt('mint', 0.1)) },
+  {
+    what: 'a crash after a revert',
+    ends: 'reverted',
+    call: 'resume',
+    build: () => new Paper().world(buyAttempt('mint', 0.1, { state: 'landed', code: 'SLIPPAGE_EXCEEDED' })),
+  },
+])
+
+test('a buy is acked, filled at its landing, and final 32 slots later', () => {
+  const paper = new Paper()
+  paper.run(buyAttempt('mint', 0.1))
+  paper.pass(LANDED_MS - 1)
+  expect(paper.outcomes).toEqual([{ kind: 'acked', signature: 'paper-o1.1' }])
+  paper.pass(1)
+  expect(paper.outcomes[1]).toMatchObject({
+    kind: 'filled',
+    final: false,
+    fill: { final: false, time: START + LANDED_MS },
+  })
+  paper.pass(12_799)
+  expect(paper.outcomes).toHaveLength(2)
+  paper.pass(1)
+  expect(paper.outcomes[2]).toMatchObject({
+    kind: 'filled',
+    final: true,
+    fill: { final: true, time: START + LANDED_MS },
+  })
+})
+
+test('a buy pays the trade, fees and the rent of a first account; selling everything brings the rent back', () => {
+  const paper = new Paper()
+  const first = paper.land(buyAttempt('mint', 0.1))
+  const again = paper.land(buyAttempt('mint', 0.1, { id: 'o2.1', priorityFeeLamports: lamports(20_000) }))
+  expect(first).toMatchObject({ tradeLamports: 100_000_000, feeLamports: 505_000, rentLamports: 2_039_280 })
+  expect(first?.walletLamports).toBe(-102_544_280)
+  expect(again).toMatchObject({ feeLamports: 25_000, rentLamports: 0, tokens: first?.tokens, decimals: 6 })
+  const half = paper.land(sellAttempt('mint', { id: 'o3.1', size: { kind: 'percent', percent: 50 } }))
+  expect(half).toMatchObject({ tokens: first?.tokens, rentLamports: 0 })
+  const rest = paper.land(sellAttempt('mint', { id: 'o4.1' }))
+  expect(rest).toMatchObject({ tokens: first?.tokens, rentLamports: -2_039_280 })
+  expect(rest?.walletLamports).toBe((rest?.tradeLamports ?? 0) - 505_000 + 2_039_280)
+})
+
+test('it meets the worst robust price until its slot ends, and never a single print', () => {
+  const alone = new Paper().land(buyAttempt('mint', 0.1))
+  const noisy = new Paper()
+  noisy.run(buyAttempt('mint', 0.1))
+  noisy.print(PRICE * 10, PRICE / 10) // router legs
+  noisy.pass(FINAL_MS)
+  expect(fillOf(noisy.outcomes.at(-1))?.tokens).toBe(alone?.tokens)
+
+  const spiked = new Paper()
+  spiked.run(buyAttempt('mint', 0.1))
+  spiked.pass(LANDED_MS - 1)
+  const up = PRICE * 1.05
+  spiked.print(up, up, up)
+  spiked.print(PRICE, PRICE, PRICE, PRICE) // down again before it lands
+  spiked.pass(FINAL_MS)
+  const tokens = fillOf(spiked.outcomes.at(-1))?.tokens ?? 0n
+  expect(Number(tokens) / Number(alone?.tokens)).toBeCloseTo(1 / 1.05, 2)
+
+  const later = new Paper()
+  later.run(buyAttempt('mint', 0.1))
+  later.pass(LANDED_MS)
+  later.print(up, up, up)
+  later.pass(FINAL_MS)
+  expect(fillOf(later.outcomes.at(-1))?.tokens).toBe(alone?.tokens)
+})
+
+test('prices that ran beyond the slippage revert it; the fee is paid', () => {
+  const paper = new Paper()
+  paper.run(buyAttempt('mint', 0.1, { price: PRICE }))
+  paper.print(PRICE * 1.3, PRICE * 1.3, PRICE * 1.3)
+  paper.pass(FINAL_MS)
+  const reverted = { kind: 'reverted', signature: 'paper-o1.1', feeLamports: 505_000, code: 'SLIPPAGE_EXCEEDED' }
+  expect(paper.outcomes.slice(1)).toEqual([
+    { ...reverted, final: false },
+    { ...reverted, final: true },
+  ])
+})
+
+test('a buy is bounded by the price that was decided on, a sale by the price at sending', () => {
+  const paper = new Paper()
+  paper.executor.restore([holding(1_000_000_000n)], [])
+  const stale = sellAttempt('mint', { price: PRICE * 100, slippagePercent: 1 })
+  expect(paper.land(stale)).toMatchObject({ tokens: 1_000_000_000n })
+  expect(paper.land(buyAttempt('mint', 0.1, { id: 'o2.1', price: PRICE / 2 }))).toBeUndefined()
+})
+
+test.each([
+  [{ kind: 'all' }, 1_000n],
+  [{ kind: 'percent', percent: 33.3 }, 333n],
+  [{ kind: 'tokens', tokens: 1_000n, decimals: 6 }, 1_000n],
+  [{ kind: 'tokens', tokens: 1_001n, decimals: 6 }, undefined],
+  [{ kind: 'percent', percent: 0.01 }, undefined],
+] as const)('of 1000 base units, %o sells %s', (size, tokens) => {
+  const paper = new Paper()
+  paper.executor.restore([holding(1_000n)], [])
+  expect(paper.land(sellAttempt('mint', { size }))?.tokens).toBe(tokens)
+  if (tokens === undefined) expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'reverted', code: 'REVERTED' })
+})
+
+test('of two full exits under way at once, the second finds nothing', () => {
+  const paper = new Paper()
+  paper.executor.restore([holding(1_000_000_000n)], [])
+  paper.run(sellAttempt('mint'))
+  paper.run(sellAttempt('mint', { id: 'o1.2' }))
+  paper.pass(FINAL_MS)
+  const ends = paper.outcomes.slice(-2)
+  expect(ends[0]).toMatchObject({ kind: 'filled', fill: { attemptId: 'o1.1' } })
+  expect(ends[1]).toMatchObject({ kind: 'reverted', signature: 'paper-o1.2' })
+})
+
+test('an abandoned token pays half of what its pool seems to', () => {
+  const fresh = new Paper()
+  fresh.executor.restore([holding(1_000_000_000n)], [])
+  const abandoned = new Paper()
+  abandoned.executor.restore([holding(1_000_000_000n)], [])
+  abandoned.pass(600_001)
+  const full = fresh.land(sellAttempt('mint'))?.tradeLamports ?? 0
+  expect(abandoned.land(sellAttempt('mint'))?.tradeLamports).toBe(Math.floor(full / 2))
+})
+
+test('a sale without a price may be asked again; a buy may not', () => {
+  const paper = new Paper()
+  paper.land(buyAttempt('unseen', 0.1))
+  paper.land(sellAttempt('unseen'))
+  expect(paper.outcomes).toMatchObject([
+    { kind: 'refused', code: 'PRICE_UNKNOWN', retry: 'never' },
+    { kind: 'refused', code: 'PRICE_UNKNOWN', retry: 'wait', retryAfterMs: 5_000 },
+  ])
+})
+
+test('a price beyond any pool is no price', () => {
+  const paper = new Paper()
+  paper.print(1e6, 1e6, 1e6)
+  paper.land(buyAttempt('mint', 0.1))
+  expect(paper.outcomes).toMatchObject([{ kind: 'refused', code: 'PRICE_UNKNOWN' }])
+})
+
+test('a provisional fill of an earlier process becomes final', () => {
+  const before = new Paper()
+  before.run(buyAttempt('mint', 0.1))
+  before.pass(LANDED_MS)
+  const fill = fillOf(before.outcomes.at(-1)) as Fill
+  const after = new Paper()
+  after.executor.restore([holding(fill.tokens)], [fill])
+  after.executor.resume(buyAttempt('mint', 0.1, { state: 'landed' }), (outcome) => after.outcomes.push(outcome))
+  after.pass(FINAL_MS)
+  expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
+})
+
+test('luck belongs to the attempt: the same alone or among others, another with another seed', () => {
+  const landings = (seed: number, ids: string[]) => {
+    const paper = new Paper(DEFAULT_FILL_MODEL, seed)
+    for (const id of ids) paper.run(buyAttempt('mint', 0.1, { id }))
+    paper.pass(1_000_000)
+    return new Map(
+      paper.outcomes.flatMap((one) => (one.kind === 'filled' ? [[one.fill.attemptId, one.fill.time]] : [])),
+    )
+  }
+  const alone = landings(1, ['o5.1']).get('o5.1')
+  expect(alone).toBeGreaterThan(START)
+  expect(landings(1, ['o1.1', 'o2.1', 'o5.1', 'o5.2']).get('o5.1')).toBe(alone)
+  expect(landings(2, ['o5.1']).get('o5.1')).not.toBe(alone)
+})
+
+test('about three transactions in a hundred never land, which takes 80 s to prove', () => {
+  const paper = new Paper(DEFAULT_FILL_MODEL)
+  for (let order = 1; order <= 3_000; order++) paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1` }))
+  paper.pass(79_000)
+  expect(paper.outcomes.filter(({ kind }) => kind === 'absent')).toEqual([])
+  paper.pass(AFTER_A_LOSS_MS)
+  const lost = paper.outcomes.filter(({ kind }) => kind === 'absent').length
+  expect(lost).toBeGreaterThan(60)
+  expect(lost).toBeLessThan(120)
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import type { Block } from '../../src/core/block.ts'
+import type { Sink } from '../../src/core/ports.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { Tape } from '../../src/simulation/tape.ts'
+import { blockOf } from '../support/market-rows.ts'
+
+const rowsAt = (...times: number[]): Block => blockOf(times.map((time) => ({ time, mint: 'mint', price: 1 })))
+
+/** Notes each row at its time; rows at the times of `stops` have outputs, which are carried out at once. */
+function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act = () => {}): Sink {
+  return {
+    rows(block, from, to) {
+      for (let row = from; row < to; row++) {
+        const time = block.time[row] as number
+        log.push(`row ${time}`)
+        if (!stops.includes(time)) continue
+        clock.advanceTo(time)
+        act()
+        return row + 1
+      }
+      return to
+    },
+    post: () => {},
+  }
+}
+
+test('timers due before a row, or with it, fire before it', () => {
+  const clock = new SimulatedClock(5)
+  const log: string[] = []
+  for (const ms of [5, 10, 15, 40]) clock.after(ms, () => log.push(`timer ${clock.now()}`))
+  const tape = new Tape([rowsAt(10, 12, 15, 20), rowsAt(20, 21, 30)], clock)
+  tape.start(noting(clock, log))
+  expect(tape.run()).toBe(7)
+  const expected = 'timer 10, row 10, row 12, timer 15, row 15, timer 20, row 20, row 20, row 21, row 30, timer 45'
+  expect(log.join(', ')).toBe(expected)
+})
+
+test('a timer that a row sets fires between the rows that follow', () => {
+  const clock = new SimulatedClock(0)
+  const log: string[] = []
+  const tape = new Tape([rowsAt(1, 2, 3, 4, 5, 6)], clock)
+  tape.start(noting(clock, log, [2], () => clock.after(2, () => log.push('timer'))))
+  tape.run()
+  expect(log.join(', ')).toBe('row 1, row 2, row 3, timer, row 4, row 5, row 6')
+})
+
+test('rows go out in the longest run that no timer cuts', () => {
+  const clock = new SimulatedClock(0)
+  const runs: [number, number][] = []
+  const tape = new Tape([rowsAt(...Array.from({ length: 1_000 }, (_, index) => index))], clock)
+  clock.after(300, () => {})
+  clock.after(300, () => {})
+  tape.start({
+    rows(_block, from, to) {
+      runs.push([from, to])
+      return to
+    },
+    post: () => {},
+  })
+  tape.run()
+  expect(runs).toEqual([
+    [0, 300],
+    [300, 1_000],
+  ])
+})
+
+test('after the last row, what is under way ends', () => {
+  const clock = new SimulatedClock(0)
+  const log: string[] = []
+  const tape = new Tape([rowsAt(100)], clock)
+  tape.start(noting(clock, log, [100], () => clock.after(100_000, () => log.push('timer'))))
+  tape.run()
+  expect(log).toEqual(['row 100', 'timer'])
+})
+
+test('it stops between two runs of rows', async () => {
+  const clock = new SimulatedClock(0)
+  const log: string[] = []
+  const tape = new Tape([rowsAt(1, 2), rowsAt(3, 4)], clock)
+  const stop = tape.start(noting(clock, log, [1], () => void stop()))
+  expect(tape.run()).toBe(1)
+  expect(log).toEqual(['row 1'])
+})
+
+test('an empty tape plays nothing', () => {
+  const tape = new Tape([rowsAt()], new SimulatedClock(0))
+  tape.start(noting(new SimulatedClock(), []))
+  expect(tape.run()).toBe(0)
+})
+
+test('what cannot be played is refused', () => {
+  const clock = new SimulatedClock(0)
+  expect(() => new Tape([], clock).run()).toThrow('has to be started')
+  const backwards = new Tape([rowsAt(10), rowsAt(9)], clock)
+  backwards.start(noting(clock, []))
+  expect(() => backwards.run()).toThrow('time runs backwards')
+  const stuck = new Tape([rowsAt(200_000)], clock)
+  stuck.start({ rows: (_block, from) => from, post: () => {} })
+  expect(() => stuck.run()).toThrow('took none')
+})

@@ -1,0 +1,30 @@
+import type { Attempt } from '../../src/core/order.ts'
+import { type Lamports, solToLamports } from '../../src/core/units.ts'
+
+/** An armed attempt to buy `sol` SOL of a mint. */
+export function buyAttempt(mint: string, sol: number, more: Partial<Attempt> = {}): Attempt {
+  return { ...armed(mint), side: 'buy', class: 'entry', size: { kind: 'sol', lamports: solToLamports(sol) }, ...more }
+}
+
+/** An armed attempt to sell everything. */
+export function sellAttempt(mint: string, more: Partial<Attempt> = {}): Attempt {
+  return { ...armed(mint), side: 'sell', class: 'exit', size: { kind: 'all' }, ...more }
+}
+
+function armed(mint: string): Omit<Attempt, 'side' | 'class' | 'size'> {
+  return {
+    id: 'o1.1',
+    orderId: 'o1',
+    account: 'paper|test||bot',
+    bot: 'bot',
+    executor: 'paper',
+    mint,
+    slippagePercent: 10,
+    priorityFeeLamports: null as Lamports | null,
+    price: null,
+    armedAt: 0,
+    state: 'armed',
+    signature: '',
+    code: '',
+  }
+}
