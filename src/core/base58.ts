@@ -4,47 +4,70 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Int8Array(128).fill(-1)
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGITS[ALPHABET.charCodeAt(digit)] = digit
 
-/** Decodes into exactly `length` bytes at `offset` of `target`; false when the text is not base58 of that many bytes. */
+// Four digits make a group below 2^24, and three bytes a limb of 24 bits: 22 groups of 22 limbs hold a signature, and the sum of their
+// products stays below 2^53. So a text is a product with a table of the powers of 58^4, and the carry is done once, at the end.
+const LIMBS = 22
+const MAX_BYTES = 64
+const POWERS = new Float64Array(LIMBS * LIMBS)
+for (let group = 0; group < LIMBS; group++) {
+  let power = 58n ** BigInt(4 * group)
+  for (let limb = 0; limb < LIMBS; limb++, power >>= 24n) POWERS[group * LIMBS + limb] = Number(power & 0xffffffn)
+}
+const sums = new Float64Array(LIMBS)
+
+/** Decodes into exactly `length` bytes (at most 64) at `offset` of `target`; false when the text is not base58 of that many bytes, and
+ *  what lies at `offset` then means nothing. */
 export function decodeBase58Into(text: string, length: number, target: Uint8Array, offset = 0): boolean {
-  // Four digits at a time (58^4 < 2^24) into 24-bit limbs: every product and sum stays below 2^53.
-  const limbs = new Float64Array(Math.ceil((length * 8) / 24))
-  let zeros = 0
-  while (zeros < text.length && text.charCodeAt(zeros) === 49) zeros++
-  for (let index = 0; index < text.length; index += 4) {
-    let value = 0
-    let scale = 1
-    for (let at = index; at < index + 4 && at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      const digit = code < 128 ? (DIGITS[code] as number) : -1
-      if (digit < 0) return false
-      value = value * 58 + digit
-      scale *= 58
-    }
-    for (let limb = limbs.length - 1; limb >= 0; limb--) {
-      const sum = (limbs[limb] as number) * scale + value
-      value = Math.floor(sum / 16_777_216)
-      limbs[limb] = sum - value * 16_777_216
-    }
-    if (value > 0) return false
+  // A byte is worth at least one digit and at most 1.37 digits.
+  if (length > MAX_BYTES || text.length < length || text.length > Math.ceil(length * 1.3658)) return false
+  sums.fill(0)
+  for (let end = text.length, row = 0; end > 0; end -= 4, row += LIMBS) {
+    const value = groupOf(text, end)
+    if (value < 0) return false
+    // A group reaches as many limbs as there are groups up to it.
+    for (let limb = 0; limb * LIMBS <= row; limb++)
+      sums[limb] = (sums[limb] as number) + value * (POWERS[row + limb] as number)
   }
-  return writeLimbs(limbs, length, zeros, target, offset)
+  return writeLimbs(length, target, offset) && leadingZeros(target, offset, length) === leadingOnes(text)
 }
 
-function writeLimbs(limbs: Float64Array, length: number, zeros: number, target: Uint8Array, offset: number): boolean {
-  const bytes = new Uint8Array(limbs.length * 3)
-  for (let limb = 0; limb < limbs.length; limb++) {
-    const value = limbs[limb] as number
-    bytes[limb * 3] = value >>> 16
-    bytes[limb * 3 + 1] = (value >>> 8) & 255
-    bytes[limb * 3 + 2] = value & 255
+/** The number of the four digits that end at `end`, or fewer at the text's start; -1 where one is none. */
+function groupOf(text: string, end: number): number {
+  let value = 0
+  for (let at = end > 4 ? end - 4 : 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    const digit = code < 128 ? (DIGITS[code] as number) : -1
+    if (digit < 0) return -1
+    value = value * 58 + digit
   }
-  const spare = bytes.length - length
-  for (let index = 0; index < spare; index++) if (bytes[index] !== 0) return false
-  let leading = 0
-  while (leading < length && bytes[spare + leading] === 0) leading++
-  if (leading !== zeros) return false // every leading zero byte is written as one '1', or the text has another length
-  target.set(bytes.subarray(spare), offset)
-  return true
+  return value
+}
+
+/** Carries from limb to limb and writes the bytes, last first; false when the number needs more than `length` bytes. */
+function writeLimbs(length: number, target: Uint8Array, offset: number): boolean {
+  let carry = 0
+  let at = offset + length
+  for (let index = 0; index < LIMBS; index++) {
+    const sum = (sums[index] as number) + carry
+    carry = Math.floor(sum / 16_777_216)
+    let limb = sum - carry * 16_777_216
+    for (let byte = 0; byte < 3 && at > offset; byte++, limb >>>= 8) target[--at] = limb
+    if (limb > 0) return false
+  }
+  return carry === 0
+}
+
+/** Every leading zero byte is written as one '1'; where the two differ, the text has another length. */
+function leadingOnes(text: string): number {
+  let ones = 0
+  while (ones < text.length && text.charCodeAt(ones) === 49) ones++
+  return ones
+}
+
+function leadingZeros(bytes: Uint8Array, offset: number, length: number): number {
+  let zeros = 0
+  while (zeros < length && bytes[offset + zeros] === 0) zeros++
+  return zeros
 }
 
 /** The bytes of a base58 text when it is exactly `length` bytes long, else undefined. */
