@@ -26,6 +26,7 @@ export const NO_MONEY: Money = {
   orders: [],
   positions: [],
   timers: [],
+  fills: [],
 }
 
 export interface AccountMoney {

@@ -1,0 +1,204 @@
+import { accountOf } from '../../src/core/account.ts'
+import { type Block, RowKind } from '../../src/core/block.ts'
+import { Engine } from '../../src/core/engine.ts'
+import type { ExitRules } from '../../src/core/exits.ts'
+import { LiveBlock } from '../../src/core/live-block.ts'
+import type { Input, Output, StartInput } from '../../src/core/messages.ts'
+import { Mints } from '../../src/core/mints.ts'
+import { NO_MONEY } from '../../src/core/money.ts'
+import type { ExecutionReport, Fill, Order } from '../../src/core/order.ts'
+import type { BotSettings, Limits } from '../../src/core/settings.ts'
+import type { Strategy } from '../../src/core/strategy.ts'
+import { baseUnits, lamports, solToLamports } from '../../src/core/units.ts'
+
+export const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+export const MINT_2 = '4XhP2o8jNYcenJFt3Y52dfPN7AbQmJWQzCbnLJGmpump'
+export const NO_LIMITS: Limits = {
+  maxLamportsPerOrder: null,
+  maxLamportsPerHour: null,
+  maxOpenPositions: null,
+  maxLamportsPerMint: null,
+  maxDailyLossLamports: null,
+}
+
+export interface BotOptions {
+  name?: string
+  params?: BotSettings['params']
+  limits?: Partial<Limits>
+  exits?: ExitRules
+  wallet?: string
+  paperSol?: number
+}
+
+export function botSettings(strategy: string, options: BotOptions = {}): BotSettings {
+  const name = options.name ?? strategy
+  return {
+    name,
+    strategy,
+    params: options.params ?? {},
+    account: accountOf('paper', 'test', '', options.wallet ?? name),
+    executor: 'paper',
+    orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
+    exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 3000 },
+    exits: options.exits ?? {},
+    limits: { ...NO_LIMITS, ...options.limits },
+    paperLamports: solToLamports(options.paperSol ?? 10),
+    seed: 1,
+  }
+}
+
+export function startInput(bots: readonly BotSettings[], money = NO_MONEY): StartInput {
+  return {
+    kind: 'start',
+    segment: 1,
+    config: 'test',
+    code: 'test',
+    seed: 1,
+    bots,
+    plan: {
+      name: 'standard',
+      requestsPerMinute: 100,
+      connections: 5,
+      messagesPerSecond: 50,
+      maxBuyLamports: solToLamports(100),
+    },
+    units: { tradePrice: 'auto', tradeAmount: 'sol' },
+    money,
+    warm: { from: 1, to: 0 },
+  }
+}
+
+/** An engine with its driver: rows in, outputs out, one seq and one time. */
+export class EngineRig {
+  readonly mints = new Mints()
+  readonly engine: Engine
+  readonly outputs: Output[] = []
+  readonly block: LiveBlock
+  seq = 0
+  now = 1_780_000_000_000
+
+  constructor(strategies: readonly Strategy<never, never>[], bots: readonly BotSettings[], money = NO_MONEY) {
+    this.block = new LiveBlock(this.mints.list)
+    this.engine = new Engine(
+      this.mints,
+      new Map(strategies.map((strategy) => [strategy.name, strategy as unknown as Strategy])),
+    )
+    this.input(startInput(bots, money))
+    this.input({ kind: 'feed', status: 'live', confirmed: [] })
+  }
+
+  input(input: Input): Output[] {
+    this.engine.input(++this.seq, this.now, input)
+    return this.#drain()
+  }
+
+  /** A trade of `sol` at `price` SOL a token, `ms` after the row before. */
+  trade(
+    price: number,
+    options: { mint?: string; sol?: number; ms?: number; side?: 'buy' | 'sell'; lateMs?: number } = {},
+  ): Output[] {
+    this.now += options.ms ?? 100
+    const sol = options.sol ?? 1
+    const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0.0005 }
+    const kind = options.side === 'sell' ? RowKind.sell : RowKind.buy
+    this.#append(kind, options.mint ?? MINT, numbers, options.lateMs ?? 0)
+    return this.#take()
+  }
+
+  /** Enough prints at one price for a robust price. */
+  settle(price: number, mint = MINT): Output[] {
+    return [1, 2, 3, 4, 5].flatMap(() => this.trade(price, { mint }))
+  }
+
+  newToken(mint = MINT, initialLiquidity = 10): Output[] {
+    this.now += 100
+    const numbers = {
+      price: Number.NaN,
+      amount: initialLiquidity,
+      size: Number.NaN,
+      marketCap: 30,
+      extra: Number.NaN,
+      extra2: Number.NaN,
+    }
+    this.#append(RowKind.newToken, mint, numbers, 0)
+    return this.#take()
+  }
+
+  /** The order is executed at `price`, fees aside. */
+  fill(order: Order, price: number, options: { final?: boolean; signature?: string } = {}): Output[] {
+    return this.report(order, 'filled', { fill: fillOf(order, price, this.now, options) })
+  }
+
+  report(order: Order, state: ExecutionReport['state'], more: Partial<ExecutionReport> = {}): Output[] {
+    const report: ExecutionReport = {
+      orderId: order.id,
+      attemptId: `${order.id}.1`,
+      state,
+      code: '',
+      reason: '',
+      ...more,
+    }
+    return this.input({ kind: 'report', id: this.seq, report })
+  }
+
+  #append(kind: RowKind, mint: string, numbers: Parameters<LiveBlock['append']>[4], lateMs: number): void {
+    if (!this.block.append(this.now, this.now - lateMs, kind, this.mints.intern(mint), numbers, '', ''))
+      throw new Error('the block is full')
+  }
+
+  #take(): Output[] {
+    this.engine.row(++this.seq, this.now, this.block as Block, this.block.length - 1)
+    return this.#drain()
+  }
+
+  #drain(): Output[] {
+    const drained = this.engine.outputs.splice(0)
+    this.outputs.push(...drained)
+    return drained
+  }
+}
+
+/** What the order asks for, executed at `price`: a buy's SOL, a sale of `tokens` whole tokens (all that a test bought). */
+export function fillOf(
+  order: Order,
+  price: number,
+  time: number,
+  options: { final?: boolean; signature?: string; tokens?: bigint } = {},
+): Fill {
+  const sol = order.size.kind === 'sol' ? order.size.lamports : 0
+  const tokens =
+    options.tokens ??
+    (order.size.kind === 'sol'
+      ? baseUnits(sol / 1e9 / price, 6)
+      : order.size.kind === 'tokens'
+        ? order.size.tokens
+        : 1n)
+  const trade = order.size.kind === 'sol' ? sol : Math.round((Number(tokens) / 1e6) * price * 1e9)
+  const sign = order.side === 'buy' ? -1 : 1
+  return {
+    signature: options.signature ?? `signature-${order.id}`,
+    orderId: order.id,
+    attemptId: `${order.id}.1`,
+    account: order.account,
+    bot: order.bot,
+    mint: order.mint,
+    side: order.side,
+    slot: 1,
+    time,
+    tokens,
+    decimals: 6,
+    tradeLamports: lamports(trade),
+    feeLamports: lamports(5000),
+    rentLamports: lamports(0),
+    walletLamports: lamports(sign * trade - 5000),
+    final: options.final ?? true,
+  }
+}
+
+export function orders(outputs: readonly Output[]): Order[] {
+  return outputs.flatMap((output) => (output.kind === 'order' ? [output.order] : []))
+}
+
+export function refusals(outputs: readonly Output[]): string[] {
+  return outputs.flatMap((output) => (output.kind === 'refused' ? [output.code] : []))
+}
