@@ -1,0 +1,114 @@
+import { defineStrategy, type NewToken, type Token, z } from 'sluice'
+
+/** Money that feeds have named as the mint of a launch. The engine refuses to buy it; this keeps it from being watched. */
+const MONEY = new Set([
+  'So11111111111111111111111111111111111111112', // wSOL
+  'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC
+  'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', // USDT
+])
+
+/** Creators that are remembered; beyond it the one seen longest ago is forgotten. */
+const CREATORS_KEPT = 50_000
+/** A name is a stranger's text: more of it is not searched. */
+const NAME_SEARCHED = 64
+
+interface Candidate {
+  /** It may be bought until this time, ms; 0: it is no candidate, or not any more. */
+  until: number
+}
+
+export default defineStrategy({
+  name: 'launch-sniper',
+  about: 'Buys new tokens that pass its filters at their first robust price, once, while they are young.',
+  params: z.object({
+    sizeSol: z.number().min(0.001).max(10).default(0.05),
+    maxAgeSeconds: z.number().min(1).max(300).default(30),
+    /** In the unit of the feed's `initialLiquidity`; a pump.fun curve starts with 30 (virtual) SOL. */
+    minLiquidity: z.number().min(0).max(1_000_000).default(1),
+    maxLiquidity: z.number().min(0).max(1_000_000).default(1_000),
+    /** Launches of one creator, this one included; a quarter of all launches are by serial launchers. */
+    maxLaunchesPerCreator: z.number().int().min(1).max(100).default(1),
+    /** A regular expression that name or symbol has to match, in any case of letters; '' is any. */
+    namePattern: z.string().max(200).refine(isPattern, 'not a regular expression').default(''),
+  }),
+  keys: ['newTokens'],
+  exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 },
+  token: (): Candidate => ({ until: 0 }),
+
+  start(params, bot) {
+    const maxAgeMs = params.maxAgeSeconds * 1000
+    const pattern = new RegExp(params.namePattern, 'iu')
+    const launches = new Map<string, number>()
+    /** Watched and not bought; oldest first. */
+    const waiting: Token<Candidate>[] = []
+
+    /** Launches of a creator that were seen, this one included; 0 where the feed names none. */
+    function countLaunch(creator: string): number {
+      if (creator === '') return 0
+      const count = (launches.get(creator) ?? 0) + 1
+      launches.delete(creator) // to the end, so that the first key is the one seen longest ago
+      launches.set(creator, count)
+      if (launches.size > CREATORS_KEPT) launches.delete(launches.keys().next().value as string)
+      return count
+    }
+
+    /** Why not; undefined for a token that may be bought. */
+    function objection(event: NewToken, launchesOfCreator: number): string | undefined {
+      const ageMs = bot.now() - event.timestamp
+      const liquidity = event.initialLiquidity
+      if (MONEY.has(event.mint)) return 'its mint is money'
+      if (!(ageMs <= maxAgeMs)) return `${(ageMs / 1000).toFixed(1)} s old, ${params.maxAgeSeconds} s at most`
+      if (!(liquidity >= params.minLiquidity)) return `liquidity ${liquidity} is below ${params.minLiquidity}`
+      if (liquidity > params.maxLiquidity) return `liquidity ${liquidity} is above ${params.maxLiquidity}`
+      if (launchesOfCreator > params.maxLaunchesPerCreator) return `launch ${launchesOfCreator} of its creator`
+      const name = `${event.name.slice(0, NAME_SEARCHED)}\n${event.symbol.slice(0, NAME_SEARCHED)}`
+      if (!pattern.test(name)) return 'neither name nor symbol match'
+      return undefined
+    }
+
+    function drop(token: Token<Candidate>): void {
+      token.state.until = 0
+      bot.unwatch(token.mint)
+    }
+
+    function dropExpired(): void {
+      for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
+        if (first.state.until >= bot.now()) return
+        waiting.shift()
+        if (first.state.until === 0) continue
+        bot.note(first.mint, `no robust price within ${params.maxAgeSeconds} s`)
+        drop(first)
+      }
+    }
+
+    return {
+      onNewToken(event, token) {
+        dropExpired()
+        const why = objection(event, countLaunch(event.creator)) ?? (token.position && 'already held')
+        if (why !== undefined) return bot.note(event.mint, why)
+        if (token.state.until > 0) return // announced twice
+        if (!bot.watch(event.mint)) return bot.note(event.mint, 'its mint is no key')
+        // A clock that runs ahead of ours must not make it young for ever.
+        token.state.until = Math.min(event.timestamp, bot.now()) + maxAgeMs
+        waiting.push(token)
+      },
+
+      onTrade(_trade, token) {
+        if (token.state.until === 0 || token.price === undefined) return
+        const young = bot.now() <= token.state.until
+        drop(token) // one try; from here on the engine watches what is held
+        if (!young) bot.note(token.mint, `first robust price after ${params.maxAgeSeconds} s`)
+        else if (!token.position) bot.buy(token, { sol: params.sizeSol, reason: 'launched, first robust price' })
+      },
+    }
+  },
+})
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text, 'iu')
+    return true
+  } catch {
+    return false
+  }
+}
