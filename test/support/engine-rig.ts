@@ -73,7 +73,7 @@ export class EngineRig {
   readonly mints = new Mints()
   readonly engine: Engine
   readonly outputs: Output[] = []
-  readonly block: LiveBlock
+  block: LiveBlock
   seq = 0
   now = 1_780_000_000_000
 
@@ -108,6 +108,11 @@ export class EngineRig {
   /** Enough prints at one price for a robust price. */
   settle(price: number, mint = MINT): Output[] {
     return [1, 2, 3, 4, 5].flatMap(() => this.trade(price, { mint }))
+  }
+
+  /** Goes on in an empty block when this one is full. */
+  nextBlock(): void {
+    this.block = new LiveBlock(this.mints.list)
   }
 
   newToken(mint = MINT, initialLiquidity = 10): Output[] {

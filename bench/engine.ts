@@ -1,0 +1,104 @@
+import { RowKind } from '../src/core/block.ts'
+import { Engine } from '../src/core/engine.ts'
+import { LiveBlock } from '../src/core/live-block.ts'
+import { Mints } from '../src/core/mints.ts'
+import { seededRandom } from '../src/core/random.ts'
+import type { Strategy } from '../src/core/strategy.ts'
+import { botSettings, startInput } from '../test/support/engine-rig.ts'
+import { type Figure, isMain, measure, printFigures } from './figure.ts'
+
+const TOKENS = 2_000
+const BLOCKS = 32
+const ROUNDS = 12
+
+/** Rows of 2,000 tokens in memory: sizes and noise like a market's, prices wander by a few percent. */
+function market(mints: Mints): LiveBlock[] {
+  const random = seededRandom(7)
+  const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
+  for (let token = 0; token < TOKENS; token++) mints.intern(`mint${token}`)
+  return Array.from({ length: BLOCKS }, (_, index) => {
+    const block = new LiveBlock(mints.list)
+    for (let row = 0; row < block.capacity; row++) {
+      const token = random.integer(TOKENS)
+      prices[token] = (prices[token] as number) * (0.98 + 0.04 * random.next())
+      const price = prices[token] as number
+      const sol = random.next() < 0.3 ? 0.005 : random.next()
+      const time = 1_780_000_000_000 + (index * block.capacity + row)
+      const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0 }
+      block.append(time, time, random.next() < 0.55 ? RowKind.buy : RowKind.sell, token, numbers, '', '')
+    }
+    return block
+  })
+}
+
+/** Rows a second through the engine: all rows of all blocks, several rounds in one engine. */
+function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
+  const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
+  const limits = { maxLamportsPerOrder: 1 as never } // everything is refused: the cost of deciding without that of orders
+  engine.input(1, 0, startInput([botSettings(strategy.name, { params: strategy.params.parse({}) as never, limits })]))
+  engine.input(2, 0, { kind: 'feed', status: 'live', confirmed: [] })
+  let seq = 2
+  const start = performance.now()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const block of blocks) {
+      for (let row = 0; row < block.length; row++) {
+        engine.row(++seq, block.time[row] as number, block, row)
+        if (engine.outputs.length > 0) engine.outputs.length = 0
+      }
+    }
+  }
+  return ((ROUNDS * BLOCKS * (blocks[0]?.length ?? 0)) / (performance.now() - start)) * 1000
+}
+
+/** The bare loop: the same columns summed up with a fresh object a row. */
+function bareRowsPerSecond(blocks: readonly LiveBlock[]): number {
+  let sum = 0
+  const start = performance.now()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const block of blocks) {
+      for (let row = 0; row < block.length; row++) {
+        const event = {
+          price: block.price[row] as number,
+          token: block.token[row] as number,
+          time: block.time[row] as number,
+        }
+        sum += event.price * event.token + event.time
+      }
+    }
+  }
+  const rate = ((ROUNDS * BLOCKS * (blocks[0]?.length ?? 0)) / (performance.now() - start)) * 1000
+  return sum > 0 ? rate : 0
+}
+
+const trivial = {
+  name: 'trivial',
+  about: 'looks at every trade',
+  params: { parse: () => ({}) },
+  keys: ['trades'],
+  start: () => ({ onTrade: (trade: { price: number }) => trade.price }),
+} as unknown as Strategy
+
+/** Engine over rows in memory, one core. */
+export async function benchEngine(): Promise<Figure[]> {
+  const mints = new Mints()
+  const blocks = market(mints)
+  const { default: dipBuyer } = (await import('../strategies/dip-buyer.ts')) as { default: Strategy }
+  const bare = measure(5, () => bareRowsPerSecond(blocks))
+  return [
+    { name: 'bare loop, fresh object a row', unit: 'rows/s', ...bare },
+    {
+      name: 'engine, trivial strategy',
+      unit: 'rows/s',
+      goal: 20e6,
+      ...measure(5, () => rowsPerSecond(trivial, blocks, mints)),
+    },
+    {
+      name: 'engine, dip-buyer on 2,000 tokens',
+      unit: 'rows/s',
+      goal: 10e6,
+      ...measure(5, () => rowsPerSecond(dipBuyer, blocks, mints)),
+    },
+  ]
+}
+
+if (isMain(import.meta.url)) printFigures(await benchEngine())

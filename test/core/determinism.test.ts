@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const script = fileURLToPath(new URL('../support/recorded-run.main.ts', import.meta.url))
+const inAnotherProcess = (seed: number): { hash: string; orders: number; fills: number } =>
+  JSON.parse(
+    execFileSync(process.execPath, ['--conditions', 'development', script, '100000', String(seed)], {
+      encoding: 'utf8',
+    }),
+  )
+
+it('decides the same over 100,000 rows in two processes, and something else with another seed', () => {
+  const first = inAnotherProcess(1)
+  const second = inAnotherProcess(1)
+  expect(first.orders).toBeGreaterThan(100)
+  expect(first.fills).toBeGreaterThan(100)
+  expect(second).toEqual(first)
+  expect(inAnotherProcess(2).hash).not.toBe(first.hash)
+})
