@@ -16,8 +16,6 @@ const FINALITY_MS = 32 * SLOT_MS
 const ABSENCE_MS = 200 * SLOT_MS
 /** The service answers with a signature after this share of the time to landing. */
 const ANSWER_SHARE = 1 / 3
-/** A sale without a price is asked for again. */
-const PRICE_WAIT_MS = 5_000
 
 type Done = (outcome: Outcome) => void
 
@@ -157,9 +155,10 @@ function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }
 
+/** A buy ends; a sale was not sent and is tried again: the gateway waits between its tries. */
 function withoutPrice(attempt: Attempt): Outcome {
-  const refused = { kind: 'refused', code: 'PRICE_UNKNOWN', reason: 'no robust price to fill at' } as const
+  const reason = 'no robust price to fill at'
   return attempt.side === 'buy'
-    ? { ...refused, retry: 'never' }
-    : { ...refused, retry: 'wait', retryAfterMs: PRICE_WAIT_MS }
+    ? { kind: 'refused', code: 'PRICE_UNKNOWN', reason, retry: 'never' }
+    : { kind: 'unsent', reason }
 }

@@ -97,7 +97,7 @@ executorContract('the paper executor', [
   { what: 'a sale fills', ends: 'filled', build: () => bought(sellAttempt('mint')) },
   { what: 'nothing to sell', ends: 'reverted', build: () => new Paper().world(sellAttempt('mint')) },
   { what: 'a buy without a price', ends: 'refused', build: () => new Paper().world(buyAttempt('unseen', 0.1)) },
-  { what: 'a sale without a price', ends: 'refused', build: () => new Paper().world(sellAttempt('unseen')) },
+  { what: 'a sale without a price', ends: 'unsent', build: () => new Paper().world(sellAttempt('unseen')) },
   {
     what: 'beyond the slippage',
     ends: 'reverted',
@@ -232,13 +232,13 @@ test('an abandoned token pays half of what its pool seems to', () => {
   expect(abandoned.land(sellAttempt('mint'))?.tradeLamports).toBe(Math.floor(full / 2))
 })
 
-test('a sale without a price may be asked again; a buy may not', () => {
+test('without a price a buy is refused, and a sale was not sent', () => {
   const paper = new Paper()
   paper.land(buyAttempt('unseen', 0.1))
   paper.land(sellAttempt('unseen'))
   expect(paper.outcomes).toMatchObject([
     { kind: 'refused', code: 'PRICE_UNKNOWN', retry: 'never' },
-    { kind: 'refused', code: 'PRICE_UNKNOWN', retry: 'wait', retryAfterMs: 5_000 },
+    { kind: 'unsent', reason: 'no robust price to fill at' },
   ])
 })
 
