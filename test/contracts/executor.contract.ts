@@ -48,7 +48,7 @@ export function executorContract(name: string, cases: readonly ExecutorCase[]): 
 }
 
 /** Nothing more comes after it. */
-export function isEnd(outcome: Outcome): boolean {
+function isEnd(outcome: Outcome): boolean {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final
   return outcome.kind !== 'acked' && outcome.kind !== 'unknown'
 }
