@@ -1,0 +1,63 @@
+import { PLAN_NAMES, type PlanName } from '../sandbox/customers.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/sandbox.ts'
+import type { Options } from './options.ts'
+
+/** What only this command takes. */
+export interface SandboxFlags extends Options {
+  state?: string
+  fund?: number
+  slotMs?: number
+  repeat?: boolean
+  child?: boolean
+}
+
+/** Serves until a signal or, as a child, until its parent's end of stdin is gone, so that it never outlives the parent. */
+export async function run(_args: string[], flags: SandboxFlags): Promise<number> {
+  const plan = PLAN_NAMES.find((name) => name === flags.plan?.toLowerCase())
+  if (flags.plan !== undefined && plan === undefined) {
+    console.error(`--plan is one of ${PLAN_NAMES.join(', ')}, not ${flags.plan}`)
+    return 2
+  }
+  let sandbox: Sandbox
+  try {
+    sandbox = await startSandbox(toOptions(flags))
+  } catch (error) {
+    console.error(`the sandbox cannot start: ${describe(error, flags)}`)
+    return 1
+  }
+  process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
+  await untilStopped(flags.child === true)
+  await sandbox.close()
+  return 0
+}
+
+function toOptions({ port, dialect, speed, market, repeat, seed, state, fund, slotMs }: SandboxFlags): SandboxOptions {
+  const given = { port, dialect, speed, marketFile: market, repeat, seed, stateFile: state, fundSol: fund, slotMs }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** With a plan named, only that plan's key. */
+function contact(
+  { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash }: Sandbox,
+  plan: PlanName | undefined,
+): object {
+  return { baseUrl, wsUrl, rpcUrl, apiKeys: plan ? { [plan]: apiKeys[plan] } : apiKeys, wallet, genesisHash }
+}
+
+function describe(error: unknown, { port, state }: SandboxFlags): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return `port ${port} is in use`
+  if (code === 'SQLITE_BUSY') return `another sandbox runs on ${state}`
+  return message
+}
+
+function untilStopped(child: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', () => resolve())
+    process.once('SIGTERM', () => resolve())
+    if (!child) return
+    process.stdin.once('end', () => resolve())
+    process.stdin.once('close', () => resolve())
+    process.stdin.resume()
+  })
+}

@@ -1,0 +1,120 @@
+import { isPublicKey } from '../core/base58.ts'
+import type { Clock } from '../core/ports.ts'
+import { type Answer, type Answers, type Holding, json } from './answers.ts'
+import type { Customer, Customers } from './customers.ts'
+import type { Desk, TradeResult } from './desk.ts'
+import type { Faults } from './faults.ts'
+import type { Handle, Request } from './http.ts'
+import type { Ledger } from './ledger.ts'
+import type { Market } from './market.ts'
+import { type Parsed, parseBuy, parseSell } from './requests.ts'
+import { decodeTokenAccount } from './token-layout.ts'
+
+export interface ApiOptions {
+  answers: Answers
+  clock: Clock
+  customers: Customers
+  desk: Desk
+  faults: Faults
+  ledger: Ledger
+  market: Market
+}
+
+/** What a route does once key and limit are checked. `argument` is the last part of the path. */
+type Route = (request: Request, customer: Customer, argument: string) => Answer
+
+/** The REST interface under /api. */
+export class Api {
+  readonly #options: ApiOptions
+  readonly #routes: readonly [method: string, path: RegExp, route: Route][]
+
+  constructor(options: ApiOptions) {
+    this.#options = options
+    this.#routes = [
+      [
+        'POST',
+        /^\/api\/trade\/buy$/,
+        ({ body }, { plan }) => this.#trade(parseBuy(parseJson(body), plan.maxBuySol), (buy) => options.desk.buy(buy)),
+      ],
+      [
+        'POST',
+        /^\/api\/trade\/sell$/,
+        ({ body }) => this.#trade(parseSell(parseJson(body)), (sell) => options.desk.sell(sell)),
+      ],
+      ['GET', /^\/api\/token\/info\/([^/]+)$/, (_request, _customer, mint) => this.#token(mint)],
+      ['GET', /^\/api\/portfolio\/([^/]+)$/, (_request, _customer, publicKey) => this.#portfolio(publicKey)],
+      // The document does not show their payloads; the local builder brings them.
+      [
+        'POST',
+        /^\/api\/transaction\/(buy|sell)$/,
+        () => options.answers.refusal('NOT_IMPLEMENTED', 'the sandbox builds no transactions yet'),
+      ],
+    ]
+  }
+
+  readonly handle: Handle = (request) => {
+    const { answers, clock, customers, faults } = this.#options
+    const customer = customers.byKey(bearer(request))
+    if (!customer) return answers.refusal('UNAUTHORIZED', 'API key missing or invalid')
+    const { path } = request
+    if (faults.strike('dropBefore', path)) return undefined
+    const admission = customer.window.admit(clock.now())
+    if (!admission.accepted || faults.strike('rateLimit', path)) return answers.rateLimited(admission)
+    if (faults.strike('planRefused', path)) return json(403, { message: 'your plan does not include this' })
+    const failure = faults.strike('serverError', path)
+    if (failure && !failure.executed) return serverError(failure.status)
+    const answer = this.#route(request, customer)
+    if (failure) return serverError(failure.status)
+    if (faults.strike('dropAfter', path)) return undefined
+    const delay = faults.strike('delay', path)
+    return delay ? new Promise((resolve) => clock.after(delay.ms ?? 1_000, () => resolve(answer))) : answer
+  }
+
+  #route(request: Request, customer: Customer): Answer {
+    for (const [method, pattern, route] of this.#routes) {
+      const match = pattern.exec(request.path)
+      if (match && method === request.method) return route(request, customer, match[1] ?? '')
+    }
+    return this.#options.answers.refusal('NOT_FOUND', `no ${request.method} ${request.path}`)
+  }
+
+  #trade<T>(parsed: Parsed<T>, execute: (value: T) => TradeResult): Answer {
+    const { answers } = this.#options
+    if (!parsed.ok) return answers.refusal(parsed.code, parsed.message)
+    const result = execute(parsed.value)
+    return result.ok ? answers.trade(result.signature) : answers.refusal(result.code, result.message)
+  }
+
+  #token(mint: string): Answer {
+    const { answers, market } = this.#options
+    const token = market.token(mint)
+    return token ? answers.token(token) : answers.refusal('INVALID_MINT', 'no such token')
+  }
+
+  #portfolio(publicKey: string): Answer {
+    const { answers, ledger } = this.#options
+    if (!isPublicKey(publicKey)) return answers.refusal('INVALID_PARAMETERS', 'publicKey is the base58 of 32 bytes')
+    const lamports = ledger.account(publicKey, 'confirmed')?.lamports ?? 0
+    const holdings = ledger.tokenAccounts(publicKey, 'confirmed').map((address): Holding => {
+      return decodeTokenAccount(ledger.account(address, 'confirmed')!.data)!
+    })
+    return answers.portfolio(publicKey, lamports, holdings)
+  }
+}
+
+function bearer({ headers }: Request): string {
+  return /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
+}
+
+/** Undefined, which no request allows, for what is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function serverError(status = 500): Answer {
+  return { status, body: '<html><h1>Something went wrong</h1></html>', headers: { 'content-type': 'text/html' } }
+}

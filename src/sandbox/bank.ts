@@ -1,0 +1,147 @@
+import { PROGRAMS, tokenAccountAddress } from './addresses.ts'
+import { TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
+
+/** A token account's content; `amount` in base units. */
+export interface TokenState {
+  mint: string
+  owner: string
+  amount: bigint
+}
+
+export interface AccountState {
+  lamports: number
+  token?: TokenState
+}
+
+/** An account as of a slot; state undefined: closed. */
+interface Version {
+  slot: number
+  state: AccountState | undefined
+}
+
+/** Why a program stopped, in Solana's words: {Custom: 1} or a name. The transaction is reverted, its fee is kept. */
+export class ProgramFailure extends Error {
+  readonly detail: string | { Custom: number }
+
+  constructor(detail: string | { Custom: number }, message: string) {
+    super(message)
+    this.detail = detail
+  }
+}
+
+/** Both the system and the token program say 1 for "insufficient funds". */
+const INSUFFICIENT = { Custom: 1 }
+
+/** Balances as of every slot that is not final yet, and one open transaction at a time. */
+export class Bank {
+  readonly #versions: Map<string, Version[]>
+  readonly #open = new Map<string, AccountState | undefined>()
+
+  constructor(saved: Map<string, Version[]>) {
+    this.#versions = saved
+  }
+
+  /** The account as of a slot. */
+  at(address: string, slot: number): AccountState | undefined {
+    return this.#versions.get(address)?.findLast((version) => version.slot <= slot)?.state
+  }
+
+  /** The account as the open transaction sees it. */
+  read(address: string): AccountState | undefined {
+    return this.#open.has(address) ? this.#open.get(address) : this.#versions.get(address)?.at(-1)?.state
+  }
+
+  lamports(address: string): number {
+    return this.read(address)?.lamports ?? 0
+  }
+
+  token(address: string): TokenState | undefined {
+    return this.read(address)?.token
+  }
+
+  addresses(): IterableIterator<string> {
+    return this.#versions.keys()
+  }
+
+  set(address: string, state: AccountState | undefined): void {
+    this.#open.set(address, state)
+  }
+
+  transfer(from: string, to: string, lamports: number): void {
+    const source = this.read(from)
+    if (!source || source.lamports < lamports) {
+      throw new ProgramFailure(
+        INSUFFICIENT,
+        `Transfer: insufficient lamports ${source?.lamports ?? 0}, need ${lamports}`,
+      )
+    }
+    this.set(from, { ...source, lamports: source.lamports - lamports })
+    this.set(to, { ...this.read(to), lamports: this.lamports(to) + lamports })
+  }
+
+  /** The owner's associated token account, opened at the payer's cost where there is none. */
+  openTokenAccount(payer: string, owner: string, mint: string): string {
+    const address = tokenAccountAddress(owner, mint)
+    if (this.token(address)) return address
+    this.transfer(payer, address, TOKEN_ACCOUNT_RENT_LAMPORTS)
+    this.set(address, { lamports: this.lamports(address), token: { mint, owner, amount: 0n } })
+    return address
+  }
+
+  /** The rent goes back to the owner. */
+  closeTokenAccount(address: string): void {
+    const state = this.read(address)
+    if (!state?.token || state.token.amount > 0n)
+      throw new ProgramFailure({ Custom: 11 }, 'Non-native account can only be closed if its balance is zero')
+    this.transfer(address, state.token.owner, state.lamports)
+    this.set(address, undefined)
+  }
+
+  moveTokens(from: string, to: string, amount: bigint): void {
+    const source = this.read(from)
+    const target = this.read(to)
+    if (!source?.token || !target?.token) throw new ProgramFailure('InvalidAccountData', 'not a token account')
+    if (source.token.amount < amount) throw new ProgramFailure(INSUFFICIENT, 'Error: insufficient funds')
+    this.set(from, { ...source, token: { ...source.token, amount: source.token.amount - amount } })
+    this.set(to, { ...target, token: { ...target.token, amount: target.token.amount + amount } })
+  }
+
+  rollback(): void {
+    this.#open.clear()
+  }
+
+  /** Closes the open transaction as of a slot; versions older than the newest final one are let go. Returns what changed. */
+  commit(slot: number, finalSlot: number): string[] {
+    const changed = [...this.#open.keys()]
+    for (const [address, state] of this.#open) {
+      const versions = (this.#versions.get(address) ?? []).filter((version) => version.slot < slot)
+      const oldest = versions.findLastIndex((version) => version.slot <= finalSlot)
+      this.#versions.set(address, [...versions.slice(Math.max(0, oldest)), { slot, state }])
+    }
+    this.#open.clear()
+    return changed
+  }
+
+  /** Takes back everything from this slot on; returns the accounts that changed. */
+  rewind(slot: number): string[] {
+    const changed: string[] = []
+    for (const [address, versions] of this.#versions) {
+      const kept = versions.filter((version) => version.slot < slot)
+      if (kept.length === versions.length) continue
+      this.#versions.set(address, kept)
+      changed.push(address)
+    }
+    return changed
+  }
+
+  /** To be saved; undefined where nothing is left of the account. */
+  saved(address: string): Version[] | undefined {
+    const versions = this.#versions.get(address)
+    return versions && versions.length > 0 ? versions : undefined
+  }
+}
+
+/** The program that owns an account. */
+export function ownerOf(state: AccountState): string {
+  return state.token ? PROGRAMS.token : PROGRAMS.system
+}

@@ -1,0 +1,145 @@
+/**
+ * The chain behind the sandbox: what the RPC endpoint reads and what the trading desk submits to.
+ * Two adapters: `small-ledger.ts` in plain TypeScript, and a LiteSVM one to come. Both pass test/contracts/ledger.contract.ts.
+ * Lamports are safe integers, token amounts bigint base units, times ms since the epoch, addresses and signatures base58.
+ */
+
+/** Processed: the newest block; confirmed: two slots behind; finalized: 32 slots behind. */
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
+
+/** The newest block at a commitment. Height counts blocks, so it grows slower than the slot: some slots have none. */
+export interface Head {
+  slot: number
+  height: number
+}
+
+export interface Blockhash {
+  blockhash: string
+  /** The last height, inclusive, at which a transaction with this blockhash may land: 150 above its own block. */
+  lastValidBlockHeight: number
+}
+
+export interface Account {
+  lamports: number
+  /** The program that owns it; token accounts and mints have the token program and its layout in `data`. */
+  owner: string
+  executable: boolean
+  data: Uint8Array
+}
+
+/** What a transaction does, as data that survives the process: `program` names one that the ledger was opened with. */
+export interface Instruction {
+  program: string
+  data: unknown
+}
+
+export interface Transaction {
+  /** Pays fee and priority fee, signs. */
+  payer: string
+  instruction: Instruction
+  /** On top of the base fee of 5,000 lamports; both are paid even when the instruction fails. */
+  priorityFeeLamports: number
+}
+
+/** Solana's own shape, e.g. {InstructionError: [2, {Custom: 6042}]}. */
+export type TransactionError = string | { readonly [kind: string]: unknown }
+
+export interface AccountUse {
+  address: string
+  signer: boolean
+  writable: boolean
+  /** Addresses from a lookup table are not in the message: they come after its keys, writable ones first. */
+  source: 'transaction' | 'lookupTable'
+  preLamports: number
+  postLamports: number
+}
+
+/** A token account before and after; undefined where it did not exist. */
+export interface TokenUse {
+  account: string
+  mint: string
+  owner: string
+  pre: bigint | undefined
+  post: bigint | undefined
+}
+
+export interface LandedInstruction {
+  program: string
+  accounts: string[]
+  /** Hex. */
+  data: string
+}
+
+export interface LandedTransaction {
+  signature: string
+  slot: number
+  /** Transactions that landed before it: orders those of one slot. */
+  position: number
+  /** Seconds since the epoch. */
+  blockTime: number
+  error: TransactionError | null
+  feeLamports: number
+  recentBlockhash: string
+  /** In the order of the balances: the message's keys, then writable and readonly ones of lookup tables. */
+  accounts: AccountUse[]
+  tokens: TokenUse[]
+  instructions: LandedInstruction[]
+  computeUnits: number
+  logs: string[]
+}
+
+export interface SignatureQuery {
+  address: string
+  limit: number
+  /** Rows older than this signature. */
+  before?: string | undefined
+  /** Rows newer than this signature. */
+  until?: string | undefined
+  commitment: Commitment
+}
+
+export interface Ledger {
+  /** The chain's name: new for every new chain, kept by a chain that goes on from its file. */
+  readonly genesisHash: string
+  readonly slotMs: number
+  readonly firstAvailableSlot: number
+  /** Transactions landed since the chain began. */
+  readonly transactionCount: number
+
+  head(commitment: Commitment): Head
+  /** Ms since the epoch; undefined where the slot has no block. */
+  blockTime(slot: number): number | undefined
+  latestBlockhash(commitment: Commitment): Blockhash
+  isBlockhashValid(blockhash: string, commitment: Commitment): boolean
+
+  account(address: string, commitment: Commitment): Account | undefined
+  /** Addresses of the token accounts of an owner, closed ones left out. */
+  tokenAccounts(owner: string, commitment: Commitment): string[]
+  /** A landed transaction at any commitment: compare its slot with `head`. */
+  transaction(signature: string): LandedTransaction | undefined
+  /** Newest first. Only transactions that name the address. */
+  signatures(query: SignatureQuery): LandedTransaction[]
+
+  /** On disk when it returns. Lands after `afterSlots` (1 to 3 by the seed if left out); Infinity: the network loses it. */
+  submit(transaction: Transaction, afterSlots?: number): string
+  /**
+   * A fork takes back the transaction, which is not finalized, and all that landed in its slot or later; returns the signatures dropped.
+   * They land again after `relandAfterSlots`, or never.
+   */
+  fork(signature: string, relandAfterSlots?: number): string[]
+  /** Called after each block, once what landed in it is on disk. */
+  onBlock(listener: (slot: number, landed: LandedTransaction[]) => void): void
+  close(): void
+}
+
+export const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
+
+export const BASE_FEE_LAMPORTS = 5_000
+/** How long a blockhash lives, in blocks (MAX_PROCESSING_AGE). */
+export const BLOCKHASH_BLOCKS = 150
+/** What an account of 165 bytes must hold to be exempt from rent. */
+export const TOKEN_ACCOUNT_RENT_LAMPORTS = 2_039_280
+/** 3,480 lamports a byte-year, two years, 128 bytes of overhead. */
+export function rentExemption(bytes: number): number {
+  return (128 + bytes) * 6_960
+}

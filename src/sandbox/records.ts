@@ -1,0 +1,51 @@
+import Database from 'better-sqlite3'
+import { decodeJson, encodeJson } from '../core/json.ts'
+
+/** One record to write; `body` undefined deletes it. */
+export interface Change {
+  kind: RecordKind
+  key: string
+  body: unknown
+}
+
+/** `chain`: where the chain was; `pending`: sent, not landed; `pool`: curves of tokens that our wallets have traded; `secret`: keys. */
+export type RecordKind = 'chain' | 'account' | 'transaction' | 'pending' | 'pool' | 'secret'
+
+/** What outlives the sandbox's process. `write` returns only when all of its changes are on disk, all or none. */
+export interface Records {
+  read<T>(kind: RecordKind): Map<string, T>
+  write(changes: Change[]): void
+  close(): void
+}
+
+/** For a chain that ends with its process. */
+export function forgetfulRecords(): Records {
+  return { read: () => new Map(), write: () => {}, close: () => {} }
+}
+
+/** Throws SQLITE_BUSY when another process holds the file: two sandboxes on one chain would each spend the same money. */
+export function fileRecords(path: string): Records {
+  const database = new Database(path, { timeout: 0 })
+  database.pragma('locking_mode = EXCLUSIVE')
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  database.exec(
+    'CREATE TABLE IF NOT EXISTS records (kind TEXT, key TEXT, body TEXT NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID',
+  )
+  const select = database.prepare<[string], { key: string; body: string }>(
+    'SELECT key, body FROM records WHERE kind = ?',
+  )
+  const put = database.prepare('INSERT INTO records VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body')
+  const remove = database.prepare('DELETE FROM records WHERE kind = ? AND key = ?')
+  const writeAll = database.transaction((changes: Change[]) => {
+    for (const { kind, key, body } of changes) {
+      if (body === undefined) remove.run(kind, key)
+      else put.run(kind, key, encodeJson(body))
+    }
+  })
+  return {
+    read: <T>(kind: RecordKind) => new Map(select.all(kind).map(({ key, body }) => [key, decodeJson<T>(body)])),
+    write: (changes) => writeAll.immediate(changes),
+    close: () => database.close(),
+  }
+}

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto'
+import type { Server } from 'node:http'
+import type { Clock } from '../core/ports.ts'
+import { deriveSeed } from '../core/random.ts'
+import { solToLamports } from '../core/units.ts'
+import { digest, walletAddress } from './addresses.ts'
+import { Answers } from './answers.ts'
+import { Api } from './api.ts'
+import { systemClock } from './clock.ts'
+import { controlEndpoint } from './control.ts'
+import { type ApiKeys, Customers } from './customers.ts'
+import { Desk } from './desk.ts'
+import { type Dialect, dialectOf } from './dialect.ts'
+import { Faults } from './faults.ts'
+import { Frames } from './frames.ts'
+import { portOf, serve } from './http.ts'
+import type { Ledger } from './ledger.ts'
+import type { Emit, Market } from './market.ts'
+import { runMarket } from './pace.ts'
+import { restorePools, savePool } from './pools.ts'
+import type { Program } from './program.ts'
+import { transferProgram } from './program.ts'
+import { RecordedMarket } from './recorded-market.ts'
+import { fileRecords, forgetfulRecords, type Records } from './records.ts'
+import { rpcEndpoint } from './rpc.ts'
+import { SeededMarket } from './seeded-market.ts'
+import { SmallLedger } from './small-ledger.ts'
+import { STREAM_PATH, Stream } from './stream.ts'
+import { TradeProgram } from './trade-program.ts'
+
+export interface SandboxOptions {
+  /** On 127.0.0.1; 0, the default: any free one. */
+  port?: number
+  /** Of everything that comes by chance; default 1. */
+  seed?: number
+  /** 0, the default: plain. A seed, or single answers over the plain ones. */
+  dialect?: number | Partial<Dialect>
+  /** How much faster than life the market runs; slots do not. Default 1. */
+  speed?: number
+  /** A recording (NDJSON of service messages) instead of the made market; from the start again at its end with `repeat`. */
+  marketFile?: string
+  repeat?: boolean
+  /** A market of the caller's own. */
+  market?: (emit: Emit) => Market
+  /** SQLite file in which the chain, its wallet and its keys survive the process. */
+  stateFile?: string
+  /** What the wallet of a new chain has; default 10. */
+  fundSol?: number
+  /** Default 400. */
+  slotMs?: number
+  clock?: Clock
+  /** Makes a new chain's name, wallet and keys what they were the last time; for tests. */
+  entropy?: string
+}
+
+export interface Sandbox {
+  /** With the prefix /api. */
+  baseUrl: string
+  wsUrl: string
+  rpcUrl: string
+  /** One a plan, each of a customer of its own; replaced when a fault revokes one. */
+  apiKeys: ApiKeys
+  /** Public key of the wallet that the service holds. */
+  wallet: string
+  genesisHash: string
+  dialect: Dialect
+  faults: Faults
+  ledger: Ledger
+  market: Market
+  close(): Promise<void>
+}
+
+const DEFAULT_FUND_SOL = 10
+
+/** The trading service on loopback: REST, WebSocket and RPC on one port, over a made or recorded market and a small chain. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { clock = systemClock, seed = 1, speed = 1 } = options
+  const dialect =
+    typeof options.dialect === 'object' ? { ...dialectOf(0), ...options.dialect } : dialectOf(options.dialect ?? 0)
+  const records = options.stateFile === undefined ? forgetfulRecords() : fileRecords(options.stateFile)
+  const faults = new Faults(seed)
+  let stream: Stream | undefined
+  const market = openMarket(options, records, (event) => stream?.publish(event))
+  const { wallet, ledger } = openChain(options, records, market, clock)
+  const customers = new Customers(ledger.genesisHash, dialect, records)
+  const answers = new Answers(dialect)
+  const desk = new Desk({ ledger, market, records, faults, dialect, wallets: [wallet] })
+  const api = new Api({ answers, clock, customers, desk, faults, ledger, market })
+  const server = await serve(options.port ?? 0, [
+    ['/api', api.handle],
+    ['/rpc', rpcEndpoint(ledger, faults)],
+    ['/sandbox', controlEndpoint(faults)],
+  ])
+  stream = new Stream({ server, clock, customers, dialect, faults, frames: new Frames(dialect, seed) })
+  forkOnDemand(ledger, faults)
+  const stopMarket = runMarket(market, clock, speed)
+  const host = `127.0.0.1:${portOf(server)}`
+  return {
+    baseUrl: `http://${host}/api`,
+    wsUrl: `ws://${host}${STREAM_PATH}`,
+    rpcUrl: `http://${host}/rpc`,
+    apiKeys: customers.apiKeys,
+    wallet,
+    genesisHash: ledger.genesisHash,
+    dialect,
+    faults,
+    ledger,
+    market,
+    async close() {
+      stopMarket()
+      stream.close()
+      await stop(server)
+      ledger.close()
+    },
+  }
+}
+
+/** A chain that goes on gets new tokens, not the first ones again; those that our wallets have traded go on, too. */
+function openMarket(options: SandboxOptions, records: Records, emit: Emit): Market {
+  const starts = records.read<number>('secret').get('starts') ?? 0
+  records.write([{ kind: 'secret', key: 'starts', body: starts + 1 }])
+  const { seed = 1, marketFile, repeat = false, market: own } = options
+  const made = (): Market => new SeededMarket({ seed: deriveSeed(seed, `market ${starts}`), emit })
+  const recorded = marketFile === undefined ? undefined : new RecordedMarket({ path: marketFile, emit, repeat })
+  const market = own?.(emit) ?? recorded ?? made()
+  restorePools(records, market)
+  return market
+}
+
+function openChain(
+  options: SandboxOptions,
+  records: Records,
+  market: Market,
+  clock: Clock,
+): { wallet: string; ledger: Ledger } {
+  const { seed = 1, entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL, slotMs } = options
+  const secret =
+    records.read<string>('secret').get('wallet') ?? digest('wallet ', String(seed), entropy).toString('hex')
+  records.write([{ kind: 'secret', key: 'wallet', body: secret }])
+  const wallet = walletAddress(Buffer.from(secret, 'hex'))
+  const trade = new TradeProgram(market, (data, { signature }, swap) => {
+    const token = market.token(data.mint)
+    if (!swap || !token) return
+    const { mint, side, slippagePercent, priorityFeeSol } = data
+    market.print({
+      mint,
+      signature,
+      trader: data.wallet,
+      side,
+      sol: swap.sol,
+      tokens: swap.tokens,
+      slippagePercent,
+      priorityFeeSol,
+    })
+    savePool(records, token)
+  })
+  const programs = { trade, transfer: transferProgram } as Record<string, Program>
+  const funds = { [wallet]: solToLamports(fundSol) }
+  return { wallet, ledger: new SmallLedger({ clock, records, programs, seed, entropy, slotMs, funds }) }
+}
+
+/** The fault `fork` strikes a transaction once it is confirmed, the worst moment for whoever believed it. */
+function forkOnDemand(ledger: Ledger, faults: Faults): void {
+  let waiting: { signature: string; slot: number }[] = []
+  ledger.onBlock((_slot, landed) => {
+    waiting.push(...landed)
+    const confirmed = waiting.filter(({ slot }) => slot <= ledger.head('confirmed').slot)
+    waiting = waiting.filter((transaction) => !confirmed.includes(transaction))
+    for (const { signature } of confirmed) {
+      const fault = faults.strike('fork')
+      if (fault) ledger.fork(signature, fault.slots)
+    }
+  })
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

@@ -1,0 +1,167 @@
+import { namedAddress, PROGRAMS, poolAddress, tokenAccountAddress } from './addresses.ts'
+import { type Bank, ProgramFailure } from './bank.ts'
+import type { Curve, Swap } from './curve.ts'
+import { type LandedTransaction, rentExemption, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
+import type { Market } from './market.ts'
+import type { AccountMeta, Program } from './program.ts'
+import { encodeMint, MINT_BYTES } from './token-layout.ts'
+
+/** One trade of a wallet of ours as it goes to the chain. Amounts in lamports and base units. */
+export interface TradeData {
+  side: 'buy' | 'sell'
+  wallet: string
+  mint: string
+  /** In: a buy spends exactly `lamports` for at least `tokens`. Out: exactly `tokens` for at most (a sale: at least) `lamports`. */
+  exact: 'in' | 'out'
+  lamports: number
+  tokens: bigint
+  serviceFeeBps: number
+  slippagePercent: number
+  priorityFeeSol: number
+  /** The wallet's token account is opened by this transaction, or closed after it. */
+  opens: boolean
+  closes: boolean
+  /** On demand: reverts whatever the price. */
+  fails: boolean
+}
+
+/** pump.fun's own error numbers (pump-public-docs @1b82215, IDL). */
+const FAILURES = {
+  tooMuchSolRequired: 6002,
+  tooLittleSolReceived: 6003,
+  zeroAmount: 6020,
+  belowMinimumTokens: 6042,
+  accountNotInitialized: 3012,
+} as const
+/** Discriminators of buy_exact_sol_in, buy and sell, from the same IDL. */
+const DISCRIMINATORS = { in: '38fc74089edfcd5f', out: '66063d1201daebea', sell: '33e685a4017f83ad' } as const
+
+const CURVE_FEES = namedAddress('curve fees')
+const SERVICE_FEES = namedAddress('service fees')
+
+export function serviceFee(lamports: bigint, bps: number): bigint {
+  return (lamports * BigInt(bps) + 9_999n) / 10_000n
+}
+
+/** Swaps against the market's curves. The curve moves when the transaction lands, not when it is sent. */
+export class TradeProgram implements Program<TradeData> {
+  readonly #market: Market
+  readonly #landed: (data: TradeData, transaction: LandedTransaction, swap: Swap | undefined) => void
+  #swap: Swap | undefined
+
+  constructor(
+    market: Market,
+    landed: (data: TradeData, transaction: LandedTransaction, swap: Swap | undefined) => void,
+  ) {
+    this.#market = market
+    this.#landed = landed
+  }
+
+  /** Strangers' trades are not on the ledger: the pool's balances follow its curve just before ours executes. */
+  load({ mint }: TradeData, bank: Bank): void {
+    const curve = this.#market.token(mint)?.curve
+    if (!curve) return
+    const pool = poolAddress(mint)
+    bank.set(pool, { lamports: Number(curve.realSol) + TOKEN_ACCOUNT_RENT_LAMPORTS })
+    bank.set(tokenAccountAddress(pool, mint), {
+      lamports: TOKEN_ACCOUNT_RENT_LAMPORTS,
+      token: { mint, owner: pool, amount: curve.reserves.realTokens },
+    })
+    for (const address of [CURVE_FEES, SERVICE_FEES])
+      if (bank.lamports(address) === 0) bank.set(address, { lamports: rentExemption(0) })
+  }
+
+  plan({ wallet, mint, side, exact, lamports, tokens, opens }: TradeData): ReturnType<Program['plan']> {
+    const pool = poolAddress(mint)
+    const [own, pooled] = [tokenAccountAddress(wallet, mint), tokenAccountAddress(pool, mint)]
+    const accounts: AccountMeta[] = [
+      { address: own, writable: true },
+      { address: pool, writable: true },
+      { address: pooled, writable: true },
+      { address: SERVICE_FEES, writable: true },
+      { address: PROGRAMS.system, writable: false },
+      { address: PROGRAMS.token, writable: false },
+      { address: CURVE_FEES, writable: true, looked: true },
+      { address: mint, writable: false, looked: true },
+    ]
+    const spends = side === 'buy' && exact === 'in'
+    const data = Buffer.concat([Buffer.from(DISCRIMINATORS[side === 'sell' ? 'sell' : exact], 'hex'), Buffer.alloc(16)])
+    data.writeBigUInt64LE(spends ? BigInt(lamports) : tokens, 8)
+    data.writeBigUInt64LE(spends ? tokens : BigInt(lamports), 16)
+    const trade = {
+      program: PROGRAMS.bondingCurve,
+      accounts: [mint, pool, pooled, own, wallet, CURVE_FEES, SERVICE_FEES],
+      data: data.toString('hex'),
+    }
+    const open = {
+      program: PROGRAMS.associatedToken,
+      accounts: [wallet, own, wallet, mint, PROGRAMS.system, PROGRAMS.token],
+      data: '01',
+    }
+    return {
+      accounts,
+      tokenAccounts: [
+        { account: own, mint, owner: wallet },
+        { account: pooled, mint, owner: pool },
+      ],
+      instructions: opens ? [open, trade] : [trade],
+    }
+  }
+
+  execute(data: TradeData, bank: Bank): void {
+    this.#swap = undefined
+    const curve = this.#market.token(data.mint)?.curve
+    if (!curve) throw new ProgramFailure({ Custom: FAILURES.accountNotInitialized }, 'AccountNotInitialized')
+    const swap = data.side === 'buy' ? this.#buy(data, curve, bank) : this.#sell(data, curve, bank)
+    if (data.fails)
+      throw new ProgramFailure(
+        { Custom: data.side === 'buy' ? FAILURES.belowMinimumTokens : FAILURES.tooLittleSolReceived },
+        'on demand',
+      )
+    if (data.side === 'buy') curve.applyBuy(swap)
+    else curve.applySell(swap)
+    this.#swap = swap
+  }
+
+  landed(data: TradeData, transaction: LandedTransaction): void {
+    this.#landed(data, transaction, transaction.error === null ? this.#swap : undefined)
+  }
+
+  /** Every token of the market has a mint account. */
+  account(address: string): ReturnType<NonNullable<Program['account']>> {
+    if (!this.#market.token(address)) return undefined
+    return { lamports: rentExemption(MINT_BYTES), owner: PROGRAMS.token, executable: false, data: encodeMint() }
+  }
+
+  #buy({ wallet, mint, exact, lamports, tokens, serviceFeeBps }: TradeData, curve: Curve, bank: Bank): Swap {
+    const own = bank.openTokenAccount(wallet, wallet, mint)
+    const pool = poolAddress(mint)
+    const swap = exact === 'in' ? curve.quoteBuy(BigInt(lamports)) : curve.quoteTokens(tokens)
+    const cost = swap.sol + swap.fee
+    if (swap.tokens <= 0n) throw new ProgramFailure({ Custom: FAILURES.zeroAmount }, 'BuyZeroAmount')
+    if (exact === 'in' && swap.tokens < tokens)
+      throw new ProgramFailure({ Custom: FAILURES.belowMinimumTokens }, 'BuySlippageBelowMinTokensOut')
+    if (exact === 'out' && cost > BigInt(lamports))
+      throw new ProgramFailure({ Custom: FAILURES.tooMuchSolRequired }, 'TooMuchSolRequired')
+    bank.transfer(wallet, pool, Number(swap.sol))
+    bank.transfer(wallet, CURVE_FEES, Number(swap.fee))
+    bank.transfer(wallet, SERVICE_FEES, Number(serviceFee(cost, serviceFeeBps)))
+    bank.moveTokens(tokenAccountAddress(pool, mint), own, swap.tokens)
+    return swap
+  }
+
+  #sell({ wallet, mint, lamports, tokens, serviceFeeBps, closes }: TradeData, curve: Curve, bank: Bank): Swap {
+    const own = tokenAccountAddress(wallet, mint)
+    const pool = poolAddress(mint)
+    const swap = curve.quoteSell(tokens)
+    const proceeds = swap.sol - swap.fee
+    bank.moveTokens(own, tokenAccountAddress(pool, mint), tokens)
+    if (proceeds < BigInt(lamports))
+      throw new ProgramFailure({ Custom: FAILURES.tooLittleSolReceived }, 'TooLittleSolReceived')
+    bank.transfer(pool, wallet, Number(proceeds))
+    bank.transfer(pool, CURVE_FEES, Number(swap.fee))
+    bank.transfer(wallet, SERVICE_FEES, Number(serviceFee(proceeds, serviceFeeBps)))
+    if (closes && bank.token(own)?.amount === 0n) bank.closeTokenAccount(own)
+    return swap
+  }
+}
