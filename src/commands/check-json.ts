@@ -1,0 +1,55 @@
+import type { BotConfig, Config } from '../config/config.ts'
+import type { LoadResult } from '../config/load.ts'
+import { breakEvenPercent, usualBuyOf, worstCaseOf } from '../config/worst-case.ts'
+import { type Lamports, lamportsToSol } from '../core/units.ts'
+
+/** What `check --json` prints; amounts and spans in the units of the YAML, null where nothing bounds them. */
+export function checkJson(result: LoadResult): object {
+  if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
+  const { config } = result
+  return { ok: true, errors: [], warnings: config.warnings, bots: config.bots.map((bot) => botJson(bot, config)) }
+}
+
+function botJson(bot: BotConfig, { service }: Config): object {
+  const { name, strategy, params, mode, executor, exits, orders, exitOrders, limits } = bot
+  const worst = worstCaseOf(bot, service.plan)
+  const usualBuy = usualBuyOf(bot, worst)
+  return {
+    name,
+    strategy: strategy.name,
+    mode,
+    executor,
+    params,
+    exits,
+    orders: {
+      slippagePercent: orders.slippagePercent,
+      priorityFeeSol: orders.priorityFeeLamports === null ? 'auto' : lamportsToSol(orders.priorityFeeLamports),
+      ttlSeconds: orders.ttlMs / 1000,
+      maxEventAgeSeconds: orders.maxEventAgeMs / 1000,
+      maxChasePercent: orders.maxChasePercent,
+    },
+    exitOrders: { slippageLadder: exitOrders.slippageLadder, retrySeconds: exitOrders.retryMs / 1000 },
+    limits: {
+      maxSolPerOrder: sol(limits.maxLamportsPerOrder),
+      maxSolPerHour: sol(limits.maxLamportsPerHour),
+      maxOpenPositions: limits.maxOpenPositions,
+      maxSolPerMint: sol(limits.maxLamportsPerMint),
+      maxDailyLossSol: sol(limits.maxDailyLossLamports),
+    },
+    worstCase: {
+      solPerOrder: sol(worst.perOrder),
+      solPerHour: sol(worst.perHour),
+      exposureSol: sol(worst.exposure),
+      lossSol: sol(worst.loss),
+    },
+    breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
+  }
+}
+
+function sol(amount: Lamports | null): number | null {
+  return amount === null ? null : lamportsToSol(amount)
+}
+
+function round(percent: number): number {
+  return Math.round(percent * 100) / 100
+}

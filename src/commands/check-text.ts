@@ -1,0 +1,140 @@
+import { styleText } from 'node:util'
+import type { BotConfig, Config } from '../config/config.ts'
+import { formatErrors } from '../config/errors.ts'
+import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../config/worst-case.ts'
+import { formatSol, type Lamports, lamports } from '../core/units.ts'
+
+// The terminal's side of `check`. styleText leaves colour away where nobody sees it: no terminal, or NO_COLOR.
+
+const bold = (text: string) => styleText('bold', text)
+const dim = (text: string) => styleText('dim', text)
+const yellow = (text: string) => styleText('yellow', text)
+
+export function checkText(config: Config): string {
+  const { files, bots, warnings } = config
+  const parts = [
+    `${styleText('green', 'Nothing wrong')} in ${files.join(', ')}`,
+    shared(config),
+    ...bots.map((bot) => botText(bot, config)),
+    ...(bots.length > 0 ? [worstCases(config)] : ['No bots: good for recording only.']),
+    ...(warnings.length > 0
+      ? [`${yellow(bold('Worth a second look'))}\n${formatErrors(warnings, process.stdout)}`]
+      : []),
+  ]
+  return parts.join('\n\n')
+}
+
+function shared({ service, chain, wallet, journal }: Config): string {
+  const plan = typeof service.plan === 'string' ? service.plan : `${service.plan.requestsPerMinute} requests a minute`
+  const share = service.share === 1 ? '' : `, ${service.share * 100} % of it`
+  const rpc = chain.rpc.map(({ url }) => url.describe()).join(', ')
+  return rows([
+    ['service', service.kind === 'sandbox' ? 'sandbox, its money is not real' : service.baseUrl],
+    ...(service.kind === 'sandbox' ? [] : [['key', service.apiKey?.describe() ?? 'none'] as const]),
+    ['plan', plan + share],
+    ...(rpc ? [['rpc', rpc] as const] : []),
+    ...(wallet.publicKey ? [['wallet', wallet.publicKey] as const] : []),
+    ['journal', `${journal.path}, tape kept ${journal.keepTapeDays} days`],
+  ])
+}
+
+function botText(bot: BotConfig, { service }: Config): string {
+  const { orders, exitOrders } = bot
+  const fee = orders.priorityFeeLamports === null ? 'auto' : `${formatSol(orders.priorityFeeLamports)} SOL`
+  const live = service.kind === 'sandbox' ? 'live on the sandbox' : 'live with --live, else paper'
+  const where = bot.mode === 'live' ? `${live}, ${bot.executor} executor` : `paper, ${sol(bot.paper.lamports)} SOL`
+  const params = Object.entries(bot.params ?? {}).map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+  return [
+    `${bold(bot.name)}  ${bot.strategy.name}, ${bot.mode === 'live' ? yellow(where) : where}`,
+    rows([
+      ['params', params.join(', ') || 'none'],
+      ['exits', exits(bot)],
+      [
+        'buys',
+        `slippage ${orders.slippagePercent} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
+      ],
+      ['sales', `slippage ${exitOrders.slippageLadder.join(', ')} %, again after ${exitOrders.retryMs / 1000} s`],
+      ['limits', limits(bot)],
+    ]),
+  ].join('\n')
+}
+
+function exits({ exits }: BotConfig): string {
+  const { stopLossPercent, takeProfitPercent, trailingPercent, maxHoldSeconds } = exits
+  return listed('none', [
+    [stopLossPercent, (value) => `stop-loss ${value} %`],
+    [takeProfitPercent, (value) => `take-profit ${value} %`],
+    [trailingPercent, (value) => `trailing ${value} %`],
+    [maxHoldSeconds, (value) => `sold after ${value} s`],
+  ])
+}
+
+function limits({ limits }: BotConfig): string {
+  return listed('none', [
+    [limits.maxLamportsPerOrder, (value) => `${sol(value)} SOL an order`],
+    [limits.maxLamportsPerHour, (value) => `${sol(value)} SOL an hour`],
+    [limits.maxOpenPositions, (value) => `${value} positions`],
+    [limits.maxLamportsPerMint, (value) => `${sol(value)} SOL a mint`],
+    [limits.maxDailyLossLamports, (value) => `${sol(value)} SOL loss a day`],
+  ])
+}
+
+function listed(
+  none: string,
+  items: readonly (readonly [number | null | undefined, (value: number) => string])[],
+): string {
+  const there = items.flatMap(([value, text]) => (value === null || value === undefined ? [] : [text(value)]))
+  return there.join(', ') || none
+}
+
+const HEADER = ['', 'one buy', 'an hour', 'held at once', 'all to zero', 'break-even']
+
+function worstCases({ bots, service }: Config): string {
+  const worst = bots.map((bot) => worstCaseOf(bot, service.plan))
+  const lines = bots.map((bot, index) => worstLine(bot, worst[index] as WorstCase))
+  if (bots.length > 1) {
+    const sum = (key: 'perHour' | 'exposure' | 'loss') => bound(total(worst.map((one) => one[key])))
+    lines.push(['together', '', sum('perHour'), sum('exposure'), sum('loss'), ''])
+  }
+  return [
+    `${bold('The worst that this allows')}, SOL`,
+    table([HEADER, ...lines]),
+    dim(
+      'Slippage, fees and rent in, in buys of the largest size. Break-even: how far the price has to rise until a sale\nbrings back the fees and the rent of the usual buy; slippage and impact come on top.',
+    ),
+  ].join('\n')
+}
+
+function worstLine(bot: BotConfig, worst: WorstCase): string[] {
+  const usual = usualBuyOf(bot, worst)
+  const rise = usual === null ? 'unknown' : `${breakEvenPercent(usual, bot.orders.priorityFeeLamports).toFixed(1)} %`
+  return [bot.name, bound(worst.perOrder), bound(worst.perHour), bound(worst.exposure), bound(worst.loss), rise]
+}
+
+function total(amounts: readonly (Lamports | null)[]): Lamports | null {
+  return amounts.includes(null) ? null : lamports(amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0))
+}
+
+function bound(amount: Lamports | null): string {
+  return amount === null ? 'no limit' : sol(amount)
+}
+
+/** Four places are enough to judge by. */
+function sol(amount: number): string {
+  return formatSol(Math.round(amount / 100_000) * 100_000)
+}
+
+function rows(lines: readonly (readonly [string, string])[]): string {
+  return lines.map(([label, text]) => `  ${dim(label.padEnd(8))} ${text}`).join('\n')
+}
+
+/** First column to the left, numbers to the right. */
+function table(lines: readonly (readonly string[])[]): string {
+  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
+  const cell = (text: string, column: number) =>
+    column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)
+  return lines
+    .map((line) => `  ${line.map(cell).join('   ')}`.trimEnd())
+    .map((line, index) => (index === 0 ? dim(line) : line))
+    .join('\n')
+}

@@ -1,0 +1,48 @@
+import { accountOf, type Mode } from '../core/account.ts'
+import type { BotSettings } from '../core/settings.ts'
+import type { BotConfig, Config } from './config.ts'
+
+/** What is known once the service and the chain were asked, and what the command allows. */
+export interface Resolved {
+  /** Host of the service. */
+  readonly service: string
+  /** Genesis hash. */
+  readonly cluster: string
+  /** Public key. */
+  readonly wallet: string
+  /** `live` only with `--live`: without it a live bot runs on paper, except on the sandbox, whose money is not real. */
+  readonly allow: Mode
+}
+
+/** The bots as the engine takes them, and what the user has to be told about them. */
+export function botSettings(config: Config, resolved: Resolved): { settings: BotSettings[]; notices: string[] } {
+  const modes = config.bots.map((bot) => modeOf(bot, config, resolved.allow))
+  return {
+    settings: config.bots.map((bot, index) => settingsOf(bot, modes[index] ?? 'paper', resolved)),
+    notices: config.bots
+      .filter((bot, index) => bot.mode === 'live' && modes[index] === 'paper')
+      .map(({ name }) => `${name} has mode: live and runs on paper, because --live was not given`),
+  }
+}
+
+function modeOf(bot: BotConfig, { service }: Config, allow: Mode): Mode {
+  if (allow === 'backtest') return 'backtest'
+  return bot.mode === 'live' && (allow === 'live' || service.kind === 'sandbox') ? 'live' : 'paper'
+}
+
+function settingsOf(bot: BotConfig, mode: Mode, { service, cluster, wallet }: Resolved): BotSettings {
+  const live = mode === 'live'
+  return {
+    name: bot.name,
+    strategy: bot.strategy.name,
+    params: bot.params,
+    account: live ? accountOf(mode, service, cluster, wallet) : accountOf(mode, service, '', bot.name),
+    executor: live ? bot.executor : 'paper',
+    orders: bot.orders,
+    exitOrders: bot.exitOrders,
+    exits: bot.exits,
+    limits: bot.limits,
+    paperLamports: bot.paper.lamports,
+    seed: bot.paper.seed,
+  }
+}

@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { CORE_FOLDER, MANIFEST, SOURCE_ENDING } from './package-files.ts'
+
+/** Hash of all code that decides: the version and core/ of Sluice, and every strategy file with what it imports by relative paths.
+ *  The same files give the same hash wherever they lie. */
+export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
+  const hash = createHash('sha256')
+  const add = (name: string, bytes: Uint8Array | string) => hash.update(`${name}\0${bytes.length}\0`).update(bytes)
+  add('version', (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version)
+  for (const name of sourcesIn(CORE_FOLDER)) add(`core/${name}`, readFileSync(join(CORE_FOLDER, name)))
+  const byName = new Map(strategies.map((one) => [one.name, one.file]))
+  for (const [name, file] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const parts = withImports(file).map((part) => relative(dirname(file), part).replaceAll('\\', '/'))
+    for (const part of parts.sort()) add(`${name}/${part}`, readFileSync(join(dirname(file), part)))
+  }
+  return hash.digest('hex')
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(SOURCE_ENDING) && !name.endsWith('.d.ts'))
+    .map((name) => name.replaceAll('\\', '/'))
+    .sort()
+}
+
+/** Read, not run: a specifier in a comment may add a file, which harms nothing. */
+function withImports(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file) || !existsSync(file)) return []
+  seen.add(file)
+  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(
+    /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g,
+  )) {
+    withImports(resolve(dirname(file), specifier), seen)
+  }
+  return [...seen]
+}

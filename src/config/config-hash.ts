@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto'
+import type { Config } from './config.ts'
+
+/** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder moves. */
+export function configHash({ service, chain, wallet, bots }: Omit<Config, 'hash' | 'warnings'>): string {
+  const { apiKey: _, ...open } = service.kind === 'remote' ? service : { ...service, apiKey: undefined }
+  const decides = {
+    service: open,
+    cluster: chain.cluster,
+    wallet: wallet.publicKey,
+    bots: bots.map(({ at: _at, strategy, ...bot }) => ({ ...bot, strategy: strategy.name })),
+  }
+  return createHash('sha256').update(canonicalJson(decides)).digest('hex')
+}
+
+/** JSON with its keys in order: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  const sorted = (_key: string, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item
+  return JSON.stringify(value, sorted) ?? ''
+}

@@ -1,0 +1,94 @@
+import type { ExitRules } from '../core/exits.ts'
+import type { Json } from '../core/json.ts'
+import type { UnitSettings } from '../core/messages.ts'
+import type { ExitOrderSettings, Limits, OrderSettings, Plan } from '../core/settings.ts'
+import type { Lamports } from '../core/units.ts'
+import type { ConfigError, Position } from './errors.ts'
+import type { Secret } from './secret.ts'
+import type { LoadedStrategy } from './strategies.ts'
+
+/** One or several files, checked, with every default filled in. */
+export interface Config {
+  readonly files: readonly string[]
+  readonly service: ServiceConfig
+  readonly chain: ChainConfig
+  readonly wallet: WalletConfig
+  readonly journal: JournalConfig
+  readonly bots: readonly BotConfig[]
+  /** Allowed, and probably not what was meant. */
+  readonly warnings: readonly ConfigError[]
+  /** Hash of everything above that decides, so of no secret and no path. */
+  readonly hash: string
+}
+
+export type ServiceConfig = SandboxService | RemoteService
+
+interface ServiceSettings {
+  /** `auto`: as the service says once the key is accepted. */
+  readonly plan: 'auto' | 'standard' | 'premium' | Plan
+  /** How much of the plan this process may take; above 0, at most 1. */
+  readonly share: number
+  readonly units: UnitSettings & {
+    readonly priceUpdate: 'auto' | 'sol' | 'usd'
+    readonly sell: 'auto' | 'tokens' | 'baseUnits'
+  }
+  /** How long after we hung up a request may still be carried out. */
+  readonly lateMs: number
+}
+
+/** Started by the command; brings its own addresses, key, RPC and wallet. */
+export interface SandboxService extends ServiceSettings {
+  readonly kind: 'sandbox'
+}
+
+export interface RemoteService extends ServiceSettings {
+  readonly kind: 'remote'
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  readonly wsUrl: string
+  /** Host and port of `baseUrl`, as in an account. */
+  readonly host: string
+  /** Absent: good for backtests only. */
+  readonly apiKey?: Secret
+}
+
+export interface ChainConfig {
+  /** In the order of preference; empty only where no live bot needs it. `url.read()` answers a checked address. */
+  readonly rpc: readonly { readonly url: Secret; readonly requestsPerSecond: number }[]
+  /** The cluster that the RPC has to be of, by name or genesis hash. */
+  readonly cluster?: string
+}
+
+export interface WalletConfig {
+  readonly publicKey?: string
+  /** For the local executor: what `solana-keygen` writes. */
+  readonly keypair?: Secret
+}
+
+export interface JournalConfig {
+  /** Absolute. */
+  readonly path: string
+  readonly keepTapeDays: number
+}
+
+export interface BotConfig {
+  readonly name: string
+  readonly strategy: LoadedStrategy
+  /** Accepted by the strategy's schema, its defaults filled in. */
+  readonly params: Json
+  /** As written; what it becomes in a run is decided by `botSettings`. */
+  readonly mode: 'paper' | 'live'
+  readonly executor: 'cloud' | 'local'
+  readonly orders: OrderSettings
+  readonly exitOrders: ExitOrderSettings
+  readonly exits: ExitRules
+  readonly limits: Limits
+  readonly paper: PaperConfig
+  readonly at: Position
+}
+
+export interface PaperConfig {
+  readonly lamports: Lamports
+  readonly seed: number
+  readonly latencyMs: { readonly p50: number; readonly p95: number }
+}

@@ -1,0 +1,114 @@
+import type { CheckedBot } from './bots.ts'
+import { serviceFrom } from './effective.ts'
+import type { ConfigError } from './errors.ts'
+import type { ConfigFile } from './read.ts'
+import type { Agreed } from './shared.ts'
+import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
+
+// Values that are right by themselves and wrong together.
+
+export interface Problem {
+  /** Else a warning: allowed, and probably not what was meant. */
+  readonly fatal: boolean
+  readonly error: ConfigError
+}
+
+type Say = (key: readonly string[], message: string) => Problem
+
+export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
+  const say = (fatal: boolean): Say => {
+    return (key, message) => ({ fatal, error: bot.document.error([...bot.path, ...key], message) })
+  }
+  return [
+    ...liveProblems(bot, agreed, say(true)),
+    ...limitProblems(bot, say(true)),
+    ...exitWarnings(bot, agreed, say(false)),
+    ...liveWarnings(bot, say(false)),
+  ]
+}
+
+function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
+  if (config.mode !== 'live') return []
+  const problems: Problem[] = []
+  const { stopLossPercent, maxHoldSeconds } = config.exits
+  const spelledOut = input.exits === 'none' || (input.exits === undefined && defaultExits === 'none')
+  if (stopLossPercent === undefined && maxHoldSeconds === undefined && !spelledOut) {
+    const way = 'set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`'
+    problems.push(say(['exits'], `a live bot needs a way out: ${way}`))
+  }
+  if (agreed.service === undefined || agreed.service === 'sandbox') return problems
+  if (!agreed.wallet?.publicKey) problems.push(say(['mode'], 'a live bot needs wallet.publicKey'))
+  if (!agreed.service.apiKey) problems.push(say(['mode'], 'a live bot needs service.apiKey (env:NAME or file:PATH)'))
+  if (!agreed.chain) problems.push(say(['mode'], 'a live bot needs chain.rpc: its trades are confirmed on the chain'))
+  if (config.executor === 'local' && !agreed.wallet?.keypair) {
+    problems.push(say(['executor'], 'the local executor signs, so it needs wallet.keypair (file:PATH)'))
+  }
+  return problems
+}
+
+function limitProblems({ config: { limits } }: CheckedBot, say: Say): Problem[] {
+  const order = limits.maxLamportsPerOrder
+  const over = (bound: number | null) => order !== null && bound !== null && order > bound
+  return [
+    ...(over(limits.maxLamportsPerHour) ? ['maxSolPerHour'] : []),
+    ...(over(limits.maxLamportsPerMint) ? ['maxSolPerMint'] : []),
+  ].map((bound) =>
+    say(['limits', 'maxSolPerOrder'], `more than limits.${bound}: an order of this size could never pass`),
+  )
+}
+
+function exitWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
+  const { stopLossPercent, trailingPercent, takeProfitPercent } = config.exits
+  const warnings: Problem[] = []
+  if (stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
+    const message = `the trailing stop at ${trailingPercent} % always comes before the stop-loss at ${stopLossPercent} %`
+    warnings.push(say(['exits', 'trailingPercent'], message))
+  }
+  const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
+  const size = usualBuyOf(config, worstCaseOf(config, plan))
+  if (size === null || takeProfitPercent === undefined) return warnings
+  const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
+  if (takeProfitPercent < 2 * breakEven) {
+    const message = `a take-profit of ${takeProfitPercent} % is under twice the ${breakEven.toFixed(1)} % that fees and rent take`
+    warnings.push(say(['exits', 'takeProfitPercent'], `${message}: take more, or buy for more at once`))
+  }
+  return warnings
+}
+
+function liveWarnings({ config }: CheckedBot, say: Say): Problem[] {
+  if (config.mode !== 'live') return []
+  const warnings: Problem[] = []
+  if (config.executor === 'local') {
+    const message =
+      'the local executor comes with the builder policy, which this version has not yet: running this bot live ends with exit code 4'
+    warnings.push(say(['executor'], message))
+  }
+  if (config.limits.maxLamportsPerHour === null) {
+    warnings.push(say(['limits'], 'a live bot without limits.maxSolPerHour may spend the whole wallet in an hour'))
+  }
+  return warnings
+}
+
+/** What is odd about the parts that all bots share. */
+export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): ConfigError[] {
+  const { service } = agreed
+  if (service === 'sandbox') {
+    return files.flatMap(({ document, sections }) =>
+      (['chain', 'wallet'] as const)
+        .filter((name) => sections[name] !== undefined)
+        .map((name) => document.error([name], 'not used: the sandbox brings its own', document.locateKey([name]))),
+    )
+  }
+  const file = files.find(({ sections }) => sections.service !== undefined)
+  if (!service || !file) return []
+  const warnings: ConfigError[] = []
+  const [base, stream] = [new URL(service.baseUrl), new URL(service.wsUrl)]
+  if (base.hostname !== stream.hostname) {
+    const message = `${stream.hostname} is not the host of baseUrl (${base.hostname}); the key goes to both`
+    warnings.push(file.document.error(['service', 'wsUrl'], message))
+  }
+  if (!service.apiKey) {
+    warnings.push(file.document.error(['service'], 'without apiKey this is good for backtests only'))
+  }
+  return warnings
+}

@@ -1,0 +1,110 @@
+import type { ExitRules } from '../core/exits.ts'
+import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.ts'
+import { type Lamports, solToLamports } from '../core/units.ts'
+import { isOpenLoopback, rpcAddressProblem } from './address.ts'
+import type { ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
+import type { BotInput, DefaultsInput, ExitsInput, FileInput } from './schema.ts'
+import { expandPath, type Secret, secretFrom } from './secret.ts'
+
+// What was written, with every default filled in and in the units of core/. Nearest wins, key by key.
+
+type Section<K extends keyof FileInput> = NonNullable<FileInput[K]>
+
+export function serviceFrom(input: Section<'service'>, cwd: string): ServiceConfig {
+  const given: Partial<Exclude<typeof input, 'sandbox'>> = input === 'sandbox' ? {} : input
+  const settings = {
+    plan: planFrom(given.plan),
+    share: given.share ?? 1,
+    units: {
+      ...({ tradePrice: 'auto', tradeAmount: 'auto', priceUpdate: 'auto', sell: 'auto' } as const),
+      ...given.units,
+    },
+    lateMs: (given.lateSeconds ?? 120) * 1000,
+  }
+  if (input === 'sandbox') return { kind: 'sandbox', ...settings }
+  const apiKey = input.apiKey === undefined ? {} : { apiKey: secretFrom(input.apiKey, cwd) }
+  const baseUrl = input.baseUrl.replace(/\/+$/, '')
+  return { kind: 'remote', ...settings, baseUrl, wsUrl: input.wsUrl, host: new URL(baseUrl).host, ...apiKey }
+}
+
+function planFrom(input: Exclude<Section<'service'>, 'sandbox'>['plan']): ServiceConfig['plan'] {
+  if (input === undefined || typeof input === 'string') return input ?? 'auto'
+  const { maxBuySol = 100, ...numbers } = input
+  return { name: 'custom', ...numbers, maxBuyLamports: solToLamports(maxBuySol) }
+}
+
+export function chainFrom(input: FileInput['chain'], cwd: string): ChainConfig {
+  const rpc = (input?.rpc ?? []).map(({ url, requestsPerSecond = 8 }) => ({ url: rpcUrl(url, cwd), requestsPerSecond }))
+  return input?.cluster === undefined ? { rpc } : { rpc, cluster: input.cluster }
+}
+
+function rpcUrl(text: string, cwd: string): Secret {
+  if (isOpenLoopback(text)) return { describe: () => text, read: () => text }
+  return secretFrom(text, cwd, rpcAddressProblem)
+}
+
+export function walletFrom(input: FileInput['wallet'], cwd: string): WalletConfig {
+  return {
+    ...(input?.publicKey === undefined ? {} : { publicKey: input.publicKey }),
+    ...(input?.keypair === undefined ? {} : { keypair: secretFrom(input.keypair, cwd) }),
+  }
+}
+
+export function journalFrom(input: FileInput['journal'], cwd: string): JournalConfig {
+  return { path: expandPath(input?.path ?? 'data/sluice.db', cwd), keepTapeDays: input?.keepTapeDays ?? 14 }
+}
+
+export function paperFrom(input: FileInput['paper']): PaperConfig {
+  const { p50Seconds, p95Seconds } = input?.latency ?? { p50Seconds: 1.5, p95Seconds: 4 }
+  return {
+    lamports: solToLamports(input?.balanceSol ?? 10),
+    seed: input?.seed ?? 1,
+    latencyMs: { p50: p50Seconds * 1000, p95: p95Seconds * 1000 },
+  }
+}
+
+export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSettings {
+  const given = { ...defaults.orders, ...bot.orders }
+  const fee = given.priorityFeeSol ?? 'auto'
+  return {
+    slippagePercent: given.slippagePercent ?? 5,
+    priorityFeeLamports: fee === 'auto' ? null : solToLamports(fee),
+    ttlMs: (given.ttlSeconds ?? 2) * 1000,
+    maxEventAgeMs: (given.maxEventAgeSeconds ?? 3) * 1000,
+    maxChasePercent: given.maxChasePercent ?? 5,
+  }
+}
+
+export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrderSettings {
+  const given = { ...defaults.exitOrders, ...bot.exitOrders }
+  return { slippageLadder: given.slippageLadder ?? [5, 15, 30, 50], retryMs: (given.retrySeconds ?? 3) * 1000 }
+}
+
+export function limitsFrom(bot: BotInput, defaults: DefaultsInput): Limits {
+  const given = { ...defaults.limits, ...bot.limits }
+  return {
+    maxLamportsPerOrder: lamportsOrNull(given.maxSolPerOrder),
+    maxLamportsPerHour: lamportsOrNull(given.maxSolPerHour),
+    maxOpenPositions: given.maxOpenPositions ?? null,
+    maxLamportsPerMint: lamportsOrNull(given.maxSolPerMint),
+    maxDailyLossLamports: lamportsOrNull(given.maxDailyLossSol),
+  }
+}
+
+function lamportsOrNull(sol: number | undefined): Lamports | null {
+  return sol === undefined ? null : solToLamports(sol)
+}
+
+/** Bot before strategy before defaults, exit by exit; `none` takes away what a farther place has set. */
+export function exitsFrom(
+  bot: ExitsInput | undefined,
+  strategy: ExitRules,
+  defaults: ExitsInput | undefined,
+): ExitRules {
+  let rules: ExitRules = {}
+  for (const nearer of [defaults ?? {}, strategy, bot ?? {}]) {
+    if (nearer === 'none') rules = {}
+    else rules = Object.fromEntries(Object.entries({ ...rules, ...nearer }).filter(([, value]) => value !== 'none'))
+  }
+  return rules
+}

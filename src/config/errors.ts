@@ -1,0 +1,33 @@
+import { styleText } from 'node:util'
+
+/** Where something stands in a file; both count from 1. */
+export interface Position {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** Something wrong in a configuration, at the place where it can be put right. */
+export interface ConfigError extends Position {
+  /** As in `bots[0].params.dropPercent`; '' for the file itself. */
+  readonly path: string
+  readonly message: string
+}
+
+/** One line each, as editors and terminals make links of them; bold on a terminal that `stream` leads to. */
+export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
+  return errors
+    .map(({ file, line, column, path, message }) => {
+      const place = styleText('bold', `${file}:${line}:${column}`, { stream })
+      return path ? `${place} ${styleText('cyan', path, { stream })}: ${message}` : `${place} ${message}`
+    })
+    .join('\n')
+}
+
+/** By file in the order given, then from top to bottom. */
+export function inOrder(errors: readonly ConfigError[], files: readonly string[]): ConfigError[] {
+  const rank = new Map(files.map((file, index) => [file, index]))
+  return [...errors].sort(
+    (a, b) => (rank.get(a.file) ?? 0) - (rank.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
+  )
+}

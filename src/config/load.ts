@@ -1,0 +1,52 @@
+import { botsOf } from './bots.ts'
+import type { Config } from './config.ts'
+import { configHash } from './config-hash.ts'
+import { botProblems, serviceWarnings } from './consistency.ts'
+import { chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
+import { type ConfigError, inOrder } from './errors.ts'
+import { isMap, readConfigFile } from './read.ts'
+import { agree } from './shared.ts'
+
+export type LoadResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly errors: readonly ConfigError[] }
+
+/** Reads and checks one or several files as one configuration; answers everything that is wrong with them at once. Reads no secret. */
+export async function loadConfig(
+  files: readonly string[],
+  { cwd = process.cwd() }: { cwd?: string } = {},
+): Promise<LoadResult> {
+  const read = files.map((file) => readConfigFile(file, cwd))
+  const parts = read.flatMap(({ file }) => file ?? [])
+  const errors = read.flatMap((one) => one.errors)
+
+  const { agreed, disagreements } = agree(parts, cwd)
+  const { service } = agreed
+  errors.push(...disagreements)
+  const first = parts[0]
+  if (
+    !service &&
+    first &&
+    !parts.some(({ document }) => isMap(document.value) && Object.hasOwn(document.value, 'service'))
+  ) {
+    errors.push(first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'))
+  }
+  const { bots, errors: botErrors } = await botsOf(parts, cwd)
+  const problems = bots.flatMap((bot) => botProblems(bot, agreed))
+  errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
+  if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
+
+  const warnings = [
+    ...serviceWarnings(parts, agreed),
+    ...problems.filter(({ fatal }) => !fatal).map(({ error }) => error),
+  ]
+  const checked = {
+    files,
+    service: serviceFrom(service, cwd),
+    chain: chainFrom(agreed.chain, cwd),
+    wallet: walletFrom(agreed.wallet, cwd),
+    journal: journalFrom(agreed.journal, cwd),
+    bots: bots.map(({ config }) => config),
+  }
+  return { ok: true, config: { ...checked, warnings: inOrder(warnings, files), hash: configHash(checked) } }
+}

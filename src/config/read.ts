@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { ConfigDocument } from './document.ts'
+import type { ConfigError } from './errors.ts'
+import { didYouMean } from './nearest.ts'
+import { type BotInput, botSchema, type FileInput, fileSchema } from './schema.ts'
+import { found, parseWith } from './wording.ts'
+
+const MOST_BYTES = 1_048_576
+
+/** One file, checked by itself. What does not fit the schema is absent from `sections` and `bots`, so that the rest can still be checked. */
+export interface ConfigFile {
+  readonly document: ConfigDocument
+  readonly sections: Omit<FileInput, 'bots'>
+  readonly bots: readonly BotEntry[]
+}
+
+export interface BotEntry {
+  /** As written. */
+  readonly raw: unknown
+  readonly input: BotInput | undefined
+}
+
+/** Reads one file; the errors are all that can be said without the other files and the strategies. */
+export function readConfigFile(file: string, cwd: string): { file?: ConfigFile; errors: ConfigError[] } {
+  const text = readText(file, cwd)
+  if (typeof text !== 'string') return { errors: [{ file, line: 1, column: 1, path: '', message: text.problem }] }
+  const document = new ConfigDocument(file, text)
+  const { value } = document
+  if (value === undefined) return { errors: document.errors }
+  if (!isMap(value)) {
+    return { errors: [document.error([], `expected a map that begins with \`service:\`, found ${found(value)}`)] }
+  }
+  const result = parseWith(fileSchema, value)
+  const errors = result.ok
+    ? []
+    : result.complaints.map(({ path, message, atKey }) =>
+        document.error(path, message, atKey ? document.locateKey(path) : document.locate(path)),
+      )
+  return {
+    file: { document, sections: validSections(value), bots: botEntries(value.bots) },
+    errors: [...document.errors, ...errors],
+  }
+}
+
+function validSections(value: Record<string, unknown>): ConfigFile['sections'] {
+  const { bots: _, ...shape } = fileSchema.shape
+  const entries = Object.entries(shape).flatMap(([name, schema]) => {
+    const result = Object.hasOwn(value, name) ? schema.safeParse(value[name]) : undefined
+    return result?.success ? [[name, result.data]] : []
+  })
+  return Object.fromEntries(entries)
+}
+
+function botEntries(bots: unknown): BotEntry[] {
+  return Array.isArray(bots) ? bots.map((raw: unknown) => ({ raw, input: botSchema.safeParse(raw).data })) : []
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function readText(file: string, cwd: string): string | { problem: string } {
+  const path = resolve(cwd, file)
+  const status = statSync(path, { throwIfNoEntry: false })
+  if (!status) return { problem: `no such file${didYouMean(basename(file), neighbours(path))}` }
+  if (!status.isFile()) return { problem: 'expected a file' }
+  if (status.size > MOST_BYTES) return { problem: 'larger than 1 MiB: not a configuration' }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
+  } catch (error) {
+    return { problem: error instanceof TypeError ? 'not UTF-8 text' : `cannot be read: ${(error as Error).message}` }
+  }
+}
+
+function neighbours(path: string): string[] {
+  try {
+    return readdirSync(join(dirname(path))).filter((name) => /\.ya?ml$/.test(name))
+  } catch {
+    return []
+  }
+}

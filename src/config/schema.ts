@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import { isPublicKey } from '../core/base58.ts'
+import { openAddressProblem, type SecureScheme } from './address.ts'
+import { keypairReference, rpcReference, secretReference } from './secret-schema.ts'
+
+// The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has to be there is
+// checked where the files come together. Messages are worded in wording.ts.
+
+const percent = z.number().gt(0).lt(100)
+const positive = z.number().gt(0).max(1e9)
+const slippage = z.number().min(0.1)
+const sol = z.number().gt(0).max(1e6)
+/** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
+const buySol = sol.min(0.001)
+const none = z.literal('none')
+const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
+
+/** The exits of a position, as a strategy gives them. */
+export const exitRules = z.strictObject({
+  stopLossPercent: percent.exactOptional(),
+  takeProfitPercent: z.number().gt(0).max(1e6).exactOptional(),
+  trailingPercent: percent.exactOptional(),
+  maxHoldSeconds: positive.exactOptional(),
+})
+
+/** As a user gives them: `none` takes away what a farther place has set, one exit or all. */
+const exits = z.union([
+  none,
+  z.strictObject({
+    stopLossPercent: z.union([none, percent]).exactOptional(),
+    takeProfitPercent: z.union([none, z.number().gt(0).max(1e6)]).exactOptional(),
+    trailingPercent: z.union([none, percent]).exactOptional(),
+    maxHoldSeconds: z.union([none, positive]).exactOptional(),
+  }),
+])
+
+const orders = z.strictObject({
+  slippagePercent: slippage.max(50).exactOptional(),
+  priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
+  ttlSeconds: positive.max(3600).exactOptional(),
+  maxEventAgeSeconds: positive.max(3600).exactOptional(),
+  maxChasePercent: z.number().min(0).max(1000).exactOptional(),
+})
+
+const exitOrders = z.strictObject({
+  slippageLadder: z
+    .array(slippage.max(100))
+    .min(1)
+    .max(10)
+    .refine((steps) => steps.every((step, index) => index === 0 || step > (steps[index - 1] ?? 0)), {
+      error: 'expected each step above the one before',
+    })
+    .exactOptional(),
+  retrySeconds: positive.min(0.5).max(3600).exactOptional(),
+})
+
+const limits = z.strictObject({
+  maxSolPerOrder: buySol.exactOptional(),
+  maxSolPerHour: buySol.exactOptional(),
+  maxOpenPositions: z.int().min(1).max(10_000).exactOptional(),
+  maxSolPerMint: buySol.exactOptional(),
+  maxDailyLossSol: sol.exactOptional(),
+})
+
+const plan = z.union([
+  z.enum(['auto', 'standard', 'premium']),
+  z.strictObject({
+    requestsPerMinute: z.int().min(1).max(1e6),
+    connections: z.int().min(1).max(1e4),
+    messagesPerSecond: z.int().min(1).max(1e6),
+    maxBuySol: buySol.exactOptional(),
+  }),
+])
+
+const units = z.strictObject({
+  tradePrice: z.enum(['auto', 'sol']).exactOptional(),
+  tradeAmount: z.enum(['auto', 'sol']).exactOptional(),
+  priceUpdate: z.enum(['auto', 'sol', 'usd']).exactOptional(),
+  sell: z.enum(['auto', 'tokens', 'baseUnits']).exactOptional(),
+})
+
+const service = z.union([
+  z.literal('sandbox'),
+  z.strictObject({
+    baseUrl: address('https'),
+    wsUrl: address('wss'),
+    apiKey: secretReference('the key').exactOptional(),
+    plan: plan.exactOptional(),
+    share: z.number().gt(0).max(1).exactOptional(),
+    units: units.exactOptional(),
+    lateSeconds: positive.min(1).max(86_400).exactOptional(),
+  }),
+])
+
+const chain = z.strictObject({
+  rpc: z.array(z.strictObject({ url: rpcReference(), requestsPerSecond: positive.max(10_000).exactOptional() })).min(1),
+  cluster: z
+    .string()
+    .refine((text) => CLUSTERS.includes(text) || isPublicKey(text), {
+      error: `expected ${CLUSTERS.join(', ')} or a genesis hash`,
+    })
+    .exactOptional(),
+})
+
+const wallet = z.strictObject({
+  publicKey: z
+    .string()
+    .refine(isPublicKey, { error: 'expected a public key: base58 of 32 bytes (never the private key)' })
+    .exactOptional(),
+  keypair: keypairReference().exactOptional(),
+})
+
+const journal = z.strictObject({
+  path: z.string().min(1).exactOptional(),
+  keepTapeDays: positive.max(36_500).exactOptional(),
+})
+
+const paper = z.strictObject({
+  balanceSol: sol.exactOptional(),
+  seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
+  latency: z
+    .strictObject({ p50Seconds: positive.max(600), p95Seconds: positive.max(600) })
+    .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
+      path: ['p95Seconds'],
+      error: 'expected at least p50Seconds: 95 of 100 orders are faster than this, 50 faster than that',
+    })
+    .exactOptional(),
+})
+
+export const botSchema = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,39}$/, {
+    error: 'expected a name of at most 40 letters, digits, dots, dashes and underscores',
+  }),
+  strategy: z.string().min(1),
+  /** Checked by the strategy's own schema. */
+  params: z.record(z.string(), z.unknown()).exactOptional(),
+  mode: z.enum(['paper', 'live']).exactOptional(),
+  executor: z.enum(['cloud', 'local']).exactOptional(),
+  limits: limits.exactOptional(),
+  exits: exits.exactOptional(),
+  orders: orders.exactOptional(),
+  exitOrders: exitOrders.exactOptional(),
+})
+
+const defaults = z.strictObject({
+  orders: orders.exactOptional(),
+  exitOrders: exitOrders.exactOptional(),
+  exits: exits.exactOptional(),
+  limits: limits.exactOptional(),
+})
+
+export const fileSchema = z.strictObject({
+  service: service.exactOptional(),
+  chain: chain.exactOptional(),
+  wallet: wallet.exactOptional(),
+  journal: journal.exactOptional(),
+  paper: paper.exactOptional(),
+  defaults: defaults.exactOptional(),
+  bots: z.array(botSchema).exactOptional(),
+})
+
+/** A file as written, once it fits the schema. */
+export type FileInput = z.output<typeof fileSchema>
+export type BotInput = z.output<typeof botSchema>
+export type DefaultsInput = z.output<typeof defaults>
+export type ExitsInput = z.output<typeof exits>
+
+function address(scheme: SecureScheme) {
+  return z.string().check(({ value, issues }) => {
+    const problem = openAddressProblem(value, scheme)
+    if (problem) issues.push({ code: 'custom', input: value, message: problem })
+  })
+}

@@ -1,0 +1,88 @@
+import { basename } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { isPublicKey } from '../core/base58.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
+import type { Strategy } from '../core/strategy.ts'
+import { formatPath } from './document.ts'
+import { didYouMean } from './nearest.ts'
+import { exitRules } from './schema.ts'
+import { findStrategy } from './strategy-files.ts'
+import { admitStrategy } from './strategy-imports.ts'
+import { parseWith } from './wording.ts'
+
+export interface LoadedStrategy {
+  /** As it is written in the configuration. */
+  readonly name: string
+  readonly file: string
+  readonly strategy: Strategy
+}
+
+/** Finds, imports and checks a strategy; throws a SluiceError that says what is wrong with it. */
+export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Promise<LoadedStrategy> {
+  const file = findStrategy(nameOrPath, cwd)
+  const url = pathToFileURL(file).href
+  admitStrategy(url)
+  let exported: { default?: unknown }
+  try {
+    exported = await import(url)
+  } catch (error) {
+    throw broken(file, loadingFailure(error, file))
+  }
+  const problem = shapeProblem(exported)
+  if (problem) throw broken(file, problem)
+  return { name: nameOrPath, file, strategy: exported.default as Strategy }
+}
+
+const KEYS = ['trades', 'newTokens', 'priceUpdates']
+
+const isFunction = (what: string) =>
+  z.custom<(...args: never) => unknown>((value) => typeof value === 'function', { error: `expected ${what}` })
+
+const strategyShape = z.strictObject({
+  name: z.string().min(1),
+  about: z.string(),
+  params: z.custom((value) => kindOf(value) === 'object', { error: 'expected z.object({ ... })' }),
+  keys: z
+    .array(
+      z.string().refine((key) => KEYS.includes(key) || isPublicKey(key), {
+        error: ({ input }) => `expected ${KEYS.join(', ')} or a mint${didYouMean(String(input), KEYS)}`,
+      }),
+    )
+    .min(1),
+  warmup: z.number().min(0).max(86_400).exactOptional(),
+  exits: exitRules.exactOptional(),
+  token: isFunction('a function that makes the state of a token').exactOptional(),
+  start: isFunction('the function start(params, bot)'),
+})
+
+function shapeProblem(exported: { default?: unknown }): string | undefined {
+  if (!('default' in exported)) return 'it has no default export; write: export default defineStrategy({ ... })'
+  const result = parseWith(strategyShape, exported.default)
+  if (result.ok) return undefined
+  return result.complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, '')).join('; ')
+}
+
+/** What the `params` in a configuration come to by the strategy's own schema. Unknown keys are errors there too. */
+export function parseParams(strategy: Strategy, params: unknown): ReturnType<typeof parseWith> {
+  return parseWith((strategy.params as z.ZodObject).strict(), params)
+}
+
+function kindOf(schema: unknown): string | undefined {
+  return (schema as { _zod?: { def?: { type?: string } } } | null | undefined)?._zod?.def?.type
+}
+
+/** One line: what failed, and the line of the strategy if the error knows one. */
+function loadingFailure(error: unknown, file: string): string {
+  if (!(error instanceof Error)) return `it threw ${String(error)}`
+  const { code } = error as NodeJS.ErrnoException
+  const [message = ''] = error.message.split('\n')
+  if (code === 'ERR_MODULE_NOT_FOUND') return message.replace(/ imported from .*/, '')
+  const name = basename(file).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  const line = new RegExp(`${name}:(\\d+)`).exec(error.stack ?? '')?.[1]
+  return `${error.name}: ${message}${line ? ` (line ${line})` : ''}`
+}
+
+function broken(file: string, problem: string): SluiceError {
+  return new SluiceError(`the strategy ${file} cannot be used: ${problem}`, ExitCode.usage)
+}
