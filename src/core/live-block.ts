@@ -14,6 +14,8 @@ export interface RowNumbers {
 /** Texts of a row that still lie in the frame they came in, as UTF-8: copied into the block without ever becoming strings. */
 export interface RowBytes {
   bytes: Uint8Array
+  /** The same bytes, to be read four at a time. */
+  view: DataView
   signatureStart: number
   signatureEnd: number
   traderStart: number
@@ -135,12 +137,14 @@ export class ArenaTexts implements Texts {
   readonly #signatureBytes: Uint8Array
   readonly #traderBytes: Uint8Array
   readonly #arena: Uint8Array
+  readonly #view: DataView
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
     this.#ends = ends
     this.#signatureBytes = signatureBytes
     this.#traderBytes = traderBytes
     this.#arena = arena
+    this.#view = new DataView(arena.buffer, arena.byteOffset, arena.length)
   }
 
   append(row: number, signature: string, trader: string, details: TokenDetails | undefined): boolean {
@@ -150,9 +154,9 @@ export class ArenaTexts implements Texts {
   }
 
   appendBytes(row: number, source: RowBytes, details: TokenDetails | undefined): boolean {
-    const afterSignature = this.#copy(source.bytes, source.signatureStart, source.signatureEnd, this.#start(row))
+    const afterSignature = this.#copy(source, source.signatureStart, source.signatureEnd, this.#start(row))
     const afterTrader =
-      afterSignature < 0 ? -1 : this.#copy(source.bytes, source.traderStart, source.traderEnd, afterSignature)
+      afterSignature < 0 ? -1 : this.#copy(source, source.traderStart, source.traderEnd, afterSignature)
     return this.#finish(row, afterSignature, afterTrader, details)
   }
 
@@ -194,11 +198,12 @@ export class ArenaTexts implements Texts {
     return read === text.length ? at + written : -1
   }
 
-  /** As `#write`; a loop, because a view for so few bytes costs more than they do. */
-  #copy(bytes: Uint8Array, from: number, to: number, at: number): number {
+  /** As `#write`; four bytes at a time, because a call for so few bytes costs more than they do. */
+  #copy({ bytes, view }: RowBytes, from: number, to: number, at: number): number {
     const end = at + to - from
     if (end > this.#arena.length) return -1
-    for (let index = from; index < to; index++) this.#arena[at++] = bytes[index] as number
+    for (; from + 4 <= to; from += 4, at += 4) this.#view.setInt32(at, view.getInt32(from, true), true)
+    for (; from < to; from++) this.#arena[at++] = bytes[from] as number
     return end
   }
 

@@ -1,0 +1,104 @@
+import { isSignature } from '../../core/base58.ts'
+
+/** The codes that the document lists for the HTTPS interface. */
+export const HTTP_CODES = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED', 'RATE_LIMIT'] as const
+export type HttpCode = (typeof HTTP_CODES)[number]
+
+/** What an answer's body says. The document shows no body, so every plausible shape is read; what is ambiguous says nothing. */
+export interface Answer {
+  /** Exactly one signature was found; '' else. */
+  readonly signature: string
+  /** Exactly one listed code was found; '' else. */
+  readonly code: HttpCode | ''
+  /** For people: the text beside the code, cut short. */
+  readonly message: string
+  readonly isJson: boolean
+}
+
+/** Names under which services give a signature, compared without case and underscores. */
+const SIGNATURE_NAMES = new Set([
+  'signature',
+  'signatures',
+  'txsignature',
+  'transactionsignature',
+  'txid',
+  'transactionid',
+  'txhash',
+  'transactionhash',
+  'hash',
+  'tx',
+  'transaction',
+])
+const MESSAGE_NAMES = new Set(['message', 'error', 'reason', 'detail', 'errormessage', 'description'])
+
+const LONGEST_MESSAGE = 200
+const DEEPEST = 16
+const MOST_VALUES = 10_000
+
+/** Base58 of the length of a signature, standing alone. */
+const SIGNATURE_PATTERN = /(?<![0-9A-Za-z+/=_-])[1-9A-HJ-NP-Za-km-z]{64,88}(?![0-9A-Za-z+/=_-])/g
+const CODE_PATTERN = new RegExp(`\\b(?:${HTTP_CODES.join('|')})\\b`, 'g')
+
+export function readAnswer(body: string): Answer {
+  const { value, isJson } = parse(body)
+  const found: Found = { named: new Set(), codes: new Set(), message: '', values: 0 }
+  walk(value, '', 0, found)
+  const anywhere = new Set((body.match(SIGNATURE_PATTERN) ?? []).filter(isSignature))
+  return {
+    signature: onlyOne(found.named.size > 0 ? found.named : anywhere),
+    code: onlyOne(found.codes),
+    message: found.message,
+    isJson,
+  }
+}
+
+interface Found {
+  named: Set<string>
+  codes: Set<HttpCode>
+  message: string
+  values: number
+}
+
+function walk(value: unknown, name: string, depth: number, found: Found): void {
+  if (depth > DEEPEST || ++found.values > MOST_VALUES) return
+  if (typeof value === 'string') return readText(value, name, found)
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) {
+    for (const item of value) walk(item, name, depth + 1, found)
+    return
+  }
+  for (const [key, item] of Object.entries(value)) {
+    findCodes(key, found)
+    walk(item, key.toLowerCase().replaceAll('_', ''), depth + 1, found)
+  }
+}
+
+function readText(text: string, name: string, found: Found): void {
+  if (SIGNATURE_NAMES.has(name) && isSignature(text)) found.named.add(text)
+  if (found.message === '' && MESSAGE_NAMES.has(name)) found.message = text.slice(0, LONGEST_MESSAGE)
+  findCodes(text, found)
+}
+
+/** Codes as whole words, in whatever case or spelling (`slippage-exceeded`, `slippageExceeded`) a service writes them. */
+function findCodes(text: string, found: Found): void {
+  if (text.length > 10_000) return
+  const words = text
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .replace(/[\s-]+/g, '_')
+    .toUpperCase()
+  for (const spelling of [text.toUpperCase(), words])
+    for (const code of spelling.match(CODE_PATTERN) ?? []) found.codes.add(code as HttpCode)
+}
+
+function parse(body: string): { value: unknown; isJson: boolean } {
+  try {
+    return { value: JSON.parse(body), isJson: true }
+  } catch {
+    return { value: body, isJson: false }
+  }
+}
+
+function onlyOne<T extends string>(values: ReadonlySet<T>): T | '' {
+  const [first] = values
+  return values.size === 1 && first !== undefined ? first : ''
+}

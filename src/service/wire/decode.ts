@@ -1,0 +1,96 @@
+import { RowKind } from '../../core/block.ts'
+import { Frame } from './frame.ts'
+import { asRecord, fillFrame, ownValue } from './parse.ts'
+import { Row, type RowMisfit } from './row.ts'
+import { Scanner } from './scan.ts'
+
+/** What a frame of the service is. A row lies in `Decoder.row` until the next call. */
+export type Decoded = { kind: 'row' } | Control | { kind: 'misfit'; why: Misfit }
+
+export type Control =
+  | { kind: 'authenticated'; userId: string; plan: string }
+  | { kind: 'subscribed'; keys: readonly string[] }
+  | { kind: 'pong' }
+  /** `code` in capitals, '' where there is none; it need not be one of the document's. */
+  | { kind: 'error'; code: string; message: string }
+
+/** Why a frame does not fit. */
+export type Misfit = RowMisfit | 'binary' | 'too long' | 'not JSON' | 'not an object' | 'no type' | 'no keys'
+
+/** Bytes; no record or confirmation of the document comes near it. */
+const LONGEST_FRAME = 1_048_576
+const LONGEST_TEXT = 500
+
+/** As JSON.parse of a Buffer reads: wrong UTF-8 replaced, a byte order mark kept (and so refused). */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+const ROW: Decoded = { kind: 'row' }
+const PONG: Control = { kind: 'pong' }
+
+/** Reads the seven records that the service streams. Never throws, whatever comes; what does not fit is named by its reason. */
+export class Decoder {
+  readonly row = new Row()
+  readonly #frame = new Frame()
+  readonly #scanner = new Scanner()
+
+  decode(data: Uint8Array, binary: boolean): Decoded {
+    if (binary) return misfit('binary')
+    if (data.length > LONGEST_FRAME) return misfit('too long')
+    if (this.#scanner.scan(data, this.#frame)) {
+      const why = this.row.read(this.#frame)
+      // A new token has texts that the scanner passes over; an unknown type may be a control message.
+      if (why === '' && this.row.kind !== RowKind.newToken) return ROW
+      if (why !== '' && why !== 'unknown type') return misfit(why)
+    }
+    return this.#parse(data)
+  }
+
+  /** Fields of the last row that the document does not have: drift, not an error. */
+  get unknownFields(): number {
+    return this.#frame.unknownFields
+  }
+
+  #parse(data: Uint8Array): Decoded {
+    let value: unknown
+    try {
+      value = JSON.parse(decoder.decode(data))
+    } catch {
+      return misfit('not JSON')
+    }
+    const record = asRecord(value)
+    if (record === undefined) return misfit('not an object')
+    const type = ownValue(record, 'type')
+    if (typeof type !== 'string') return misfit('no type')
+    if (type !== 'trade' && type !== 'newToken' && type !== 'priceUpdate') return controlOf(type, record)
+    if (!fillFrame(record, this.#frame)) return misfit('text too long')
+    const why = this.row.read(this.#frame)
+    return why === '' ? ROW : misfit(why)
+  }
+}
+
+function controlOf(type: string, record: Readonly<Record<string, unknown>>): Decoded {
+  const text = (name: string): string => {
+    const value = ownValue(record, name)
+    return typeof value === 'string' ? value.slice(0, LONGEST_TEXT) : ''
+  }
+  switch (type) {
+    case 'pong':
+      return PONG
+    case 'authenticated':
+      return { kind: 'authenticated', userId: text('userId'), plan: text('plan') }
+    case 'subscribed': {
+      const keys = ownValue(record, 'keys')
+      return Array.isArray(keys)
+        ? { kind: 'subscribed', keys: keys.filter((key) => typeof key === 'string') }
+        : misfit('no keys')
+    }
+    case 'error':
+      return { kind: 'error', code: text('code').toUpperCase(), message: text('message') }
+    default:
+      return misfit('unknown type')
+  }
+}
+
+function misfit(why: Misfit): Decoded {
+  return { kind: 'misfit', why }
+}

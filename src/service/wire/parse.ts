@@ -1,0 +1,65 @@
+import type { TokenDetails } from '../../core/block.ts'
+import { bytesOf } from './bytes.ts'
+import { type Frame, NUMBER_FIELDS, TEXT_FIELDS } from './frame.ts'
+
+/** Longest text of each kind that is kept, in UTF-16 units: the rest of a stranger's text is cut off. */
+const LONGEST = { symbol: 32, name: 128, description: 1_000, url: 500 } as const
+/** No text field of a record is longer (a signature has 88 characters); the frame does not fit then. */
+const LONGEST_TEXT = 128
+
+const KNOWN = new Set<string>([...NUMBER_FIELDS, ...TEXT_FIELDS, 'symbol', 'name', 'metadata'])
+
+const encoder = new TextEncoder()
+/** Texts of the record being read, one after the other. */
+const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
+
+/** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any real one. */
+export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Frame): boolean {
+  frame.clear(texts)
+  NUMBER_FIELDS.forEach((name, index) => {
+    const value = ownValue(record, name)
+    if (typeof value === 'number') frame.numbers[index] = value
+  })
+  let at = 0
+  for (let index = 0; index < TEXT_FIELDS.length; index++) {
+    const text = ownValue(record, TEXT_FIELDS[index] as string)
+    if (typeof text !== 'string') continue
+    if (text.length > LONGEST_TEXT) return false
+    frame.starts[index] = at
+    at += encoder.encodeInto(text, texts.bytes.subarray(at)).written
+    frame.ends[index] = at
+  }
+  for (const name of Object.keys(record)) if (!KNOWN.has(name)) frame.unknownFields++
+  if (record.type === 'newToken') frame.details = detailsOf(record)
+  return true
+}
+
+function detailsOf(record: Readonly<Record<string, unknown>>): TokenDetails {
+  const metadata = asRecord(ownValue(record, 'metadata')) ?? {}
+  return {
+    symbol: shortText(record, 'symbol', LONGEST.symbol),
+    name: shortText(record, 'name', LONGEST.name),
+    metadata: {
+      description: shortText(metadata, 'description', LONGEST.description),
+      image: shortText(metadata, 'image', LONGEST.url),
+      website: shortText(metadata, 'website', LONGEST.url),
+      twitter: shortText(metadata, 'twitter', LONGEST.url),
+    },
+  }
+}
+
+/** '' where it is no text. Well formed: a cut may leave half of a surrogate pair. */
+function shortText(record: Readonly<Record<string, unknown>>, name: string, longest: number): string {
+  const value = ownValue(record, name)
+  return typeof value === 'string' ? value.slice(0, longest).toWellFormed() : ''
+}
+
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord ? (value as Record<string, unknown>) : undefined
+}
+
+/** Own fields only: a record is a stranger's, and may name one as Object.prototype does. */
+export function ownValue(record: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}

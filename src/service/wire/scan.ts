@@ -1,0 +1,193 @@
+import { type Bytes, bytesOf, endOfText, tailOf, wordsOf } from './bytes.ts'
+import { longDecimal, shortDecimal } from './decimal.ts'
+import { type Frame, NUMBER_FIELDS, TEXT_FIELDS } from './frame.ts'
+
+const QUOTE = 34
+const COMMA = 44
+const MINUS = 45
+const DOT = 46
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const BRACE = 123
+const BRACE_END = 125
+
+interface Field {
+  /** The field with its quotes and the colon, as words. */
+  readonly words: Int32Array
+  readonly length: number
+  readonly isText: boolean
+  /** Place in the frame's texts or numbers. */
+  readonly index: number
+  /** The field that came after this one last time: services write fields in one order, so it is tried first. */
+  next: Field | undefined
+}
+
+function fieldOf(name: string, isText: boolean, index: number): Field {
+  const key = new TextEncoder().encode(`"${name}":`)
+  const words = new Int32Array(Math.ceil(key.length / 4))
+  wordsOf(bytesOf(key.buffer), 0, key.length, words)
+  return { words, length: key.length, isText, index, next: undefined }
+}
+
+/**
+ * Reads a flat record straight from its bytes; no object, key or string is made. It takes no escapes, no nesting and nothing but ASCII;
+ * whatever else comes makes it give up, and JSON.parse decides. What it accepts, it reads exactly as JSON.parse would (a property test
+ * holds that).
+ */
+export class Scanner {
+  readonly #fields: readonly Field[] = [
+    ...TEXT_FIELDS.map((name, index) => fieldOf(name, true, index)),
+    ...NUMBER_FIELDS.map((name, index) => fieldOf(name, false, index)),
+  ]
+  #last: Field = this.#fields[0] as Field
+  /** The number read last. */
+  #value = 0
+  #source: Bytes = bytesOf(new ArrayBuffer(0))
+  #limit = 0
+
+  /** False: not for this scanner; the frame is then half filled. */
+  scan(data: Uint8Array, frame: Frame): boolean {
+    if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
+    const { bytes } = this.#source
+    frame.clear(this.#source)
+    let at = data.byteOffset
+    this.#limit = at + data.length
+    if (bytes[at++] !== BRACE) return false
+    for (;;) {
+      at = this.#pair(this.#spaces(at), frame)
+      if (at < 0) return false
+      at = this.#spaces(at)
+      const byte = bytes[at++]
+      if (byte === COMMA) continue
+      return byte === BRACE_END && at === this.#limit
+    }
+  }
+
+  /** The place after a key and its value, or -1. */
+  #pair(start: number, frame: Frame): number {
+    const field = this.#field(start)
+    if (field !== undefined) return this.#read(this.#spaces(start + field.length), field, frame)
+    const { bytes } = this.#source
+    const end = bytes[start] === QUOTE ? endOfText(this.#source, start + 1, this.#limit) : -1
+    if (end < 0) return -1
+    const colon = this.#spaces(end + 1)
+    if (bytes[colon] !== COLON || colon > end + 1) return -1 // a known key before a space would look unknown
+    frame.unknownFields++
+    return this.#skip(this.#spaces(colon + 1))
+  }
+
+  /** The place after the value of a field, or -1 where it is not of the field's type. */
+  #read(at: number, field: Field, frame: Frame): number {
+    if (!field.isText) {
+      const end = this.#number(at)
+      frame.numbers[field.index] = this.#value
+      return end
+    }
+    if (this.#source.bytes[at] !== QUOTE) return -1
+    const end = endOfText(this.#source, at + 1, this.#limit)
+    frame.starts[field.index] = at + 1
+    frame.ends[field.index] = end
+    return end < 0 ? -1 : end + 1
+  }
+
+  /** The place after a value that nobody reads, or -1. */
+  #skip(at: number): number {
+    if (this.#source.bytes[at] !== QUOTE) return this.#number(at)
+    const end = endOfText(this.#source, at + 1, this.#limit)
+    return end < 0 ? -1 : end + 1
+  }
+
+  #field(at: number): Field | undefined {
+    const expected = this.#last.next
+    if (expected !== undefined && this.#isKey(at, expected)) {
+      this.#last = expected
+      return expected
+    }
+    const field = this.#fields.find((one) => this.#isKey(at, one))
+    if (field !== undefined) {
+      this.#last.next = field
+      this.#last = field
+    }
+    return field
+  }
+
+  #isKey(start: number, { words, length }: Field): boolean {
+    if (start + length > this.#limit) return false
+    const { bytes, view } = this.#source
+    const whole = length >> 2
+    for (let index = 0; index < whole; index++)
+      if (view.getInt32(start + index * 4, true) !== words[index]) return false
+    return whole === words.length || tailOf(bytes, start + whole * 4, start + length) === words[whole]
+  }
+
+  #spaces(at: number): number {
+    while (this.#source.bytes[at] === 32) at++
+    return at
+  }
+
+  /** Reads by JSON's grammar into `#value`; returns the place after it, or -1. */
+  #number(start: number): number {
+    const { bytes } = this.#source
+    const first = bytes[start] === MINUS ? start + 1 : start
+    let at = first
+    let digits = 0 // exact up to 2^53
+    let byte = bytes[at] as number
+    for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) digits = digits * 10 + (byte - ZERO)
+    if (at === first || (at > first + 1 && bytes[first] === ZERO)) return -1
+    let power = 0
+    if (byte === DOT) {
+      const point = ++at
+      byte = bytes[at] as number
+      for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) digits = digits * 10 + (byte - ZERO)
+      power = point - at
+      if (power === 0) return -1
+    }
+    const numeral = at
+    if (byte === 101 || byte === 69) {
+      at = this.#exponent(at + 1)
+      if (at < 0) return -1
+      power += this.#value
+    }
+    let value = shortDecimal(digits, power)
+    if (Number.isNaN(value)) value = this.#long(first, numeral, power)
+    if (Number.isNaN(value)) value = Number(latin(bytes, first, at))
+    this.#value = first > start ? -value : value
+    return at
+  }
+
+  /** Reads the exponent after its letter into `#value`; returns the place after it, or -1 where there is none or it has four digits. */
+  #exponent(start: number): number {
+    const { bytes } = this.#source
+    const sign = bytes[start]
+    const from = sign === MINUS || sign === 43 ? start + 1 : start
+    let at = from
+    let exponent = 0
+    for (let byte = bytes[at] as number; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number)
+      exponent = exponent * 10 + (byte - ZERO)
+    this.#value = sign === MINUS ? -exponent : exponent
+    return at === from || at > from + 3 ? -1 : at
+  }
+
+  /** The numeral `first..end` times 10^power, where its digits do not fit a double; NaN where that takes more than twice as many bits. */
+  #long(first: number, end: number, power: number): number {
+    const { bytes } = this.#source
+    let high = 0
+    let low = 0
+    let count = 0
+    for (let at = first; at < end; at++) {
+      const byte = bytes[at] as number
+      if (byte === DOT) continue
+      if (count < 15) high = high * 10 + (byte - ZERO)
+      else low = low * 10 + (byte - ZERO)
+      if (high > 0) count++
+    }
+    return longDecimal(high, low, Math.max(0, count - 15), -power)
+  }
+}
+
+function latin(bytes: Uint8Array, start: number, end: number): string {
+  let text = ''
+  for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at] as number)
+  return text
+}
