@@ -1,0 +1,172 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { BASE_FEE_LAMPORTS, type Ledger, type Transaction } from '../../src/sandbox/ledger.ts'
+
+/** A new chain with one funded wallet, on time that the test moves. */
+export interface LedgerWorld {
+  readonly ledger: Ledger
+  /** Holds `funds` lamports. */
+  readonly wallet: string
+  readonly funds: number
+  readonly stranger: string
+  transfer(from: string, to: string, lamports: number): Transaction
+  /** Lets so many slots pass. */
+  advance(slots: number): void
+}
+
+const FEE = BASE_FEE_LAMPORTS
+
+/** The rules of the port `Ledger` (src/sandbox/ledger.ts), for every adapter. */
+export function ledgerContract(name: string, open: () => LedgerWorld): void {
+  describe(name, () => {
+    let world: LedgerWorld
+    const start = (): LedgerWorld => {
+      world = open()
+      return world
+    }
+    const balance = (address: string, commitment: 'processed' | 'confirmed' | 'finalized' = 'processed'): number => {
+      return world.ledger.account(address, commitment)?.lamports ?? 0
+    }
+    afterEach(() => world.ledger.close())
+
+    test('finalized is 32 slots behind, heights count blocks only', () => {
+      const { ledger, advance } = start()
+      advance(200)
+      const heads = (['processed', 'confirmed', 'finalized'] as const).map((commitment) => ledger.head(commitment))
+      const [processed, confirmed, finalized] = heads as [(typeof heads)[0], (typeof heads)[0], (typeof heads)[0]]
+      expect(processed.slot).toBeGreaterThan(confirmed.slot)
+      expect(processed.slot - finalized.slot).toBeGreaterThanOrEqual(32)
+      expect(processed.slot - finalized.slot).toBeLessThan(45)
+      advance(200)
+      const later = ledger.head('processed')
+      expect(later.slot - processed.slot).toBeGreaterThan(later.height - processed.height)
+      expect(later.height).toBeGreaterThan(processed.height + 150)
+      expect(ledger.blockTime(later.slot)).toBeGreaterThan(ledger.blockTime(processed.slot)!)
+    })
+
+    test('a transaction lands within a few slots, with balances before and after', () => {
+      const { ledger, advance, wallet, stranger, funds, transfer } = start()
+      const signature = ledger.submit({ ...transfer(wallet, stranger, 2_000_000), priorityFeeLamports: 700 })
+      expect(ledger.transaction(signature)).toBeUndefined()
+      advance(6)
+      const landed = ledger.transaction(signature)!
+      expect(landed).toMatchObject({ signature, error: null, feeLamports: FEE + 700 })
+      expect(landed.accounts[0]).toMatchObject({ address: wallet, signer: true, preLamports: funds, postLamports: funds - 2_000_000 - FEE - 700 })
+      expect(landed.accounts.find(({ address }) => address === stranger)).toMatchObject({ preLamports: 0, postLamports: 2_000_000 })
+      expect(balance(stranger)).toBe(2_000_000)
+    })
+
+    test('the same request twice is two transactions', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const signatures = [ledger.submit(transfer(wallet, stranger, 1_000)), ledger.submit(transfer(wallet, stranger, 1_000))]
+      advance(6)
+      expect(new Set(signatures).size).toBe(2)
+      expect(balance(stranger)).toBe(2_000)
+    })
+
+    test('a failed transaction pays its fees and does nothing else', () => {
+      const { ledger, advance, wallet, stranger, funds, transfer } = start()
+      const signature = ledger.submit({ ...transfer(wallet, stranger, funds * 2), priorityFeeLamports: 300 })
+      advance(6)
+      const landed = ledger.transaction(signature)!
+      expect(landed.error).toMatchObject({ InstructionError: [expect.any(Number), { Custom: 1 }] })
+      expect(balance(wallet)).toBe(funds - FEE - 300)
+      expect(balance(stranger)).toBe(0)
+    })
+
+    test('what cannot pay its fee, and what the network loses, never lands', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const unpaid = ledger.submit(transfer(stranger, wallet, 1))
+      const lost = ledger.submit(transfer(wallet, stranger, 1_000), Number.POSITIVE_INFINITY)
+      advance(200)
+      expect(ledger.transaction(unpaid)).toBeUndefined()
+      expect(ledger.transaction(lost)).toBeUndefined()
+      expect(balance(stranger)).toBe(0)
+    })
+
+    test('each commitment sees a transfer at its own time', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const signature = ledger.submit(transfer(wallet, stranger, 5_000), 1)
+      const seen = { processed: 0, confirmed: 0, finalized: 0 }
+      for (let slots = 1; slots <= 60; slots++) {
+        advance(1)
+        for (const commitment of ['processed', 'confirmed', 'finalized'] as const) {
+          const through = (ledger.transaction(signature)?.slot ?? Number.POSITIVE_INFINITY) <= ledger.head(commitment).slot
+          expect(balance(stranger, commitment)).toBe(through ? 5_000 : 0)
+          if (through && seen[commitment] === 0) seen[commitment] = slots
+        }
+      }
+      expect(seen.processed).toBeLessThan(seen.confirmed)
+      expect(seen.finalized - seen.processed).toBeGreaterThanOrEqual(32)
+    })
+
+    test('signatures come newest first, between two of them, up to a limit', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const sent = Array.from({ length: 5 }, () => {
+        const signature = ledger.submit(transfer(wallet, stranger, 1_000), 1)
+        advance(3)
+        return signature
+      })
+      advance(40)
+      const list = (query: { before?: string; until?: string; limit?: number }): string[] => {
+        return ledger.signatures({ address: wallet, limit: 1_000, commitment: 'finalized', ...query }).map(({ signature }) => signature)
+      }
+      const [first, second, third, fourth, fifth] = sent as [string, string, string, string, string]
+      expect(list({})).toEqual([fifth, fourth, third, second, first])
+      expect(list({ before: fourth, until: first })).toEqual([third, second])
+      expect(list({ limit: 2 })).toEqual([fifth, fourth])
+      expect(ledger.signatures({ address: stranger, limit: 10, commitment: 'finalized' })).toHaveLength(5)
+      expect(ledger.transactionCount).toBe(5)
+    })
+
+    test('a fork takes a confirmed transaction back, and it may land again', () => {
+      const { ledger, advance, wallet, stranger, funds, transfer } = start()
+      const signature = ledger.submit(transfer(wallet, stranger, 5_000), 1)
+      advance(8)
+      expect(balance(stranger, 'confirmed')).toBe(5_000)
+      expect(ledger.fork(signature, 4)).toEqual([signature])
+      expect(ledger.transaction(signature)).toBeUndefined()
+      expect([balance(wallet), balance(stranger)]).toEqual([funds, 0])
+      advance(10)
+      expect(ledger.transaction(signature)?.error).toBeNull()
+      expect(balance(stranger)).toBe(5_000)
+    })
+
+    test('a fork takes back what came later too, and nothing that is final', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const final = ledger.submit(transfer(wallet, stranger, 1_000), 1)
+      advance(60)
+      const second = ledger.submit(transfer(wallet, stranger, 2_000), 1)
+      advance(4)
+      const third = ledger.submit(transfer(wallet, stranger, 4_000), 1)
+      advance(4)
+      expect(ledger.fork(second)).toEqual([second, third])
+      expect(balance(stranger)).toBe(1_000)
+      expect(ledger.fork(final)).toEqual([])
+      advance(100)
+      expect(balance(stranger)).toBe(1_000)
+    })
+
+    test('a blockhash lives for 150 blocks', () => {
+      const { ledger, advance } = start()
+      const { blockhash, lastValidBlockHeight } = ledger.latestBlockhash('confirmed')
+      expect(lastValidBlockHeight - ledger.head('confirmed').height).toBe(150)
+      while (ledger.head('confirmed').height < lastValidBlockHeight) {
+        expect(ledger.isBlockhashValid(blockhash, 'confirmed')).toBe(true)
+        advance(10)
+      }
+      advance(10)
+      expect(ledger.isBlockhashValid(blockhash, 'confirmed')).toBe(false)
+      expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
+    })
+
+    test('every block is told once, with what landed in it', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const told: [number, string[]][] = []
+      ledger.onBlock((slot, landed) => told.push([slot, landed.map(({ signature }) => signature)]))
+      const signature = ledger.submit(transfer(wallet, stranger, 1_000))
+      advance(20)
+      expect(told.map(([slot]) => slot)).toEqual([...new Set(told.map(([slot]) => slot))].sort((a, b) => a - b))
+      expect(told.flatMap(([, signatures]) => signatures)).toEqual([signature])
+    })
+  })
+}
