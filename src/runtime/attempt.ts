@@ -1,0 +1,65 @@
+import assert from '../core/assert.ts'
+import { ATTEMPT_MOVES, type Attempt, type AttemptState } from '../core/order.ts'
+import type { Outcome } from '../core/ports.ts'
+import { codeOf } from './retry.ts'
+import type { WorkingOrder } from './working-order.ts'
+
+/** The next attempt of an order, armed; the local executor builds before it arms, so there it starts a step earlier. */
+export function nextAttempt(working: WorkingOrder, armedAt: number): Attempt {
+  const { order, route } = working
+  const number = ++working.attempts
+  return {
+    id: `${order.id}.${number}`,
+    orderId: order.id,
+    account: order.account,
+    bot: order.bot,
+    executor: route.kind,
+    mint: order.mint,
+    side: order.side,
+    class: order.class,
+    size: order.size,
+    slippagePercent: order.slippagePercents[working.step] as number,
+    priorityFeeLamports: order.priorityFeeLamports,
+    price: order.price,
+    armedAt,
+    state: route.kind === 'local' ? 'built' : 'armed',
+    signature: '',
+    code: '',
+  }
+}
+
+/** Moves the attempt to where the outcome puts it. A move that the table does not know is a bug of the executor's. */
+export function advance(attempt: Attempt, outcome: Outcome): void {
+  const next = stateAfter(outcome)
+  assert(
+    ATTEMPT_MOVES[attempt.state].includes(next),
+    `attempt ${attempt.id} can not move from ${attempt.state} to ${next}`,
+  )
+  attempt.state = next
+  switch (outcome.kind) {
+    case 'filled':
+      attempt.signature = outcome.fill.signature
+      attempt.code = ''
+      return
+    case 'acked':
+      attempt.signature = outcome.signature
+      attempt.code = ''
+      return
+    case 'unknown':
+      if (outcome.signature !== undefined) attempt.signature = outcome.signature
+      attempt.code = 'ANSWER_LOST'
+      return
+    case 'reverted':
+      attempt.signature = outcome.signature
+      attempt.code = outcome.code
+      return
+    default:
+      attempt.code = codeOf(outcome)
+  }
+}
+
+/** What is only confirmed counts as landed: a fork may still take it back. */
+function stateAfter(outcome: Outcome): AttemptState {
+  if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final ? outcome.kind : 'landed'
+  return outcome.kind
+}

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { type ExitCode, SluiceError } from '../core/errors.ts'
+import type { ControlCommand } from './control-command.ts'
+import { controlPath } from './control-path.ts'
+import { readLine } from './json-line.ts'
+
+/** `flatten` answers when the sales are accepted, not when they are filled; so nothing takes long. */
+const ANSWER_TIMEOUT_MS = 10_000
+
+interface Answer {
+  readonly ok?: boolean
+  readonly result?: object
+  readonly error?: string
+  readonly exitCode?: ExitCode
+}
+
+/** Tells the process that runs on this journal to do something, and gives its answer. Throws a SluiceError where none runs, it does not
+ *  answer within 10 s, or it says no: then with its message and exit code. */
+export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
+  const nobody = new SluiceError(`nothing runs on ${journalPath}`)
+  if (!existsSync(dirname(journalPath))) throw nobody
+  const socket = await dial(controlPath(journalPath), nobody)
+  try {
+    socket.write(`${JSON.stringify(command)}\n`)
+    const answer = parse(await readLine(socket))
+    if (answer.ok === true) return answer.result ?? {}
+    throw new SluiceError(answer.error ?? 'the running process gave an answer that is none', answer.exitCode)
+  } catch (error) {
+    throw error instanceof SluiceError ? error : new SluiceError(`the running process: ${(error as Error).message}`)
+  } finally {
+    socket.destroy()
+  }
+}
+
+function dial(path: string, nobody: SluiceError): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
+      const isNobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
+      reject(isNobody ? nobody : new SluiceError(`${path}: ${error.message}`))
+    }
+    const socket = connect(path)
+    socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer within 10 s')))
+    socket.once('error', refuse)
+    socket.once('connect', () => {
+      socket.off('error', refuse)
+      socket.on('error', () => {}) // comes out of `readLine` too
+      resolve(socket)
+    })
+  })
+}
+
+function parse(line: string): Answer {
+  try {
+    return JSON.parse(line) as Answer
+  } catch {
+    throw new SluiceError('the running process gave an answer that is none')
+  }
+}

@@ -1,0 +1,281 @@
+import assert from '../core/assert.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import type { Input } from '../core/messages.ts'
+import type { OpenOrder } from '../core/money.ts'
+import { type Attempt, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import type { Cancel, Clock, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
+import { advance, nextAttempt } from './attempt.ts'
+import { failpoint } from './failpoint.ts'
+import { Lanes } from './lanes.ts'
+import type { Limiter } from './limiter.ts'
+import { Refusals } from './refusals.ts'
+import { type NumberedReport, type ReportDetails, Reports } from './reports.ts'
+import { endRequest } from './request.ts'
+import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
+import { isWaiting, type Route, takeUp, type WorkingOrder, workingOrder } from './working-order.ts'
+
+/** An entry that found no free slot for so long is refused. */
+const ENTRY_WAIT_MS = 2_000
+const NOTHING = (): void => {}
+
+export interface GatewayOptions {
+  readonly clock: Clock
+  /** Milliseconds that never step; the simulated clock's `now` where time is simulated. */
+  readonly monotonicMs: () => number
+  readonly journal: Journal
+  /** How the orders of a bot go out. */
+  readonly route: (order: Pick<Order, 'account' | 'bot'>) => Route
+  /** The runner's door, for reports. */
+  readonly post: (input: Input) => void
+  /** Number of the next report in this journal. */
+  readonly nextReport: number
+}
+
+/** Gets orders out, one open order a lane, each of its attempts durable before it can execute. A synchronous state machine: what it waits
+ *  for comes from the clock, the limiter, the journal's commits and the executors, and may find its order ended by then. */
+export class Gateway implements GatewayPort {
+  readonly #options: GatewayOptions
+  readonly #journal: Journal
+  readonly #reports: Reports
+  readonly #lanes = new Lanes()
+  /** Open ones, and filled ones whose fill is not final. */
+  readonly #orders = new Map<string, WorkingOrder>()
+  readonly #refusals = new Refusals()
+
+  constructor(options: GatewayOptions) {
+    this.#options = options
+    this.#journal = options.journal
+    this.#reports = new Reports(options.journal, options.post, options.nextReport)
+  }
+
+  submit(order: Order): void {
+    const working = this.#takeOn(order, 'accepted')
+    failpoint('accepted')
+    this.#enqueue(working, false)
+    // Where a slot was free, the order became durable together with its attempt.
+    if (isWaiting(working)) this.#journal.commit(NOTHING)
+  }
+
+  /** Calls an order off that is not out yet. One that is gets the code TOO_LATE; one that has ended is left alone. */
+  cancel(orderId: string, code: ErrorCode): void {
+    const working = this.#orders.get(orderId)
+    if (working === undefined || !isOpen(working.state)) return
+    if (isWaiting(working)) this.#end(working, 'cancelled', code)
+    else this.#reports.say(working, working.state, 'TOO_LATE')
+  }
+
+  /** Goes on with what an earlier process left: `orders` that are open or have an attempt that may still execute, all their `attempts`,
+   *  and the reports that the engine never took. An attempt that is out is looked up, never sent again. Exits go first. */
+  resume(orders: readonly OpenOrder[], attempts: readonly Attempt[], untold: readonly NumberedReport[]): void {
+    const said = new Map(untold.map(({ report }) => [report.orderId, report.state]))
+    const taken: WorkingOrder[] = []
+    for (const { order, state: recorded } of orders) {
+      const state = said.get(order.id) ?? recorded
+      const own = attempts.filter((attempt) => attempt.orderId === order.id)
+      if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
+      const working = this.#takeOn(order, state)
+      takeUp(working, own)
+      taken.push(working)
+    }
+    // All lanes are held by now: what the engine hears here may make it decide.
+    for (const report of untold) this.#options.post(report)
+    taken.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
+    for (const working of taken) {
+      const { attempt, route } = working
+      if (attempt !== undefined) route.executor.resume(attempt, (outcome) => this.#settle(working, attempt, outcome))
+      else if (isWaiting(working)) this.#enqueue(working, false)
+    }
+  }
+
+  /** A slot for a request of the service that is no order; `run` is called when the slot is durable, and ends it with the limiter. */
+  requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
+    return limiter.request('reconcile', (slot) => this.#journal.commit(() => run(slot)))
+  }
+
+  /** The service refuses the key: entries end, exits wait at the head. */
+  keyRefused(limiter: Limiter): void {
+    limiter.close()
+    this.#refuseEntries()
+  }
+
+  /** The service knows the key, or another one in its place, or the plan has changed. */
+  keyAccepted(limiter: Limiter): void {
+    this.#refusals.reset(limiter)
+  }
+
+  #takeOn(order: Order, state: OrderState): WorkingOrder {
+    const { clock, monotonicMs, route } = this.#options
+    const deadlineMs = order.notAfter === null ? Number.POSITIVE_INFINITY : monotonicMs() + order.notAfter - clock.now()
+    const working = workingOrder(order, route(order), state, deadlineMs)
+    if (isOpen(state)) this.#lanes.hold(order)
+    this.#orders.set(order.id, working)
+    return working
+  }
+
+  /** Takes a slot, or stands in the line for one. */
+  #enqueue(working: WorkingOrder, first: boolean): void {
+    const { order, route } = working
+    const isEntry = order.class === 'entry'
+    working.stopWaiting = undefined
+    const refusal = isEntry ? this.#refusals.of(route) : undefined
+    if (refusal !== undefined) {
+      this.#end(working, 'refused', refusal)
+      return
+    }
+    const leave = route.limiter.request(order.class, (slot) => this.#arm(working, slot), first)
+    if (leave === undefined) return
+    working.stopWaiting = leave
+    if (!isEntry) return
+    const leftMs = this.#timeLeftMs(working)
+    const stop = this.#options.clock.after(Math.max(0, Math.min(leftMs, ENTRY_WAIT_MS)), () => {
+      if (leftMs < ENTRY_WAIT_MS) this.#end(working, 'expired', 'TTL')
+      else this.#end(working, 'refused', 'LIMIT_WAIT')
+    })
+    working.stopWaiting = () => {
+      leave()
+      stop()
+    }
+  }
+
+  /** Has the slot: makes order, attempt and slot durable in one commit, then executes. */
+  #arm(working: WorkingOrder, slot: Slot): void {
+    working.stopWaiting?.()
+    working.stopWaiting = undefined
+    if (this.#timeLeftMs(working) < 0) {
+      working.route.limiter.giveBack(slot)
+      this.#end(working, 'expired', 'TTL')
+      return
+    }
+    const attempt = nextAttempt(working, this.#options.clock.now())
+    working.attempt = attempt
+    working.slot = slot
+    this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
+    const report = this.#reports.write(working, 'working', '', {})
+    failpoint('armed')
+    this.#journal.commit(() => {
+      this.#options.post(report)
+      this.#execute(working, attempt)
+    })
+  }
+
+  #execute(working: WorkingOrder, attempt: Attempt): void {
+    if (this.#timeLeftMs(working) < 0) {
+      this.#settle(working, attempt, { kind: 'unsent', reason: 'the commit took longer than the time to live' })
+      return
+    }
+    failpoint('before-execute')
+    working.sentMs = this.#options.monotonicMs()
+    working.route.executor.execute(attempt, (outcome) => this.#settle(working, attempt, outcome))
+    failpoint('after-execute')
+  }
+
+  /** Takes an outcome. Whatever calls the engine (`say`, `#end`) comes last: it may come back with another order or a cancel. */
+  #settle(working: WorkingOrder, attempt: Attempt, outcome: Outcome): void {
+    assert(working.attempt === attempt, `attempt ${attempt.id} spoke after its end`)
+    const { signature } = attempt
+    endRequest(working, outcome, this.#options.clock, this.#options.monotonicMs())
+    advance(attempt, outcome)
+    if (outcome.kind === 'acked' || outcome.kind === 'filled') this.#refusals.accepted(working.route)
+    this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
+    if (working.state === 'filled' && outcome.kind !== 'filled') this.#takeBack(working, signature)
+    if (outcome.kind === 'filled') this.#filled(working, outcome)
+    else if (outcome.kind === 'acked') this.#stillOut(working, '', '')
+    else if (outcome.kind === 'unknown') this.#stillOut(working, 'ANSWER_LOST', outcome.reason)
+    else if (outcome.kind === 'reverted' && !outcome.final) this.#stillOut(working, outcome.code, 'not final yet')
+    else this.#failed(working, outcome)
+  }
+
+  #filled(working: WorkingOrder, { fill, final }: Extract<Outcome, { kind: 'filled' }>): void {
+    this.#journal.write({ kind: 'fill', fill })
+    if (isOpen(working.state)) this.#lanes.free(working.order)
+    const details = { attemptId: fill.attemptId, fill }
+    if (final) {
+      this.#orders.delete(working.order.id)
+      working.attempt = undefined
+    }
+    this.#reports.say(working, 'filled', '', details)
+  }
+
+  /** A fork took the fill back: the order is open again. */
+  #takeBack(working: WorkingOrder, signature: string): void {
+    this.#lanes.retake(working.order)
+    this.#reports.say(working, 'working', 'REVERSED', { reversed: signature })
+  }
+
+  /** Not an end: the lane stays held. The engine hears of it where it changes what the user sees. */
+  #stillOut(working: WorkingOrder, code: ErrorCode | '', reason: string): void {
+    if (working.state === 'working' && working.code === code) this.#journal.commit(NOTHING)
+    else this.#reports.say(working, 'working', code, { reason })
+  }
+
+  /** Proved not to have executed: the retry table says what follows. */
+  #failed(working: WorkingOrder, failure: Failure): void {
+    const { order, route, waits, step } = working
+    const cause = causeOf(failure)
+    const code = codeOf(failure)
+    const details = detailsOf(working, failure)
+    working.attempt = undefined
+    const entriesStop = this.#refusals.learn(cause, route)
+    const move = moveAfter(cause, {
+      class: order.class,
+      waits,
+      step,
+      steps: order.slippagePercents.length,
+      sinceDecisionMs: this.#options.clock.now() - order.time,
+      retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
+    })
+    if (move.kind === 'end' || working.state === 'held') this.#end(working, RETRY[cause].ends, code, details)
+    else if (move.kind === 'again' && move.afterMs > this.#timeLeftMs(working))
+      this.#end(working, 'expired', 'TTL', details)
+    else this.#goOn(working, move, code, details)
+    if (entriesStop) this.#refuseEntries()
+  }
+
+  #goOn(working: WorkingOrder, move: Exclude<Move, { kind: 'end' }>, code: ErrorCode, details: ReportDetails): void {
+    const first = working.order.class === 'exit'
+    this.#reports.say(working, 'accepted', code, details)
+    if (!isWaiting(working)) return // the engine cancelled it on hearing that
+    if (move.kind === 'again') {
+      working.waits++
+      working.stopWaiting = this.#options.clock.after(move.afterMs, () => this.#enqueue(working, first))
+      return
+    }
+    if (move.kind === 'climb') {
+      working.step++
+      working.waits = 0
+    }
+    this.#enqueue(working, first)
+  }
+
+  #end(working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails): void {
+    working.stopWaiting?.()
+    working.stopWaiting = undefined
+    this.#lanes.free(working.order)
+    this.#orders.delete(working.order.id)
+    this.#reports.say(working, state, code, details)
+  }
+
+  /** Ends the entries that wait where entries have stopped. */
+  #refuseEntries(): void {
+    for (const working of this.#orders.values()) {
+      if (working.order.class === 'exit' || !isWaiting(working)) continue
+      const refusal = this.#refusals.of(working.route)
+      if (refusal !== undefined) this.#end(working, 'refused', refusal)
+    }
+  }
+
+  /** Until the order may not be sent any more, by whichever clock is ahead; Infinity for exits. */
+  #timeLeftMs({ order, deadlineMs }: WorkingOrder): number {
+    if (order.notAfter === null) return Number.POSITIVE_INFINITY
+    const { clock, monotonicMs } = this.#options
+    return Math.min(order.notAfter - clock.now(), deadlineMs - monotonicMs())
+  }
+}
+
+function detailsOf(working: WorkingOrder, failure: Failure): ReportDetails {
+  return {
+    attemptId: working.attempt?.id ?? '',
+    ...('reason' in failure && { reason: failure.reason }),
+    ...(failure.kind === 'reverted' && { feeLamports: failure.feeLamports }),
+  }
+}

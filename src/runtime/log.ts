@@ -1,0 +1,36 @@
+import { type Level, type Logger, pino, stdTimeFunctions } from 'pino'
+import { printable } from '../core/printable.ts'
+
+export type Log = Logger
+
+export interface LogOptions {
+  readonly level: Level
+  /** Takes the secrets out of a line; see `redactor`. */
+  readonly redact: (text: string) => string
+  /** `json`: a line of JSON each, for machines. `text`: time, level, message and fields, for a person at a terminal. */
+  readonly format: 'json' | 'text'
+  /** Takes a finished line. Default: stderr, where all logs go. */
+  readonly write?: (line: string) => void
+}
+
+/** Every line passes the redactor and `printable` as a whole, whatever went into it: fields, errors, their stacks and causes. */
+export function createLog({ level, redact, format, write = toStderr }: LogOptions): Log {
+  const line = format === 'json' ? (json: string) => json : textOf
+  const destination = { write: (json: string) => write(`${printable(redact(line(json.trimEnd())))}\n`) }
+  return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination)
+}
+
+function toStderr(line: string): void {
+  process.stderr.write(line)
+}
+
+function textOf(json: string): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(json) as Record<string, unknown> & { level: number }
+  const words = [`${time}`.slice(11, 23), (pino.levels.labels[level] ?? `${level}`).toUpperCase()]
+  if (msg !== undefined) words.push(`${msg}`)
+  for (const [name, value] of Object.entries(fields)) {
+    words.push(`${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  }
+  if (err !== undefined) words.push(JSON.stringify(err))
+  return words.join(' ')
+}

@@ -1,0 +1,57 @@
+import assert from '../core/assert.ts'
+import { ERRORS, type ErrorCode } from '../core/errors.ts'
+import type { Input } from '../core/messages.ts'
+import { type ExecutionReport, ORDER_MOVES, type OrderState } from '../core/order.ts'
+import type { Journal } from '../core/ports.ts'
+import { failpoint } from './failpoint.ts'
+import type { WorkingOrder } from './working-order.ts'
+
+/** What may stand in a report beside the order's state. */
+export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason' | 'fill' | 'reversed' | 'feeLamports'>>
+
+/** A report with its number in the journal. */
+export type NumberedReport = Extract<Input, { kind: 'report' }>
+
+/** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again after a crash. */
+export class Reports {
+  readonly #journal: Journal
+  readonly #post: (input: Input) => void
+  #nextId: number
+
+  constructor(journal: Journal, post: (input: Input) => void, nextId: number) {
+    this.#journal = journal
+    this.#post = post
+    this.#nextId = nextId
+  }
+
+  /** Moves the order and says so once that is durable. */
+  say(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
+    const input = this.write(working, state, code, details)
+    failpoint('before-report')
+    this.#journal.commit(() => {
+      failpoint('after-report')
+      this.#post(input)
+    })
+  }
+
+  /** Moves the order and writes the report; the caller commits and then posts what it got. */
+  write(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails): NumberedReport {
+    assert(
+      state === working.state || ORDER_MOVES[working.state].includes(state),
+      `order ${working.order.id} can not move from ${working.state} to ${state}`,
+    )
+    working.state = state
+    working.code = code
+    const report: ExecutionReport = {
+      orderId: working.order.id,
+      attemptId: working.attempt?.id ?? '',
+      state,
+      code,
+      reason: code === '' ? '' : ERRORS[code],
+      ...details,
+    }
+    const id = this.#nextId++
+    this.#journal.write({ kind: 'report', id, report })
+    return { kind: 'report', id, report }
+  }
+}

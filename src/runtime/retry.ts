@@ -1,0 +1,91 @@
+import type { ErrorCode } from '../core/errors.ts'
+import type { OrderClass, OrderState } from '../core/order.ts'
+import type { Outcome } from '../core/ports.ts'
+import { LONGEST_RETRY_AFTER_MS } from './limiter.ts'
+
+/** Why an attempt did not execute. */
+export type Cause = 'unsent' | 'throttled' | 'slippage' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
+
+/** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it.
+ *  climb: at once, with the next of the order's slippages.
+ *  hold: at the head of the line until the key is accepted. minute: the same again in a minute.
+ *  end: never; a new try is a new order, and so in the journal. */
+export type Policy = 'backoff' | 'climb' | 'hold' | 'minute' | 'end'
+
+/** What follows on what, and what the order is when nothing follows. An attempt of which it is not proved that it did not execute is not
+ *  in here: nothing follows on that. */
+export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
+  unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
+  throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
+  slippage: { exit: 'climb', entry: 'climb', ends: 'failed' },
+  key: { exit: 'hold', entry: 'end', ends: 'refused' },
+  plan: { exit: 'minute', entry: 'end', ends: 'refused' },
+  refused: { exit: 'end', entry: 'end', ends: 'failed' },
+  reverted: { exit: 'end', entry: 'end', ends: 'failed' },
+  absent: { exit: 'end', entry: 'end', ends: 'not_executed' },
+}
+
+const FIRST_BACKOFF_MS = 500
+const LONGEST_BACKOFF_MS = 8_000
+const PLAN_RETRY_MS = 60_000
+/** A buy climbs only while what it was decided on is fresh. */
+const BUY_CLIMBS = 2
+const BUY_CLIMB_WITHIN_MS = 3_000
+
+/** An attempt that is proved not to have executed. */
+export type Failure = Extract<Outcome, { kind: 'refused' | 'unsent' | 'reverted' | 'absent' }>
+
+export function causeOf(failure: Failure): Cause {
+  if (failure.kind === 'unsent' || failure.kind === 'absent') return failure.kind
+  if (failure.code === 'SLIPPAGE_EXCEEDED') return 'slippage'
+  if (failure.kind === 'reverted') return 'reverted'
+  if (failure.code === 'AUTHENTICATION_FAILED' || failure.code === 'KEY_REFUSED') return 'key'
+  if (failure.code === 'PLAN_REFUSED') return 'plan'
+  if (failure.retry === 'never') return 'refused'
+  return failure.retry === 'wait' ? 'throttled' : 'slippage'
+}
+
+/** The code that the user sees. */
+export function codeOf(failure: Failure): ErrorCode {
+  if (failure.kind === 'unsent') return 'UNSENT'
+  if (failure.kind === 'absent') return failure.code ?? 'ABSENT'
+  return failure.code === 'AUTHENTICATION_FAILED' ? 'KEY_REFUSED' : failure.code
+}
+
+export interface Tries {
+  readonly class: OrderClass
+  /** Repeats without a climb so far. */
+  readonly waits: number
+  /** Which of the order's slippages was tried last, and how many there are. */
+  readonly step: number
+  readonly steps: number
+  readonly sinceDecisionMs: number
+  readonly retryAfterMs: number | undefined
+}
+
+export type Move = { kind: 'again'; afterMs: number } | { kind: 'climb' } | { kind: 'hold' } | { kind: 'end' }
+
+export function moveAfter(cause: Cause, tries: Tries): Move {
+  switch (RETRY[cause][tries.class]) {
+    case 'backoff':
+      return { kind: 'again', afterMs: backoffMs(tries) }
+    case 'climb':
+      return mayClimb(tries) ? { kind: 'climb' } : { kind: 'end' }
+    case 'hold':
+      return { kind: 'hold' }
+    case 'minute':
+      return { kind: 'again', afterMs: PLAN_RETRY_MS }
+    case 'end':
+      return { kind: 'end' }
+  }
+}
+
+function backoffMs({ waits, retryAfterMs }: Tries): number {
+  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
+  return Math.min(FIRST_BACKOFF_MS * 2 ** waits, LONGEST_BACKOFF_MS)
+}
+
+function mayClimb({ class: kind, step, steps, sinceDecisionMs }: Tries): boolean {
+  if (step + 1 >= steps) return false
+  return kind === 'exit' || (step < BUY_CLIMBS && sinceDecisionMs <= BUY_CLIMB_WITHIN_MS)
+}

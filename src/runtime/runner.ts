@@ -1,0 +1,155 @@
+import assert from '../core/assert.ts'
+import type { Block } from '../core/block.ts'
+import type { Input, Output } from '../core/messages.ts'
+import type { Timer } from '../core/money.ts'
+import type { Cancel, Clock, EnginePort, GatewayPort, Journal, Sink } from '../core/ports.ts'
+import type { Millis, Seq } from '../core/units.ts'
+import { Fifo } from './fifo.ts'
+
+export interface RunnerOptions {
+  readonly clock: Clock
+  readonly engine: EnginePort
+  readonly journal: Journal
+  readonly gateway: GatewayPort
+  /** The source's `want`. */
+  readonly want: (keys: readonly string[]) => void
+  /** A person should see it. */
+  readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
+  /** Shown every run of rows once the engine has seen it, and before what its last row decided is carried out: where a paper market folds
+   *  prices and a simulated clock is brought to that row. So no fill knows a later row than its order did. */
+  readonly observe?: (block: Block, from: number, to: number) => void
+  /** Number of the first row or input of this process, above all in the journal. */
+  readonly firstSeq: Seq
+  /** Time of the last one in the journal; ours never falls below it. */
+  readonly lastTime?: Millis
+}
+
+/** The one door to the engine: numbers and times every row and input once, journals them with what the engine decided, and carries that
+ *  out. One thing at a time: what is posted while another is being handled waits for its turn. */
+export class Runner implements Sink {
+  readonly #options: RunnerOptions
+  readonly #posted = new Fifo<Input>()
+  readonly #timers = new Map<number, Cancel>()
+  #nextSeq: Seq
+  #lastTime: Millis
+  #busy = false
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.#nextSeq = options.firstSeq
+    this.#lastTime = options.lastTime ?? 0
+  }
+
+  /** Rows carry the time of their arrival, which the source takes from the same clock: it never falls, neither below an input's. */
+  rows(block: Block, from: number, to: number): number {
+    assert(!this.#busy, 'a source hands over rows from inside a handler')
+    assert(from < to && to <= block.length, `rows ${from} to ${to} of a block of ${block.length}`)
+    const { engine, journal } = this.#options
+    const { outputs } = engine
+    const { time: times } = block
+    assert(outputs.length === 0, 'outputs were left behind')
+    this.#busy = true
+    const firstSeq = this.#nextSeq
+    const seqOfZero = firstSeq - from
+    let time = this.#lastTime
+    let row = from
+    while (row < to && outputs.length === 0) {
+      const arrival = times[row] as number
+      if (!(arrival >= time)) throw new Error(`invariant broken: time runs backwards from ${time} to ${arrival}`)
+      time = arrival
+      engine.row(seqOfZero + row, time, block, row)
+      row++
+    }
+    this.#lastTime = time
+    this.#nextSeq = seqOfZero + row
+    journal.rows(block, from, row, firstSeq)
+    this.#options.observe?.(block, from, row)
+    if (outputs.length > 0) this.#carryOut(this.#nextSeq - 1, time)
+    this.#takePosted()
+    this.#busy = false
+    return row
+  }
+
+  post(input: Input): void {
+    this.#posted.push(input)
+    if (this.#busy) return
+    this.#busy = true
+    this.#takePosted()
+    this.#busy = false
+  }
+
+  /** Number of the next row or input. */
+  get nextSeq(): Seq {
+    return this.#nextSeq
+  }
+
+  /** No timer of the engine fires any more. */
+  stop(): void {
+    for (const cancel of this.#timers.values()) cancel()
+    this.#timers.clear()
+  }
+
+  #takePosted(): void {
+    const { clock, engine, journal } = this.#options
+    for (let input = this.#posted.shift(); input !== undefined; input = this.#posted.shift()) {
+      assert(engine.outputs.length === 0, 'outputs were left behind')
+      const seq = this.#nextSeq++
+      const time = Math.max(clock.now(), this.#lastTime)
+      this.#lastTime = time
+      journal.input(seq, time, input)
+      engine.input(seq, time, input)
+      if (engine.outputs.length > 0) this.#carryOut(seq, time)
+    }
+  }
+
+  /** First the whole of a step's outputs is written, then acted on: an order's commit takes along what was decided with it. */
+  #carryOut(seq: Seq, time: Millis): void {
+    const { engine, journal } = this.#options
+    const { outputs } = engine
+    const count = outputs.length
+    for (let index = 0; index < count; index++) journal.output(seq, time, index, outputs[index] as Output)
+    for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
+    assert(outputs.length === count, 'the engine decided while its outputs were carried out')
+    outputs.length = 0
+  }
+
+  #act(output: Output, time: Millis): void {
+    switch (output.kind) {
+      case 'order':
+        this.#options.gateway.submit(output.order)
+        break
+      case 'cancel':
+        this.#options.gateway.cancel(output.orderId, output.code)
+        break
+      case 'timer':
+        this.#setTimer(output.timer, time)
+        break
+      case 'timerCleared':
+        this.#timers.get(output.id)?.()
+        this.#timers.delete(output.id)
+        break
+      case 'keys':
+        this.#options.want(output.want)
+        break
+      case 'alarm':
+        this.#options.alarm(output)
+        break
+      default: // rows of the journal, nothing to do
+    }
+  }
+
+  /** The engine never hears of a timer before its time, even where the clock was set back or fires early. */
+  #setTimer(timer: Timer, now: Millis): void {
+    const { clock } = this.#options
+    const fire = (): void => {
+      if (clock.now() < timer.at) {
+        this.#setTimer(timer, clock.now())
+        return
+      }
+      this.#timers.delete(timer.id)
+      this.post({ kind: 'timer', id: timer.id })
+    }
+    this.#timers.get(timer.id)?.()
+    this.#timers.set(timer.id, clock.after(Math.max(0, timer.at - now), fire))
+  }
+}

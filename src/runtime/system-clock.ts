@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Cancel, Clock } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
+
+/** The longest that `setTimeout` knows; a longer one would fire at once. */
+const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+
+/** Milliseconds since the machine's boot, with fractions; the same for all its processes, and no setting of the clock moves it. */
+export function monotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}
+
+/** Names the boot that `monotonicMs` counts from. Where the system does not say, every process counts as a boot of its own. */
+export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch {
+    return randomUUID()
+  }
+}
+
+/** The machine's time. `now` follows the wall clock, steps forward included, and never falls: where the wall clock is set back, it goes on
+ *  at half speed until that has caught up. Delays are monotonic, of any length. */
+export class SystemClock implements Clock {
+  readonly #wall: () => number
+  readonly #monotonic: () => number
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #last: number
+  #lastMonotonic: number
+
+  /** `notBefore`: the last time in the journal. The two clocks are given by tests only. */
+  constructor(notBefore: Millis = 0, wall: () => number = Date.now, monotonic: () => number = monotonicMs) {
+    this.#wall = wall
+    this.#monotonic = monotonic
+    this.#last = notBefore
+    this.#lastMonotonic = monotonic()
+  }
+
+  now(): Millis {
+    const wall = this.#wall()
+    const monotonic = this.#monotonic()
+    this.#last = wall >= this.#last ? wall : this.#last + (monotonic - this.#lastMonotonic) / 2
+    this.#lastMonotonic = monotonic
+    return Math.floor(this.#last)
+  }
+
+  after(ms: number, run: () => void): Cancel {
+    let timer: NodeJS.Timeout
+    const wait = (leftMs: number): void => {
+      timer = setTimeout(
+        () => {
+          this.#timers.delete(timer)
+          if (leftMs > LONGEST_TIMEOUT_MS) wait(leftMs - LONGEST_TIMEOUT_MS)
+          else run()
+        },
+        Math.min(leftMs, LONGEST_TIMEOUT_MS),
+      )
+      this.#timers.add(timer)
+    }
+    wait(ms)
+    return () => {
+      clearTimeout(timer)
+      this.#timers.delete(timer)
+    }
+  }
+
+  /** Calls off everything that is still to come, so that nothing keeps the process alive. */
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+  }
+}

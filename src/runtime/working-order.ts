@@ -1,0 +1,68 @@
+import type { ErrorCode } from '../core/errors.ts'
+import { type Attempt, type ExecutorKind, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import type { Cancel, Executor, Slot } from '../core/ports.ts'
+import type { Limiter } from './limiter.ts'
+
+/** How an account's orders go out: who carries them out, and the budget that their requests draw on. */
+export interface Route {
+  readonly kind: ExecutorKind
+  readonly executor: Executor
+  readonly limiter: Limiter
+}
+
+/** An order on its way: in the line for a slot, waiting for its next try, or out with its attempt. */
+export interface WorkingOrder {
+  readonly order: Order
+  readonly route: Route
+  /** End of its time to live on the monotonic clock; Infinity for exits. */
+  readonly deadlineMs: number
+  state: OrderState
+  /** Why it is in that state; what was said last. */
+  code: ErrorCode | ''
+  /** Attempts so far. */
+  attempts: number
+  /** Index into the order's slippages. */
+  step: number
+  /** Repeats since the last climb. */
+  waits: number
+  /** The one that is out. */
+  attempt: Attempt | undefined
+  /** Slot of its request, while that is not known to be over. */
+  slot: Slot | undefined
+  /** When that request was sent, on the monotonic clock. */
+  sentMs: number
+  /** Leaves the line, or calls off the next try. */
+  stopWaiting: Cancel | undefined
+}
+
+export function workingOrder(order: Order, route: Route, state: OrderState, deadlineMs: number): WorkingOrder {
+  return {
+    order,
+    route,
+    deadlineMs,
+    state,
+    code: '',
+    attempts: 0,
+    step: 0,
+    waits: 0,
+    attempt: undefined,
+    slot: undefined,
+    sentMs: 0,
+    stopWaiting: undefined,
+  }
+}
+
+/** Puts an order of an earlier process where its attempts show it to be: one may still be out, the others have ended. */
+export function takeUp(working: WorkingOrder, attempts: readonly Attempt[]): void {
+  for (const attempt of attempts) {
+    working.attempts = Math.max(working.attempts, Number(attempt.id.slice(attempt.id.lastIndexOf('.') + 1)))
+    if (isUndecided(attempt.state)) working.attempt = { ...attempt }
+    else if (attempt.code === 'SLIPPAGE_EXCEEDED') working.step++
+  }
+  working.step = Math.min(working.step, working.order.slippagePercents.length - 1)
+}
+
+/** Not out yet, so that it may still be called off. */
+export function isWaiting(working: WorkingOrder): boolean {
+  return working.attempt === undefined && isOpen(working.state)
+}
