@@ -9,7 +9,9 @@ function addressProblem(text: string, scheme: SecureScheme): string | undefined 
   const plain = PLAIN[scheme]
   if (!url?.host) return `expected an address that begins with ${scheme}://`
   if (url.protocol === `${plain}:`) {
-    return isLoopback(url.hostname) ? undefined : `expected ${scheme}:// (${plain}:// is for loopback only)`
+    return isLoopback(url.hostname)
+      ? undefined
+      : `expected ${scheme}://, found ${plain}:// (which is for loopback only)`
   }
   return url.protocol === `${scheme}:` ? undefined : `expected ${scheme}://, found ${url.protocol}//`
 }

@@ -2,14 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { SluiceError } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
 import type { BotConfig } from './config.ts'
-import type { ConfigDocument, Path } from './document.ts'
+import type { ConfigDocument } from './document.ts'
 import { exitOrdersFrom, exitsFrom, limitsFrom, ordersFrom, paperFrom } from './effective.ts'
 import type { ConfigError, Position } from './errors.ts'
+import type { Path } from './path.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
 import type { BotInput, ExitsInput } from './schema.ts'
 import { type LoadedStrategy, loadStrategy, parseParams } from './strategies.ts'
+import type { Parsed } from './wording.ts'
 
-/** A bot without an error of its own, and where it stands. */
+/** A bot whose shape is right and whose strategy exists, and where it stands. */
 export interface CheckedBot {
   readonly config: BotConfig
   readonly input: BotInput
@@ -29,49 +31,58 @@ export async function botsOf(
   for (const part of parts) {
     for (const [index, entry] of part.bots.entries()) {
       const path = ['bots', index]
-      const bot = await botOf(part, entry, path, cwd)
-      if (Array.isArray(bot)) errors.push(...bot)
-      else if (bot) bots.push(bot)
+      const { bot, errors: found } = await botOf(part, entry, path, cwd)
+      errors.push(...found)
+      if (bot) bots.push(bot)
       errors.push(...usedTwice(part, entry, path, names))
     }
   }
   return { bots, errors }
 }
 
-/** Undefined where the schema has said already what is wrong. */
+/** No bot where the schema has said already what is wrong; one with wrong params is good enough to judge the rest of it. */
 async function botOf(
   part: ConfigFile,
-  entry: BotEntry,
+  { raw, input }: BotEntry,
   path: Path,
   cwd: string,
-): Promise<CheckedBot | ConfigError[] | undefined> {
+): Promise<{ bot?: CheckedBot; errors: ConfigError[] }> {
   const { document, sections } = part
-  const { strategy: name, params: given = {} } = isMap(entry.raw) ? entry.raw : {}
-  if (typeof name !== 'string' || name === '') return undefined
+  const { strategy: name, params: given = {} } = isMap(raw) ? raw : {}
+  if (typeof name !== 'string' || name === '') return { errors: [] }
   const strategy = await loadOrSay(name, cwd)
-  if (typeof strategy === 'string') return [document.error([...path, 'strategy'], strategy)]
-  if (!isMap(given)) return undefined
-  const params = checkParams(strategy, given, document, [...path, 'params'])
-  if (!params.ok) return params.errors
-  const { input } = entry
+  if (typeof strategy === 'string') return { errors: [document.error([...path, 'strategy'], strategy)] }
+  const { params, errors } = isMap(given)
+    ? checkParams(strategy, given, document, [...path, 'params'])
+    : { params: {}, errors: [] }
   // Without its defaults a bot would be judged by values that nobody wants.
-  const defaultsFit = sections.defaults !== undefined || !hasKey(document.value, 'defaults')
-  if (!input || !defaultsFit) return undefined
+  const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
+  if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}
-  const config: BotConfig = {
+  const config = configOf(input, strategy, params, part, document.locate(path))
+  return { bot: { config, input, defaultExits: defaults.exits, document, path }, errors }
+}
+
+function configOf(
+  input: BotInput,
+  strategy: LoadedStrategy,
+  params: Json,
+  { sections: { defaults = {}, paper } }: ConfigFile,
+  at: Position,
+): BotConfig {
+  return {
     name: input.name,
     strategy,
-    params: params.value,
+    params,
     mode: input.mode ?? 'paper',
     executor: input.executor ?? 'cloud',
     orders: ordersFrom(input, defaults),
     exitOrders: exitOrdersFrom(input, defaults),
     exits: exitsFrom(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
     limits: limitsFrom(input, defaults),
-    paper: paperFrom(sections.paper),
-    at: document.locate(path),
+    paper: paperFrom(paper),
+    at,
   }
-  return { config, input, defaultExits: defaults.exits, document, path }
 }
 
 async function loadOrSay(name: string, cwd: string): Promise<LoadedStrategy | string> {
@@ -88,27 +99,21 @@ function checkParams(
   given: Record<string, unknown>,
   document: ConfigDocument,
   path: Path,
-): { ok: true; value: Json } | { ok: false; errors: ConfigError[] } {
-  let result: ReturnType<typeof parseParams>
+): { params: Json; errors: ConfigError[] } {
+  const refuse = (message: string) => ({ params: {}, errors: [document.error(path, message)] })
+  let result: Parsed<unknown>
   try {
     result = parseParams(strategy, given)
   } catch (error) {
-    const message = `the schema of ${file} threw: ${error instanceof Error ? error.message : String(error)}`
-    return { ok: false, errors: [document.error(path, message)] }
+    return refuse(`the schema of ${file} threw: ${error instanceof Error ? error.message : String(error)}`)
   }
   if (!result.ok) {
-    const errors = result.complaints.map((complaint) => {
-      const at = [...path, ...complaint.path]
-      return document.error(at, complaint.message, complaint.atKey ? document.locateKey(at) : document.locate(at))
-    })
-    return { ok: false, errors }
+    return { params: {}, errors: result.complaints.map((complaint) => document.complain(complaint, path)) }
   }
-  const { value } = result
   // They lie in the journal and come back from there.
-  const plain: unknown = JSON.parse(JSON.stringify(value) ?? 'null')
-  if (isDeepStrictEqual(plain, value)) return { ok: true, value: plain as Json }
-  const message = `the schema of ${file} makes something of them that JSON cannot hold (Date, Map, undefined, Infinity, ...)`
-  return { ok: false, errors: [document.error(path, message)] }
+  const plain: unknown = JSON.parse(JSON.stringify(result.value) ?? 'null')
+  if (isDeepStrictEqual(plain, result.value)) return { params: plain as Json, errors: [] }
+  return refuse(`the schema of ${file} makes of them what JSON cannot hold (Date, Map, undefined, Infinity, ...)`)
 }
 
 function usedTwice(part: ConfigFile, { raw }: BotEntry, path: Path, names: Map<string, Position>): ConfigError[] {
@@ -121,8 +126,4 @@ function usedTwice(part: ConfigFile, { raw }: BotEntry, path: Path, names: Map<s
     return []
   }
   return [part.document.error(at, `the name is taken by the bot at ${before.file}:${before.line}; names are unique`)]
-}
-
-function hasKey(value: unknown, key: string): boolean {
-  return isMap(value) && Object.hasOwn(value, key)
 }

@@ -1,6 +1,7 @@
 import {
   type Document,
   isAlias,
+  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -8,12 +9,14 @@ import {
   LineCounter,
   type Pair,
   parseDocument,
+  visit,
   type YAMLError,
   type YAMLMap,
 } from 'yaml'
+import type { Complaint } from './complaint.ts'
 import type { ConfigError, Position } from './errors.ts'
-
-export type Path = readonly (string | number)[]
+import { formatPath, type Path } from './path.ts'
+import { flawsOf, isMerge } from './yaml-flaws.ts'
 
 /** One YAML file: its value, and the place of everything in it. */
 export class ConfigDocument {
@@ -27,7 +30,7 @@ export class ConfigDocument {
 
   constructor(file: string, text: string) {
     this.file = file
-    // uniqueKeys is off because `findDuplicates` can say which key it is and where it stood first.
+    // uniqueKeys is off because `flawsOf` says it with the path, and the rest of the file can still be checked.
     this.#document = parseDocument(text.replace(/^\uFEFF/, ''), {
       lineCounter: this.#lines,
       merge: true,
@@ -35,9 +38,10 @@ export class ConfigDocument {
       uniqueKeys: false,
       logLevel: 'error',
     })
-    this.#complain(text)
-    if (this.errors.length === 0) this.value = this.#toValue()
-    if (this.value !== undefined) this.#findDuplicates(this.#document.contents, [])
+    const broken = this.#syntaxErrors(text)
+    const flaws = broken.length > 0 ? [] : flawsOf(this.#document)
+    this.errors.push(...broken, ...flaws.map(({ path, message, node }) => this.error(path, message, this.#start(node))))
+    if (broken.length === 0 && !flaws.some(({ fatal }) => fatal)) this.value = this.#toValue()
   }
 
   /** The place of a value; where there is none, of the innermost thing around it. */
@@ -52,6 +56,12 @@ export class ConfigDocument {
 
   error(path: Path, message: string, place: Position = this.locate(path)): ConfigError {
     return { ...place, path: formatPath(path), message }
+  }
+
+  /** What a schema has against the value at `above`, in its place. */
+  complain({ path, message, atKey }: Complaint, above: Path = []): ConfigError {
+    const at = [...above, ...path]
+    return this.error(at, message, atKey ? this.locateKey(at) : this.locate(at))
   }
 
   #walk(path: Path): { key: Position; value: Position } {
@@ -94,58 +104,46 @@ export class ConfigDocument {
     return { file: this.file, line: Math.max(1, line), column: Math.max(1, col) }
   }
 
-  /** Syntax errors: one a line, because what follows on the same line mostly follows from it. */
-  #complain(text: string): void {
+  /** One a line, and nothing that only follows from an earlier one. */
+  #syntaxErrors(text: string): ConfigError[] {
     const lines = text.split('\n')
+    const found: ConfigError[] = []
     for (const error of [...this.#document.errors, ...this.#document.warnings]) {
-      const { line, col: column } = this.#lines.linePos(error.pos[0])
-      if (this.errors.some((other) => other.line === line)) continue
+      const { line, col: column } = this.#lines.linePos(this.#startOfUnclosed(error) ?? error.pos[0])
+      const follows = found.length > 0 && error.code === 'UNEXPECTED_TOKEN'
+      if (follows || found.some((other) => other.line === line)) continue
       const hint = lines[line - 1]?.includes('${') ? '; a secret is written env:NAME, without braces' : ''
-      this.errors.push({ file: this.file, line, column, path: '', message: `${inOurWords(error)}${hint}` })
+      found.push({ file: this.file, line, column, path: '', message: `${inOurWords(error)}${hint}` })
     }
+    return found
+  }
+
+  /** Where the quote or bracket opens that is missed at the end of the file. */
+  #startOfUnclosed({ code, message, pos }: YAMLError): number | undefined {
+    const quote = code === 'MISSING_CHAR' && message.startsWith('Missing closing')
+    const bracket = /end with a [\]}]/.test(message)
+    if (!quote && !bracket) return undefined
+    let start: number | undefined
+    visit(this.#document, {
+      Node(_key, node) {
+        const [from = 0, , to = 0] = node.range ?? []
+        const opens = isScalar(node)
+          ? quote && node.type?.startsWith('QUOTE')
+          : bracket && isCollection(node) && node.flow
+        if (opens && from < pos[0] && to >= pos[0]) start = from
+      },
+    })
+    return start
   }
 
   #toValue(): unknown {
     try {
-      const value: unknown = this.#document.toJS()
-      if (isCircular(value)) throw new ReferenceError('An alias may not stand inside what it stands for')
-      return value ?? {}
+      return this.#document.toJS() ?? {}
     } catch (error) {
-      this.errors.push(this.error([], (error as Error).message))
+      this.errors.push(this.error([], (error as Error).message)) // aliases multiplied beyond reason
       return undefined
     }
   }
-
-  #findDuplicates(node: unknown, path: Path): void {
-    if (isSeq(node)) for (const [index, item] of node.items.entries()) this.#findDuplicates(item, [...path, index])
-    if (!isMap(node)) return
-    const first = new Map<string, Position>()
-    for (const pair of node.items) {
-      const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
-      const place = this.#start(pair.key)
-      const before = first.get(key)
-      if (before && !isMerge(pair)) {
-        this.errors.push(this.error([...path, key], `the key stands here twice; first in line ${before.line}`, place))
-      }
-      first.set(key, before ?? place)
-      this.#findDuplicates(pair.value, [...path, key])
-    }
-  }
-}
-
-/** As in `bots[0].params.dropPercent`. */
-export function formatPath(path: Path): string {
-  let text = ''
-  for (const segment of path) {
-    if (typeof segment === 'number') text += `[${segment}]`
-    else if (/^[\w$-]{1,60}$/.test(segment)) text += text ? `.${segment}` : segment
-    else text += `[${JSON.stringify(segment.slice(0, 40))}]`
-  }
-  return text
-}
-
-function isMerge({ key }: Pair): boolean {
-  return isScalar(key) && typeof key.value === 'symbol'
 }
 
 /** The parser's words, without anything it quotes from the file. */
@@ -155,12 +153,5 @@ function inOurWords({ code, message }: YAMLError): string {
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'a second `: ` or an indented key where one value was expected'
   if (message === 'Implicit map keys need to be followed by map values') return 'expected `key: value`'
   if (message.startsWith('Unexpected')) return `not YAML: ${message.replace(/: [\s\S]*/, '').toLowerCase()}`
-  return `not YAML: ${message}`
-}
-
-function isCircular(value: unknown, above: ReadonlySet<unknown> = new Set()): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (above.has(value)) return true
-  const inside = new Set(above).add(value)
-  return Object.values(value).some((item) => isCircular(item, inside))
+  return `not YAML: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
 }

@@ -32,11 +32,7 @@ export function readConfigFile(file: string, cwd: string): { file?: ConfigFile; 
     return { errors: [document.error([], `expected a map that begins with \`service:\`, found ${found(value)}`)] }
   }
   const result = parseWith(fileSchema, value)
-  const errors = result.ok
-    ? []
-    : result.complaints.map(({ path, message, atKey }) =>
-        document.error(path, message, atKey ? document.locateKey(path) : document.locate(path)),
-      )
+  const errors = result.ok ? [] : result.complaints.map((complaint) => document.complain(complaint))
   return {
     file: { document, sections: validSections(value), bots: botEntries(value.bots) },
     errors: [...document.errors, ...errors],

@@ -7,11 +7,12 @@ import { keypairReference, rpcReference, secretReference } from './secret-schema
 // checked where the files come together. Messages are worded in wording.ts.
 
 const percent = z.number().gt(0).lt(100)
-const positive = z.number().gt(0).max(1e9)
+const seconds = z.number().gt(0).max(86_400)
+const holdSeconds = z.number().gt(0).max(1e9)
 const slippage = z.number().min(0.1)
 const sol = z.number().gt(0).max(1e6)
 /** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
-const buySol = sol.min(0.001)
+const buySol = z.number().min(0.001).max(1e6)
 const none = z.literal('none')
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
@@ -20,7 +21,7 @@ export const exitRules = z.strictObject({
   stopLossPercent: percent.exactOptional(),
   takeProfitPercent: z.number().gt(0).max(1e6).exactOptional(),
   trailingPercent: percent.exactOptional(),
-  maxHoldSeconds: positive.exactOptional(),
+  maxHoldSeconds: holdSeconds.exactOptional(),
 })
 
 /** As a user gives them: `none` takes away what a farther place has set, one exit or all. */
@@ -30,15 +31,15 @@ const exits = z.union([
     stopLossPercent: z.union([none, percent]).exactOptional(),
     takeProfitPercent: z.union([none, z.number().gt(0).max(1e6)]).exactOptional(),
     trailingPercent: z.union([none, percent]).exactOptional(),
-    maxHoldSeconds: z.union([none, positive]).exactOptional(),
+    maxHoldSeconds: z.union([none, holdSeconds]).exactOptional(),
   }),
 ])
 
 const orders = z.strictObject({
   slippagePercent: slippage.max(50).exactOptional(),
   priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
-  ttlSeconds: positive.max(3600).exactOptional(),
-  maxEventAgeSeconds: positive.max(3600).exactOptional(),
+  ttlSeconds: seconds.exactOptional(),
+  maxEventAgeSeconds: seconds.exactOptional(),
   maxChasePercent: z.number().min(0).max(1000).exactOptional(),
 })
 
@@ -51,7 +52,7 @@ const exitOrders = z.strictObject({
       error: 'expected each step above the one before',
     })
     .exactOptional(),
-  retrySeconds: positive.min(0.5).max(3600).exactOptional(),
+  retrySeconds: z.number().min(0.5).max(3600).exactOptional(),
 })
 
 const limits = z.strictObject({
@@ -88,12 +89,14 @@ const service = z.union([
     plan: plan.exactOptional(),
     share: z.number().gt(0).max(1).exactOptional(),
     units: units.exactOptional(),
-    lateSeconds: positive.min(1).max(86_400).exactOptional(),
+    lateSeconds: z.number().min(1).max(86_400).exactOptional(),
   }),
 ])
 
 const chain = z.strictObject({
-  rpc: z.array(z.strictObject({ url: rpcReference(), requestsPerSecond: positive.max(10_000).exactOptional() })).min(1),
+  rpc: z
+    .array(z.strictObject({ url: rpcReference(), requestsPerSecond: z.number().gt(0).max(10_000).exactOptional() }))
+    .min(1),
   cluster: z
     .string()
     .refine((text) => CLUSTERS.includes(text) || isPublicKey(text), {
@@ -112,14 +115,14 @@ const wallet = z.strictObject({
 
 const journal = z.strictObject({
   path: z.string().min(1).exactOptional(),
-  keepTapeDays: positive.max(36_500).exactOptional(),
+  keepTapeDays: z.number().gt(0).max(36_500).exactOptional(),
 })
 
 const paper = z.strictObject({
   balanceSol: sol.exactOptional(),
   seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
   latency: z
-    .strictObject({ p50Seconds: positive.max(600), p95Seconds: positive.max(600) })
+    .strictObject({ p50Seconds: seconds, p95Seconds: seconds })
     .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {
       path: ['p95Seconds'],
       error: 'expected at least p50Seconds: 95 of 100 orders are faster than this, 50 faster than that',

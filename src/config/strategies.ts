@@ -4,12 +4,13 @@ import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Strategy } from '../core/strategy.ts'
-import { formatPath } from './document.ts'
 import { didYouMean } from './nearest.ts'
+import { formatPath } from './path.ts'
 import { exitRules } from './schema.ts'
 import { findStrategy } from './strategy-files.ts'
 import { admitStrategy } from './strategy-imports.ts'
-import { parseWith } from './wording.ts'
+import { defOf, droppedKeys } from './unknown-keys.ts'
+import { type Parsed, parseWith } from './wording.ts'
 
 export interface LoadedStrategy {
   /** As it is written in the configuration. */
@@ -42,7 +43,7 @@ const isFunction = (what: string) =>
 const strategyShape = z.strictObject({
   name: z.string().min(1),
   about: z.string(),
-  params: z.custom((value) => kindOf(value) === 'object', { error: 'expected z.object({ ... })' }),
+  params: z.custom((value) => defOf(value)?.type === 'object', { error: 'expected z.object({ ... })' }),
   keys: z
     .array(
       z.string().refine((key) => KEYS.includes(key) || isPublicKey(key), {
@@ -63,13 +64,12 @@ function shapeProblem(exported: { default?: unknown }): string | undefined {
   return result.complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, '')).join('; ')
 }
 
-/** What the `params` in a configuration come to by the strategy's own schema. Unknown keys are errors there too. */
-export function parseParams(strategy: Strategy, params: unknown): ReturnType<typeof parseWith> {
-  return parseWith((strategy.params as z.ZodObject).strict(), params)
-}
-
-function kindOf(schema: unknown): string | undefined {
-  return (schema as { _zod?: { def?: { type?: string } } } | null | undefined)?._zod?.def?.type
+/** What the `params` in a configuration come to by the strategy's own schema. */
+export function parseParams({ params: schema }: Strategy, params: unknown): Parsed<unknown> {
+  const result = parseWith(schema, params)
+  const dropped = droppedKeys(schema, params)
+  if (dropped.length === 0) return result
+  return { ok: false, complaints: [...dropped, ...(result.ok ? [] : result.complaints)] }
 }
 
 /** One line: what failed, and the line of the strategy if the error knows one. */

@@ -1,23 +1,18 @@
 import type { z } from 'zod'
-import type { Path } from './document.ts'
+import type { Complaint } from './complaint.ts'
 import { didYouMean } from './nearest.ts'
+import type { Path } from './path.ts'
+import { shapeOf, unknownKey } from './unknown-keys.ts'
 
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
-/** What a schema has against a value, at one place. */
-export interface Complaint {
-  readonly path: Path
-  readonly message: string
-  /** It is the key that is wrong, not its value. */
-  readonly atKey: boolean
-}
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly complaints: readonly Complaint[] }
 
 /** Everything that `schema` has against `value`, in our words; or the value that it makes of it. */
-export function parseWith<T>(
-  schema: z.ZodType<T>,
-  value: unknown,
-): { ok: true; value: T } | { ok: false; complaints: Complaint[] } {
+export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
   const result = schema.safeParse(value, { error: wording })
   if (result.success) return { ok: true, value: result.data }
   return { ok: false, complaints: result.error.issues.flatMap((issue) => complaintsOf(issue, [])) }
@@ -51,30 +46,12 @@ function isOfAnotherKind(issue: Issue): boolean {
 /** zod asks this for the message of every issue that the schema itself does not word. */
 function wording(issue: RawIssue): string | undefined {
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `unknown key${whereItBelongs(key, shapeOf(issue.inst))}`).join('\n')
+    return issue.keys.map((key) => unknownKey(key, shapeOf(issue.inst))).join('\n')
   }
   const expected = expectation(issue as Issue)
   if (!expected) return undefined
   if (issue.input === undefined) return `missing; expected ${expected}`
   return `expected ${expected}, found ${found(issue.input)}${suggestion(issue as Issue, issue.input)}`
-}
-
-type Shape = Record<string, z.ZodType>
-
-/** A key that stands one level too high is shown down; another is compared with those that there are. */
-function whereItBelongs(key: string, shape: Shape): string {
-  const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
-  return inside ? `; did you mean ${inside}.${key}?` : didYouMean(key, Object.keys(shape))
-}
-
-/** The keys of an object's schema, also of one that is optional or a branch of a union; {} of anything else. */
-function shapeOf(schema: unknown): Shape {
-  const def = (schema as { _zod?: { def?: Record<string, unknown> } } | undefined)?._zod?.def
-  if (!def) return {}
-  if (def.shape) return def.shape as Shape
-  if (def.innerType) return shapeOf(def.innerType)
-  const options = Array.isArray(def.options) ? def.options : []
-  return Object.assign({}, ...options.map(shapeOf))
 }
 
 const KINDS: Record<string, string> = {
@@ -92,9 +69,8 @@ function expectation(issue: Issue): string | undefined {
     case 'invalid_type':
       return KINDS[issue.expected] ?? issue.expected
     case 'invalid_value':
-      return listOf(issue.values.map(String))
     case 'invalid_union':
-      return listOf(issue.errors.flatMap((issues) => issues.slice(0, 1).map((one) => expectation(one) ?? one.message)))
+      return listOf(choicesOf(issue))
     case 'too_small':
       return bound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
     case 'too_big':
@@ -104,9 +80,18 @@ function expectation(issue: Issue): string | undefined {
   }
 }
 
+function choicesOf(issue: Issue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String)
+  if (issue.code === 'invalid_union') return issue.errors.flatMap(([first]) => (first ? choicesOf(first) : []))
+  return [expectation(issue) ?? issue.message]
+}
+
+/** Of these a bound counts what is inside. */
+const COUNTED = ['string', 'array', 'set', 'map']
+
 function bound(origin: string, comparison: string, limit: number | bigint): string {
-  const of: Record<string, string> = { string: ' characters', array: ' entries', set: ' entries' }
-  return `${comparison} ${limit}${of[origin] ?? ''}`
+  const [one, more] = origin === 'string' ? [' character', ' characters'] : [' entry', ' entries']
+  return `${comparison} ${limit}${COUNTED.includes(origin) ? (Number(limit) === 1 ? one : more) : ''}`
 }
 
 function listOf(words: readonly string[]): string {

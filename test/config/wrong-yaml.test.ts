@@ -1,0 +1,458 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-wrong-yaml-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const sandbox = (rest: string) => `service: sandbox\n${rest}`
+const bot = (keys: string) => sandbox(`bots:\n  - { name: a, strategy: dip-buyer, ${keys} }\n`)
+const remote = (keys: string) => `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, ${keys} }\n`
+const privateKey = '5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3bHSQm9GqZ4xdQ1kZ7R2yDqWvCmX8nR4tJ6sLp'
+
+/** Everything that is said of a file, and nothing else: `line:column path: message`. FOLDER is where the file lies. */
+const table: [what: string, yaml: string, ...errors: string[]][] = [
+  ['nothing at all', '', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
+  ['only a comment', '# later\n', '1:1 service: missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'],
+  ['a list', '- service: sandbox\n', '1:1 : expected a map that begins with `service:`, found a list'],
+  ['a word', 'sandbox\n', '1:1 : expected a map that begins with `service:`, found "sandbox"'],
+  ['an unclosed quote', "service: 'sandbox\nbots: []\n", "1:10 : not YAML: missing closing 'quote"],
+  [
+    'an unclosed list',
+    'service: sandbox\nbots: [\n',
+    '2:7 : not YAML: flow sequence in block collection must be sufficiently indented and end with a ]',
+  ],
+  ['a tab for indentation', 'service:\n\tplan: auto\n', '2:1 : not YAML: tabs are not allowed as indentation'],
+  [
+    'two values on a line',
+    'service: sandbox: yes\n',
+    '1:10 : a second `: ` or an indented key where one value was expected',
+  ],
+  ['a key without a colon', 'service: sandbox\nbots\n', '2:1 : expected `key: value`'],
+  ['a reserved sign', 'service: @sandbox\n', '1:10 : not YAML: plain value cannot start with reserved character @'],
+  [
+    'a second document',
+    'service: sandbox\n---\nservice: sandbox\n',
+    '2:1 : a second document begins here; one file is one document',
+  ],
+  ['an unknown tag', 'service: !env NAME\n', '1:10 : not YAML: unresolved tag: !env'],
+  ['an alias of nothing', 'service: *other\n', '1:10 service: no anchor &other before it'],
+  [
+    'an alias inside its anchor',
+    'service: sandbox\nbots: &all [*all]\n',
+    '2:13 bots[0]: stands inside what it stands for',
+  ],
+  ['a merge of a word', 'service: sandbox\npaper:\n  <<: yes\n', '3:7 paper: << takes a map, or a list of maps'],
+  ['a map as a key', 'service: sandbox\n? { a: 1 }\n: 2\n', '2:3 : a key is one word, not an alias, a map or a list'],
+  [
+    'braces around a secret in a flow map',
+    remote('apiKey: \x24{KEY}'),
+    '1:76 : not YAML: unexpected flow-map-start at node end; a secret is written env:NAME, without braces',
+  ],
+  [
+    'a key twice',
+    'service: sandbox\njournal: { path: a.db, path: b.db }\n',
+    '2:24 journal.path: the key stands here twice',
+  ],
+  [
+    'a section twice',
+    'service: sandbox\npaper: { seed: 1 }\npaper: { seed: 2 }\n',
+    '3:1 paper: the key stands here twice',
+  ],
+  [
+    'CRLF, and a wrong value',
+    'service: sandbox\r\npaper:\r\n  seed: x\r\n',
+    '3:9 paper.seed: expected a number, found "x"',
+  ],
+  [
+    'a byte order mark, and a wrong value',
+    '\uFEFFservice: sandbax\n',
+    '1:10 service: expected sandbox or a map, found "sandbax"; did you mean sandbox?',
+  ],
+  ['an unknown section', sandbox('wallets: {}\n'), '2:1 wallets: unknown key; did you mean wallet?'],
+  [
+    'a section one level too high',
+    sandbox('orders: { ttlSeconds: 2 }\n'),
+    '2:1 orders: unknown key; did you mean defaults.orders?',
+  ],
+  ['an empty section', sandbox('journal:\n'), '2:9 journal: expected a map, found nothing'],
+  [
+    'a misspelt service',
+    'service: sandbax\n',
+    '1:10 service: expected sandbox or a map, found "sandbax"; did you mean sandbox?',
+  ],
+  [
+    'a service with half of its addresses',
+    'service: { baseUrl: https://x.io/api }\n',
+    '1:10 service.wsUrl: missing; expected text',
+  ],
+  [
+    'http off loopback',
+    'service: { baseUrl: http://x.io/api, wsUrl: wss://x.io/data }\n',
+    '1:21 service.baseUrl: expected https://, found http:// (which is for loopback only)',
+  ],
+  [
+    'ws off loopback',
+    'service: { baseUrl: https://x.io/api, wsUrl: ws://localhost.x.io/data }\n',
+    '1:46 service.wsUrl: expected wss://, found ws:// (which is for loopback only)',
+  ],
+  [
+    'https where wss is needed',
+    'service: { baseUrl: https://x.io/api, wsUrl: https://x.io/data }\n',
+    '1:46 service.wsUrl: expected wss://, found https://',
+  ],
+  [
+    'no address',
+    'service: { baseUrl: x.io/api, wsUrl: wss://x.io/data }\n',
+    '1:21 service.baseUrl: expected an address that begins with https://',
+  ],
+  [
+    'a key in an address',
+    'service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/data?key=SECRET }\n',
+    '1:46 service.wsUrl: expected an address without user, query or fragment: a key does not belong into it',
+  ],
+  [
+    'a user in an address',
+    'service: { baseUrl: "https://me:SECRET@x.io/api", wsUrl: wss://x.io/data }\n',
+    '1:21 service.baseUrl: expected an address without user, query or fragment: a key does not belong into it',
+  ],
+  [
+    'a key as a value',
+    remote('apiKey: sk_live_SECRET'),
+    '1:75 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600)',
+  ],
+  [
+    'a key as a number',
+    remote('apiKey: 123456'),
+    '1:75 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600)',
+  ],
+  [
+    'a variable in the way of a shell',
+    'service:\n  baseUrl: https://x.io/api\n  wsUrl: wss://x.io/data\n  apiKey: \x24{API_KEY}\n',
+    '4:11 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600); write env:API_KEY',
+  ],
+  [
+    'env with a space',
+    remote('apiKey: { env: KEY }'),
+    '1:75 service.apiKey: expected env:NAME or file:PATH, never the key itself: put it into an environment variable or into a file that only you can read (mode 0600)',
+  ],
+  [
+    'a misspelt plan',
+    remote('plan: premuim'),
+    '1:73 service.plan: expected auto, standard, premium or a map, found "premuim"; did you mean premium?',
+  ],
+  ['a plan of no kind', remote('plan: 3'), '1:73 service.plan: expected auto, standard, premium or a map, found 3'],
+  [
+    'a plan without its numbers',
+    remote('plan: { requestsPerMinute: 100 }'),
+    '1:73 service.plan.connections: missing; expected a number',
+    '1:73 service.plan.messagesPerSecond: missing; expected a number',
+  ],
+  [
+    'half a connection',
+    remote('plan: { requestsPerMinute: 100, connections: 2.5, messagesPerSecond: 50 }'),
+    '1:112 service.plan.connections: expected a whole number, found 2.5',
+  ],
+  ['more than the whole plan', remote('share: 2'), '1:74 service.share: expected at most 1, found 2'],
+  [
+    'a unit that is none',
+    remote('units: { tradePrice: sool, sell: token }'),
+    '1:88 service.units.tradePrice: expected auto or sol, found "sool"; did you mean sol?',
+    '1:100 service.units.sell: expected auto, tokens or baseUnits, found "token"; did you mean tokens?',
+  ],
+  [
+    'a unit that is misspelt',
+    remote('units: { pricUpdate: usd }'),
+    '1:76 service.units.pricUpdate: unknown key; did you mean priceUpdate?',
+  ],
+  ['no time for a late answer', remote('lateSeconds: 0'), '1:80 service.lateSeconds: expected at least 1, found 0'],
+  [
+    'an RPC address as a value',
+    `${remote('plan: auto')}chain: { rpc: [{ url: "https://rpc.io/?api-key=SECRET" }] }\n`,
+    '2:23 chain.rpc[0].url: expected env:NAME or file:PATH, never the address itself (providers put the key into it): put it into an environment variable or into a file that only you can read (mode 0600)',
+  ],
+  [
+    'an RPC that is no map',
+    `${remote('plan: auto')}chain: { rpc: [env:RPC_URL] }\n`,
+    '2:16 chain.rpc[0]: expected a map, found "env:RPC_URL"',
+  ],
+  [
+    'an empty list of RPCs',
+    `${remote('plan: auto')}chain: { rpc: [] }\n`,
+    '2:15 chain.rpc: expected at least 1 entry, found a list',
+  ],
+  [
+    'a cluster that is none',
+    `${remote('plan: auto')}chain: { rpc: [{ url: env:RPC_URL }], cluster: mainnet }\n`,
+    '2:48 chain.cluster: expected mainnet-beta, testnet, devnet or a genesis hash',
+  ],
+  [
+    'a public key that is too short',
+    sandbox('wallet: { publicKey: abc }\n'),
+    '2:22 wallet.publicKey: expected a public key: base58 of 32 bytes (never the private key)',
+  ],
+  [
+    'a private key as the public one',
+    sandbox(`wallet: { publicKey: ${privateKey} }\n`),
+    '2:22 wallet.publicKey: expected a public key: base58 of 32 bytes (never the private key)',
+  ],
+  [
+    'a keypair from a variable',
+    sandbox('wallet: { keypair: env:KEYPAIR }\n'),
+    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+  ],
+  [
+    'a keypair as a list',
+    sandbox('wallet: { keypair: [12, 34, 56] }\n'),
+    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+  ],
+  [
+    'a path without file:',
+    sandbox('wallet: { keypair: ~/.config/solana/id.json }\n'),
+    '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
+  ],
+  ['an empty path', sandbox('journal: { path: "" }\n'), '2:18 journal.path: expected at least 1 character, found ""'],
+  [
+    'days as text',
+    sandbox('journal: { keepTapeDays: 14d }\n'),
+    '2:26 journal.keepTapeDays: expected a number, found "14d"',
+  ],
+  [
+    'paper without money',
+    sandbox('paper: { balanceSol: 0 }\n'),
+    '2:22 paper.balanceSol: expected more than 0, found 0',
+  ],
+  ['half a seed', sandbox('paper: { seed: 1.5 }\n'), '2:16 paper.seed: expected a whole number, found 1.5'],
+  [
+    'percentiles upside down',
+    sandbox('paper: { latency: { p50Seconds: 4, p95Seconds: 1 } }\n'),
+    '2:48 paper.latency.p95Seconds: expected at least p50Seconds: 95 of 100 orders are faster than this, 50 faster than that',
+  ],
+  ['not a number', sandbox('paper: { balanceSol: .nan }\n'), '2:22 paper.balanceSol: expected a number, found NaN'],
+  ['infinity', sandbox('paper: { balanceSol: .inf }\n'), '2:22 paper.balanceSol: expected a number, found Infinity'],
+  ['a bot that is a word', sandbox('bots:\n  - dips\n'), '3:5 bots[0]: expected a map, found "dips"'],
+  [
+    'bots that are a map',
+    sandbox('bots: { dips: { strategy: dip-buyer } }\n'),
+    '2:7 bots: expected a list, found a map',
+  ],
+  ['a bot without a name', sandbox('bots:\n  - strategy: dip-buyer\n'), '3:5 bots[0].name: missing; expected text'],
+  ['a bot without a strategy', sandbox('bots:\n  - name: dips\n'), '3:5 bots[0].strategy: missing; expected text'],
+  [
+    'a name that is a number',
+    sandbox('bots:\n  - { name: 7, strategy: dip-buyer }\n'),
+    '3:13 bots[0].name: expected text, found 7; put it into quotes',
+  ],
+  [
+    'a name with a bar',
+    sandbox('bots:\n  - { name: a|b, strategy: dip-buyer }\n'),
+    '3:13 bots[0].name: expected a name of at most 40 letters, digits, dots, dashes and underscores',
+  ],
+  [
+    'a name twice',
+    sandbox('bots:\n  - { name: a, strategy: dip-buyer }\n  - { name: a, strategy: dip-buyer }\n'),
+    '4:13 bots[1].name: the name is taken by the bot at wrong.yaml:3; names are unique',
+  ],
+  [
+    'a misspelt strategy',
+    sandbox('bots:\n  - { name: a, strategy: dipbuyr }\n'),
+    '3:26 bots[0].strategy: no strategy of this name in strategies/; did you mean dip-buyer?',
+  ],
+  [
+    'a strategy that is like no other',
+    sandbox('bots:\n  - { name: a, strategy: arbitrage }\n'),
+    '3:26 bots[0].strategy: no strategy of this name in strategies/; there are dip-buyer, launch-sniper, momentum',
+  ],
+  [
+    'a path without ./',
+    sandbox('bots:\n  - { name: a, strategy: strategies/dip-buyer.ts }\n'),
+    '3:26 bots[0].strategy: expected the name of a strategy or a path; a path begins with ./ (did you mean ./strategies/dip-buyer.ts?)',
+  ],
+  [
+    'a path to nothing',
+    sandbox('bots:\n  - { name: a, strategy: ./nowhere.ts }\n'),
+    '3:26 bots[0].strategy: no such file: FOLDER/nowhere.ts',
+  ],
+  [
+    'a strategy that is no script',
+    sandbox('bots:\n  - { name: a, strategy: ./wrong.yaml }\n'),
+    '3:26 bots[0].strategy: expected a file that ends in .ts, .mts, .js, .mjs',
+  ],
+  [
+    'a misspelt param',
+    bot('params: { dropPercnt: 15 }'),
+    '3:47 bots[0].params.dropPercnt: unknown key; did you mean dropPercent?',
+  ],
+  [
+    'a param out of range',
+    bot('params: { dropPercent: 95 }'),
+    '3:60 bots[0].params.dropPercent: expected at most 90, found 95',
+  ],
+  [
+    'a param with a unit',
+    bot('params: { sizeSol: 0.1 SOL }'),
+    '3:56 bots[0].params.sizeSol: expected a number, found "0.1 SOL"; write 0.1',
+  ],
+  ['params that are a number', bot('params: 5'), '3:45 bots[0].params: expected a map, found 5'],
+  [
+    'a misspelt mode',
+    bot('mode: live!'),
+    '3:43 bots[0].mode: expected paper or live, found "live!"; did you mean live?',
+  ],
+  [
+    'a mode in capitals',
+    bot('mode: LIVE'),
+    '3:43 bots[0].mode: expected paper or live, found "LIVE"; did you mean live?',
+  ],
+  [
+    'a misspelt executor',
+    bot('executor: clod'),
+    '3:47 bots[0].executor: expected cloud or local, found "clod"; did you mean cloud?',
+  ],
+  ['a misspelt key', bot('stratgy: x'), '3:37 bots[0].stratgy: unknown key; did you mean strategy?'],
+  [
+    'an exit beside exits',
+    bot('stopLossPercent: 20'),
+    '3:37 bots[0].stopLossPercent: unknown key; did you mean exits.stopLossPercent?',
+  ],
+  [
+    'a stop-loss below zero',
+    bot('exits: { stopLossPercent: -20 }'),
+    '3:63 bots[0].exits.stopLossPercent: expected more than 0, found -20',
+  ],
+  [
+    'a stop-loss of everything',
+    bot('exits: { stopLossPercent: 100 }'),
+    '3:63 bots[0].exits.stopLossPercent: expected less than 100, found 100',
+  ],
+  [
+    'a take-profit with a sign',
+    bot('exits: { takeProfitPercent: 50% }'),
+    '3:65 bots[0].exits.takeProfitPercent: expected none or a number, found "50%"; write 50',
+  ],
+  [
+    'an exit by half its name',
+    bot('exits: { trailing: 15 }'),
+    '3:46 bots[0].exits.trailing: unknown key; did you mean trailingPercent?',
+  ],
+  [
+    'an exit in another notation',
+    bot('exits: { max_hold_seconds: 900 }'),
+    '3:46 bots[0].exits.max_hold_seconds: unknown key; did you mean maxHoldSeconds?',
+  ],
+  [
+    'a misspelt none',
+    bot('exits: { trailingPercent: non }'),
+    '3:63 bots[0].exits.trailingPercent: expected none or a number, found "non"; did you mean none?',
+  ],
+  ['exits that are off', bot('exits: off'), '3:44 bots[0].exits: expected none or a map, found "off"'],
+  [
+    'slippage out of range',
+    bot('orders: { slippagePercent: 60 }'),
+    '3:64 bots[0].orders.slippagePercent: expected at most 50, found 60',
+  ],
+  [
+    'a priority fee out of range',
+    bot('orders: { priorityFeeSol: 0.5 }'),
+    '3:63 bots[0].orders.priorityFeeSol: expected at most 0.01, found 0.5',
+  ],
+  [
+    'a priority fee of no kind',
+    bot('orders: { priorityFeeSol: automatic }'),
+    '3:63 bots[0].orders.priorityFeeSol: expected auto or a number, found "automatic"; did you mean auto?',
+  ],
+  [
+    'a ladder that goes down',
+    bot('exitOrders: { slippageLadder: [5, 30, 15] }'),
+    '3:67 bots[0].exitOrders.slippageLadder: expected each step above the one before',
+  ],
+  [
+    'a ladder without steps',
+    bot('exitOrders: { slippageLadder: [] }'),
+    '3:67 bots[0].exitOrders.slippageLadder: expected at least 1 entry, found a list',
+  ],
+  [
+    'a ladder with a step of text',
+    bot('exitOrders: { slippageLadder: [5, lots] }'),
+    '3:71 bots[0].exitOrders.slippageLadder[1]: expected a number, found "lots"',
+  ],
+  [
+    'a limit below the smallest buy',
+    bot('limits: { maxSolPerOrder: 0.0001 }'),
+    '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001, found 0.0001',
+  ],
+  [
+    'no positions',
+    bot('limits: { maxOpenPositions: 0 }'),
+    '3:65 bots[0].limits.maxOpenPositions: expected at least 1, found 0',
+  ],
+  [
+    'an order larger than the hour',
+    bot('limits: { maxSolPerOrder: 2, maxSolPerHour: 1 }'),
+    '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerHour: an order of this size could never pass',
+  ],
+  [
+    'an order larger than the position',
+    bot('limits: { maxSolPerOrder: 2, maxSolPerMint: 1 }'),
+    '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerMint: an order of this size could never pass',
+  ],
+  [
+    'a misspelt limit',
+    bot('limits: { maxSolPerOder: 1 }'),
+    '3:47 bots[0].limits.maxSolPerOder: unknown key; did you mean maxSolPerOrder?',
+  ],
+  [
+    'a live bot without a way out',
+    bot('mode: live'),
+    '3:5 bots[0].exits: a live bot needs a way out: set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`',
+  ],
+  [
+    'a live bot that only takes profit',
+    bot('mode: live, exits: { takeProfitPercent: 50 }'),
+    '3:56 bots[0].exits: a live bot needs a way out: set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`',
+  ],
+  [
+    'a live bot without wallet, key and RPC',
+    `${remote('plan: auto')}bots:\n  - { name: a, strategy: dip-buyer, mode: live, exits: none }\n`,
+    '3:43 bots[0].mode: a live bot needs wallet.publicKey',
+    '3:43 bots[0].mode: a live bot needs service.apiKey (env:NAME or file:PATH)',
+    '3:43 bots[0].mode: a live bot needs chain.rpc: its trades are confirmed on the chain',
+  ],
+  [
+    'a local executor without a keypair',
+    `${remote('apiKey: env:KEY')}chain: { rpc: [{ url: env:RPC_URL }] }\nwallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111 }\nbots:\n  - { name: a, strategy: dip-buyer, mode: live, executor: local, exits: none }\n`,
+    '5:59 bots[0].executor: the local executor signs, so it needs wallet.keypair (file:PATH)',
+  ],
+  [
+    'an error in a default',
+    sandbox('defaults: { exits: { stopLossPercent: 200 } }\nbots:\n  - { name: a, strategy: dip-buyer, mode: live }\n'),
+    '2:39 defaults.exits.stopLossPercent: expected less than 100, found 200',
+  ],
+  [
+    'an error behind an alias',
+    S +
+      'defaults:\n  exits: &exits { stopLossPercent: 0 }\nbots:\n  - { name: a, strategy: dip-buyer, exits: *exits }\n',
+    '3:36 defaults.exits.stopLossPercent: expected more than 0, found 0',
+    '3:36 bots[0].exits.stopLossPercent: expected more than 0, found 0',
+  ],
+  [
+    'an error behind a merge',
+    sandbox('bots:\n  - &first { name: a, strategy: dip-buyer, mode: lve }\n  - { <<: *first, name: b }\n'),
+    '3:50 bots[0].mode: expected paper or live, found "lve"; did you mean live?',
+    '3:50 bots[1].mode: expected paper or live, found "lve"; did you mean live?',
+  ],
+  ['__proto__', sandbox('__proto__: { polluted: 1 }\n'), '2:1 __proto__: unknown key'],
+]
+
+test.each(table)('%s', async (_what, yaml, ...errors) => {
+  writeFileSync(join(folder, 'wrong.yaml'), yaml)
+  const result = await loadConfig(['wrong.yaml'], { cwd: folder })
+  const said = result.ok ? [] : result.errors
+  expect(said.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual(
+    errors.map((error) => error.replaceAll('FOLDER', folder)),
+  )
+  expect(new Set(said.map(({ file }) => file))).toEqual(new Set(['wrong.yaml']))
+  expect(JSON.stringify(said)).not.toContain('SECRET')
+})
