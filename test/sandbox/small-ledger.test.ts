@@ -22,11 +22,24 @@ interface Choice {
   clock?: SimulatedClock
 }
 
-function open({ file, seed = 7, entropy = 'test', clock = new SimulatedClock(1_700_000_000_000) }: Choice = {}): LedgerWorld {
+function open({
+  file,
+  seed = 7,
+  entropy = 'test',
+  clock = new SimulatedClock(1_700_000_000_000),
+}: Choice = {}): LedgerWorld {
   const wallet = namedAddress('wallet')
   const programs = { transfer: transferProgram } as Record<string, Program>
   const records = file === undefined ? forgetfulRecords() : fileRecords(file)
-  const ledger = new SmallLedger({ clock, records, programs, seed, entropy, slotMs: SLOT_MS, funds: { [wallet]: FUNDS } })
+  const ledger = new SmallLedger({
+    clock,
+    records,
+    programs,
+    seed,
+    entropy,
+    slotMs: SLOT_MS,
+    funds: { [wallet]: FUNDS },
+  })
   return {
     ledger,
     wallet,
@@ -53,7 +66,13 @@ describe('small ledger', () => {
       advance(50)
       const slots = signatures.map((signature) => ledger.transaction(signature)?.slot)
       ledger.close()
-      return JSON.stringify([ledger.genesisHash, signatures, slots, ledger.head('finalized'), ledger.latestBlockhash('confirmed')])
+      return JSON.stringify([
+        ledger.genesisHash,
+        signatures,
+        slots,
+        ledger.head('finalized'),
+        ledger.latestBlockhash('confirmed'),
+      ])
     }
     expect(history({})).toBe(history({}))
     expect(history({ entropy: 'other' })).not.toBe(history({}))
@@ -73,12 +92,18 @@ describe('small ledger', () => {
 
     const after = open({ file, clock, seed: 99, entropy: 'ignored' })
     expect(after.ledger.genesisHash).toBe(before.ledger.genesisHash)
-    expect((['processed', 'confirmed', 'finalized'] as const).map((commitment) => after.ledger.head(commitment))).toEqual(heads)
+    expect(
+      (['processed', 'confirmed', 'finalized'] as const).map((commitment) => after.ledger.head(commitment)),
+    ).toEqual(heads)
     expect(after.ledger.transaction(landed)).toEqual(record)
     after.advance(6)
     expect(after.ledger.transaction(pending)?.error).toBeNull()
     expect(after.ledger.account(after.stranger, 'processed')?.lamports).toBe(3_000)
-    expect(after.ledger.signatures({ address: after.wallet, limit: 9, commitment: 'confirmed' }).map(({ signature }) => signature)).toEqual([pending, landed])
+    expect(
+      after.ledger
+        .signatures({ address: after.wallet, limit: 9, commitment: 'confirmed' })
+        .map(({ signature }) => signature),
+    ).toEqual([pending, landed])
     after.ledger.close()
   })
 

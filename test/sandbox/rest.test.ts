@@ -1,0 +1,210 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { namedAddress } from '../../src/sandbox/addresses.ts'
+import { type Answered, call, get, openRig, post, type Rig, rpc } from './client.ts'
+import { MINT } from './still-market.ts'
+
+const STRANGER = namedAddress('stranger')
+
+describe('REST', () => {
+  let rig: Rig
+  beforeAll(async () => {
+    rig = await openRig()
+  })
+  afterAll(() => rig.close())
+  afterEach(() => rig.clock.advanceTo(rig.clock.now() + 60_001))
+
+  const buy = (changes: object = {}): object => ({ publicKey: rig.wallet, mint: MINT, amount: 0.1, ...changes })
+
+  test.each<[what: string, changes: object, status: number, code: string | undefined]>([
+    ['the plain request', {}, 200, undefined],
+    ['every bound at its least', { amount: 0.001, slippage: 10, priorityFee: 0.00001 }, 200, undefined],
+    ['every bound at its most', { amount: 1, slippage: 50, priorityFee: 0.01 }, 200, undefined],
+    ['too little', { amount: 0.0009 }, 400, 'INVALID_PARAMETERS'],
+    ['more than the plan allows', { amount: 100.1 }, 400, 'INVALID_PARAMETERS'],
+    ['an amount as text', { amount: '0.1' }, 400, 'INVALID_PARAMETERS'],
+    ['no amount', { amount: undefined }, 400, 'INVALID_PARAMETERS'],
+    ['too little slippage', { slippage: 0.05 }, 400, 'INVALID_PARAMETERS'],
+    ['too much slippage', { slippage: 50.1 }, 400, 'INVALID_PARAMETERS'],
+    ['too small a priority fee', { priorityFee: 0.000001 }, 400, 'INVALID_PARAMETERS'],
+    ['too large a priority fee', { priorityFee: 0.02 }, 400, 'INVALID_PARAMETERS'],
+    ['a wallet that is none', { publicKey: 'me' }, 400, 'INVALID_PARAMETERS'],
+    ['a wallet of somebody else', { publicKey: STRANGER }, 400, 'INVALID_PARAMETERS'],
+    ['a mint that is none', { mint: 'x' }, 400, 'INVALID_MINT'],
+    ['a mint that does not exist', { mint: STRANGER }, 400, 'INVALID_MINT'],
+    ['more than the wallet has', { amount: 50, slippage: 50 }, 400, 'INSUFFICIENT_BALANCE'],
+    ['more than the slippage allows', { amount: 5, slippage: 5 }, 400, 'SLIPPAGE_EXCEEDED'],
+  ])('buy: %s', async (_what, changes, status, code) => {
+    const reply = await post(rig, '/trade/buy', buy(changes))
+    expect([reply.status, reply.body.error?.code]).toEqual([status, code])
+    if (status === 200) expect(reply.body.signature).toMatch(/^[1-9A-HJ-NP-Za-km-z]{86,88}$/)
+  })
+
+  test.each<[what: string, method: string, path: string, key: string | undefined, status: number]>([
+    ['no key', 'GET', '/portfolio/x', undefined, 401],
+    ['a wrong key', 'GET', '/portfolio/x', 'standard-wrong', 401],
+    ['an unknown path', 'GET', '/nothing', '', 404],
+    ['a wrong method', 'GET', '/trade/buy', '', 404],
+    ['the local builder', 'POST', '/transaction/buy', '', 501],
+    ['the local builder', 'POST', '/transaction/sell', '', 501],
+    ['a token that does not exist', 'GET', `/token/info/${STRANGER}`, '', 400],
+    ['a wallet that is none', 'GET', '/portfolio/x', '', 400],
+  ])('%s: %s %s', async (_what, method, path, key, status) => {
+    const authorization = `Bearer ${key === '' ? rig.apiKeys.premium : key}`
+    const reply = await call(rig.baseUrl + path, {
+      method,
+      ...(key === undefined ? {} : { headers: { authorization } }),
+    })
+    expect(reply.status).toBe(status)
+  })
+
+  test.each(['', 'null', '[]', '{', '"x"', `{"amount":${'9'.repeat(400)}}`])(
+    'a body that is no request: %s',
+    async (body) => {
+      expect((await post(rig, '/trade/buy', body)).status).toBe(400)
+      expect((await post(rig, '/trade/sell', body)).status).toBe(400)
+    },
+  )
+
+  test('a body without end is not kept', async () => {
+    expect((await post(rig, '/trade/buy', `{"x":"${'y'.repeat(1_100_000)}"}`)).status).toBe(413)
+  })
+
+  test('a page in a browser that reaches loopback by another name gets nothing', async () => {
+    const { request } = await import('node:http')
+    const status = await new Promise((resolve) => {
+      request(`${rig.baseUrl}/portfolio/x`, { headers: { host: 'evil.example' } }, (response) =>
+        resolve(response.statusCode),
+      ).end()
+    })
+    expect(status).toBe(403)
+  })
+
+  test('token info and portfolio', async () => {
+    const { signature } = (await post(rig, '/trade/buy', buy())).body
+    rig.advance(12)
+    expect((await rpc(rig, 'getSignatureStatuses', [signature])).value[0]).toMatchObject({ err: null })
+    expect((await get(rig, `/token/info/${MINT}`)).body).toMatchObject({
+      mint: MINT,
+      symbol: 'STILL',
+      decimals: 6,
+      supply: 1e9,
+    })
+    const { body } = await get(rig, `/portfolio/${rig.wallet}`)
+    expect(body).toMatchObject({ publicKey: rig.wallet, tokens: [{ mint: MINT, decimals: 6 }] })
+    expect(body.tokens[0].amount).toBeGreaterThan(1_000)
+    expect((await get(rig, `/portfolio/${STRANGER}`)).body).toEqual({ publicKey: STRANGER, solBalance: 0, tokens: [] })
+  })
+})
+
+describe('trades', () => {
+  let rig: Rig
+  afterEach(() => rig.close())
+
+  const trade = async (path: string, body: object): Promise<Answered> =>
+    (await post(rig, path, { publicKey: rig.wallet, mint: MINT, ...body })).body
+  const land = async (signature: string): Promise<Answered> => {
+    rig.advance(12)
+    return rpc(rig, 'getTransaction', signature, {
+      commitment: 'confirmed',
+      maxSupportedTransactionVersion: 1,
+      encoding: 'jsonParsed',
+    })
+  }
+  const held = async (): Promise<bigint> => {
+    const accounts = (
+      await rpc(
+        rig,
+        'getTokenAccountsByOwner',
+        rig.wallet,
+        { mint: MINT },
+        { encoding: 'jsonParsed', commitment: 'confirmed' },
+      )
+    ).value
+    return BigInt(accounts[0]?.account.data.parsed.info.tokenAmount.amount ?? 0)
+  }
+
+  test('two equal requests are two trades, and each moves the price', async () => {
+    rig = await openRig()
+    const before = rig.still.token(MINT)!.curve.price
+    const first = (await trade('/trade/buy', { amount: 1, slippage: 50 })).signature
+    const second = (await trade('/trade/buy', { amount: 1, slippage: 50 })).signature
+    expect(rig.still.token(MINT)!.curve.price).toBe(before)
+    const records = [await land(first), await land(second)].sort((a, b) => a.slot - b.slot)
+    const bought = records.map(
+      ({ meta }) =>
+        BigInt(meta.postTokenBalances[0].uiTokenAmount.amount) -
+        BigInt(
+          meta.preTokenBalances.find((balance: Answered) => balance.owner === rig.wallet)?.uiTokenAmount.amount ?? 0,
+        ),
+    )
+    expect(bought[1]).toBeLessThan(bought[0]!)
+    expect(await held()).toBe(bought[0]! + bought[1]!)
+    expect(rig.still.token(MINT)!.curve.price).toBeGreaterThan(before)
+  })
+
+  test('a buy costs its amount, the fees and the rent, and lamports add up', async () => {
+    rig = await openRig()
+    const { meta, transaction } = await land((await trade('/trade/buy', { amount: 0.5, priorityFee: 0.001 })).signature)
+    expect(transaction.message.accountKeys[0]).toMatchObject({ pubkey: rig.wallet, signer: true })
+    const spent = meta.preBalances[0] - meta.postBalances[0]
+    expect(meta.fee).toBe(5_000 + 1_000_000)
+    const service = Math.ceil(500_000_000 * 0.005)
+    expect(spent).toBeGreaterThan(499_999_990 + service + meta.fee + 2_039_280 - 10)
+    expect(spent).toBeLessThanOrEqual(500_000_000 + service + meta.fee + 2_039_280)
+    const sum = (balances: number[]): number => balances.reduce((a, b) => a + b)
+    expect(sum(meta.preBalances) - sum(meta.postBalances)).toBe(meta.fee)
+  })
+
+  test.each<[what: string, body: object, sold: (all: bigint) => bigint]>([
+    ['everything', { amount: '100%', sellAll: true }, (all) => all],
+    ['100 %', { amount: '100%' }, (all) => all],
+    ['a quarter', { amount: '25%' }, (all) => all / 4n],
+    ['a number of whole tokens', { amount: 1000.5 }, () => 1_000_500_000n],
+  ])('a sale of %s', async (_what, body, sold) => {
+    rig = await openRig()
+    await land((await trade('/trade/buy', { amount: 0.5 })).signature)
+    const all = await held()
+    const { meta } = await land((await trade('/trade/sell', { slippage: 20, ...body })).signature)
+    expect(meta.err).toBeNull()
+    expect(await held()).toBe(all - sold(all))
+    expect(meta.postBalances[0]).toBeGreaterThan(meta.preBalances[0] - 200_000)
+  })
+
+  test.each<[what: string, body: object, code: string]>([
+    ['of nothing held', { amount: '100%', sellAll: true }, 'INSUFFICIENT_BALANCE'],
+    ['of more than held', { amount: 5 }, 'INSUFFICIENT_BALANCE'],
+    ['of 101 %', { amount: '101%' }, 'INVALID_PARAMETERS'],
+    ['of 0 %', { amount: '0%' }, 'INVALID_PARAMETERS'],
+    ['of a negative number', { amount: -1 }, 'INVALID_PARAMETERS'],
+    ['without an amount', { sellAll: true }, 'INVALID_PARAMETERS'],
+    ['with a sellAll that is no boolean', { amount: 1, sellAll: 'yes' }, 'INVALID_PARAMETERS'],
+  ])('a sale %s is refused', async (_what, body, code) => {
+    rig = await openRig()
+    expect((await trade('/trade/sell', body)).error.code).toBe(code)
+  })
+
+  test('selling everything twice: the chain refuses the second', async () => {
+    rig = await openRig()
+    await land((await trade('/trade/buy', { amount: 0.5 })).signature)
+    const first = (await trade('/trade/sell', { amount: '100%', sellAll: true })).signature
+    const second = (await trade('/trade/sell', { amount: '100%', sellAll: true })).signature
+    const errors = [(await land(first)).meta.err, (await land(second)).meta.err]
+    expect(errors).toContainEqual(null)
+    expect(errors).toContainEqual({ InstructionError: [2, { Custom: 1 }] })
+    expect(await held()).toBe(0n)
+  })
+
+  test('a price that runs away between answer and landing reverts, and costs the fees', async () => {
+    rig = await openRig()
+    const { signature } = await trade('/trade/buy', { amount: 0.5, slippage: 2 })
+    rig.still.trade('buy', 3_000_000_000n)
+    const { meta } = await land(signature)
+    expect(meta.err).toEqual({ InstructionError: [3, { Custom: 6042 }] })
+    expect(meta.preBalances[0] - meta.postBalances[0]).toBe(meta.fee)
+    const sale = await land((await trade('/trade/buy', { amount: 0.5 })).signature)
+    expect(sale.meta.err).toBeNull()
+    const { signature: falling } = await trade('/trade/sell', { amount: '100%', slippage: 3 })
+    rig.still.trade('sell', 50_000_000_000_000n)
+    expect((await land(falling)).meta.err).toEqual({ InstructionError: [2, { Custom: 6003 }] })
+  })
+})
