@@ -34,6 +34,7 @@ const MESSAGE_NAMES = new Set(['message', 'error', 'reason', 'detail', 'errormes
 const LONGEST_MESSAGE = 200
 const DEEPEST = 16
 const MOST_VALUES = 10_000
+const LONGEST_CODE = 40
 
 /** Base58 of the length of a signature, standing alone. */
 const SIGNATURE_PATTERN = /(?<![0-9A-Za-z+/=_-])[1-9A-HJ-NP-Za-km-z]{64,88}(?![0-9A-Za-z+/=_-])/g
@@ -61,7 +62,7 @@ interface Found {
 
 function walk(value: unknown, name: string, depth: number, found: Found): void {
   if (depth > DEEPEST || ++found.values > MOST_VALUES) return
-  if (typeof value === 'string') return readText(value, name, found)
+  if (typeof value === 'string') readText(value, name, found)
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {
     for (const item of value) walk(item, name, depth + 1, found)
@@ -79,15 +80,16 @@ function readText(text: string, name: string, found: Found): void {
   findCodes(text, found)
 }
 
-/** Codes as whole words, in whatever case or spelling (`slippage-exceeded`, `slippageExceeded`) a service writes them. */
+/** A code stands in a text as a word of its own, or is the whole text in another spelling (`slippage-exceeded`, `slippageExceeded`). */
 function findCodes(text: string, found: Found): void {
-  if (text.length > 10_000) return
-  const words = text
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .replace(/[\s-]+/g, '_')
-    .toUpperCase()
-  for (const spelling of [text.toUpperCase(), words])
-    for (const code of spelling.match(CODE_PATTERN) ?? []) found.codes.add(code as HttpCode)
+  for (const code of text.match(CODE_PATTERN) ?? []) found.codes.add(code as HttpCode)
+  if (text.length > LONGEST_CODE) return
+  const letters = lettersOf(text)
+  for (const code of HTTP_CODES) if (lettersOf(code) === letters) found.codes.add(code)
+}
+
+function lettersOf(text: string): string {
+  return text.replace(/[\s_-]/g, '').toUpperCase()
 }
 
 function parse(body: string): { value: unknown; isJson: boolean } {

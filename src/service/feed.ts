@@ -1,0 +1,193 @@
+import type { TokenId } from '../core/block.ts'
+import type { Mints } from '../core/mints.ts'
+import type { Sink, Source, Stop } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
+import { Connection, type ConnectionParts, type ConnectionState } from './connection.ts'
+import { Coverage } from './coverage.ts'
+import { Intake } from './intake.ts'
+import { Misfits } from './misfits.ts'
+import { Overload } from './overload.ts'
+import { LONGEST_REDIAL_MS } from './redial.ts'
+import { Subscriber } from './subscriber.ts'
+import { type Control, Decoder } from './wire/decode.ts'
+
+export interface FeedParts extends ConnectionParts {
+  readonly mints: Mints
+  /** Whether a bot holds the token or has an order in it: its rows are never let go. */
+  readonly isHeld: (token: TokenId) => boolean
+  /** Share of the time since the last call that the event loop was busy, 0 to 1: `loopLoad()`. */
+  readonly load: () => number
+  readonly on: FeedEvents
+}
+
+export interface FeedEvents {
+  authenticated(userId: string, plan: string): void
+  /** The service refuses the key: at the start this ends the command, later only entries stop. */
+  refused(reason: string): void
+  /** A frame that does not fit, for the journal; few of each kind. */
+  misfit(why: string, text: string): void
+  /** Something that an operator may want to read: a lost connection, an error of the service, a key given up. */
+  notice(text: string): void
+}
+
+export type FeedState = Exclude<ConnectionState, 'open'> | 'subscribing' | 'live' | 'stale'
+
+/** The service's stream of market rows, into the columns of the current block and to the sink. The wanted keys are the only truth. */
+export class Feed implements Source {
+  readonly counts = { frames: 0, rows: 0, duplicates: 0, shed: 0, unknownFields: 0, losses: 0 }
+  readonly misfits: Misfits
+  readonly #parts: FeedParts
+  readonly #connection: Connection
+  readonly #subscriber: Subscriber
+  readonly #decoder = new Decoder()
+  readonly #intake: Intake
+  readonly #overload: Overload
+  readonly #coverage = new Coverage()
+  #sink: Sink | undefined
+  /** What an open connection is good for. */
+  #phase: 'subscribing' | 'live' | 'stale' = 'subscribing'
+  #time: Millis = 0
+  /** When the last frame came. */
+  #heardAt: Millis = 0
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts
+    this.misfits = new Misfits(parts.on.misfit)
+    this.#intake = new Intake(parts.mints, parts.isHeld)
+    this.#overload = new Overload(parts.load)
+    this.#connection = new Connection(parts, {
+      message: (data, binary) => this.#message(data, binary),
+      down: () => this.#down(),
+      silent: () => this.#silent(),
+      second: () => this.#second(),
+      notice: parts.on.notice,
+    })
+    this.#subscriber = new Subscriber({
+      clock: parts.clock,
+      send: (text) => this.#connection.send(text),
+      complete: () => {
+        if (this.state === 'subscribing') this.#goLive()
+      },
+      unanswered: () => this.#connection.lose('subscribing is not answered'),
+      notice: parts.on.notice,
+    })
+  }
+
+  get state(): FeedState {
+    const { state } = this.#connection
+    return state === 'open' ? this.#phase : state
+  }
+
+  start(sink: Sink): Stop {
+    if (this.state !== 'idle') throw new Error('a feed starts once')
+    this.#sink = sink
+    this.#coverage.start(sink, this.#now())
+    this.#connection.start()
+    return async () => {
+      this.#connection.stop()
+      this.#coverage.closeGap(this.#now(), this.#subscriber.keys.wanted)
+    }
+  }
+
+  want(keys: readonly string[]): void {
+    this.#subscriber.want(keys)
+    this.#report()
+  }
+
+  #message(data: Uint8Array, binary: boolean): void {
+    this.counts.frames++
+    this.#heardAt = this.#now()
+    if (this.state === 'stale') this.#goLive()
+    const decoded = this.#decoder.decode(data, binary)
+    if (decoded.kind === 'row') this.#row(data)
+    else if (decoded.kind === 'misfit') this.#misfit(decoded.why, data)
+    else this.#control(decoded)
+  }
+
+  #row(data: Uint8Array): void {
+    if (this.#connection.state !== 'open') {
+      this.#misfit('before authentication', data)
+      return
+    }
+    if (this.#decoder.unknownFields > 0) {
+      this.counts.unknownFields += this.#decoder.unknownFields
+      this.#misfit('unknown field', data)
+    }
+    const taken = this.#intake.take(this.#decoder.row, this.#heardAt, this.#overload.level)
+    if (taken === 'row') this.#deliver()
+    else if (taken === 'duplicate') this.counts.duplicates++
+    else if (taken === 'shed') this.counts.shed++
+    else this.#misfit(taken, data)
+  }
+
+  #deliver(): void {
+    this.counts.rows++
+    const { block } = this.#intake
+    const to = block.length
+    for (let from = to - 1; from < to; ) from = (this.#sink as Sink).rows(block, from, to)
+  }
+
+  #misfit(why: string, data: Uint8Array): void {
+    this.misfits.add(why, data, this.#connection.apiKey)
+  }
+
+  #control(message: Control): void {
+    if (message.kind === 'error') this.#error(message.code, message.message)
+    else if (message.kind === 'subscribed') {
+      this.#subscriber.confirm(message.keys)
+      this.#report()
+    } else if (message.kind === 'authenticated' && this.#connection.authenticated()) {
+      this.#phase = 'subscribing'
+      this.#parts.on.authenticated(message.userId, message.plan)
+      this.#subscriber.connect()
+    }
+  }
+
+  #error(code: string, message: string): void {
+    this.#parts.on.notice(`the service says on the feed: ${code} ${message}`)
+    if (code === 'AUTHENTICATION_FAILED') {
+      this.#connection.refuse()
+      this.#parts.on.refused(message)
+    } else if (code === 'CONNECTION_LIMIT') this.#connection.lose('too many connections', LONGEST_REDIAL_MS)
+    else if (code === 'RATE_LIMIT_EXCEEDED') this.#subscriber.slowDown()
+    else if (code === 'SUBSCRIPTION_FAILED') this.#subscriber.refuse()
+  }
+
+  #second(): void {
+    this.#overload.tick()
+    if (this.state === 'live' && this.#connection.prove()) this.#subscriber.forgive()
+    if (this.#connection.state === 'open') this.#subscriber.tick()
+  }
+
+  #goLive(): void {
+    this.#phase = 'live'
+    this.#coverage.closeGap(this.#now(), this.#subscriber.keys.wanted)
+    this.#report()
+  }
+
+  #silent(): void {
+    if (this.state !== 'live') return
+    this.#coverage.openGap(this.#heardAt)
+    this.#phase = 'stale'
+    this.#report()
+  }
+
+  #down(): void {
+    this.counts.losses++
+    this.#coverage.openGap(this.#heardAt)
+    this.#subscriber.disconnect()
+    this.#report()
+  }
+
+  #report(): void {
+    const { state } = this
+    if (state === 'live' || state === 'stale') this.#coverage.report(state, this.#subscriber.keys.confirmed)
+    else this.#coverage.report(state === 'refused' ? 'refused' : 'down', [])
+  }
+
+  /** Never backwards, whatever the clock does. */
+  #now(): Millis {
+    this.#time = Math.max(this.#time, this.#parts.clock.now())
+    return this.#time
+  }
+}
