@@ -41,7 +41,6 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   seed: { flags: '--seed <n>', about: 'the seed of the made market', number: { integer: true, min: 0 } },
   plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
-  accept: { flags: '--accept <signature>', about: 'accept a foreign transaction of the wallet' },
 }
 
 const journal = { journal: 'data/sluice.db' } satisfies Options
@@ -123,7 +122,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'resume',
       about: 'allow entries again',
-      options: ['accept', 'journal'],
+      options: ['journal'],
       defaults: journal,
       load: () => import('./resume.ts'),
     },

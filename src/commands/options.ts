@@ -12,7 +12,6 @@ export interface Options {
   seed?: number
   plan?: string
   verify?: boolean
-  accept?: string
 }
 
 /** The one export of every command's module: does the work and answers the exit code. */

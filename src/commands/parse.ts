@@ -1,4 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { SluiceError } from '../core/errors.ts'
 import { type CommandSpec, catalogue, type NumberRange, type OptionName, optionSpecs } from './catalogue.ts'
 import { helpText } from './help.ts'
 import type { Options } from './options.ts'
@@ -22,8 +23,10 @@ export async function parse(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
   } catch (error) {
     // commander has said what was wrong; asking for help is not wrong.
-    if (!(error instanceof CommanderError)) throw error
-    return error.exitCode === 0 ? 0 : 2
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (!(error instanceof SluiceError)) throw error
+    console.error(`sluice: ${error.message}`)
+    return error.exitCode
   }
   return exitCode
 }
