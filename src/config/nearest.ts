@@ -1,19 +1,32 @@
-/** What was probably meant by `word`, or undefined when nothing is close. Case, `-`, `_` and spaces are no difference, and a word that
- *  begins or ends like a candidate is near it (`stopLoss`, `hold`). */
+/** What was probably meant by `word`, or undefined when nothing is close. Case, `-`, `_` and spaces are no difference, and a word that is
+ *  the beginning or the end of a candidate is near it (`stopLoss`, `percent`). */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const bare = plain(word)
   let best: string | undefined
   let least = Number.POSITIVE_INFINITY
   for (const candidate of candidates) {
     const other = plain(candidate)
-    const distance = isPart(bare, other) ? 1.5 : editDistance(bare, other)
-    const most = Math.max(bare.length, other.length)
-    if (distance < least && distance <= Math.max(1, most * 0.4) && distance < most) {
+    const longer = Math.max(bare.length, other.length)
+    const whole = editDistance(bare, other)
+    const distance = Math.min(
+      whole <= Math.max(1, longer * 0.4) ? whole : Number.POSITIVE_INFINITY,
+      partDistance(bare, other),
+    )
+    if (distance < least && distance < longer) {
       best = candidate
       least = distance
     }
   }
   return best
+}
+
+/** How far a word is from the beginning or the end of another; one letter may be wrong where there are enough of them. */
+function partDistance(a: string, b: string): number {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  if (short.length < 4) return Number.POSITIVE_INFINITY
+  const parts = [0, 1].flatMap((more) => [long.slice(0, short.length + more), long.slice(-short.length - more)])
+  const distance = Math.min(...parts.map((part) => editDistance(short, part)))
+  return distance <= (short.length < 7 ? 0 : 1) ? distance + 1.5 : Number.POSITIVE_INFINITY
 }
 
 /** `; did you mean X?`, or nothing. */
@@ -24,11 +37,6 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
 
 function plain(word: string): string {
   return word.toLowerCase().replace(/[-_\s]/g, '')
-}
-
-function isPart(a: string, b: string): boolean {
-  const [short, long] = a.length < b.length ? [a, b] : [b, a]
-  return short.length >= 4 && (long.startsWith(short) || long.endsWith(short))
 }
 
 /** Damerau-Levenshtein: letters added, left out, changed, or two neighbours swapped. */

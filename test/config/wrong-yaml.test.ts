@@ -1,11 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-wrong-yaml-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = temporaryFolder()
 
 const sandbox = (rest: string) => `service: sandbox\n${rest}`
 const bot = (keys: string) => sandbox(`bots:\n  - { name: a, strategy: dip-buyer, ${keys} }\n`)
@@ -432,8 +429,9 @@ const table: [what: string, yaml: string, ...errors: string[]][] = [
   ],
   [
     'an error behind an alias',
-    S +
+    sandbox(
       'defaults:\n  exits: &exits { stopLossPercent: 0 }\nbots:\n  - { name: a, strategy: dip-buyer, exits: *exits }\n',
+    ),
     '3:36 defaults.exits.stopLossPercent: expected more than 0, found 0',
     '3:36 bots[0].exits.stopLossPercent: expected more than 0, found 0',
   ],
@@ -447,11 +445,11 @@ const table: [what: string, yaml: string, ...errors: string[]][] = [
 ]
 
 test.each(table)('%s', async (_what, yaml, ...errors) => {
-  writeFileSync(join(folder, 'wrong.yaml'), yaml)
-  const result = await loadConfig(['wrong.yaml'], { cwd: folder })
+  folder.write('wrong.yaml', yaml)
+  const result = await loadConfig(['wrong.yaml'], { cwd: folder.path })
   const said = result.ok ? [] : result.errors
   expect(said.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual(
-    errors.map((error) => error.replaceAll('FOLDER', folder)),
+    errors.map((error) => error.replaceAll('FOLDER', folder.path)),
   )
   expect(new Set(said.map(({ file }) => file))).toEqual(new Set(['wrong.yaml']))
   expect(JSON.stringify(said)).not.toContain('SECRET')

@@ -1,0 +1,261 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { botSettings } from '../../src/config/accounts.ts'
+import type { Config } from '../../src/config/config.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const { path: cwd } = folder
+const root = join(import.meta.dirname, '../..')
+
+async function load(...texts: string[]): Promise<Config> {
+  const result = await tryLoad(...texts)
+  if (!result.ok) throw new Error(JSON.stringify(result.errors, null, 2))
+  return result.config
+}
+
+function tryLoad(...texts: string[]) {
+  const files = texts.map((text, index) => {
+    folder.write(`${index}.yaml`, text)
+    return `${index}.yaml`
+  })
+  return loadConfig(files, { cwd })
+}
+
+const bots = (...lines: string[]) => `service: sandbox\nbots:\n${lines.map((line) => `  - ${line}\n`).join('')}`
+const REMOTE = 'service: { baseUrl: "https://x.io/api/", wsUrl: wss://x.io/api/data, apiKey: env:KEY }\n'
+const LIVE = `${REMOTE}chain: { rpc: [{ url: env:RPC_URL }] }
+wallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111 }
+`
+const ROBOT = 'bots: [{ name: a, strategy: dip-buyer, mode: live, exits: { stopLossPercent: 20 } }]\n'
+
+test.each(readdirSync(join(root, 'config')).filter((name) => name.endsWith('.yaml')))(
+  'config/%s is right, and nothing in it is worth a second look',
+  async (name) => {
+    const result = await loadConfig([`config/${name}`], { cwd: root })
+    expect(result).toMatchObject({ ok: true, config: { warnings: [] } })
+  },
+)
+
+test('the least there can be takes every default', async () => {
+  const config = await load(bots('{ name: a, strategy: dip-buyer }'))
+  expect(config).toMatchObject({
+    service: { kind: 'sandbox', plan: 'auto', share: 1, lateMs: 120_000 },
+    chain: { rpc: [] },
+    journal: { path: `${cwd}/data/sluice.db`, keepTapeDays: 14 },
+  })
+  expect(config.bots[0]).toMatchObject({
+    mode: 'paper',
+    executor: 'cloud',
+    params: { dropPercent: 15, sizeSol: 0.05 },
+    orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
+    exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 3000 },
+    exits: {},
+    limits: { maxLamportsPerOrder: null, maxOpenPositions: null },
+    paper: { lamports: 10_000_000_000, seed: 1, latencyMs: { p50: 1500, p95: 4000 } },
+    at: { file: '0.yaml', line: 3, column: 5 },
+  })
+})
+
+test('a service is as written, its key a place', async () => {
+  const { service, chain } = await load(
+    `service:
+  baseUrl: https://x.io/api/
+  wsUrl: wss://x.io/api/data
+  apiKey: env:KEY
+  plan: { requestsPerMinute: 600, connections: 10, messagesPerSecond: 100 }
+  units: { tradePrice: sol, sell: baseUnits }
+chain: { rpc: [{ url: env:RPC_URL }, { url: env:RPC2_URL, requestsPerSecond: 2 }] }
+`,
+  )
+  expect(service).toMatchObject({
+    baseUrl: 'https://x.io/api',
+    host: 'x.io',
+    plan: { name: 'custom', requestsPerMinute: 600, maxBuyLamports: 100_000_000_000 },
+    units: { tradePrice: 'sol', tradeAmount: 'auto', priceUpdate: 'auto', sell: 'baseUnits' },
+  })
+  expect(JSON.stringify(service)).toContain('"apiKey":"env:KEY"')
+  expect(chain.rpc.map(({ url, requestsPerSecond }) => [url.describe(), requestsPerSecond])).toEqual([
+    ['env:RPC_URL', 8],
+    ['env:RPC2_URL', 2],
+  ])
+})
+
+test.each<[string, string, string, object]>([
+  [
+    'the bot over the strategy over the defaults, exit by exit',
+    'launch-sniper',
+    '{ stopLossPercent: 10 }',
+    { stopLossPercent: 10, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 },
+  ],
+  [
+    'the strategy over the defaults',
+    'momentum',
+    '{}',
+    { stopLossPercent: 20, takeProfitPercent: 80, maxHoldSeconds: 1800 },
+  ],
+  ['the defaults', 'dip-buyer', '{}', { stopLossPercent: 40, takeProfitPercent: 80 }],
+  ['none takes one away', 'dip-buyer', '{ stopLossPercent: none }', { takeProfitPercent: 80 }],
+  ['none takes all away', 'launch-sniper', 'none', {}],
+])('exits: %s', async (_what, strategy, exits, effective) => {
+  const defaults = 'defaults: { exits: { stopLossPercent: 40, takeProfitPercent: 80 } }\n'
+  const config = await load(defaults + bots(`{ name: a, strategy: ${strategy}, exits: ${exits} }`))
+  expect(config.bots[0]?.exits).toEqual(effective)
+})
+
+test('orders, exitOrders and limits: the bot over the defaults, key by key', async () => {
+  const defaults = `defaults:
+  orders: { slippagePercent: 9, ttlSeconds: 1 }
+  exitOrders: { retrySeconds: 1 }
+  limits: { maxSolPerOrder: 0.5, maxOpenPositions: 2 }
+`
+  const bot =
+    '{ name: a, strategy: dip-buyer, orders: { slippagePercent: 3, priorityFeeSol: 0.001 }, limits: { maxSolPerOrder: 0.1 } }'
+  expect((await load(defaults + bots(bot))).bots[0]).toMatchObject({
+    orders: { slippagePercent: 3, ttlMs: 1000, priorityFeeLamports: 1_000_000 },
+    exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 1000 },
+    limits: { maxLamportsPerOrder: 100_000_000, maxOpenPositions: 2 },
+  })
+})
+
+test('anchors, aliases and merges work', async () => {
+  const text = bots(
+    '&first { name: a, strategy: dip-buyer, params: &params { sizeSol: 0.1 }, exits: { stopLossPercent: 5 } }',
+    '{ <<: *first, name: b, params: { <<: *params, dropPercent: 30 } }',
+  )
+  expect((await load(text)).bots[1]).toMatchObject({
+    name: 'b',
+    params: { sizeSol: 0.1, dropPercent: 30 },
+    exits: { stopLossPercent: 5 },
+  })
+})
+
+test('several files are one configuration; what one leaves out another gives', async () => {
+  const config = await load(
+    `${LIVE}journal: { path: one.db }\npaper: { balanceSol: 3 }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
+    `${REMOTE}journal: { path: ./one.db }\nbots: [{ name: b, strategy: dip-buyer }]\n`,
+  )
+  expect(config.journal.path).toBe(`${cwd}/one.db`)
+  expect(config.wallet.publicKey).toBeDefined()
+  expect(config.bots.map(({ name, paper, at }) => [name, paper.lamports / 1e9, at.file])).toEqual([
+    ['a', 3, '0.yaml'],
+    ['b', 10, '1.yaml'],
+  ])
+})
+
+test('files that disagree on what they share are refused, each at its line', async () => {
+  const result = await tryLoad(
+    `${LIVE}journal: { path: one.db }\nbots: [{ name: a, strategy: dip-buyer }]\n`,
+    'service: sandbox\nchain: { rpc: [{ url: env:OTHER }] }\njournal: { path: two.db }\nbots: [{ name: a, strategy: dip-buyer }]\n',
+  )
+  const agree = 'files that run together must agree on it'
+  expect(result).toEqual({
+    ok: false,
+    errors: [
+      { file: '1.yaml', line: 1, column: 10, path: 'service', message: `differs from 0.yaml:1; ${agree}` },
+      { file: '1.yaml', line: 2, column: 8, path: 'chain', message: `differs from 0.yaml:2; ${agree}` },
+      { file: '1.yaml', line: 3, column: 10, path: 'journal', message: `differs from 0.yaml:4; ${agree}` },
+      {
+        file: '1.yaml',
+        line: 4,
+        column: 16,
+        path: 'bots[0].name',
+        message: 'the name is taken by the bot at 0.yaml:5; names are unique',
+      },
+    ],
+  })
+})
+
+test.each<[string, (name: string) => string | undefined, string]>([
+  ['a file that is not there', () => undefined, 'no such file; did you mean demo.yaml?'],
+  ['a folder', (name) => folder.write(`${name}/x`, ''), 'expected a file'],
+  [
+    'a file that is not UTF-8',
+    () => folder.write('demo.yml', Buffer.from([0xff, 0xfe]) as unknown as string),
+    'not UTF-8 text',
+  ],
+  [
+    'a file that is much too long',
+    () => folder.write('demo.yml', ' '.repeat(1_100_000)),
+    'larger than 1 MiB: not a configuration',
+  ],
+])('%s', async (what, make, message) => {
+  const inner = temporaryName(what)
+  folder.write(`${inner}/demo.yaml`, '')
+  const made = make(`${inner}/demo.yml`)
+  const at = made === undefined || made.endsWith('/x') ? join(cwd, inner) : cwd
+  const result = await loadConfig(['demo.yml'], { cwd: at })
+  expect(result).toEqual({ ok: false, errors: [{ file: 'demo.yml', line: 1, column: 1, path: '', message }] })
+})
+
+function temporaryName(what: string): string {
+  return what.replaceAll(' ', '-')
+}
+
+const RESOLVED = { service: 'x.io', cluster: 'genesis0123', wallet: 'WALLET' }
+
+test.each([
+  ['live', 'live', LIVE, { mode: 'live', id: 'live|x.io|genesis0|WALLET', executor: 'cloud', notices: 0 }],
+  ['paper', 'live without --live', LIVE, { mode: 'paper', id: 'paper|x.io||a', executor: 'paper', notices: 1 }],
+  [
+    'paper',
+    'live on the sandbox',
+    'service: sandbox\n',
+    { mode: 'live', id: 'live|x.io|genesis0|WALLET', executor: 'cloud', notices: 0 },
+  ],
+  ['backtest', 'in a backtest', LIVE, { mode: 'backtest', id: 'backtest|x.io||a', executor: 'paper', notices: 0 }],
+] as const)('allowed %s, a bot that is %s', async (allow, _what, head, { mode, id, executor, notices }) => {
+  const config = await load(head + ROBOT)
+  const result = botSettings(config, { ...RESOLVED, allow })
+  expect(result.settings).toMatchObject([
+    { account: { mode, id }, executor, exits: { stopLossPercent: 20 }, strategy: 'dip-buyer' },
+  ])
+  expect(result.notices).toHaveLength(notices)
+  expect(structuredClone(result.settings)).toEqual(JSON.parse(JSON.stringify(result.settings)))
+})
+
+test('the hash changes with what decides, and with nothing else', async () => {
+  const hash = async (text: string) => (await load(text)).hash
+  const before = await hash(LIVE + ROBOT)
+  expect(before).toMatch(/^[0-9a-f]{64}$/)
+  expect(await hash(`# a comment\n${LIVE}journal: { path: other.db }\n${ROBOT}`)).toBe(before)
+  expect(await hash(LIVE.replace('env:KEY', 'file:~/key').replace('env:RPC_URL', 'env:OTHER') + ROBOT)).toBe(before)
+  expect(await hash(LIVE + ROBOT.replace('mode: live', 'params: { dropPercent: 15 }, mode: live'))).toBe(before)
+  expect(await hash(LIVE + ROBOT.replace('20', '21'))).not.toBe(before)
+  expect(await hash(LIVE.replaceAll('x.io', 'y.io') + ROBOT)).not.toBe(before)
+})
+
+test.each<[string, string, string]>([
+  [
+    'a trailing stop before the stop-loss',
+    bots('{ name: a, strategy: dip-buyer, exits: { stopLossPercent: 20, trailingPercent: 15 } }'),
+    '3:84 bots[0].exits.trailingPercent: the trailing stop at 15 % always comes before the stop-loss at 20 %',
+  ],
+  [
+    'a take-profit that fees eat',
+    bots('{ name: a, strategy: dip-buyer, exits: { takeProfitPercent: 10 } }'),
+    '3:65 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once',
+  ],
+  [
+    'a live bot without an hourly limit',
+    LIVE + ROBOT,
+    '4:8 bots[0].limits: a live bot without limits.maxSolPerHour may spend the whole wallet in an hour',
+  ],
+  [
+    'the local executor',
+    `${LIVE.replace('wallet: {', 'wallet: { keypair: "file:k",')}${ROBOT.replace('mode: live', 'mode: live, executor: local, limits: { maxSolPerHour: 1 }')}`,
+    '4:62 bots[0].executor: the local executor comes with the builder policy, which this version has not yet: running this bot live ends with exit code 4',
+  ],
+  [
+    'two hosts',
+    REMOTE.replace('wss://x.io', 'wss://y.io'),
+    '1:49 service.wsUrl: y.io is not the host of baseUrl (x.io); the key goes to both',
+  ],
+  ['no key', REMOTE.replace(', apiKey: env:KEY', ''), '1:10 service: without apiKey this is good for backtests only'],
+  ['a wallet for the sandbox', 'service: sandbox\nwallet: {}\n', '2:1 wallet: not used: the sandbox brings its own'],
+])('worth a second look: %s', async (_what, text, warning) => {
+  const { warnings } = await load(text)
+  expect(warnings.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual([warning])
+})

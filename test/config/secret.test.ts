@@ -1,0 +1,110 @@
+import { homedir } from 'node:os'
+import { inspect } from 'node:util'
+import { expect, test, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { expandPath, type Secret, secretFrom } from '../../src/config/secret.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const { path: cwd } = folder
+
+test('a variable is read when it is asked for, and again when it changed', () => {
+  const secret = secretFrom('env:SLUICE_TEST_KEY', cwd)
+  vi.stubEnv('SLUICE_TEST_KEY', ' first \n')
+  expect(secret.read()).toBe('first')
+  vi.stubEnv('SLUICE_TEST_KEY', 'second')
+  expect(secret.read()).toBe('second')
+})
+
+test('a file is read from the working directory, without the line end', () => {
+  folder.write('keys/api', 'from a file\n')
+  expect(secretFrom('file:keys/api', cwd).read()).toBe('from a file')
+})
+
+test('what is printed is where it comes from', () => {
+  vi.stubEnv('SLUICE_TEST_KEY', 'hidden')
+  const secret = secretFrom('env:SLUICE_TEST_KEY', cwd)
+  secret.read()
+  for (const shown of [secret.describe(), String(secret), JSON.stringify({ secret }), inspect({ secret })]) {
+    expect(shown).toContain('env:SLUICE_TEST_KEY')
+    expect(shown).not.toContain('hidden')
+  }
+})
+
+vi.stubEnv('SLUICE_TEST_EMPTY', ' ')
+
+test.each<[string, () => string, string, number]>([
+  [
+    'a variable that is not set',
+    () => 'env:SLUICE_TEST_NONE',
+    'env:SLUICE_TEST_NONE: the environment variable is not set',
+    2,
+  ],
+  ['a variable that is empty', () => 'env:SLUICE_TEST_EMPTY', 'is empty', 2],
+  ['no file', () => 'file:nothing', `file:${cwd}/nothing: no such file`, 2],
+  ['a folder', () => 'file:.', 'not a file that holds a secret', 2],
+  ['a file that is empty', () => `file:${folder.write('empty', '\n')}`, 'the file is empty', 2],
+  [
+    'a file that is much too long',
+    () => `file:${folder.write('long', 'x'.repeat(70_000))}`,
+    'not a file that holds',
+    2,
+  ],
+  [
+    'a file that the group can read',
+    () => `file:${folder.write('group', 'k', 0o640)}`,
+    'others can read it (mode 0640)',
+    4,
+  ],
+  ['a file that all can read', () => `file:${folder.write('all', 'k', 0o644)}`, `run: chmod 600 '${cwd}/all'`, 4],
+])('%s is refused', (_what, reference, says, exitCode) => {
+  const secret = secretFrom(reference(), cwd)
+  expect(() => secret.read()).toThrow(expect.objectContaining({ message: expect.stringContaining(says), exitCode }))
+})
+
+test('~ is the home directory, a relative path starts at the working directory', () => {
+  expect(expandPath('~/a', '/work')).toBe(`${homedir()}/a`)
+  expect(expandPath('a/../b', '/work')).toBe('/work/b')
+  expect(expandPath('/a', '/work')).toBe('/a')
+})
+
+async function rpc(written: string): Promise<Secret> {
+  folder.write(
+    'c.yaml',
+    `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/d }\nchain: { rpc: [{ url: ${written} }] }\n`,
+  )
+  const result = await loadConfig(['c.yaml'], { cwd })
+  if (!result.ok) throw new Error(result.errors[0]?.message)
+  return result.config.chain.rpc[0]?.url as Secret
+}
+
+test('an RPC address is checked when it is read, and not repeated', async () => {
+  const secret = await rpc('env:SLUICE_TEST_RPC')
+  vi.stubEnv('SLUICE_TEST_RPC', 'https://rpc.io/?api-key=hidden')
+  expect(secret.read()).toBe('https://rpc.io/?api-key=hidden')
+  vi.stubEnv('SLUICE_TEST_RPC', 'http://rpc.io/?api-key=hidden')
+  expect(() => secret.read()).toThrow(
+    /^env:SLUICE_TEST_RPC: expected https:\/\/, found http:\/\/ \(which is for loopback only\)$/,
+  )
+})
+
+test('an RPC on loopback may stand in the file', async () => {
+  expect((await rpc('http://127.0.0.1:8899')).read()).toBe('http://127.0.0.1:8899')
+  await expect(rpc('http://127.0.0.1.x.io')).rejects.toThrow('expected env:NAME or file:PATH')
+  await expect(rpc('"http://127.0.0.1:8899/?key=1"')).rejects.toThrow('expected env:NAME or file:PATH')
+})
+
+test('no secret is read by loading', async () => {
+  folder.write('key', 'open to all', 0o644)
+  folder.write(
+    'live.yaml',
+    `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/d, apiKey: file:key }
+chain: { rpc: [{ url: env:SLUICE_TEST_NONE }] }
+wallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111, keypair: file:nothing }
+bots: [{ name: a, strategy: dip-buyer, mode: live, exits: { stopLossPercent: 20 } }]
+`,
+  )
+  const result = await loadConfig(['live.yaml'], { cwd })
+  expect(result).toMatchObject({ ok: true })
+  expect(JSON.stringify(result)).not.toContain('open to all')
+})

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { codeHash } from '../../src/config/code-hash.ts'
+import { loadStrategy } from '../../src/config/strategies.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const { path: cwd } = folder
+const root = join(import.meta.dirname, '../..')
+
+/** A strategy file without imports: inside vitest `sluice` is vitest's affair; from a process it is tried below. */
+function strategy(changes: string, kept = ['name', 'about', 'params', 'keys', 'start']): string {
+  const parts: Record<string, string> = {
+    name: `name: 'own'`,
+    about: `about: 'For a test.'`,
+    params: 'params: z.object({ size: z.number() })',
+    keys: `keys: ['trades']`,
+    start: 'start: () => ({})',
+  }
+  const zod = JSON.stringify(join(root, 'node_modules/zod/index.js'))
+  return `import { z } from ${zod}\nexport default { ${[...kept.map((key) => parts[key]), changes].join(', ')} }\n`
+}
+
+let count = 0
+async function problem(text: string): Promise<string> {
+  const name = `s${count++}.ts` // a module is imported once a name
+  const file = folder.write(name, text)
+  try {
+    await loadStrategy(`./${name}`, cwd)
+    return 'none'
+  } catch (error) {
+    return (error as Error).message.replace(`the strategy ${file} cannot be used: `, '').replaceAll(cwd, '.')
+  }
+}
+
+const without = (key: string) => ['name', 'about', 'params', 'keys', 'start'].filter((other) => other !== key)
+
+test.each<[string, string, string]>([
+  ['all that is needed', strategy(''), 'none'],
+  ['all that is possible', strategy('warmup: 60, exits: { stopLossPercent: 5 }, token: () => 0'), 'none'],
+  [
+    'no default export',
+    'export const a = 1\n',
+    'it has no default export; write: export default defineStrategy({ ... })',
+  ],
+  ['a function', 'export default () => 1\n', 'expected a map, found () => 1'],
+  ['no name', strategy('', without('name')), 'name: missing; expected text'],
+  ['no params', strategy('', without('params')), 'params: expected z.object({ ... })'],
+  [
+    'params that are no schema',
+    strategy('params: { size: 1 }', without('params')),
+    'params: expected z.object({ ... })',
+  ],
+  ['a schema of another kind', strategy('params: z.number()', without('params')), 'params: expected z.object({ ... })'],
+  ['no start', strategy('', without('start')), 'start: expected the function start(params, bot)'],
+  ['no keys', strategy('keys: []', without('keys')), 'keys: expected at least 1 entry, found a list'],
+  [
+    'a misspelt key',
+    strategy(`keys: ['trade']`, without('keys')),
+    'keys[0]: expected trades, newTokens, priceUpdates or a mint; did you mean trades?',
+  ],
+  ['a mint as a key', strategy(`keys: ['So11111111111111111111111111111111111111112']`, without('keys')), 'none'],
+  ['a handler in the wrong place', strategy('onTrade() {}'), 'onTrade: unknown key'],
+  ['a misspelt warm-up', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
+  [
+    'exits that cannot be',
+    strategy('exits: { stopLossPercent: 120 }'),
+    'exits.stopLossPercent: expected less than 100, found 120',
+  ],
+  ['two things', strategy('warmup: -1, a: 1'), 'warmup: expected at least 0, found -1; a: unknown key'],
+  ['a file that throws', `throw new TypeError('no luck')\n`, 'TypeError: no luck (line 1)'],
+  [
+    'a package that is not there',
+    `import 'sluice-nothing'\nexport default {}\n`,
+    expect.stringContaining('sluice-nothing') as unknown as string,
+  ],
+])('%s', async (_what, text, message) => {
+  expect(await problem(text)).toEqual(message)
+})
+
+test('a name is looked for in the working directory first, then in the package', async () => {
+  folder.write('strategies/own.ts', strategy(''))
+  folder.write('strategies/momentum.ts', strategy(''))
+  expect(await loadStrategy('own', cwd)).toMatchObject({ name: 'own', file: join(cwd, 'strategies/own.ts') })
+  expect((await loadStrategy('momentum', cwd)).strategy.about).toBe('For a test.')
+  expect((await loadStrategy('dip-buyer', cwd)).file).toBe(join(root, 'strategies/dip-buyer.ts'))
+})
+
+test('the code hash follows what is written, not where', () => {
+  const files = (from: string, size: string) => {
+    folder.write(`${from}/part.ts`, `export const size = ${size}\n`)
+    return [
+      { name: 'a', file: folder.write(`${from}/a.ts`, `import { size } from './part.ts'\nexport default size\n`) },
+    ]
+  }
+  const before = codeHash(files('here', '1'))
+  expect(before).toMatch(/^[0-9a-f]{64}$/)
+  expect(codeHash(files('there', '1'))).toBe(before)
+  expect(codeHash(files('here', '2'))).not.toBe(before)
+  expect(codeHash([])).not.toBe(before)
+})
+
+test('a file outside the repository imports sluice, zod and trading-signals, under whatever package.json', () => {
+  folder.write('package.json', '{ "type": "commonjs" }')
+  folder.write('mine/size.ts', 'export const size: number = 0.25\n')
+  folder.write(
+    'mine/averages.ts',
+    `import { defineStrategy, type Token, z } from 'sluice'
+import { EMA } from 'trading-signals'
+import * as zod from 'zod'
+import { size } from './size.ts'
+
+export default defineStrategy({
+  name: 'averages',
+  about: 'For a test.',
+  params: z.object({ sizeSol: zod.number().default(size), period: z.number().default(new EMA(5).interval) }),
+  keys: ['trades'],
+  start: () => ({ onTrade(_trade, _token: Token) {} }),
+})
+`,
+  )
+  folder.write('own.yaml', 'service: sandbox\nbots: [{ name: a, strategy: ./mine/averages.ts }]\n')
+  const bin = join(root, 'bin/sluice.js')
+  const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'check', 'own.yaml', '--json'], {
+    cwd,
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(JSON.parse(stdout).bots).toMatchObject([
+    { strategy: './mine/averages.ts', params: { sizeSol: 0.25, period: 5 } },
+  ])
+})
+
+test('what it imports as sluice is this very package', () => {
+  folder.write(
+    'same.ts',
+    `import { defineStrategy, z } from 'sluice'
+export default { name: 'same', about: '', params: z.object({}), keys: ['trades'], start: defineStrategy }
+`,
+  )
+  const source = (path: string) => JSON.stringify(join(root, path))
+  const script = `const { loadStrategy } = await import(${source('src/config/strategies.ts')})
+const { defineStrategy } = await import(${source('src/index.ts')})
+process.stdout.write(String((await loadStrategy('./same.ts')).strategy.start === defineStrategy))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { cwd, encoding: 'utf8' })
+  expect(stdout).toBe('true')
+})

@@ -1,0 +1,18 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll } from 'vitest'
+
+/** A folder outside the repository that is gone when the file's tests are. */
+export function temporaryFolder(): { path: string; write: (name: string, text: string, mode?: number) => string } {
+  const path = mkdtempSync(join(tmpdir(), 'sluice-config-'))
+  afterAll(() => rmSync(path, { recursive: true }))
+  const write = (name: string, text: string, mode = 0o600) => {
+    const file = join(path, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    chmodSync(file, mode)
+    return file
+  }
+  return { path, write }
+}
