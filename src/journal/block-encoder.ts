@@ -1,0 +1,238 @@
+import { decodeBase58Into } from '../core/base58.ts'
+import { type Block, NO_DETAILS } from '../core/block.ts'
+import type { Seq } from '../core/units.ts'
+import { bytesOf, type Column, encodeDoubles, encodeIndex, encodeKinds, encodeOffsets, MAX_ROWS } from './column.ts'
+
+/** Rows `from` to `to` of a block, with seqs that count up from `firstSeq`. */
+export interface Slice {
+  readonly block: Block
+  readonly from: number
+  readonly to: number
+  readonly firstSeq: Seq
+}
+
+export const SIGNATURE_BYTES = 64
+export const TRADER_BYTES = 32
+/** A block reaches no further than its 4-byte offsets of time do: 24 days. */
+const MAX_SPAN_MS = 2 ** 31 - 1
+const MAX_DICTIONARY = 256
+
+/** Texts of rows that are not base58 of the right length, kept as they came. */
+export interface OddTexts {
+  signature?: Record<number, string>
+  trader?: Record<number, string>
+}
+
+/** A row of table `block`, and those of its runs after the first. */
+export interface EncodedBlock {
+  readonly rows: number
+  readonly firstSeq: Seq
+  readonly lastSeq: Seq
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly runs: readonly { row: number; seq: Seq }[]
+  readonly kind: Uint8Array
+  readonly mints: readonly string[]
+  readonly token: Uint8Array | null
+  readonly time: Uint8Array
+  readonly stamp: Uint8Array
+  readonly stampExact: boolean
+  readonly price: Column
+  readonly amount: Column
+  readonly size: Column
+  readonly marketCap: Column
+  readonly extra: Column
+  readonly extra2: Column
+  readonly trader: Column
+  readonly signature: Column
+  readonly details: Record<number, object> | null
+  readonly odd: OddTexts | null
+}
+
+const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
+
+/** Collects market rows and encodes them as one block. Texts are decoded when rows are added, so that little is left to do when an order
+ *  waits for the commit. */
+export class BlockEncoder {
+  rows = 0
+  #runs: { row: number; seq: Seq }[] = []
+  #nextSeq = 0
+  readonly #doubles = Object.fromEntries(DOUBLES.map((name) => [name, new Float64Array(MAX_ROWS)])) as Record<
+    (typeof DOUBLES)[number],
+    Float64Array
+  >
+  readonly #kind = new Uint8Array(MAX_ROWS)
+  readonly #token = new Uint16Array(MAX_ROWS)
+  readonly #tokens = new Map<number, number>()
+  readonly #mints: string[] = []
+  #mintList: readonly string[] = []
+  readonly #trader = new Uint16Array(MAX_ROWS)
+  readonly #traders = new Map<string, number>()
+  readonly #traderBytes = new Uint8Array(TRADER_BYTES * (MAX_ROWS + 1))
+  #traderCount = 0
+  readonly #signature = new Uint16Array(MAX_ROWS)
+  readonly #signatureBytes = new Uint8Array(SIGNATURE_BYTES * (MAX_ROWS + 1)) // entry 0 stays zero: no signature
+  #signatureCount = 1
+  #details: Record<number, object> | null = null
+  #odd: OddTexts | null = null
+
+  /** Adds as many rows of the slice as fit, and returns how many. */
+  add({ block, from, to, firstSeq }: Slice): number {
+    const end = this.#endOf(block, from, to)
+    if (end === from) return 0
+    const start = this.rows
+    if (start === 0 || firstSeq !== this.#nextSeq) this.#runs.push({ row: start, seq: firstSeq })
+    for (const name of DOUBLES) this.#doubles[name].set(block[name].subarray(from, end), start)
+    this.#kind.set(block.kind.subarray(from, end), start)
+    this.#addTokens(block, from, end)
+    const { texts } = block
+    for (let row = from, at = start; row < end; row++, at++) {
+      this.#signature[at] = this.#addSignature(at, texts.signature(row))
+      this.#trader[at] = this.#addTrader(at, texts.trader(row))
+      const details = texts.details(row)
+      if (details === NO_DETAILS) continue
+      this.#details ??= {}
+      this.#details[at] = details
+    }
+    this.rows = start + end - from
+    this.#nextSeq = firstSeq + end - from
+    return end - from
+  }
+
+  /** The rows as one block. Its bytes lie in this encoder until `clear`. Throws RangeError where a time is no whole number. */
+  finish(): EncodedBlock {
+    const { rows } = this
+    const { time, stamp, price, amount, size, marketCap, extra, extra2 } = this.#doubles
+    const firstTime = time[0] as number
+    const times = encodeOffsets(time.subarray(0, rows), firstTime)
+    if (times === undefined) throw new RangeError('the time of a market row is not a whole number of milliseconds')
+    const stamps = encodeOffsets(stamp.subarray(0, rows), firstTime)
+    return {
+      rows,
+      firstSeq: (this.#runs[0] as { seq: Seq }).seq,
+      lastSeq: this.#nextSeq - 1,
+      firstTime,
+      lastTime: time[rows - 1] as number,
+      runs: this.#runs,
+      kind: encodeKinds(this.#kind.subarray(0, rows)),
+      mints: this.#mints,
+      token: encodeIndex(this.#token.subarray(0, rows), this.#mints.length),
+      time: times,
+      stamp: stamps ?? encodeDoubles(stamp.subarray(0, rows)).entries,
+      stampExact: stamps === undefined,
+      price: encodeDoubles(price.subarray(0, rows)),
+      amount: encodeDoubles(amount.subarray(0, rows)),
+      size: encodeDoubles(size.subarray(0, rows)),
+      marketCap: encodeDoubles(marketCap.subarray(0, rows)),
+      extra: encodeDoubles(extra.subarray(0, rows), MAX_DICTIONARY),
+      extra2: encodeDoubles(extra2.subarray(0, rows), MAX_DICTIONARY),
+      trader: {
+        entries: this.#traderBytes.subarray(0, this.#traderCount * TRADER_BYTES),
+        index: encodeIndex(this.#trader.subarray(0, rows), this.#traderCount),
+      },
+      signature: this.#finishSignatures(),
+      details: this.#details,
+      odd: this.#odd,
+    }
+  }
+
+  clear(): void {
+    this.rows = 0
+    this.#runs = []
+    this.#tokens.clear()
+    this.#mints.length = 0
+    this.#traders.clear()
+    this.#traderCount = 0
+    this.#signatureCount = 1
+    this.#details = null
+    this.#odd = null
+  }
+
+  #endOf(block: Block, from: number, to: number): number {
+    const end = Math.min(to, from + MAX_ROWS - this.rows)
+    if (end === from) return end
+    const first = (this.rows > 0 ? this.#doubles.time[0] : block.time[from]) as number
+    if ((block.time[end - 1] as number) - first <= MAX_SPAN_MS) return end
+    let near = from
+    while ((block.time[near] as number) - first <= MAX_SPAN_MS) near++
+    return near
+  }
+
+  /** Numbers of mints belong to a process; a block has its own. */
+  #addTokens(block: Block, from: number, end: number): void {
+    if (block.mints !== this.#mintList) this.#renumber(block.mints)
+    for (let row = from, at = this.rows; row < end; row++, at++) {
+      const token = block.token[row] as number
+      let number = this.#tokens.get(token)
+      if (number === undefined) {
+        number = this.#mints.push(block.mints[token] as string) - 1
+        this.#tokens.set(token, number)
+      }
+      this.#token[at] = number
+    }
+  }
+
+  /** A block with another table of mints: the numbers known so far mean something else in it. */
+  #renumber(list: readonly string[]): void {
+    this.#mintList = list
+    this.#tokens.clear()
+  }
+
+  #addSignature(row: number, text: string): number {
+    if (text === '') return 0
+    const at = this.#signatureCount * SIGNATURE_BYTES
+    if (!decodeBase58Into(text, SIGNATURE_BYTES, this.#signatureBytes, at) || isZero(this.#signatureBytes, at)) {
+      this.#keepOdd('signature', row, text)
+      return 0
+    }
+    return this.#signatureCount++
+  }
+
+  #addTrader(row: number, text: string): number {
+    let number = this.#traders.get(text)
+    if (number === undefined) {
+      number = this.#newTrader(text)
+      this.#traders.set(text, number)
+    }
+    if (number < 0) this.#keepOdd('trader', row, text)
+    return number < 0 ? this.#noTrader() : number
+  }
+
+  /** -1 where the text is not a key that bytes can give back: all zeros mean that there is none. */
+  #newTrader(text: string): number {
+    if (text === '') return this.#noTrader()
+    const at = this.#traderCount * TRADER_BYTES
+    if (!decodeBase58Into(text, TRADER_BYTES, this.#traderBytes, at)) return -1
+    if (this.#traderBytes.subarray(at, at + TRADER_BYTES).every((byte) => byte === 0)) return -1
+    return this.#traderCount++
+  }
+
+  #noTrader(): number {
+    const known = this.#traders.get('')
+    if (known !== undefined) return known
+    const number = this.#traderCount++
+    this.#traderBytes.fill(0, number * TRADER_BYTES, (number + 1) * TRADER_BYTES)
+    this.#traders.set('', number)
+    return number
+  }
+
+  #keepOdd(column: keyof OddTexts, row: number, text: string): void {
+    this.#odd ??= {}
+    this.#odd[column] ??= {}
+    this.#odd[column][row] = text
+  }
+
+  #finishSignatures(): Column {
+    const count = this.#signatureCount
+    const all = this.#signatureBytes.subarray(0, count * SIGNATURE_BYTES)
+    if (count - 1 === this.rows) return { entries: all.subarray(SIGNATURE_BYTES), index: null }
+    if (count === 1) return { entries: all, index: null }
+    const index = this.#signature.subarray(0, this.rows)
+    return { entries: all, index: count <= MAX_DICTIONARY ? Uint8Array.from(index) : bytesOf(index) }
+  }
+}
+
+function isZero(bytes: Uint8Array, at: number): boolean {
+  for (let index = at; index < at + SIGNATURE_BYTES; index++) if (bytes[index] !== 0) return false
+  return true
+}

@@ -1,0 +1,131 @@
+/** How the columns of a block lie on disk. A column is a list of entries of fixed width, little-endian, and row `r` has the entry
+ *
+ *      index === null ? r modulo the number of entries : index[r]
+ *
+ *  so it is plain (an entry a row), constant (one entry), or a dictionary. An index has one byte a row, two where there are more than 256
+ *  entries. Plain SQL can follow this rule, see views.ts. */
+export interface Column {
+  readonly entries: Uint8Array
+  readonly index: Uint8Array | null
+}
+
+export const MAX_ROWS = 32_768
+
+export const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
+
+/** Doubles as they are, bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry; with `maxEntries` above 1
+ *  a column of few values becomes a dictionary where that is smaller. */
+export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
+  if (isConstant(words)) return { entries: bytesOf(values.subarray(0, 1)), index: null }
+  const dictionary = maxEntries > 1 ? dictionaryOf(words, maxEntries) : undefined
+  return dictionary ?? { entries: bytesOf(values), index: null }
+}
+
+function isConstant(words: Uint32Array): boolean {
+  const low = words[0]
+  const high = words[1]
+  for (let at = 2; at < words.length; at += 2) if (words[at] !== low || words[at + 1] !== high) return false
+  return true
+}
+
+const HASH_SLOTS = 1024
+const hashSlots = new Int16Array(HASH_SLOTS)
+
+/** At most 256 entries. Undefined where there are more or nothing would be saved. */
+function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefined {
+  const rows = words.length / 2
+  const index = new Uint8Array(rows)
+  const entries = new Uint32Array(Math.min(maxEntries, 256, Math.floor((rows * 7) / 8)) * 2)
+  hashSlots.fill(-1)
+  let count = 0
+  for (let row = 0; row < rows; row++) {
+    const low = words[row * 2] as number
+    const high = words[row * 2 + 1] as number
+    let slot = (Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1) >>> 16) % HASH_SLOTS
+    let entry = hashSlots[slot] as number
+    while (entry >= 0 && (entries[entry * 2] !== low || entries[entry * 2 + 1] !== high)) {
+      slot = (slot + 1) % HASH_SLOTS
+      entry = hashSlots[slot] as number
+    }
+    if (entry < 0) {
+      if (count * 2 === entries.length) return undefined
+      entry = count++
+      hashSlots[slot] = entry
+      entries[entry * 2] = low
+      entries[entry * 2 + 1] = high
+    }
+    index[row] = entry
+  }
+  return { entries: bytesOf(entries.subarray(0, count * 2)), index }
+}
+
+/** Whole numbers as 4-byte differences to `base`; undefined where one does not fit or would come back as another number. */
+export function encodeOffsets(values: Float64Array, base: number): Uint8Array | undefined {
+  const offsets = new Int32Array(values.length)
+  let differ = 0
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row] as number
+    const offset = (value - base) | 0
+    if (!Object.is(base + offset, value)) return undefined
+    offsets[row] = offset
+    differ |= offset ^ (offsets[0] as number)
+  }
+  return bytesOf(differ === 0 ? offsets.subarray(0, 1) : offsets)
+}
+
+/** One byte a row; one byte where all are equal. */
+export function encodeKinds(kinds: Uint8Array): Uint8Array {
+  return kinds.every((kind) => kind === kinds[0]) ? kinds.subarray(0, 1) : kinds
+}
+
+/** The index of rows into `count` entries; null where there is one only. */
+export function encodeIndex(index: Uint16Array, count: number): Uint8Array | null {
+  if (count <= 1) return null
+  return count <= 256 ? Uint8Array.from(index) : bytesOf(index)
+}
+
+export function bytesOf(view: ArrayBufferView): Uint8Array {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+}
+
+/** The other way. What comes from SQLite need not lie on a multiple of the width, so it may have to be copied. */
+export function decodeDoubles(column: Column, rows: number): Float64Array {
+  const entries = doublesOf(column.entries)
+  if (column.index === null) return spread(entries, rows, Float64Array)
+  const values = new Float64Array(rows)
+  const index = decodeIndex(column.index, entries.length)
+  for (let row = 0; row < rows; row++) values[row] = entries[index[row] as number] as number
+  return values
+}
+
+export function decodeOffsets(bytes: Uint8Array, base: number, rows: number): Float64Array {
+  const offsets = new Int32Array(aligned(bytes, 4))
+  const values = new Float64Array(rows)
+  if (offsets.length === 1) return values.fill(base + (offsets[0] as number))
+  for (let row = 0; row < rows; row++) values[row] = base + (offsets[row] as number)
+  return values
+}
+
+export function decodeKinds(bytes: Uint8Array, rows: number): Uint8Array {
+  return spread(bytes, rows, Uint8Array)
+}
+
+export function decodeIndex(index: Uint8Array, count: number): Uint8Array | Uint16Array {
+  return count <= 256 ? index : new Uint16Array(aligned(index, 2))
+}
+
+export function doublesOf(bytes: Uint8Array): Float64Array<ArrayBufferLike> {
+  return new Float64Array(aligned(bytes, 8))
+}
+
+function spread<T extends Float64Array | Uint8Array>(entries: T, rows: number, Type: new (length: number) => T): T {
+  return entries.length === rows ? entries : (new Type(rows).fill(entries[0] as number) as T)
+}
+
+/** The bytes as a buffer of their own, without a copy where they have one already. */
+function aligned(bytes: Uint8Array, width: number): ArrayBufferLike {
+  const { buffer, byteOffset, byteLength } = bytes
+  if (byteOffset === 0 && byteLength === buffer.byteLength && byteLength % width === 0) return buffer
+  return buffer.slice(byteOffset, byteOffset + byteLength)
+}

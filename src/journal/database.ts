@@ -1,0 +1,129 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { ExitCode, SluiceError } from '../core/errors.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema.ts'
+
+const PAGE_BYTES = 8192
+const MAGIC = 'SQLite format 3\0'
+/** SQLite's own checkpoints would fall into an order's commit; ours run when nothing waits, and this is only the last resort. */
+const CHECKPOINT_PAGES = 8192
+
+/** Opens a journal for its one writer; makes it where there is none, and brings an older one to the present schema.
+ *  `durable` false: as fast as it goes, for results that can be computed again.
+ *  Throws SluiceError where the file is no journal, corrupt, or newer than this program. */
+export function openForWriting(path: string, durable = true): Database.Database {
+  makePrivate(path)
+  if (statSync(path).size > 0) refuseStranger(path)
+  return opened(path, new Database(path), (db) => {
+    const isNew = db.prepare('SELECT count(*) FROM sqlite_master').pluck().get() === 0
+    if (!isNew) refuseOther(path, db)
+    db.pragma(`page_size = ${PAGE_BYTES}`)
+    db.pragma('journal_mode = WAL')
+    db.pragma(`synchronous = ${durable ? 'FULL' : 'OFF'}`)
+    db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    migrate(db)
+    readBack(path, db, durable)
+  })
+}
+
+/** Opens a journal that another process may be writing. Throws SluiceError as above, and where there is none. */
+export function openForReading(path: string): Database.Database {
+  if (!existsSync(path)) throw new SluiceError(`there is no journal at ${path}`)
+  refuseStranger(path)
+  refuseTruncated(path)
+  return opened(path, new Database(path, { readonly: true, fileMustExist: true }), (db) => {
+    refuseOther(path, db)
+    if (versionOf(db) < SCHEMA_VERSION)
+      throw new SluiceError(`${path} was written by an older Sluice; start a bot on it once to bring it up to date`)
+  })
+}
+
+function opened(path: string, db: Database.Database, prepare: (db: Database.Database) => void): Database.Database {
+  try {
+    guarded(path, () => prepare(db))
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Runs something that reads or writes a journal; what SQLite says about the file becomes a message. */
+export function guarded<T>(path: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw refusalOf(path, error)
+  }
+}
+
+/** What to throw for an error met while a journal was used. */
+export function refusalOf(path: string, error: unknown): unknown {
+  if (!(error instanceof Database.SqliteError)) return error
+  const { code, message } = error
+  if (code.startsWith('SQLITE_NOTADB')) return noJournal(path)
+  if (code.startsWith('SQLITE_CORRUPT'))
+    return new SluiceError(`${path} is corrupt (${message}); restore it from a copy, or start another journal`)
+  if (code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY'))
+    return new SluiceError(`${path} cannot be opened: ${message}`)
+  return error
+}
+
+function noJournal(path: string): SluiceError {
+  return new SluiceError(`${path} is not a journal of Sluice`)
+}
+
+function refuseStranger(path: string): void {
+  if (headerOf(path).toString('latin1', 0, MAGIC.length) !== MAGIC) throw noJournal(path)
+}
+
+/** Pages that the header counts and the file does not have; while there is a log they may still come from it. */
+function refuseTruncated(path: string): void {
+  if (existsSync(`${path}-wal`) && statSync(`${path}-wal`).size > 0) return
+  const header = headerOf(path)
+  const pageBytes = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16)
+  const missing = header.readUInt32BE(28) * pageBytes - statSync(path).size
+  if (missing > 0) throw new SluiceError(`${path} is corrupt: the last ${missing} bytes are missing`)
+}
+
+/** The first 100 bytes of SQLite's file format. */
+function headerOf(path: string): Buffer {
+  const header = Buffer.alloc(100)
+  const file = openSync(path, 'r')
+  try {
+    readSync(file, header, 0, header.length, 0)
+  } finally {
+    closeSync(file)
+  }
+  return header
+}
+
+/** A stranger's database, or a journal of a later version, is left as it is. */
+function refuseOther(path: string, db: Database.Database): void {
+  if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID) throw noJournal(path)
+  const version = versionOf(db)
+  if (version > SCHEMA_VERSION)
+    throw new SluiceError(
+      `${path} was written by a newer Sluice (schema ${version}, this one knows ${SCHEMA_VERSION}); update Sluice to use it`,
+    )
+}
+
+/** A setting that SQLite did not take would break the promise of a commit without a word. */
+function readBack(path: string, db: Database.Database, durable: boolean): void {
+  const mode = db.pragma('journal_mode', { simple: true })
+  const synchronous = db.pragma('synchronous', { simple: true })
+  if (mode === 'wal' && synchronous === (durable ? 2 : 0)) return
+  throw new SluiceError(
+    `${path}: SQLite runs in mode ${mode} with synchronous=${synchronous}, which does not keep what was committed; is it a network drive?`,
+    ExitCode.unsafe,
+  )
+}
+
+/** A file that only its owner can read, in a folder that only he can enter where it has to be made. SQLite's side files follow it. */
+function makePrivate(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const isNew = !existsSync(path)
+  closeSync(openSync(path, 'a', 0o600))
+  if (isNew) chmodSync(path, 0o600)
+}

@@ -1,0 +1,181 @@
+import type { Database } from 'better-sqlite3'
+import type { Block } from '../core/block.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import { Mints } from '../core/mints.ts'
+import type { OrderState, TradeSide } from '../core/order.ts'
+import type { PositionState } from '../core/position.ts'
+import { lamportsToSol } from '../core/units.ts'
+import { guarded, openForReading, refusalOf } from './database.ts'
+import { type Recovered, recover } from './recovery.ts'
+import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
+import { type SeqRange, TapeReader } from './tape-reader.ts'
+
+// Rows as the commands print them with --json; amounts in SOL and whole tokens.
+
+export interface OrderRow {
+  readonly id: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly state: OrderState
+  readonly code: ErrorCode | ''
+  /** Why it was decided. */
+  readonly reason: string
+}
+
+export interface FillRow {
+  readonly orderId: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly sol: number
+  readonly tokens: number
+  readonly feeSol: number
+  readonly signature: string
+  readonly final: boolean
+}
+
+export interface PositionRow {
+  readonly bot: string
+  readonly mint: string
+  readonly state: PositionState
+  readonly tokens: number
+  readonly costSol: number
+  /** What selling now would bring: a journal does not know, the caller fills it in. */
+  readonly valueSol: null
+}
+
+export interface Counters {
+  /** Market rows on the tape. */
+  readonly events: number
+  /** Orders, refusals, cancellations, alarms, and decisions not to trade. */
+  readonly decisions: number
+  readonly orders: number
+  readonly fills: number
+  /** Positions held now. */
+  readonly positions: number
+  readonly realizedSol: number
+  /** Base fees, priority fees and rent. */
+  readonly feesSol: number
+  /** Times that the feed came back within a segment. */
+  readonly reconnects: number
+}
+
+/** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is corrupt, newer or no
+ *  journal; every method throws it when the file turns out corrupt. */
+export function openReader(path: string): JournalReader {
+  return new JournalReader(path)
+}
+
+export class JournalReader {
+  readonly path: string
+  readonly #db: Database
+  readonly #tape: TapeReader
+
+  constructor(path: string) {
+    this.path = path
+    this.#db = openForReading(path)
+    this.#tape = new TapeReader(path, this.#db)
+  }
+
+  /** After this, texts of blocks that were not read yet cannot be read any more. */
+  close(): void {
+    this.#db.close()
+  }
+
+  recover(): Recovered {
+    return this.#read(() => recover(this.#db))
+  }
+
+  /** The seqs of the last `seconds` of the tape, counted back from its last row; empty without a tape. */
+  warmupRange(seconds: number): SeqRange {
+    return this.#read(() => this.#tape.lastSeconds(seconds, new Mints()))
+  }
+
+  /** The tape, or the rows of a range of it, block by block; tokens are numbered by `mints`. */
+  blocks(mints: Mints, range: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER }): Generator<Block, void, undefined> {
+    return this.#readEach(this.#tape.rows(mints, range))
+  }
+
+  segments(): Segment[] {
+    return this.#read(() => segmentsOf(this.#db))
+  }
+
+  /** Everything that happened in a segment, in order. */
+  replay(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
+    return this.#readEach(new SegmentReplay(this.#db, this.#tape).items(segment, mints))
+  }
+
+  /** Oldest first. */
+  orders(): OrderRow[] {
+    return this.#all('SELECT id, bot, mint, side, state, code, reason FROM orders ORDER BY seq, id')
+  }
+
+  /** Oldest first; without those that a fork took back. */
+  fills(): FillRow[] {
+    const rows = this.#all<Omit<FillRow, 'final'> & { final: number }>(
+      `SELECT order_id AS orderId, bot, mint, side, sol, tokens, fee_sol AS feeSol, signature, final
+       FROM fills WHERE reversed = 0 ORDER BY time, orderId`,
+    )
+    return rows.map((row) => ({ ...row, final: row.final === 1 }))
+  }
+
+  /** Those that are held, oldest first. */
+  positions(): PositionRow[] {
+    return this.#all(
+      `SELECT bot, mint, state, tokens, cost_sol AS costSol, NULL AS valueSol
+       FROM positions WHERE closed_seq IS NULL ORDER BY opened_at, mint`,
+    )
+  }
+
+  counters(): Counters {
+    const [sums] = this.#all<
+      Omit<Counters, 'reconnects' | 'realizedSol' | 'feesSol'> & Record<'realized' | 'fees', number>
+    >(
+      `SELECT (SELECT coalesce(sum(rows), 0) FROM block) AS events, (SELECT count(*) FROM decisions) AS decisions,
+         (SELECT count(*) FROM "order") AS orders, (SELECT count(*) FROM fill WHERE reversed = 0) AS fills,
+         (SELECT count(*) FROM position WHERE closed_seq IS NULL) AS positions,
+         (SELECT coalesce(sum(realized_lamports), 0) FROM position) AS realized,
+         (SELECT coalesce(sum(fee_lamports), 0) FROM position) AS fees`,
+    )
+    const { realized, fees, ...counts } = sums as NonNullable<typeof sums>
+    return {
+      ...counts,
+      realizedSol: lamportsToSol(realized),
+      feesSol: lamportsToSol(fees),
+      reconnects: this.#reconnects(),
+    }
+  }
+
+  /** A feed that is live after it was down, and was live in the same segment before. */
+  #reconnects(): number {
+    const rows = this.#all<{ segment: number; status: string }>(
+      `SELECT segment, json_extract(json, '$.status') AS status FROM input WHERE kind = 'feed' ORDER BY seq`,
+    )
+    let count = 0
+    let wasLive = 0
+    let isDown = false
+    for (const { segment, status } of rows) {
+      if (status === 'live' && isDown && wasLive === segment) count++
+      if (status === 'live') wasLive = segment
+      isDown = status === 'down'
+    }
+    return count
+  }
+
+  #all<T>(sql: string): T[] {
+    return this.#read(() => this.#db.prepare(sql).all() as T[])
+  }
+
+  #read<T>(run: () => T): T {
+    return guarded(this.path, run)
+  }
+
+  *#readEach<T>(items: Generator<T, void, undefined>): Generator<T, void, undefined> {
+    try {
+      yield* items
+    } catch (error) {
+      throw refusalOf(this.path, error)
+    }
+  }
+}

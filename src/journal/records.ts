@@ -1,0 +1,151 @@
+import { encodeJson } from '../core/json.ts'
+import type { Input, Output } from '../core/messages.ts'
+import { type Attempt, type ExecutionReport, type Fill, isOpen, isUndecided } from '../core/order.ts'
+import type { JournalRecord, Slot } from '../core/ports.ts'
+import type { Position } from '../core/position.ts'
+import type { Millis, Seq } from '../core/units.ts'
+import type { Write } from './statements.ts'
+
+const FRAMES_KEPT = 200
+const FRAME_CHARACTERS = 65_536
+/** Slots are looked through for old ones at every so many. */
+const SLOTS_BETWEEN_CLEANING = 64
+/** Twice as long as a slot is held. */
+const SLOT_KEPT_NS = 120_000_000_000n
+
+/** An input as rows: itself, and the report that it takes. */
+export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input): Write[] {
+  const json = encodeJson(input)
+  if (input.kind === 'start') {
+    const { config, code, seed } = input
+    return [
+      ['segment', input.segment, seq, time, config, code, seed, json],
+      ['counter', 'nextTimer', input.money.nextTimer],
+      ['counter', 'nextOrder', input.money.nextOrder],
+    ]
+  }
+  const row: Write = ['input', seq, segment, time, input.kind, json]
+  return input.kind === 'report' ? [row, ...takenWrites(seq, input.id, input.report)] : [row]
+}
+
+function takenWrites(seq: Seq, id: number, report: ExecutionReport): Write[] {
+  const writes: Write[] = [['reportTaken', id, encodeJson(report), seq]]
+  if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
+  if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])
+  return writes
+}
+
+/** An output as rows: itself, and what it changes in the tables that a restart reads. */
+export function outputWrites(seq: Seq, time: Millis, index: number, output: Output): Write[] {
+  const { bot, mint, code, reason } = aboutOf(output)
+  const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, encodeJson(output)]
+  return [row, ...effectsOf(seq, output)]
+}
+
+function effectsOf(seq: Seq, output: Output): Write[] {
+  switch (output.kind) {
+    case 'order': {
+      const { id, time, account, bot, mint, side, class: orderClass, reason } = output.order
+      const json = encodeJson(output.order)
+      return [['order', orderNumber(id), output.order.seq, time, account, bot, mint, side, orderClass, reason, json]]
+    }
+    case 'orderState': {
+      const { orderId, state, code, reason } = output
+      return [['orderState', state, isOpen(state) ? 1 : 0, code, reason, orderNumber(orderId)]]
+    }
+    case 'position':
+      return positionWrites(seq, output.position)
+    case 'timer':
+      return [
+        ['timer', output.timer.id, encodeJson(output.timer)],
+        ['counter', 'nextTimer', output.timer.id + 1],
+      ]
+    case 'timerCleared':
+      return [['timerCleared', output.id]]
+    case 'bot':
+      return [['bot', output.money.account, output.money.bot, encodeJson(output.money)]]
+    case 'account':
+      return [['account', output.money.account, encodeJson(output.money)]]
+    default:
+      return []
+  }
+}
+
+/** Who and what an output is about, for people and for `decisions`. */
+function aboutOf(output: Output): { bot: string; mint: string; code: string; reason: string } {
+  switch (output.kind) {
+    case 'order':
+      return { bot: output.order.bot, mint: output.order.mint, code: '', reason: output.order.reason }
+    case 'orderState':
+      return { bot: '', mint: '', code: output.code, reason: output.reason }
+    case 'cancel':
+      return { bot: '', mint: '', code: output.code, reason: output.orderId }
+    case 'refused':
+    case 'note':
+      return output
+    case 'position':
+      return { bot: output.position.bot, mint: output.position.mint, code: '', reason: output.position.state }
+    case 'alarm':
+      return { bot: output.bot, mint: '', code: output.code, reason: output.reason }
+    default:
+      return { bot: '', mint: '', code: '', reason: '' }
+  }
+}
+
+export function recordWrites(record: JournalRecord): Write[] {
+  switch (record.kind) {
+    case 'attempt':
+      return [attemptWrite(record.attempt)]
+    case 'fill':
+      return [fillWrite(record.fill, null)]
+    case 'report':
+      return [['report', record.id, encodeJson(record.report)]]
+    case 'slot':
+      return slotWrites(record.slot)
+    case 'mark':
+      return [['mark', record.account, record.mint, record.highPrice]]
+    case 'frame':
+      return [
+        ['frame', record.time, record.why, record.text.slice(0, FRAME_CHARACTERS)],
+        ['framesOver', FRAMES_KEPT],
+      ]
+  }
+}
+
+function attemptWrite(attempt: Attempt): Write {
+  const { id, account, executor, state, signature, code, armedAt } = attempt
+  const undecided = isUndecided(state) ? 1 : 0
+  return ['attempt', id, account, executor, state, undecided, signature, code, armedAt, encodeJson(attempt)]
+}
+
+function fillWrite(fill: Fill, taken: Seq | null): Write {
+  const { signature, orderId, attemptId, account, bot, mint, side, slot, time, tokens, decimals } = fill
+  const { tradeLamports, feeLamports, rentLamports, walletLamports, final } = fill
+  const amounts = [tradeLamports, feeLamports, rentLamports, walletLamports, final ? 1 : 0, taken]
+  const about = [signature, orderId, attemptId, account, bot, mint, side, slot, time]
+  return ['fill', ...about, tokens.toString(), decimals, ...amounts]
+}
+
+/** A closed position stays as history: what it ended as, and when. */
+function positionWrites(seq: Seq, position: Position): Write[] {
+  const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
+    position
+  const amounts = [tokens.toString(), decimals, costLamports, realizedLamports, feeLamports]
+  const row: Write = ['position', account, bot, mint, state, openedAt, ...amounts, encodeJson(position)]
+  if (state !== 'closed') return [row]
+  return [row, ['positionClosed', seq, account, mint], ['markCleared', account, mint]]
+}
+
+/** An old slot goes once nothing can hold it any more: one of another boot when this boot is old enough itself. */
+function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
+  const row: Write = ['slot', key, id, boot, takenAt, doneAt]
+  if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]
+  return [row, ['slotsOver', key, boot, takenAt - SLOT_KEPT_NS]]
+}
+
+/** Orders are counted within a journal: o1, o2, ... Throws RangeError for any other id. */
+export function orderNumber(id: string): number {
+  const number = /^o(\d{1,15})$/.exec(id)?.[1]
+  if (number === undefined) throw new RangeError(`not the id of an order: ${id}`)
+  return Number(number)
+}

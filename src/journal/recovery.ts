@@ -1,0 +1,183 @@
+import type { Database } from 'better-sqlite3'
+import { decodeJson } from '../core/json.ts'
+import type { AccountMoney, BotMoney, Money, OpenOrder, Timer } from '../core/money.ts'
+import type { Attempt, ExecutionReport, Fill, Order, OrderState } from '../core/order.ts'
+import type { Slot } from '../core/ports.ts'
+import type { Position } from '../core/position.ts'
+import { type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
+
+/** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller restores his own only. */
+export interface Recovered {
+  readonly money: Money
+  /** The first seq that no row, input or output has. */
+  readonly nextSeq: Seq
+  /** The first id that no report has. */
+  readonly nextReport: number
+  /** Reports that the engine has not taken, in the order of their ids: to be delivered again. */
+  readonly untaken: readonly { readonly id: number; readonly report: ExecutionReport }[]
+  /** Attempts that may still execute, in the order of their ids: to be resumed, never sent again. */
+  readonly undecided: readonly { readonly attempt: Attempt; readonly order: Order; readonly state: OrderState }[]
+  /** Open orders for which nothing was ever armed, oldest first. */
+  readonly unattempted: readonly OpenOrder[]
+  readonly slots: readonly Slot[]
+  /** 0 where there was none. */
+  readonly lastSegment: number
+  /** Time of the last row, input or output; 0 in a new journal. */
+  readonly lastTime: Millis
+  /** The process before ended in order; true in a new journal. */
+  readonly clean: boolean
+}
+
+const FILLS_RESTORED = 500
+
+/** Reads what a start takes over. Its cost follows what is open, not the age of the journal. */
+export function recover(db: Database): Recovered {
+  return db.transaction(() => {
+    const orders = openOrders(db)
+    const segment = db.prepare('SELECT number, ended FROM segment ORDER BY number DESC LIMIT 1').get() as
+      | { number: number; ended: number | null }
+      | undefined
+    return {
+      money: moneyOf(db, orders),
+      nextSeq: lastOf(db, 'seq') + 1,
+      nextReport: numberOf(db, 'SELECT max(id) FROM report') + 1,
+      untaken: untakenReports(db),
+      undecided: undecidedAttempts(db),
+      unattempted: orders.filter(({ order }) => !wasAttempted(db, order.id)),
+      slots: slotsOf(db),
+      lastSegment: segment?.number ?? 0,
+      lastTime: lastOf(db, 'time'),
+      clean: segment === undefined || segment.ended !== null,
+    }
+  })()
+}
+
+function moneyOf(db: Database, orders: readonly OpenOrder[]): Money {
+  const counter = (name: string) => numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
+  return {
+    nextOrder: Math.max(numberOf(db, 'SELECT max(number) FROM "order"') + 1, counter('nextOrder')),
+    nextTimer: Math.max(1, counter('nextTimer')),
+    accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
+    bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
+    orders,
+    positions: heldPositions(db),
+    timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
+    fills: takenFills(db),
+  }
+}
+
+function openOrders(db: Database): OpenOrder[] {
+  const rows = db.prepare('SELECT json, state FROM "order" WHERE open = 1 ORDER BY number').all()
+  return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
+}
+
+/** With the highest price that was marked since the position was last written. */
+function heldPositions(db: Database): Position[] {
+  const rows = db
+    .prepare(
+      `SELECT p.json, m.high_price AS high FROM position p LEFT JOIN mark m ON m.account = p.account AND m.mint = p.mint
+       WHERE p.closed_seq IS NULL ORDER BY p.id`,
+    )
+    .all() as { json: string; high: number | null }[]
+  return rows.map(({ json, high }) => {
+    const position = decodeJson<Position>(json)
+    position.highPrice = Math.max(position.highPrice, high ?? 0)
+    return position
+  })
+}
+
+/** The last fills that the engine took, oldest first. */
+function takenFills(db: Database): Fill[] {
+  const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
+  return (rows as FillTableRow[]).map(fillOf).reverse()
+}
+
+/** A row of table `fill`. */
+export interface FillTableRow {
+  readonly signature: string
+  readonly order_id: string
+  readonly attempt_id: string
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: Fill['side']
+  readonly slot: number
+  readonly time: Millis
+  readonly tokens: string
+  readonly decimals: number
+  readonly trade_lamports: number
+  readonly fee_lamports: number
+  readonly rent_lamports: number
+  readonly wallet_lamports: number
+  readonly final: number
+}
+
+export function fillOf(row: FillTableRow): Fill {
+  const { signature, account, bot, mint, side, slot, time, decimals } = row
+  const tradeLamports: Lamports = lamports(row.trade_lamports)
+  return {
+    ...{ signature, orderId: row.order_id, attemptId: row.attempt_id, account, bot, mint, side, slot, time },
+    ...{ tokens: BigInt(row.tokens), decimals, tradeLamports },
+    ...{ feeLamports: lamports(row.fee_lamports), rentLamports: lamports(row.rent_lamports) },
+    ...{ walletLamports: lamports(row.wallet_lamports), final: row.final === 1 },
+  }
+}
+
+function untakenReports(db: Database): Recovered['untaken'] {
+  const rows = db.prepare('SELECT id, json FROM report WHERE seq IS NULL ORDER BY id').all()
+  return (rows as { id: number; json: string }[]).map(({ id, json }) => ({ id, report: decodeJson(json) }))
+}
+
+function undecidedAttempts(db: Database): Recovered['undecided'] {
+  const rows = db
+    .prepare(
+      `SELECT a.json AS attempt, o.json AS "order", o.state FROM attempt a
+       JOIN "order" o ON o.number = CAST(substr(a.id, 2) AS INTEGER) WHERE a.undecided = 1`,
+    )
+    .all() as { attempt: string; order: string; state: OrderState }[]
+  return rows
+    .map((row) => ({
+      attempt: decodeJson<Attempt>(row.attempt),
+      order: decodeJson<Order>(row.order),
+      state: row.state,
+    }))
+    .sort((one, other) => one.order.seq - other.order.seq || one.attempt.armedAt - other.attempt.armedAt)
+}
+
+/** Ids of attempts are the order's and a number behind a dot, so one look into the key's index tells. */
+function wasAttempted(db: Database, orderId: string): boolean {
+  return db.prepare('SELECT 1 FROM attempt WHERE id > ? AND id < ?').get(`${orderId}.`, `${orderId}/`) !== undefined
+}
+
+function slotsOf(db: Database): Slot[] {
+  const rows = db.prepare('SELECT key, id, boot, taken_at, done_at FROM slot ORDER BY key, id').safeIntegers().all()
+  return (rows as { key: string; id: bigint; boot: string; taken_at: bigint; done_at: bigint | null }[]).map((row) => ({
+    key: row.key,
+    id: Number(row.id),
+    boot: row.boot,
+    takenAt: row.taken_at,
+    doneAt: row.done_at,
+  }))
+}
+
+/** The last seq, or the last time, that anything has. */
+function lastOf(db: Database, what: 'seq' | 'time'): number {
+  const last = (table: string, column: string, order: string) =>
+    numberOf(db, `SELECT ${column} FROM ${table} ORDER BY ${order} DESC LIMIT 1`)
+  return Math.max(
+    last('block', `last_${what}`, 'last_seq'),
+    last('input', what, 'seq'),
+    last('output', what, 'seq'),
+    last('segment', what, 'number'),
+    last('missing', `last_${what}`, 'first_seq'),
+  )
+}
+
+function recordsOf<T>(db: Database, sql: string): T[] {
+  return (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
+}
+
+/** 0 where there is no row. */
+function numberOf(db: Database, sql: string): number {
+  return (db.prepare(sql).pluck().get() as number | null | undefined) ?? 0
+}

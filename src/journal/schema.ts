@@ -1,0 +1,226 @@
+import type { Database } from 'better-sqlite3'
+import { VIEWS } from './views.ts'
+
+/** Written into the file's header, so that a stranger's database is not taken for a journal: `SLUI`. */
+export const APPLICATION_ID = 0x534c5549
+
+/** How the columns of a block are encoded; see column.ts. A reader meets blocks of its own format or older ones. */
+export const BLOCK_FORMAT = 1
+
+// Tables are named in the singular, views in the plural. Times are ms since the epoch, amounts lamports, `json` is the whole record.
+
+const STREAM = `
+CREATE TABLE segment (
+  number INTEGER PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  config TEXT NOT NULL,
+  code TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  ended INTEGER -- when it was closed in order; NULL while it runs and after a crash
+);
+CREATE TABLE input (
+  seq INTEGER PRIMARY KEY,
+  segment INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  json TEXT NOT NULL
+);
+CREATE INDEX input_segment ON input (segment, seq);
+CREATE INDEX input_feed ON input (kind) WHERE kind IN ('feed', 'gap');
+CREATE TABLE output (
+  seq INTEGER NOT NULL,
+  n INTEGER NOT NULL, -- place among the outputs of one seq
+  time INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  code TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (seq, n)
+) WITHOUT ROWID;
+`
+
+const ORDERS = `
+CREATE TABLE "order" (
+  number INTEGER PRIMARY KEY, -- its id is o<number>
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  side TEXT NOT NULL,
+  class TEXT NOT NULL,
+  reason TEXT NOT NULL, -- why it was decided
+  state TEXT NOT NULL,
+  open INTEGER NOT NULL,
+  code TEXT NOT NULL,
+  outcome TEXT NOT NULL, -- why it is in its state
+  json TEXT NOT NULL
+);
+CREATE INDEX order_open ON "order" (number) WHERE open = 1;
+CREATE TABLE attempt (
+  id TEXT PRIMARY KEY, -- o<number>.<try>
+  account TEXT NOT NULL,
+  executor TEXT NOT NULL,
+  state TEXT NOT NULL,
+  undecided INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  code TEXT NOT NULL,
+  armed_at INTEGER NOT NULL,
+  json TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX attempt_undecided ON attempt (id) WHERE undecided = 1;
+CREATE TABLE fill (
+  signature TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  attempt_id TEXT NOT NULL,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  side TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  tokens TEXT NOT NULL, -- base units; a supply may pass 2^63
+  decimals INTEGER NOT NULL,
+  trade_lamports INTEGER NOT NULL,
+  fee_lamports INTEGER NOT NULL,
+  rent_lamports INTEGER NOT NULL,
+  wallet_lamports INTEGER NOT NULL,
+  final INTEGER NOT NULL,
+  reversed INTEGER NOT NULL, -- a fork took it back
+  taken INTEGER, -- seq of the input by which the engine took it
+  PRIMARY KEY (signature, order_id)
+) WITHOUT ROWID;
+CREATE INDEX fill_taken ON fill (taken) WHERE taken IS NOT NULL;
+CREATE TABLE report (
+  id INTEGER PRIMARY KEY,
+  json TEXT NOT NULL,
+  seq INTEGER -- of the input by which the engine took it
+);
+CREATE INDEX report_untaken ON report (id) WHERE seq IS NULL;
+`
+
+const MONEY = `
+CREATE TABLE position (
+  id INTEGER PRIMARY KEY,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  state TEXT NOT NULL,
+  opened_at INTEGER NOT NULL,
+  tokens TEXT NOT NULL,
+  decimals INTEGER NOT NULL,
+  cost_lamports INTEGER NOT NULL,
+  realized_lamports INTEGER NOT NULL,
+  fee_lamports INTEGER NOT NULL,
+  closed_seq INTEGER, -- NULL while it is held
+  json TEXT NOT NULL
+);
+CREATE UNIQUE INDEX position_held ON position (account, mint) WHERE closed_seq IS NULL;
+CREATE TABLE account (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE bot (account TEXT NOT NULL, bot TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (account, bot)) WITHOUT ROWID;
+CREATE TABLE timer (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE mark (
+  account TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  high_price REAL NOT NULL,
+  PRIMARY KEY (account, mint)
+) WITHOUT ROWID;
+CREATE TABLE slot (
+  key TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  taken_at INTEGER NOT NULL, -- ns of that boot
+  done_at INTEGER,
+  PRIMARY KEY (key, id)
+) WITHOUT ROWID;
+CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
+`
+
+// What a scan needs comes first: the columns lie in this order in a chain of pages, and a reader stops at the last one it asks for.
+const TAPE = `
+CREATE TABLE block (
+  id INTEGER PRIMARY KEY,
+  segment INTEGER NOT NULL, -- 0: imported
+  format INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  first_seq INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  runs INTEGER NOT NULL, -- stretches without a gap in seq; those after the first are in table run
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  mint_count INTEGER NOT NULL,
+  kind BLOB NOT NULL,
+  token_index BLOB,
+  time BLOB NOT NULL,
+  price BLOB NOT NULL,
+  amount BLOB NOT NULL,
+  size BLOB NOT NULL,
+  stamp BLOB NOT NULL,
+  stamp_exact INTEGER NOT NULL, -- 0: offsets to first_time, 1: doubles
+  market_cap BLOB NOT NULL,
+  extra BLOB NOT NULL,
+  extra_index BLOB,
+  extra2 BLOB NOT NULL,
+  extra2_index BLOB,
+  mints TEXT NOT NULL, -- JSON: array
+  trader BLOB NOT NULL,
+  trader_index BLOB,
+  details TEXT, -- JSON: row to details of a new token
+  odd TEXT, -- JSON: {signature, trader}, row to a text that is not base58 of the right length
+  signature BLOB NOT NULL,
+  signature_index BLOB
+);
+CREATE INDEX block_seq ON block (last_seq);
+CREATE INDEX block_time ON block (last_time);
+CREATE INDEX block_segment ON block (segment, first_seq, last_seq, rows);
+CREATE TABLE run (
+  block INTEGER NOT NULL,
+  row INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (block, row)
+) WITHOUT ROWID;
+CREATE TABLE missing ( -- rows that the disk had no room for
+  first_seq INTEGER PRIMARY KEY,
+  last_seq INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  rows INTEGER NOT NULL
+);
+CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, to count with
+CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- of a double's last bit, by its exponent field
+`
+
+/** Each entry takes a journal from the version that is its index to the next one. Never edited once released. */
+const MIGRATIONS: readonly ((db: Database) => void)[] = [
+  (db) => {
+    db.exec(STREAM + ORDERS + MONEY + TAPE)
+    const number = db.prepare('INSERT INTO number VALUES (?)')
+    for (let n = 0; n < 512; n++) number.run(n)
+    const power = db.prepare('INSERT INTO power2 VALUES (?, ?)')
+    for (let exponent = 0; exponent < 2047; exponent++) power.run(exponent, 2 ** (Math.max(exponent, 1) - 1075))
+    db.exec(VIEWS)
+  },
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings a journal to the present schema, each step whole or not at all. */
+export function migrate(db: Database): void {
+  for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
+    db.transaction(() => {
+      MIGRATIONS[version]?.(db)
+      db.pragma(`application_id = ${APPLICATION_ID}`)
+      db.pragma(`user_version = ${version + 1}`)
+    }).exclusive()
+  }
+}
+
+export function versionOf(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number
+}

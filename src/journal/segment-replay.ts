@@ -1,0 +1,157 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { decodeJson } from '../core/json.ts'
+import type { Input, Output, StartInput } from '../core/messages.ts'
+import type { Mints } from '../core/mints.ts'
+import type { Millis, Seq } from '../core/units.ts'
+import type { RowSlice, TapeReader } from './tape-reader.ts'
+
+/** One start of one process. */
+export interface Segment {
+  readonly number: number
+  readonly firstSeq: Seq
+  readonly lastSeq: Seq
+  readonly time: Millis
+  readonly start: StartInput
+  /** When it ended in order; null after a crash, and while it runs. */
+  readonly ended: Millis | null
+  /** Market rows on the tape. */
+  readonly rows: number
+  /** Every seq of it is there: nothing was dropped with old tape or for want of room, so it can be replayed. */
+  readonly complete: boolean
+}
+
+/** What happened in a segment, in the order of its seqs; the outputs of a row or input come right behind it, so a slice ends with a row that
+ *  had outputs. The first item is the start. */
+export type SegmentItem =
+  | ({ readonly kind: 'rows' } & RowSlice)
+  | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
+  | {
+      readonly kind: 'output'
+      readonly seq: Seq
+      readonly time: Millis
+      readonly index: number
+      readonly output: Output
+    }
+
+interface SegmentRow {
+  readonly number: number
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+  readonly ended: Millis | null
+}
+
+interface StreamRow {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+}
+
+export function segmentsOf(db: Database): Segment[] {
+  const rows = db.prepare('SELECT number, seq, time, json, ended FROM segment ORDER BY number').all() as SegmentRow[]
+  const tape = db.prepare(
+    'SELECT coalesce(max(last_seq), 0) AS last, coalesce(sum(rows), 0) AS count FROM block WHERE segment = ?',
+  )
+  const inputs = db.prepare('SELECT coalesce(max(seq), 0) AS last, count(*) AS count FROM input WHERE segment = ?')
+  return rows.map(({ number, seq, time, json, ended }) => {
+    const [onTape, asInput] = [tape, inputs].map((one) => one.get(number) as { last: Seq; count: number }) as [
+      { last: Seq; count: number },
+      { last: Seq; count: number },
+    ]
+    const lastSeq = Math.max(seq, onTape.last, asInput.last)
+    const complete = lastSeq - seq === onTape.count + asInput.count
+    const start = decodeJson<StartInput>(json)
+    return { number, firstSeq: seq, lastSeq, time, start, ended, rows: onTape.count, complete }
+  })
+}
+
+/** Merges what lies in three tables. */
+export class SegmentReplay {
+  readonly #tape: TapeReader
+  readonly #inputs: Statement<[number], StreamRow>
+  readonly #outputs: Statement<[Seq, Seq], StreamRow & { n: number }>
+
+  constructor(db: Database, tape: TapeReader) {
+    this.#tape = tape
+    this.#inputs = db.prepare('SELECT seq, time, json FROM input WHERE segment = ? ORDER BY seq')
+    this.#outputs = db.prepare('SELECT seq, n, time, json FROM output WHERE seq BETWEEN ? AND ? ORDER BY seq, n')
+  }
+
+  *items(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
+    const { firstSeq, lastSeq, time, start } = segment
+    const outputs = new Peeked(this.#outputs.iterate(firstSeq, lastSeq))
+    const inputs = new Peeked(this.#inputs.iterate(segment.number))
+    try {
+      yield { kind: 'input', seq: firstSeq, time, input: start }
+      yield* outputsUpTo(outputs, firstSeq)
+      for (const slice of this.#tape.slices(mints, { from: firstSeq, to: lastSeq })) {
+        yield* inputsUpTo(inputs, slice.firstSeq, outputs)
+        yield* cut(slice, outputs)
+      }
+      yield* inputsUpTo(inputs, lastSeq, outputs)
+    } finally {
+      outputs.close()
+      inputs.close()
+    }
+  }
+}
+
+/** The rows of a slice, cut behind each that had outputs. */
+function* cut(slice: RowSlice, outputs: Peeked<StreamRow & { n: number }>): Generator<SegmentItem, void, undefined> {
+  const { block, to } = slice
+  const lastSeq = slice.firstSeq + to - slice.from - 1
+  let { from, firstSeq } = slice
+  while (from < to) {
+    const seq = outputs.next === undefined || outputs.next.seq > lastSeq ? lastSeq : outputs.next.seq
+    const end = from + seq - firstSeq + 1
+    yield { kind: 'rows', block, from, to: end, firstSeq }
+    yield* outputsUpTo(outputs, seq)
+    from = end
+    firstSeq = seq + 1
+  }
+}
+
+function* inputsUpTo(
+  inputs: Peeked<StreamRow>,
+  seq: Seq,
+  outputs: Peeked<StreamRow & { n: number }>,
+): Generator<SegmentItem, void, undefined> {
+  for (let row = inputs.take(seq); row !== undefined; row = inputs.take(seq)) {
+    yield { kind: 'input', seq: row.seq, time: row.time, input: decodeJson(row.json) }
+    yield* outputsUpTo(outputs, row.seq)
+  }
+}
+
+function* outputsUpTo(outputs: Peeked<StreamRow & { n: number }>, seq: Seq): Generator<SegmentItem, void, undefined> {
+  for (let row = outputs.take(seq); row !== undefined; row = outputs.take(seq))
+    yield { kind: 'output', seq: row.seq, time: row.time, index: row.n, output: decodeJson(row.json) }
+}
+
+/** An iterator whose next value can be looked at. */
+class Peeked<T extends { readonly seq: Seq }> {
+  next: T | undefined
+  readonly #rest: IterableIterator<T>
+
+  constructor(rest: IterableIterator<T>) {
+    this.#rest = rest
+    this.#advance()
+  }
+
+  /** The next value if its seq is not above `seq`. */
+  take(seq: Seq): T | undefined {
+    const value = this.next
+    if (value === undefined || value.seq > seq) return undefined
+    this.#advance()
+    return value
+  }
+
+  /** Gives the statement back where the rest is not wanted. */
+  close(): void {
+    this.#rest.return?.()
+  }
+
+  #advance(): void {
+    const { done, value } = this.#rest.next()
+    this.next = done === true ? undefined : value
+  }
+}

@@ -1,0 +1,74 @@
+import type { Database, Statement } from 'better-sqlite3'
+
+/** Everything that is ever written but blocks of the tape, by name. A record becomes one or more of these with their values, so that it
+ *  crosses to the writer's thread as plain values and can be tried again when a commit fails. */
+const STATEMENTS = {
+  segment: 'INSERT INTO segment (number, seq, time, config, code, seed, json) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  segmentEnded: 'UPDATE segment SET ended = ? WHERE number = ?',
+  input: 'INSERT INTO input (seq, segment, time, kind, json) VALUES (?, ?, ?, ?, ?)',
+  output: 'INSERT INTO output (seq, n, time, kind, bot, mint, code, reason, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  order: `INSERT INTO "order" (number, seq, time, account, bot, mint, side, class, reason, state, open, code, outcome, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', 1, '', '', ?)`,
+  orderState: 'UPDATE "order" SET state = ?, open = ?, code = ?, outcome = ? WHERE number = ?',
+  attempt: `INSERT INTO attempt (id, account, executor, state, undecided, signature, code, armed_at, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET state = excluded.state, undecided = excluded.undecided, signature = excluded.signature,
+      code = excluded.code, json = excluded.json`,
+  fill: `INSERT INTO fill (signature, order_id, attempt_id, account, bot, mint, side, slot, time, tokens, decimals,
+      trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+    ON CONFLICT DO UPDATE SET slot = excluded.slot, tokens = excluded.tokens, decimals = excluded.decimals,
+      trade_lamports = excluded.trade_lamports, fee_lamports = excluded.fee_lamports, rent_lamports = excluded.rent_lamports,
+      wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken)`,
+  fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
+  report: 'INSERT INTO report (id, json) VALUES (?, ?)',
+  reportTaken: 'INSERT INTO report (id, json, seq) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
+  position: `INSERT INTO position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports, realized_lamports,
+      fee_lamports, json, closed_seq)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
+    ON CONFLICT (account, mint) WHERE closed_seq IS NULL DO UPDATE SET bot = excluded.bot, state = excluded.state,
+      opened_at = excluded.opened_at, tokens = excluded.tokens, decimals = excluded.decimals,
+      cost_lamports = excluded.cost_lamports, realized_lamports = excluded.realized_lamports,
+      fee_lamports = excluded.fee_lamports, json = excluded.json`,
+  positionClosed: 'UPDATE position SET closed_seq = ? WHERE account = ? AND mint = ? AND closed_seq IS NULL',
+  account: 'INSERT INTO account (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
+  bot: 'INSERT INTO bot (account, bot, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
+  timer: 'INSERT INTO timer (id, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
+  timerCleared: 'DELETE FROM timer WHERE id = ?',
+  counter: `INSERT INTO counter (name, value) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET value = max(value, excluded.value)`,
+  mark: `INSERT INTO mark (account, mint, high_price) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET high_price = excluded.high_price`,
+  markCleared: 'DELETE FROM mark WHERE account = ? AND mint = ?',
+  slot: `INSERT INTO slot (key, id, boot, taken_at, done_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET boot = excluded.boot, taken_at = excluded.taken_at, done_at = excluded.done_at`,
+  slotsOver: 'DELETE FROM slot WHERE key = ? AND (boot <> ? OR done_at < ?)',
+  frame: 'INSERT INTO frame (time, why, text) VALUES (?, ?, ?)',
+  framesOver: 'DELETE FROM frame WHERE id <= (SELECT max(id) FROM frame) - ?',
+  missing: `INSERT INTO missing (first_seq, last_seq, segment, first_time, last_time, rows) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET last_seq = excluded.last_seq, last_time = excluded.last_time, rows = excluded.rows`,
+} as const
+
+export type StatementName = keyof typeof STATEMENTS
+export type SqlValue = string | number | bigint | null
+/** One statement with its values. */
+export type Write = readonly [StatementName, ...SqlValue[]]
+
+/** Statements of one connection, prepared when first used. */
+export class Statements {
+  readonly #db: Database
+  readonly #prepared = new Map<StatementName, Statement>()
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  run([name, ...values]: Write): void {
+    let statement = this.#prepared.get(name)
+    if (statement === undefined) {
+      statement = this.#db.prepare(STATEMENTS[name])
+      this.#prepared.set(name, statement)
+    }
+    statement.run(...values)
+  }
+}

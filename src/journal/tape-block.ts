@@ -1,0 +1,207 @@
+import { encodeBase58 } from '../core/base58.ts'
+import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../core/block.ts'
+import type { Mints } from '../core/mints.ts'
+import type { Seq } from '../core/units.ts'
+import { type OddTexts, SIGNATURE_BYTES, TRADER_BYTES } from './block-encoder.ts'
+import { decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
+
+/** The columns of table `block` that a scan reads. */
+export interface BlockRow {
+  readonly id: number
+  readonly segment: number
+  readonly rows: number
+  readonly first_seq: Seq
+  readonly last_seq: Seq
+  readonly runs: number
+  readonly first_time: number
+  readonly mint_count: number
+  readonly kind: Uint8Array
+  readonly token_index: Uint8Array | null
+  readonly time: Uint8Array
+  readonly price: Uint8Array
+  readonly amount: Uint8Array
+  readonly size: Uint8Array
+  readonly stamp: Uint8Array
+  readonly stamp_exact: number
+  readonly market_cap: Uint8Array
+  readonly extra: Uint8Array
+  readonly extra_index: Uint8Array | null
+  readonly extra2: Uint8Array
+  readonly extra2_index: Uint8Array | null
+  readonly mints: string
+}
+
+/** Those that are read once somebody asks for a text. */
+export interface TextRow {
+  readonly trader: Uint8Array
+  readonly trader_index: Uint8Array | null
+  readonly details: string | null
+  readonly odd: string | null
+  readonly signature: Uint8Array
+  readonly signature_index: Uint8Array | null
+}
+
+/** A stretch of rows whose seqs count up by one. */
+export interface Run {
+  readonly row: number
+  readonly seq: Seq
+}
+
+/** A block of the tape. Columns that few strategies look at are decoded at the first look. */
+export class TapeBlock implements Block {
+  readonly length: number
+  readonly texts: Texts
+  readonly mints: readonly string[]
+  readonly time: Float64Array
+  readonly kind: Uint8Array
+  readonly token: Uint32Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+  readonly segment: number
+  /** First has row 0; in the order of rows. */
+  readonly runs: readonly Run[]
+  readonly #row: BlockRow
+  #stamp: Float64Array | undefined
+  #marketCap: Float64Array | undefined
+  #extra: Float64Array | undefined
+  #extra2: Float64Array | undefined
+
+  /** `laterRuns` are those after the first; `loadTexts` reads the rest of the row from the journal, once. */
+  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, loadTexts: () => TextRow) {
+    const { rows } = row
+    this.#row = row
+    this.length = rows
+    this.segment = row.segment
+    this.runs = [{ row: 0, seq: row.first_seq }, ...laterRuns]
+    this.mints = mints.list
+    this.texts = new TapeTexts(loadTexts)
+    this.time = decodeOffsets(row.time, row.first_time, rows)
+    this.kind = decodeKinds(row.kind, rows)
+    this.token = tokensOf(row, mints)
+    this.price = decodeDoubles({ entries: row.price, index: null }, rows)
+    this.amount = decodeDoubles({ entries: row.amount, index: null }, rows)
+    this.size = decodeDoubles({ entries: row.size, index: null }, rows)
+  }
+
+  get stamp(): Float64Array {
+    const { stamp, stamp_exact, first_time, rows } = this.#row
+    this.#stamp ??= stamp_exact
+      ? decodeDoubles({ entries: stamp, index: null }, rows)
+      : decodeOffsets(stamp, first_time, rows)
+    return this.#stamp
+  }
+
+  get marketCap(): Float64Array {
+    const { market_cap, rows } = this.#row
+    this.#marketCap ??= decodeDoubles({ entries: market_cap, index: null }, rows)
+    return this.#marketCap
+  }
+
+  get extra(): Float64Array {
+    const { extra, extra_index, rows } = this.#row
+    this.#extra ??= decodeDoubles({ entries: extra, index: extra_index }, rows)
+    return this.#extra
+  }
+
+  get extra2(): Float64Array {
+    const { extra2, extra2_index, rows } = this.#row
+    this.#extra2 ??= decodeDoubles({ entries: extra2, index: extra2_index }, rows)
+    return this.#extra2
+  }
+}
+
+/** Rows `from` to `to` of a block as a block of their own, without a copy. */
+export function partOf(block: Block, from: number, to: number): Block {
+  if (from === 0 && to === block.length) return block
+  const { texts } = block
+  return {
+    length: to - from,
+    mints: block.mints,
+    texts: {
+      signature: (row) => texts.signature(from + row),
+      trader: (row) => texts.trader(from + row),
+      details: (row) => texts.details(from + row),
+    },
+    time: block.time.subarray(from, to),
+    kind: block.kind.subarray(from, to),
+    token: block.token.subarray(from, to),
+    price: block.price.subarray(from, to),
+    amount: block.amount.subarray(from, to),
+    size: block.size.subarray(from, to),
+    stamp: block.stamp.subarray(from, to),
+    marketCap: block.marketCap.subarray(from, to),
+    extra: block.extra.subarray(from, to),
+    extra2: block.extra2.subarray(from, to),
+  }
+}
+
+function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
+  const names = JSON.parse(row.mints) as string[]
+  const numbers = Uint32Array.from(names, (mint) => mints.intern(mint))
+  const tokens = new Uint32Array(row.rows)
+  if (row.token_index === null) return tokens.fill(numbers[0] as number)
+  const index = decodeIndex(row.token_index, row.mint_count)
+  for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
+  return tokens
+}
+
+/** Signatures and traders as bytes, read from the journal when the first is asked for and written as text each time. */
+class TapeTexts implements Texts {
+  readonly #load: () => TextRow
+  #columns: TextColumns | undefined
+
+  constructor(load: () => TextRow) {
+    this.#load = load
+  }
+
+  signature(row: number): string {
+    const { odd, signature } = this.#read()
+    return odd?.signature?.[row] ?? textAt(signature, row, SIGNATURE_BYTES)
+  }
+
+  trader(row: number): string {
+    const { odd, trader } = this.#read()
+    return odd?.trader?.[row] ?? textAt(trader, row, TRADER_BYTES)
+  }
+
+  details(row: number): TokenDetails {
+    return this.#read().details?.[row] ?? NO_DETAILS
+  }
+
+  #read(): TextColumns {
+    this.#columns ??= textColumnsOf(this.#load())
+    return this.#columns
+  }
+}
+
+interface KeyColumn {
+  readonly entries: Uint8Array
+  readonly index: Uint8Array | Uint16Array | null
+}
+
+interface TextColumns {
+  readonly trader: KeyColumn
+  readonly signature: KeyColumn
+  readonly details: Record<number, TokenDetails> | null
+  readonly odd: OddTexts | null
+}
+
+function textColumnsOf(row: TextRow): TextColumns {
+  return {
+    trader: keyColumn(row.trader, row.trader_index, TRADER_BYTES),
+    signature: keyColumn(row.signature, row.signature_index, SIGNATURE_BYTES),
+    details: row.details === null ? null : (JSON.parse(row.details) as Record<number, TokenDetails>),
+    odd: row.odd === null ? null : (JSON.parse(row.odd) as OddTexts),
+  }
+}
+
+function keyColumn(entries: Uint8Array, index: Uint8Array | null, width: number): KeyColumn {
+  return { entries, index: index === null ? null : decodeIndex(index, entries.length / width) }
+}
+
+function textAt({ entries, index }: KeyColumn, row: number, width: number): string {
+  const at = (index === null ? row % (entries.length / width) : (index[row] as number)) * width
+  const bytes = entries.subarray(at, at + width)
+  return bytes.every((byte) => byte === 0) ? '' : encodeBase58(bytes)
+}

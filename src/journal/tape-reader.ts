@@ -1,0 +1,113 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { Block } from '../core/block.ts'
+import { SluiceError } from '../core/errors.ts'
+import type { Mints } from '../core/mints.ts'
+import type { Seq } from '../core/units.ts'
+import { BLOCK_FORMAT } from './schema.ts'
+import { type BlockRow, partOf, type Run, TapeBlock, type TextRow } from './tape-block.ts'
+
+/** A range of seqs, both ends in it; empty where `from` > `to`. */
+export interface SeqRange {
+  readonly from: Seq
+  readonly to: Seq
+}
+
+/** A stretch of rows of one block whose seqs count up by one. */
+export interface RowSlice {
+  readonly block: Block
+  readonly from: number
+  readonly to: number
+  readonly firstSeq: Seq
+}
+
+const SCAN_COLUMNS = `id, segment, rows, first_seq, last_seq, runs, first_time, mint_count, kind, token_index, time, price, amount, size,
+  stamp, stamp_exact, market_cap, extra, extra_index, extra2, extra2_index, mints, format`
+
+/** Blocks of the tape, in the order of their seqs. */
+export class TapeReader {
+  readonly #path: string
+  readonly #next: Statement<[Seq], BlockRow & { format: number }>
+  readonly #runs: Statement<[number], Run>
+  readonly #texts: Statement<[number], TextRow>
+  readonly #last: Statement<[], { last_time: number; last_seq: Seq }>
+  readonly #firstAfter: Statement<[number], Seq>
+
+  constructor(path: string, db: Database) {
+    this.#path = path
+    this.#next = db.prepare(`SELECT ${SCAN_COLUMNS} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`)
+    this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
+    this.#texts = db.prepare(
+      'SELECT trader, trader_index, details, odd, signature, signature_index FROM block WHERE id = ?',
+    )
+    this.#last = db.prepare('SELECT last_time, last_seq FROM block ORDER BY last_seq DESC LIMIT 1')
+    this.#firstAfter = db.prepare<[number], Seq>('SELECT min(first_seq) FROM block WHERE last_time >= ?').pluck()
+  }
+
+  /** Whole blocks that hold rows of the range, one at a time. Texts of a block can be read while the journal is open and the block is not
+   *  dropped from it. Throws SluiceError where a block has a format that this program does not know. */
+  *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
+    for (let seq = from; seq <= to; ) {
+      const row = this.#next.get(seq)
+      if (row === undefined || row.first_seq > to) return
+      if (row.format > BLOCK_FORMAT)
+        throw new SluiceError(
+          `${this.#path} holds tape of a newer Sluice (format ${row.format}); update Sluice to read it`,
+        )
+      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.id) : [], mints, () => this.#textsOf(row.id))
+      seq = row.last_seq + 1
+    }
+  }
+
+  /** The rows of the range alone, as blocks without a gap in seq inside them or not: for who needs no seq. */
+  *rows(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
+    for (const block of this.blocks(mints, range)) {
+      const from = rowAt(block, range.from)
+      const to = rowAt(block, range.to + 1)
+      if (from < to) yield partOf(block, from, to)
+    }
+  }
+
+  /** The rows of the range as stretches that know their seqs. */
+  *slices(mints: Mints, range: SeqRange): Generator<RowSlice, void, undefined> {
+    for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
+  }
+
+  /** The seqs of the last `seconds` of tape, counted back from its last row. */
+  lastSeconds(seconds: number, mints: Mints): SeqRange {
+    const last = this.#last.get()
+    if (last === undefined) return { from: 1, to: 0 }
+    const since = last.last_time - seconds * 1000
+    const first = this.#firstAfter.get(since) as Seq
+    const [block] = this.blocks(mints, { from: first, to: first })
+    const row = block?.time.findIndex((time) => time >= since) ?? -1
+    return { from: block === undefined || row < 0 ? first : seqAt(block, row), to: last.last_seq }
+  }
+
+  #textsOf(id: number): TextRow {
+    const row = this.#texts.get(id)
+    if (row === undefined) throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
+    return row
+  }
+}
+
+function* slicesOf(block: TapeBlock, range: SeqRange): Generator<RowSlice, void, undefined> {
+  for (const [index, run] of block.runs.entries()) {
+    const end = block.runs[index + 1]?.row ?? block.length
+    const from = Math.max(run.row, run.row + range.from - run.seq)
+    const to = Math.min(end, run.row + range.to - run.seq + 1)
+    if (from < to) yield { block, from, to, firstSeq: run.seq + from - run.row }
+  }
+}
+
+function seqAt(block: TapeBlock, row: number): Seq {
+  const run = block.runs.findLast((one) => one.row <= row) as Run
+  return run.seq + row - run.row
+}
+
+/** The first row whose seq is not below `seq`; the block's length where there is none. */
+function rowAt(block: TapeBlock, seq: Seq): number {
+  const index = block.runs.findLastIndex((run) => run.seq <= seq)
+  if (index < 0) return 0
+  const run = block.runs[index] as Run
+  return Math.min(block.runs[index + 1]?.row ?? block.length, run.row + seq - run.seq)
+}

@@ -1,0 +1,82 @@
+// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time that a message event takes.
+import { receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { SluiceError } from '../core/errors.ts'
+import { LiveBlock } from '../core/live-block.ts'
+import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } from './journal-thread.ts'
+import { Writer } from './writer.ts'
+
+/** With the 25 ms of the other side: no row is older than 250 ms before it is durable. */
+const FLUSH_MS = 200
+/** While orders leave no pause, the log is tidied after one of them at least so often. */
+const TIDY_MS = 1000
+
+const { path, options, port, bell } = workerData as ThreadStart
+const mints: string[] = []
+let block: LiveBlock
+let tidiedAt = performance.now()
+
+function say(message: FromThread): void {
+  port.postMessage(message)
+}
+
+function rowsOf({ memory, from, to, firstSeq }: SharedSlice) {
+  if (memory !== null) block = new LiveBlock(mints, memory.capacity, memory.buffer)
+  return { block, from, to, firstSeq }
+}
+
+function take(writer: Writer, { segment, time, slices, writes, mintsAt, mints: more }: BatchMessage): void {
+  mints.length = mintsAt
+  for (const mint of more) mints.push(mint)
+  writer.take({ segment, time, slices: slices.map(rowsOf), writes })
+}
+
+/** Reads everything that has come, then makes it durable if a commit is among it: all commits that wait share one transaction. */
+function turn(writer: Writer): 'go on' | 'end' {
+  let commits = 0
+  let closing = false
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    const message = next.message as ToThread
+    if (message.kind === 'batch') take(writer, message)
+    if (message.kind === 'commit') commits++
+    if (message.kind === 'close') closing = true
+  }
+  const isDue = writer.waitingSince !== undefined && performance.now() - writer.waitingSince >= FLUSH_MS
+  if (commits > 0 || isDue) writer.flush()
+  if (commits > 0) say({ kind: 'committed', count: commits })
+  if (isDue || performance.now() - tidiedAt >= TIDY_MS) tidy(writer)
+  if (closing) writer.close()
+  return closing ? 'end' : 'go on'
+}
+
+function tidy(writer: Writer): void {
+  tidiedAt = performance.now()
+  writer.tidy()
+}
+
+/** Sleeps until the bell rings or the oldest row is due. */
+function sleep(writer: Writer, heard: number): void {
+  const { waitingSince } = writer
+  const due = waitingSince === undefined ? TIDY_MS : Math.max(1, waitingSince + FLUSH_MS - performance.now())
+  Atomics.wait(bell, 0, heard, due)
+}
+
+function serve(): void {
+  const writer = new Writer(path, options, (space) => say({ kind: 'space', space }))
+  say({ kind: 'ready' })
+  for (;;) {
+    const heard = Atomics.load(bell, 0)
+    if (turn(writer) === 'end') break
+    sleep(writer, heard)
+  }
+  say({ kind: 'closed' })
+}
+
+try {
+  serve()
+} catch (error) {
+  say({
+    kind: 'failed',
+    message: (error as Error).message,
+    exitCode: error instanceof SluiceError ? error.exitCode : null,
+  })
+}
