@@ -1,0 +1,227 @@
+import { expect, test } from 'vitest'
+import type { Slot } from '../../src/core/ports.ts'
+import { Limiter, type RequestClass } from '../../src/runtime/limiter.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+
+const MINUTE = 60_000
+
+function limiterOf(clock: SimulatedClock, slots: number, more: Partial<ConstructorParameters<typeof Limiter>[0]> = {}) {
+  const monotonicMs = () => clock.now()
+  return new Limiter({
+    key: 'k',
+    clock,
+    monotonicMs,
+    boot: 'b',
+    requestsPerMinute: slots,
+    past: 'fresh',
+    write: () => {},
+    ...more,
+  })
+}
+
+/** Asks for a slot and notes when it came. */
+function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: string[] = []): { slot?: Slot } {
+  const asked: { slot?: Slot } = {}
+  limiter.request(kind, (slot) => {
+    asked.slot = slot
+    got.push(`${kind} ${clock.now()}`)
+  })
+  return asked
+}
+
+/** Takes as many of `count` slots as are free. */
+function take(limiter: Limiter, count: number, kind: RequestClass = 'exit'): Slot[] {
+  const slots: Slot[] = []
+  for (let index = 0; index < count; index++) limiter.request(kind, (slot) => slots.push(slot))?.()
+  return slots
+}
+
+test('a slot is free a minute after its request completed, not a minute after it was sent', () => {
+  const clock = new SimulatedClock(1_000_000)
+  const limiter = limiterOf(clock, 1)
+  const [slot] = take(limiter, 1)
+  const next = ask(limiter, clock, 'exit')
+  clock.advanceTo(1_003_000)
+  limiter.done(slot as Slot)
+  clock.advanceTo(1_062_999)
+  expect(next.slot).toBeUndefined()
+  clock.advanceTo(1_063_000)
+  expect(next.slot).toBeDefined()
+})
+
+test('a fifth of the slots is for exits and reconciliation', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 10)
+  expect(take(limiter, 9, 'entry')).toHaveLength(8)
+  expect(take(limiter, 3, 'reconcile')).toHaveLength(2)
+  expect(take(limiter, 1, 'exit')).toHaveLength(0)
+})
+
+test.each([1, 2, 3, 4])('a plan of %i requests still lets entries through', (slots) => {
+  const clock = new SimulatedClock()
+  expect(take(limiterOf(clock, slots), slots, 'entry')).toHaveLength(slots)
+})
+
+test('exits go before reconciliation, that before entries, each in its order; a repeated exit goes first', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 5)
+  const first = take(limiter, 5)
+  const got: string[] = []
+  for (const name of ['entry a', 'entry b', 'reconcile a', 'exit a', 'exit b']) {
+    limiter.request(name.split(' ')[0] as RequestClass, () => got.push(name))
+  }
+  limiter.request('exit', () => got.push('exit again'), true)
+  const leave = limiter.request('exit', () => got.push('exit that left'))
+  leave?.()
+  for (const slot of first) limiter.done(slot)
+  clock.advanceTo(MINUTE)
+  expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // one slot is left, and reserved
+})
+
+test('a request that was never sent gives its slot back at once, and the log says so', () => {
+  const clock = new SimulatedClock(200_000)
+  const log: Slot[] = []
+  const limiter = limiterOf(clock, 1, { write: (slot) => log.push(slot) })
+  const [slot] = take(limiter, 1)
+  const next = ask(limiter, clock, 'exit')
+  limiter.giveBack(slot as Slot)
+  expect(next.slot).toBeDefined()
+  expect(log.map(({ id, doneAt }) => [id, doneAt])).toEqual([
+    [1, null],
+    [1, 140_000_000_000n],
+    [2, null],
+  ])
+})
+
+test('with fewer slots there is no new one until enough are free; with more, there are more at once', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 4)
+  const slots = take(limiter, 4)
+  limiter.setRequestsPerMinute(2)
+  for (const [index, slot] of slots.entries()) {
+    clock.advanceTo(index * 1000)
+    limiter.done(slot)
+  }
+  const next = ask(limiter, clock, 'exit')
+  clock.advanceTo(MINUTE + 1_999)
+  expect(next.slot).toBeUndefined()
+  clock.advanceTo(MINUTE + 2_000)
+  expect(next.slot).toBeDefined()
+  limiter.setRequestsPerMinute(10)
+  expect(take(limiter, 7)).toHaveLength(7)
+})
+
+test('a 429 halves the rate once for all that were under way, honours Retry-After, and the rate comes back slowly', () => {
+  const clock = new SimulatedClock(100_000)
+  const limiter = limiterOf(clock, 100)
+  const slots = take(limiter, 3)
+  clock.advanceTo(100_100)
+  for (const slot of slots) {
+    limiter.done(slot)
+    limiter.throttled(slot, 5_000)
+  }
+  expect(limiter.status()).toMatchObject({ allowed: 50 })
+  const next = ask(limiter, clock, 'exit')
+  clock.advanceTo(105_099)
+  expect(next.slot).toBeUndefined()
+  clock.advanceTo(105_100)
+  expect(next.slot).toBeDefined()
+  clock.advanceTo(100_100 + 4 * MINUTE)
+  expect(limiter.status()).toMatchObject({ allowed: 70 })
+  clock.advanceTo(100_100 + 11 * MINUTE)
+  expect(limiter.status()).toMatchObject({ allowed: 100 })
+})
+
+test('however often it is refused, a tenth of the slots is left, and what waits for a slot gets it as the rate recovers', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 20)
+  for (let time = 0; time < 20; time++) {
+    clock.advanceTo(time * MINUTE * 1.1)
+    for (const slot of take(limiter, 1)) {
+      limiter.done(slot)
+      limiter.throttled(slot)
+    }
+  }
+  expect(limiter.status()).toMatchObject({ allowed: 2 })
+  take(limiter, 1)
+  const next = ask(limiter, clock, 'exit')
+  clock.advanceTo(clock.now() + MINUTE) // a twentieth of 20
+  expect(next.slot).toBeDefined()
+})
+
+test('nobody gets a slot while the key is refused', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 5)
+  limiter.close()
+  const exit = ask(limiter, clock, 'exit')
+  clock.advanceTo(10 * MINUTE)
+  expect(exit.slot).toBeUndefined()
+  limiter.open()
+  expect(exit.slot).toBeDefined()
+})
+
+const at = (ms: number): bigint => BigInt(ms) * 1_000_000n
+const slot = (id: number, takenAt: number, doneAt: number | null, boot = 'b'): Slot => ({
+  key: 'k',
+  id,
+  boot,
+  takenAt: at(takenAt),
+  doneAt: doneAt === null ? null : at(doneAt),
+})
+
+test.each([
+  ['a fresh key', 'fresh' as const, [0, 0]],
+  ['a lost log', [], [MINUTE, MINUTE]],
+  ['a log of another boot', [slot(1, 5, 6, 'earlier')], [MINUTE, MINUTE]],
+  ['a log that ends in the future', [slot(1, 999_999, null)], [MINUTE, MINUTE]],
+  ['a request that completed 50 s ago', [slot(1, 99_000, 100_000)], [0, 10_000]],
+  ['one that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
+  ['one that was under way two minutes ago', [slot(1, 20_000, null)], [0, 0]],
+  ['one of this boot after one of another', [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)], [0, 0]],
+])('%s', (_what, past, waits) => {
+  const clock = new SimulatedClock(150_000)
+  const got: string[] = []
+  const limiter = limiterOf(clock, 2, { past })
+  ask(limiter, clock, 'exit', got)
+  ask(limiter, clock, 'exit', got)
+  clock.advanceTo(150_000 + 2 * MINUTE)
+  expect(got).toEqual(waits.map((wait) => `exit ${150_000 + wait}`))
+})
+
+test('a lost request is written as done, so that the next start does not hold it again', () => {
+  const clock = new SimulatedClock(150_000)
+  const log: Slot[] = []
+  limiterOf(clock, 2, { past: [slot(1, 149_000, null)], write: (row) => log.push(row) })
+  expect(log).toEqual([slot(1, 149_000, 150_000)])
+})
+
+test('with load, the slots open to a class are in use, and nobody holds a timer afterwards', () => {
+  for (const [kind, open] of [
+    ['exit', 50],
+    ['entry', 40],
+  ] as const) {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 50)
+    let served = 0
+    let backlog = 2_000
+    const again = (): void => {
+      if (backlog-- <= 0) return
+      limiter.request(kind, (taken) => {
+        served++
+        clock.after((served * 7919) % 3_000, () => limiter.done(taken))
+        again()
+      })
+    }
+    for (let line = 0; line < 100; line++) again()
+    let used = 0
+    const samples = 3_000
+    for (let sample = 0; sample < samples; sample++) {
+      clock.advanceTo(clock.now() + 100)
+      used += limiter.status().held
+    }
+    expect(used / samples / open).toBeGreaterThanOrEqual(0.97)
+    backlog = 0
+    clock.advanceTo(clock.now() + 100 * MINUTE)
+    expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+  }
+})

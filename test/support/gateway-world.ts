@@ -1,0 +1,239 @@
+import type { ErrorCode } from '../../src/core/errors.ts'
+import type { Input } from '../../src/core/messages.ts'
+import type { OpenOrder } from '../../src/core/money.ts'
+import {
+  type Attempt,
+  type ExecutionReport,
+  isOpen,
+  isUndecided,
+  ORDER_MOVES,
+  type Order,
+} from '../../src/core/order.ts'
+import type { Clock, Executor, Journal, JournalRecord, Outcome, Slot } from '../../src/core/ports.ts'
+import { lamports } from '../../src/core/units.ts'
+import { Gateway } from '../../src/runtime/gateway.ts'
+import { Limiter } from '../../src/runtime/limiter.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+
+/** Outcomes of one attempt and when they come, ms after its execution. */
+export type Script = readonly (readonly [number, Outcome | ((attempt: Attempt) => Outcome)])[]
+
+type Row = { kind: 'order'; order: Order } | { kind: 'taken'; id: number } | JournalRecord
+
+let count = 0
+
+/** An exit (a sale of everything) unless `more` says otherwise; each of a mint of its own. */
+export function anOrder(more: Partial<Order> = {}): Order {
+  count++
+  return {
+    id: `o${count}`,
+    seq: count,
+    time: 0,
+    account: 'a',
+    bot: 'bot',
+    mint: `mint${count}`,
+    side: 'sell',
+    class: 'exit',
+    size: { kind: 'all' },
+    slippagePercents: [5, 15, 30],
+    priorityFeeLamports: null,
+    reserveLamports: lamports(0),
+    notAfter: null,
+    price: null,
+    reason: 'test',
+    ...more,
+  }
+}
+
+export function aBuy(more: Partial<Order> = {}): Order {
+  const time = more.time ?? 0
+  const size = { kind: 'sol', lamports: lamports(1e8) } as const
+  return anOrder({ side: 'buy', class: 'entry', size, slippagePercents: [5], notAfter: time + 10_000, ...more })
+}
+
+export function fillOf(attempt: Attempt, final: boolean): Outcome {
+  const { orderId, account, bot, mint, side } = attempt
+  const none = lamports(0)
+  const fill = {
+    signature: `s${attempt.id}`,
+    orderId,
+    attemptId: attempt.id,
+    account,
+    bot,
+    mint,
+    side,
+    slot: 1,
+    time: 0,
+  }
+  const amounts = { tokens: 1n, decimals: 6, tradeLamports: none, feeLamports: none, rentLamports: none }
+  return { kind: 'filled', fill: { ...fill, ...amounts, walletLamports: none, final }, final }
+}
+
+/** Around a gateway: a clock, a journal of which only what was committed survives a crash, an executor that does as its script says, and the
+ *  engine's part of the talk. It asserts what must hold whatever happens. */
+export class GatewayWorld {
+  readonly clock = new SimulatedClock(1_000)
+  /** What was executed, in order. */
+  readonly executed: Attempt[] = []
+  /** What the engine heard, in order, as far as it remembers. */
+  heard: ExecutionReport[] = []
+  /** Called with the number of the attempt among those of its order, from 1. */
+  script: (attempt: Attempt, number: number) => Script = () => []
+  commitMs = 0
+  commits = 0
+  gateway!: Gateway
+  limiter!: Limiter
+  readonly #slots: number
+  #rows: Row[] = []
+  #durable = 0
+  #life = 0
+
+  constructor(slots = 100) {
+    this.#slots = slots
+    this.#start('fresh')
+  }
+
+  /** As the runner does it: the engine's output is written, then acted on. */
+  submit(order: Order): void {
+    this.#rows.push({ kind: 'order', order })
+    this.gateway.submit(order)
+  }
+
+  /** Lets everything that is under way come to its end. */
+  settle(ms = 3_600_000): void {
+    this.clock.advanceTo(this.clock.now() + ms)
+  }
+
+  /** The states that the engine heard of an order, with their codes. */
+  told(order: Order): string[] {
+    return this.heard
+      .filter(({ orderId }) => orderId === order.id)
+      .map(({ state, code }) => (code === '' ? state : `${state} ${code}`))
+  }
+
+  stateOf(order: Order): ExecutionReport['state'] {
+    return this.heard.findLast(({ orderId }) => orderId === order.id)?.state ?? 'accepted'
+  }
+
+  /** Orders whose acceptance outlived all crashes. */
+  get orders(): Order[] {
+    return this.#rows.flatMap((row) => (row.kind === 'order' ? [row.order] : []))
+  }
+
+  /** The process dies; of what was not durable yet, the first `share` had reached the disk. A new one goes on from the journal. */
+  crash(share: number): void {
+    this.#life++
+    this.#durable += Math.floor((this.#rows.length - this.#durable) * share)
+    this.#rows.length = this.#durable
+    const records = <K extends Row['kind']>(kind: K) =>
+      this.#rows.filter((row): row is Extract<Row, { kind: K }> => row.kind === kind)
+    const takenIds = new Set(records('taken').map(({ id }) => id))
+    const reports = records('report')
+    this.heard = reports.filter(({ id }) => takenIds.has(id)).map(({ report }) => report)
+    const attempts = [...new Map(records('attempt').map(({ attempt }) => [attempt.id, attempt])).values()]
+    const slots = new Map(records('slot').map(({ slot }) => [slot.id, slot]))
+    this.#start([...slots.values()], (reports.at(-1)?.id ?? 0) + 1)
+    const orders: OpenOrder[] = this.orders
+      .map((order) => ({ order, state: this.stateOf(order) }))
+      .filter(
+        ({ order, state }) =>
+          isOpen(state) || attempts.some((one) => one.orderId === order.id && isUndecided(one.state)),
+      )
+    this.gateway.resume(
+      orders,
+      attempts,
+      reports.filter(({ id }) => !takenIds.has(id)),
+    )
+  }
+
+  #start(past: readonly Slot[] | 'fresh', nextReport = 1): void {
+    const life = this.#life
+    const { clock } = this
+    // Timers and commits of a process die with it.
+    const ours: Clock = {
+      now: () => clock.now(),
+      after: (ms, run) => clock.after(ms, () => life === this.#life && run()),
+    }
+    const monotonicMs = () => clock.now()
+    const journal = this.#journal(ours)
+    const write = (slot: Slot): void => journal.write({ kind: 'slot', slot })
+    const limits = { key: 'k', boot: 'b', requestsPerMinute: this.#slots, past, write }
+    this.limiter = new Limiter({ clock: ours, monotonicMs, ...limits })
+    const route = { kind: 'cloud' as const, executor: this.#executor(ours), limiter: this.limiter }
+    const post = (input: Input): void => this.#hear(input)
+    this.gateway = new Gateway({ clock: ours, monotonicMs, journal, route: () => route, post, nextReport })
+  }
+
+  #journal(clock: Clock): Journal {
+    return {
+      rows: () => {},
+      input: () => {},
+      output: () => {},
+      write: (record) => {
+        this.#rows.push(structuredClone(record))
+      },
+      commit: (then) => {
+        this.commits++
+        const length = this.#rows.length
+        const done = (): void => {
+          this.#durable = Math.max(this.#durable, length)
+          then()
+        }
+        if (this.commitMs === 0) done()
+        else clock.after(this.commitMs, done)
+      },
+    }
+  }
+
+  #executor(clock: Clock): Executor {
+    const say = (attempt: Attempt, script: Script, done: (outcome: Outcome) => void): void => {
+      for (const [ms, outcome] of script) {
+        clock.after(ms, () => done(typeof outcome === 'function' ? outcome(attempt) : outcome))
+      }
+    }
+    return {
+      execute: (attempt, done) => {
+        const number = this.executed.filter(({ orderId }) => orderId === attempt.orderId).length + 1
+        this.#checkExecution(attempt)
+        this.executed.push({ ...attempt })
+        say(attempt, this.script(attempt, number), done)
+      },
+      resume: (attempt, done) => say(attempt, this.#truth(attempt), done),
+    }
+  }
+
+  /** Nothing executes that is not durable: the order, the attempt as armed, and a slot for it; and each attempt once. */
+  #checkExecution(attempt: Attempt): void {
+    const durable = this.#rows.slice(0, this.#durable)
+    const isWritten = durable.some((row) => row.kind === 'attempt' && row.attempt.id === attempt.id)
+    const isAccepted = durable.some((row) => row.kind === 'order' && row.order.id === attempt.orderId)
+    if (!isWritten || !isAccepted) throw new Error(`${attempt.id} executes before its commit`)
+    if (durable.filter(({ kind }) => kind === 'slot').length === 0) throw new Error(`${attempt.id} has no slot`)
+    if (this.executed.some(({ id }) => id === attempt.id)) throw new Error(`${attempt.id} executes twice`)
+  }
+
+  /** What a look-up finds: the attempt's own end where it was executed, else that it can not execute any more. */
+  #truth(attempt: Attempt): Script {
+    const number = this.executed
+      .filter(({ orderId }) => orderId === attempt.orderId)
+      .findIndex(({ id }) => id === attempt.id)
+    const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
+    const outcome = typeof end === 'function' ? end(attempt) : end
+    if (outcome?.kind === 'filled' || outcome?.kind === 'reverted') return [[20_000, outcome]]
+    return [[200_000, { kind: 'absent' }]]
+  }
+
+  /** The engine: asserts the moves of orders, as the book does. */
+  #hear(input: Input): void {
+    if (input.kind !== 'report') throw new Error(`the gateway posts ${input.kind}`)
+    const { orderId, state } = input.report
+    const before = this.heard.findLast((report) => report.orderId === orderId)?.state ?? 'accepted'
+    if (before !== state && !ORDER_MOVES[before].includes(state)) throw new Error(`${orderId}: ${before} -> ${state}`)
+    this.#rows.push({ kind: 'taken', id: input.id })
+    this.heard.push(input.report)
+  }
+
+  cancel(order: Order, code: ErrorCode = 'CANCELLED'): void {
+    this.gateway.cancel(order.id, code)
+  }
+}
