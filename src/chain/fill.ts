@@ -1,0 +1,105 @@
+import type { ErrorCode } from '../core/errors.ts'
+import type { Attempt, Fill } from '../core/order.ts'
+import { type Lamports, lamports, type Millis, type TokenAmount } from '../core/units.ts'
+import { type LandedTransaction, readTransaction, type TokenBalance } from './transaction.ts'
+
+/** What a landed transaction says of an attempt. */
+export type Reading =
+  | { kind: 'filled'; fill: Fill }
+  | { kind: 'reverted'; feeLamports: Lamports; code: ErrorCode }
+  /** It is not what the attempt would have done, or cannot be read. */
+  | { kind: 'other'; reason: string }
+
+/** Custom error numbers with which the programs that launch and trade such tokens say that the price moved: pump.fun 6002, 6003 and 6042,
+ *  PumpSwap 6004 and 6040, Jupiter 6001, Raydium CPMM 6005. The number alone is read: the retry that it allows is harmless where it is
+ *  another program's. */
+const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
+
+/**
+ * Reads our execution from the answer of getTransaction. All from balances before and after, so that no program needs to be known:
+ *
+ *   tokens = the wallet's token accounts of this mint (Token and Token-2022), after less before
+ *   fee    = base and priority fee, where the wallet paid it (it is the first account)
+ *   rent   = lamports in the wallet's own token accounts, after less before: rent put in or got back, and wrapped SOL, which is still ours
+ *   trade  = change of the wallet, less fee and rent
+ *
+ * `seenAt` stands in where the block has no time.
+ */
+export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
+  const transaction = readTransaction(answer)
+  if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
+  const index = transaction.accounts.indexOf(wallet)
+  if (index < 0 || index >= transaction.signers)
+    return { kind: 'other', reason: 'the wallet did not sign this transaction' }
+  const feeLamports = lamports(index === 0 ? transaction.feeLamports : 0)
+  if (transaction.error !== null) return { kind: 'reverted', feeLamports, code: codeOf(transaction.error) }
+  const change = tokenChange(transaction, wallet, attempt.mint)
+  const isOurs = attempt.side === 'buy' ? change > 0n : change < 0n
+  if (!isOurs) return { kind: 'other', reason: `the transaction is no ${attempt.side} of this mint` }
+  return { kind: 'filled', fill: fillOf(transaction, { wallet, index, attempt, change, feeLamports, seenAt, final }) }
+}
+
+interface Found {
+  readonly wallet: string
+  readonly index: number
+  readonly attempt: Attempt
+  readonly change: TokenAmount
+  readonly feeLamports: Lamports
+  readonly seenAt: Millis
+  readonly final: boolean
+}
+
+function fillOf(transaction: LandedTransaction, found: Found): Fill {
+  const { wallet, index, attempt, change, feeLamports, seenAt, final } = found
+  const walletLamports = lamports(balanceChange(transaction, index))
+  const rentLamports = lamports(ownAccountsChange(transaction, wallet, index))
+  const spent = -walletLamports - feeLamports - rentLamports
+  return {
+    signature: transaction.signature,
+    orderId: attempt.orderId,
+    attemptId: attempt.id,
+    account: attempt.account,
+    bot: attempt.bot,
+    mint: attempt.mint,
+    side: attempt.side,
+    slot: transaction.slot,
+    time: transaction.time ?? seenAt,
+    tokens: change < 0n ? -change : change,
+    decimals: decimalsOf(transaction, attempt.mint),
+    tradeLamports: lamports(attempt.side === 'buy' ? spent : -spent),
+    feeLamports,
+    rentLamports,
+    walletLamports,
+    final,
+  }
+}
+
+function tokenChange({ before, after }: LandedTransaction, wallet: string, mint: string): TokenAmount {
+  const sum = (balances: readonly TokenBalance[]): TokenAmount =>
+    balances.reduce((total, one) => (one.owner === wallet && one.mint === mint ? total + one.tokens : total), 0n)
+  return sum(after) - sum(before)
+}
+
+/** Accounts of the wallet that exist before or after; one that lived within the transaction only has 0 at both ends. */
+function ownAccountsChange(transaction: LandedTransaction, wallet: string, walletIndex: number): number {
+  const own = new Set<number>()
+  for (const { owner, account } of [...transaction.before, ...transaction.after]) if (owner === wallet) own.add(account)
+  own.delete(walletIndex)
+  let change = 0
+  for (const account of own) change += balanceChange(transaction, account)
+  return change
+}
+
+function balanceChange({ lamportsBefore, lamportsAfter }: LandedTransaction, account: number): number {
+  return (lamportsAfter[account] ?? 0) - (lamportsBefore[account] ?? 0)
+}
+
+function decimalsOf({ before, after }: LandedTransaction, mint: string): number {
+  return [...after, ...before].find((one) => one.mint === mint)?.decimals ?? 0
+}
+
+/** `error`: as in {InstructionError: [2, {Custom: 6002}]}. */
+export function codeOf(error: unknown): ErrorCode {
+  const custom = /"Custom":(\d+)/.exec(JSON.stringify(error) ?? '')?.[1]
+  return custom !== undefined && SLIPPAGE_ERRORS.has(Number(custom)) ? 'SLIPPAGE_EXCEEDED' : 'REVERTED'
+}

@@ -1,0 +1,112 @@
+import type { Clock, Http, HttpResult, Rpc, RpcResult } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
+
+export interface RpcParts {
+  readonly http: Http
+  readonly clock: Clock
+  /** In the order of preference. Secrets: providers put keys into them, so none ever stands in a message. */
+  readonly urls: readonly string[]
+  /** Runs a call in its turn within the budget of its provider. */
+  readonly pace: <T>(url: string, method: string, call: () => Promise<T>) => Promise<T>
+  /** Of one try, from when its turn has come; default 10,000 ms. */
+  readonly timeoutMs?: number
+}
+
+/** Codes of our own, outside JSON-RPC's range: nobody could be asked, or nobody answered. */
+export const RPC_UNREACHABLE = 1
+const TIMEOUT_MS = 10_000
+const FIRST_REST_MS = 1_000
+const LONGEST_REST_MS = 60_000
+/** The node is behind, ill, or has dropped the block: another one may know better. */
+const ANOTHER_NODE = new Set([-32_004, -32_005, -32_007, -32_014, -32_016])
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
+
+/** JSON-RPC over several providers: the first that is not resting is asked, and where it fails the next. Never @solana/web3.js, which
+ *  retries on its own and takes landed transactions for expired. Safe for sendTransaction too: the same bytes are the same transaction. */
+export function openRpc(parts: RpcParts): Rpc {
+  const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
+  let id = 0
+  return async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
+    const failures: string[] = []
+    for (const provider of providers) {
+      if (provider.isResting()) {
+        failures.push(`${provider.name} rests`)
+        continue
+      }
+      const answer = await provider.ask(method, body, id)
+      if (typeof answer !== 'string') return answer
+      failures.push(`${provider.name}: ${answer}`)
+    }
+    return { ok: false, code: RPC_UNREACHABLE, message: failures.join('; ') || 'no RPC is configured' }
+  }
+}
+
+/** One URL, and how it has been behaving. */
+class Provider {
+  readonly name: string
+  readonly #parts: RpcParts
+  readonly #url: string
+  #restsUntil: Millis = 0
+  #failures = 0
+
+  constructor(parts: RpcParts, url: string, name: string) {
+    this.#parts = parts
+    this.#url = url
+    this.name = name
+  }
+
+  isResting(): boolean {
+    return this.#parts.clock.now() < this.#restsUntil
+  }
+
+  /** The answer, or why another provider should be asked. */
+  async ask(method: string, body: string, id: number): Promise<RpcResult | string> {
+    const { pace } = this.#parts
+    const result = await pace(this.#url, method, () => this.#post(body))
+    if (result.kind !== 'answered') return this.#fail(result.reason === '' ? result.kind : 'no answer')
+    if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))
+    const answer = readAnswer(result.body, id)
+    if (answer === undefined) return this.#fail(`an answer that is no JSON-RPC, status ${result.status}`)
+    if (!answer.ok && ANOTHER_NODE.has(answer.code)) return this.#fail(`node error ${answer.code}`)
+    this.#failures = 0
+    return answer
+  }
+
+  /** Rests: longer after each failure in a row. */
+  #fail(reason: string, restMs = FIRST_REST_MS * 2 ** Math.min(this.#failures, 6)): string {
+    this.#failures++
+    this.#restsUntil = this.#parts.clock.now() + Math.min(restMs, LONGEST_REST_MS)
+    return reason
+  }
+
+  #post(body: string): Promise<HttpResult> {
+    const { http, clock, timeoutMs = TIMEOUT_MS } = this.#parts
+    return new Promise((resolve) => {
+      const cancel = clock.after(timeoutMs, () => resolve({ kind: 'lost', reason: 'timeout' }))
+      void http({ method: 'POST', url: this.#url, headers: HEADERS, body }).then((result) => {
+        cancel()
+        resolve(result)
+      })
+    })
+  }
+}
+
+/** undefined where it is no answer to this call. */
+function readAnswer(body: string, id: number): RpcResult | undefined {
+  try {
+    const answer = JSON.parse(body) as { id?: unknown; result?: unknown; error?: { code?: unknown; message?: unknown } }
+    if (answer.error != null) {
+      const { code, message } = answer.error
+      return { ok: false, code: typeof code === 'number' ? code : 0, message: String(message ?? '').slice(0, 500) }
+    }
+    return answer.id === id && 'result' in answer ? { ok: true, value: answer.result } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function retryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
+  const seconds = headers['retry-after']
+  return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
+}

@@ -1,0 +1,117 @@
+import { isPublicKey, isSignature } from '../core/base58.ts'
+import type { Millis, TokenAmount } from '../core/units.ts'
+
+/** What Solana has of transaction versions: a lower number makes getTransaction refuse the newer ones. */
+export const HIGHEST_TRANSACTION_VERSION = 1
+
+/** A transaction of the chain, as far as balances go. */
+export interface LandedTransaction {
+  readonly signature: string
+  readonly slot: number
+  /** Of the block, whole seconds as ms; null where the node does not know. */
+  readonly time: Millis | null
+  /** null: it succeeded. */
+  readonly error: unknown
+  readonly feeLamports: number
+  /** The first so many accounts signed; the very first paid the fee. */
+  readonly signers: number
+  /** In the order of the balances: those of the message, then the looked-up writable and readonly ones. */
+  readonly accounts: readonly string[]
+  readonly lamportsBefore: readonly number[]
+  readonly lamportsAfter: readonly number[]
+  readonly before: readonly TokenBalance[]
+  readonly after: readonly TokenBalance[]
+}
+
+export interface TokenBalance {
+  /** Place in `accounts`. */
+  readonly account: number
+  readonly mint: string
+  readonly owner: string
+  readonly tokens: TokenAmount
+  readonly decimals: number
+}
+
+/** The answer of getTransaction with encoding `json`; undefined where anything that money depends on is missing or not what it should
+ *  be. A node is a stranger: its numbers become money. */
+export function readTransaction(answer: unknown): LandedTransaction | undefined {
+  try {
+    return transactionOf(answer as RawTransaction)
+  } catch {
+    return undefined
+  }
+}
+
+interface RawTransaction {
+  slot: unknown
+  blockTime?: unknown
+  meta: {
+    err: unknown
+    fee: unknown
+    preBalances: unknown[]
+    postBalances: unknown[]
+    preTokenBalances?: RawBalance[] | null
+    postTokenBalances?: RawBalance[] | null
+    loadedAddresses?: { writable: unknown[]; readonly: unknown[] } | null
+  }
+  transaction: {
+    signatures: unknown[]
+    message: { accountKeys: unknown[]; header: { numRequiredSignatures: unknown } }
+  }
+}
+
+interface RawBalance {
+  accountIndex: unknown
+  mint: unknown
+  owner: unknown
+  uiTokenAmount: { amount: unknown; decimals: unknown }
+}
+
+function transactionOf({ slot, blockTime, meta, transaction }: RawTransaction): LandedTransaction {
+  const { message } = transaction
+  const looked = meta.loadedAddresses ?? { writable: [], readonly: [] }
+  const accounts = [...message.accountKeys, ...looked.writable, ...looked.readonly].map((key) => must(key, isPublicKey))
+  const lamportsBefore = meta.preBalances.map((value) => must(value, isWhole))
+  const lamportsAfter = meta.postBalances.map((value) => must(value, isWhole))
+  must(lamportsBefore.length === accounts.length && lamportsAfter.length === accounts.length, isTrue)
+  return {
+    signature: must(transaction.signatures[0], isSignature),
+    slot: must(slot, isWhole),
+    time: isWhole(blockTime) ? blockTime * 1_000 : null,
+    error: meta.err ?? null,
+    feeLamports: must(meta.fee, isWhole),
+    signers: must(message.header.numRequiredSignatures, isWhole),
+    accounts,
+    lamportsBefore,
+    lamportsAfter,
+    before: (meta.preTokenBalances ?? []).map(balanceOf),
+    after: (meta.postTokenBalances ?? []).map(balanceOf),
+  }
+}
+
+function balanceOf({ accountIndex, mint, owner, uiTokenAmount }: RawBalance): TokenBalance {
+  return {
+    account: must(accountIndex, isWhole),
+    mint: must(mint, isPublicKey),
+    owner: typeof owner === 'string' ? owner : '', // nodes of long ago left it out
+    tokens: BigInt(must(uiTokenAmount.amount, isDigits)),
+    decimals: must(uiTokenAmount.decimals, isWhole),
+  }
+}
+
+function must<T>(value: unknown, is: (value: unknown) => value is T): T {
+  if (!is(value)) throw new TypeError('not what a node answers')
+  return value
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function isDigits(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{1,20}$/.test(value)
+}
+
+function isTrue(value: unknown): value is true {
+  return value === true
+}

@@ -1,0 +1,114 @@
+import type { Attempt } from '../core/order.ts'
+import type { Clock, Executor, Http, HttpRequest, Outcome } from '../core/ports.ts'
+import type { Lamports, TokenAmount } from '../core/units.ts'
+import { CloudAttempt, type Follow } from './cloud-attempt.ts'
+import { headersOf, urlOf } from './endpoints.ts'
+import { type Breach, checkBuy, checkSell } from './ranges.ts'
+import { type SellUnit, sellAmountOf } from './sell-amount.ts'
+import { buyBody, sellBody } from './wire/requests.ts'
+
+export interface CloudParts {
+  readonly http: Http
+  readonly clock: Clock
+  /** With the prefix /api. */
+  readonly baseUrl: string
+  readonly apiKey: () => string
+  /** Public key of the wallet that the service signs for. */
+  readonly wallet: string
+  /** Of the present plan. */
+  readonly maxBuyLamports: () => Lamports
+  /** What a sale's number counts, as far as that is proved for this service. */
+  readonly sellUnit: () => SellUnit
+  /** What the wallet holds of a mint; undefined where that is not known. */
+  readonly holding: (mint: string) => TokenAmount | undefined
+  readonly follow: Follow
+}
+
+type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
+
+/** Signatures remembered, so that none counts twice; the oldest go first. */
+const MOST_CLAIMS = 10_000
+
+/** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified once (outcome.ts),
+ *  nothing is ever sent again from here, and what happened is read from the chain. */
+export class CloudExecutor implements Executor {
+  readonly #parts: CloudParts
+  readonly #open = new Set<CloudAttempt>()
+  /** Signature to the attempt that it belongs to: one transaction fills one attempt. */
+  readonly #claims = new Map<string, string>()
+
+  constructor(parts: CloudParts) {
+    this.#parts = parts
+  }
+
+  execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const work = this.#begin(attempt, done)
+    const request = this.#requestOf(attempt)
+    if ('kind' in request) this.#parts.clock.after(0, () => work.end(request))
+    else work.send(request)
+  }
+
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const work = this.#begin(attempt, done)
+    this.#parts.clock.after(0, () => work.resume())
+  }
+
+  /** The feed shows a trade whose trader is our wallet. */
+  hint(mint: string, signature: string): void {
+    if (this.#claims.has(signature)) return
+    for (const work of this.#open) if (work.attempt.mint === mint) work.hint(signature)
+  }
+
+  #begin(attempt: Attempt, done: (outcome: Outcome) => void): CloudAttempt {
+    const { http, clock, follow } = this.#parts
+    const work: CloudAttempt = new CloudAttempt(
+      attempt,
+      {
+        http,
+        clock,
+        follow,
+        claim: (signature) => this.#claim(signature, attempt.id),
+        ended: () => this.#open.delete(work),
+      },
+      done,
+    )
+    this.#open.add(work)
+    return work
+  }
+
+  #claim(signature: string, attemptId: string): boolean {
+    const owner = this.#claims.get(signature) ?? attemptId
+    this.#claims.set(signature, owner)
+    for (const oldest of this.#claims.keys()) {
+      if (this.#claims.size <= MOST_CLAIMS) break
+      this.#claims.delete(oldest)
+    }
+    return owner === attemptId
+  }
+
+  /** The request, or why there is none. */
+  #requestOf(attempt: Attempt): HttpRequest | Unsendable {
+    const body = this.#bodyOf(attempt)
+    if (typeof body !== 'string') return { kind: 'refused', ...body, retry: 'never' }
+    try {
+      const headers = headersOf(this.#parts.apiKey())
+      return { method: 'POST', url: urlOf(this.#parts.baseUrl, attempt.side), headers, body }
+    } catch {
+      return { kind: 'unsent', reason: 'the key cannot be read' }
+    }
+  }
+
+  #bodyOf(attempt: Attempt): string | Breach {
+    const { wallet, maxBuyLamports, sellUnit, holding } = this.#parts
+    const { mint, slippagePercent, priorityFeeLamports, size } = attempt
+    const common = { publicKey: wallet, mint, slippagePercent, priorityFeeLamports }
+    if (size.kind === 'sol') {
+      const buy = { ...common, lamports: size.lamports }
+      return checkBuy(buy, maxBuyLamports()) ?? buyBody(buy)
+    }
+    const amount = sellAmountOf(size, sellUnit(), holding(mint))
+    if ('code' in amount) return amount
+    const sell = { ...common, amount }
+    return checkSell(sell) ?? sellBody(sell)
+  }
+}
