@@ -25,8 +25,10 @@ export async function run(_args: string[], flags: SandboxFlags): Promise<number>
     console.error(`the sandbox cannot start: ${describe(error, flags)}`)
     return 1
   }
+  // Listening for the end comes first: whoever reads the line may end it at once.
+  const stopped = untilStopped(flags.child === true)
   process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
-  await untilStopped(flags.child === true)
+  await stopped
   await sandbox.close()
   return 0
 }
@@ -53,11 +55,13 @@ function describe(error: unknown, { port, state }: SandboxFlags): string {
 
 function untilStopped(child: boolean): Promise<void> {
   return new Promise((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
-    if (!child) return
-    process.stdin.once('end', () => resolve())
-    process.stdin.once('close', () => resolve())
-    process.stdin.resume()
+    const stop = (): void => {
+      // An open stdin would keep the process alive after everything else has ended.
+      if (child) process.stdin.destroy()
+      resolve()
+    }
+    process.once('SIGINT', stop)
+    process.once('SIGTERM', stop)
+    if (child) process.stdin.once('end', stop).once('close', stop).resume()
   })
 }

@@ -1,0 +1,126 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll, afterEach, expect, test } from 'vitest'
+import type { SandboxFlags } from '../../src/commands/sandbox.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { type Answered, get, Listener, post, rpc } from './client.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-sandbox-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const children: ChildProcess[] = []
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+})
+
+interface Started extends Sandbox {
+  child: ChildProcess
+  startedInMs: number
+}
+
+async function start(flags: SandboxFlags): Promise<Started> {
+  const before = performance.now()
+  const main = new URL('./sandbox.main.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [main, JSON.stringify({ child: true, ...flags })], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const [line] = (await once(createInterface(child.stdout!), 'line')) as [string]
+  return { ...(JSON.parse(line) as Sandbox), child, startedInMs: performance.now() - before }
+}
+
+async function kill(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
+  const ended = once(child, 'exit')
+  child.kill(signal)
+  return (await ended)[0] as number | null
+}
+
+/** Asks until it is so; the child lives in real time. */
+async function eventually<T>(ask: () => Promise<T | null | undefined | false>): Promise<T> {
+  for (;;) {
+    const answer = await ask()
+    if (answer) return answer
+  }
+}
+
+test('one JSON line with everything a client needs, of a service that trades at once', async () => {
+  const sandbox = await start({ slotMs: 20 })
+  expect(Object.keys(sandbox)).toEqual([
+    'baseUrl',
+    'wsUrl',
+    'rpcUrl',
+    'apiKeys',
+    'wallet',
+    'genesisHash',
+    'child',
+    'startedInMs',
+  ])
+  expect(sandbox.startedInMs).toBeLessThan(5_000)
+  expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(10_000_000_000)
+  const listener = await Listener.on(sandbox, ['trades'])
+  const { mint } = await listener.next('trade')
+  const { signature } = (
+    await post(sandbox, '/trade/buy', { publicKey: sandbox.wallet, mint, amount: 0.05, slippage: 50 })
+  ).body
+  await listener.until(() => listener.of('trade').some((trade) => trade.signature === signature))
+  listener.close()
+})
+
+test('--plan, --fund and --dialect are what the line and the service show', async () => {
+  const sandbox = await start({ plan: 'Premium', fund: 2.5, dialect: 3, slotMs: 20 })
+  expect(Object.keys(sandbox.apiKeys)).toEqual(['premium'])
+  expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(2_500_000_000)
+  expect((await get(sandbox, '/portfolio/x', sandbox.apiKeys.premium)).status).toBe(400)
+})
+
+test.each<[what: string, end: (child: ChildProcess) => void]>([
+  ['SIGTERM', (child) => child.kill('SIGTERM')],
+  ['SIGINT', (child) => child.kill('SIGINT')],
+  ['the end of its stdin', (child) => child.stdin!.end()],
+])('%s ends it with 0', async (_what, end) => {
+  const { child } = await start({})
+  const ended = once(child, 'exit')
+  end(child)
+  expect((await ended)[0]).toBe(0)
+})
+
+test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what was under way go on', async () => {
+  const flags = { state: join(folder, 'killed.db'), slotMs: 20 }
+  const first = await start(flags)
+  const listener = await Listener.on(first, ['trades'])
+  const { mint } = await listener.next('trade')
+  const order = { publicKey: first.wallet, mint, amount: 0.05, slippage: 50 }
+  const landed = (await post(first, '/trade/buy', order)).body.signature as string
+  const show = (sandbox: Sandbox, signature: string): Promise<Answered> => {
+    return rpc(sandbox, 'getTransaction', signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+  }
+  const record = await eventually(() => show(first, landed))
+  const height = await rpc(first, 'getBlockHeight', { commitment: 'processed' })
+  // Its answer has left; whether it had landed by the time of the kill is up to chance.
+  const sent = (await post(first, '/trade/buy', order)).body.signature as string
+  expect(await kill(first.child, 'SIGKILL')).toBeNull()
+
+  const second = await start({ ...flags, seed: 5 })
+  expect([second.genesisHash, second.wallet, second.apiKeys]).toEqual([first.genesisHash, first.wallet, first.apiKeys])
+  expect(await rpc(second, 'getBlockHeight', { commitment: 'processed' })).toBeGreaterThanOrEqual(height)
+  expect(await show(second, landed)).toEqual(record)
+  expect((await eventually(() => show(second, sent))).transaction.signatures).toEqual([sent])
+  const rows = await rpc(second, 'getSignaturesForAddress', second.wallet, { commitment: 'confirmed' })
+  expect(rows.map(({ signature }: Answered) => signature).sort()).toEqual([landed, sent].sort())
+  const sale = (
+    await post(second, '/trade/sell', { publicKey: second.wallet, mint, amount: '100%', sellAll: true, slippage: 90 })
+  ).body.signature as string
+  expect((await eventually(() => show(second, sale))).meta.err).toBeNull()
+  expect(await kill(second.child, 'SIGTERM')).toBe(0)
+})
+
+test('a new chain is another one', async () => {
+  const [one, two] = await Promise.all([start({}), start({})])
+  expect(one.genesisHash).not.toBe(two.genesisHash)
+  expect(one.wallet).not.toBe(two.wallet)
+  expect(one.apiKeys.standard).not.toBe(two.apiKeys.standard)
+})
