@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { BotConfig, Config } from '../config/config.ts'
-import { formatErrors } from '../config/errors.ts'
+import { formatErrors, printable } from '../config/errors.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../config/worst-case.ts'
 import { formatSol, type Lamports, lamports } from '../core/units.ts'
 
@@ -43,7 +43,7 @@ function botText(bot: BotConfig, { service }: Config): string {
   const fee = orders.priorityFeeLamports === null ? 'auto' : `${formatSol(orders.priorityFeeLamports)} SOL`
   const live = service.kind === 'sandbox' ? 'live on the sandbox' : 'live with --live, else paper'
   const where = bot.mode === 'live' ? `${live}, ${bot.executor} executor` : `paper, ${sol(bot.paper.lamports)} SOL`
-  const params = Object.entries(bot.params ?? {}).map(([key, value]) => `${key} ${JSON.stringify(value)}`)
+  const params = Object.entries(bot.params ?? {}).map(([key, value]) => `${key} ${printable(JSON.stringify(value))}`)
   return [
     `${bold(bot.name)}  ${bot.strategy.name}, ${bot.mode === 'live' ? yellow(where) : where}`,
     rows([

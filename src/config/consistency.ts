@@ -36,11 +36,15 @@ function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agree
     const way = 'set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`'
     problems.push(say(['exits'], `a live bot needs a way out: ${way}`))
   }
-  if (agreed.service === undefined || agreed.service === 'sandbox') return problems
-  if (!agreed.wallet?.publicKey) problems.push(say(['mode'], 'a live bot needs wallet.publicKey'))
-  if (!agreed.service.apiKey) problems.push(say(['mode'], 'a live bot needs service.apiKey (env:NAME or file:PATH)'))
-  if (!agreed.chain) problems.push(say(['mode'], 'a live bot needs chain.rpc: its trades are confirmed on the chain'))
-  if (config.executor === 'local' && !agreed.wallet?.keypair) {
+  const { service, wallet, chain, unfit } = agreed
+  if (service === undefined || service === 'sandbox') return problems
+  if (!service.apiKey) problems.push(say(['mode'], 'a live bot needs service.apiKey (env:NAME or file:PATH)'))
+  if (!chain && !unfit.includes('chain')) {
+    problems.push(say(['mode'], 'a live bot needs chain.rpc: its trades are confirmed on the chain'))
+  }
+  if (unfit.includes('wallet')) return problems
+  if (!wallet?.publicKey) problems.push(say(['mode'], 'a live bot needs wallet.publicKey'))
+  if (config.executor === 'local' && !wallet?.keypair) {
     problems.push(say(['executor'], 'the local executor signs, so it needs wallet.keypair (file:PATH)'))
   }
   return problems

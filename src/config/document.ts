@@ -140,7 +140,7 @@ export class ConfigDocument {
     try {
       return this.#document.toJS() ?? {}
     } catch (error) {
-      this.errors.push(this.error([], (error as Error).message)) // aliases multiplied beyond reason
+      this.errors.push(this.error([], lowerFirst((error as Error).message))) // aliases multiplied beyond reason
       return undefined
     }
   }
@@ -153,5 +153,9 @@ function inOurWords({ code, message }: YAMLError): string {
   if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'a second `: ` or an indented key where one value was expected'
   if (message === 'Implicit map keys need to be followed by map values') return 'expected `key: value`'
   if (message.startsWith('Unexpected')) return `not YAML: ${message.replace(/: [\s\S]*/, '').toLowerCase()}`
-  return `not YAML: ${message.charAt(0).toLowerCase()}${message.slice(1)}`
+  return `not YAML: ${lowerFirst(message)}`
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }

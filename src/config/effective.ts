@@ -3,8 +3,9 @@ import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.
 import { type Lamports, solToLamports } from '../core/units.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
+import { expandPath } from './expand-path.ts'
 import type { BotInput, DefaultsInput, ExitsInput, FileInput } from './schema.ts'
-import { expandPath, type Secret, secretFrom } from './secret.ts'
+import { type Secret, secretFrom, shownAs } from './secret.ts'
 
 // What was written, with every default filled in and in the units of core/. Nearest wins, key by key.
 
@@ -39,7 +40,7 @@ export function chainFrom(input: FileInput['chain'], cwd: string): ChainConfig {
 }
 
 function rpcUrl(text: string, cwd: string): Secret {
-  if (isOpenLoopback(text)) return { describe: () => text, read: () => text }
+  if (isOpenLoopback(text)) return shownAs(text, () => text)
   return secretFrom(text, cwd, rpcAddressProblem)
 }
 

@@ -18,10 +18,16 @@ export interface ConfigError extends Position {
 export function formatErrors(errors: readonly ConfigError[], stream: NodeJS.WriteStream = process.stderr): string {
   return errors
     .map(({ file, line, column, path, message }) => {
-      const place = styleText('bold', `${file}:${line}:${column}`, { stream })
-      return path ? `${place} ${styleText('cyan', path, { stream })}: ${message}` : `${place} ${message}`
+      const place = styleText('bold', printable(`${file}:${line}:${column}`), { stream })
+      const said = printable(message)
+      return path ? `${place} ${styleText('cyan', printable(path), { stream })}: ${said}` : `${place} ${said}`
     })
     .join('\n')
+}
+
+/** A configuration may come from a stranger: nothing in it steers the terminal. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?')
 }
 
 /** By file in the order given, then from top to bottom. */

@@ -4,8 +4,8 @@ import { configHash } from './config-hash.ts'
 import { botProblems, serviceWarnings } from './consistency.ts'
 import { chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import { type ConfigError, inOrder } from './errors.ts'
-import { isMap, readConfigFile } from './read.ts'
-import { agree } from './shared.ts'
+import { readConfigFile } from './read.ts'
+import { agree, missingService } from './shared.ts'
 
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
@@ -22,15 +22,7 @@ export async function loadConfig(
 
   const { agreed, disagreements } = agree(parts, cwd)
   const { service } = agreed
-  errors.push(...disagreements)
-  const first = parts[0]
-  if (
-    !service &&
-    first &&
-    !parts.some(({ document }) => isMap(document.value) && Object.hasOwn(document.value, 'service'))
-  ) {
-    errors.push(first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey'))
-  }
+  errors.push(...disagreements, ...missingService(parts, agreed))
   const { bots, errors: botErrors } = await botsOf(parts, cwd)
   const problems = bots.flatMap((bot) => botProblems(bot, agreed))
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))

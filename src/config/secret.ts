@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import { ExitCode, SluiceError } from '../core/errors.ts'
+import { expandPath } from './expand-path.ts'
 
 /** Something that must never be seen. It is not kept here: `read` fetches it anew, when a command needs it and again when a key was
  *  rotated; what is printed, logged or written as JSON is where it comes from. */
@@ -25,20 +24,18 @@ export function secretFrom(
   const fromFile = reference.startsWith('file:')
   const path = fromFile ? expandPath(reference.slice(5), cwd) : ''
   const source = fromFile ? `file:${path}` : reference
-  const describe = () => source
-  const read = () => {
+  return shownAs(source, () => {
     const value = fromFile ? readSecretFile(path) : readVariable(reference.slice(4))
     const complaint = check(value)
     if (complaint) throw new SluiceError(`${source}: ${complaint}`, ExitCode.usage)
     return value
-  }
-  return { describe, read, ...{ toString: describe, toJSON: describe, [inspect.custom]: describe } }
+  })
 }
 
-/** `~` is the home directory; relative paths start at the working directory. */
-export function expandPath(path: string, cwd: string): string {
-  const expanded = path === '~' || path.startsWith('~/') ? homedir() + path.slice(1) : path
-  return resolve(cwd, expanded)
+/** Something that is read where it is needed and shown as where it comes from. */
+export function shownAs(source: string, read: () => string): Secret {
+  const describe = () => source
+  return { describe, read, ...{ toString: describe, toJSON: describe, [inspect.custom]: describe } }
 }
 
 function readVariable(name: string): string {

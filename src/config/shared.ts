@@ -1,32 +1,57 @@
 import { canonicalJson } from './config-hash.ts'
 import { chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
-import type { ConfigFile } from './read.ts'
+import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 
+const SHARED = ['service', 'chain', 'wallet', 'journal'] as const
+type Shared = (typeof SHARED)[number]
+
 /** What the whole process shares: one file may leave to another what both need, but two may not say different things. */
-export type Agreed = Pick<FileInput, 'service' | 'chain' | 'wallet' | 'journal'>
+export interface Agreed extends Pick<FileInput, Shared> {
+  /** Written, and refused by the schema: nothing more is to be said of these. */
+  readonly unfit: readonly Shared[]
+}
 
 export function agree(parts: readonly ConfigFile[], cwd: string): { agreed: Agreed; disagreements: ConfigError[] } {
-  const meaning = {
-    service: (input: Agreed) => input.service && serviceFrom(input.service, cwd),
-    chain: (input: Agreed) => chainFrom(input.chain, cwd),
-    wallet: (input: Agreed) => walletFrom(input.wallet, cwd),
-    journal: (input: Agreed) => journalFrom(input.journal, cwd),
+  const agreed: Agreed = {
+    unfit: SHARED.filter((name) => parts.some((part) => isWritten(part, name) && !part.sections[name])),
   }
-  const agreed: Agreed = {}
   const disagreements: ConfigError[] = []
-  for (const name of ['service', 'chain', 'wallet', 'journal'] as const) {
+  for (const name of SHARED) {
     const [first, ...others] = parts.filter(({ sections }) => sections[name] !== undefined)
     if (!first) continue
     Object.assign(agreed, { [name]: first.sections[name] })
-    const meant = canonicalJson(meaning[name](first.sections))
     for (const { document, sections } of others) {
-      if (canonicalJson(meaning[name](sections)) === meant) continue
+      if (meaning(name, sections, cwd) === meaning(name, first.sections, cwd)) continue
       const { file, line } = first.document.locateKey([name])
       const message = `differs from ${file}:${line}; files that run together must agree on it`
       disagreements.push(document.error([name], message))
     }
   }
   return { agreed, disagreements }
+}
+
+export function missingService(parts: readonly ConfigFile[], { service, unfit }: Agreed): ConfigError[] {
+  const [first] = parts
+  if (!first || service || unfit.includes('service')) return []
+  return [first.document.error(['service'], 'missing; expected sandbox or a map with baseUrl, wsUrl and apiKey')]
+}
+
+/** Two ways to write the same (a relative path, a default) mean the same. */
+function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): string {
+  switch (name) {
+    case 'service':
+      return canonicalJson(sections.service && serviceFrom(sections.service, cwd))
+    case 'chain':
+      return canonicalJson(chainFrom(sections.chain, cwd))
+    case 'wallet':
+      return canonicalJson(walletFrom(sections.wallet, cwd))
+    case 'journal':
+      return canonicalJson(journalFrom(sections.journal, cwd))
+  }
+}
+
+function isWritten({ document: { value } }: ConfigFile, name: Shared): boolean {
+  return isMap(value) && Object.hasOwn(value, name)
 }

@@ -1,9 +1,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { ExitCode, SluiceError } from '../core/errors.ts'
+import { expandPath } from './expand-path.ts'
 import { didYouMean } from './nearest.ts'
 import { OWN_STRATEGIES } from './package-files.ts'
-import { expandPath } from './secret.ts'
 
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs']
 
@@ -13,7 +13,7 @@ export function findStrategy(nameOrPath: string, cwd: string): string {
 }
 
 /** Names that can be used from `cwd`. */
-export function strategyNames(cwd: string): string[] {
+function strategyNames(cwd: string): string[] {
   const names = folders(cwd).flatMap((folder) => list(folder))
   return [...new Set(names)].sort()
 }

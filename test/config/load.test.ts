@@ -168,6 +168,12 @@ test('files that disagree on what they share are refused, each at its line', asy
   })
 })
 
+test('two loopback RPCs are two', async () => {
+  const rpc = (port: number) => `${REMOTE}chain: { rpc: [{ url: "http://127.0.0.1:${port}" }] }\n`
+  expect(await tryLoad(rpc(8899), rpc(8899))).toMatchObject({ ok: true })
+  expect(await tryLoad(rpc(8899), rpc(8900))).toMatchObject({ ok: false, errors: [{ path: 'chain' }] })
+})
+
 test.each<[string, (name: string) => string | undefined, string]>([
   ['a file that is not there', () => undefined, 'no such file; did you mean demo.yaml?'],
   ['a folder', (name) => folder.write(`${name}/x`, ''), 'expected a file'],

@@ -61,7 +61,7 @@ test('a mistyped key is found where it stands, and nine of ten are understood', 
   const random = seededRandom(seed)
   const missed: string[] = []
   let tried = 0
-  while (tried < 500) {
+  while (tried < 300) {
     const { key, offset } = keys[Math.floor(random.next() * keys.length)] as (typeof keys)[number]
     const typo = mistype(key, random)
     if (keys.some((other) => other.key === typo)) continue
@@ -73,7 +73,7 @@ test('a mistyped key is found where it stands, and nine of ten are understood', 
     const path = expect.stringMatching(new RegExp(`(^|\\.)${typo}$`))
     const errors = result.ok ? [] : result.errors
     expect(errors, `seed ${seed}: ${typo} for ${key}`).toContainEqual({ ...place, path, message: expect.any(String) })
-    const { message } = errors.find(({ line, column }) => line === place.line && column === place.column) ?? {}
+    const { message } = errors.find((error) => error.path.split('.').at(-1) === typo) ?? {}
     if (message !== `unknown key; did you mean ${key}?`) missed.push(`${typo} for ${key}: ${message}`)
   }
   expect(missed.length, missed.join('\n')).toBeLessThan(tried / 10)
