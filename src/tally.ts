@@ -1,6 +1,7 @@
 import { keyOf } from './core/book.ts'
 import type { Output } from './core/messages.ts'
 import type { Fill } from './core/order.ts'
+import { isOpen } from './core/order.ts'
 import type { Journal } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import { formatSol, type Millis } from './core/units.ts'
@@ -21,32 +22,68 @@ export class Tally {
   /** Positions that are not closed. */
   readonly positions = new Map<string, Position>()
   readonly acts = new Map<string, Act>()
+  /** Live accounts, as the engine named them. */
+  readonly liveAccounts = new Set<string>()
   /** By signature, oldest first, the last ones only. */
   readonly fills = new Map<string, Fill>()
   /** Of positions that were closed, by bot: realised profit and network fees, lamports. */
   readonly #closed = new Map<string, { realized: number; fees: number }>()
 
-  constructor(positions: readonly Position[]) {
+  /** Live orders that are out, by id. */
+  readonly #out = new Map<string, string>()
+  #muted = false
+
+  /** What was held before this process. */
+  restore(positions: readonly Position[]): void {
     for (const position of positions) this.positions.set(keyOf(position), position)
+  }
+
+  /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next start. */
+  mute(): void {
+    this.#muted = true
+  }
+
+  /** Whether a live order is open, whose trade the feed may show before the answer comes. */
+  get awaitsFill(): boolean {
+    return this.#out.size > 0
+  }
+
+  holds(mint: string): boolean {
+    for (const position of this.positions.values()) if (position.mint === mint) return true
+    return false
+  }
+
+  /** Base units of a mint that live bots hold. */
+  holdingOf(mint: string): bigint | undefined {
+    for (const position of this.positions.values())
+      if (position.mint === mint && this.liveAccounts.has(position.account)) return position.tokens
+    return undefined
   }
 
   /** The journal, watched. */
   watch(journal: Journal): Journal {
     return {
       rows: (block, from, to, firstSeq) => {
+        if (this.#muted) return
         this.rows += to - from
         journal.rows(block, from, to, firstSeq)
       },
-      input: (seq, time, input) => journal.input(seq, time, input),
+      input: (seq, time, input) => {
+        if (!this.#muted) journal.input(seq, time, input)
+      },
       output: (seq, time, index, output) => {
+        if (this.#muted) return
         this.#count(time, output)
         journal.output(seq, time, index, output)
       },
       write: (record) => {
+        if (this.#muted) return
         if (record.kind === 'fill') this.#fill(record.fill)
         journal.write(record)
       },
-      commit: (then) => journal.commit(then),
+      commit: (then) => {
+        if (!this.#muted) journal.commit(then)
+      },
     }
   }
 
@@ -67,9 +104,11 @@ export class Tally {
     else if (output.kind === 'order') {
       const { bot, side, size, mint, reason } = output.order
       this.orders++
+      if (this.liveAccounts.has(output.order.account)) this.#out.set(output.order.id, mint)
       const amount = size.kind === 'sol' ? `${formatSol(size.lamports)} SOL of ` : ''
       this.acts.set(bot, { time, text: `${side} ${amount}${mint.slice(0, 6)}: ${reason}` })
-    } else if (output.kind === 'refused') {
+    } else if (output.kind === 'orderState' && !isOpen(output.state)) this.#out.delete(output.orderId)
+    else if (output.kind === 'refused') {
       this.acts.set(output.bot, { time, text: `refused ${output.mint.slice(0, 6)}: ${output.code}, ${output.reason}` })
     } else if (output.kind === 'alarm') this.acts.set(output.bot, { time, text: `${output.code}: ${output.reason}` })
   }

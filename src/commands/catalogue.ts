@@ -40,6 +40,11 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   market: { flags: '--market <file>', about: 'a recorded market (NDJSON) instead of a made one' },
   seed: { flags: '--seed <n>', about: 'the seed of the made market', number: { integer: true, min: 0 } },
   plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
+  state: { flags: '--state <file>', about: 'keep chain, wallet and keys in this file, and go on from it' },
+  fund: { flags: '--fund <sol>', about: 'what the wallet of a new chain has', number: { min: 0, max: 1_000_000 } },
+  slotMs: { flags: '--slot-ms <n>', about: 'milliseconds a slot', number: { integer: true, min: 10, max: 60_000 } },
+  repeat: { flags: '--repeat', about: 'play the recorded market again and again' },
+  child: { flags: '--child', about: 'end with stdin' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -77,7 +82,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'sandbox',
       about: "serve the trading service's protocol on loopback, alone",
-      options: ['port', 'dialect', 'market', 'speed', 'seed', 'plan'],
+      options: ['port', 'dialect', 'market', 'repeat', 'speed', 'seed', 'plan', 'state', 'fund', 'slotMs', 'child'],
       load: () => import('./sandbox.ts'),
     },
   ],

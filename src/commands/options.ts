@@ -11,6 +11,11 @@ export interface Options {
   market?: string
   seed?: number
   plan?: string
+  state?: string
+  fund?: number
+  slotMs?: number
+  repeat?: boolean
+  child?: boolean
   verify?: boolean
 }
 

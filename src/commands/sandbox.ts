@@ -1,21 +1,19 @@
+import { existsSync } from 'node:fs'
 import { PLAN_NAMES, type PlanName } from '../sandbox/customers.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/sandbox.ts'
 import type { Options } from './options.ts'
 
-/** What only this command takes. */
-export interface SandboxFlags extends Options {
-  state?: string
-  fund?: number
-  slotMs?: number
-  repeat?: boolean
-  child?: boolean
-}
-
-/** Serves until a signal or, as a child, until its parent's end of stdin is gone, so that it never outlives the parent. */
-export async function run(_args: string[], flags: SandboxFlags): Promise<number> {
+/**
+ * Serves until a signal or, as a child, until its parent's end of stdin is gone, so that it never outlives the parent.
+ */
+export async function run(_args: string[], flags: Options): Promise<number> {
   const plan = PLAN_NAMES.find((name) => name === flags.plan?.toLowerCase())
   if (flags.plan !== undefined && plan === undefined) {
     console.error(`--plan is one of ${PLAN_NAMES.join(', ')}, not ${flags.plan}`)
+    return 2
+  }
+  if (flags.market !== undefined && !existsSync(flags.market)) {
+    console.error(`--market ${flags.market}: no such file`)
     return 2
   }
   let sandbox: Sandbox
@@ -33,7 +31,7 @@ export async function run(_args: string[], flags: SandboxFlags): Promise<number>
   return 0
 }
 
-function toOptions({ port, dialect, speed, market, repeat, seed, state, fund, slotMs }: SandboxFlags): SandboxOptions {
+function toOptions({ port, dialect, speed, market, repeat, seed, state, fund, slotMs }: Options): SandboxOptions {
   const given = { port, dialect, speed, marketFile: market, repeat, seed, stateFile: state, fundSol: fund, slotMs }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
@@ -46,7 +44,7 @@ function contact(
   return { baseUrl, wsUrl, rpcUrl, apiKeys: plan ? { [plan]: apiKeys[plan] } : apiKeys, wallet, genesisHash }
 }
 
-function describe(error: unknown, { port, state }: SandboxFlags): string {
+function describe(error: unknown, { port, state }: Options): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return `port ${port} is in use`
   if (code === 'SQLITE_BUSY') return `another sandbox runs on ${state}`

@@ -15,6 +15,8 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 
 /** Held until it is released or the process ends, however it ends: the system takes it back, also after kill -9. */
 export interface Lock {
+  /** Nothing on this machine ever held it before. */
+  readonly isFirst: boolean
   release(): void
 }
 
@@ -34,6 +36,7 @@ export function lockName(stateFolder: string, what: string, name: string): Lock 
 }
 
 function lockFile(path: string, what: string): Lock {
+  const isFirst = !existsSync(path)
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const db = new Database(path, { timeout: 0 })
@@ -46,7 +49,7 @@ function lockFile(path: string, what: string): Lock {
   }
   const since = new Date(Date.now() - process.uptime() * 1000).toISOString()
   writeFileSync(`${path}.holder`, `process ${process.pid}, started ${since}`, { mode: 0o600 })
-  return { release: () => db.close() }
+  return { isFirst, release: () => db.close() }
 }
 
 /** While it is held nobody can read the lock file itself, so the holder's name lies beside it. */

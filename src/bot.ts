@@ -1,0 +1,277 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { botSettings } from './config/accounts.ts'
+import { codeHash } from './config/code-hash.ts'
+import type { Config } from './config/config.ts'
+import { Engine } from './core/engine.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
+import type { Command } from './core/messages.ts'
+import { Mints } from './core/mints.ts'
+import { isUndecided } from './core/order.ts'
+import type { BotSettings } from './core/settings.ts'
+import { formatSol } from './core/units.ts'
+import { startJournalThread } from './journal/journal-thread.ts'
+import { type Lock, lockName } from './journal/lock.ts'
+import { type JournalReader, openReader } from './journal/reader.ts'
+import { startInput } from './restore.ts'
+import type { ControlCommand } from './runtime/control-command.ts'
+import { serveControl } from './runtime/control-server.ts'
+import { Gateway } from './runtime/gateway.ts'
+import { createLog, type Log } from './runtime/log.ts'
+import { redactor } from './runtime/redactor.ts'
+import { Runner } from './runtime/runner.ts'
+import { monotonicMs, SystemClock } from './runtime/system-clock.ts'
+import { openService, type ServiceAccess } from './service-access.ts'
+import { Tally } from './tally.ts'
+import { buildWorld, type LiveWorld } from './world.ts'
+
+const MARKS_EVERY_MS = 250
+/** How long an orderly end waits for answers that are on their way. */
+const LAST_ANSWERS_MS = 2_000
+
+export interface BotsOptions {
+  /** `live`: bots with `mode: live` trade; a sandbox's always do. */
+  readonly allow: 'live' | 'paper'
+  /** Of the sandbox's market. */
+  readonly speed?: number
+  /** Takes finished lines of the log; default stderr. */
+  readonly writeLog?: (line: string) => void
+  readonly logFormat: 'json' | 'text'
+}
+
+/** Why it ended by itself. */
+export interface Ending {
+  readonly exitCode: ExitCode
+  readonly message: string
+}
+
+/** Bots that run, until `stop` or until they end by themselves. */
+export interface RunningBots {
+  readonly bots: readonly BotSettings[]
+  readonly tally: Tally
+  readonly world: LiveWorld
+  readonly log: Log
+  readonly startedAt: number
+  /** Only when it ends by itself: the journal failed, the key is refused at the start, the sandbox is gone. */
+  readonly ended: Promise<Ending>
+  handle(command: ControlCommand): object
+  stop(): Promise<void>
+}
+
+/** The wiring: opens the journal, takes over what it holds, reaches the service, and lets the engine run. A line of the log a step. */
+export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
+  let redact = (text: string): string => text
+  const log = createLog({
+    level: 'info',
+    format: options.logFormat,
+    redact: (text) => redact(text),
+    ...(options.writeLog && { write: options.writeLog }),
+  })
+  const ending = Promise.withResolvers<Ending>()
+  const end = (exitCode: ExitCode, message: string): void => ending.resolve({ exitCode, message })
+  const undo: (() => unknown)[] = []
+  const unwind = async (): Promise<void> => {
+    for (const step of undo.splice(0).reverse()) await step()
+  }
+  try {
+    const local = config.bots.find(({ executor, mode }) => executor === 'local' && mode === 'live')
+    if (local !== undefined)
+      throw new SluiceError(
+        `${local.name} has executor: local, which needs a builder policy and is not built yet; use executor: cloud`,
+        ExitCode.unsafe,
+      )
+
+    // What the process before left. Opening also migrates and locks; reading is from a connection of its own.
+    const { path, keepTapeDays } = config.journal
+    const space = (state: string): void => log.warn({ state }, 'the disk that holds the journal runs short')
+    const opened = await startJournalThread(path, {
+      keepTapeDays,
+      onFailure: (error) => end(ExitCode.failed, `the journal cannot be written: ${error.message}`),
+      onSpace: (state) => {
+        if (state === 'noEntries') post({ name: 'halt' })
+        if (state !== 'ample') space(state)
+      },
+    })
+    undo.push(() => opened.close())
+    const reader: JournalReader = openReader(path)
+    undo.push(() => reader.close())
+    const past = reader.recover()
+    log.info(
+      {
+        path,
+        segment: past.lastSegment + 1,
+        ordersOpen: past.money.orders.length,
+        attemptsUndecided: past.attempts.filter(({ state }) => isUndecided(state)).length,
+        endedInOrder: past.clean,
+      },
+      'journal open',
+    )
+
+    // The service, and who we are there.
+    const wantsLive = config.service.kind === 'sandbox' || options.allow === 'live'
+    const service = await openService(config, wantsLive, options.speed)
+    undo.push(() => service.close())
+    redact = redactor(service.secrets)
+    service.onExit(() => end(ExitCode.failed, 'the sandbox ended'))
+    const clock = new SystemClock(past.lastTime)
+    undo.push(() => clock.stop())
+    const mints = new Mints()
+    const tally = new Tally()
+    const journal = tally.watch(opened)
+    const key = lockKey(config, service)
+    undo.push(() => key?.release())
+    const world = await buildWorld({
+      config,
+      service,
+      clock,
+      journal,
+      mints,
+      tally,
+      past,
+      log,
+      live: wantsLive,
+      freshKey: service.fresh || key?.isFirst === true,
+      post: (input) => runner.post(input),
+      end,
+    })
+    undo.push(() => world.close())
+    const { settings, notices } = botSettings(config, {
+      service: service.host,
+      cluster: world.genesis,
+      wallet: service.wallet,
+      allow: options.allow,
+    })
+    for (const notice of notices) log.warn(notice)
+    const live = settings.filter(({ account }) => account.mode === 'live')
+    for (const { account } of live) tally.liveAccounts.add(account.id)
+    if (live.length > 0 && config.service.kind === 'remote') {
+      const wallet = lockName(stateFolder(), 'the wallet', service.wallet)
+      undo.push(() => wallet.release())
+    }
+
+    // The engine and what stands around it.
+    const strategies = new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy]))
+    const engine = new Engine(mints, strategies)
+    const gateway = new Gateway({
+      clock,
+      monotonicMs,
+      journal,
+      route: world.route,
+      post: (input) => runner.post(input),
+      nextReport: past.nextReport,
+    })
+    const runner = new Runner({
+      clock,
+      engine,
+      journal,
+      gateway,
+      want: (keys) => world.feed.want(keys),
+      alarm: ({ bot, code, reason }) => log.error({ bot, code, reason }, 'alarm'),
+      observe: world.observe,
+      firstSeq: past.nextSeq,
+      lastTime: past.lastTime,
+    })
+    const post = (command: Command): void => runner.post({ kind: 'command', command })
+    world.attach(gateway)
+
+    // Start: money from rows, strategies warmed up, open orders taken up, exits first; then the stream.
+    const start = startInput(
+      config,
+      settings,
+      world.plan(),
+      codeHash(config.bots.map(({ strategy }) => strategy)),
+      past,
+      reader,
+    )
+    tally.restore(start.money.positions)
+    world.restore(settings, start.money)
+    runner.post(start)
+    let warmed = 0
+    for (const block of reader.blocks(mints, start.warm)) {
+      for (let row = 0; row < block.length; row++) engine.warm(block, row)
+      warmed += block.length
+    }
+    log.info({ rows: warmed, positions: start.money.positions.length, orders: start.money.orders.length }, 'recovered')
+    const own = new Set(settings.map(({ account }) => account.id))
+    gateway.resume(
+      past.orders.filter(({ order }) => own.has(order.account)),
+      past.attempts.filter(({ account }) => own.has(account)),
+      past.untaken,
+    )
+    const stopFeed = world.feed.start(world.timed(runner))
+    undo.push(stopFeed)
+    const marks = setInterval(() => {
+      for (const { account, mint, highPrice } of engine.takeMarks())
+        journal.write({ kind: 'mark', account, mint, highPrice })
+    }, MARKS_EVERY_MS)
+    undo.push(() => clearInterval(marks))
+
+    const handle = (command: ControlCommand): object => carryOut(command, post, tally)
+    undo.push(await serveControl({ journalPath: path, handle, warn: (message) => log.warn(message) }))
+    undo.push(() => runner.stop())
+    log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
+    return {
+      bots: settings,
+      tally,
+      world,
+      log,
+      startedAt: clock.now(),
+      ended: ending.promise,
+      handle,
+      stop: async () => {
+        runner.post({ kind: 'command', command: { name: 'stop' } })
+        await world.lastAnswers(LAST_ANSWERS_MS)
+        tally.mute()
+        await unwind()
+      },
+    }
+  } catch (error) {
+    await unwind()
+    throw error
+  }
+}
+
+/** A key belongs to one process: two would each spend the whole plan. */
+function lockKey(config: Config, service: ServiceAccess): Lock | undefined {
+  if (config.service.kind === 'sandbox' || config.service.share < 1) return undefined
+  return lockName(stateFolder(), 'the API key', service.apiKey())
+}
+
+/** Where locks lie that belong to the machine's user and not to a journal. */
+function stateFolder(): string {
+  return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sluice')
+}
+
+/** What an operator asked for, as an input; what it means is answered at once, what comes of it is in the journal. */
+function carryOut(command: ControlCommand, post: (command: Command) => void, tally: Tally): object {
+  const held = [...tally.positions.values()].filter(({ tokens }) => tokens > 0n)
+  switch (command.command) {
+    case 'halt':
+    case 'resume':
+      post({ name: command.command })
+      return {
+        text:
+          command.command === 'halt'
+            ? 'entries are halted; exits go on; `sluice resume` lets entries go on'
+            : 'entries go on',
+      }
+    case 'flatten':
+      post({ name: 'flatten' })
+      return {
+        text: `entries are halted; selling ${held.length} position${held.length === 1 ? '' : 's'}`,
+        selling: held.length,
+      }
+    case 'sell': {
+      const selling = held.filter(({ mint }) => mint === command.mint)
+      if (selling.length === 0) throw new SluiceError(`no bot holds ${command.mint}`)
+      post({ name: 'sell', mint: command.mint })
+      const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
+      return { text: `selling ${command.mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
+    }
+    case 'signal':
+      post({ name: 'signal', signal: command.signal, data: command.data })
+      return { text: `signal ${command.signal} given to every bot` }
+    case 'status':
+      return { rows: tally.rows, orders: tally.orders, positions: held.length }
+  }
+}

@@ -1,0 +1,45 @@
+import { mkdirSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { formatSol } from '../core/units.ts'
+import type { Counters } from '../journal/reader.ts'
+import type { Options } from './options.ts'
+import { configOf, runBots } from './run-bots.ts'
+
+/** `sluice demo`: the sandbox and the bots of config/demo.yaml on it, through the real executors. */
+export async function run(_args: string[], { seconds, speed, journal, json }: Options): Promise<number> {
+  const file = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url))
+  const path = resolve(journal ?? newJournal())
+  const config = await configOf([file])
+  const { counters, exitCode } = await runBots(
+    { ...config, journal: { ...config.journal, path } },
+    {
+      allow: 'paper',
+      title: `demo on an embedded sandbox, journal ${relative('', path)}`,
+      seconds,
+      json,
+      ...(speed !== undefined && { speed }),
+    },
+  )
+  if (json === true) console.log(JSON.stringify({ ...counters, journal: path }))
+  else console.log(summary(counters, relative('', path)))
+  return exitCode
+}
+
+/** A new file in data/ for each demo. */
+function newJournal(): string {
+  mkdirSync('data', { recursive: true, mode: 0o700 })
+  return `data/demo-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.db`
+}
+
+function summary({ events, orders, fills, positions, realizedSol, feesSol }: Counters, path: string): string {
+  return [
+    `${events} market rows, ${orders} orders, ${fills} fills, ${positions} positions still held`,
+    `realised ${formatSol(Math.round(realizedSol * 1e9))} SOL before network fees and rent of ${formatSol(Math.round(feesSol * 1e9))} SOL`,
+    '',
+    `All of it is in ${path}. Look at it:`,
+    `  npx sluice fills --journal ${path}`,
+    `  npx sluice replay --journal ${path} --verify     every decision again, from the record`,
+    `  npx sluice demo --journal ${path}                go on from there`,
+  ].join('\n')
+}

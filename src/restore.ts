@@ -1,0 +1,49 @@
+import type { Config } from './config/config.ts'
+import type { StartInput } from './core/messages.ts'
+import type { Money } from './core/money.ts'
+import type { BotSettings, Plan } from './core/settings.ts'
+import type { JournalReader } from './journal/reader.ts'
+import type { Recovered } from './journal/recovery.ts'
+
+const WARMUP_SECONDS = 600
+
+/** The money of these accounts only: nothing else in the journal is ours to act on. */
+export function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
+  const accounts = new Set(bots.map(({ account }) => account.id))
+  const names = new Set(bots.map(({ name }) => name))
+  const mine = (record: { account: string }): boolean => accounts.has(record.account)
+  return {
+    ...money,
+    accounts: money.accounts.filter(mine),
+    bots: money.bots.filter(mine),
+    orders: money.orders.filter(({ order }) => mine(order)),
+    positions: money.positions.filter(mine),
+    timers: money.timers.filter(({ bot }) => names.has(bot)),
+    fills: money.fills.filter(mine),
+  }
+}
+
+/** What a segment begins with. */
+export function startInput(
+  config: Config,
+  bots: readonly BotSettings[],
+  plan: Plan,
+  code: string,
+  past: Recovered,
+  reader: JournalReader,
+): StartInput {
+  const seconds = Math.max(0, ...config.bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
+  const { tradePrice, tradeAmount } = config.service.units
+  return {
+    kind: 'start',
+    segment: past.lastSegment + 1,
+    config: config.hash,
+    code,
+    seed: 1,
+    bots,
+    plan,
+    units: { tradePrice, tradeAmount },
+    money: ownMoney(past.money, bots),
+    warm: bots.length === 0 ? { from: 1, to: 0 } : reader.warmupRange(seconds),
+  }
+}

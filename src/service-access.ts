@@ -1,0 +1,69 @@
+import type { Config, RemoteService } from './config/config.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
+import { startSandboxChild } from './sandbox-child.ts'
+
+/** Where the service and the chain are, and as whom we come. */
+export interface ServiceAccess {
+  readonly baseUrl: string
+  readonly wsUrl: string
+  /** Read again for every connection and request: a key may be replaced while we run. */
+  readonly apiKey: () => string
+  readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number }[]
+  /** Public key; '' where none is configured. */
+  readonly wallet: string
+  /** As in an account. A sandbox has another port at every start and is the same service all the same. */
+  readonly host: string
+  /** Nobody but us can have used the key. */
+  readonly fresh: boolean
+  /** All that must never be shown. */
+  readonly secrets: readonly string[]
+  /** The service ended by itself; only a sandbox of ours can tell. */
+  onExit(run: () => void): void
+  close(): Promise<void>
+}
+
+const SANDBOX_RPC_PER_SECOND = 50
+
+/** Starts the sandbox, its chain kept beside the journal, or reads the secrets of a configured service. `live`: somebody will trade. */
+export async function openService(config: Config, live: boolean, speed = 1): Promise<ServiceAccess> {
+  const { service } = config
+  return service.kind === 'sandbox' ? openSandbox(config, speed) : openRemote(config, service, live)
+}
+
+async function openSandbox({ journal, service }: Config, speed: number): Promise<ServiceAccess> {
+  const sandbox = await startSandboxChild(`${journal.path}.chain`, speed)
+  const plan = typeof service.plan === 'string' && service.plan !== 'auto' ? service.plan : 'standard'
+  const apiKey = sandbox.apiKeys[plan] ?? ''
+  return {
+    baseUrl: sandbox.baseUrl,
+    wsUrl: sandbox.wsUrl,
+    apiKey: () => apiKey,
+    rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND }],
+    wallet: sandbox.wallet,
+    host: 'sandbox',
+    fresh: true,
+    secrets: Object.values(sandbox.apiKeys),
+    onExit: sandbox.onExit,
+    close: sandbox.close,
+  }
+}
+
+async function openRemote(config: Config, service: RemoteService, live: boolean): Promise<ServiceAccess> {
+  const { apiKey } = service
+  if (apiKey === undefined) throw new SluiceError('service.apiKey is missing: the feed needs it', ExitCode.usage)
+  const first = apiKey.read()
+  const rpc = config.chain.rpc.map(({ url, requestsPerSecond }) => ({ url: url.read(), requestsPerSecond }))
+  if (live && rpc.length === 0) throw new SluiceError('chain.rpc is missing: a live bot needs it', ExitCode.usage)
+  return {
+    baseUrl: service.baseUrl,
+    wsUrl: service.wsUrl,
+    apiKey: () => apiKey.read(),
+    rpc,
+    wallet: config.wallet.publicKey ?? '',
+    host: service.host,
+    fresh: false,
+    secrets: [first, ...rpc.map(({ url }) => url)],
+    onExit: () => {},
+    close: async () => {},
+  }
+}

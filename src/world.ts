@@ -1,0 +1,298 @@
+import { createHash } from 'node:crypto'
+import { Follower } from './chain/follow.ts'
+import { openRpc } from './chain/rpc.ts'
+import { WalletReader } from './chain/wallet.ts'
+import type { Config } from './config/config.ts'
+import { type Block, RowKind } from './core/block.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
+import type { Input } from './core/messages.ts'
+import type { Mints } from './core/mints.ts'
+import type { Money } from './core/money.ts'
+import type { Order } from './core/order.ts'
+import type { Clock, Http, Journal, Rpc, Sink } from './core/ports.ts'
+import { deriveSeed, seededRandom } from './core/random.ts'
+import type { BotSettings, Plan } from './core/settings.ts'
+import { lamports } from './core/units.ts'
+import { DecisionTime } from './decision-time.ts'
+import type { Recovered } from './journal/recovery.ts'
+import type { Gateway } from './runtime/gateway.ts'
+import { Limiter } from './runtime/limiter.ts'
+import type { Log } from './runtime/log.ts'
+import { MessagePacer, RpcPacer } from './runtime/pacing.ts'
+import { bootId, monotonicMs } from './runtime/system-clock.ts'
+import type { Route } from './runtime/working-order.ts'
+import { CloudExecutor } from './service/cloud-executor.ts'
+import { dialWebSocket } from './service/dial.ts'
+import { Feed } from './service/feed.ts'
+import { openHttp } from './service/http.ts'
+import { loopLoad } from './service/overload.ts'
+import { planOf, STANDARD } from './service/plans.ts'
+import type { ServiceAccess } from './service-access.ts'
+import { DEFAULT_FILL_MODEL } from './simulation/fill-model.ts'
+import { PaperExecutor } from './simulation/paper-executor.ts'
+import { PaperMarket } from './simulation/paper-market.ts'
+import type { Tally } from './tally.ts'
+
+export interface WorldParts {
+  readonly config: Config
+  readonly service: ServiceAccess
+  readonly clock: Clock
+  readonly journal: Journal
+  readonly mints: Mints
+  readonly tally: Tally
+  readonly past: Recovered
+  readonly log: Log
+  /** Somebody may trade: the chain is asked who it is. */
+  readonly live: boolean
+  /** This key was never used on this machine. */
+  readonly freshKey: boolean
+  readonly post: (input: Input) => void
+  readonly end: (exitCode: ExitCode, message: string) => void
+}
+
+/** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that they share. */
+export class LiveWorld {
+  readonly feed: Feed
+  readonly limiter: Limiter
+  /** Genesis hash; '' where nobody trades. */
+  readonly genesis: string
+  readonly decisionTime = new DecisionTime()
+  readonly #parts: WorldParts
+  readonly #market: PaperMarket
+  readonly #paper = new Map<string, Route>()
+  readonly #cloud: { executor: CloudExecutor; route: Route } | undefined
+  readonly #http: ReturnType<typeof openHttp>
+  readonly #follower: Follower | undefined
+  readonly #wallet: WalletReader | undefined
+  readonly #pacer: MessagePacer
+  #gateway: Gateway | undefined
+  #plan: Plan
+  #requestsOut = 0
+  #wasAuthenticated = false
+
+  constructor(parts: WorldParts, http: ReturnType<typeof openHttp>, rpc: Rpc | undefined, genesis: string) {
+    const { config, service, clock, mints, past, journal, log } = parts
+    this.#parts = parts
+    this.#http = http
+    this.genesis = genesis
+    this.#plan =
+      typeof config.service.plan === 'object'
+        ? config.service.plan
+        : config.service.plan === 'auto'
+          ? STANDARD
+          : planOf(config.service.plan).plan
+    this.#pacer = new MessagePacer(this.#shareOf(this.#plan.messagesPerSecond))
+    this.#market = new PaperMarket(mints, config.service.units)
+    const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
+    const slots = past.slots.filter((slot) => slot.key === key)
+    this.limiter = this.#limiterOf(key, parts.freshKey ? 'fresh' : slots)
+    if (rpc !== undefined) {
+      this.#follower = new Follower({ rpc, clock, wallet: service.wallet })
+      this.#wallet = new WalletReader({
+        rpc,
+        clock,
+        wallet: service.wallet,
+        read: (balance, slot) => this.#walletRead(balance, slot),
+      })
+      const executor = new CloudExecutor({
+        http: (request) => this.#counted(request),
+        clock,
+        baseUrl: service.baseUrl,
+        apiKey: service.apiKey,
+        wallet: service.wallet,
+        maxBuyLamports: () => this.#plan.maxBuyLamports,
+        sellUnit: () => sellUnitOf(config),
+        holding: (mint) => parts.tally.holdingOf(mint),
+        follow: this.#follow(this.#follower),
+      })
+      this.#cloud = { executor, route: { kind: 'cloud', executor, limiter: this.limiter } }
+    }
+    this.feed = new Feed({
+      url: service.wsUrl,
+      apiKey: service.apiKey,
+      dial: dialWebSocket,
+      clock,
+      random: seededRandom(deriveSeed(past.lastSegment, 'redial')),
+      pace: (job) => void this.#pacer.run(job),
+      mints,
+      isHeld: (token) => parts.tally.holds(mints.list[token] as string),
+      load: loopLoad(),
+      on: {
+        authenticated: (_userId, plan) => this.#authenticated(plan),
+        refused: (reason) => this.#refused(reason),
+        misfit: (why, text) => journal.write({ kind: 'frame', time: clock.now(), why, text }),
+        notice: (text) => log.warn(text),
+      },
+    })
+  }
+
+  /** The robust price of a mint, SOL a token. */
+  priceOf(mint: string): number | undefined {
+    return this.#market.price(mint)
+  }
+
+  /** The runner's door, timed. */
+  timed(sink: Sink): Sink {
+    return {
+      rows: (block, from, to) => {
+        const start = performance.now()
+        const next = sink.rows(block, from, to)
+        this.decisionTime.add(((performance.now() - start) * 1000) / (next - from))
+        return next
+      },
+      post: (input) => sink.post(input),
+    }
+  }
+
+  plan(): Plan {
+    return this.#plan
+  }
+
+  attach(gateway: Gateway): void {
+    this.#gateway = gateway
+  }
+
+  /** Makes the executors of these bots, and gives those on paper their money. */
+  restore(bots: readonly BotSettings[], money: Money): void {
+    for (const bot of bots) {
+      const { account, seed } = bot
+      if (account.mode === 'live' || this.#paper.has(account.id)) continue
+      const { latencyMs } = this.#parts.config.bots.find(({ name }) => name === bot.name)?.paper ?? DEFAULT_FILL_MODEL
+      const executor = new PaperExecutor(
+        this.#parts.clock,
+        this.#market,
+        { ...DEFAULT_FILL_MODEL, latencyMs },
+        deriveSeed(seed, bot.name),
+      )
+      const mine = (record: { account: string }): boolean => record.account === account.id
+      executor.restore(
+        money.positions.filter(mine),
+        money.fills.filter((fill) => mine(fill) && !fill.final),
+      )
+      // A paper account has a budget of the same plan for itself; it never takes a live slot.
+      const limiter = this.#limiterOf(`paper ${account.id}`, 'fresh')
+      this.#paper.set(account.id, { kind: 'paper', executor, limiter })
+    }
+    if (bots.some(({ account }) => account.mode === 'live')) this.#wallet?.start()
+  }
+
+  readonly route = ({ account }: Pick<Order, 'account' | 'bot'>): Route => {
+    const route = this.#paper.get(account) ?? this.#cloud?.route
+    if (route === undefined) throw new Error(`no executor for ${account}`)
+    return route
+  }
+
+  /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */
+  readonly observe = (block: Block, from: number, to: number): void => {
+    this.#market.observe(block, from, to)
+    const { tally, service } = this.#parts
+    if (this.#cloud === undefined || !tally.awaitsFill) return
+    for (let row = from; row < to; row++) {
+      if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
+      this.#cloud.executor.hint(block.mints[block.token[row] as number] as string, block.texts.signature(row))
+    }
+  }
+
+  /** Waits until no answer of the service is out any more, at most `ms`. */
+  async lastAnswers(ms: number): Promise<void> {
+    for (let waited = 0; this.#requestsOut > 0 && waited < ms; waited += 20)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+
+  async close(): Promise<void> {
+    this.#wallet?.stop()
+    this.#follower?.stop()
+    await this.#http.close()
+  }
+
+  /** What landed has changed the balance. */
+  #follow(follower: Follower): Follower['follow'] {
+    return (signature, attempt, done) =>
+      follower.follow(signature, attempt, (outcome) => {
+        done(outcome)
+        if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#wallet?.refresh()
+      })
+  }
+
+  #counted: Http = async (request) => {
+    this.#requestsOut++
+    const result = await this.#http.http(request)
+    this.#requestsOut--
+    return result
+  }
+
+  #walletRead(balance: number, slot: number): void {
+    const accounts = new Set(this.#parts.tally.liveAccounts)
+    for (const account of accounts) this.#parts.post({ kind: 'wallet', account, lamports: lamports(balance), slot })
+  }
+
+  #limiterOf(key: string, past: ConstructorParameters<typeof Limiter>[0]['past']): Limiter {
+    const { clock, journal } = this.#parts
+    const requestsPerMinute = this.#shareOf(this.#plan.requestsPerMinute)
+    return new Limiter({
+      key,
+      clock,
+      monotonicMs,
+      boot: bootId(),
+      requestsPerMinute,
+      past,
+      write: (slot) => journal.write({ kind: 'slot', slot }),
+    })
+  }
+
+  #shareOf(perInterval: number): number {
+    return Math.max(1, Math.floor(perInterval * this.#parts.config.service.share))
+  }
+
+  #authenticated(name: string): void {
+    this.#wasAuthenticated = true
+    this.#gateway?.keyAccepted(this.limiter)
+    const { plan } = this.#parts.config.service
+    if (plan !== 'auto' && typeof plan !== 'object') return
+    const known = planOf(name, typeof plan === 'object' ? plan : undefined)
+    if (known.notice !== '') this.#parts.log.warn(known.notice)
+    this.#takePlan(typeof plan === 'object' ? plan : known.plan)
+  }
+
+  #takePlan(plan: Plan): void {
+    if (plan === this.#plan) return
+    this.#plan = plan
+    for (const { limiter } of [this, ...this.#paper.values()])
+      limiter.setRequestsPerMinute(this.#shareOf(plan.requestsPerMinute))
+    this.#pacer.setPerSecond(this.#shareOf(plan.messagesPerSecond))
+    this.#parts.post({ kind: 'plan', plan })
+  }
+
+  /** At the start a refused key ends the command; later it may be replaced, and what is held still has its exits. */
+  #refused(reason: string): void {
+    const { end, log } = this.#parts
+    if (!this.#wasAuthenticated) end(ExitCode.refused, `the service refuses the API key: ${reason}`)
+    else log.error({ reason }, 'the service refuses the API key; entries stop, the key is read again every 30 s')
+    this.#gateway?.keyRefused(this.limiter)
+  }
+}
+
+/** Reaches the chain and builds the world. Throws a SluiceError where the chain cannot be asked and somebody wants to trade. */
+export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
+  const http = openHttp()
+  const { service, clock, live } = parts
+  if (!live || service.rpc.length === 0) return new LiveWorld(parts, http, undefined, '')
+  const pacers = new Map(
+    service.rpc.map(({ url, requestsPerSecond }) => [url, new RpcPacer({ requestsPerSecond, sendsPerSecond: 1 })]),
+  )
+  const rpc = openRpc({
+    http: http.http,
+    clock,
+    urls: service.rpc.map(({ url }) => url),
+    pace: (url, method, call) => (pacers.get(url) as RpcPacer).run(url, method, call),
+  })
+  const genesis = await rpc('getGenesisHash', [])
+  if (genesis.ok && typeof genesis.value === 'string') return new LiveWorld(parts, http, rpc, genesis.value)
+  await http.close()
+  throw new SluiceError(`the chain does not answer: ${genesis.ok ? 'no genesis hash' : genesis.message}`)
+}
+
+function sellUnitOf({ service }: Config): 'tokens' | 'base' | 'unproved' {
+  const { sell } = service.units
+  return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
+}
