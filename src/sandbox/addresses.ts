@@ -38,7 +38,10 @@ export function walletAddress(secret: Uint8Array): string {
 
 const tokenAccounts = new Map<string, string>()
 
-/** The associated token account of an owner and a mint, as the real program derives it, so that a client may derive it too. */
+/**
+ * The associated token account of an owner and a mint, as the real program derives it, so that a client may derive it
+ * too.
+ */
 export function tokenAccountAddress(owner: string, mint: string): string {
   const key = `${owner}:${mint}`
   const known = tokenAccounts.get(key)

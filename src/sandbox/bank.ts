@@ -110,7 +110,10 @@ export class Bank {
     this.#open.clear()
   }
 
-  /** Closes the open transaction as of a slot; versions older than the newest final one are let go. Returns what changed. */
+  /**
+   * Closes the open transaction as of a slot; versions older than the newest final one are let go. Returns what
+   * changed.
+   */
   commit(slot: number, finalSlot: number): string[] {
     const changed = [...this.#open.keys()]
     for (const [address, state] of this.#open) {

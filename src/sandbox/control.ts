@@ -2,7 +2,10 @@ import { type Answer, json } from './answers.ts'
 import { type Faults, parseFault } from './faults.ts'
 import type { Handle } from './http.ts'
 
-/** /sandbox/faults: POST sets one fault or a list, GET shows what has not struck yet, DELETE clears. Answers always with what is left. */
+/**
+ * /sandbox/faults: POST sets one fault or a list, GET shows what has not struck yet, DELETE clears. Answers always with
+ * what is left.
+ */
 export function controlEndpoint(faults: Faults): Handle {
   return ({ method, path, body }) => {
     if (path !== '/sandbox/faults') return json(404, { error: 'POST, GET or DELETE /sandbox/faults' })

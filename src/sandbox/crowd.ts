@@ -4,7 +4,9 @@ import type { Floor } from './floor.ts'
 import type { Listing } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './sizes.ts'
 
-/** Kinds of tokens as research/solana.md 7.3 mixes them, with more that live: a bot must see trading within a second. */
+/**
+ * Kinds of tokens as research/solana.md 7.3 mixes them, with more that live: a bot must see trading within a second.
+ */
 const KINDS = [
   { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 }, // dud
   { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 }, // ordinary
@@ -115,7 +117,10 @@ export class Crowd {
     })
   }
 
-  /** A holder sells until the price is 20 to 40 % lower; some follow, it stays low for some seconds; three times in four it comes back. */
+  /**
+   * A holder sells until the price is 20 to 40 % lower; some follow, it stays low for some seconds; three times in four
+   * it comes back.
+   */
   #fall(): void {
     const { curve } = this.#listing
     const drop = this.#draws.between(0.2, 0.4)

@@ -7,7 +7,7 @@ export const TOKEN_DECIMALS = 6
 /** Every token's supply in base units: 1e9 whole tokens. */
 export const TOKEN_SUPPLY = 1_000_000_000_000_000n
 /** Of the SOL that enters or leaves the curve; 0.95 % protocol and 0.30 % creator. */
-export const CURVE_FEE_BPS = 125n
+const CURVE_FEE_BPS = 125n
 
 const START = { virtualSol: 30_000_000_000n, virtualTokens: 1_073_000_000_000_000n, realTokens: 793_100_000_000_000n }
 /** What the pool starts with after a curve is bought out and migrates. */
@@ -23,7 +23,10 @@ export interface Reserves {
   complete: boolean
 }
 
-/** `sol`: lamports that enter or leave the curve before fees; `fee`: lamports on top of a buy or out of a sale; `tokens`: base units. */
+/**
+ * `sol`: lamports that enter or leave the curve before fees; `fee`: lamports on top of a buy or out of a sale;
+ * `tokens`: base units.
+ */
 export interface Swap {
   sol: bigint
   fee: bigint
@@ -37,7 +40,10 @@ export class Curve {
     this.reserves = reserves
   }
 
-  /** Sets the price (SOL a whole token), for recorded markets: a pool with reserves by sqrt(k * price), as deep as a curve at that price. */
+  /**
+   * Sets the price (SOL a whole token), for recorded markets: a pool with reserves by sqrt(k * price), as deep as a
+   * curve at that price.
+   */
   moveTo(price: number): void {
     const virtualSol = BigInt(Math.max(1, Math.round(Math.sqrt(START_K * price) * 1e9)))
     const virtualTokens = BigInt(Math.max(1, Math.round(Math.sqrt(START_K / price) * 10 ** TOKEN_DECIMALS)))

@@ -15,7 +15,7 @@ export interface Plan {
   maxBuySol: number
 }
 
-export const PLANS: Readonly<Record<PlanName, Plan>> = {
+const PLANS: Readonly<Record<PlanName, Plan>> = {
   standard: { name: 'standard', requestsPerMinute: 100, connections: 5, messagesPerSecond: 50, maxBuySol: 100 },
   premium: { name: 'premium', requestsPerMinute: 1_000, connections: 20, messagesPerSecond: 200, maxBuySol: 100 },
   enterprise: {

@@ -28,7 +28,9 @@ export interface DeskOptions {
   wallets: readonly string[]
 }
 
-/** The service behind its endpoints: builds, signs and sends trades of the wallets that it holds. Nothing is idempotent. */
+/**
+ * The service behind its endpoints: builds, signs and sends trades of the wallets that it holds. Nothing is idempotent.
+ */
 export class Desk {
   readonly #options: DeskOptions
 

@@ -1,7 +1,8 @@
 import { draws } from './draws.ts'
 
 /**
- * Every question that the service's document leaves open ("not shown"), with the answers the sandbox can give. The first is the plain one.
+ * Every question that the service's document leaves open ("not shown"), with the answers the sandbox can give. The
+ * first is the plain one.
  * What never varies: what the document says, `tokensTraded` in whole tokens, and a trade's `amount` in SOL.
  */
 const QUESTIONS = {
@@ -9,9 +10,15 @@ const QUESTIONS = {
   signatureField: ['signature', 'txSignature', 'transactionSignature', 'txid', 'txHash', 'hash'],
   /** Where in the answer that field stands. */
   signatureNesting: ['top', 'data', 'result', 'transaction', 'data.transaction'],
-  /** {error: {code, message}} | {code, message} | {success: false, error: code, message} | {errors: [{code, message}]} | RFC 9457. */
+  /**
+   * {error: {code, message}} | {code, message} | {success: false, error: code, message} | {errors: [{code, message}]} |
+   * RFC 9457.
+   */
   errorBody: ['nested', 'flat', 'named', 'list', 'problem'],
-  /** The status of the three trade codes: 400 | 402, 404 and 409 | 200 with the error in the body. 401, 429 and 400 for parameters are documented. */
+  /**
+   * The status of the three trade codes: 400 | 402, 404 and 409 | 200 with the error in the body. 401, 429 and 400 for
+   * parameters are documented.
+   */
   errorStatus: ['badRequest', 'specific', 'ok'],
   /** The code in the body of a 400 for invalid parameters and of a 401. */
   unlistedCode: ['named', 'none'],
@@ -41,7 +48,10 @@ const QUESTIONS = {
   refusedCount: ['no', 'yes'],
   /** What a 429 says about when to come back. */
   limitHeaders: ['none', 'retryAfter', 'rateLimit'],
-  /** Slippage against the price before our own impact, refused before anything is sent; or only on chain, against the service's quote. */
+  /**
+   * Slippage against the price before our own impact, refused before anything is sent; or only on chain, against the
+   * service's quote.
+   */
   slippage: ['build', 'chain'],
   /** A buy spends exactly its amount; or buys what the amount was worth for at most amount * (1 + slippage). */
   buyExact: ['in', 'out'],

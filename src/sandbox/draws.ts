@@ -1,6 +1,9 @@
 import { deriveSeed, type Random, seededRandom } from '../core/random.ts'
 
-/** Everything that the sandbox draws by chance, from one named stream each, so that one part's draws never shift another's. */
+/**
+ * Everything that the sandbox draws by chance, from one named stream each, so that one part's draws never shift
+ * another's.
+ */
 export interface Draws extends Random {
   /** Uniform in [low, high). */
   between(low: number, high: number): number
@@ -19,7 +22,8 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 export function draws(seed: number, name: string): Draws {
   const random = seededRandom(deriveSeed(seed, name))
   const { next, integer } = random
-  // A text of fixed length whose first digit is large enough decodes to exactly 32 or 64 bytes, and costs no big-number arithmetic:
+  // A text of fixed length whose first digit is large enough decodes to exactly 32 or 64 bytes, and costs no big-number
+  // arithmetic:
   // 5 * 58^42 > 2^248 and 2 * 58^86 > 2^504, while 58^43 < 2^256 and 58^87 < 2^512.
   const text = (length: number, smallestFirst: number): string => {
     let digits = ALPHABET.charAt(smallestFirst + integer(58 - smallestFirst))

@@ -80,7 +80,9 @@ export class Floor {
   }
 }
 
-/** One leg of the swap is printed instead of the whole: too few tokens make the price high, too little SOL makes it low. */
+/**
+ * One leg of the swap is printed instead of the whole: too few tokens make the price high, too little SOL makes it low.
+ */
 function distort(trade: TradeEvent, factor: number): TradeEvent {
   const sol = factor < 1 ? trade.sol * factor : trade.sol
   const tokens = factor > 1 ? trade.tokens / factor : trade.tokens

@@ -20,12 +20,18 @@ export interface Request {
 export type Handle = (request: Request) => Answer | undefined | Promise<Answer | undefined>
 
 const LARGEST_BODY_BYTES = 1_000_000
+/** Longer than the time between two orders, so that a kept connection is rarely closed under a request. */
+const KEEP_ALIVE_MS = 65_000
 
-/** Listens on loopback only: the sandbox hands out its own keys. The first prefix that a path starts with gets the request. */
+/**
+ * Listens on loopback only: the sandbox hands out its own keys. The first prefix that a path starts with gets the
+ * request.
+ */
 export function serve(port: number, handlers: readonly (readonly [prefix: string, handle: Handle])[]): Promise<Server> {
   const server = createServer((message, response) => {
     respond(message, response, handlers).catch(() => response.destroy())
   })
+  server.keepAliveTimeout = KEEP_ALIVE_MS
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, '127.0.0.1', () => resolve(server))

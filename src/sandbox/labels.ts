@@ -30,7 +30,10 @@ const SECOND = [
   'Moth',
 ]
 
-/** What strangers have put into token names: text that attacks terminals, pages, spreadsheets, chats and careless object keys. */
+/**
+ * What strangers have put into token names: text that attacks terminals, pages, spreadsheets, chats and careless object
+ * keys.
+ */
 const HOSTILE: readonly string[] = [
   '\u001b[2J\u001b[1;31mSOLD OUT\u001b[0m',
   '\u001b]0;owned\u0007Bell',

@@ -1,7 +1,9 @@
 /**
  * The chain behind the sandbox: what the RPC endpoint reads and what the trading desk submits to.
- * Two adapters: `small-ledger.ts` in plain TypeScript, and a LiteSVM one to come. Both pass test/contracts/ledger.contract.ts.
- * Lamports are safe integers, token amounts bigint base units, times ms since the epoch, addresses and signatures base58.
+ * Two adapters: `small-ledger.ts` in plain TypeScript, and a LiteSVM one to come. Both pass
+ * test/contracts/ledger.contract.ts.
+ * Lamports are safe integers, token amounts bigint base units, times ms since the epoch, addresses and signatures
+ * base58.
  */
 
 /** Processed: the newest block; confirmed: two slots behind; finalized: 32 slots behind. */
@@ -120,10 +122,13 @@ export interface Ledger {
   /** Newest first. Only transactions that name the address. */
   signatures(query: SignatureQuery): LandedTransaction[]
 
-  /** On disk when it returns. Lands after `afterSlots` (1 to 3 by the seed if left out); Infinity: the network loses it. */
+  /**
+   * On disk when it returns. Lands after `afterSlots` (1 to 3 by the seed if left out); Infinity: the network loses it.
+   */
   submit(transaction: Transaction, afterSlots?: number): string
   /**
-   * A fork takes back the transaction, which is not finalized, and all that landed in its slot or later; returns the signatures dropped.
+   * A fork takes back the transaction, which is not finalized, and all that landed in its slot or later; returns the
+   * signatures dropped.
    * They land again after `relandAfterSlots`, or never.
    */
   fork(signature: string, relandAfterSlots?: number): string[]

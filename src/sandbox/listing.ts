@@ -1,7 +1,9 @@
 import { type Curve, TOKEN_DECIMALS } from './curve.ts'
 import type { MarketToken, PriceEvent, TokenMetadata, TradeEvent } from './market.ts'
 
-/** A price update is due when the price has moved by this share since the last one, at most one a second of market time. */
+/**
+ * A price update is due when the price has moved by this share since the last one, at most one a second of market time.
+ */
 const SIGNIFICANT_MOVE = 0.05
 const UPDATE_GAP_MS = 1_000
 

@@ -1,6 +1,9 @@
 import { type Curve, TOKEN_DECIMALS } from './curve.ts'
 
-/** The sandbox's one exchange rate: fixed, so that a price in either unit can be told from the other by the tokens' own numbers. */
+/**
+ * The sandbox's one exchange rate: fixed, so that a price in either unit can be told from the other by the tokens' own
+ * numbers.
+ */
 export const SOL_USD = 150
 
 /** What happens on the market, in SOL and whole tokens; `frames.ts` writes it as the service would. */

@@ -17,7 +17,9 @@ export interface Plan {
   instructions: LandedInstruction[]
 }
 
-/** Code on the small ledger. A submitted transaction names it and carries its data, so that it can run after a restart. */
+/**
+ * Code on the small ledger. A submitted transaction names it and carries its data, so that it can run after a restart.
+ */
 export interface Program<Data = never> {
   /** Brings accounts that live outside the ledger (the market's pools) up to date, outside the transaction. */
   load?(data: Data, bank: Bank): void

@@ -7,14 +7,19 @@ import { parseRecorded, type Recorded } from './recording.ts'
 
 /** A token's price is the median of so many prints: one in six is a router leg and more than twice off. */
 const MEDIAN_PRINTS = 9
+/** Where a whole market is silent for so long the recorder had stopped; a player need not wait for it. */
+const STOP_MS = 30_000
+const SHORTENED_STOP_MS = 1_000
 
 interface RecordedToken extends MarketToken {
   prices: number[]
 }
 
 /**
- * Plays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps. Our orders execute on a curve at the
- * recorded price, which the next print of the token sets again. At the end: silence, or from the start again with `repeat`.
+ * Plays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps, the recorder's stops
+ * (30 s and more
+ * of silence) shortened to a second. Our orders execute on a curve at the recorded price, which the next print of the
+ * token sets again. At the end: silence, or from the start again with `repeat`.
  */
 export class RecordedMarket implements Market {
   /** Lines that are no market message. */
@@ -34,14 +39,14 @@ export class RecordedMarket implements Market {
     if (events.length === 0)
       throw new Error(`${path} has no market messages: expected one JSON message a line, e.g. {"type":"trade", ...}`)
     this.skipped = lines.length - events.length
-    this.#events = events.sort((a, b) => a.timestamp - b.timestamp)
+    this.#events = withoutStops(events.sort((a, b) => a.timestamp - b.timestamp))
     this.#emit = emit
     this.#repeat = repeat
   }
 
   get nextAt(): number | undefined {
     const next = this.#events[this.#next]
-    return next && this.#round * this.#roundMs + next.timestamp - this.#events[0]!.timestamp
+    return next && this.#round * this.#roundMs + next.timestamp
   }
 
   advance(until: number): void {
@@ -71,9 +76,9 @@ export class RecordedMarket implements Market {
     if (token) this.#emit(tradeEvent(token, trade))
   }
 
-  /** One round of the file, with a second of silence before the next. */
+  /** One round of the file, with a moment of silence before the next. */
   get #roundMs(): number {
-    return this.#events.at(-1)!.timestamp - this.#events[0]!.timestamp + 1_000
+    return this.#events.at(-1)!.timestamp + SHORTENED_STOP_MS
   }
 
   /** A second round is not a duplicate of the first. */
@@ -103,4 +108,16 @@ export class RecordedMarket implements Market {
     if (prices.length > MEDIAN_PRINTS) prices.shift()
     curve.moveTo([...prices].sort((a, b) => a - b)[prices.length >> 1]!)
   }
+}
+
+/** The events, in order, with times from 0 on. */
+function withoutStops(events: Recorded[]): Recorded[] {
+  let last = events[0]!.timestamp
+  let time = 0
+  return events.map(({ timestamp, event }) => {
+    const gap = timestamp - last
+    last = timestamp
+    time += gap > STOP_MS ? SHORTENED_STOP_MS : gap
+    return { timestamp: time, event }
+  })
 }

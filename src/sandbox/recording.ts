@@ -8,7 +8,10 @@ export interface Recorded {
 
 type Fields = Record<string, unknown>
 
-/** One line of a recording; undefined when it is none of the three market messages (a gap line, a control message, damage). */
+/**
+ * One line of a recording; undefined when it is none of the three market messages (a gap line, a control message,
+ * damage).
+ */
 export function parseRecorded(line: string): Recorded | undefined {
   const fields = parse(line)
   const timestamp = fields?.timestamp

@@ -1,3 +1,5 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../core/json.ts'
 
@@ -8,7 +10,10 @@ export interface Change {
   body: unknown
 }
 
-/** `chain`: where the chain was; `pending`: sent, not landed; `pool`: curves of tokens that our wallets have traded; `secret`: keys. */
+/**
+ * `chain`: where the chain was; `pending`: sent, not landed; `pool`: curves of tokens that our wallets have traded;
+ * `secret`: keys.
+ */
 export type RecordKind = 'chain' | 'account' | 'transaction' | 'pending' | 'pool' | 'secret'
 
 /** What outlives the sandbox's process. `write` returns only when all of its changes are on disk, all or none. */
@@ -23,8 +28,12 @@ export function forgetfulRecords(): Records {
   return { read: () => new Map(), write: () => {}, close: () => {} }
 }
 
-/** Throws SQLITE_BUSY when another process holds the file: two sandboxes on one chain would each spend the same money. */
+/**
+ * Throws SQLITE_BUSY when another process holds the file: two sandboxes on one chain would each spend the same money.
+ */
 export function fileRecords(path: string): Records {
+  mkdirSync(dirname(path), { recursive: true })
+  closeSync(openSync(path, 'a', 0o600)) // it holds keys, if only to play money
   const database = new Database(path, { timeout: 0 })
   database.pragma('locking_mode = EXCLUSIVE')
   database.pragma('journal_mode = WAL')

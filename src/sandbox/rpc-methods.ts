@@ -8,6 +8,7 @@ import {
   type Ledger,
   rentExemption,
 } from './ledger.ts'
+import { accountShape, amountShape } from './rpc-account.ts'
 import {
   address,
   type Config,
@@ -20,7 +21,7 @@ import {
   RpcError,
   signature,
 } from './rpc-params.ts'
-import { accountShape, amountShape, transactionShape } from './rpc-shapes.ts'
+import { transactionShape } from './rpc-transaction.ts'
 import { decodeTokenAccount } from './token-layout.ts'
 
 type Method = (params: unknown[]) => unknown

@@ -13,7 +13,7 @@ export class RpcError extends Error {
   }
 }
 
-export const INVALID_PARAMS = -32602
+const INVALID_PARAMS = -32602
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016
 
 export type Config = Record<string, unknown>
@@ -24,7 +24,10 @@ export function config(value: unknown): Config {
   return value as Config
 }
 
-/** Finalized where it is left out, as on a node. Throws -32016 when the node has not reached `minContextSlot` at that commitment. */
+/**
+ * Finalized where it is left out, as on a node. Throws -32016 when the node has not reached `minContextSlot` at that
+ * commitment.
+ */
 export function commitment(ledger: Ledger, { commitment: value = 'finalized', minContextSlot }: Config): Commitment {
   const known = COMMITMENTS.find((name) => name === value)
   if (!known) throw invalid(`unknown variant \`${String(value)}\`, expected one of processed, confirmed, finalized`)

@@ -37,7 +37,9 @@ export interface SandboxOptions {
   dialect?: number | Partial<Dialect>
   /** How much faster than life the market runs; slots do not. Default 1. */
   speed?: number
-  /** A recording (NDJSON of service messages) instead of the made market; from the start again at its end with `repeat`. */
+  /**
+   * A recording (NDJSON of service messages) instead of the made market; from the start again at its end with `repeat`.
+   */
   marketFile?: string
   repeat?: boolean
   /** A market of the caller's own. */
@@ -72,7 +74,10 @@ export interface Sandbox {
 
 const DEFAULT_FUND_SOL = 10
 
-/** The trading service on loopback: REST, WebSocket and RPC on one port, over a made or recorded market and a small chain. */
+/**
+ * The trading service on loopback: REST, WebSocket and RPC on one port, over a made or recorded market and a small
+ * chain.
+ */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, seed = 1, speed = 1 } = options
   const dialect =
@@ -90,7 +95,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ['/api', api.handle],
     ['/rpc', rpcEndpoint(ledger, faults)],
     ['/sandbox', controlEndpoint(faults)],
-  ])
+  ]).catch((error: unknown) => {
+    ledger.close()
+    throw error
+  })
   stream = new Stream({ server, clock, customers, dialect, faults, frames: new Frames(dialect, seed) })
   forkOnDemand(ledger, faults)
   const stopMarket = runMarket(market, clock, speed)

@@ -1,6 +1,9 @@
 import type { Draws } from './draws.ts'
 
-/** Quantiles as measured: [share of draws below, SOL]. research/solana.md 7.3: AMM swaps of June 2026, creates of July 2026. */
+/**
+ * Quantiles as measured: [share of draws below, SOL]. research/solana.md 7.3: AMM swaps of June 2026, creates of July
+ * 2026.
+ */
 type Quantiles = readonly (readonly [share: number, sol: number])[]
 
 const BUY: Quantiles = [

@@ -1,6 +1,9 @@
 import { deriveSeed, seededRandom } from '../core/random.ts'
 
-/** A moment from which slots are counted: `slot` began at `time` (ms since the epoch) and `height` blocks lie before or at it. */
+/**
+ * A moment from which slots are counted: `slot` began at `time` (ms since the epoch) and `height` blocks lie before or
+ * at it.
+ */
 export interface Anchor {
   slot: number
   height: number
@@ -14,7 +17,10 @@ const FIRST_HEIGHT = 278_000_000
 const HEAD_START = 64
 /** Of all slots, about as on mainnet; they have no block, so height and slot drift apart. */
 const SKIPPED_SHARE = 0.04
-/** A chain that slept longer than this many slots (11 hours at 400 ms) goes on from there. Its anchor is saved far more often. */
+/**
+ * A chain that slept longer than this many slots (11 hours at 400 ms) goes on from there. Its anchor is saved far more
+ * often.
+ */
 const LONGEST_SLEEP = 100_000
 /** How far back heights are remembered: more than a blockhash lives. */
 const REMEMBERED = 1_024

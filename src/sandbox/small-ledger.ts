@@ -25,9 +25,13 @@ export interface SmallLedgerOptions {
   clock: Clock
   records: Records
   programs: Record<string, Program>
-  /** What comes to pass by chance: skipped slots, slots until a transaction lands. A chain that goes on keeps its own. */
+  /**
+   * What comes to pass by chance: skipped slots, slots until a transaction lands. A chain that goes on keeps its own.
+   */
   seed: number
-  /** Names a new chain together with the seed: no two chains may have the same unless a test wants the same one twice. */
+  /**
+   * Names a new chain together with the seed: no two chains may have the same unless a test wants the same one twice.
+   */
   entropy: string
   /** Milliseconds a slot; default 400, as on mainnet. */
   slotMs?: number | undefined

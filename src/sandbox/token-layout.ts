@@ -3,7 +3,7 @@ import type { TokenState } from './bank.ts'
 import { TOKEN_DECIMALS, TOKEN_SUPPLY } from './curve.ts'
 
 /** Bytes of the SPL token program's accounts (spl-token state.rs): token accounts of 165 bytes, mints of 82. */
-export const TOKEN_ACCOUNT_BYTES = 165
+const TOKEN_ACCOUNT_BYTES = 165
 export const MINT_BYTES = 82
 
 export function encodeTokenAccount({ mint, owner, amount }: TokenState): Uint8Array {

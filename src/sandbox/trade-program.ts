@@ -11,7 +11,10 @@ export interface TradeData {
   side: 'buy' | 'sell'
   wallet: string
   mint: string
-  /** In: a buy spends exactly `lamports` for at least `tokens`. Out: exactly `tokens` for at most (a sale: at least) `lamports`. */
+  /**
+   * In: a buy spends exactly `lamports` for at least `tokens`. Out: exactly `tokens` for at most (a sale: at least)
+   * `lamports`.
+   */
   exact: 'in' | 'out'
   lamports: number
   tokens: bigint

@@ -3,7 +3,7 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandb
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { StillMarket } from './still-market.ts'
 
-export const SLOT_MS = 400
+const SLOT_MS = 400
 
 /** What came back: every dialect has another shape, so the tests look at it freely. */
 // biome-ignore lint/suspicious/noExplicitAny: see above

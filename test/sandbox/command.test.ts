@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, expect, test } from 'vitest'
-import type { SandboxFlags } from '../../src/commands/sandbox.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { type Answered, get, Listener, post, rpc } from './client.ts'
 
@@ -22,13 +22,17 @@ interface Started extends Sandbox {
   startedInMs: number
 }
 
-async function start(flags: SandboxFlags): Promise<Started> {
-  const before = performance.now()
-  const main = new URL('./sandbox.main.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [main, JSON.stringify({ child: true, ...flags })], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+function launch(args: string[]): ChildProcess {
+  const child = spawn(process.execPath, [main, 'sandbox', '--child', ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
   children.push(child)
+  return child
+}
+
+async function start(...args: string[]): Promise<Started> {
+  const before = performance.now()
+  const child = launch(args)
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string]
   return { ...(JSON.parse(line) as Sandbox), child, startedInMs: performance.now() - before }
 }
@@ -48,7 +52,7 @@ async function eventually<T>(ask: () => Promise<T | null | undefined | false>): 
 }
 
 test('one JSON line with everything a client needs, of a service that trades at once', async () => {
-  const sandbox = await start({ slotMs: 20 })
+  const sandbox = await start('--slot-ms', '20')
   expect(Object.keys(sandbox)).toEqual([
     'baseUrl',
     'wsUrl',
@@ -71,7 +75,7 @@ test('one JSON line with everything a client needs, of a service that trades at 
 })
 
 test('--plan, --fund and --dialect are what the line and the service show', async () => {
-  const sandbox = await start({ plan: 'Premium', fund: 2.5, dialect: 3, slotMs: 20 })
+  const sandbox = await start('--plan', 'Premium', '--fund', '2.5', '--dialect', '3', '--slot-ms', '20')
   expect(Object.keys(sandbox.apiKeys)).toEqual(['premium'])
   expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(2_500_000_000)
   expect((await get(sandbox, '/portfolio/x', sandbox.apiKeys.premium)).status).toBe(400)
@@ -82,15 +86,15 @@ test.each<[what: string, end: (child: ChildProcess) => void]>([
   ['SIGINT', (child) => child.kill('SIGINT')],
   ['the end of its stdin', (child) => child.stdin!.end()],
 ])('%s ends it with 0', async (_what, end) => {
-  const { child } = await start({})
+  const { child } = await start()
   const ended = once(child, 'exit')
   end(child)
   expect((await ended)[0]).toBe(0)
 })
 
 test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what was under way go on', async () => {
-  const flags = { state: join(folder, 'killed.db'), slotMs: 20 }
-  const first = await start(flags)
+  const flags = ['--state', join(folder, 'new', 'killed.db'), '--slot-ms', '20']
+  const first = await start(...flags)
   const listener = await Listener.on(first, ['trades'])
   const { mint } = await listener.next('trade')
   const order = { publicKey: first.wallet, mint, amount: 0.05, slippage: 50 }
@@ -104,7 +108,7 @@ test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what 
   const sent = (await post(first, '/trade/buy', order)).body.signature as string
   expect(await kill(first.child, 'SIGKILL')).toBeNull()
 
-  const second = await start({ ...flags, seed: 5 })
+  const second = await start(...flags, '--seed', '5')
   expect([second.genesisHash, second.wallet, second.apiKeys]).toEqual([first.genesisHash, first.wallet, first.apiKeys])
   expect(await rpc(second, 'getBlockHeight', { commitment: 'processed' })).toBeGreaterThanOrEqual(height)
   expect(await show(second, landed)).toEqual(record)
@@ -119,8 +123,35 @@ test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what 
 })
 
 test('a new chain is another one', async () => {
-  const [one, two] = await Promise.all([start({}), start({})])
+  const [one, two] = await Promise.all([start(), start()])
   expect(one.genesisHash).not.toBe(two.genesisHash)
   expect(one.wallet).not.toBe(two.wallet)
   expect(one.apiKeys.standard).not.toBe(two.apiKeys.standard)
+})
+
+test.each<[args: string[], code: number, said: RegExp]>([
+  [['--plan', 'gold'], 2, /standard, premium, enterprise/],
+  [['--market', '/nowhere.ndjson'], 2, /no such file/],
+  [['--speed', 'fast'], 2, /number/],
+])('wrong: %j', async (args, code, said) => {
+  const child = launch(args)
+  let text = ''
+  child.stderr!.on('data', (chunk) => (text += chunk))
+  expect((await once(child, 'close'))[0]).toBe(code)
+  expect(text).toMatch(said)
+})
+
+test('what is taken already is said plainly', async () => {
+  const state = join(folder, 'taken.db')
+  const { baseUrl } = await start('--state', state)
+  for (const args of [
+    ['--state', state],
+    ['--port', new URL(baseUrl).port],
+  ]) {
+    const child = launch(args)
+    let text = ''
+    child.stderr!.on('data', (chunk) => (text += chunk))
+    expect((await once(child, 'close'))[0]).toBe(1)
+    expect(text).toMatch(/another sandbox runs on|is in use/)
+  }
 })

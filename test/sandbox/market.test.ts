@@ -226,6 +226,18 @@ describe('recorded market', () => {
     expect(market.nextAt).toBeUndefined()
   })
 
+  test('a stop of the recorder is not waited for', () => {
+    let events = 0
+    const market = new RecordedMarket({
+      path: file([trade(0, 1e-7), trade(20_000, 1e-7), trade(9_000_000, 1e-7)]),
+      emit: () => events++,
+    })
+    market.advance(20_999)
+    expect(events).toBe(2)
+    market.advance(21_000)
+    expect(events).toBe(3)
+  })
+
   test('repeats with new signatures', () => {
     const signatures: string[] = []
     const emit = (event: MarketEvent): unknown => event.type === 'trade' && signatures.push(event.signature)
