@@ -60,7 +60,8 @@ export interface GatewayPort {
   cancel(orderId: string, code: ErrorCode): void
 }
 
-/** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable (FULL), in order. */
+/** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable (FULL), in order. What
+ *  is written between two commits within one turn becomes durable together, or not at all. */
 export interface Journal {
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   input(seq: Seq, time: Millis, input: Input): void

@@ -49,7 +49,13 @@ export class Gateway implements GatewayPort {
   }
 
   submit(order: Order): void {
-    const working = this.#takeOn(order, 'accepted')
+    const working = this.#workingOrder(order, 'accepted')
+    if (this.#lanes.isReopened(order)) {
+      this.#reports.say(working, 'refused', 'LANE_BUSY')
+      return
+    }
+    this.#lanes.hold(order)
+    this.#orders.set(order.id, working)
     failpoint('accepted')
     this.#enqueue(working, false)
     // Where a slot was free, the order became durable together with its attempt.
@@ -73,7 +79,10 @@ export class Gateway implements GatewayPort {
       const state = said.get(order.id) ?? recorded
       const own = attempts.filter((attempt) => attempt.orderId === order.id)
       if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
-      const working = this.#takeOn(order, state)
+      const working = this.#workingOrder(order, state)
+      if (isOpen(state) && this.#lanes.isHeld(order)) this.#lanes.reopen(order)
+      else if (isOpen(state)) this.#lanes.hold(order)
+      this.#orders.set(order.id, working)
       takeUp(working, own)
       taken.push(working)
     }
@@ -103,13 +112,10 @@ export class Gateway implements GatewayPort {
     this.#refusals.reset(limiter)
   }
 
-  #takeOn(order: Order, state: OrderState): WorkingOrder {
+  #workingOrder(order: Order, state: OrderState): WorkingOrder {
     const { clock, monotonicMs, route } = this.#options
     const deadlineMs = order.notAfter === null ? Number.POSITIVE_INFINITY : monotonicMs() + order.notAfter - clock.now()
-    const working = workingOrder(order, route(order), state, deadlineMs)
-    if (isOpen(state)) this.#lanes.hold(order)
-    this.#orders.set(order.id, working)
-    return working
+    return workingOrder(order, route(order), state, deadlineMs)
   }
 
   /** Takes a slot, or stands in the line for one. */
@@ -150,7 +156,7 @@ export class Gateway implements GatewayPort {
     working.attempt = attempt
     working.slot = slot
     this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
-    const report = this.#reports.write(working, 'working', '', {})
+    const report = this.#reports.write(working, 'working', '')
     failpoint('armed')
     this.#journal.commit(() => {
       this.#options.post(report)
@@ -198,8 +204,8 @@ export class Gateway implements GatewayPort {
 
   /** A fork took the fill back: the order is open again. */
   #takeBack(working: WorkingOrder, signature: string): void {
-    this.#lanes.retake(working.order)
-    this.#reports.say(working, 'working', 'REVERSED', { reversed: signature })
+    this.#lanes.reopen(working.order)
+    this.#reports.add(working, 'working', 'REVERSED', { reversed: signature })
   }
 
   /** Not an end: the lane stays held. The engine hears of it where it changes what the user sees. */

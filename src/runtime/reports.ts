@@ -16,6 +16,8 @@ export type NumberedReport = Extract<Input, { kind: 'report' }>
 export class Reports {
   readonly #journal: Journal
   readonly #post: (input: Input) => void
+  /** Written, to be said with the next. */
+  #unsaid: NumberedReport[] = []
   #nextId: number
 
   constructor(journal: Journal, post: (input: Input) => void, nextId: number) {
@@ -26,16 +28,23 @@ export class Reports {
 
   /** Moves the order and says so once that is durable. */
   say(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
-    const input = this.write(working, state, code, details)
+    this.add(working, state, code, details)
+    const reports = this.#unsaid
+    this.#unsaid = []
     failpoint('before-report')
     this.#journal.commit(() => {
       failpoint('after-report')
-      this.#post(input)
+      for (const report of reports) this.#post(report)
     })
   }
 
+  /** As `say`, but together with what is said next: one cannot be durable without the other. */
+  add(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
+    this.#unsaid.push(this.write(working, state, code, details))
+  }
+
   /** Moves the order and writes the report; the caller commits and then posts what it got. */
-  write(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails): NumberedReport {
+  write(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): NumberedReport {
     assert(
       state === working.state || ORDER_MOVES[working.state].includes(state),
       `order ${working.order.id} can not move from ${working.state} to ${state}`,

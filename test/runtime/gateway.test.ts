@@ -52,6 +52,7 @@ describe('what becomes of an order', () => {
     ['429 with Retry-After', anOrder(), [later, FILL], 'working, accepted RATE_LIMIT, working, filled, filled', [0, 3_100]],
     ['a buy, 429 until its time is over', aBuy({ notAfter: 2_600 }), [throttled], 'working, accepted RATE_LIMIT, working, expired TTL', [0, 600]],
     ['not sent twice', anOrder(), [down, down, FILL], 'working, accepted UNSENT, working, accepted UNSENT, working, filled, filled', [0, 600, 1_700]],
+    ['429, slippage, 429: the waits start again', anOrder(), [throttled, slippage, throttled, FILL], 'working, accepted RATE_LIMIT, working, accepted SLIPPAGE_EXCEEDED, working, accepted RATE_LIMIT, working, filled, filled', [0, 600, 700, 1_300]],
     ['an exit climbs its ladder and ends', anOrder(), [slippage], climbs, [0, 100, 200]],
     ['a buy does not climb', aBuy(), [slippage], 'working, failed SLIPPAGE_EXCEEDED', [0]],
     ['a buy that may climb does so twice', mayClimb, [slippage], climbs, [0, 100, 200]],
@@ -141,6 +142,22 @@ test('the lane is free from the first sight of the fill on', () => {
   world.submit(anOrder({ mint: 'm' }))
   world.settle()
   expect(world.executed).toHaveLength(2)
+})
+
+test('a lane that a fork reopened refuses what the engine sends before it hears of that', () => {
+  const world = run(anOrder({ mint: 'm' }), [
+    ...FILL.slice(0, 2),
+    [3_000, lost],
+    [20_000, (attempt) => fillOf(attempt, true)],
+  ])
+  world.settle(2_900)
+  world.commitMs = 200
+  world.settle(200)
+  const next = anOrder({ mint: 'm' })
+  world.submit(next)
+  world.settle()
+  expect(world.told(next)).toEqual(['refused LANE_BUSY'])
+  world.submit(anOrder({ mint: 'm' })) // free again
 })
 
 test('an entry waits two seconds for a slot, an exit for ever; exits come first', () => {

@@ -86,6 +86,8 @@ export class GatewayWorld {
   readonly #slots: number
   #rows: Row[] = []
   #durable = 0
+  /** Where the journal may be cut off: what is written before a commit becomes durable together. */
+  #commits: number[] = []
   #life = 0
 
   constructor(slots = 100) {
@@ -120,11 +122,13 @@ export class GatewayWorld {
     return this.#rows.flatMap((row) => (row.kind === 'order' ? [row.order] : []))
   }
 
-  /** The process dies; of what was not durable yet, the first `share` had reached the disk. A new one goes on from the journal. */
+  /** The process dies; of the commits that were under way, the first `share` had reached the disk. A new one goes on from the journal. */
   crash(share: number): void {
     this.#life++
-    this.#durable += Math.floor((this.#rows.length - this.#durable) * share)
+    const underWay = this.#commits.filter((length) => length > this.#durable)
+    this.#durable = underWay[Math.ceil(underWay.length * share) - 1] ?? this.#durable
     this.#rows.length = this.#durable
+    this.#commits = []
     const records = <K extends Row['kind']>(kind: K) =>
       this.#rows.filter((row): row is Extract<Row, { kind: K }> => row.kind === kind)
     const takenIds = new Set(records('taken').map(({ id }) => id))
@@ -175,6 +179,7 @@ export class GatewayWorld {
       commit: (then) => {
         this.commits++
         const length = this.#rows.length
+        this.#commits.push(length)
         const done = (): void => {
           this.#durable = Math.max(this.#durable, length)
           then()
