@@ -18,6 +18,8 @@ const WATCH_MS = 2_000
 const YOUNG_MS = 60_000
 /** The most that one getSignatureStatuses takes. */
 const BATCH = 256
+/** The transaction is newer than HIGHEST_TRANSACTION_VERSION. */
+const UNSUPPORTED_VERSION = -32_015
 
 interface Followed {
   readonly signature: string
@@ -114,10 +116,12 @@ export class Follower {
         maxSupportedTransactionVersion: HIGHEST_TRANSACTION_VERSION,
       },
     ])
-    // A node that answers the status from memory may need another moment for the transaction: the next look asks again.
-    if (one.isOver || !result.ok || result.value === null) return
+    const isUnreadable = !result.ok && result.code === UNSUPPORTED_VERSION
+    const answer = result.ok ? result.value : null
+    // A node that knows the status may need another moment for the transaction: the next look asks again.
+    if (one.isOver || (answer === null && !isUnreadable)) return
     one.slot = slot
-    const reading = readFill(result.value, wallet, one.attempt, clock.now(), final)
+    const reading = readFill(answer, wallet, one.attempt, clock.now(), final)
     if (final) this.#end(one)
     const { signature } = one
     if (reading.kind === 'filled') one.done({ kind: 'filled', fill: reading.fill, final })

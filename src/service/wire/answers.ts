@@ -37,7 +37,7 @@ const MOST_VALUES = 10_000
 const LONGEST_CODE = 40
 
 /** Base58 of the length of a signature, standing alone. */
-const SIGNATURE_PATTERN = /(?<![0-9A-Za-z+/=_-])[1-9A-HJ-NP-Za-km-z]{64,88}(?![0-9A-Za-z+/=_-])/g
+const SIGNATURE_PATTERN = /(?<![0-9A-Za-z+_-])[1-9A-HJ-NP-Za-km-z]{64,88}(?![0-9A-Za-z+/=_-])/g
 const CODE_PATTERN = new RegExp(`\\b(?:${HTTP_CODES.join('|')})\\b`, 'g')
 
 export function readAnswer(body: string): Answer {
