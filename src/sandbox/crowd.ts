@@ -7,13 +7,13 @@ import { drawBuySol, drawCreatorSol, drawSellSol } from './sizes.ts'
 /**
  * Kinds of tokens as research/solana.md 7.3 mixes them, with more that live: a bot must see trading within a second.
  */
-const KINDS = [
-  { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 }, // dud
-  { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 }, // ordinary
-  { share: 0.07, tradesPerSecond: 1.6, halfLifeMs: 300_000, episodeMs: 20_000, buyShare: 0.56 }, // hot
-  { share: 0.01, tradesPerSecond: 2.5, halfLifeMs: 600_000, episodeMs: 25_000, buyShare: 0.62 }, // graduates
-] as const
-type Kind = (typeof KINDS)[number]
+const KINDS = {
+  dud: { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 },
+  ordinary: { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 },
+  hot: { share: 0.07, tradesPerSecond: 1.6, halfLifeMs: 300_000, episodeMs: 20_000, buyShare: 0.56 },
+  graduate: { share: 0.01, tradesPerSecond: 2.5, halfLifeMs: 600_000, episodeMs: 25_000, buyShare: 0.62 },
+} as const
+type Kind = (typeof KINDS)[keyof typeof KINDS]
 
 const SNIPED_SHARE = 0.5
 const SNIPER_HOLD_MS = 25_000
@@ -61,7 +61,7 @@ export class Crowd {
 
   /** A token that runs already, with people who hold what has left its curve; lively, for our wallets hold it too. */
   join(): void {
-    this.#kind = KINDS[2]
+    this.#kind = KINDS.hot
     const sold = TOKEN_SUPPLY - this.#listing.curve.reserves.virtualTokens
     this.#listing.crowd = sold > 0n ? sold / 2n : 0n
     this.#flow()
@@ -178,10 +178,10 @@ export class Crowd {
 
   #drawKind(): Kind {
     let share = this.#draws.next()
-    for (const kind of KINDS) {
+    for (const kind of Object.values(KINDS)) {
       if (share < kind.share) return kind
       share -= kind.share
     }
-    return KINDS[0]
+    return KINDS.dud
   }
 }

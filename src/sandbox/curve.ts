@@ -1,6 +1,6 @@
 /**
- * A pump.fun bonding curve in integers: lamports and base units (6 decimals), virtual reserves x * y = k.
- * Formulas, start state and the 1.25 % fee: research/solana.md 7.1 (pump-fun/pump-public-docs @1b82215).
+ * A pump.fun bonding curve in integers: lamports and base units (6 decimals), virtual reserves x * y = k. Formulas,
+ * start state and the 1.25 % fee: research/solana.md 7.1 (pump-fun/pump-public-docs @1b82215).
  */
 
 export const TOKEN_DECIMALS = 6

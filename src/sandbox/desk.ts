@@ -9,14 +9,13 @@ import { savePool } from './pools.ts'
 import type { Records } from './records.ts'
 import type { BuyRequest, SellRequest } from './requests.ts'
 import { decodeTokenAccount } from './token-layout.ts'
-import { serviceFee, type TradeData } from './trade-program.ts'
+import { serviceFee, TRADE_PROGRAM, type TradeData } from './trade-program.ts'
 
 export type TradeCode = 'INSUFFICIENT_BALANCE' | 'INVALID_MINT' | 'SLIPPAGE_EXCEEDED' | 'INVALID_PARAMETERS'
 export type TradeResult = { ok: true; signature: string } | { ok: false; code: TradeCode; message: string }
 
 /** What the service adds when the client leaves the priority fee to it. */
 const AUTOMATIC_PRIORITY_FEE_SOL = 0.0001
-const PROGRAM = 'trade'
 
 export interface DeskOptions {
   ledger: Ledger
@@ -138,7 +137,7 @@ export class Desk {
     const data: TradeData = { ...trade, serviceFeeBps: dialect.serviceFeeBps, priorityFeeSol, fails }
     const transaction = {
       payer: trade.wallet,
-      instruction: { program: PROGRAM, data },
+      instruction: { program: TRADE_PROGRAM, data },
       priorityFeeLamports: solToLamports(priorityFeeSol),
     }
     const lost = faults.strike('notLanded', trade.side) !== undefined

@@ -2,8 +2,8 @@ import { draws } from './draws.ts'
 
 /**
  * Every question that the service's document leaves open ("not shown"), with the answers the sandbox can give. The
- * first is the plain one.
- * What never varies: what the document says, `tokensTraded` in whole tokens, and a trade's `amount` in SOL.
+ * first is the plain one. What never varies: what the document says, `tokensTraded` in whole tokens, and a trade's
+ * `amount` in SOL.
  */
 const QUESTIONS = {
   /** Under which name a trade's answer carries its signature. */

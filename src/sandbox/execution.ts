@@ -26,7 +26,7 @@ const COMPUTE_UNIT_LIMIT = 200_000
  */
 export function executeTransaction(
   bank: Bank,
-  program: Program<unknown>,
+  program: Program,
   pending: Pending,
   place: Pick<LandedTransaction, 'slot' | 'position' | 'blockTime'>,
 ): LandedTransaction | undefined {
@@ -65,7 +65,7 @@ export function executeTransaction(
 
 function attempt(
   bank: Bank,
-  program: Program<unknown>,
+  program: Program,
   data: unknown,
   index: number,
   payFee: () => void,

@@ -1,7 +1,6 @@
 /**
- * The chain behind the sandbox: what the RPC endpoint reads and what the trading desk submits to.
- * Two adapters: `small-ledger.ts` in plain TypeScript, and a LiteSVM one to come. Both pass
- * test/contracts/ledger.contract.ts.
+ * The chain behind the sandbox: what the RPC endpoint reads and what the trading desk submits to. Two adapters:
+ * `small-ledger.ts` in plain TypeScript, and a LiteSVM one to come. Both pass test/contracts/ledger.contract.ts.
  * Lamports are safe integers, token amounts bigint base units, times ms since the epoch, addresses and signatures
  * base58.
  */
@@ -128,8 +127,7 @@ export interface Ledger {
   submit(transaction: Transaction, afterSlots?: number): string
   /**
    * A fork takes back the transaction, which is not finalized, and all that landed in its slot or later; returns the
-   * signatures dropped.
-   * They land again after `relandAfterSlots`, or never.
+   * signatures dropped. They land again after `relandAfterSlots`, or never.
    */
   fork(signature: string, relandAfterSlots?: number): string[]
   /** Called after each block, once what landed in it is on disk. */

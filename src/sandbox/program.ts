@@ -20,7 +20,7 @@ export interface Plan {
 /**
  * Code on the small ledger. A submitted transaction names it and carries its data, so that it can run after a restart.
  */
-export interface Program<Data = never> {
+export interface Program<Data = unknown> {
   /** Brings accounts that live outside the ledger (the market's pools) up to date, outside the transaction. */
   load?(data: Data, bank: Bank): void
   plan(data: Data): Plan

@@ -17,9 +17,8 @@ interface RecordedToken extends MarketToken {
 
 /**
  * Plays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps, the recorder's stops
- * (30 s and more
- * of silence) shortened to a second. Our orders execute on a curve at the recorded price, which the next print of the
- * token sets again. At the end: silence, or from the start again with `repeat`.
+ * (30 s and more of silence) shortened to a second. Our orders execute on a curve at the recorded price, which the next
+ * print of the token sets again. At the end: silence, or from the start again with `repeat`.
  */
 export class RecordedMarket implements Market {
   /** Lines that are no market message. */

@@ -185,7 +185,7 @@ function transaction(ledger: Ledger, value: string, options: unknown): object | 
   const landed = ledger.transaction(value)
   if (!landed || landed.slot > ledger.head(historyCommitment(ledger, settings)).slot) return null
   if (typeof settings.maxSupportedTransactionVersion !== 'number') {
-    const message = `Transaction version (${TRANSACTION_VERSION}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${TRANSACTION_VERSION}`
+    const message = `Transaction version (${TRANSACTION_VERSION}) is not supported by the requesting client`
     throw new RpcError(UNSUPPORTED_TRANSACTION_VERSION, message)
   }
   return transactionShape(landed, shape)

@@ -18,7 +18,6 @@ import type { Ledger } from './ledger.ts'
 import type { Emit, Market } from './market.ts'
 import { runMarket } from './pace.ts'
 import { restorePools, savePool } from './pools.ts'
-import type { Program } from './program.ts'
 import { transferProgram } from './program.ts'
 import { RecordedMarket } from './recorded-market.ts'
 import { fileRecords, forgetfulRecords, type Records } from './records.ts'
@@ -26,7 +25,7 @@ import { rpcEndpoint } from './rpc.ts'
 import { SeededMarket } from './seeded-market.ts'
 import { SmallLedger } from './small-ledger.ts'
 import { STREAM_PATH, Stream } from './stream.ts'
-import { TradeProgram } from './trade-program.ts'
+import { TRADE_PROGRAM, TradeProgram } from './trade-program.ts'
 
 export interface SandboxOptions {
   /** On 127.0.0.1; 0, the default: any free one. */
@@ -75,8 +74,12 @@ export interface Sandbox {
 const DEFAULT_FUND_SOL = 10
 
 /**
- * The trading service on loopback: REST, WebSocket and RPC on one port, over a made or recorded market and a small
- * chain.
+ * The trading service on loopback, all on one port:
+ *
+ *     POST /api/trade/*   api -> desk -> ledger --(lands)--> trade-program -> curve, print
+ *     POST /rpc           rpc ------------^                                     |
+ *     WS   /api/data      stream <- frames <------------------------------- market
+ *     POST /sandbox/*     control -> faults, which every part asks before it acts
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, seed = 1, speed = 1 } = options
@@ -125,8 +128,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 /** A chain that goes on gets new tokens, not the first ones again; those that our wallets have traded go on, too. */
 function openMarket(options: SandboxOptions, records: Records, emit: Emit): Market {
-  const starts = records.read<number>('secret').get('starts') ?? 0
-  records.write([{ kind: 'secret', key: 'starts', body: starts + 1 }])
+  const starts = records.read<number>('chain').get('starts') ?? 0
+  records.write([{ kind: 'chain', key: 'starts', body: starts + 1 }])
   const { seed = 1, marketFile, repeat = false, market: own } = options
   const made = (): Market => new SeededMarket({ seed: deriveSeed(seed, `market ${starts}`), emit })
   const recorded = marketFile === undefined ? undefined : new RecordedMarket({ path: marketFile, emit, repeat })
@@ -146,23 +149,11 @@ function openChain(
     records.read<string>('secret').get('wallet') ?? digest('wallet ', String(seed), entropy).toString('hex')
   records.write([{ kind: 'secret', key: 'wallet', body: secret }])
   const wallet = walletAddress(Buffer.from(secret, 'hex'))
-  const trade = new TradeProgram(market, (data, { signature }, swap) => {
-    const token = market.token(data.mint)
-    if (!swap || !token) return
-    const { mint, side, slippagePercent, priorityFeeSol } = data
-    market.print({
-      mint,
-      signature,
-      trader: data.wallet,
-      side,
-      sol: swap.sol,
-      tokens: swap.tokens,
-      slippagePercent,
-      priorityFeeSol,
-    })
-    savePool(records, token)
+  const trade = new TradeProgram(market, (own) => {
+    market.print(own)
+    savePool(records, market.token(own.mint)!)
   })
-  const programs = { trade, transfer: transferProgram } as Record<string, Program>
+  const programs = { [TRADE_PROGRAM]: trade, transfer: transferProgram }
   const funds = { [wallet]: solToLamports(fundSol) }
   return { wallet, ledger: new SmallLedger({ clock, records, programs, seed, entropy, slotMs, funds }) }
 }

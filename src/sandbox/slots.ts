@@ -28,8 +28,8 @@ const REMEMBERED = 1_024
 export const FIRST_AVAILABLE_SLOT = FIRST_SLOT
 
 /**
- * Slots as a function of time, so that the chain's place needs no commit a slot and never goes back over a restart.
- * A slot without a block is drawn from the seed and the slot alone.
+ * Slots as a function of time, so that the chain's place needs no commit a slot and never goes back over a restart. A
+ * slot without a block is drawn from the seed and the slot alone.
  */
 export class Slots {
   /** The newest slot that `advance` has reached; it always has a block. */

@@ -58,7 +58,7 @@ export class SmallLedger implements Ledger {
   readonly firstAvailableSlot = FIRST_AVAILABLE_SLOT
   readonly #clock: Clock
   readonly #records: Records
-  readonly #programs: Record<string, Program<unknown>>
+  readonly #programs: Record<string, Program>
   readonly #chain: ChainRecord
   readonly #slots: Slots
   readonly #bank: Bank
@@ -74,7 +74,7 @@ export class SmallLedger implements Ledger {
   constructor({ clock, records, programs, seed, entropy, slotMs = 400, funds = {} }: SmallLedgerOptions) {
     this.#clock = clock
     this.#records = records
-    this.#programs = programs as Record<string, Program<unknown>>
+    this.#programs = programs
     this.slotMs = slotMs
     const saved = records.read<ChainRecord>(CHAIN).get(CHAIN)
     this.#slots = new Slots(deriveSeed(saved?.seed ?? seed, 'slots'), slotMs, clock.now(), saved?.anchor)

@@ -2,7 +2,7 @@ import { namedAddress, PROGRAMS, poolAddress, tokenAccountAddress } from './addr
 import { type Bank, ProgramFailure } from './bank.ts'
 import type { Curve, Swap } from './curve.ts'
 import { type LandedTransaction, rentExemption, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
-import type { Market } from './market.ts'
+import type { CurveTrade, Market } from './market.ts'
 import type { AccountMeta, Program } from './program.ts'
 import { encodeMint, MINT_BYTES } from './token-layout.ts'
 
@@ -28,6 +28,9 @@ export interface TradeData {
   fails: boolean
 }
 
+/** Its name among the ledger's programs. */
+export const TRADE_PROGRAM = 'trade'
+
 /** pump.fun's own error numbers (pump-public-docs @1b82215, IDL). */
 const FAILURES = {
   tooMuchSolRequired: 6002,
@@ -49,15 +52,14 @@ export function serviceFee(lamports: bigint, bps: number): bigint {
 /** Swaps against the market's curves. The curve moves when the transaction lands, not when it is sent. */
 export class TradeProgram implements Program<TradeData> {
   readonly #market: Market
-  readonly #landed: (data: TradeData, transaction: LandedTransaction, swap: Swap | undefined) => void
+  readonly #traded: (trade: CurveTrade) => void
+  /** What the last execution did, until its transaction is on disk. */
   #swap: Swap | undefined
 
-  constructor(
-    market: Market,
-    landed: (data: TradeData, transaction: LandedTransaction, swap: Swap | undefined) => void,
-  ) {
+  /** `traded` is told of every trade that went through, once it is on disk. */
+  constructor(market: Market, traded: (trade: CurveTrade) => void) {
     this.#market = market
-    this.#landed = landed
+    this.#traded = traded
   }
 
   /** Strangers' trades are not on the ledger: the pool's balances follow its curve just before ours executes. */
@@ -126,8 +128,13 @@ export class TradeProgram implements Program<TradeData> {
     this.#swap = swap
   }
 
-  landed(data: TradeData, transaction: LandedTransaction): void {
-    this.#landed(data, transaction, transaction.error === null ? this.#swap : undefined)
+  landed(
+    { mint, side, wallet, slippagePercent, priorityFeeSol }: TradeData,
+    { signature, error }: LandedTransaction,
+  ): void {
+    if (error !== null || !this.#swap) return
+    const { sol, tokens } = this.#swap
+    this.#traded({ mint, signature, trader: wallet, side, sol, tokens, slippagePercent, priorityFeeSol })
   }
 
   /** Every token of the market has a mint account. */

@@ -50,14 +50,25 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       advance(6)
       const landed = ledger.transaction(signature)!
       expect(landed).toMatchObject({ signature, error: null, feeLamports: FEE + 700 })
-      expect(landed.accounts[0]).toMatchObject({ address: wallet, signer: true, preLamports: funds, postLamports: funds - 2_000_000 - FEE - 700 })
-      expect(landed.accounts.find(({ address }) => address === stranger)).toMatchObject({ preLamports: 0, postLamports: 2_000_000 })
+      expect(landed.accounts[0]).toMatchObject({
+        address: wallet,
+        signer: true,
+        preLamports: funds,
+        postLamports: funds - 2_000_000 - FEE - 700,
+      })
+      expect(landed.accounts.find(({ address }) => address === stranger)).toMatchObject({
+        preLamports: 0,
+        postLamports: 2_000_000,
+      })
       expect(balance(stranger)).toBe(2_000_000)
     })
 
     test('the same request twice is two transactions', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
-      const signatures = [ledger.submit(transfer(wallet, stranger, 1_000)), ledger.submit(transfer(wallet, stranger, 1_000))]
+      const signatures = [
+        ledger.submit(transfer(wallet, stranger, 1_000)),
+        ledger.submit(transfer(wallet, stranger, 1_000)),
+      ]
       advance(6)
       expect(new Set(signatures).size).toBe(2)
       expect(balance(stranger)).toBe(2_000)
@@ -90,7 +101,8 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       for (let slots = 1; slots <= 60; slots++) {
         advance(1)
         for (const commitment of ['processed', 'confirmed', 'finalized'] as const) {
-          const through = (ledger.transaction(signature)?.slot ?? Number.POSITIVE_INFINITY) <= ledger.head(commitment).slot
+          const through =
+            (ledger.transaction(signature)?.slot ?? Number.POSITIVE_INFINITY) <= ledger.head(commitment).slot
           expect(balance(stranger, commitment)).toBe(through ? 5_000 : 0)
           if (through && seen[commitment] === 0) seen[commitment] = slots
         }
@@ -108,7 +120,9 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       })
       advance(40)
       const list = (query: { before?: string; until?: string; limit?: number }): string[] => {
-        return ledger.signatures({ address: wallet, limit: 1_000, commitment: 'finalized', ...query }).map(({ signature }) => signature)
+        return ledger
+          .signatures({ address: wallet, limit: 1_000, commitment: 'finalized', ...query })
+          .map(({ signature }) => signature)
       }
       const [first, second, third, fourth, fifth] = sent as [string, string, string, string, string]
       expect(list({})).toEqual([fifth, fourth, third, second, first])

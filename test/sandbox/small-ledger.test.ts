@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { namedAddress } from '../../src/sandbox/addresses.ts'
-import { type Program, transferProgram } from '../../src/sandbox/program.ts'
+import { transferProgram } from '../../src/sandbox/program.ts'
 import { fileRecords, forgetfulRecords } from '../../src/sandbox/records.ts'
 import { SmallLedger } from '../../src/sandbox/small-ledger.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
@@ -29,7 +29,7 @@ function open({
   clock = new SimulatedClock(1_700_000_000_000),
 }: Choice = {}): LedgerWorld {
   const wallet = namedAddress('wallet')
-  const programs = { transfer: transferProgram } as Record<string, Program>
+  const programs = { transfer: transferProgram }
   const records = file === undefined ? forgetfulRecords() : fileRecords(file)
   const ledger = new SmallLedger({
     clock,
