@@ -25,6 +25,7 @@ import { openService, type ServiceAccess } from './service-access.ts'
 import { Tally } from './tally.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
+const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 const MARKS_EVERY_MS = 250
 /** How long an orderly end waits for answers that are on their way. */
 const LAST_ANSWERS_MS = 2_000
@@ -34,6 +35,8 @@ export interface BotsOptions {
   readonly allow: 'live' | 'paper'
   /** Of the sandbox's market. */
   readonly speed?: number
+  /** Take the whole feed, though no bot asks for it. */
+  readonly record?: boolean
   /** Takes finished lines of the log; default stderr. */
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
@@ -198,6 +201,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       past.attempts.filter(({ account }) => own.has(account)),
       past.untaken,
     )
+    if (options.record === true) world.feed.want(FIREHOSES)
     const stopFeed = world.feed.start(world.timed(runner))
     undo.push(stopFeed)
     const marks = setInterval(() => {

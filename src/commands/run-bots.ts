@@ -17,7 +17,7 @@ export async function configOf(files: readonly string[]): Promise<Config> {
   return loaded.config
 }
 
-export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed'> {
+export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record'> {
   readonly title: string
   /** Ends by itself after so long. */
   readonly seconds?: number | undefined
@@ -43,6 +43,7 @@ export async function runBots(
   try {
     running = await startBots(config, {
       allow: options.allow,
+      record: options.record === true,
       logFormat: process.stderr.isTTY === true || onTerminal ? 'text' : 'json',
       ...(options.speed !== undefined && { speed: options.speed }),
       ...(onTerminal && { writeLog: screen.log }),

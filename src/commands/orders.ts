@@ -1,0 +1,11 @@
+import { printJournal } from './journal-table.ts'
+import type { Options } from './options.ts'
+
+export async function run(_args: string[], options: Options): Promise<number> {
+  return printJournal(
+    'orders',
+    (reader) => reader.orders(),
+    ['id', 'bot', 'mint', 'side', 'state', 'code', 'reason'],
+    options,
+  )
+}

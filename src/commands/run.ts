@@ -1,0 +1,50 @@
+import { relative } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import type { Config } from '../config/config.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
+import { checkText } from './check-text.ts'
+import type { Options } from './options.ts'
+import { configOf, runBots } from './run-bots.ts'
+
+/** `sluice run FILE... [--live]`: the bots of one or several files; those with `mode: live` trade only with --live, confirmed. */
+export async function run(files: string[], { live, yes, json }: Options): Promise<number> {
+  const config = await configOf(files)
+  if (config.bots.length === 0)
+    throw new SluiceError('there is no bot in it; `sluice record` journals the feed without one', ExitCode.usage)
+  if (live === true) await confirmLive(config, yes === true)
+  const title = files.map((file) => relative('', file)).join(', ')
+  const { counters, exitCode } = await runBots(config, { allow: live === true ? 'live' : 'paper', title, json })
+  if (json === true) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))
+  else
+    console.log(
+      `${counters.events} market rows, ${counters.orders} orders, ${counters.fills} fills; journal ${config.journal.path}`,
+    )
+  return exitCode
+}
+
+/** Real money only after everything that speaks against it was said. */
+async function confirmLive(config: Config, yes: boolean): Promise<void> {
+  if (!config.bots.some(({ mode }) => mode === 'live'))
+    throw new SluiceError('--live was given, but no bot has mode: live', ExitCode.usage)
+  const { service } = config
+  if (service.kind === 'sandbox') return
+  if (!isLoopback(service.baseUrl)) {
+    throw new SluiceError(
+      '--live works on loopback only: what becomes of an order whose answer is lost cannot be proved yet, so it would block its lane for ever',
+      ExitCode.unsafe,
+    )
+  }
+  console.error(checkText(config))
+  if (yes) return
+  if (process.stdin.isTTY !== true)
+    throw new SluiceError('--live has to be confirmed by a person, or by --yes', ExitCode.unsafe)
+  const prompt = createInterface({ input: process.stdin, output: process.stderr })
+  const answer = await prompt.question('\nTrade with real money? Type yes: ')
+  prompt.close()
+  if (answer.trim() !== 'yes') throw new SluiceError('not confirmed', ExitCode.unsafe)
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}
