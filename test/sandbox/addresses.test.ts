@@ -1,0 +1,32 @@
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { isPublicKey, isSignature } from '../../src/core/base58.ts'
+import { digest, PROGRAMS, poolAddress, tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
+import { draws } from '../../src/sandbox/draws.ts'
+
+const secrets = Array.from({ length: 20 }, (_none, index) => digest('secret ', String(index)))
+
+test('wallets, token accounts and pools have the addresses that web3.js gives them', () => {
+  for (const secret of secrets) {
+    const wallet = Keypair.fromSeed(secret).publicKey
+    const mint = new PublicKey(digest(secret))
+    const [tokenProgram, associated, curve] = [PROGRAMS.token, PROGRAMS.associatedToken, PROGRAMS.bondingCurve].map(
+      (program) => new PublicKey(program),
+    ) as [PublicKey, PublicKey, PublicKey]
+    const seeds = [wallet.toBytes(), tokenProgram.toBytes(), mint.toBytes()]
+    expect(walletAddress(secret)).toBe(wallet.toBase58())
+    expect(tokenAccountAddress(wallet.toBase58(), mint.toBase58())).toBe(
+      PublicKey.findProgramAddressSync(seeds, associated)[0].toBase58(),
+    )
+    expect(poolAddress(mint.toBase58())).toBe(
+      PublicKey.findProgramAddressSync([Buffer.from('bonding-curve'), mint.toBytes()], curve)[0].toBase58(),
+    )
+  }
+})
+
+test('drawn keys are 32 bytes and drawn signatures 64', () => {
+  const random = draws(1, 'test')
+  for (let count = 0; count < 2_000; count++) {
+    expect(isPublicKey(random.publicKey()) && isSignature(random.signature())).toBe(true)
+  }
+})
