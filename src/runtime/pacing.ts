@@ -4,8 +4,9 @@ import Bottleneck from 'bottleneck'
 export const Pace = { first: 0, soon: 3, normal: 5, late: 9 } as const
 export type Pace = (typeof Pace)[keyof typeof Pace]
 
-/** Runs something in its turn; the promise is that of `run`. */
-export type Paced = <T>(run: () => Promise<T> | T, priority?: Pace) => Promise<T>
+// One at a time: without that, Bottleneck gives every job its time at once, and a priority comes too late.
+const evenly = (perSecond: number) => ({ minTime: 1000 / perSecond, maxConcurrent: 1 })
+const TURN = async (): Promise<void> => {}
 
 /** Outgoing WebSocket messages of one connection, evenly spaced; the plan's rate may change. */
 export class MessagePacer {
@@ -13,14 +14,17 @@ export class MessagePacer {
 
   /** `perSecond`: the plan's messages a second. */
   constructor(perSecond: number) {
-    this.#bottleneck = new Bottleneck({ minTime: 1000 / perSecond, maxConcurrent: 1 })
+    this.#bottleneck = new Bottleneck(evenly(perSecond))
   }
 
-  readonly run: Paced = (run, priority = Pace.normal) =>
-    this.#bottleneck.schedule({ priority }, async () => await run())
+  /** Runs `send` when it is its turn. */
+  async run<T>(send: () => Promise<T> | T, priority: Pace = Pace.normal): Promise<T> {
+    await this.#bottleneck.schedule({ priority }, TURN)
+    return send()
+  }
 
   setPerSecond(perSecond: number): void {
-    this.#bottleneck.updateSettings({ minTime: 1000 / perSecond })
+    this.#bottleneck.updateSettings(evenly(perSecond))
   }
 }
 
@@ -37,25 +41,25 @@ const PUBLIC_HOSTS = new Set([
   'api.devnet.solana.com',
   'api.testnet.solana.com',
 ])
-const PUBLIC_METHOD_MS = 2_500
+const PUBLIC_METHODS_PER_SECOND = 4 / 10
 
-/** Calls to RPC providers: each host has a budget of its own, and within it `sendTransaction`, and on public hosts every method. */
+/** Calls to RPC providers: each host has a budget of its own; within it `sendTransaction`, and on public hosts every method. */
 export class RpcPacer {
   readonly #hosts: Bottleneck.Group
   readonly #sends: Bottleneck.Group
-  readonly #methods = new Bottleneck.Group({ minTime: PUBLIC_METHOD_MS })
+  readonly #methods = new Bottleneck.Group(evenly(PUBLIC_METHODS_PER_SECOND))
 
   constructor(rates: RpcRates = RPC_RATES) {
-    this.#hosts = new Bottleneck.Group({ minTime: 1000 / rates.requestsPerSecond })
-    this.#sends = new Bottleneck.Group({ minTime: 1000 / rates.sendsPerSecond })
+    this.#hosts = new Bottleneck.Group(evenly(rates.requestsPerSecond))
+    this.#sends = new Bottleneck.Group(evenly(rates.sendsPerSecond))
   }
 
-  run<T>(url: string, method: string, call: () => Promise<T>, priority: Pace = Pace.normal): Promise<T> {
+  /** Runs `call` when it is its turn. How many are under way at once is not its business: see `IoQueue`. */
+  async run<T>(url: string, method: string, call: () => Promise<T>, priority: Pace = Pace.normal): Promise<T> {
     const { host, hostname } = new URL(url)
-    const inHost = (): Promise<T> => this.#hosts.key(host).schedule({ priority }, call)
-    const inSend = (): Promise<T> =>
-      method === 'sendTransaction' ? this.#sends.key(host).schedule({ priority }, inHost) : inHost()
-    if (!PUBLIC_HOSTS.has(hostname)) return inSend()
-    return this.#methods.key(`${host} ${method}`).schedule({ priority }, inSend)
+    if (PUBLIC_HOSTS.has(hostname)) await this.#methods.key(`${host} ${method}`).schedule({ priority }, TURN)
+    if (method === 'sendTransaction') await this.#sends.key(host).schedule({ priority }, TURN)
+    await this.#hosts.key(host).schedule({ priority }, TURN)
+    return call()
   }
 }

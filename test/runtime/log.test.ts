@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createLog } from '../../src/runtime/log.ts'
+import { redactor } from '../../src/runtime/redactor.ts'
+
+const KEY = 'sk-ABC+/=?"x"&42'
+const RPC = 'https://user:p%40ssword@rpc.example/v2/9f8e7d6c5b4a/?token=tttttttttttt&x=1'
+
+describe('redaction by value', () => {
+  test.each([
+    ['as it is', `Bearer ${KEY}`],
+    ['URL-encoded', `?key=${encodeURIComponent(KEY)}&y`],
+    ['URL-encoded in lower case', `?key=${encodeURIComponent(KEY).replace(/%../g, (code) => code.toLowerCase())}`],
+    ['as a form', new URLSearchParams({ key: KEY }).toString()],
+    ['in JSON', JSON.stringify({ nested: { key: KEY } })],
+    ['in base64', Buffer.from(KEY).toString('base64')],
+    ['in hex', Buffer.from(KEY).toString('hex')],
+    ['in a stack', new Error(`401 for ${KEY}`).stack ?? ''],
+  ])('%s', (_how, text) => {
+    const redacted = redactor([KEY])(text)
+    expect(redacted).toContain('[redacted]')
+    expect(redacted).not.toContain('ABC')
+    expect(redacted).not.toContain(Buffer.from(KEY).toString('base64').slice(0, 8))
+  })
+
+  test.each([
+    ['the whole', `getaddrinfo for ${RPC}`],
+    ['its path', 'POST /v2/9f8e7d6c5b4a/ failed'],
+    ['its query', 'token=tttttttttttt'],
+    ['its password', 'auth user:p%40ssword'],
+  ])('of a URL %s', (_what, text) => {
+    expect(redactor([RPC])(text)).not.toMatch(/9f8e|tttt|ssword/)
+  })
+
+  test('the longer secret wins, what is too short to be one stays', () => {
+    expect(redactor(['secret', 'secret-two', 'abc', ''])('secret-two abc secret')).toBe('[redacted] abc [redacted]')
+    expect(redactor([])('nothing to hide')).toBe('nothing to hide')
+  })
+
+  test('no secret survives, wherever it stands', () => {
+    const secret = fc.string({ minLength: 4, maxLength: 40 })
+    fc.assert(
+      fc.property(
+        fc.array(secret, { minLength: 1, maxLength: 4 }),
+        fc.string(),
+        fc.string(),
+        (secrets, before, after) => {
+          for (const one of secrets) {
+            const redacted = redactor(secrets)(`${before}${one}${after}`)
+            if (!'[redacted]'.includes(one)) expect(redacted.split('[redacted]').join('\n')).not.toContain(one)
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('the log', () => {
+  function logged(format: 'json' | 'text', write: (log: ReturnType<typeof createLog>) => void): string {
+    let lines = ''
+    write(createLog({ level: 'debug', format, redact: redactor([KEY]), write: (line) => (lines += line) }))
+    return lines
+  }
+  const failure = new Error(`could not reach it with ${KEY}`, { cause: new Error(`inner ${KEY}`) })
+
+  test('writes JSON without secrets, of which a stranger cannot make two lines', () => {
+    const line = logged('json', (log) =>
+      log.warn({ err: failure, deep: { a: { b: { c: KEY } } }, name: 'x\u001b[31m\n\u202e' }, 'no'),
+    )
+    expect(line).not.toContain('ABC')
+    expect(line.trimEnd()).not.toMatch(/\p{Cc}|\p{Bidi_Control}/u)
+    const { msg, err, name, time, pid } = JSON.parse(line)
+    expect({ msg, name, pid }).toEqual({ msg: 'no', name: 'x\u001b[31m\n\u202e', pid: undefined })
+    expect(err.stack).toContain('could not reach it with [redacted]')
+    expect(new Date(time).getTime()).toBeGreaterThan(0)
+  })
+
+  test('writes a line for a person', () => {
+    const line = logged('text', (log) => log.error({ bot: 'dips', count: 3, mint: 'evil\n' }, 'refused'))
+    expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} ERROR refused bot=dips count=3 mint=evil\\u000a\n$/)
+    expect(logged('text', (log) => log.info({ err: failure }, 'x'))).not.toContain('ABC')
+  })
+
+  test('keeps quiet below its level', () => {
+    expect(logged('json', (log) => log.trace('not this'))).toBe('')
+  })
+})

@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest'
+import type { Block } from '../../src/core/block.ts'
+import type { Input, Output } from '../../src/core/messages.ts'
+import type { EnginePort, Journal } from '../../src/core/ports.ts'
+import { Runner } from '../../src/runtime/runner.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { anOrder } from '../support/gateway-world.ts'
+
+const block = (...times: number[]): Block =>
+  ({ time: Float64Array.from(times), length: times.length }) as unknown as Block
+
+/** A runner around an engine that decides what `decide` says; everything that it does, as words in order. */
+function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
+  const clock = new SimulatedClock(1_000)
+  const log: string[] = []
+  const outputs: Output[] = []
+  const engine: EnginePort = {
+    outputs,
+    row: (seq, time, _block, row) => {
+      log.push(`row ${row} #${seq} @${time}`)
+      outputs.push(...decide(`row ${row}`))
+    },
+    input: (seq, time, input) => {
+      log.push(`${input.kind} #${seq} @${time}`)
+      outputs.push(...decide(input.kind === 'timer' ? `timer ${input.id}` : input.kind))
+    },
+    warm: () => {},
+  }
+  const journal: Journal = {
+    rows: (_block, from, to, firstSeq) => log.push(`journal rows ${from}-${to} #${firstSeq}`),
+    input: (seq, _time, input) => log.push(`journal ${input.kind} #${seq}`),
+    output: (seq, _time, index, output) => log.push(`journal ${output.kind} #${seq}.${index}`),
+    write: () => {},
+    commit: () => {},
+  }
+  const gateway = {
+    submit: (order: { reason: string }) => log.push(`submit ${order.reason}`),
+    cancel: (id: string, code: string) => log.push(`cancel ${id} ${code}`),
+  }
+  const runner: Runner = new Runner({
+    clock,
+    engine,
+    journal,
+    gateway,
+    want: (keys) => log.push(`want ${keys}`),
+    alarm: ({ reason }) => log.push(`alarm ${reason}`),
+    observe: (_block, from, to) => log.push(`observe ${from}-${to}`),
+    firstSeq: 7,
+    lastTime,
+  })
+  return { clock, log, runner, engine, gateway }
+}
+
+const order = (reason: string): Output => ({ kind: 'order', order: anOrder({ reason }) })
+const feed: Input = { kind: 'feed', status: 'live', confirmed: [] }
+const note: Output = { kind: 'note', bot: 'b', mint: 'm', code: '', reason: '' }
+const timer = (id: number, at: number): Output => ({
+  kind: 'timer',
+  timer: { id, bot: 'b', name: 't', owner: 'strategy', at, everyMs: 0 },
+})
+
+test('rows without outputs are one run, numbered and timed by their arrival', () => {
+  const { runner, log } = rig()
+  expect(runner.rows(block(5, 5, 6), 0, 3)).toBe(3)
+  expect(log).toEqual(['row 0 #7 @5', 'row 1 #8 @5', 'row 2 #9 @6', 'journal rows 0-3 #7', 'observe 0-3'])
+  expect(runner.nextSeq).toBe(10)
+})
+
+test('a row that decides ends the run; it is observed, and all that it decided written, before anything is carried out', () => {
+  const decided = [note, order('a'), order('b'), { kind: 'cancel', orderId: 'o1', code: 'CHASED' } as const]
+  const { runner, log } = rig((what) => (what === 'row 2' ? decided : []))
+  expect(runner.rows(block(1, 2, 3, 4), 1, 4)).toBe(3)
+  expect(log.slice(2)).toEqual([
+    'journal rows 1-3 #7',
+    'observe 1-3',
+    ...['note #8.0', 'order #8.1', 'order #8.2', 'cancel #8.3'].map((what) => `journal ${what}`),
+    ...['submit a', 'submit b', 'cancel o1 CHASED'],
+  ])
+  expect(runner.rows(block(1, 2, 3, 4), 3, 4)).toBe(4)
+})
+
+test('what is posted while another is handled waits for its turn', () => {
+  const { runner, log, gateway } = rig((what) => (what === 'row 0' || what === 'feed' ? [order(what)] : []))
+  let posted = 0
+  gateway.submit = ({ reason }) => {
+    if (posted++ < 2) runner.post(posted === 1 ? feed : { kind: 'timer', id: 1 })
+    return log.push(`submitted ${reason}`)
+  }
+  runner.rows(block(2_000), 0, 1)
+  expect(log.filter((line) => !line.startsWith('journal'))).toEqual([
+    ...['row 0 #7 @2000', 'observe 0-1', 'submitted row 0'],
+    ...['feed #8 @2000', 'submitted feed', 'timer #9 @2000'], // never before the row, though the clock stands at 1000
+  ])
+})
+
+test('inputs are timed by the clock, and never below what came before', () => {
+  const { runner, log, clock } = rig(undefined, 1_500)
+  runner.post(feed)
+  clock.advanceTo(3_000)
+  runner.post(feed)
+  expect(log).toEqual(['journal feed #7', 'feed #7 @1500', 'journal feed #8', 'feed #8 @3000'])
+})
+
+test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
+  ['time that runs backwards', ({ runner }) => runner.rows(block(5, 4), 0, 2), 'time runs backwards from 5 to 4'],
+  [
+    'a row before the last input',
+    ({ runner }) => {
+      runner.post(feed)
+      runner.rows(block(999), 0, 1)
+    },
+    'from 1000 to 999',
+  ],
+  ['a time that is none', ({ runner }) => runner.rows(block(Number.NaN), 0, 1), 'to NaN'],
+  ['no rows', ({ runner }) => runner.rows(block(1), 1, 1), 'rows 1 to 1'],
+  ['rows that are not there', ({ runner }) => runner.rows(block(1), 0, 2), 'of a block of 1'],
+  [
+    'outputs that were left behind',
+    ({ runner, engine }) => {
+      engine.outputs.push(note)
+      runner.post(feed)
+    },
+    'left behind',
+  ],
+])('it asserts: no %s', (_what, run, message) => {
+  expect(() => run(rig())).toThrow(message)
+})
+
+test('rows from inside a handler are a bug', () => {
+  const rigged = rig((what) => (what === 'feed' ? [order('')] : []))
+  rigged.gateway.submit = () => rigged.runner.rows(block(1), 0, 1)
+  expect(() => rigged.runner.post(feed)).toThrow('from inside a handler')
+})
+
+test('timers come back as inputs at their time; cleared ones do not; one that is set again replaces the other', () => {
+  const { runner, log, clock } = rig((what) => {
+    if (what === 'feed') return [timer(1, 2_000), timer(2, 3_000), timer(3, 4_000), timer(4, 500)]
+    return what === 'timer 1' ? [{ kind: 'timerCleared', id: 2 }, timer(3, 5_000), { kind: 'timerCleared', id: 9 }] : []
+  })
+  runner.post(feed)
+  clock.advanceTo(10_000)
+  expect(log.filter((line) => line.startsWith('timer'))).toEqual([
+    'timer #8 @1000',
+    'timer #9 @2000',
+    'timer #10 @5000',
+  ])
+})
+
+test('a timer does not fire before its time though its delay is over', () => {
+  const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
+  let setBack = 0
+  const now = clock.now.bind(clock)
+  clock.now = () => now() - setBack
+  runner.post(feed)
+  setBack = 300
+  clock.advanceTo(2_299)
+  expect(log.some((line) => line.startsWith('timer'))).toBe(false)
+  clock.advanceTo(2_300)
+  expect(log.some((line) => line.startsWith('timer'))).toBe(true)
+})
+
+test('after stop no timer fires', () => {
+  const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
+  runner.post(feed)
+  runner.stop()
+  clock.advanceTo(10_000)
+  expect(log.some((line) => line.startsWith('timer'))).toBe(false)
+})
+
+test('keys go to the source, alarms to a person', () => {
+  const alarm: Output = { kind: 'alarm', bot: 'b', code: 'STRATEGY_THREW', reason: 'oops' }
+  const { runner, log } = rig(() => [{ kind: 'keys', want: ['trades', 'm'] }, alarm])
+  runner.post(feed)
+  expect(log.slice(-2)).toEqual(['want trades,m', 'alarm oops'])
+})

@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { bootId, monotonicMs, SystemClock } from '../../src/runtime/system-clock.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test('time follows the wall clock forward and never falls: set back, it goes on at half speed until the wall clock has caught up', () => {
+  let wall = 10_000
+  let monotonic = 500
+  const clock = new SystemClock(
+    0,
+    () => wall,
+    () => monotonic,
+  )
+  const pass = (ms: number) => {
+    wall += ms
+    monotonic += ms
+    return clock.now()
+  }
+  expect(clock.now()).toBe(10_000)
+  expect(pass(100)).toBe(10_100)
+  wall += 3_600_000
+  expect(pass(0)).toBe(3_610_100)
+  wall -= 1_000
+  expect(pass(0)).toBe(3_610_100)
+  expect(pass(300)).toBe(3_610_250)
+  expect(pass(1_700)).toBe(3_611_100)
+  expect(pass(100)).toBe(3_611_200)
+})
+
+test('it is never before the last time in the journal, and always whole', () => {
+  const clock = new SystemClock(
+    5_000,
+    () => 1_000.7,
+    () => 1,
+  )
+  expect(clock.now()).toBe(5_000)
+  expect(Number.isInteger(new SystemClock().now())).toBe(true)
+})
+
+test('delays of any length', () => {
+  const clock = new SystemClock()
+  const fired: string[] = []
+  const month = 30 * 24 * 3_600_000
+  clock.after(month, () => fired.push('month'))
+  clock.after(10, () => fired.push('10 ms'))
+  const cancel = clock.after(20, () => fired.push('never'))
+  const cancelLong = clock.after(month, () => fired.push('never'))
+  cancel()
+  vi.advanceTimersByTime(month - 1)
+  cancelLong()
+  expect(fired).toEqual(['10 ms'])
+  vi.advanceTimersByTime(1)
+  expect(fired).toEqual(['10 ms', 'month'])
+})
+
+test('after stop nothing keeps the process alive', () => {
+  const clock = new SystemClock()
+  clock.after(10, () => expect.unreachable())
+  clock.stop()
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('a boot has a name; without one every process is a boot of its own', () => {
+  vi.useRealTimers()
+  expect(bootId('/nowhere')).not.toBe(bootId('/nowhere'))
+  expect(bootId()).toMatch(/^[0-9a-f-]{36}$/)
+  expect(monotonicMs()).toBeGreaterThan(0)
+})
