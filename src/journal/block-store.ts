@@ -1,13 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { EncodedBlock } from './block-encoder.ts'
+import { checksumOf, SCAN_COLUMNS, TEXT_COLUMNS } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 
-const COLUMNS = [
-  ...['segment', 'format', 'rows', 'first_seq', 'last_seq', 'runs', 'first_time', 'last_time', 'mint_count'],
-  ...['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'market_cap'],
-  ...['extra', 'extra_index', 'extra2', 'extra2_index', 'mints', 'trader', 'trader_index', 'details', 'odd'],
-  ...['signature', 'signature_index'],
-]
+const COLUMNS = ['last_time', ...SCAN_COLUMNS, 'checksum', ...TEXT_COLUMNS, 'text_checksum']
 
 /** Writes blocks of the tape. */
 export class BlockStore {
@@ -20,16 +16,20 @@ export class BlockStore {
   }
 
   insert(segment: number, block: EncodedBlock): void {
-    const { price, amount, size, marketCap, extra, extra2, trader, signature } = block
-    const { lastInsertRowid } = this.#insert.run(
+    const { extra, extra2, trader, signature } = block
+    const scan = [
       ...[segment, BLOCK_FORMAT, block.rows, block.firstSeq, block.lastSeq, block.runs.length],
-      ...[block.firstTime, block.lastTime, block.mints.length],
-      ...[block.kind, block.token, block.time, price.entries, amount.entries, size.entries],
-      ...[block.stamp, block.stampExact ? 1 : 0, marketCap.entries],
+      ...[block.firstTime, block.mints.length, block.kind, block.token, block.time],
+      ...[block.price.entries, block.amount.entries, block.size.entries],
+      ...[block.stamp, block.stampExact ? 1 : 0, block.marketCap.entries],
       ...[extra.entries, extra.index, extra2.entries, extra2.index, JSON.stringify(block.mints)],
+    ]
+    const texts = [
       ...[trader.entries, trader.index, jsonOf(block.details), jsonOf(block.odd)],
       ...[signature.entries, signature.index],
-    )
+    ]
+    const values = [block.lastTime, ...scan, checksumOf(scan), ...texts, checksumOf(texts)]
+    const { lastInsertRowid } = this.#insert.run(...values)
     for (const { row, seq } of block.runs.slice(1)) this.#insertRun.run(lastInsertRowid, row, seq)
   }
 }

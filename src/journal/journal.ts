@@ -1,3 +1,4 @@
+import { openForWriting } from './database.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import { type Lock, lockJournal } from './lock.ts'
 import type { Space } from './space.ts'
@@ -35,7 +36,7 @@ class LocalJournal extends GatheringJournal {
     this.path = path
     this.#options = options
     this.#lock = lock
-    this.#writer = new Writer(path, options, (space) => options.onSpace?.(space))
+    this.#writer = new Writer(openForWriting(path, options.durable), options, (space) => options.onSpace?.(space))
   }
 
   commit(then: () => void): void {

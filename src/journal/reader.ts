@@ -64,18 +64,26 @@ export interface Counters {
 /** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is corrupt, newer or no
  *  journal; every method throws it when the file turns out corrupt. */
 export function openReader(path: string): JournalReader {
-  return new JournalReader(path)
+  const db = openForReading(path)
+  try {
+    return guarded(path, () => new JournalReader(path, db))
+  } catch (error) {
+    db.close()
+    throw error
+  }
 }
 
 export class JournalReader {
   readonly path: string
   readonly #db: Database
   readonly #tape: TapeReader
+  readonly #replay: SegmentReplay
 
-  constructor(path: string) {
+  constructor(path: string, db: Database) {
     this.path = path
-    this.#db = openForReading(path)
-    this.#tape = new TapeReader(path, this.#db)
+    this.#db = db
+    this.#tape = new TapeReader(path, db)
+    this.#replay = new SegmentReplay(db, this.#tape)
   }
 
   /** After this, texts of blocks that were not read yet cannot be read any more. */
@@ -103,7 +111,7 @@ export class JournalReader {
 
   /** Everything that happened in a segment, in order. */
   replay(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
-    return this.#readEach(new SegmentReplay(this.#db, this.#tape).items(segment, mints))
+    return this.#readEach(this.#replay.items(segment, mints))
   }
 
   /** Oldest first. */

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../core/json.ts'
+import type { Input } from '../core/messages.ts'
 import type { AccountMoney, BotMoney, Money, OpenOrder, Timer } from '../core/money.ts'
-import type { Attempt, ExecutionReport, Fill, Order, OrderState } from '../core/order.ts'
+import { type Attempt, type Fill, isOpen, type OrderState } from '../core/order.ts'
 import type { Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import { type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
@@ -14,11 +15,11 @@ export interface Recovered {
   /** The first id that no report has. */
   readonly nextReport: number
   /** Reports that the engine has not taken, in the order of their ids: to be delivered again. */
-  readonly untaken: readonly { readonly id: number; readonly report: ExecutionReport }[]
-  /** Attempts that may still execute, in the order of their ids: to be resumed, never sent again. */
-  readonly undecided: readonly { readonly attempt: Attempt; readonly order: Order; readonly state: OrderState }[]
-  /** Open orders for which nothing was ever armed, oldest first. */
-  readonly unattempted: readonly OpenOrder[]
+  readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
+  /** Orders that are open or have an attempt that may still execute, oldest first. */
+  readonly orders: readonly OpenOrder[]
+  /** All attempts of these orders, in the order in which they were made; an undecided one is resumed, never sent again. */
+  readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
   /** 0 where there was none. */
   readonly lastSegment: number
@@ -33,17 +34,20 @@ const FILLS_RESTORED = 500
 /** Reads what a start takes over. Its cost follows what is open, not the age of the journal. */
 export function recover(db: Database): Recovered {
   return db.transaction(() => {
-    const orders = openOrders(db)
+    const orders = unsettledOrders(db)
     const segment = db.prepare('SELECT number, ended FROM segment ORDER BY number DESC LIMIT 1').get() as
       | { number: number; ended: number | null }
       | undefined
     return {
-      money: moneyOf(db, orders),
+      money: moneyOf(
+        db,
+        orders.filter(({ state }) => isOpen(state)),
+      ),
       nextSeq: lastOf(db, 'seq') + 1,
       nextReport: numberOf(db, 'SELECT max(id) FROM report') + 1,
       untaken: untakenReports(db),
-      undecided: undecidedAttempts(db),
-      unattempted: orders.filter(({ order }) => !wasAttempted(db, order.id)),
+      orders,
+      attempts: orders.flatMap(({ order }) => attemptsOf(db, order.id)),
       slots: slotsOf(db),
       lastSegment: segment?.number ?? 0,
       lastTime: lastOf(db, 'time'),
@@ -66,8 +70,13 @@ function moneyOf(db: Database, orders: readonly OpenOrder[]): Money {
   }
 }
 
-function openOrders(db: Database): OpenOrder[] {
-  const rows = db.prepare('SELECT json, state FROM "order" WHERE open = 1 ORDER BY number').all()
+function unsettledOrders(db: Database): OpenOrder[] {
+  const rows = db
+    .prepare(
+      `SELECT json, state FROM "order" WHERE number IN (SELECT number FROM "order" WHERE open = 1
+         UNION SELECT CAST(substr(id, 2) AS INTEGER) FROM attempt WHERE undecided = 1) ORDER BY number`,
+    )
+    .all()
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
@@ -125,28 +134,23 @@ export function fillOf(row: FillTableRow): Fill {
 
 function untakenReports(db: Database): Recovered['untaken'] {
   const rows = db.prepare('SELECT id, json FROM report WHERE seq IS NULL ORDER BY id').all()
-  return (rows as { id: number; json: string }[]).map(({ id, json }) => ({ id, report: decodeJson(json) }))
+  return (rows as { id: number; json: string }[]).map(({ id, json }) => ({
+    kind: 'report',
+    id,
+    report: decodeJson(json),
+  }))
 }
 
-function undecidedAttempts(db: Database): Recovered['undecided'] {
-  const rows = db
-    .prepare(
-      `SELECT a.json AS attempt, o.json AS "order", o.state FROM attempt a
-       JOIN "order" o ON o.number = CAST(substr(a.id, 2) AS INTEGER) WHERE a.undecided = 1`,
-    )
-    .all() as { attempt: string; order: string; state: OrderState }[]
-  return rows
-    .map((row) => ({
-      attempt: decodeJson<Attempt>(row.attempt),
-      order: decodeJson<Order>(row.order),
-      state: row.state,
-    }))
-    .sort((one, other) => one.order.seq - other.order.seq || one.attempt.armedAt - other.attempt.armedAt)
+/** Ids of attempts are the order's and a number behind a dot, so a stretch of the key's index has them all. */
+function attemptsOf(db: Database, orderId: string): Attempt[] {
+  const rows = db.prepare('SELECT json FROM attempt WHERE id > ? AND id < ?').pluck().all(`${orderId}.`, `${orderId}/`)
+  return (rows as string[])
+    .map((json) => decodeJson<Attempt>(json))
+    .sort((one, other) => tryOf(one.id) - tryOf(other.id))
 }
 
-/** Ids of attempts are the order's and a number behind a dot, so one look into the key's index tells. */
-function wasAttempted(db: Database, orderId: string): boolean {
-  return db.prepare('SELECT 1 FROM attempt WHERE id > ? AND id < ?').get(`${orderId}.`, `${orderId}/`) !== undefined
+function tryOf(attemptId: string): number {
+  return Number(attemptId.slice(attemptId.indexOf('.') + 1))
 }
 
 function slotsOf(db: Database): Slot[] {

@@ -168,12 +168,14 @@ CREATE TABLE block (
   extra2 BLOB NOT NULL,
   extra2_index BLOB,
   mints TEXT NOT NULL, -- JSON: array
+  checksum INTEGER NOT NULL, -- CRC-32 of what a scan reads, see block-row.ts
   trader BLOB NOT NULL,
   trader_index BLOB,
   details TEXT, -- JSON: row to details of a new token
   odd TEXT, -- JSON: {signature, trader}, row to a text that is not base58 of the right length
   signature BLOB NOT NULL,
-  signature_index BLOB
+  signature_index BLOB,
+  text_checksum INTEGER NOT NULL
 );
 CREATE INDEX block_seq ON block (last_seq);
 CREATE INDEX block_time ON block (last_time);

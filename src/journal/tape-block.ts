@@ -3,43 +3,8 @@ import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../core/b
 import type { Mints } from '../core/mints.ts'
 import type { Seq } from '../core/units.ts'
 import { type OddTexts, SIGNATURE_BYTES, TRADER_BYTES } from './block-encoder.ts'
+import type { BlockRow, TextRow } from './block-row.ts'
 import { decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
-
-/** The columns of table `block` that a scan reads. */
-export interface BlockRow {
-  readonly id: number
-  readonly segment: number
-  readonly rows: number
-  readonly first_seq: Seq
-  readonly last_seq: Seq
-  readonly runs: number
-  readonly first_time: number
-  readonly mint_count: number
-  readonly kind: Uint8Array
-  readonly token_index: Uint8Array | null
-  readonly time: Uint8Array
-  readonly price: Uint8Array
-  readonly amount: Uint8Array
-  readonly size: Uint8Array
-  readonly stamp: Uint8Array
-  readonly stamp_exact: number
-  readonly market_cap: Uint8Array
-  readonly extra: Uint8Array
-  readonly extra_index: Uint8Array | null
-  readonly extra2: Uint8Array
-  readonly extra2_index: Uint8Array | null
-  readonly mints: string
-}
-
-/** Those that are read once somebody asks for a text. */
-export interface TextRow {
-  readonly trader: Uint8Array
-  readonly trader_index: Uint8Array | null
-  readonly details: string | null
-  readonly odd: string | null
-  readonly signature: Uint8Array
-  readonly signature_index: Uint8Array | null
-}
 
 /** A stretch of rows whose seqs count up by one. */
 export interface Run {

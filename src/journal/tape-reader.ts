@@ -3,8 +3,9 @@ import type { Block } from '../core/block.ts'
 import { SluiceError } from '../core/errors.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Seq } from '../core/units.ts'
+import { type BlockRow, checksumOf, SCAN_COLUMNS, TEXT_COLUMNS, type TextRow } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
-import { type BlockRow, partOf, type Run, TapeBlock, type TextRow } from './tape-block.ts'
+import { partOf, type Run, TapeBlock } from './tape-block.ts'
 
 /** A range of seqs, both ends in it; empty where `from` > `to`. */
 export interface SeqRange {
@@ -20,13 +21,10 @@ export interface RowSlice {
   readonly firstSeq: Seq
 }
 
-const SCAN_COLUMNS = `id, segment, rows, first_seq, last_seq, runs, first_time, mint_count, kind, token_index, time, price, amount, size,
-  stamp, stamp_exact, market_cap, extra, extra_index, extra2, extra2_index, mints, format`
-
 /** Blocks of the tape, in the order of their seqs. */
 export class TapeReader {
   readonly #path: string
-  readonly #next: Statement<[Seq], BlockRow & { format: number }>
+  readonly #next: Statement<[Seq], BlockRow>
   readonly #runs: Statement<[number], Run>
   readonly #texts: Statement<[number], TextRow>
   readonly #last: Statement<[], { last_time: number; last_seq: Seq }>
@@ -34,25 +32,22 @@ export class TapeReader {
 
   constructor(path: string, db: Database) {
     this.#path = path
-    this.#next = db.prepare(`SELECT ${SCAN_COLUMNS} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`)
-    this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
-    this.#texts = db.prepare(
-      'SELECT trader, trader_index, details, odd, signature, signature_index FROM block WHERE id = ?',
+    this.#next = db.prepare(
+      `SELECT id, checksum, ${SCAN_COLUMNS.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`,
     )
+    this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
+    this.#texts = db.prepare(`SELECT text_checksum, ${TEXT_COLUMNS.join(', ')} FROM block WHERE id = ?`)
     this.#last = db.prepare('SELECT last_time, last_seq FROM block ORDER BY last_seq DESC LIMIT 1')
     this.#firstAfter = db.prepare<[number], Seq>('SELECT min(first_seq) FROM block WHERE last_time >= ?').pluck()
   }
 
   /** Whole blocks that hold rows of the range, one at a time. Texts of a block can be read while the journal is open and the block is not
-   *  dropped from it. Throws SluiceError where a block has a format that this program does not know. */
+   *  dropped from it. Throws SluiceError where a block is damaged or has a format that this program does not know. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (let seq = from; seq <= to; ) {
       const row = this.#next.get(seq)
       if (row === undefined || row.first_seq > to) return
-      if (row.format > BLOCK_FORMAT)
-        throw new SluiceError(
-          `${this.#path} holds tape of a newer Sluice (format ${row.format}); update Sluice to read it`,
-        )
+      this.#refuseUnreadable(row)
       yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.id) : [], mints, () => this.#textsOf(row.id))
       seq = row.last_seq + 1
     }
@@ -86,7 +81,20 @@ export class TapeReader {
   #textsOf(id: number): TextRow {
     const row = this.#texts.get(id)
     if (row === undefined) throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
+    if (checksumOf(TEXT_COLUMNS.map((name) => row[name])) !== row.text_checksum) throw this.#damaged(id)
     return row
+  }
+
+  #refuseUnreadable(row: BlockRow): void {
+    if (row.format > BLOCK_FORMAT)
+      throw new SluiceError(
+        `${this.#path} holds tape of a newer Sluice (format ${row.format}); update Sluice to read it`,
+      )
+    if (checksumOf(SCAN_COLUMNS.map((name) => row[name])) !== row.checksum) throw this.#damaged(row.id)
+  }
+
+  #damaged(block: number): SluiceError {
+    return new SluiceError(`${this.#path} is corrupt: block ${block} of its tape is not what was written`)
   }
 }
 

@@ -2,6 +2,7 @@
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
+import { openForWriting } from './database.ts'
 import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } from './journal-thread.ts'
 import { Writer } from './writer.ts'
 
@@ -61,7 +62,7 @@ function sleep(writer: Writer, heard: number): void {
 }
 
 function serve(): void {
-  const writer = new Writer(path, options, (space) => say({ kind: 'space', space }))
+  const writer = new Writer(openForWriting(path, options.durable), options, (space) => say({ kind: 'space', space }))
   say({ kind: 'ready' })
   for (;;) {
     const heard = Atomics.load(bell, 0)

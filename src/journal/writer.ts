@@ -3,7 +3,6 @@ import type { Millis, Seq } from '../core/units.ts'
 import { BlockEncoder, type Slice } from './block-encoder.ts'
 import { BlockStore } from './block-store.ts'
 import { MAX_ROWS } from './column.ts'
-import { openForWriting } from './database.ts'
 import { Retention } from './retention.ts'
 import { DiskSpace, SPACE_LIMITS, type Space, type SpaceLimits } from './space.ts'
 import { Statements, type Write } from './statements.ts'
@@ -53,11 +52,17 @@ export class Writer {
   #unchecked = 0
   #lookedAt = 0
 
-  constructor(path: string, options: WriterOptions, onSpace: (space: Space) => void, freeBytes?: () => number) {
-    this.#db = openForWriting(path, options.durable ?? true)
+  /** `db` as `openForWriting` gives it. */
+  constructor(
+    db: Database,
+    options: Omit<WriterOptions, 'durable'>,
+    onSpace: (space: Space) => void,
+    freeBytes?: () => number,
+  ) {
+    this.#db = db
     this.#blocks = new BlockStore(this.#db)
     this.#statements = new Statements(this.#db)
-    this.#space = new DiskSpace(path, { ...SPACE_LIMITS, ...options.space }, freeBytes)
+    this.#space = new DiskSpace(db.name, { ...SPACE_LIMITS, ...options.space }, freeBytes)
     this.#retention = options.keepTapeDays === undefined ? undefined : new Retention(this.#db, options.keepTapeDays)
     this.#onSpace = onSpace
     if (this.#space.state !== 'ample') onSpace(this.#space.state)
@@ -92,8 +97,7 @@ export class Writer {
   }
 
   /** What can wait until nobody waits: room on the disk, old tape, the log. Call it when no order is on its way. */
-  tidy(): void {
-    const now = performance.now()
+  tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
       if (this.#space.look()) this.#onSpace(this.#space.state)

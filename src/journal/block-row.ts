@@ -1,0 +1,54 @@
+import { crc32 } from 'node:zlib'
+import type { Seq } from '../core/units.ts'
+
+/** Columns of table `block`, in the order of the table. Those of a scan lie before the texts, which are read only when asked for. */
+export const SCAN_COLUMNS = [
+  ...(['segment', 'format', 'rows', 'first_seq', 'last_seq', 'runs', 'first_time', 'mint_count'] as const),
+  ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'market_cap'] as const),
+  ...(['extra', 'extra_index', 'extra2', 'extra2_index', 'mints'] as const),
+]
+export const TEXT_COLUMNS = [...(['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const)]
+
+/** The columns of table `block` that a scan reads. */
+export interface BlockRow {
+  readonly id: number
+  readonly checksum: number
+  readonly segment: number
+  readonly format: number
+  readonly rows: number
+  readonly first_seq: Seq
+  readonly last_seq: Seq
+  readonly runs: number
+  readonly first_time: number
+  readonly mint_count: number
+  readonly kind: Uint8Array
+  readonly token_index: Uint8Array | null
+  readonly time: Uint8Array
+  readonly price: Uint8Array
+  readonly amount: Uint8Array
+  readonly size: Uint8Array
+  readonly stamp: Uint8Array
+  readonly stamp_exact: number
+  readonly market_cap: Uint8Array
+  readonly extra: Uint8Array
+  readonly extra_index: Uint8Array | null
+  readonly extra2: Uint8Array
+  readonly extra2_index: Uint8Array | null
+  readonly mints: string
+}
+
+/** Those that are read once somebody asks for a text. */
+export interface TextRow {
+  readonly text_checksum: number
+  readonly trader: Uint8Array
+  readonly trader_index: Uint8Array | null
+  readonly details: string | null
+  readonly odd: string | null
+  readonly signature: Uint8Array
+  readonly signature_index: Uint8Array | null
+}
+
+/** SQLite would give back a damaged page of a column without a word. */
+export function checksumOf(values: readonly unknown[]): number {
+  return values.reduce<number>((sum, value) => crc32(value instanceof Uint8Array ? value : `${value}`, sum), 0)
+}

@@ -1,0 +1,171 @@
+import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { Mints } from '../../src/core/mints.ts'
+import { openForWriting } from '../../src/journal/database.ts'
+import { type JournalOptions, openJournal } from '../../src/journal/journal.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { SCHEMA_VERSION } from '../../src/journal/schema.ts'
+import type { Space } from '../../src/journal/space.ts'
+import { Writer } from '../../src/journal/writer.ts'
+import { journalPath, NO_LIMITS, order, start, timeOf, trades } from '../support/journal-samples.ts'
+
+const open = (path: string, more: Partial<JournalOptions> = {}) =>
+  openJournal(path, {
+    space: NO_LIMITS,
+    onFailure: (error) => {
+      throw error
+    },
+    ...more,
+  })
+
+/** A journal with one segment of 400 rows and an order. */
+async function filled(): Promise<string> {
+  const path = journalPath()
+  const journal = open(path)
+  journal.input(1, timeOf(0), start(1))
+  journal.rows(trades(400), 0, 400, 2)
+  journal.output(401, timeOf(399), 0, { kind: 'order', order: order(1) })
+  await journal.close()
+  return path
+}
+
+describe('what cannot be read is refused with exit 1', () => {
+  const change = (sql: string) => (path: string) => {
+    const db = new Database(path)
+    db.exec(sql)
+    db.close()
+  }
+  test.each<[string, (path: string) => void, RegExp]>([
+    ['a newer journal', change(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`), /written by a newer Sluice/],
+    ['a text file', (path) => writeFileSync(path, 'prices\n'.repeat(100)), /is not a journal of Sluice/],
+    ["a stranger's database", change('PRAGMA application_id = 7'), /is not a journal of Sluice/],
+    ['a truncated file', (path) => truncateSync(path, statSync(path).size - 8192), /corrupt: the last 8192 bytes/],
+    ['a damaged file', (path) => writeFileSync(path, damaged(readFileSync(path))), /is corrupt/],
+    ['a damaged column', change('UPDATE block SET price = zeroblob(length(price))'), /block 1 of its tape is not what/],
+    ['newer tape', change('UPDATE block SET format = 99'), /newer Sluice \(format 99\)/],
+  ])('%s', async (_what, spoil, message) => {
+    const path = await filled()
+    spoil(path)
+    const refusal = { name: 'SluiceError', exitCode: 1, message: expect.stringMatching(message) }
+    await expect(async () => {
+      const reader = openReader(path)
+      reader.recover()
+      return [...reader.blocks(new Mints())]
+    }).rejects.toMatchObject(refusal)
+    if (/tape|truncated|damaged/.test(_what)) return
+    await expect(async () => open(path)).rejects.toMatchObject(refusal)
+  })
+
+  test('a path without a journal', () => {
+    expect(() => openReader('/nowhere/sluice.db')).toThrow('there is no journal at /nowhere/sluice.db')
+  })
+
+  /** Every page but the first is noise. */
+  function damaged(file: Buffer): Buffer {
+    return file.fill(0xa5, 8192)
+  }
+})
+
+test("a stranger's database is left as it was", async () => {
+  const path = await filled()
+  const db = new Database(path)
+  db.pragma('journal_mode = DELETE')
+  db.exec('PRAGMA application_id = 7; DROP VIEW trades')
+  db.close()
+  const before = readFileSync(path)
+  expect(() => open(path)).toThrow('is not a journal of Sluice')
+  expect(readFileSync(path).equals(before)).toBe(true)
+})
+
+test('old tape goes step by step, and orders stay', async () => {
+  const path = journalPath()
+  const day = 86_400_000
+  const journal = open(path, { keepTapeDays: 2 })
+  const mints = new Mints()
+  journal.input(1, timeOf(0), start(1))
+  for (let age = 0; age < 6; age++) {
+    const block = trades(10, (age * day) / 10, mints) // 10 ms a row
+    journal.rows(block, 0, 10, 2 + age * 20)
+    journal.output(12 + age * 20, block.time[9] as number, 0, { kind: 'order', order: order(age + 1) })
+    journal.commit(() => {})
+  }
+  journal.input(200, timeOf((5 * day) / 10 + 20), { kind: 'timer', id: 1 })
+  journal.commit(() => {})
+  await journal.close()
+  const reader = openReader(path)
+  const firsts = [...reader.blocks(new Mints())].map(({ time }) => ((time[0] as number) - timeOf(0)) / day)
+  expect(firsts).toEqual([4, 5]) // day 3 ended more than two days before the last row
+  expect(reader.orders()).toHaveLength(6)
+  expect(reader.segments()).toMatchObject([{ complete: false, rows: 20 }])
+  reader.close()
+})
+
+describe('when the disk runs short', () => {
+  const limits = { tapeBytes: 1000, entryBytes: 100, reserveBytes: 50_000 }
+  const batch = (segment: number, n: number) => ({
+    ...{ segment, time: timeOf(n), slices: [{ block: trades(5, n), from: 0, to: 5, firstSeq: n }] },
+    writes: [['counter', `c${n}`, n]] as const,
+  })
+
+  test('first the tape stops, then entries; the reserve is given up; all comes back with the room', async () => {
+    const path = journalPath()
+    const told: Space[] = []
+    let free = 5000
+    const writer = new Writer(
+      openForWriting(path),
+      { space: limits },
+      (space) => told.push(space),
+      () => free,
+    )
+    const step = (now: number, n: number) => {
+      free = now
+      writer.tidy(n * 10_000)
+      writer.take(batch(1, n))
+      writer.flush()
+      return existsSync(`${path}.reserve`) ? statSync(`${path}.reserve`).size : 0
+    }
+    expect([5000, 900, 80, 120, 600, 1100, 1300].map((now, n) => step(now, n * 5 + 1))).toEqual([
+      50_000, 50_000, 0, 0, 0, 0, 50_000,
+    ])
+    expect(told).toEqual(['noTape', 'noEntries', 'noTape', 'ample'])
+    writer.close()
+    const reader = openReader(path)
+    expect([...reader.blocks(new Mints())].map(({ length }) => length)).toEqual([5, 5])
+    reader.close()
+    const db = new Database(path, { readonly: true })
+    expect(db.prepare('SELECT seq, cause FROM gaps').all()).toEqual([{ seq: 6, cause: 'disk' }])
+    expect(db.prepare('SELECT first_seq, last_seq, rows FROM missing').all()).toEqual([
+      { first_seq: 6, last_seq: 30, rows: 25 },
+    ])
+    db.close()
+  })
+
+  test('a write that the disk refuses gets the room of the reserve, once', () => {
+    const path = journalPath()
+    const told: Space[] = []
+    const db = openForWriting(path)
+    const writer = new Writer(
+      db,
+      { space: limits },
+      (space) => told.push(space),
+      () => 5000,
+    )
+    const reserve = `${path}.reserve`
+    const pages = db.pragma('page_count', { simple: true }) as number
+    db.pragma(`max_page_count = ${pages}`) // a full disk, as far as SQLite can tell
+    writer.take({ segment: 1, time: 1, slices: [], writes: bulk(1) })
+    expect(() => writer.flush()).toThrow('database or disk is full')
+    expect(told).toEqual(['noEntries'])
+    expect(existsSync(reserve)).toBe(false)
+    db.pragma(`max_page_count = ${pages + 1000}`)
+    writer.flush() // nothing was lost by the failure
+    expect(db.prepare("SELECT count(*) FROM counter WHERE name LIKE 'bulk%'").pluck().get()).toBe(300)
+    writer.close()
+    expect(existsSync(dirname(path))).toBe(true)
+  })
+
+  const bulk = (from: number) =>
+    Array.from({ length: 300 }, (_, n) => ['counter', `bulk${from + n}${'x'.repeat(200)}`, n] as const)
+})

@@ -1,0 +1,47 @@
+// A process of its own, to be killed. Argument: what to do, and where.
+import { Mints } from '../../src/core/mints.ts'
+import { startJournalThread } from '../../src/journal/journal-thread.ts'
+import { lockName } from '../../src/journal/lock.ts'
+import { attempt, NO_LIMITS, order, report, start, timeOf, trades } from '../support/journal-values.ts'
+
+const [, , task, path = ''] = process.argv
+
+function say(word: string): void {
+  process.stdout.write(`${word}\n`)
+}
+
+/** Holds a name until it is killed. */
+function hold(): void {
+  lockName(path, 'wallet', 'secret')
+  say('held')
+  setInterval(() => {}, 1000)
+}
+
+/** Commits order after order; each with rows, an attempt and a report that all belong together. Says the number of each that is durable. */
+async function trade(): Promise<void> {
+  const journal = await startJournalThread(path, {
+    space: NO_LIMITS,
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  journal.input(1, timeOf(0), start(1))
+  const mints = new Mints()
+  let seq = 2
+  const next = (number: number) => {
+    const block = trades(50, number * 50, mints)
+    journal.rows(block, 0, 50, seq)
+    seq += 50
+    journal.output(seq - 1, timeOf(number * 50), 0, { kind: 'order', order: order(number) })
+    journal.write({ kind: 'attempt', attempt: attempt(number) })
+    journal.write({ kind: 'report', id: number, report: report(number) })
+    journal.commit(() => {
+      say(String(number))
+      setImmediate(next, number + 1)
+    })
+  }
+  next(1)
+}
+
+if (task === 'hold') hold()
+else await trade()

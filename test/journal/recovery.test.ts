@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import type { Output } from '../../src/core/messages.ts'
+import { type BotMoney, NO_MONEY } from '../../src/core/money.ts'
+import { lamports } from '../../src/core/units.ts'
+import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import type { Recovered } from '../../src/journal/recovery.ts'
+import {
+  ACCOUNT,
+  attempt,
+  fill,
+  journalPath,
+  keyOf,
+  NO_LIMITS,
+  order,
+  position,
+  report,
+  start,
+  timeOf,
+} from '../support/journal-samples.ts'
+
+/** What a start finds after these were written. */
+async function after(write: (journal: OpenJournal) => void): Promise<Recovered> {
+  const path = journalPath()
+  const journal = openJournal(path, {
+    space: NO_LIMITS,
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  write(journal)
+  await journal.close()
+  const reader = openReader(path)
+  const recovered = reader.recover()
+  reader.close()
+  return recovered
+}
+
+let seq = 1000
+
+function outputs(journal: OpenJournal, ...all: Output[]): void {
+  for (const output of all) journal.output(++seq, timeOf(seq), 0, output)
+}
+
+test('a new journal starts from nothing', async () => {
+  expect(await after(() => {})).toEqual({
+    money: { nextOrder: 1, nextTimer: 1, accounts: [], bots: [], orders: [], positions: [], timers: [], fills: [] },
+    ...{ nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [] },
+    ...{ lastSegment: 0, lastTime: 0, clean: true },
+  })
+})
+
+test('money is what the last outputs said', async () => {
+  const bot = (sum: number): BotMoney => ({
+    ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum }, buys: [], day: 20_600 },
+    ...{ dayRealizedLamports: lamports(sum), dayStartUnrealizedLamports: lamports(0) },
+  })
+  const account = (sum: number) => ({ account: ACCOUNT, lamports: lamports(sum), slot: 7, halted: true })
+  const timer = (id: number) => ({ id, bot: 'dips', name: `t${id}`, owner: 'strategy', at: 5, everyMs: 0 }) as const
+  const { money } = await after((journal) => {
+    journal.input(1, timeOf(0), start(1, { money: { ...NO_MONEY, nextOrder: 40, nextTimer: 9 } }))
+    outputs(
+      journal,
+      ...[1, 2].map((sum) => ({ kind: 'bot', money: bot(sum) }) as const),
+      ...[1, 2].map((sum) => ({ kind: 'account', money: account(sum) }) as const),
+      ...[9, 10, 11].map((id) => ({ kind: 'timer', timer: timer(id) }) as const),
+      { kind: 'timerCleared', id: 11 },
+      { kind: 'timerCleared', id: 9 },
+    )
+  })
+  expect(money).toMatchObject({
+    nextOrder: 40,
+    nextTimer: 12,
+    accounts: [account(2)],
+    bots: [bot(2)],
+    timers: [timer(10)],
+  })
+})
+
+test('orders come back with their state while they are open or may still execute', async () => {
+  const recovered = await after((journal) => {
+    for (const number of [1, 2, 3, 10]) outputs(journal, { kind: 'order', order: order(number) })
+    const state = (number: number, to: 'working' | 'failed' | 'filled') =>
+      ({ kind: 'orderState', orderId: `o${number}`, state: to, code: '', reason: '' }) as const
+    outputs(journal, state(1, 'failed'), state(2, 'filled'), state(10, 'working'))
+    journal.write({ kind: 'attempt', attempt: attempt(1, { state: 'refused' }) })
+    journal.write({ kind: 'attempt', attempt: attempt(2, { state: 'landed' }) })
+    for (let n = 1; n <= 11; n++)
+      journal.write({ kind: 'attempt', attempt: attempt(10, { id: `o10.${n}`, state: n < 11 ? 'refused' : 'armed' }) })
+  })
+  expect(recovered.orders.map(({ order: { id }, state }) => `${id} ${state}`)).toEqual([
+    'o2 filled', // its fill may still be taken back
+    'o3 accepted', // waits for a slot
+    'o10 working',
+  ])
+  expect(recovered.money.orders.map(({ order: { id } }) => id)).toEqual(['o3', 'o10'])
+  expect(recovered.attempts.map(({ id }) => id)).toEqual([
+    'o2.1',
+    ...Array.from({ length: 11 }, (_, n) => `o10.${n + 1}`),
+  ])
+  expect(recovered.money.nextOrder).toBe(11)
+})
+
+test('a position has its highest price; a closed one is history and may come again', async () => {
+  const { money } = await after((journal) => {
+    outputs(journal, { kind: 'position', position: position(1) }, { kind: 'position', position: position(2) })
+    journal.write({ kind: 'mark', account: ACCOUNT, mint: keyOf(1), highPrice: 0.09 })
+    journal.write({ kind: 'mark', account: ACCOUNT, mint: keyOf(2), highPrice: 0.01 })
+    outputs(journal, { kind: 'position', position: position(1, { state: 'closed', tokens: 0n }) })
+    outputs(journal, { kind: 'position', position: position(1, { openedAt: 99 }) })
+  })
+  expect(money.positions).toEqual([position(2), position(1, { openedAt: 99 })])
+})
+
+test('a fill that the engine was told was taken back is not among those it took', async () => {
+  const filled = report(1, { state: 'filled', fill: fill(1, { final: true }) })
+  const later = report(2, { state: 'filled', fill: fill(2) })
+  const recovered = await after((journal) => {
+    journal.input(1, timeOf(1), { kind: 'report', id: 1, report: filled })
+    journal.input(2, timeOf(2), { kind: 'report', id: 2, report: later })
+    journal.input(3, timeOf(3), { kind: 'report', id: 3, report: report(1, { reversed: fill(1).signature }) })
+  })
+  expect(recovered.money.fills).toEqual([fill(2)])
+  expect(recovered).toMatchObject({ untaken: [], nextReport: 4 })
+})
+
+test('slots of the last two minutes of this boot come back exactly', async () => {
+  const slot = (id: number, takenAt: bigint, boot = 'this') => ({ key: 'k', id, boot, takenAt, doneAt: takenAt + 5n })
+  const minute = 60_000_000_000n
+  const { slots } = await after((journal) => {
+    journal.write({ kind: 'slot', slot: slot(60, 900n * minute, 'before') })
+    journal.write({ kind: 'slot', slot: slot(61, minute) })
+    journal.write({ kind: 'slot', slot: slot(62, 4n * minute) })
+    journal.write({ kind: 'slot', slot: slot(63, 9_007_199_254_740_993n) })
+    journal.write({ kind: 'slot', slot: { ...slot(64, 5n * minute), doneAt: null } }) // at every 64th old ones go
+  })
+  expect(slots.map(({ id }) => id)).toEqual([62, 63, 64])
+  expect(slots[1]).toEqual(slot(63, 9_007_199_254_740_993n))
+  expect(slots[2]?.doneAt).toBe(null)
+})
+
+test('its cost follows what is open, not what is behind it', async () => {
+  let began = 0
+  const recovered = await after((journal) => {
+    for (let number = 1; number <= 20_000; number++) {
+      const end = { kind: 'orderState', orderId: `o${number}`, state: 'filled', code: '', reason: '' } as const
+      outputs(journal, { kind: 'order', order: order(number) }, end)
+      journal.write({ kind: 'attempt', attempt: attempt(number, { state: 'filled' }) })
+      if (number % 1000 === 0) journal.commit(() => {})
+    }
+    outputs(journal, { kind: 'order', order: order(20_001) })
+    journal.commit(() => {})
+    began = performance.now()
+  })
+  expect(recovered).toMatchObject({ attempts: [], money: { nextOrder: 20_002 }, orders: [{ order: { id: 'o20001' } }] })
+  expect(performance.now() - began).toBeLessThan(250) // reading every row takes longer; a few milliseconds on an idle machine
+})

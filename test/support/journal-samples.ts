@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+
+export * from './journal-values.ts'
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A path for a journal in a folder of its own, gone after the file's tests. */
+export function journalPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-journal-'))
+  folders.push(folder)
+  return join(folder, 'new', 'sluice.db')
+}

@@ -1,0 +1,113 @@
+import { encodeBase58 } from '../../src/core/base58.ts'
+import { type Block, RowKind } from '../../src/core/block.ts'
+import { LiveBlock } from '../../src/core/live-block.ts'
+import type { StartInput } from '../../src/core/messages.ts'
+import { Mints } from '../../src/core/mints.ts'
+import { NO_MONEY } from '../../src/core/money.ts'
+import type { Attempt, ExecutionReport, Fill, Order } from '../../src/core/order.ts'
+import type { Position } from '../../src/core/position.ts'
+import { lamports, ZERO } from '../../src/core/units.ts'
+
+/** What a test writes into a journal. */
+
+export const ACCOUNT = 'live|host|genesis|wallet'
+
+/** No reserve file, and no look at the disk that this machine's own fullness could change. */
+export const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
+
+/** A base58 key, or a signature with `bytes` 64, that a number names. */
+export function keyOf(number: number, bytes = 32): string {
+  const raw = new Uint8Array(bytes).fill(7)
+  new DataView(raw.buffer).setUint32(bytes - 4, number)
+  return encodeBase58(raw)
+}
+
+/** Trades 10 ms apart, from row number `from` on: row `n` is of the mint n modulo 3. */
+export function trades(count: number, from = 0, mints = new Mints()): LiveBlock {
+  const block = new LiveBlock(mints.list, count)
+  for (let n = from; n < from + count; n++) {
+    const numbers = { price: n / 3, amount: n, size: n * 7, marketCap: n * 1e6, extra: n % 4, extra2: 0.001 }
+    const kind = n % 2 === 0 ? RowKind.buy : RowKind.sell
+    block.append(timeOf(n), timeOf(n) - 120, kind, mints.intern(keyOf(n % 3)), numbers, keyOf(n, 64), keyOf(n % 5))
+  }
+  return block
+}
+
+export function timeOf(row: number): number {
+  return 1_780_000_000_000 + row * 10
+}
+
+/** Everything of a block that a reader can see, row by row. */
+export function contentOf(blocks: Iterable<Block>): unknown[] {
+  const rows: unknown[] = []
+  for (const block of blocks)
+    for (let row = 0; row < block.length; row++) {
+      const { texts } = block
+      rows.push([
+        block.mints[block.token[row] as number],
+        ...[block.time, block.stamp, block.kind, block.price, block.amount].map((column) => column[row]),
+        ...[block.size, block.marketCap, block.extra, block.extra2].map((column) => column[row]),
+        ...[texts.signature(row), texts.trader(row), texts.details(row)],
+      ])
+    }
+  return rows
+}
+
+export function start(segment: number, more: Partial<StartInput> = {}): StartInput {
+  return {
+    ...{ kind: 'start', segment, config: 'c0', code: 'k0', seed: 1, bots: [], money: NO_MONEY },
+    plan: {
+      name: 'standard',
+      requestsPerMinute: 60,
+      connections: 1,
+      messagesPerSecond: 10,
+      maxBuyLamports: lamports(1e9),
+    },
+    units: { tradePrice: 'auto', tradeAmount: 'auto' },
+    warm: { from: 1, to: 0 },
+    ...more,
+  }
+}
+
+export function order(number: number, more: Partial<Order> = {}): Order {
+  return {
+    ...{ id: `o${number}`, seq: number, time: timeOf(number), account: ACCOUNT, bot: 'dips', mint: keyOf(number) },
+    ...{ side: 'buy', class: 'entry', size: { kind: 'sol', lamports: lamports(50_000_000) }, slippagePercents: [5] },
+    ...{ priorityFeeLamports: null, reserveLamports: lamports(60_000_000), notAfter: timeOf(number) + 2000 },
+    ...{ price: 1e-7, reason: 'fell 15 %' },
+    ...more,
+  }
+}
+
+export function attempt(orderNumber: number, more: Partial<Attempt> = {}): Attempt {
+  const { id, account, bot, mint, side, class: orderClass, size, price, time } = order(orderNumber)
+  return {
+    ...{ id: `${id}.1`, orderId: id, account, bot, executor: 'cloud', mint, side, class: orderClass, size, price },
+    ...{ slippagePercent: 5, priorityFeeLamports: null, armedAt: time, state: 'armed', signature: '', code: '' },
+    ...more,
+  }
+}
+
+export function fill(orderNumber: number, more: Partial<Fill> = {}): Fill {
+  const { id, account, bot, mint, side } = order(orderNumber)
+  return {
+    ...{ signature: keyOf(orderNumber, 64), orderId: id, attemptId: `${id}.1`, account, bot, mint, side, slot: 300 },
+    ...{ time: timeOf(orderNumber), tokens: 18_446_744_073_709_551_615n, decimals: 9 },
+    ...{ tradeLamports: lamports(50_000_000), feeLamports: lamports(105_000), rentLamports: lamports(2_039_280) },
+    ...{ walletLamports: lamports(-52_144_280), final: false },
+    ...more,
+  }
+}
+
+export function report(orderNumber: number, more: Partial<ExecutionReport> = {}): ExecutionReport {
+  return { orderId: `o${orderNumber}`, attemptId: `o${orderNumber}.1`, state: 'working', code: '', reason: '', ...more }
+}
+
+export function position(number: number, more: Partial<Position> = {}): Position {
+  return {
+    ...{ account: ACCOUNT, bot: 'dips', mint: keyOf(number), state: 'open', tokens: 1_500_000n, decimals: 6 },
+    ...{ costLamports: lamports(50_000_000), averagePrice: 0.03, openedAt: timeOf(number), exits: {}, highPrice: 0.04 },
+    ...{ realizedLamports: ZERO, feeLamports: lamports(105_000), exitTries: 0, exiting: '' },
+    ...more,
+  }
+}
