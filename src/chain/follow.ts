@@ -1,6 +1,5 @@
 import type { Attempt } from '../core/order.ts'
 import type { Cancel, Clock, Outcome, Rpc } from '../core/ports.ts'
-import type { Millis } from '../core/units.ts'
 import { readFill } from './fill.ts'
 import { HIGHEST_TRANSACTION_VERSION } from './transaction.ts'
 
@@ -14,7 +13,7 @@ export interface FollowerParts {
 /** While any signature is unseen and young; else. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** An unseen signature is asked for less often after this, and the node's history is searched: it may be older than its cache. */
+/** Of an attempt older than this an unseen signature is asked for less often, and the node's history is searched: its cache is short. */
 const YOUNG_MS = 60_000
 /** The most that one getSignatureStatuses takes. */
 const BATCH = 256
@@ -25,7 +24,6 @@ interface Followed {
   readonly signature: string
   readonly attempt: Attempt
   readonly done: (outcome: Outcome) => void
-  readonly since: Millis
   /** The slot that it was seen in at confirmed; null before. A fork may move it into another one. */
   slot: number | null
   isOver: boolean
@@ -51,8 +49,7 @@ export class Follower {
   /** `filled` and `reverted` come provisional and then final; `unknown` where the transaction is not the attempt's or cannot be read.
    *  After a final one nothing comes. */
   readonly follow = (signature: string, attempt: Attempt, done: (outcome: Outcome) => void): Cancel => {
-    const since = this.#parts.clock.now()
-    const one: Followed = { signature, attempt, done, since, slot: null, isOver: false }
+    const one: Followed = { signature, attempt, done, slot: null, isOver: false }
     this.#followed.push(one)
     this.#schedule(0)
     return () => this.#end(one)
@@ -81,8 +78,8 @@ export class Follower {
     })
   }
 
-  #isHunted({ slot, since }: Followed): boolean {
-    return slot === null && this.#parts.clock.now() - since < YOUNG_MS
+  #isHunted({ slot, attempt }: Followed): boolean {
+    return slot === null && this.#parts.clock.now() - attempt.armedAt < YOUNG_MS
   }
 
   async #poll(): Promise<void> {

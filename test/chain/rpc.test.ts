@@ -1,0 +1,133 @@
+import { beforeEach, expect, test } from 'vitest'
+import { openRpc, RPC_UNREACHABLE } from '../../src/chain/rpc.ts'
+import type { HttpRequest, HttpResult } from '../../src/core/ports.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { settled } from './scripted-chain.ts'
+
+const FIRST = 'https://one.example/?api-key=hush'
+const SECOND = 'https://two.example/hush'
+
+let clock: SimulatedClock
+let requests: HttpRequest[]
+let answers: Record<string, (id: number) => HttpResult | Promise<HttpResult>>
+let paced: string[]
+
+beforeEach(() => {
+  clock = new SimulatedClock(1_000_000)
+  requests = []
+  paced = []
+  answers = { [FIRST]: result('first'), [SECOND]: result('second') }
+})
+
+const reply =
+  (body: object, status = 200, headers = {}) =>
+  (id: number): HttpResult => ({
+    kind: 'answered',
+    status,
+    headers,
+    body: JSON.stringify({ jsonrpc: '2.0', id, ...body }),
+  })
+const result = (value: unknown) => reply({ result: value })
+const open = (urls = [FIRST, SECOND]) =>
+  openRpc({
+    http: async (request) => {
+      requests.push(request)
+      return (answers[request.url] as (id: number) => HttpResult)(JSON.parse(request.body ?? '').id)
+    },
+    clock,
+    urls,
+    pace: (url, method, call) => {
+      paced.push(`${url === FIRST ? 1 : 2} ${method}`)
+      return call()
+    },
+  })
+
+test('a call, in its turn', async () => {
+  expect(await open()('getSlot', [{ commitment: 'confirmed' }])).toEqual({ ok: true, value: 'first' })
+  expect(requests[0]).toMatchObject({ method: 'POST', url: FIRST, headers: { 'content-type': 'application/json' } })
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'getSlot',
+    params: [{ commitment: 'confirmed' }],
+  })
+  expect(paced).toEqual(['1 getSlot'])
+})
+
+test('null is a result', async () => {
+  answers[FIRST] = result(null)
+  expect(await open()('getTransaction', ['x'])).toEqual({ ok: true, value: null })
+})
+
+test('an error of the call is its answer', async () => {
+  answers[FIRST] = reply({ error: { code: -32_602, message: 'Invalid params' } })
+  expect(await open()('getSlot', [])).toEqual({ ok: false, code: -32_602, message: 'Invalid params' })
+  expect(requests).toHaveLength(1)
+})
+
+test.each<[string, (id: number) => HttpResult]>([
+  ['cannot be reached', () => ({ kind: 'unsent', reason: 'ECONNREFUSED' })],
+  ['loses the answer', () => ({ kind: 'lost', reason: 'ECONNRESET' })],
+  ['answers 429', reply({}, 429)],
+  ['answers HTML', () => ({ kind: 'answered', status: 502, headers: {}, body: '<html>' })],
+  ['answers another call', () => ({ kind: 'answered', status: 200, headers: {}, body: '{"id":99,"result":1}' })],
+  ['answers null', () => ({ kind: 'answered', status: 200, headers: {}, body: 'null' })],
+  ['is behind', reply({ error: { code: -32_016, message: 'Minimum context slot has not been reached' } })],
+  ['is ill', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
+])('a provider that %s rests, and the next one is asked', async (_name, bad) => {
+  const rpc = open()
+  answers[FIRST] = bad
+  expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'second' })
+  answers[FIRST] = result('first')
+  expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'second' })
+  clock.advanceTo(clock.now() + 1_000)
+  expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'first' })
+  expect(requests.map(({ url }) => (url === FIRST ? 1 : 2))).toEqual([1, 2, 2, 1])
+})
+
+test('rests grow with failures in a row, and Retry-After is honoured', async () => {
+  const rpc = open([FIRST])
+  const rests: number[] = []
+  answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })
+  for (let count = 0; count < 9; count++) {
+    await rpc('getSlot', [])
+    const from = clock.now()
+    const before = requests.length
+    while (requests.length === before) {
+      clock.advanceTo(clock.now() + 500)
+      if (clock.now() - from > 100_000) break
+      answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })
+      await rpc('getSlot', [])
+    }
+    rests.push(clock.now() - from)
+    clock.advanceTo(clock.now() + 60_000)
+  }
+  expect(rests.slice(0, 3)).toEqual([1_000, 4_000, 16_000])
+  expect(Math.max(...rests)).toBe(60_000)
+  answers[FIRST] = reply({}, 429, { 'retry-after': '7' })
+  await rpc('getSlot', [])
+  answers[FIRST] = result('back')
+  clock.advanceTo(clock.now() + 6_999)
+  expect((await rpc('getSlot', [])).ok).toBe(false)
+  clock.advanceTo(clock.now() + 1)
+  expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'back' })
+})
+
+test('a provider that does not answer within 10 s is left', async () => {
+  answers[FIRST] = () => new Promise(() => {})
+  const answer = open()('getSlot', [])
+  await settled()
+  clock.advanceTo(clock.now() + 10_000)
+  expect(await answer).toEqual({ ok: true, value: 'second' })
+})
+
+test('when nobody answers it says so, and names no address', async () => {
+  answers = { [FIRST]: () => ({ kind: 'unsent', reason: `connect ${FIRST}` }), [SECOND]: reply({}, 500) }
+  const rpc = open()
+  for (let round = 0; round < 2; round++) {
+    const answer = await rpc('getSlot', [])
+    expect(answer).toMatchObject({ ok: false, code: RPC_UNREACHABLE })
+    expect(JSON.stringify(answer)).not.toMatch(/hush|example/)
+  }
+  expect(await open([])('getSlot', [])).toMatchObject({ ok: false, code: RPC_UNREACHABLE })
+})
