@@ -6,6 +6,9 @@ import type { Counters } from '../journal/reader.ts'
 import type { Options } from './options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
+/** Of the market, where none is asked for: twice life, so that a newcomer sees bots trade within seconds. */
+const SPEED = 2
+
 /** `sluice demo`: the sandbox and the bots of config/demo.yaml on it, through the real executors. */
 export async function run(_args: string[], { seconds, speed, journal, json }: Options): Promise<number> {
   const file = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url))
@@ -18,7 +21,7 @@ export async function run(_args: string[], { seconds, speed, journal, json }: Op
       title: `demo on an embedded sandbox, journal ${relative('', path)}`,
       seconds,
       json,
-      ...(speed !== undefined && { speed }),
+      speed: speed ?? SPEED,
     },
   )
   if (json === true) console.log(JSON.stringify({ ...counters, journal: path }))

@@ -67,7 +67,7 @@ function botLines({ bots, tally }: RunningBots): string[] {
 function positionLines({ tally, world }: RunningBots, now: number): string[] {
   const held = [...tally.positions.values()].sort((a, b) => a.openedAt - b.openedAt)
   const rows = held.slice(0, POSITIONS_SHOWN).map((position) => {
-    const value = valueOf(position, world.priceOf(position.mint))
+    const value = worthOf(position, world.priceOf(position.mint))
     const change =
       value === undefined || position.costLamports === 0
         ? undefined
@@ -105,7 +105,7 @@ function fillLines({ tally }: RunningBots): string[] {
 }
 
 /** What selling all now would bring, SOL; undefined without a robust price. */
-function valueOf({ tokens, decimals }: Position, price: number | undefined): number | undefined {
+function worthOf({ tokens, decimals }: Position, price: number | undefined): number | undefined {
   return price === undefined ? undefined : solFor(wholeTokens(tokens, decimals), reservesAt(price))
 }
 

@@ -17,8 +17,18 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const packagesOfCore = ['zod']
 const packagesOfStrategies = ['sluice', 'trading-signals']
 
-/** The files of `src/` that may see more than one folder. */
-const wiring = ['src/bot.ts', 'src/main.ts', 'src/index.ts']
+/** The wiring: bot.ts and what it is made of. They may see more than one folder. */
+const wiring = [
+  'bot',
+  'decision-time',
+  'index',
+  'main',
+  'restore',
+  'sandbox-child',
+  'service-access',
+  'tally',
+  'world',
+].map((name) => `src/${name}.ts`)
 
 const maxLines = 300
 /** Path to reason, short; a file stands here only while splitting it would make it worse. */
