@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    maxConcurrency: 10,
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

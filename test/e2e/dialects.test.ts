@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import type { Fill } from '../../src/core/order.ts'
+import { type Books, discrepancies, isSettled } from './books.ts'
+import { until } from './until.ts'
+import { openVenue } from './venue.ts'
+
+const DIALECTS = Number(process.env.SLUICE_E2E_DIALECTS ?? 20)
+/** Told as news, never as a broken frame. */
+const NEWS = ['unknown field', 'unknown type']
+const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
+
+describe.concurrent('every dialect of the service', () => {
+  const seeds = Array.from({ length: DIALECTS }, (_, seed) => seed)
+  test.for(seeds)('%d', { timeout: 60_000 }, async (dialect, { onTestFinished }) => {
+    const venue = await openVenue({ dialect, bots: [{ name: 'trips', strategy: 'round-trips' }] }, onTestFinished)
+    // Every other one is told what a sale's number counts, as a user can; the rest has to do without.
+    if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
+    const running = await venue.start()
+    const books = await until(
+      'three tokens bought and sold',
+      () => {
+        const books = venue.books()
+        return books.positions.filter(({ state }) => state === 'closed').length >= 3 && isSettled(books) && books
+      },
+      40_000,
+    )
+    const misfits = [...running.world.feed.misfits.counts.keys()].filter((why) => !NEWS.includes(why))
+    await running.stop()
+    expect(await venue.complaints()).toEqual([])
+    expect(misfits).toEqual([])
+    expect(venue.requests.filter((request) => request.startsWith('POST'))).toHaveLength(books.attempts.length)
+    expect(kindsFilled(books)).toEqual(new Set(['sol', 'percent', 'tokens', 'all']))
+    expect(wronglySold(books)).toEqual([])
+    for (const [what, falsified] of forgeries(books))
+      expect(discrepancies(falsified, venue.chain()), what).not.toEqual([])
+  })
+})
+
+function kindsFilled({ attempts }: Books): Set<string> {
+  return new Set(attempts.filter(({ state }) => state === 'filled').map(({ size }) => size.kind))
+}
+
+/** Sales that brought away something else than they were to. */
+function wronglySold({ attempts, fills }: Books): string[] {
+  return attempts.flatMap(({ id, mint, size }) => {
+    const sale = fills.find(({ attemptId, side }) => attemptId === id && side === 'sell')
+    if (sale === undefined) return []
+    const held = heldBefore(
+      sale,
+      fills.filter((fill) => fill.mint === mint),
+    )
+    const share = size.kind === 'percent' ? size.percent : size.kind === 'tokens' ? percentOf(size.tokens, held) : 100
+    const off = Math.abs(percentOf(sale.tokens, held) - share)
+    return off > MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT
+      ? [`${id} sold ${sale.tokens} of ${held}: ${share} % asked`]
+      : []
+  })
+}
+
+function heldBefore(sale: Fill, ofMint: readonly Fill[]): bigint {
+  const earlier = ofMint.filter(({ orderId }) => Number(orderId.slice(1)) < Number(sale.orderId.slice(1)))
+  return earlier.reduce((sum, { side, tokens }) => sum + (side === 'buy' ? tokens : -tokens), 0n)
+}
+
+function percentOf(part: bigint, whole: bigint): number {
+  return (Number(part) / Number(whole)) * 100
+}
+
+/** Books in which one thing is wrong: what checks them has to say so. */
+function forgeries(books: Books): [what: string, books: Books][] {
+  const [fill, ...others] = books.fills as [Fill, ...Fill[]]
+  return [
+    ['a fill is missing', { ...books, fills: others }],
+    ['a fill stands there twice', { ...books, fills: [fill, fill, ...others] }],
+    [
+      'a lamport is missing',
+      {
+        ...books,
+        fills: [{ ...fill, walletLamports: (fill.walletLamports + 1) as typeof fill.walletLamports }, ...others],
+      },
+    ],
+    ['a base unit is missing', { ...books, fills: [{ ...fill, tokens: fill.tokens - 1n }, ...others] }],
+    ['an order is missing', { ...books, orders: books.orders.slice(1) }],
+    [
+      'a reverted fee is made up',
+      { ...books, reports: [...books.reports, { ...books.reports[0]!, feeLamports: fill.feeLamports }] },
+    ],
+  ]
+}

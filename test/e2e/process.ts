@@ -1,0 +1,46 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
+
+/** A `sluice` of its own. */
+export interface Sluice {
+  readonly child: ChildProcess
+  readonly pid: number
+  stdout: string
+  stderr: string
+  /** Exit code; null where a signal ended it. */
+  readonly ended: Promise<number | null>
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Node itself, so that the process id is that of the bots. */
+export function launch(args: readonly string[], env: Readonly<Record<string, string>> = {}): Sluice {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: '', VITEST: '', ...env },
+  })
+  const one: Sluice = {
+    child,
+    pid: child.pid as number,
+    stdout: '',
+    stderr: '',
+    ended: once(child, 'close').then(([code]) => code as number | null),
+  }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (one.stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (one.stderr += text))
+  return one
+}
+
+/** Runs a command to its end. */
+export async function sluice(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> {
+  const one = launch(args, env)
+  const code = await one.ended
+  return { code, stdout: one.stdout, stderr: one.stderr }
+}

@@ -1,0 +1,16 @@
+const LOOK_EVERY_MS = 25
+
+/** Looks until there is something; fails when that takes too long. For what happens in real time, in a journal, a log or another process. */
+export async function until<T>(
+  what: string,
+  look: () => T | Promise<T>,
+  withinMs = 15_000,
+): Promise<NonNullable<Exclude<T, false>>> {
+  const start = performance.now()
+  for (;;) {
+    const found = await look()
+    if (found) return found as NonNullable<Exclude<T, false>>
+    if (performance.now() - start > withinMs) throw new Error(`it never came: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+}

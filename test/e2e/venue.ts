@@ -1,0 +1,145 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type RunningBots, startBots } from '../../src/bot.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Books, type Chain, discrepancies, readBooks } from './books.ts'
+import { sluice } from './process.ts'
+
+const FUND_SOL = 20
+
+export interface VenueOptions extends SandboxOptions {
+  /** As in the YAML, with the name of a file in test/e2e/strategies as strategy. */
+  bots: readonly BotSection[]
+  config?: ConfigSections
+}
+
+type BotSection = Readonly<{ name: string; strategy: string; [setting: string]: unknown }>
+type ConfigSections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
+
+/** A sandbox in this process, and a folder outside of the repository with all that a run on it needs. */
+export interface Venue {
+  readonly sandbox: Sandbox
+  readonly folder: string
+  readonly configFile: string
+  readonly journal: string
+  /** Requests that reached the service, as `POST /api/trade/buy`. */
+  readonly requests: string[]
+  /** What the bots logged. */
+  readonly log: string[]
+  /** Writes the configuration anew: these sections over the usual ones, key by key. */
+  configure(over: ConfigSections): void
+  start(): Promise<RunningBots>
+  books(): Books
+  chain(): Chain
+  /** Writes the key's file anew. */
+  giveKey(apiKey: string): void
+  /** What is wrong after a run has ended. */
+  complaints(): Promise<string[]>
+}
+
+/** `atEnd`: vitest's onTestFinished. */
+export async function openVenue(
+  { bots, config = {}, ...options }: VenueOptions,
+  atEnd: (close: () => Promise<void>) => void,
+): Promise<Venue> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
+  process.env.XDG_STATE_HOME ??= mkdtempSync(join(tmpdir(), 'sluice-e2e-state-'))
+  const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 40, speed: 20, ...options })
+  const { requests, stopCounting } = countRequests(sandbox)
+  const giveKey = (apiKey: string): void => writeFileSync(join(folder, 'key'), apiKey, { mode: 0o600 })
+  giveKey(sandbox.apiKeys.standard)
+  writeFileSync(join(folder, 'rpc'), sandbox.rpcUrl, { mode: 0o600 })
+  const journal = join(folder, 'journal.db')
+  const configFile = join(folder, 'bots.yaml')
+  for (const { strategy } of bots) addStrategy(folder, strategy)
+  const configure = (over: ConfigSections): void => writeFileSync(configFile, JSON.stringify(merged(file, over)))
+  const file = { ...defaultsFor(sandbox, folder, journal), bots: bots.map((bot) => liveBot(bot, folder)) }
+  configure(config)
+
+  const running = new Set<RunningBots>()
+  const log: string[] = []
+  atEnd(async () => {
+    for (const one of running) await one.stop()
+    stopCounting()
+    await sandbox.close()
+    rmSync(folder, { recursive: true })
+  })
+  const start = async (): Promise<RunningBots> => {
+    const loaded = await loadConfig([configFile])
+    if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+    const bots = await startBots(loaded.config, {
+      allow: 'live',
+      logFormat: 'text',
+      writeLog: (line) => void log.push(line),
+    })
+    running.add(bots)
+    return {
+      ...bots,
+      stop: async () => {
+        if (running.delete(bots)) await bots.stop()
+      },
+    }
+  }
+  const books = (): Books => readBooks(journal)
+  const chain = (): Chain => ({ ledger: sandbox.ledger, wallet: sandbox.wallet, funds: FUND_SOL * 1e9 })
+  const complaints = async (): Promise<string[]> => [
+    ...discrepancies(books(), chain()),
+    ...(await replayComplaints(journal, books().segments.length)),
+  ]
+  return { sandbox, folder, configFile, journal, requests, log, configure, start, books, chain, giveKey, complaints }
+}
+
+function liveBot(bot: BotSection, folder: string): BotSection {
+  return { mode: 'live', ...bot, strategy: join(folder, `${bot.strategy}.ts`) }
+}
+
+function merged(file: Readonly<Record<string, unknown>>, over: ConfigSections): object {
+  const sections = Object.entries(over).map(([name, section]) => [name, { ...(file[name] as object), ...section }])
+  return { ...file, ...Object.fromEntries(sections) }
+}
+
+function addStrategy(folder: string, name: string): void {
+  mkdirSync(folder, { recursive: true })
+  copyFileSync(new URL(`./strategies/${name}.ts`, import.meta.url), join(folder, `${name}.ts`))
+}
+
+/** Orders that nothing but what a test does can stop. */
+function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: string): object {
+  return {
+    service: { baseUrl, wsUrl, apiKey: `file:${join(folder, 'key')}` },
+    chain: { rpc: [{ url: `file:${join(folder, 'rpc')}`, requestsPerSecond: 50 }] },
+    wallet: { publicKey: wallet },
+    journal: { path },
+    defaults: {
+      orders: { slippagePercent: 50, ttlSeconds: 10, maxEventAgeSeconds: 60, maxChasePercent: 1000 },
+      exitOrders: { slippageLadder: [50, 90], retrySeconds: 0.5 },
+      exits: { maxHoldSeconds: 3600 },
+    },
+  }
+}
+
+/** Counted where Node's own server takes them, before the sandbox looks at them. */
+function countRequests({ baseUrl }: Sandbox): { requests: string[]; stopCounting: () => void } {
+  const port = Number(new URL(baseUrl).port)
+  const requests: string[] = []
+  const seen = (message: unknown): void => {
+    const { request, server } = message as { request: IncomingMessage; server: Server }
+    const isOurs = (server.address() as AddressInfo | null)?.port === port
+    if (isOurs && request.url?.startsWith('/api/') === true) requests.push(`${request.method} ${request.url}`)
+  }
+  subscribe('http.server.request.start', seen)
+  return { requests, stopCounting: () => unsubscribe('http.server.request.start', seen) }
+}
+
+/** Empty when `replay --verify`, in a process of its own, repeats every segment to the same decisions. */
+export async function replayComplaints(journal: string, segments: number): Promise<string[]> {
+  const { code, stdout, stderr } = await sluice(['replay', '--journal', journal, '--verify', '--json'])
+  const { equal, segments: verified, divergence } = JSON.parse(stdout.trim() || '{}') as Record<string, unknown>
+  if (code === 0 && equal === true && verified === segments) return []
+  return [`replay: ${verified} of ${segments} segments, ${JSON.stringify(divergence)} ${stderr}`]
+}
