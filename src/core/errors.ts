@@ -28,7 +28,7 @@ export const ERRORS = {
   WARMING: 'the bot is being shown the past; nothing is ordered',
   UNIT_CONTRADICTED: "our own fills contradict the unit of the feed's prices; entries stop",
   // an order that was accepted and not sent
-  LIMIT_WAIT: 'no free request within 2 seconds under the plan',
+  LIMIT_WAIT: 'no free request under the plan within 2 seconds, or within its time to live',
   TTL: 'it could not be sent within its time to live',
   CHASED: 'the price ran away before it could be sent (orders.maxChasePercent)',
   CANCELLED: 'cancelled before it was sent',

@@ -14,7 +14,7 @@ import { endRequest } from './request.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
 import { isWaiting, type Route, takeUp, type WorkingOrder, workingOrder } from './working-order.ts'
 
-/** An entry that found no free slot for so long is refused. */
+/** An entry that finds no free slot for so long, or within its time to live, is refused. */
 const ENTRY_WAIT_MS = 2_000
 const NOTHING = (): void => {}
 
@@ -50,11 +50,11 @@ export class Gateway implements GatewayPort {
 
   submit(order: Order): void {
     const working = this.#workingOrder(order, 'accepted')
-    if (this.#lanes.isReopened(order)) {
+    if (this.#lanes.isReopened(working.lane)) {
       this.#reports.say(working, 'refused', 'LANE_BUSY')
       return
     }
-    this.#lanes.hold(order)
+    this.#lanes.hold(working.lane)
     this.#orders.set(order.id, working)
     failpoint('accepted')
     this.#enqueue(working, false)
@@ -80,8 +80,8 @@ export class Gateway implements GatewayPort {
       const own = attempts.filter((attempt) => attempt.orderId === order.id)
       if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
       const working = this.#workingOrder(order, state)
-      if (isOpen(state) && this.#lanes.isHeld(order)) this.#lanes.reopen(order)
-      else if (isOpen(state)) this.#lanes.hold(order)
+      if (isOpen(state) && this.#lanes.isHeld(working.lane)) this.#lanes.reopen(working.lane)
+      else if (isOpen(state)) this.#lanes.hold(working.lane)
       this.#orders.set(order.id, working)
       takeUp(working, own)
       taken.push(working)
@@ -131,12 +131,17 @@ export class Gateway implements GatewayPort {
     const leave = route.limiter.request(order.class, (slot) => this.#arm(working, slot), first)
     if (leave === undefined) return
     working.stopWaiting = leave
-    if (!isEntry) return
+    if (isEntry) this.#boundWait(working, leave)
+  }
+
+  #boundWait(working: WorkingOrder, leave: Cancel): void {
     const leftMs = this.#timeLeftMs(working)
-    const stop = this.#options.clock.after(Math.max(0, Math.min(leftMs, ENTRY_WAIT_MS)), () => {
-      if (leftMs < ENTRY_WAIT_MS) this.#end(working, 'expired', 'TTL')
-      else this.#end(working, 'refused', 'LIMIT_WAIT')
-    })
+    if (leftMs < 0) {
+      this.#end(working, 'expired', 'TTL')
+      return
+    }
+    const waitMs = Math.min(leftMs, ENTRY_WAIT_MS)
+    const stop = this.#options.clock.after(waitMs, () => this.#end(working, 'refused', 'LIMIT_WAIT'))
     working.stopWaiting = () => {
       leave()
       stop()
@@ -193,7 +198,7 @@ export class Gateway implements GatewayPort {
 
   #filled(working: WorkingOrder, { fill, final }: Extract<Outcome, { kind: 'filled' }>): void {
     this.#journal.write({ kind: 'fill', fill })
-    if (isOpen(working.state)) this.#lanes.free(working.order)
+    if (isOpen(working.state)) this.#lanes.free(working.lane)
     const details = { attemptId: fill.attemptId, fill }
     if (final) {
       this.#orders.delete(working.order.id)
@@ -204,13 +209,14 @@ export class Gateway implements GatewayPort {
 
   /** A fork took the fill back: the order is open again. */
   #takeBack(working: WorkingOrder, signature: string): void {
-    this.#lanes.reopen(working.order)
+    this.#lanes.reopen(working.lane)
     this.#reports.add(working, 'working', 'REVERSED', { reversed: signature })
   }
 
   /** Not an end: the lane stays held. The engine hears of it where it changes what the user sees. */
   #stillOut(working: WorkingOrder, code: ErrorCode | '', reason: string): void {
-    if (working.state === 'working' && working.code === code) this.#journal.commit(NOTHING)
+    const isSaid = working.state === 'held' || (working.state === 'working' && working.code === code)
+    if (isSaid) this.#journal.commit(NOTHING)
     else this.#reports.say(working, 'working', code, { reason })
   }
 
@@ -256,7 +262,7 @@ export class Gateway implements GatewayPort {
   #end(working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails): void {
     working.stopWaiting?.()
     working.stopWaiting = undefined
-    this.#lanes.free(working.order)
+    this.#lanes.free(working.lane)
     this.#orders.delete(working.order.id)
     this.#reports.say(working, state, code, details)
   }

@@ -7,7 +7,7 @@ export type RequestClass = 'exit' | 'reconcile' | 'entry'
 const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
 /** The service counts requests a minute; how it counts is not shown. */
-export const WINDOW_MS = 60_000
+const WINDOW_MS = 60_000
 /** The hard limit of the `Http` port: an exchange is over so long after it began, whatever happened. */
 export const REQUEST_LIMIT_MS = 60_000
 /** Of the slots, for exits and reconciliation only. */

@@ -32,7 +32,7 @@ export interface RpcRates {
   readonly requestsPerSecond: number
   readonly sendsPerSecond: number
 }
-export const RPC_RATES: RpcRates = { requestsPerSecond: 8, sendsPerSecond: 1 }
+const RPC_RATES: RpcRates = { requestsPerSecond: 8, sendsPerSecond: 1 }
 
 /** Solana's own endpoints, which anybody may use and nobody much: 4 in 10 s a method. */
 const PUBLIC_HOSTS = new Set([

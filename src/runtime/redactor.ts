@@ -1,5 +1,5 @@
 /** Shorter ones are ignored: they would tear up every other word. Checked where the configuration is read. */
-export const SHORTEST_SECRET = 4
+const SHORTEST_SECRET = 4
 /** Of a secret URL also its parts from this length on: an error names a path or a query without the host. */
 const SHORTEST_URL_PART = 8
 

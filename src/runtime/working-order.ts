@@ -1,5 +1,13 @@
 import type { ErrorCode } from '../core/errors.ts'
-import { type Attempt, type ExecutorKind, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import {
+  type Attempt,
+  type ExecutorKind,
+  isOpen,
+  isUndecided,
+  laneOf,
+  type Order,
+  type OrderState,
+} from '../core/order.ts'
 import type { Cancel, Executor, Slot } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
 
@@ -14,6 +22,7 @@ export interface Route {
 export interface WorkingOrder {
   readonly order: Order
   readonly route: Route
+  readonly lane: string
   /** End of its time to live on the monotonic clock; Infinity for exits. */
   readonly deadlineMs: number
   state: OrderState
@@ -39,6 +48,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
   return {
     order,
     route,
+    lane: laneOf(order),
     deadlineMs,
     state,
     code: '',

@@ -70,7 +70,7 @@ test('an entry that is too old by then expires, an exit is sent', () => {
   late.submit(anOrder())
   const old = aBuy({ notAfter: 1_500 })
   late.submit(old)
-  late.clock.after(400, () => late.crash(0))
+  late.crash(0, 600)
   late.settle()
   expect(late.told(old)).toEqual(['expired TTL'])
 })

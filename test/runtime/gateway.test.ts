@@ -92,6 +92,25 @@ describe('what becomes of an order', () => {
   })
 })
 
+test('a request that was not sent costs no slot', () => {
+  const world = new GatewayWorld(1)
+  world.script = (_attempt, number) => (number < 3 ? only(unsent) : FILL)
+  world.submit(anOrder())
+  world.settle()
+  expect(times(world)).toEqual([0, 600, 1_700])
+})
+
+test('an order that the engine cancels on hearing of its failure is not tried again', () => {
+  const world = new GatewayWorld()
+  const order = anOrder()
+  world.script = () => only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
+  world.onReport = ({ state }) => state === 'accepted' && world.cancel(order)
+  world.submit(order)
+  world.settle()
+  expect(world.told(order)).toEqual(['working', 'accepted SLIPPAGE_EXCEEDED', 'cancelled CANCELLED'])
+  expect(world.executed).toHaveLength(1)
+})
+
 test('with a free slot, accepting and arming are one commit', () => {
   const world = run(anOrder())
   expect(world.commits).toBe(1)
@@ -168,7 +187,7 @@ test('an entry waits two seconds for a slot, an exit for ever; exits come first'
   for (const order of [first, second, buy, late, exit]) world.submit(order)
   world.settle()
   expect(world.told(buy)).toEqual(['refused LIMIT_WAIT'])
-  expect(world.told(late)).toEqual(['expired TTL'])
+  expect(world.told(late)).toEqual(['refused LIMIT_WAIT'])
   expect(world.told(exit)).toEqual(FILLED)
   expect(times(world)).toEqual([0, 0, 60_100])
 })

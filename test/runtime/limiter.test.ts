@@ -78,6 +78,17 @@ test('exits go before reconciliation, that before entries, each in its order; a 
   expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // one slot is left, and reserved
 })
 
+test('who asks at the very moment that a slot is free does not overtake who waits for it', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 1)
+  const got: string[] = []
+  clock.after(MINUTE, () => limiter.request('exit', () => got.push('late')))
+  for (const slot of take(limiter, 1)) limiter.done(slot)
+  limiter.request('exit', () => got.push('early'))
+  clock.advanceTo(MINUTE)
+  expect(got).toEqual(['early'])
+})
+
 test('a request that was never sent gives its slot back at once, and the log says so', () => {
   const clock = new SimulatedClock(200_000)
   const log: Slot[] = []
@@ -175,6 +186,7 @@ test.each([
   ['a log of another boot', [slot(1, 5, 6, 'earlier')], [MINUTE, MINUTE]],
   ['a log that ends in the future', [slot(1, 999_999, null)], [MINUTE, MINUTE]],
   ['a request that completed 50 s ago', [slot(1, 99_000, 100_000)], [0, 10_000]],
+  ['two that completed in another order', [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)], [30_000, 59_000]],
   ['one that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
   ['one that was under way two minutes ago', [slot(1, 20_000, null)], [0, 0]],
   ['one of this boot after one of another', [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)], [0, 0]],

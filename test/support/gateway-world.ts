@@ -79,6 +79,8 @@ export class GatewayWorld {
   heard: ExecutionReport[] = []
   /** Called with the number of the attempt among those of its order, from 1. */
   script: (attempt: Attempt, number: number) => Script = () => []
+  /** What the engine does on hearing a report. */
+  onReport: (report: ExecutionReport) => void = () => {}
   commitMs = 0
   commits = 0
   gateway!: Gateway
@@ -106,6 +108,12 @@ export class GatewayWorld {
     this.clock.advanceTo(this.clock.now() + ms)
   }
 
+  /** Does something as part of the process: not after it died. */
+  later(ms: number, run: () => void): void {
+    const life = this.#life
+    this.clock.after(ms, () => life === this.#life && run())
+  }
+
   /** The states that the engine heard of an order, with their codes. */
   told(order: Order): string[] {
     return this.heard
@@ -122,12 +130,14 @@ export class GatewayWorld {
     return this.#rows.flatMap((row) => (row.kind === 'order' ? [row.order] : []))
   }
 
-  /** The process dies; of the commits that were under way, the first `share` had reached the disk. A new one goes on from the journal. */
-  crash(share: number): void {
+  /** The process dies; of the commits that were under way, the first `share` had reached the disk. After `downMs` a new one goes on
+   *  from the journal. */
+  crash(share: number, downMs = 0): void {
     this.#life++
     const underWay = this.#commits.filter((length) => length > this.#durable)
     this.#durable = underWay[Math.ceil(underWay.length * share) - 1] ?? this.#durable
     this.#rows.length = this.#durable
+    this.settle(downMs)
     this.#commits = []
     const records = <K extends Row['kind']>(kind: K) =>
       this.#rows.filter((row): row is Extract<Row, { kind: K }> => row.kind === kind)
@@ -174,6 +184,8 @@ export class GatewayWorld {
       input: () => {},
       output: () => {},
       write: (record) => {
+        const isKnown = (row: Row): boolean => row.kind === 'report' && record.kind === 'report' && row.id === record.id
+        if (this.#rows.some(isKnown)) throw new Error('two reports of one number')
         this.#rows.push(structuredClone(record))
       },
       commit: (then) => {
@@ -236,6 +248,7 @@ export class GatewayWorld {
     if (before !== state && !ORDER_MOVES[before].includes(state)) throw new Error(`${orderId}: ${before} -> ${state}`)
     this.#rows.push({ kind: 'taken', id: input.id })
     this.heard.push(input.report)
+    this.onReport(input.report)
   }
 
   cancel(order: Order, code: ErrorCode = 'CANCELLED'): void {
