@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib'
 import type { Seq } from '../core/units.ts'
 
-/** Columns of table `block`, in the order of the table. Those of a scan lie before the texts, which are read only when asked for. */
+/** Columns of table `block`, all that a reader needs. Those of a scan lie before the texts, which are read only when asked for. */
 export const SCAN_COLUMNS = [
-  ...(['segment', 'format', 'rows', 'first_seq', 'last_seq', 'runs', 'first_time', 'mint_count'] as const),
+  ...(['last_seq', 'segment', 'format', 'rows', 'first_seq', 'runs', 'first_time', 'mint_count'] as const),
   ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'market_cap'] as const),
   ...(['extra', 'extra_index', 'extra2', 'extra2_index', 'mints'] as const),
 ]
@@ -11,7 +11,6 @@ export const TEXT_COLUMNS = [...(['trader', 'trader_index', 'details', 'odd', 's
 
 /** The columns of table `block` that a scan reads. */
 export interface BlockRow {
-  readonly id: number
   readonly checksum: number
   readonly segment: number
   readonly format: number

@@ -3,22 +3,26 @@ import type { EncodedBlock } from './block-encoder.ts'
 import { checksumOf, SCAN_COLUMNS, TEXT_COLUMNS } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 
-const COLUMNS = ['last_time', ...SCAN_COLUMNS, 'checksum', ...TEXT_COLUMNS, 'text_checksum']
+const COLUMNS = ['last_time', 'rows_before', ...SCAN_COLUMNS, 'checksum', ...TEXT_COLUMNS, 'text_checksum']
 
 /** Writes blocks of the tape. */
 export class BlockStore {
   readonly #insert: Statement
   readonly #insertRun: Statement
+  #rows: number
 
   constructor(db: Database) {
     this.#insert = db.prepare(`INSERT INTO block (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`)
     this.#insertRun = db.prepare('INSERT INTO run (block, row, seq) VALUES (?, ?, ?)')
+    const rows = db.prepare('SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1').pluck().get()
+    this.#rows = (rows as number | undefined) ?? 0
   }
 
+  /** Call `wrote` once the transaction is durable. */
   insert(segment: number, block: EncodedBlock): void {
     const { extra, extra2, trader, signature } = block
     const scan = [
-      ...[segment, BLOCK_FORMAT, block.rows, block.firstSeq, block.lastSeq, block.runs.length],
+      ...[block.lastSeq, segment, BLOCK_FORMAT, block.rows, block.firstSeq, block.runs.length],
       ...[block.firstTime, block.mints.length, block.kind, block.token, block.time],
       ...[block.price.entries, block.amount.entries, block.size.entries],
       ...[block.stamp, block.stampExact ? 1 : 0, block.marketCap.entries],
@@ -28,9 +32,13 @@ export class BlockStore {
       ...[trader.entries, trader.index, jsonOf(block.details), jsonOf(block.odd)],
       ...[signature.entries, signature.index],
     ]
-    const values = [block.lastTime, ...scan, checksumOf(scan), ...texts, checksumOf(texts)]
-    const { lastInsertRowid } = this.#insert.run(...values)
-    for (const { row, seq } of block.runs.slice(1)) this.#insertRun.run(lastInsertRowid, row, seq)
+    const values = [block.lastTime, this.#rows, ...scan, checksumOf(scan), ...texts, checksumOf(texts)]
+    this.#insert.run(...values)
+    for (const { row, seq } of block.runs.slice(1)) this.#insertRun.run(block.lastSeq, row, seq)
+  }
+
+  wrote(rows: number): void {
+    this.#rows += rows
   }
 }
 

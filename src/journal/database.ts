@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../core/errors.ts'
@@ -8,6 +18,8 @@ const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
 /** SQLite's own checkpoints would fall into an order's commit; ours run when nothing waits, and this is only the last resort. */
 const CHECKPOINT_PAGES = 8192
+/** Twice what is written between two checkpoints. */
+const LOG_BYTES = 16 * 2 ** 20
 
 /** Opens a journal for its one writer; makes it where there is none, and brings an older one to the present schema.
  *  `durable` false: as fast as it goes, for results that can be computed again.
@@ -25,6 +37,19 @@ export function openForWriting(path: string, durable = true): Database.Database 
     migrate(db)
     readBack(path, db, durable)
   })
+}
+
+/** Writes zeros where the log will lie, so that a commit finds its place on the disk and does not wait for the file system to make it: a
+ *  fifth of its time. SQLite takes what is not of its present log for nothing. Only before the first commit of a connection. */
+export function makeRoomInLog(db: Database.Database): void {
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  const log = openSync(`${db.name}-wal`, 'r+')
+  try {
+    writeSync(log, Buffer.alloc(LOG_BYTES), 0, LOG_BYTES, 0)
+    fsyncSync(log)
+  } finally {
+    closeSync(log)
+  }
 }
 
 /** Opens a journal that another process may be writing. Throws SluiceError as above, and where there is none. */

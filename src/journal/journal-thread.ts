@@ -47,7 +47,7 @@ export type FromThread =
   | { readonly kind: 'closed' }
 
 /** A batch without a commit is handed over so long after it began; the thread flushes within 200 ms more. */
-const HAND_OVER_MS = 25
+const HAND_OVER_MS = 5
 
 /** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose memory the thread
  *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks only, else TypeError.

@@ -4,7 +4,6 @@ import type { ErrorCode } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
 import type { OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
-import { lamportsToSol } from '../core/units.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
@@ -137,22 +136,17 @@ export class JournalReader {
   }
 
   counters(): Counters {
-    const [sums] = this.#all<
-      Omit<Counters, 'reconnects' | 'realizedSol' | 'feesSol'> & Record<'realized' | 'fees', number>
-    >(
-      `SELECT (SELECT coalesce(sum(rows), 0) FROM block) AS events, (SELECT count(*) FROM decisions) AS decisions,
-         (SELECT count(*) FROM "order") AS orders, (SELECT count(*) FROM fill WHERE reversed = 0) AS fills,
-         (SELECT count(*) FROM position WHERE closed_seq IS NULL) AS positions,
-         (SELECT coalesce(sum(realized_lamports), 0) FROM position) AS realized,
-         (SELECT coalesce(sum(fee_lamports), 0) FROM position) AS fees`,
+    const money = `(SELECT realized_lamports, fee_lamports FROM past_position
+      UNION ALL SELECT realized_lamports, fee_lamports FROM position)`
+    const [sums] = this.#all<Omit<Counters, 'reconnects'>>(
+      `SELECT coalesce((SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1)
+           - (SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 0) AS events,
+         (SELECT count(*) FROM decisions) AS decisions, (SELECT count(*) FROM "order") AS orders,
+         (SELECT count(*) FROM fill WHERE reversed = 0) AS fills, (SELECT count(*) FROM position) AS positions,
+         (SELECT coalesce(sum(realized_lamports), 0) / 1e9 FROM ${money}) AS realizedSol,
+         (SELECT coalesce(sum(fee_lamports), 0) / 1e9 FROM ${money}) AS feesSol`,
     )
-    const { realized, fees, ...counts } = sums as NonNullable<typeof sums>
-    return {
-      ...counts,
-      realizedSol: lamportsToSol(realized),
-      feesSol: lamportsToSol(fees),
-      reconnects: this.#reconnects(),
-    }
+    return { ...(sums as NonNullable<typeof sums>), reconnects: this.#reconnects() }
   }
 
   /** A feed that is live after it was down, and was live in the same segment before. */

@@ -29,7 +29,10 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
 }
 
 function takenWrites(seq: Seq, id: number, report: ExecutionReport): Write[] {
-  const writes: Write[] = [['reportTaken', id, encodeJson(report), seq]]
+  const writes: Write[] = [
+    ['reportBefore', id],
+    ['reportTaken', id, encodeJson(report)],
+  ]
   if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
   if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])
   return writes
@@ -51,7 +54,7 @@ function effectsOf(seq: Seq, output: Output): Write[] {
     }
     case 'orderState': {
       const { orderId, state, code, reason } = output
-      return [['orderState', state, isOpen(state) ? 1 : 0, code, reason, orderNumber(orderId)]]
+      return [['orderState', isOpen(state) ? 1 : 0, state, code, reason, orderNumber(orderId)]]
     }
     case 'position':
       return positionWrites(seq, output.position)
@@ -95,7 +98,7 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
 export function recordWrites(record: JournalRecord): Write[] {
   switch (record.kind) {
     case 'attempt':
-      return [attemptWrite(record.attempt)]
+      return attemptWrites(record.attempt)
     case 'fill':
       return [fillWrite(record.fill, null)]
     case 'report':
@@ -112,10 +115,13 @@ export function recordWrites(record: JournalRecord): Write[] {
   }
 }
 
-function attemptWrite(attempt: Attempt): Write {
+function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
-  return ['attempt', id, account, executor, state, undecided, signature, code, armedAt, encodeJson(attempt)]
+  return [
+    ['attemptBefore', id],
+    ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)],
+  ]
 }
 
 function fillWrite(fill: Fill, taken: Seq | null): Write {
@@ -131,9 +137,13 @@ function positionWrites(seq: Seq, position: Position): Write[] {
   const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
     position
   const amounts = [tokens.toString(), decimals, costLamports, realizedLamports, feeLamports]
-  const row: Write = ['position', account, bot, mint, state, openedAt, ...amounts, encodeJson(position)]
-  if (state !== 'closed') return [row]
-  return [row, ['positionClosed', seq, account, mint], ['markCleared', account, mint]]
+  const row = [account, bot, mint, state, openedAt, ...amounts, encodeJson(position)]
+  if (state !== 'closed') return [['position', ...row]]
+  return [
+    ['pastPosition', ...row, seq],
+    ['positionClosed', account, mint],
+    ['markCleared', account, mint],
+  ]
 }
 
 /** An old slot goes once nothing can hold it any more: one of another boot when this boot is old enough itself. */

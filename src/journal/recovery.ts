@@ -44,7 +44,7 @@ export function recover(db: Database): Recovered {
         orders.filter(({ state }) => isOpen(state)),
       ),
       nextSeq: lastOf(db, 'seq') + 1,
-      nextReport: numberOf(db, 'SELECT max(id) FROM report') + 1,
+      nextReport: lastNumber(db, 'report', 'taken', 'id') + 1,
       untaken: untakenReports(db),
       orders,
       attempts: orders.flatMap(({ order }) => attemptsOf(db, order.id)),
@@ -59,7 +59,7 @@ export function recover(db: Database): Recovered {
 function moneyOf(db: Database, orders: readonly OpenOrder[]): Money {
   const counter = (name: string) => numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
   return {
-    nextOrder: Math.max(numberOf(db, 'SELECT max(number) FROM "order"') + 1, counter('nextOrder')),
+    nextOrder: Math.max(lastNumber(db, '"order"', 'open', 'number') + 1, counter('nextOrder')),
     nextTimer: Math.max(1, counter('nextTimer')),
     accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
     bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
@@ -73,8 +73,9 @@ function moneyOf(db: Database, orders: readonly OpenOrder[]): Money {
 function unsettledOrders(db: Database): OpenOrder[] {
   const rows = db
     .prepare(
-      `SELECT json, state FROM "order" WHERE number IN (SELECT number FROM "order" WHERE open = 1
-         UNION SELECT CAST(substr(id, 2) AS INTEGER) FROM attempt WHERE undecided = 1) ORDER BY number`,
+      `WITH unsettled AS (SELECT number FROM "order" WHERE open = 1
+         UNION SELECT CAST(substr(id, 2) AS INTEGER) FROM attempt WHERE undecided = 1)
+       SELECT json, state FROM unsettled u JOIN "order" o ON o.open IN (0, 1) AND o.number = u.number ORDER BY u.number`,
     )
     .all()
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
@@ -85,7 +86,7 @@ function heldPositions(db: Database): Position[] {
   const rows = db
     .prepare(
       `SELECT p.json, m.high_price AS high FROM position p LEFT JOIN mark m ON m.account = p.account AND m.mint = p.mint
-       WHERE p.closed_seq IS NULL ORDER BY p.id`,
+       ORDER BY p.opened_at, p.mint`,
     )
     .all() as { json: string; high: number | null }[]
   return rows.map(({ json, high }) => {
@@ -133,7 +134,7 @@ export function fillOf(row: FillTableRow): Fill {
 }
 
 function untakenReports(db: Database): Recovered['untaken'] {
-  const rows = db.prepare('SELECT id, json FROM report WHERE seq IS NULL ORDER BY id').all()
+  const rows = db.prepare('SELECT id, json FROM report WHERE taken = 0 ORDER BY id').all()
   return (rows as { id: number; json: string }[]).map(({ id, json }) => ({
     kind: 'report',
     id,
@@ -141,9 +142,12 @@ function untakenReports(db: Database): Recovered['untaken'] {
   }))
 }
 
-/** Ids of attempts are the order's and a number behind a dot, so a stretch of the key's index has them all. */
+/** Ids of attempts are the order's and a number behind a dot, so a stretch of the key has them all. */
 function attemptsOf(db: Database, orderId: string): Attempt[] {
-  const rows = db.prepare('SELECT json FROM attempt WHERE id > ? AND id < ?').pluck().all(`${orderId}.`, `${orderId}/`)
+  const rows = db
+    .prepare('SELECT json FROM attempt WHERE undecided IN (0, 1) AND id > ? AND id < ?')
+    .pluck()
+    .all(`${orderId}.`, `${orderId}/`)
   return (rows as string[])
     .map((json) => decodeJson<Attempt>(json))
     .sort((one, other) => tryOf(one.id) - tryOf(other.id))
@@ -175,6 +179,12 @@ function lastOf(db: Database, what: 'seq' | 'time'): number {
     last('segment', what, 'number'),
     last('missing', `last_${what}`, 'first_seq'),
   )
+}
+
+/** The highest number in a table whose key is a flag and that number. */
+function lastNumber(db: Database, table: string, flag: string, number: string): number {
+  const of = (value: 0 | 1) => numberOf(db, `SELECT max(${number}) FROM ${table} WHERE ${flag} = ${value}`)
+  return Math.max(of(0), of(1))
 }
 
 function recordsOf<T>(db: Database, sql: string): T[] {

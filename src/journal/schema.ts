@@ -27,7 +27,6 @@ CREATE TABLE input (
   kind TEXT NOT NULL,
   json TEXT NOT NULL
 );
-CREATE INDEX input_segment ON input (segment, seq);
 CREATE INDEX input_feed ON input (kind) WHERE kind IN ('feed', 'gap');
 CREATE TABLE output (
   seq INTEGER NOT NULL,
@@ -43,9 +42,12 @@ CREATE TABLE output (
 ) WITHOUT ROWID;
 `
 
+// What a restart asks for (open orders, undecided attempts, reports not taken) is the first part of a key, so it lies together: an index for
+// it would be another page in the commit of every order.
 const ORDERS = `
 CREATE TABLE "order" (
-  number INTEGER PRIMARY KEY, -- its id is o<number>
+  open INTEGER NOT NULL,
+  number INTEGER NOT NULL, -- its id is o<number>
   seq INTEGER NOT NULL,
   time INTEGER NOT NULL,
   account TEXT NOT NULL,
@@ -55,24 +57,23 @@ CREATE TABLE "order" (
   class TEXT NOT NULL,
   reason TEXT NOT NULL, -- why it was decided
   state TEXT NOT NULL,
-  open INTEGER NOT NULL,
   code TEXT NOT NULL,
   outcome TEXT NOT NULL, -- why it is in its state
-  json TEXT NOT NULL
-);
-CREATE INDEX order_open ON "order" (number) WHERE open = 1;
+  json TEXT NOT NULL,
+  PRIMARY KEY (open, number)
+) WITHOUT ROWID;
 CREATE TABLE attempt (
-  id TEXT PRIMARY KEY, -- o<number>.<try>
+  undecided INTEGER NOT NULL,
+  id TEXT NOT NULL, -- o<number>.<try>
   account TEXT NOT NULL,
   executor TEXT NOT NULL,
   state TEXT NOT NULL,
-  undecided INTEGER NOT NULL,
   signature TEXT NOT NULL,
   code TEXT NOT NULL,
   armed_at INTEGER NOT NULL,
-  json TEXT NOT NULL
+  json TEXT NOT NULL,
+  PRIMARY KEY (undecided, id)
 ) WITHOUT ROWID;
-CREATE INDEX attempt_undecided ON attempt (id) WHERE undecided = 1;
 CREATE TABLE fill (
   signature TEXT NOT NULL,
   order_id TEXT NOT NULL,
@@ -96,16 +97,14 @@ CREATE TABLE fill (
 ) WITHOUT ROWID;
 CREATE INDEX fill_taken ON fill (taken) WHERE taken IS NOT NULL;
 CREATE TABLE report (
-  id INTEGER PRIMARY KEY,
+  taken INTEGER NOT NULL, -- by the engine, through an input
+  id INTEGER NOT NULL,
   json TEXT NOT NULL,
-  seq INTEGER -- of the input by which the engine took it
-);
-CREATE INDEX report_untaken ON report (id) WHERE seq IS NULL;
+  PRIMARY KEY (taken, id)
+) WITHOUT ROWID;
 `
 
-const MONEY = `
-CREATE TABLE position (
-  id INTEGER PRIMARY KEY,
+const POSITION = `
   account TEXT NOT NULL,
   bot TEXT NOT NULL,
   mint TEXT NOT NULL,
@@ -116,10 +115,15 @@ CREATE TABLE position (
   cost_lamports INTEGER NOT NULL,
   realized_lamports INTEGER NOT NULL,
   fee_lamports INTEGER NOT NULL,
-  closed_seq INTEGER, -- NULL while it is held
-  json TEXT NOT NULL
+  json TEXT NOT NULL`
+
+const MONEY = `
+CREATE TABLE position (${POSITION},
+  PRIMARY KEY (account, mint)
+) WITHOUT ROWID;
+CREATE TABLE past_position (${POSITION},
+  closed_seq INTEGER NOT NULL
 );
-CREATE UNIQUE INDEX position_held ON position (account, mint) WHERE closed_seq IS NULL;
 CREATE TABLE account (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE bot (account TEXT NOT NULL, bot TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (account, bot)) WITHOUT ROWID;
 CREATE TABLE timer (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
@@ -142,14 +146,15 @@ CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT 
 `
 
 // What a scan needs comes first: the columns lie in this order in a chain of pages, and a reader stops at the last one it asks for.
+// There is no index, for the same reason.
 const TAPE = `
 CREATE TABLE block (
-  id INTEGER PRIMARY KEY,
+  last_seq INTEGER PRIMARY KEY,
   segment INTEGER NOT NULL, -- 0: imported
   format INTEGER NOT NULL,
   rows INTEGER NOT NULL,
+  rows_before INTEGER NOT NULL, -- on the tape since it began, so that rows are counted without a look at every block
   first_seq INTEGER NOT NULL,
-  last_seq INTEGER NOT NULL,
   runs INTEGER NOT NULL, -- stretches without a gap in seq; those after the first are in table run
   first_time INTEGER NOT NULL,
   last_time INTEGER NOT NULL,
@@ -177,11 +182,8 @@ CREATE TABLE block (
   signature_index BLOB,
   text_checksum INTEGER NOT NULL
 );
-CREATE INDEX block_seq ON block (last_seq);
-CREATE INDEX block_time ON block (last_time);
-CREATE INDEX block_segment ON block (segment, first_seq, last_seq, rows);
 CREATE TABLE run (
-  block INTEGER NOT NULL,
+  block INTEGER NOT NULL, -- its last_seq
   row INTEGER NOT NULL,
   seq INTEGER NOT NULL,
   PRIMARY KEY (block, row)

@@ -48,39 +48,65 @@ interface StreamRow {
 }
 
 export function segmentsOf(db: Database): Segment[] {
-  const rows = db.prepare('SELECT number, seq, time, json, ended FROM segment ORDER BY number').all() as SegmentRow[]
-  const tape = db.prepare(
-    'SELECT coalesce(max(last_seq), 0) AS last, coalesce(sum(rows), 0) AS count FROM block WHERE segment = ?',
+  const rows = db.prepare('SELECT number, seq, time, json, ended FROM segment ORDER BY seq').all() as SegmentRow[]
+  const counted = db.prepare<[Seq, Seq], SeqCount>(
+    'SELECT coalesce(max(seq), 0) AS last, count(*) AS count FROM input WHERE seq BETWEEN ? AND ?',
   )
-  const inputs = db.prepare('SELECT coalesce(max(seq), 0) AS last, count(*) AS count FROM input WHERE segment = ?')
-  return rows.map(({ number, seq, time, json, ended }) => {
-    const [onTape, asInput] = [tape, inputs].map((one) => one.get(number) as { last: Seq; count: number }) as [
-      { last: Seq; count: number },
-      { last: Seq; count: number },
-    ]
-    const lastSeq = Math.max(seq, onTape.last, asInput.last)
-    const complete = lastSeq - seq === onTape.count + asInput.count
-    const start = decodeJson<StartInput>(json)
-    return { number, firstSeq: seq, lastSeq, time, start, ended, rows: onTape.count, complete }
+  return rows.map(({ number, seq, time, json, ended }, index) => {
+    const end = (rows[index + 1]?.seq ?? Number.MAX_SAFE_INTEGER) - 1
+    const inputs = counted.get(seq, end) as SeqCount
+    const tape = tapeBetween(db, number, seq, end)
+    const lastSeq = Math.max(seq, tape.last, inputs.last)
+    const complete = lastSeq - seq === tape.count + inputs.count
+    return {
+      number,
+      firstSeq: seq,
+      lastSeq,
+      time,
+      start: decodeJson<StartInput>(json),
+      ended,
+      rows: tape.count,
+      complete,
+    }
   })
+}
+
+interface SeqCount {
+  readonly last: Seq
+  readonly count: number
+}
+
+/** Rows of a segment that are on the tape. Only its beginning can have been dropped, so two blocks tell. */
+function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCount {
+  const block = (order: 'ASC' | 'DESC') =>
+    db
+      .prepare(
+        `SELECT last_seq, rows, rows_before FROM block WHERE last_seq BETWEEN ? AND ? AND segment = ?
+         ORDER BY last_seq ${order} LIMIT 1`,
+      )
+      .get(from, to, segment) as { last_seq: Seq; rows: number; rows_before: number } | undefined
+  const first = block('ASC')
+  const last = block('DESC')
+  if (first === undefined || last === undefined) return { last: 0, count: 0 }
+  return { last: last.last_seq, count: last.rows_before + last.rows - first.rows_before }
 }
 
 /** Merges what lies in three tables. */
 export class SegmentReplay {
   readonly #tape: TapeReader
-  readonly #inputs: Statement<[number], StreamRow>
+  readonly #inputs: Statement<[Seq, Seq], StreamRow>
   readonly #outputs: Statement<[Seq, Seq], StreamRow & { n: number }>
 
   constructor(db: Database, tape: TapeReader) {
     this.#tape = tape
-    this.#inputs = db.prepare('SELECT seq, time, json FROM input WHERE segment = ? ORDER BY seq')
+    this.#inputs = db.prepare('SELECT seq, time, json FROM input WHERE seq BETWEEN ? AND ? ORDER BY seq')
     this.#outputs = db.prepare('SELECT seq, n, time, json FROM output WHERE seq BETWEEN ? AND ? ORDER BY seq, n')
   }
 
   *items(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
     const { firstSeq, lastSeq, time, start } = segment
     const outputs = new Peeked(this.#outputs.iterate(firstSeq, lastSeq))
-    const inputs = new Peeked(this.#inputs.iterate(segment.number))
+    const inputs = new Peeked(this.#inputs.iterate(firstSeq, lastSeq))
     try {
       yield { kind: 'input', seq: firstSeq, time, input: start }
       yield* outputsUpTo(outputs, firstSeq)

@@ -7,13 +7,12 @@ const STATEMENTS = {
   segmentEnded: 'UPDATE segment SET ended = ? WHERE number = ?',
   input: 'INSERT INTO input (seq, segment, time, kind, json) VALUES (?, ?, ?, ?, ?)',
   output: 'INSERT INTO output (seq, n, time, kind, bot, mint, code, reason, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  order: `INSERT INTO "order" (number, seq, time, account, bot, mint, side, class, reason, state, open, code, outcome, json)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', 1, '', '', ?)`,
-  orderState: 'UPDATE "order" SET state = ?, open = ?, code = ?, outcome = ? WHERE number = ?',
-  attempt: `INSERT INTO attempt (id, account, executor, state, undecided, signature, code, armed_at, json)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET state = excluded.state, undecided = excluded.undecided, signature = excluded.signature,
-      code = excluded.code, json = excluded.json`,
+  order: `INSERT INTO "order" (open, number, seq, time, account, bot, mint, side, class, reason, json, state, code, outcome)
+    VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'accepted', '', '')`,
+  orderState: 'UPDATE "order" SET open = ?, state = ?, code = ?, outcome = ? WHERE open IN (0, 1) AND number = ?',
+  attemptBefore: 'DELETE FROM attempt WHERE undecided IN (0, 1) AND id = ?',
+  attempt: `INSERT INTO attempt (undecided, id, account, executor, state, signature, code, armed_at, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   fill: `INSERT INTO fill (signature, order_id, attempt_id, account, bot, mint, side, slot, time, tokens, decimals,
       trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
@@ -21,16 +20,16 @@ const STATEMENTS = {
       trade_lamports = excluded.trade_lamports, fee_lamports = excluded.fee_lamports, rent_lamports = excluded.rent_lamports,
       wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken)`,
   fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
-  report: 'INSERT INTO report (id, json) VALUES (?, ?)',
-  reportTaken: 'INSERT INTO report (id, json, seq) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq',
-  position: `INSERT INTO position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports, realized_lamports,
-      fee_lamports, json, closed_seq)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
-    ON CONFLICT (account, mint) WHERE closed_seq IS NULL DO UPDATE SET bot = excluded.bot, state = excluded.state,
-      opened_at = excluded.opened_at, tokens = excluded.tokens, decimals = excluded.decimals,
-      cost_lamports = excluded.cost_lamports, realized_lamports = excluded.realized_lamports,
-      fee_lamports = excluded.fee_lamports, json = excluded.json`,
-  positionClosed: 'UPDATE position SET closed_seq = ? WHERE account = ? AND mint = ? AND closed_seq IS NULL',
+  report: 'INSERT INTO report (taken, id, json) VALUES (0, ?, ?)',
+  reportBefore: 'DELETE FROM report WHERE taken = 0 AND id = ?',
+  reportTaken: 'INSERT OR REPLACE INTO report (taken, id, json) VALUES (1, ?, ?)',
+  position: `INSERT OR REPLACE INTO position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports,
+      realized_lamports, fee_lamports, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  pastPosition: `INSERT INTO past_position (account, bot, mint, state, opened_at, tokens, decimals, cost_lamports,
+      realized_lamports, fee_lamports, json, closed_seq)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  positionClosed: 'DELETE FROM position WHERE account = ? AND mint = ?',
   account: 'INSERT INTO account (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   bot: 'INSERT INTO bot (account, bot, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   timer: 'INSERT INTO timer (id, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',

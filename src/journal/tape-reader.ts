@@ -2,7 +2,7 @@ import type { Database, Statement } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
 import { SluiceError } from '../core/errors.ts'
 import type { Mints } from '../core/mints.ts'
-import type { Seq } from '../core/units.ts'
+import type { Millis, Seq } from '../core/units.ts'
 import { type BlockRow, checksumOf, SCAN_COLUMNS, TEXT_COLUMNS, type TextRow } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
@@ -27,18 +27,16 @@ export class TapeReader {
   readonly #next: Statement<[Seq], BlockRow>
   readonly #runs: Statement<[number], Run>
   readonly #texts: Statement<[number], TextRow>
-  readonly #last: Statement<[], { last_time: number; last_seq: Seq }>
-  readonly #firstAfter: Statement<[number], Seq>
+  readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
 
   constructor(path: string, db: Database) {
     this.#path = path
     this.#next = db.prepare(
-      `SELECT id, checksum, ${SCAN_COLUMNS.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`,
+      `SELECT checksum, ${SCAN_COLUMNS.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`,
     )
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
-    this.#texts = db.prepare(`SELECT text_checksum, ${TEXT_COLUMNS.join(', ')} FROM block WHERE id = ?`)
-    this.#last = db.prepare('SELECT last_time, last_seq FROM block ORDER BY last_seq DESC LIMIT 1')
-    this.#firstAfter = db.prepare<[number], Seq>('SELECT min(first_seq) FROM block WHERE last_time >= ?').pluck()
+    this.#texts = db.prepare(`SELECT text_checksum, ${TEXT_COLUMNS.join(', ')} FROM block WHERE last_seq = ?`)
+    this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
   /** Whole blocks that hold rows of the range, one at a time. Texts of a block can be read while the journal is open and the block is not
@@ -48,7 +46,9 @@ export class TapeReader {
       const row = this.#next.get(seq)
       if (row === undefined || row.first_seq > to) return
       this.#refuseUnreadable(row)
-      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.id) : [], mints, () => this.#textsOf(row.id))
+      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, () =>
+        this.#textsOf(row.last_seq),
+      )
       seq = row.last_seq + 1
     }
   }
@@ -69,19 +69,27 @@ export class TapeReader {
 
   /** The seqs of the last `seconds` of tape, counted back from its last row. */
   lastSeconds(seconds: number, mints: Mints): SeqRange {
-    const last = this.#last.get()
-    if (last === undefined) return { from: 1, to: 0 }
-    const since = last.last_time - seconds * 1000
-    const first = this.#firstAfter.get(since) as Seq
+    let first: Seq | undefined
+    let last: Seq = 0
+    let since = 0
+    for (const { first_seq, last_seq, last_time } of this.#newestFirst.iterate()) {
+      if (first === undefined) {
+        last = last_seq
+        since = last_time - seconds * 1000
+      }
+      if (last_time < since) break
+      first = first_seq
+    }
+    if (first === undefined) return { from: 1, to: 0 }
     const [block] = this.blocks(mints, { from: first, to: first })
-    const row = block?.time.findIndex((time) => time >= since) ?? -1
-    return { from: block === undefined || row < 0 ? first : seqAt(block, row), to: last.last_seq }
+    const row = block?.time.findIndex((time) => time >= since) ?? 0
+    return { from: block === undefined ? first : seqAt(block, row), to: last }
   }
 
-  #textsOf(id: number): TextRow {
-    const row = this.#texts.get(id)
+  #textsOf(lastSeq: Seq): TextRow {
+    const row = this.#texts.get(lastSeq)
     if (row === undefined) throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
-    if (checksumOf(TEXT_COLUMNS.map((name) => row[name])) !== row.text_checksum) throw this.#damaged(id)
+    if (checksumOf(TEXT_COLUMNS.map((name) => row[name])) !== row.text_checksum) throw this.#damaged(lastSeq)
     return row
   }
 
@@ -90,11 +98,11 @@ export class TapeReader {
       throw new SluiceError(
         `${this.#path} holds tape of a newer Sluice (format ${row.format}); update Sluice to read it`,
       )
-    if (checksumOf(SCAN_COLUMNS.map((name) => row[name])) !== row.checksum) throw this.#damaged(row.id)
+    if (checksumOf(SCAN_COLUMNS.map((name) => row[name])) !== row.checksum) throw this.#damaged(row.last_seq)
   }
 
-  #damaged(block: number): SluiceError {
-    return new SluiceError(`${this.#path} is corrupt: block ${block} of its tape is not what was written`)
+  #damaged(lastSeq: Seq): SluiceError {
+    return new SluiceError(`${this.#path} is corrupt: its tape up to seq ${lastSeq} is not what was written`)
   }
 }
 

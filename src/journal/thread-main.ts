@@ -2,11 +2,11 @@
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
-import { openForWriting } from './database.ts'
+import { makeRoomInLog, openForWriting } from './database.ts'
 import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } from './journal-thread.ts'
 import { Writer } from './writer.ts'
 
-/** With the 25 ms of the other side: no row is older than 250 ms before it is durable. */
+/** With the 5 ms of the other side: no row is older than 250 ms before it is durable. */
 const FLUSH_MS = 200
 /** While orders leave no pause, the log is tidied after one of them at least so often. */
 const TIDY_MS = 1000
@@ -62,7 +62,9 @@ function sleep(writer: Writer, heard: number): void {
 }
 
 function serve(): void {
-  const writer = new Writer(openForWriting(path, options.durable), options, (space) => say({ kind: 'space', space }))
+  const db = openForWriting(path, options.durable)
+  if (options.durable !== false) makeRoomInLog(db)
+  const writer = new Writer(db, options, (space) => say({ kind: 'space', space }))
   say({ kind: 'ready' })
   for (;;) {
     const heard = Atomics.load(bell, 0)

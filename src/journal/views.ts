@@ -58,7 +58,7 @@ const widths = { price: 8, amount: 8, size: 8, market_cap: 8, extra: 8, extra2: 
 const plain = ['price', 'amount', 'size', 'market_cap'] as const
 
 const chunks = `
-  SELECT b.id AS block, b.segment, b.rows, b.first_seq, b.runs, b.first_time, b.stamp_exact, b.mint_count, b.mints, b.details, b.odd,
+  SELECT b.last_seq AS block, b.segment, b.rows, b.first_seq, b.runs, b.first_time, b.stamp_exact, b.mint_count, b.mints, b.details, b.odd,
     c.n * ${CHUNK} AS base,
     ${part('kind', 1)}, ${part('time', 4)},
     CASE WHEN b.stamp_exact THEN ${part('stamp', 8).replace(' AS stamp', '')} ELSE ${part('stamp', 4).replace(' AS stamp', '')} END AS stamp,
@@ -145,7 +145,7 @@ FROM fill;
 CREATE VIEW positions AS
 SELECT account, bot, mint, state, opened_at, ${dateOf('opened_at')} AS at, ${wholeTokens} AS tokens,
   ${sol('cost_lamports')} AS cost_sol, ${sol('realized_lamports')} AS realized_sol, ${sol('fee_lamports')} AS fee_sol, closed_seq
-FROM position;
+FROM (SELECT * FROM past_position UNION ALL SELECT *, NULL FROM position);
 CREATE VIEW decisions AS
 SELECT seq, n, time, ${dateOf('time')} AS at, kind, bot, mint, code, reason
 FROM output WHERE kind IN ('order', 'cancel', 'refused', 'note', 'alarm');

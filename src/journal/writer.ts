@@ -1,4 +1,4 @@
-import { type Database, SqliteError } from 'better-sqlite3'
+import { type Database, SqliteError, type Statement } from 'better-sqlite3'
 import type { Millis, Seq } from '../core/units.ts'
 import { BlockEncoder, type Slice } from './block-encoder.ts'
 import { BlockStore } from './block-store.ts'
@@ -27,7 +27,8 @@ export interface Batch {
 
 /** Bytes written between two checkpoints, about. */
 const CHECKPOINT_BYTES = 8 * 2 ** 20
-const WRITE_BYTES = 2048
+/** A record changes a page or two, most of them its own. */
+const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
 const SPACE_EVERY_MS = 1000
 
@@ -37,6 +38,8 @@ export class Writer {
   /** When the oldest row or record that is not durable yet came in, ms of `performance.now()`; undefined when there is none. */
   waitingSince: number | undefined
   readonly #db: Database
+  readonly #begin: Statement
+  readonly #commit: Statement
   readonly #blocks: BlockStore
   readonly #statements: Statements
   readonly #encoder = new BlockEncoder()
@@ -60,6 +63,8 @@ export class Writer {
     freeBytes?: () => number,
   ) {
     this.#db = db
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
     this.#blocks = new BlockStore(this.#db)
     this.#statements = new Statements(this.#db)
     this.#space = new DiskSpace(db.name, { ...SPACE_LIMITS, ...options.space }, freeBytes)
@@ -144,15 +149,16 @@ export class Writer {
   }
 
   #transact(): void {
-    this.#db.exec('BEGIN IMMEDIATE')
+    this.#begin.run()
     try {
       if (this.#encoder.rows > 0) this.#blocks.insert(this.#segment, this.#encoder.finish())
       for (const write of this.#writes) this.#statements.run(write)
-      this.#db.exec('COMMIT')
+      this.#commit.run()
     } catch (error) {
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
       throw error
     }
+    this.#blocks.wrote(this.#encoder.rows)
     this.#unchecked += this.#encoder.rows * 128 + this.#writes.length * WRITE_BYTES
   }
 }

@@ -43,7 +43,11 @@ describe('what cannot be read is refused with exit 1', () => {
     ["a stranger's database", change('PRAGMA application_id = 7'), /is not a journal of Sluice/],
     ['a truncated file', (path) => truncateSync(path, statSync(path).size - 8192), /corrupt: the last 8192 bytes/],
     ['a damaged file', (path) => writeFileSync(path, damaged(readFileSync(path))), /is corrupt/],
-    ['a damaged column', change('UPDATE block SET price = zeroblob(length(price))'), /block 1 of its tape is not what/],
+    [
+      'a damaged column',
+      change('UPDATE block SET price = zeroblob(length(price))'),
+      /its tape up to seq 401 is not what/,
+    ],
     ['newer tape', change('UPDATE block SET format = 99'), /newer Sluice \(format 99\)/],
   ])('%s', async (_what, spoil, message) => {
     const path = await filled()

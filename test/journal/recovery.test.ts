@@ -110,7 +110,7 @@ test('a position has its highest price; a closed one is history and may come aga
     outputs(journal, { kind: 'position', position: position(1, { state: 'closed', tokens: 0n }) })
     outputs(journal, { kind: 'position', position: position(1, { openedAt: 99 }) })
   })
-  expect(money.positions).toEqual([position(2), position(1, { openedAt: 99 })])
+  expect(money.positions).toEqual([position(1, { openedAt: 99 }), position(2)])
 })
 
 test('a fill that the engine was told was taken back is not among those it took', async () => {
