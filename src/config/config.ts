@@ -14,6 +14,7 @@ export interface Config {
   readonly chain: ChainConfig
   readonly wallet: WalletConfig
   readonly journal: JournalConfig
+  readonly alerts?: AlertsConfig
   readonly bots: readonly BotConfig[]
   /** Allowed, and probably not what was meant. */
   readonly warnings: readonly ConfigError[]
@@ -69,6 +70,13 @@ export interface JournalConfig {
   /** Absolute. */
   readonly path: string
   readonly keepTapeDays: number
+}
+
+/** Where a person is told what cannot wait. */
+export interface AlertsConfig {
+  /** `read()` answers a checked address. */
+  readonly url: Secret
+  readonly shape: 'generic' | 'slack' | 'discord'
 }
 
 export interface BotConfig {

@@ -2,7 +2,7 @@ import type { ExitRules } from '../core/exits.ts'
 import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
-import type { ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
+import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
 import { expandPath } from './expand-path.ts'
 import type { BotInput, DefaultsInput, ExitsInput, FileInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
@@ -53,6 +53,10 @@ export function walletFrom(input: FileInput['wallet'], cwd: string): WalletConfi
 
 export function journalFrom(input: FileInput['journal'], cwd: string): JournalConfig {
   return { path: expandPath(input?.path ?? 'data/sluice.db', cwd), keepTapeDays: input?.keepTapeDays ?? 14 }
+}
+
+export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfig | undefined {
+  return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? 'generic' }
 }
 
 export function paperFrom(input: FileInput['paper']): PaperConfig {

@@ -1,8 +1,8 @@
 import { botsOf } from './bots.ts'
-import type { Config } from './config.ts'
+import type { AlertsConfig, Config } from './config.ts'
 import { configHash } from './config-hash.ts'
 import { botProblems, serviceWarnings } from './consistency.ts'
-import { chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
+import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import { type ConfigError, inOrder } from './errors.ts'
 import { readConfigFile } from './read.ts'
 import { agree, missingService } from './shared.ts'
@@ -38,6 +38,7 @@ export async function loadConfig(
     chain: chainFrom(agreed.chain, cwd),
     wallet: walletFrom(agreed.wallet, cwd),
     journal: journalFrom(agreed.journal, cwd),
+    ...(agreed.alerts && { alerts: alertsFrom(agreed.alerts, cwd) as AlertsConfig }),
     bots: bots.map(({ config }) => config),
   }
   return { ok: true, config: { ...checked, warnings: inOrder(warnings, files), hash: configHash(checked) } }

@@ -118,6 +118,12 @@ const journal = z.strictObject({
   keepTapeDays: z.number().gt(0).max(36_500).exactOptional(),
 })
 
+/** A webhook's address is its password, so it is a secret. */
+const alerts = z.strictObject({
+  url: rpcReference(),
+  shape: z.enum(['generic', 'slack', 'discord']).exactOptional(),
+})
+
 const paper = z.strictObject({
   balanceSol: sol.exactOptional(),
   seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
@@ -157,6 +163,7 @@ export const fileSchema = z.strictObject({
   chain: chain.exactOptional(),
   wallet: wallet.exactOptional(),
   journal: journal.exactOptional(),
+  alerts: alerts.exactOptional(),
   paper: paper.exactOptional(),
   defaults: defaults.exactOptional(),
   bots: z.array(botSchema).exactOptional(),

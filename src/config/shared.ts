@@ -1,10 +1,10 @@
 import { canonicalJson } from './config-hash.ts'
-import { chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
+import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
 
-const SHARED = ['service', 'chain', 'wallet', 'journal'] as const
+const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts'] as const
 type Shared = (typeof SHARED)[number]
 
 /** What the whole process shares: one file may leave to another what both need, but two may not say different things. */
@@ -47,6 +47,8 @@ function meaning(name: Shared, sections: ConfigFile['sections'], cwd: string): s
       return canonicalJson(chainFrom(sections.chain, cwd))
     case 'wallet':
       return canonicalJson(walletFrom(sections.wallet, cwd))
+    case 'alerts':
+      return canonicalJson(alertsFrom(sections.alerts, cwd))
     case 'journal':
       return canonicalJson(journalFrom(sections.journal, cwd))
   }
