@@ -13,7 +13,8 @@ export interface FollowerParts {
 /** While any signature is unseen and young; else. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** Of an attempt older than this an unseen signature is asked for less often, and the node's history is searched: its cache is short. */
+/** Of an attempt older than this an unseen signature is asked for less often, and the node's history is searched: its cache is short, and
+ *  we may have been cut off while it showed what we wait for. */
 const YOUNG_MS = 60_000
 /** The most that one getSignatureStatuses takes. */
 const BATCH = 256
@@ -78,8 +79,12 @@ export class Follower {
     })
   }
 
-  #isHunted({ slot, attempt }: Followed): boolean {
-    return slot === null && this.#parts.clock.now() - attempt.armedAt < YOUNG_MS
+  #isHunted(one: Followed): boolean {
+    return one.slot === null && this.#isYoung(one)
+  }
+
+  #isYoung({ attempt }: Followed): boolean {
+    return this.#parts.clock.now() - attempt.armedAt < YOUNG_MS
   }
 
   async #poll(): Promise<void> {
@@ -88,7 +93,7 @@ export class Follower {
   }
 
   async #pollBatch(batch: readonly Followed[]): Promise<void> {
-    const searchTransactionHistory = batch.some((one) => one.slot === null && !this.#isHunted(one))
+    const searchTransactionHistory = batch.some((one) => !this.#isYoung(one))
     const signatures = batch.map(({ signature }) => signature)
     const result = await this.#parts.rpc('getSignatureStatuses', [signatures, { searchTransactionHistory }])
     if (!result.ok) return

@@ -95,6 +95,23 @@ test('an unseen one is never given up, asked for less often, and searched for in
   expect(outcomes).toEqual([])
 })
 
+test('one that the node has forgotten before we saw it final is found in its history', async () => {
+  follow()
+  see('confirmed')
+  await pass(1_000)
+  statuses.clear() // cut off meanwhile: by now it is final, and no longer in the cache
+  chain.methods.getSignatureStatuses = ([, options]) => ({
+    context: { slot: 1 },
+    value: [
+      (options as { searchTransactionHistory: boolean }).searchTransactionHistory
+        ? { slot: 100, confirmationStatus: 'finalized' }
+        : null,
+    ],
+  })
+  await pass(62_000)
+  expect(kinds()).toBe('filled? filled!')
+})
+
 test('all of them in one call', async () => {
   const many = Array.from({ length: 300 }, (_, index) => signatureOf(index % 256) + index)
   for (const signature of many) follow(signature)
