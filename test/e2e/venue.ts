@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { type RunningBots, startBots } from '../../src/bot.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { type Books, type Chain, discrepancies, readBooks } from './books.ts'
+import { type Books, type Chain, discrepancies, isSettled, readBooks } from './books.ts'
 import { sluice } from './process.ts'
+import { until } from './until.ts'
 
 const FUND_SOL = 20
 
@@ -35,6 +36,8 @@ export interface Venue {
   configure(over: ConfigSections): void
   start(): Promise<RunningBots>
   books(): Books
+  /** Until every order has ended, at least one, and what was filled is final. */
+  settled(): Promise<Books>
   chain(): Chain
   /** Writes the key's file anew. */
   giveKey(apiKey: string): void
@@ -86,12 +89,31 @@ export async function openVenue(
     }
   }
   const books = (): Books => readBooks(journal)
+  const settled = (): Promise<Books> =>
+    until('the end of every order', () => {
+      const now = books()
+      return now.orders.length > 0 && isSettled(now) && now
+    })
   const chain = (): Chain => ({ ledger: sandbox.ledger, wallet: sandbox.wallet, funds: FUND_SOL * 1e9 })
   const complaints = async (): Promise<string[]> => [
     ...discrepancies(books(), chain()),
     ...(await replayComplaints(journal, books().segments.length)),
   ]
-  return { sandbox, folder, configFile, journal, requests, log, configure, start, books, chain, giveKey, complaints }
+  return {
+    sandbox,
+    folder,
+    configFile,
+    journal,
+    requests,
+    log,
+    configure,
+    start,
+    books,
+    settled,
+    chain,
+    giveKey,
+    complaints,
+  }
 }
 
 function liveBot(bot: BotSection, folder: string): BotSection {

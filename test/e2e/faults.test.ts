@@ -1,0 +1,145 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Fault } from '../../src/sandbox/faults.ts'
+import { openStage, orderIn, tell } from './stage.ts'
+import { until } from './until.ts'
+import type { Venue } from './venue.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const POSTS = { buy: 'POST /api/trade/buy', sell: 'POST /api/trade/sell' }
+
+function posts({ requests }: Venue, side: 'buy' | 'sell'): number {
+  return requests.filter((request) => request === POSTS[side]).length
+}
+
+describe.concurrent('an order whose answer goes wrong', () => {
+  test.for<[what: string, fault: Fault]>([
+    ['is lost', { kind: 'dropAfter' }],
+    ['is a 502', { kind: 'serverError', status: 502, executed: true }],
+    ['is a 408', { kind: 'serverError', status: 408, executed: true }],
+    ['comes late', { kind: 'delay', ms: 1_500 }],
+  ])(
+    'executed, and the answer %s: the feed shows it, one fill, never sent again',
+    async ([, fault], { onTestFinished }) => {
+      const stage = await openStage({}, onTestFinished)
+      const running = await stage.go()
+      for (const [side, id] of [
+        ['buy', 'o1'],
+        ['sell', 'o2'],
+      ] as const) {
+        stage.sandbox.faults.set({ ...fault, target: `/trade/${side}` })
+        expect((await tell(running.handle, stage, side)).answer).toBe(id)
+        await orderIn(stage, id, ({ state }) => state === 'filled')
+      }
+      await stage.settled()
+      await running.stop()
+      expect(await stage.complaints()).toEqual([])
+      expect([posts(stage, 'buy'), posts(stage, 'sell')]).toEqual([1, 1])
+    },
+  )
+
+  test.for<[what: string, fault: Fault]>([
+    ['is lost', { kind: 'dropBefore' }],
+    ['is a 500', { kind: 'serverError', status: 500, executed: false }],
+  ])(
+    'not executed, and the answer %s: the lane stays closed and the money reserved, restarts included',
+    async ([, fault], { onTestFinished }) => {
+      const stage = await openStage({}, onTestFinished)
+      const running = await stage.go()
+      stage.sandbox.faults.set({ ...fault, target: '/trade/buy' })
+      expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
+      const isLost = ({ state, code }: { state: string; code: string }): boolean =>
+        state === 'working' && code === 'ANSWER_LOST'
+      const { reserveLamports } = await orderIn(stage, 'o1', isLost)
+      const refused = { answer: 'LANE_BUSY', reservedSol: reserveLamports / 1e9 }
+      expect(await tell(running.handle, stage, 'buy')).toEqual(refused)
+      await running.stop()
+      const again = await stage.go()
+      expect(await tell(again.handle, stage, 'buy')).toEqual(refused)
+      await again.stop()
+      expect(await stage.complaints()).toEqual([])
+      expect(stage.books().orders).toEqual([
+        expect.objectContaining({ id: 'o1', state: 'working', code: 'ANSWER_LOST' }),
+      ])
+      expect(posts(stage, 'buy')).toBe(1)
+    },
+  )
+
+  test('a storm of 429: sent again, ever later, until it goes through; the rate is cut', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    for (const [side, id] of [
+      ['buy', 'o1'],
+      ['sell', 'o2'],
+    ] as const) {
+      stage.sandbox.faults.set({ kind: 'rateLimit', count: 2, target: `/trade/${side}` })
+      await tell(running.handle, stage, side)
+      await orderIn(stage, id, ({ state }) => state === 'filled')
+    }
+    expect(running.world.limiter.status().allowed).toBeLessThan(50)
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    expect([posts(stage, 'buy'), posts(stage, 'sell')]).toEqual([3, 3])
+  })
+
+  test('a storm of 429 that outlasts a buy: it expires, and nothing is left of it', async ({ onTestFinished }) => {
+    const stage = await openStage(
+      { config: { defaults: { orders: { slippagePercent: 50, ttlSeconds: 1 } } } },
+      onTestFinished,
+    )
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'rateLimit', count: 100 })
+    await tell(running.handle, stage, 'buy')
+    await orderIn(stage, 'o1', ({ state, code }) => state === 'expired' && code === 'TTL')
+    stage.sandbox.faults.clear()
+    expect(await tell(running.handle, stage, 'buy')).toMatchObject({ answer: 'o2' })
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    expect(stage.books().orders.map(({ state }) => state)).toEqual(['expired', 'filled'])
+  })
+
+  test('403 without a code: entries stop, and say why', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'planRefused' })
+    await tell(running.handle, stage, 'buy')
+    await orderIn(stage, 'o1', ({ state, code }) => state === 'refused' && code === 'PLAN_REFUSED')
+    await tell(running.handle, stage, 'buy')
+    await orderIn(stage, 'o2', ({ state, code }) => state === 'refused' && code === 'PLAN_REFUSED')
+    expect(posts(stage, 'buy')).toBe(1)
+  })
+})
+
+describe.concurrent('an order that the chain treats badly', () => {
+  test.for<[what: string, fault: Fault, ends: string[]]>([
+    ['reverts', { kind: 'reverted' }, ['failed']],
+    ['is taken back by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
+    ['is asked about at an RPC that fails', { kind: 'rpcError', count: 2 }, ['filled']],
+  ])('%s: the journal ends as the chain does', async ([, fault, ends], { onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set(fault)
+    await tell(running.handle, stage, 'buy')
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    expect(stage.books().orders.map(({ state }) => state)).toEqual(ends)
+    expect(posts(stage, 'buy')).toBe(1)
+  })
+
+  test('is lost by the network: nothing is proved, so it stays open', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'notLanded' })
+    await tell(running.handle, stage, 'buy')
+    await until('the answer', () => stage.books().attempts[0]?.state === 'acked')
+    const { slot } = stage.sandbox.ledger.head('finalized')
+    await until('finality of all that could have landed', () => stage.sandbox.ledger.head('finalized').slot > slot + 40)
+    expect(stage.books().orders).toEqual([expect.objectContaining({ state: 'working' })])
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
+})

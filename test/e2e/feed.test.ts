@@ -1,0 +1,146 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Fault } from '../../src/sandbox/faults.ts'
+import { openStage, orderIn, type Stage, tell } from './stage.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+/** What takes the service's own patience (30 and 40 s) is tried on request only. */
+const testLong = test.runIf(process.env.SLUICE_E2E_LONG === '1')
+const KINDS_OF_GARBAGE = 16
+
+describe.concurrent('a feed that misbehaves', () => {
+  test.for<[what: string, fault: Fault, why: string[]]>([
+    ['sends events twice', { kind: 'duplicate', count: 10 }, []],
+    ['sends them in another order', { kind: 'reorder', count: 5 }, []],
+    ['sends garbage in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
+  ])('%s: every trade is on the tape once, and orders go on', async ([, fault, why], { onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    const before = running.tally.rows
+    stage.sandbox.faults.set(fault)
+    const sent = stage.prints(40)
+    await until('all of them', () => running.tally.rows >= before + sent.length)
+    await tell(running.handle, stage, 'buy')
+    await stage.settled()
+    const { misfits, counts } = running.world.feed
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    expect(tapedOf(stage, sent)).toEqual([...sent].sort())
+    expect(counts.duplicates).toBe(fault.kind === 'duplicate' ? 10 : 0)
+    expect([...misfits.counts.keys()]).toEqual(expect.arrayContaining(why))
+    expect(running.world.feed.counts.losses).toBe(1) // its end
+    expect(stage.books().orders.map(({ state }) => state)).toEqual(['filled'])
+  })
+
+  test('ends: the gap is on record with its keys, and it comes back by itself', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    const from = Date.now()
+    stage.sandbox.faults.set({ kind: 'disconnect' })
+    await until('the end', () => running.world.feed.state === 'waiting')
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('FEED_DOWN')
+    await until('its return', () => running.world.feed.state === 'live')
+    const to = Date.now()
+    const sent = stage.prints(5)
+    await until(
+      'a price that is newer than the gap',
+      async () => (await tell(running.handle, stage, 'buy')).answer === 'o1',
+    )
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    expect(tapedOf(stage, sent)).toEqual([...sent].sort())
+    const gap = stage
+      .books()
+      .gaps.find((one) => one.from >= from - 1_000 && one.to <= to + 1_000 && one.to - one.from >= 900)
+    expect(gap?.keys).toEqual(expect.arrayContaining(['trades', 'newTokens', 'priceUpdates']))
+  })
+
+  test('is silent for a while that is no loss: it stays live', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'silence', ms: 1_000 })
+    const unheard = stage.prints(3)
+    const heard = await until('its voice', () => {
+      const rows = running.tally.rows
+      const sent = stage.prints(1)
+      return new Promise<string[] | false>((resolve) =>
+        setTimeout(() => resolve(running.tally.rows > rows && sent), 50),
+      )
+    })
+    await running.stop()
+    expect(tapedOf(stage, [...unheard, ...heard])).toEqual(heard)
+    expect(stage.books().gaps.every(({ from, to }) => to - from < 1_000)).toBe(true)
+  })
+
+  testLong(
+    'is silent for 60 s: stale, then a new connection, and a gap',
+    { timeout: 120_000 },
+    async ({ onTestFinished }) => {
+      const stage = await openStage({}, onTestFinished)
+      const running = await stage.go()
+      stage.sandbox.faults.set({ kind: 'silence', ms: 60_000 })
+      await until('stale', () => running.world.feed.state === 'stale', 50_000)
+      expect((await tell(running.handle, stage, 'buy')).answer).toBe('FEED_DOWN')
+      await until('live', () => running.world.feed.state === 'live', 60_000)
+      await running.stop()
+      expect(stage.books().gaps.some(({ from, to }) => to - from > 30_000)).toBe(true)
+    },
+  )
+
+  test('has too many connections: the wait is the longest, the process goes on', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    stage.sandbox.faults.set({ kind: 'connectionLimit' })
+    const running = await stage.start()
+    await until('the refusal', () =>
+      stage.log.some((line) => /too many connections; dialing again in 30000 ms/.test(line)),
+    )
+    expect(running.world.feed.state).toBe('waiting')
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('FEED_DOWN')
+    if (process.env.SLUICE_E2E_LONG === '1') await until('live', () => running.world.feed.state === 'live', 40_000)
+  })
+})
+
+describe.concurrent('a key that is refused', () => {
+  test('at the start: the run ends with 3', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    stage.giveKey('standard-wrong-key')
+    const running = await stage.start()
+    expect(await running.ended).toEqual({ exitCode: 3, message: expect.stringContaining('refuses the API key') })
+  })
+
+  test('later: entries stop, exits wait, the process goes on; with the new key what waited goes out', {
+    timeout: 90_000,
+  }, async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    let running = await stage.go()
+    await tell(running.handle, stage, 'buy')
+    await stage.settled()
+    stage.sandbox.faults.set({ kind: 'keyRevoked' })
+    await until('the refusal', () => running.world.feed.state === 'refused')
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('KEY_REFUSED')
+    expect((await tell(running.handle, stage, 'sell')).answer).toBe('o2')
+    expect(await orderIn(stage, 'o2', () => true)).toMatchObject({ state: 'accepted' })
+    expect(stage.requests.filter((request) => request.endsWith('/sell'))).toEqual([])
+    stage.giveKey(stage.sandbox.apiKeys.standard)
+    if (process.env.SLUICE_E2E_LONG === '1')
+      await until('the new key', () => running.world.feed.state === 'live', 40_000)
+    else {
+      await running.stop()
+      running = await stage.start()
+    }
+    await orderIn(stage, 'o2', ({ state }) => state === 'filled')
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
+})
+
+/** Those of these trades that the tape has, as often as it has them, sorted. */
+function tapedOf(stage: Stage, signatures: readonly string[]): string[] {
+  return stage
+    .tape()
+    .filter((signature) => signatures.includes(signature))
+    .sort()
+}

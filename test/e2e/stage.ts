@@ -1,0 +1,96 @@
+import type { RunningBots } from '../../src/bot.ts'
+import { eventOf } from '../../src/core/block.ts'
+import { Mints } from '../../src/core/mints.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import type { ControlCommand } from '../../src/runtime/control-command.ts'
+import { MINT, StillMarket } from '../sandbox/still-market.ts'
+import type { BookedOrder, Books } from './books.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue, type VenueOptions } from './venue.ts'
+
+/** A venue whose market only the test moves, and bots that do what they are told. */
+export interface Stage extends Venue {
+  readonly still: StillMarket
+  /** Starts the bots, and waits until they may buy. */
+  go(): Promise<RunningBots>
+  /** Signatures of so many strangers' trades, printed now. */
+  prints(count: number): string[]
+  /** Signatures of all trades on the tape. */
+  tape(): string[]
+}
+
+/** What a puppet answered. */
+export interface Told {
+  /** An order's id, or why there is none. */
+  readonly answer: string
+  readonly reservedSol: number
+}
+
+const PUPPET = { name: 'puppet', strategy: 'puppet' }
+
+export async function openStage(
+  options: Partial<VenueOptions>,
+  atEnd: Parameters<typeof openVenue>[1],
+): Promise<Stage> {
+  let still: StillMarket | undefined
+  const market = (emit: ConstructorParameters<typeof StillMarket>[0]): StillMarket => {
+    still = new StillMarket(emit)
+    return still
+  }
+  const venue = await openVenue({ market, slotMs: 50, bots: [PUPPET], ...options }, atEnd)
+  venue.configure({ service: { units: { tradeAmount: 'sol' } }, ...options.config })
+  const prints = (count: number): string[] =>
+    Array.from({ length: count }, () => (still as StillMarket).trade('buy', 100_000_000n).signature)
+  return {
+    ...venue,
+    still: still as StillMarket,
+    prints,
+    tape: () => tapeOf(venue.journal),
+    go: async () => {
+      const running = await venue.start()
+      await until('the feed', () => running.world.feed.state === 'live')
+      const rows = running.tally.rows
+      prints(3)
+      await until('a price', () => running.tally.rows >= rows + 3)
+      await until('the balance', () => venue.books().inputs.some(({ kind }) => kind === 'wallet'))
+      return running
+    },
+  }
+}
+
+export type Send = (command: ControlCommand) => object | Promise<object>
+
+/** Tells a puppet something and gives what it answers. */
+export async function tell(send: Send, stage: Venue, signal: string, to = 'puppet'): Promise<Told> {
+  const notes = (): Books['outputs'] => stage.books().outputs.filter(({ kind, bot }) => kind === 'note' && bot === to)
+  const before = notes().length
+  await send({ command: 'signal', signal, data: { to, mint: MINT } })
+  const note = await until(`what ${to} says to ${signal}`, () => notes()[before])
+  return JSON.parse(note.reason) as Told
+}
+
+/** Until an order is as it should be; what the journal says of it. */
+export function orderIn(
+  stage: Venue,
+  id: string,
+  is: (order: BookedOrder, books: Books) => boolean,
+): Promise<BookedOrder> {
+  return until(`${id} in the state that is waited for`, () => {
+    const books = stage.books()
+    const order = books.orders.find((one) => one.id === id)
+    return order !== undefined && is(order, books) && order
+  })
+}
+
+/** Signatures of all trades on the tape. */
+function tapeOf(journal: string): string[] {
+  const reader = openReader(journal)
+  try {
+    const events = [...reader.blocks(new Mints())].flatMap((block) =>
+      Array.from({ length: block.length }, (_, row) => eventOf(block, row)),
+    )
+    return events.flatMap((event) => (event.type === 'trade' ? [event.signature] : []))
+  } finally {
+    reader.close()
+  }
+}

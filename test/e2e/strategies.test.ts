@@ -1,0 +1,39 @@
+import { expect, test, vi } from 'vitest'
+import { MINT } from '../sandbox/still-market.ts'
+import { openStage, orderIn, tell } from './stage.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+test('a strategy that throws: its bot only exits, the others go on', async ({ onTestFinished }) => {
+  const bots = [
+    { name: 'wild', strategy: 'puppet', exits: { maxHoldSeconds: 4 } },
+    { name: 'calm', strategy: 'puppet', mode: 'paper' },
+  ]
+  const stage = await openStage(
+    { bots, config: { paper: { latency: { p50Seconds: 0.1, p95Seconds: 0.2 } } } },
+    onTestFinished,
+  )
+  const running = await stage.go()
+  expect((await tell(running.handle, stage, 'buy', 'wild')).answer).toBe('o1')
+  await orderIn(stage, 'o1', ({ state }) => state === 'filled')
+  await running.handle({ command: 'signal', signal: 'throw', data: { to: 'wild', mint: MINT } })
+  const alarm = await until('the alarm', () => stage.books().outputs.find(({ kind }) => kind === 'alarm'))
+  expect(alarm).toMatchObject({ bot: 'wild', code: 'STRATEGY_THREW', reason: 'Error: told to' })
+  expect((await tell(running.handle, stage, 'buy', 'calm')).answer).toBe('o2')
+  await until('a paper fill', () => {
+    stage.prints(1)
+    return stage.books().fills.some(({ bot }) => bot === 'calm')
+  })
+  const exit = await until('the exit', () =>
+    stage.books().orders.find(({ bot, side }) => bot === 'wild' && side === 'sell'),
+  )
+  await orderIn(stage, exit.id, ({ state }) => state === 'filled')
+  await running.stop()
+  expect(
+    stage
+      .books()
+      .positions.map(({ bot, state }) => `${bot} ${state}`)
+      .sort(),
+  ).toEqual(['calm open', 'wild closed'])
+})
