@@ -15,15 +15,7 @@ import type { OpenJournal } from '../src/journal/gathering-journal.ts'
 import { openJournal } from '../src/journal/journal.ts'
 import { startJournalThread } from '../src/journal/journal-thread.ts'
 import { openReader } from '../src/journal/reader.ts'
-
-/** Median of the rounds, with the least and the most. */
-export interface Figure {
-  readonly name: string
-  readonly unit: string
-  readonly median: number
-  readonly min: number
-  readonly max: number
-}
+import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 
 const ROUNDS = 5
 const BLOCKS = 8
@@ -72,15 +64,16 @@ async function tapeFigures(folder: string, signed: boolean): Promise<Figure[]> {
     times.scan?.push(scan(path))
     times.bareScan?.push(bareScan(barePath))
   }
-  const of = (name: string, key: string, unit = 'rows/s') => figure(`${name}, ${suffix}`, unit, times[key] ?? [])
+  const of = (name: string, key: string, unit = 'rows/s', goal: Partial<Figure> = {}) =>
+    figure(`journal: ${name}, ${suffix}`, unit, times[key] ?? [], goal)
   return [
     of('append', 'append'),
+    of('bare append', 'bare'),
+    figure(`journal: append of bare, ${suffix}`, 'x', ratios(times.append, times.bare), { goal: 0.6 }),
     of('append through the thread', 'thread'),
-    of('bare append of the same columns', 'bare'),
-    figure(`append, ${suffix}, of bare`, '', ratios(times.append, times.bare)),
-    of('main thread', 'main', 'us/row'),
-    figure(`size, ${suffix}`, 'bytes/row', [bytes]),
-    of('scan of five columns', 'scan'),
+    of('main thread', 'main', 'us/row', { goal: 0.1, atMost: true }),
+    figure(`journal: size, ${suffix}`, 'bytes/row', [bytes], { goal: signed ? 140 : 70, atMost: true }),
+    of('scan of five columns', 'scan', 'rows/s', { goal: 20e6 }),
     of('bare scan of five columns', 'bareScan'),
   ]
 }
@@ -235,8 +228,8 @@ async function commitFigures(folder: string): Promise<Figure[]> {
   await journal.close()
   db.close()
   return [
-    figure('commit of an order through the thread', 'us', thread),
-    figure('bare FULL commit of a row', 'us', bare),
+    figure('journal: commit of an order through the thread', 'us', thread),
+    figure('journal: bare FULL commit of a row', 'us', bare),
   ]
 }
 
@@ -271,15 +264,8 @@ function ratios(ours: number[] = [], bare: number[] = []): number[] {
   return ours.map((value, round) => value / (bare[round] as number))
 }
 
-function figure(name: string, unit: string, values: readonly number[]): Figure {
-  const sorted = [...values].sort((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] as number
-  return { name, unit, median: at(0.5), min: at(0), max: at(1) }
+function figure(name: string, unit: string, values: readonly number[], goal: Partial<Figure> = {}): Figure {
+  return { name, unit, ...summarize(values), ...goal }
 }
 
-if (import.meta.main) {
-  for (const { name, unit, median, min, max } of await journalFigures()) {
-    const [middle, low, high] = [median, min, max].map((value) => Number(value.toPrecision(3)).toLocaleString('en'))
-    console.log(`${name}: ${middle} ${unit} [${low} .. ${high}]`)
-  }
-}
+if (isMain(import.meta.url)) printFigures(await journalFigures())

@@ -151,6 +151,7 @@ export class BlockEncoder {
   #endOf(block: Block, from: number, to: number): number {
     const end = Math.min(to, from + MAX_ROWS - this.rows)
     if (end === from) return end
+    if (!Number.isSafeInteger(block.time[from])) throw new RangeError(`not a time of a market row: ${block.time[from]}`)
     const first = (this.rows > 0 ? this.#doubles.time[0] : block.time[from]) as number
     if ((block.time[end - 1] as number) - first <= MAX_SPAN_MS) return end
     let near = from

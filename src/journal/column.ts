@@ -11,8 +11,6 @@ export interface Column {
 
 export const MAX_ROWS = 32_768
 
-export const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
-
 /** Doubles as they are, bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry; with `maxEntries` above 1
  *  a column of few values becomes a dictionary where that is smaller. */
 export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
@@ -115,7 +113,7 @@ export function decodeIndex(index: Uint8Array, count: number): Uint8Array | Uint
   return count <= 256 ? index : new Uint16Array(aligned(index, 2))
 }
 
-export function doublesOf(bytes: Uint8Array): Float64Array<ArrayBufferLike> {
+function doublesOf(bytes: Uint8Array): Float64Array<ArrayBufferLike> {
   return new Float64Array(aligned(bytes, 8))
 }
 

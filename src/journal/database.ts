@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readSync,
@@ -40,13 +41,18 @@ export function openForWriting(path: string, durable = true): Database.Database 
 }
 
 /** Writes zeros where the log will lie, so that a commit finds its place on the disk and does not wait for the file system to make it: a
- *  fifth of its time. SQLite takes what is not of its present log for nothing. Only before the first commit of a connection. */
+ *  fifth of its time. SQLite takes what is not of its present log for nothing. Does nothing while somebody still needs the log there is. */
 export function makeRoomInLog(db: Database.Database): void {
+  const path = `${db.name}-wal`
   db.pragma('wal_checkpoint(TRUNCATE)')
-  const log = openSync(`${db.name}-wal`, 'r+')
+  if (!existsSync(path) || statSync(path).size > 0) return
+  const log = openSync(path, 'r+')
   try {
     writeSync(log, Buffer.alloc(LOG_BYTES), 0, LOG_BYTES, 0)
     fsyncSync(log)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    ftruncateSync(log)
   } finally {
     closeSync(log)
   }

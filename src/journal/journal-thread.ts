@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
@@ -50,68 +49,53 @@ export type FromThread =
 const HAND_OVER_MS = 5
 
 /** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose memory the thread
- *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks only, else TypeError.
+ *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks over one table of mints, else TypeError.
  *  Rejects with SluiceError as `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
-  const { onFailure: _onFailure, onSpace: _onSpace, ...plain } = options
-  const { port1, port2 } = new MessageChannel()
-  const bell = new Int32Array(new SharedArrayBuffer(4))
-  const workerData: ThreadStart = { path, options: plain, port: port2, bell }
-  const worker = new Worker(new URL('./thread-main.ts', import.meta.url), { workerData, transferList: [port2] })
-  const journal = new ThreadJournal(path, options, port1, bell)
+  const journal = new ThreadJournal(path, options, lock)
   try {
-    await Promise.race([journal.ready, failureOf(worker)])
-    journal.attach(worker, lock)
+    await journal.ready
     return journal
   } catch (error) {
-    await worker.terminate()
-    lock.release()
+    await journal.end()
     throw error
   }
-}
-
-async function failureOf(worker: Worker): Promise<never> {
-  const [error] = (await once(worker, 'error')) as [Error]
-  throw error
 }
 
 class ThreadJournal extends GatheringJournal {
   readonly path: string
   readonly ready: Promise<void>
   readonly #options: JournalOptions
+  readonly #lock: Lock
+  readonly #worker: Worker
   readonly #port: MessagePort
-  readonly #bell: Int32Array
-  readonly #waiting: (() => void)[] = []
+  readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   readonly #timer: NodeJS.Timeout
+  readonly #started = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<void>()
+  /** What to call when the commits under way are durable, in their order. */
+  readonly #waiting: (() => void)[] = []
+  #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
   #block: LiveBlock | undefined
   #mints: readonly string[] = []
   #mintsSent = 0
-  #closing = false
-  #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
-  #on: { ready: () => void; refused: (error: Error) => void; closed: () => void }
+  #isTiming = true
 
-  constructor(path: string, options: JournalOptions, port: MessagePort, bell: Int32Array) {
+  constructor(path: string, options: JournalOptions, lock: Lock) {
     super()
     this.path = path
+    this.ready = this.#started.promise
     this.#options = options
-    this.#port = port
-    this.#bell = bell
-    this.#timer = setTimeout(() => this.handOver(), HAND_OVER_MS).unref()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.ready = promise
-    this.#on = { ready: resolve, refused: reject, closed: () => {} }
-    port.on('message', (message: FromThread) => this.#receive(message))
-  }
-
-  attach(worker: Worker, lock: Lock): void {
-    worker.on('error', (error) => this.#fail(error))
-    this.#on.closed = () => {
-      this.#state = 'closed'
-      this.#port.close()
-      void worker.terminate()
-      lock.release()
-    }
+    this.#lock = lock
+    const { port1, port2 } = new MessageChannel()
+    const { onFailure: _failure, onSpace: _space, ...plain } = options
+    const workerData: ThreadStart = { path, options: plain, port: port2, bell: this.#bell }
+    this.#worker = new Worker(new URL('./thread-main.ts', import.meta.url), { workerData, transferList: [port2] })
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#port = port1
+    this.#port.on('message', (message: FromThread) => this.#receive(message))
+    this.#timer = setTimeout(() => this.#due(), HAND_OVER_MS).unref()
   }
 
   commit(then: () => void): void {
@@ -121,21 +105,26 @@ class ThreadJournal extends GatheringJournal {
   }
 
   async close(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const release = this.#on.closed
-    this.#on.closed = () => {
-      release()
-      resolve()
-    }
-    clearTimeout(this.#timer)
-    this.#closing = true
     this.handOver()
-    if (this.#state === 'open') this.#post({ kind: 'close' })
-    else this.#on.closed()
-    return promise
+    if (this.#state === 'open') {
+      this.#post({ kind: 'close' })
+      await this.#ended.promise
+    }
+    await this.end()
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  async end(): Promise<void> {
+    this.#state = 'closed'
+    clearTimeout(this.#timer)
+    this.#port.close()
+    await this.#worker.terminate()
+    this.#lock.release()
   }
 
   protected override began(): void {
+    if (this.#isTiming) return
+    this.#isTiming = true
     this.#timer.refresh()
   }
 
@@ -163,6 +152,12 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
+  /** The timer is left running when a commit comes before it: setting it again would cost each order more than it costs to let it pass. */
+  #due(): void {
+    this.#isTiming = false
+    this.handOver()
+  }
+
   #post(message: ToThread): void {
     if (this.#state === 'failed' || this.#state === 'closed') return
     this.#port.postMessage(message)
@@ -171,22 +166,30 @@ class ThreadJournal extends GatheringJournal {
   }
 
   #receive(message: FromThread): void {
-    if (message.kind === 'committed') for (const then of this.#waiting.splice(0, message.count)) then()
-    if (message.kind === 'space') this.#options.onSpace?.(message.space)
-    if (message.kind === 'closed') this.#on.closed()
-    if (message.kind === 'failed') this.#fail(errorOf(message))
-    if (message.kind === 'ready') {
-      this.#state = 'open'
-      this.#on.ready()
+    switch (message.kind) {
+      case 'ready':
+        this.#state = 'open'
+        this.#started.resolve()
+        break
+      case 'committed':
+        for (const then of this.#waiting.splice(0, message.count)) then()
+        break
+      case 'space':
+        this.#options.onSpace?.(message.space)
+        break
+      case 'closed':
+        this.#ended.resolve()
+        break
+      case 'failed':
+        this.#fail(errorOf(message))
     }
   }
 
   #fail(error: Error): void {
-    const before = this.#state
-    this.#state = 'failed'
-    if (before === 'starting') this.#on.refused(error)
-    if (before === 'open') this.#options.onFailure(error)
-    if (this.#closing) this.#on.closed()
+    if (this.#state === 'open') this.#options.onFailure(error)
+    if (this.#state === 'open' || this.#state === 'starting') this.#state = 'failed'
+    this.#started.reject(error)
+    this.#ended.resolve()
   }
 }
 

@@ -154,7 +154,7 @@ function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
 }
 
 /** Orders are counted within a journal: o1, o2, ... Throws RangeError for any other id. */
-export function orderNumber(id: string): number {
+function orderNumber(id: string): number {
   const number = /^o(\d{1,15})$/.exec(id)?.[1]
   if (number === undefined) throw new RangeError(`not the id of an order: ${id}`)
   return Number(number)

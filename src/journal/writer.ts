@@ -92,9 +92,7 @@ export class Writer {
     try {
       this.#transact()
     } catch (error) {
-      if (!isFull(error) || !this.#space.release()) throw error
-      this.#space.ranOut()
-      this.#onSpace(this.#space.state)
+      if (!isFull(error) || !this.#giveReserve()) throw error
       this.#transact()
     }
     this.#encoder.clear()
@@ -107,10 +105,13 @@ export class Writer {
       this.#lookedAt = now
       if (this.#space.look()) this.#onSpace(this.#space.state)
     }
-    if (this.#retention !== undefined) this.#retention.step(this.#time)
-    if (this.#unchecked < CHECKPOINT_BYTES) return
-    this.#unchecked = 0
-    this.#db.pragma('wal_checkpoint(PASSIVE)')
+    try {
+      this.#retention?.step(this.#time)
+      if (this.#unchecked >= CHECKPOINT_BYTES) this.#checkpoint()
+    } catch (error) {
+      if (!isFull(error)) throw error
+      this.#giveReserve() // what was committed is safe in the log
+    }
   }
 
   /** Ends in order: everything durable, the segment marked as ended, the log folded into the file. */
@@ -146,6 +147,21 @@ export class Writer {
     const lastTime = block.time[to - 1] as number
     this.#missing = { segment: this.#segment, firstSeq: first, lastSeq, firstTime, lastTime, rows: rows + to - from }
     this.#writes.push(['missing', first, lastSeq, this.#segment, firstTime, lastTime, this.#missing.rows])
+  }
+
+  #checkpoint(): void {
+    this.#unchecked = 0
+    this.#db.pragma('wal_checkpoint(PASSIVE)')
+  }
+
+  /** The disk has refused a write: buying is over, and the reserve is for what is left to do. False when there was none. */
+  #giveReserve(): boolean {
+    const had = this.#space.release()
+    if (this.#space.state !== 'noEntries') {
+      this.#space.ranOut()
+      this.#onSpace(this.#space.state)
+    }
+    return had
   }
 
   #transact(): void {
