@@ -209,7 +209,8 @@ export class Limiter {
 
   /** One timer, for the head: at the next moment that can give it a slot. Timers of the system may fire early, so `serve` looks again. */
   #schedule(now: number): void {
-    const at = this.#next('entry') === undefined ? Number.POSITIVE_INFINITY : this.#nextChange(now)
+    const head = this.#next('entry')
+    const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
     if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return // fires early, and looks again
     this.#timer?.()
     this.#timer = undefined
@@ -222,9 +223,10 @@ export class Limiter {
     })
   }
 
-  #nextChange(now: number): number {
+  #nextChance(head: RequestClass, now: number): number {
     if (this.#closed) return Number.POSITIVE_INFINITY
     if (now < this.#notBefore) return this.#notBefore
+    if (this.#isFree(head, now)) return now // its slot came free at this very moment
     const freed = this.#cooling.peek() ?? Number.POSITIVE_INFINITY
     if (this.#allowed >= this.#slots) return freed
     return Math.min(freed, now + (Math.floor(this.#allowed) + 1 - this.#allowed) / this.#recoveryPerMs)
