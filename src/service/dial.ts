@@ -1,5 +1,7 @@
+import type { Socket as NetSocket } from 'node:net'
 import { WebSocket } from 'ws'
-import type { Dial } from '../core/ports.ts'
+import type { Dial, SocketEvents } from '../core/ports.ts'
+import { FrameCutter } from './frame-cutter.ts'
 
 const HANDSHAKE_MS = 10_000
 /** More than any frame that is read, less than would hurt. */
@@ -15,7 +17,10 @@ export const dialWebSocket: Dial = (url, on) => {
     handshakeTimeout: HANDSHAKE_MS,
   })
   let reason = ''
-  socket.on('open', () => on.open())
+  socket.on('open', () => {
+    cutFrames(socket, on)
+    on.open()
+  })
   socket.on('message', (data: Buffer, isBinary) => on.message(data, isBinary))
   socket.on('error', (error) => {
     reason ||= error.message
@@ -27,4 +32,22 @@ export const dialWebSocket: Dial = (url, on) => {
     },
     terminate: () => socket.terminate(),
   }
+}
+
+/** Puts the cutter between the connection and the library. Were the library's inside another one some day, it would go on alone. */
+function cutFrames(socket: WebSocket, on: SocketEvents): void {
+  const connection = (socket as unknown as { _socket?: NetSocket })._socket
+  const [library, ...others] = connection?.listeners('data') ?? []
+  if (connection === undefined || library === undefined || others.length > 0) return
+  let isFailed = false
+  socket.on('error', () => {
+    isFailed = true
+  })
+  const cutter = new FrameCutter(
+    (data) => on.message(data, false),
+    (bytes) => library.call(connection, bytes),
+    () => !isFailed && socket.readyState === WebSocket.OPEN,
+  )
+  connection.removeListener('data', library as (chunk: Buffer) => void)
+  connection.on('data', (chunk: Buffer) => cutter.push(chunk))
 }

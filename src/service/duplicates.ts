@@ -1,7 +1,7 @@
 import type { Bytes } from './wire/bytes.ts'
 
 /** Two hashes of 32 bits over the same words: together wide enough that two different events do not meet by chance
- *  (about 1e-15 an event with 16,384 remembered). Not against somebody who chooses the events: those come from the service itself. */
+ *  (about 1e-15 an event with 8,192 remembered). Not against somebody who chooses the events: those come from the service itself. */
 export class EventHash {
   first = 0
   second = 0
@@ -46,7 +46,7 @@ export class Duplicates {
   #newer: HashSet
   #older: HashSet
 
-  constructor(size = 16_384) {
+  constructor(size = 8_192) {
     this.#size = size
     this.#newer = new HashSet(size)
     this.#older = new HashSet(size)

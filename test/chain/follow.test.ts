@@ -90,7 +90,7 @@ test('an unseen one is never given up, asked for less often, and searched for in
   ).toBe(false)
   const before = chain.count('getSignatureStatuses')
   await pass(3_600_000)
-  expect(chain.count('getSignatureStatuses') - before).toBe(1_801)
+  expect(chain.count('getSignatureStatuses') - before).toBe(1_800)
   expect(chain.calls.at(-1)?.[1][1]).toEqual({ searchTransactionHistory: true })
   expect(outcomes).toEqual([])
 })

@@ -16,9 +16,9 @@ export function shortDecimal(digits: number, power: number): number {
 }
 
 /** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for the 16 or 17 digits in which a double is
- *  printed; NaN where that does not decide how to round (about once in 10^8), or the parts are out of range. `high` is below 10^15. */
+ *  printed; NaN where that does not decide how to round (about once in 10^8), or the parts are out of range. `high` is below 10^16. */
 export function longDecimal(high: number, low: number, lowDigits: number, power: number): number {
-  if (lowDigits > 4 || power < 0 || power > 40) return Number.NaN
+  if (lowDigits > 8 || power < 0 || power > 40) return Number.NaN
   const divisor = POWERS[power] as { high: number; low: number }
   const scale = EXACT_POWERS[lowDigits] as number
   const product = high * scale

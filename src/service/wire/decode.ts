@@ -21,8 +21,8 @@ export type Misfit = RowMisfit | 'binary' | 'too long' | 'not JSON' | 'not an ob
 const LONGEST_FRAME = 1_048_576
 const LONGEST_TEXT = 500
 
-/** As JSON.parse of a Buffer reads: wrong UTF-8 replaced, a byte order mark kept (and so refused). */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+/** Wrong UTF-8 throws; a byte order mark stays, and so is no JSON. */
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const ROW: Decoded = { kind: 'row' }
 const PONG: Control = { kind: 'pong' }

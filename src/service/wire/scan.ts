@@ -128,29 +128,44 @@ export class Scanner {
 
   /** Reads by JSON's grammar into `#value`; returns the place after it, or -1. */
   #number(start: number): number {
-    const { bytes } = this.#source
+    const { bytes, view } = this.#source
     const first = bytes[start] === MINUS ? start + 1 : start
     let at = first
-    let digits = 0 // exact up to 2^53
-    let byte = bytes[at] as number
-    for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) digits = digits * 10 + (byte - ZERO)
-    if (at === first || (at > first + 1 && bytes[first] === ZERO)) return -1
-    let power = 0
-    if (byte === DOT) {
-      const point = ++at
-      byte = bytes[at] as number
-      for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) digits = digits * 10 + (byte - ZERO)
-      power = point - at
-      if (power === 0) return -1
+    let point = -1
+    let high = 0 // the first digits, exact in a double
+    let count = 0 // of them, leading zeros aside
+    let low = 0 // the digits after those
+    let lowCount = 0
+    for (;;) {
+      for (; count <= 11 && at + 4 <= this.#limit; at += 4) {
+        const four = fourDigits(view.getInt32(at, true))
+        if (four < 0) break
+        high = high * 10_000 + four
+        if (high > 0) count += 4
+      }
+      let byte = bytes[at] as number
+      for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) {
+        if (count >= 15) {
+          low = low * 10 + (byte - ZERO)
+          lowCount++
+        } else {
+          high = high * 10 + (byte - ZERO)
+          if (high > 0) count++
+        }
+      }
+      if (byte !== DOT || point >= 0) break
+      point = at++
     }
-    const numeral = at
-    if (byte === 101 || byte === 69) {
+    const isPadded = bytes[first] === ZERO && at > first + 1 && point !== first + 1
+    if (at === first || point === first || point === at - 1 || isPadded) return -1
+    let power = point < 0 ? 0 : point + 1 - at
+    const letter = bytes[at]
+    if (letter === 101 || letter === 69) {
       at = this.#exponent(at + 1)
       if (at < 0) return -1
       power += this.#value
     }
-    let value = shortDecimal(digits, power)
-    if (Number.isNaN(value)) value = this.#long(first, numeral, power)
+    let value = lowCount === 0 ? shortDecimal(high, power) : longDecimal(high, low, lowCount, -power)
     if (Number.isNaN(value)) value = Number(latin(bytes, first, at))
     this.#value = first > start ? -value : value
     return at
@@ -168,22 +183,14 @@ export class Scanner {
     this.#value = sign === MINUS ? -exponent : exponent
     return at === from || at > from + 3 ? -1 : at
   }
+}
 
-  /** The numeral `first..end` times 10^power, where its digits do not fit a double; NaN where that takes more than twice as many bits. */
-  #long(first: number, end: number, power: number): number {
-    const { bytes } = this.#source
-    let high = 0
-    let low = 0
-    let count = 0
-    for (let at = first; at < end; at++) {
-      const byte = bytes[at] as number
-      if (byte === DOT) continue
-      if (count < 15) high = high * 10 + (byte - ZERO)
-      else low = low * 10 + (byte - ZERO)
-      if (high > 0) count++
-    }
-    return longDecimal(high, low, Math.max(0, count - 15), -power)
-  }
+/** The number that four bytes of ASCII digits are, the first of them lowest in the word; -1 where they are not all digits. */
+function fourDigits(word: number): number {
+  const digits = word ^ 0x30303030
+  if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) return -1
+  const pairs = (digits * 10 + (digits >>> 8)) & 0x00ff00ff
+  return (pairs & 255) * 100 + (pairs >>> 16)
 }
 
 function latin(bytes: Uint8Array, start: number, end: number): string {
