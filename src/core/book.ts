@@ -1,32 +1,47 @@
 import assert from './assert.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import { type Fill, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState } from './order.ts'
-import type { Position } from './position.ts'
-import { lamports, wholeTokens, ZERO } from './units.ts'
+import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
+import { type Lamports, lamports } from './units.ts'
 
 const FILLS_KEPT = 500
+
+/** A fill that was booked or taken back, and what it changed. */
+export interface Booking {
+  readonly fill: Fill
+  readonly position: Position
+  /** Nothing was known of the position before, so nothing of its exits. */
+  readonly isNew: boolean
+  readonly realizedLamports: Lamports
+}
 
 /** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports only. */
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
+  /** Open ones: each holds its lane and its reservation. */
   readonly orders = new Map<string, OpenOrder>()
   /** Positions that are not closed, by `keyOf`. */
   readonly positions = new Map<string, Position>()
   /** Fills taken, oldest first. */
   readonly fills = new Map<string, Fill>()
-  readonly #lanes = new Map<string, string>()
+  /** Orders of these fills: a fork may open them again. */
+  readonly #filled = new Map<string, OpenOrder>()
+  /** Positions that such a fill closed, by `keyOf`: a fork may give them back. */
+  readonly #closed = new Map<string, Position>()
 
   restore(money: Money): void {
     for (const account of money.accounts) this.accounts.set(account.account, { ...account })
-    for (const open of money.orders) this.#open({ ...open })
-    for (const position of money.positions) this.positions.set(keyOf(position), { ...position })
+    for (const open of money.orders) (isOpen(open.state) ? this.orders : this.#filled).set(open.order.id, { ...open })
+    for (const position of money.positions)
+      (position.state === 'closed' ? this.#closed : this.positions).set(keyOf(position), { ...position })
     for (const fill of money.fills) this.fills.set(fill.signature, fill)
   }
 
-  /** The open order that holds a lane. */
-  laneHolder(lane: string): OpenOrder | undefined {
-    const id = this.#lanes.get(lane)
-    return id === undefined ? undefined : this.orders.get(id)
+  /** The open order that holds a lane. After a fork there may be a second one in it; this is the older. */
+  laneHolder({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
+    for (const open of this.orders.values())
+      if (open.order.mint === mint && open.order.side === side && open.order.account === account) return open
+    return undefined
   }
 
   /** What open orders may still take out of an account. */
@@ -37,69 +52,94 @@ export class Book {
   }
 
   accept(order: Order): void {
-    this.#open({ order, state: 'accepted' })
+    assert(this.laneHolder(order) === undefined, `a second open order in lane ${laneOf(order)}`)
+    this.orders.set(order.id, { order, state: 'accepted' })
   }
 
-  /** Moves an open order; an order that is not open any more may only be filled late or reopened by a reversal, and has no state here. */
-  move(orderId: string, to: OrderState): OpenOrder | undefined {
-    const open = this.orders.get(orderId)
-    if (open === undefined) return undefined
+  /** Moves an order that is open, or opens one again whose fill is taken back; undefined for any other: it has no state here. */
+  move(orderId: string, to: OrderState): Order | undefined {
+    const known = this.orders.get(orderId) ?? this.#filled.get(orderId)
+    if (known === undefined) return undefined
     assert(
-      open.state === to || ORDER_MOVES[open.state].includes(to),
-      `order ${orderId} cannot go from ${open.state} to ${to}`,
+      known.state === to || ORDER_MOVES[known.state].includes(to),
+      `order ${orderId} cannot go from ${known.state} to ${to}`,
     )
-    open.state = to
-    if (!isOpen(to)) this.#close(open.order)
-    return open
+    known.state = to
+    this.#filled.delete(orderId)
+    if (isOpen(to)) this.orders.set(orderId, known)
+    else this.orders.delete(orderId)
+    if (to === 'filled') this.#filled.set(orderId, known)
+    return known.order
   }
 
-  /** Books a fill once; what it changed, or undefined when it was booked before. */
-  book(fill: Fill): { position: Position; realizedLamports: number } | undefined {
-    const known = this.fills.get(fill.signature)
-    this.fills.set(fill.signature, fill)
-    if (known !== undefined) return undefined
-    if (this.fills.size > FILLS_KEPT) this.fills.delete(this.fills.keys().next().value as string)
+  /** Books a fill once; undefined when it was booked before. */
+  book(fill: Fill): Booking | undefined {
+    const before = this.fills.get(fill.signature)
+    // What was final stays it, whatever comes late.
+    if (before?.final !== true) this.fills.set(fill.signature, fill)
+    if (before !== undefined) return undefined
+    this.#forgetFills()
     this.#moveWallet(fill, 1)
-    const position = this.#positionOf(fill)
+    const known = this.positions.get(keyOf(fill))
+    const position = known ?? this.#hold(newPosition(fill, fill.time, {}))
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
-    if (position.tokens === 0n) this.positions.delete(keyOf(position))
-    return { position, realizedLamports }
+    return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Takes back a fill that a fork removed. Cost comes back at the average, so a sale's realised profit is undone exactly. */
-  unbook(signature: string): { fill: Fill; position: Position } | undefined {
+  /** Takes back a fill that a fork removed, and with a buy the sales of its tokens: they cannot be without it. One that was executed all the
+   *  same is booked again when that is reported. */
+  unbook(signature: string): Booking[] {
     const fill = this.fills.get(signature)
-    if (fill === undefined) return undefined
-    this.fills.delete(signature)
+    if (fill === undefined) return []
+    const held = this.positions.get(keyOf(fill))?.tokens ?? 0n
+    const before = fill.side === 'sell' || held >= fill.tokens ? [] : this.#provisionalSales(fill)
+    return [...before, fill].map((one) => this.#undo(one))
+  }
+
+  /** Where a position stands, by what is held and which orders are open; one that nothing is left of is closed. */
+  settle(position: Position): void {
+    const { account, mint } = position
+    const open = (side: Order['side']): boolean => this.laneHolder({ account, mint, side }) !== undefined
+    if (position.tokens > 0n) position.state = open('sell') ? 'closing' : 'open'
+    else if (open('buy')) position.state = 'opening'
+    else this.#close(position)
+  }
+
+  #close(position: Position): void {
+    position.state = 'closed'
+    this.positions.delete(keyOf(position))
+    this.#closed.set(keyOf(position), position)
+    if (this.#closed.size > FILLS_KEPT) this.#closed.delete(this.#closed.keys().next().value as string)
+  }
+
+  #undo(fill: Fill): Booking {
+    this.fills.delete(fill.signature)
     this.#moveWallet(fill, -1)
-    const position = this.#positionOf(fill)
+    const key = keyOf(fill)
+    const known = this.positions.get(key) ?? this.#closed.get(key)
+    const position = this.#hold(known === undefined ? newPosition(fill, fill.time, {}) : reopened(known))
+    this.#closed.delete(key)
     position.feeLamports = lamports(position.feeLamports - fill.feeLamports - fill.rentLamports)
-    if (fill.side === 'buy') {
-      position.tokens -= fill.tokens
-      position.costLamports = lamports(position.costLamports - fill.tradeLamports)
-      if (position.tokens <= 0n) Object.assign(position, { tokens: 0n, costLamports: ZERO, state: 'opening' })
-    } else {
-      const cost = Math.round(position.averagePrice * wholeTokens(fill.tokens, fill.decimals) * 1e9)
-      position.tokens += fill.tokens
-      position.costLamports = lamports(position.costLamports + cost)
-      position.realizedLamports = lamports(position.realizedLamports - fill.tradeLamports + cost)
-      position.state = 'open'
+    const realizedLamports = fill.side === 'buy' ? undoBuy(position, fill) : undoSale(position, fill)
+    return { fill, position, isNew: known === undefined, realizedLamports }
+  }
+
+  /** Sales of a mint that a fork may take back, newest first. */
+  #provisionalSales({ account, mint }: Pick<Fill, 'account' | 'mint'>): Fill[] {
+    const own = (fill: Fill): boolean => fill.account === account && fill.mint === mint
+    return [...this.fills.values()].filter((fill) => fill.side === 'sell' && !fill.final && own(fill)).reverse()
+  }
+
+  /** Final ones only: one that is reported again must be known. */
+  #forgetFills(): void {
+    if (this.fills.size <= FILLS_KEPT) return
+    for (const { signature, orderId, final } of this.fills.values()) {
+      if (!final) continue
+      this.fills.delete(signature)
+      this.#filled.delete(orderId)
+      return
     }
-    return { fill, position }
-  }
-
-  #open(open: OpenOrder): void {
-    const lane = laneOf(open.order)
-    assert(!this.#lanes.has(lane), `lane ${lane} is held by ${this.#lanes.get(lane)}`)
-    this.orders.set(open.order.id, open)
-    this.#lanes.set(lane, open.order.id)
-  }
-
-  #close(order: Order): void {
-    this.orders.delete(order.id)
-    const lane = laneOf(order)
-    if (this.#lanes.get(lane) === order.id) this.#lanes.delete(lane)
   }
 
   /** A reading of the wallet already contains fills up to its slot. */
@@ -109,10 +149,16 @@ export class Book {
     account.lamports = lamports(account.lamports + sign * fill.walletLamports)
   }
 
-  #positionOf(fill: Fill): Position {
-    const known = this.positions.get(keyOf(fill))
-    if (known !== undefined) return known
-    const position = newPosition(fill.account, fill.bot, fill.mint, fill.time, {})
+  /** Takes a reading of the wallet and adds the fills that are later than it; undefined for an account of others and for an old reading. */
+  readWallet(id: string, balance: Lamports, slot: number): AccountMoney | undefined {
+    const account = this.accounts.get(id)
+    if (account === undefined || slot < account.slot) return undefined
+    Object.assign(account, { lamports: balance, slot })
+    for (const fill of this.fills.values()) if (fill.account === id) this.#moveWallet(fill, 1)
+    return account
+  }
+
+  #hold(position: Position): Position {
     this.positions.set(keyOf(position), position)
     return position
   }
@@ -120,55 +166,4 @@ export class Book {
 
 export function keyOf(owner: { account: string; mint: string }): string {
   return `${owner.account}|${owner.mint}`
-}
-
-export function newPosition(
-  account: string,
-  bot: string,
-  mint: string,
-  openedAt: number,
-  exits: Position['exits'],
-): Position {
-  return {
-    account,
-    bot,
-    mint,
-    state: 'opening',
-    tokens: 0n,
-    decimals: 6,
-    costLamports: ZERO,
-    averagePrice: 0,
-    openedAt,
-    exits,
-    highPrice: 0,
-    realizedLamports: ZERO,
-    feeLamports: ZERO,
-    exitTries: 0,
-    exiting: '',
-  }
-}
-
-function addTokens(position: Position, fill: Fill): number {
-  position.tokens += fill.tokens
-  position.decimals = fill.decimals
-  position.costLamports = lamports(position.costLamports + fill.tradeLamports)
-  position.averagePrice = position.costLamports / 1e9 / wholeTokens(position.tokens, position.decimals)
-  if (position.state === 'opening') {
-    position.state = 'open'
-    position.openedAt = fill.time
-    position.highPrice = position.averagePrice
-  }
-  return 0
-}
-
-function removeTokens(position: Position, fill: Fill): number {
-  // More than was held is an execution all the same: its proceeds count, the cost cannot go below nothing.
-  const share = position.tokens === 0n ? 1 : Math.min(1, Number(fill.tokens) / Number(position.tokens))
-  const cost = Math.round(position.costLamports * share)
-  position.tokens = fill.tokens >= position.tokens ? 0n : position.tokens - fill.tokens
-  position.costLamports = lamports(position.tokens === 0n ? 0 : position.costLamports - cost)
-  const realized = fill.tradeLamports - cost
-  position.realizedLamports = lamports(position.realizedLamports + realized)
-  position.state = position.tokens === 0n ? 'closed' : 'open'
-  return realized
 }

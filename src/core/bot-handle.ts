@@ -1,10 +1,12 @@
 import { isPublicKey } from './base58.ts'
+import type { DayResults } from './day-results.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitRules } from './exits.ts'
-import type { Json } from './json.ts'
+import { type Json, plainJson } from './json.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { deriveSeed, type Random, seededRandom } from './random.ts'
+import { readExits, readText } from './requests.ts'
 import { solThisHour } from './risk.ts'
 import type { Session } from './session.ts'
 import type {
@@ -23,11 +25,13 @@ import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 
 const FILLS_SHOWN = 100
 const SAME_REFUSAL_MS = 1000
+const LONGEST_MINT = 64
+const LONGEST_TIMER_SECONDS = 1e9
 
 /** Its place in the engine. */
 export interface Seat {
   readonly index: number
-  /** Gives its open position in a mint other exits; false when there is none. */
+  /** Gives its position in a mint other exits; false when there is none. */
   setExits(mint: string, exits: ExitRules): boolean
   /** Shows it the rows of one token, or no longer. */
   watch(token: number, on: boolean): void
@@ -43,17 +47,20 @@ export interface Host extends Client {
   refresh(mint: string): TokenView
 }
 
-/** What a strategy gets as `bot`: everything it may ask for, answered at once. */
+/** What a strategy gets as `bot`: everything it may ask for, answered at once. What could be a market's doing is refused with its reason;
+ *  what can only be a mistake in the strategy throws, and so ends its entries. */
 export class BotHandle implements Bot<unknown> {
   readonly #session: Session
   readonly #desk: Desk
+  readonly #days: DayResults
   readonly #host: Host
   readonly #seat: Seat
   readonly #random: Random
 
-  constructor(session: Session, desk: Desk, host: Host, seat: Seat) {
+  constructor(session: Session, desk: Desk, days: DayResults, host: Host, seat: Seat) {
     this.#session = session
     this.#desk = desk
+    this.#days = days
     this.#host = host
     this.#seat = seat
     this.#random = seededRandom(deriveSeed(host.settings.seed, host.settings.name))
@@ -68,8 +75,10 @@ export class BotHandle implements Bot<unknown> {
   }
 
   set state(state: Json) {
+    this.#assertHandling()
+    const saved = plainJson(state, 'bot.state')
     if (this.#session.warming) return
-    this.#host.money.state = state
+    this.#host.money.state = saved
     this.#session.emitBot(this.#host.money)
   }
 
@@ -78,6 +87,7 @@ export class BotHandle implements Bot<unknown> {
   }
 
   random(): number {
+    this.#assertHandling()
     return this.#random.next()
   }
 
@@ -117,7 +127,7 @@ export class BotHandle implements Bot<unknown> {
   budget(): { solThisHour: number; profitTodaySol: number; halted: boolean } {
     return {
       solThisHour: lamportsToSol(solThisHour(this.#host.money, this.#session.now)),
-      profitTodaySol: lamportsToSol(this.#desk.dayLamports(this.#host)),
+      profitTodaySol: lamportsToSol(this.#days.of(this.#host.money)),
       halted: this.#session.book.accounts.get(this.#host.settings.account.id)?.halted ?? false,
     }
   }
@@ -131,54 +141,53 @@ export class BotHandle implements Bot<unknown> {
   }
 
   cancel(orderId: string): boolean {
-    const open = this.#session.book.orders.get(orderId)
-    if (open === undefined || open.order.bot !== this.name || open.state !== 'accepted') return false
+    this.#assertHandling()
+    const { orders, positions } = this.#session.book
+    const open = orders.get(orderId)
+    if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
+      return false
+    const isExiting = [...positions.values()].some(({ mint, exiting }) => mint === open.order.mint && exiting !== '')
+    if (open.order.side === 'sell' && isExiting) return false
     this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
     return true
   }
 
   setExits(token: Token | string, exits: ExitRules): boolean {
-    return (
-      !this.#session.warming && this.position(mintOf(token)) !== undefined && this.#seat.setExits(mintOf(token), exits)
-    )
+    this.#assertHandling()
+    const mint = mintOf(token)
+    if (this.#session.warming || this.position(mint) === undefined) return false
+    const rules = readExits(exits)
+    if (typeof rules !== 'string') return this.#seat.setExits(mint, rules)
+    this.#refuse(mint, 'REQUEST_INVALID', rules)
+    return false
   }
 
   quoteBuy(token: Token | string, sol: number): Quote | undefined {
     const price = this.#session.price(mintOf(token))
-    return price === undefined || !(sol > 0) ? undefined : quoteBuy(sol, price)
+    return price === undefined || !isAmount(sol) ? undefined : quoteBuy(sol, price)
   }
 
   quoteSell(token: Token | string, tokens: number | 'all'): Quote | undefined {
     const price = this.#session.price(mintOf(token))
     const amount = tokens === 'all' ? (this.position(mintOf(token))?.tokens ?? 0) : tokens
-    return price === undefined || !(amount > 0) ? undefined : quoteSell(amount, price)
+    return price === undefined || !isAmount(amount) ? undefined : quoteSell(amount, price)
   }
 
   every(name: string, seconds: number): void {
-    const everyMs = Math.max(1, Math.round(seconds * 1000))
-    // A strategy sets its timers in `start`; after a restart the one that runs goes on.
-    if (this.#host.starting && this.#session.timers.find(this.name, 'strategy', name)?.everyMs === everyMs) return
-    if (!this.#session.warming)
-      this.#session.timers.set(this.name, 'strategy', name, this.#session.now + everyMs, everyMs)
+    this.#setTimer(name, seconds, true)
   }
 
   after(name: string, seconds: number): void {
-    if (this.#host.starting && this.#session.timers.find(this.name, 'strategy', name) !== undefined) return
-    if (!this.#session.warming)
-      this.#session.timers.set(
-        this.name,
-        'strategy',
-        name,
-        this.#session.now + Math.max(1, Math.round(seconds * 1000)),
-        0,
-      )
+    this.#setTimer(name, seconds, false)
   }
 
   clear(name: string): void {
+    this.#assertHandling()
     if (!this.#session.warming) this.#session.timers.clear(this.name, 'strategy', name)
   }
 
   watch(mint: string): boolean {
+    this.#assertHandling()
     if (!isPublicKey(mint)) return false
     if (this.#host.keys.has(mint)) return true
     this.#host.keys.add(mint)
@@ -188,20 +197,40 @@ export class BotHandle implements Bot<unknown> {
   }
 
   unwatch(mint: string): void {
-    if (!this.#host.keys.delete(mint)) return
+    this.#assertHandling()
+    if (!isPublicKey(mint) || !this.#host.keys.delete(mint)) return
     this.#session.wants.drop(mint)
     this.#seat.watch(this.#session.mints.intern(mint), false)
   }
 
   note(mint: string, why: string): void {
-    this.#session.emit({ kind: 'note', bot: this.name, mint, code: '', reason: why })
+    this.#assertHandling()
+    const about = readText(mint, LONGEST_MINT)
+    const reason = readText(why)
+    if (about === undefined || reason === undefined) throw new TypeError('bot.note takes a mint and a text')
+    this.#session.emit({ kind: 'note', bot: this.name, mint: about, code: '', reason })
+  }
+
+  /** A strategy sets its timers in `start`; after a restart the one that runs goes on. */
+  #setTimer(name: string, seconds: number, repeats: boolean): void {
+    this.#assertHandling()
+    if (readText(name) !== name || name === '') throw new TypeError('the name of a timer is a text')
+    if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
+      throw new RangeError(`timer ${name}: ${seconds} seconds`)
+    const { timers, warming, now } = this.#session
+    const ms = Math.max(1, Math.round(seconds * 1000))
+    const everyMs = repeats ? ms : 0
+    const running = this.#host.starting ? timers.find(this.name, 'strategy', name) : undefined
+    const goesOn = running !== undefined && (!repeats || running.everyMs === everyMs)
+    if (!goesOn && !warming) timers.set(this.name, 'strategy', name, now + ms, everyMs)
   }
 
   #place(token: Token | string, place: (mint: string) => Placed): Placed {
-    if (this.#session.warming) return { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' }
+    this.#assertHandling()
+    if (this.#session.warming || this.#host.starting)
+      return { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' }
     const mint = mintOf(token)
-    if (typeof token === 'string' && !isPublicKey(mint))
-      return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
+    if (!isPublicKey(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
     const placed = place(mint)
     if (!placed.ok) return this.#refuse(mint, placed.code, placed.reason)
     this.#host.refresh(mint)
@@ -212,13 +241,24 @@ export class BotHandle implements Bot<unknown> {
     const view = isPublicKey(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
     const now = this.#session.now
     if (view === undefined || view.refusedCode !== code || now - view.refusedAt >= SAME_REFUSAL_MS) {
-      this.#session.emit({ kind: 'refused', bot: this.name, mint: mint.slice(0, 64), code, reason })
+      const about = readText(mint, LONGEST_MINT) ?? ''
+      this.#session.emit({ kind: 'refused', bot: this.name, mint: about, code, reason })
       if (view !== undefined) Object.assign(view, { refusedCode: code, refusedAt: now })
     }
     return { ok: false, code, reason }
+  }
+
+  /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not be repeated. */
+  #assertHandling(): void {
+    if (this.#session.active[0] !== this.#seat.index)
+      throw new Error(`${this.name} uses its bot outside of a handler; a handler ends before it returns`)
   }
 }
 
 function mintOf(token: Token | string): string {
   return typeof token === 'string' ? token : token.mint
+}
+
+function isAmount(value: number): boolean {
+  return value > 0 && value < Number.POSITIVE_INFINITY
 }

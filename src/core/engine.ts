@@ -1,7 +1,10 @@
+import { Audience } from './audience.ts'
 import { type Block, RowKind } from './block.ts'
+import { DayResults, endOfDay } from './day-results.ts'
 import { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
 import { ExitWatch } from './exit-watch.ts'
+import { plainJson } from './json.ts'
 import type { Command, Input, Output, StartInput } from './messages.ts'
 import type { Mints } from './mints.ts'
 import type { BotMoney } from './money.ts'
@@ -27,18 +30,18 @@ export class Engine implements EnginePort {
   #watch!: ExitWatch
   #exits!: Exits
   #reports!: Reports
+  #days!: DayResults
+  #audience!: Audience
   #traders: Trader[] = []
-  /** Who is shown every trade, every new token, every price update. */
-  #audience: Record<RowKind, Trader[]> = { 0: [], 1: [], 2: [], 3: [] }
-  /** Who watches a token beside that. */
-  #watchers: (Trader[] | undefined)[] = []
+  /** The first time that is of another UTC day. */
+  #dayEnds: Millis = 0
   #warmed = false
 
   /** `strategies` by the name that the bots' settings use. */
   constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active = new Int32Array(1)) {
     this.#mints = mints
     this.#strategies = strategies
-    this.active = active
+    this.active = active.fill(-1)
   }
 
   row(seq: Seq, time: Millis, block: Block, row: number): void {
@@ -46,6 +49,7 @@ export class Engine implements EnginePort {
     session.seq = seq
     session.now = time
     if (this.#warmed) this.#settle()
+    if (time >= this.#dayEnds) this.#beginDay()
     this.#dispatch(session, block, row)
     session.wants.flush()
   }
@@ -65,6 +69,7 @@ export class Engine implements EnginePort {
     session.seq = seq
     session.now = time
     if (this.#warmed) this.#settle()
+    if (time >= this.#dayEnds) this.#beginDay()
     this.#take(session, input)
     session.wants.flush()
   }
@@ -78,7 +83,7 @@ export class Engine implements EnginePort {
     const token = block.token[row] as number
     const kind = block.kind[row] as RowKind
     const lag = session.now - (block.stamp[row] as number)
-    if (lag < session.leastLagMs) session.leastLagMs = lag
+    if (lag < session.eventAge.usualMs) session.eventAge.learn(lag)
     session.block = block
     session.row = row
     if (
@@ -88,11 +93,7 @@ export class Engine implements EnginePort {
       !session.warming
     )
       this.#watch.check(token)
-    const audience = this.#audience[kind]
-    for (let index = 0; index < audience.length; index++) (audience[index] as Trader).row(block, row, token)
-    const watchers = this.#watchers[token]
-    if (watchers !== undefined)
-      for (const trader of watchers) if (!audience.includes(trader)) trader.row(block, row, token)
+    this.#audience.show(block, row, kind, token)
     session.block = undefined
   }
 
@@ -100,41 +101,51 @@ export class Engine implements EnginePort {
   #settle(): void {
     this.#warmed = false
     this.#session.prices.forgetAll()
+    for (const trader of this.#traders) trader.settle()
+  }
+
+  #beginDay(): void {
+    this.#dayEnds = endOfDay(this.#session.now)
+    for (const trader of this.#traders) this.#days.roll(trader.money)
   }
 
   #begin(start: StartInput): void {
     const session = new Session(this.outputs, this.#mints, start.plan, start.units, this.active)
     this.#session = session
+    this.#warmed = false
+    this.#dayEnds = 0
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     this.#watch = new ExitWatch(session, (position, reason) => this.#exits.sell(position, reason))
-    const desk = new Desk(session, this.#watch)
-    this.#exits = new Exits(session, desk, (bot) => this.#traders.find((trader) => trader.name === bot)?.settings)
-    this.#reports = new Reports(session, this.#watch, this.#exits, (bot) =>
-      this.#traders.find((trader) => trader.name === bot),
-    )
-    this.#watchers = []
-    this.#audience = { 0: [], 1: [], 2: [], 3: [] }
-    this.#traders = start.bots.map((settings, index) => this.#hire(session, desk, settings, index, start.money.bots))
+    this.#days = new DayResults(session)
+    const desk = new Desk(session, this.#watch, this.#days)
+    this.#exits = new Exits(session, desk, (position) => this.#sellerOf(position))
+    this.#reports = new Reports(session, this.#watch, this.#exits, this.#days, (bot) => this.#traderOf(bot))
+    this.#audience = new Audience(this.#mints)
+    this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start.money.bots))
   }
 
-  #hire(session: Session, desk: Desk, settings: BotSettings, index: number, restored: readonly BotMoney[]): Trader {
+  #hire(desk: Desk, settings: BotSettings, index: number, restored: readonly BotMoney[]): Trader {
     const strategy = this.#strategies.get(settings.strategy)
     if (strategy === undefined) throw new SluiceError(`no strategy ${settings.strategy}`)
     const money = restored.find(({ bot, account }) => bot === settings.name && account === settings.account.id)
-    const seat = {
+    const trader: Trader = new Trader(this.#session, desk, this.#days, settings, moneyOf(settings, money), strategy, {
       index,
-      setExits: (mint: string, exits: Position['exits']) => this.#exits.change(settings, mint, exits),
-      watch: (token: number, on: boolean) => this.#setWatcher(index, token, on),
-    }
-    return new Trader(
-      session,
-      desk,
-      settings,
-      money === undefined ? newBotMoney(settings) : { ...money, status: 'active', buys: [...money.buys] },
-      strategy,
-      seat,
-    )
+      setExits: (mint, exits) => this.#exits.change(settings, mint, exits),
+      watch: (token, on) => this.#audience.watch(trader, token, on),
+    })
+    return trader
+  }
+
+  #traderOf(bot: string): Trader | undefined {
+    return this.#traders.find(({ name }) => name === bot)
+  }
+
+  /** Exits are fixed when a position opens, so they hold for a bot that is not configured any more: another one of its wallet sells. */
+  #sellerOf({ bot, account }: Position): BotSettings {
+    const trader = this.#traderOf(bot) ?? this.#traders.find(({ settings }) => settings.account.id === account)
+    if (trader === undefined) throw new SluiceError(`${account} belongs to no bot of this start`)
+    return trader.settings
   }
 
   #take(session: Session, input: Input): void {
@@ -155,10 +166,8 @@ export class Engine implements EnginePort {
         this.#reports.take(input.report)
         break
       case 'wallet': {
-        const account = session.book.accounts.get(input.account)
-        if (account === undefined || input.slot < account.slot) break
-        Object.assign(account, { lamports: input.lamports, slot: input.slot })
-        session.emit({ kind: 'account', money: { ...account } })
+        const account = session.book.readWallet(input.account, input.lamports, input.slot)
+        if (account !== undefined) session.emitAccount(account)
         break
       }
       case 'plan':
@@ -172,54 +181,53 @@ export class Engine implements EnginePort {
 
   /** Second half of a start, at its own time: accounts, what is watched, timers, strategies. */
   #open(session: Session, start: StartInput): void {
+    const { book, timers } = session
+    // A halt is the operator's word for all of it, so what joins later is halted too.
+    const halted = [...book.accounts.values()].some((account) => account.halted)
     for (const { account, paperLamports } of start.bots) {
-      if (session.book.accounts.has(account.id)) continue
-      const money = {
-        account: account.id,
-        lamports: account.mode === 'live' ? null : paperLamports,
-        slot: 0,
-        halted: false,
-      }
-      session.book.accounts.set(account.id, money)
-      session.emit({ kind: 'account', money: { ...money } })
+      if (book.accounts.has(account.id)) continue
+      const money = { account: account.id, lamports: account.mode === 'live' ? null : paperLamports, slot: 0, halted }
+      book.accounts.set(account.id, money)
+      session.emitAccount(money)
     }
-    session.timers.restore(start.money.timers, start.money.nextTimer)
-    for (const position of session.book.positions.values()) this.#watch.watch(position)
-    for (const position of session.book.positions.values()) this.#exits.restore(position)
+    timers.restore(start.money.timers, start.money.nextTimer)
+    for (const position of [...book.positions.values()]) this.#restore(session, position)
+    for (const { order, state } of book.orders.values())
+      if (state === 'accepted' && order.side === 'buy')
+        this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
     for (const trader of this.#traders) {
-      for (const key of trader.strategy.keys) this.#subscribe(trader, key)
+      for (const key of trader.keys) {
+        session.wants.add(key)
+        this.#audience.subscribe(trader, key)
+      }
       trader.start()
     }
   }
 
-  #subscribe(trader: Trader, key: string): void {
-    this.#session.wants.add(key)
-    if (key === 'trades') this.#audience[RowKind.buy].push(trader)
-    if (key === 'trades') this.#audience[RowKind.sell].push(trader)
-    else if (key === 'newTokens') this.#audience[RowKind.newToken].push(trader)
-    else if (key === 'priceUpdates') this.#audience[RowKind.priceUpdate].push(trader)
-    else this.#setWatcher(trader.index, this.#mints.intern(key), true)
+  #restore(session: Session, position: Position): void {
+    session.book.settle(position)
+    if (position.state === 'closed') {
+      session.emitPosition(position)
+      this.#exits.closed(position)
+    } else {
+      this.#watch.watch(position)
+      this.#exits.restore(position)
+    }
   }
 
-  #setWatcher(index: number, token: number, on: boolean): void {
-    const trader = this.#traders[index] as Trader
-    const others = this.#watchers[token]?.filter((other) => other !== trader) ?? []
-    const left = on ? [...others, trader] : others
-    this.#watchers[token] = left.length === 0 ? undefined : left
-  }
-
-  #gap(session: Session, gap: Extract<Input, { kind: 'gap' }>): void {
-    if (gap.keys.includes('trades')) session.prices.forgetAll()
-    else for (const key of gap.keys) session.prices.forget(this.#mints.intern(key))
+  #gap(session: Session, { from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
+    if (keys.includes('trades')) session.prices.forgetAll()
+    else for (const key of keys) session.prices.forget(this.#mints.find(key))
+    const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
     for (const trader of this.#traders) {
-      if (gap.keys.some((key) => trader.keys.has(key))) trader.guard(() => trader.handlers.onGap?.(gap))
+      if (keys.some((key) => trader.keys.has(key))) trader.guard(() => trader.handlers.onGap?.(gap))
     }
   }
 
   #timer(session: Session, id: number): void {
     const timer = session.timers.fire(id)
     if (timer === undefined) return
-    const trader = this.#traders.find(({ name }) => name === timer.bot)
+    const trader = this.#traderOf(timer.bot)
     if (timer.owner === 'exits') this.#exits.timer(timer)
     else trader?.guard(() => trader.handlers.onTimer?.(timer.name))
   }
@@ -232,16 +240,18 @@ export class Engine implements EnginePort {
         break
       case 'flatten':
         this.#halt(session, true)
-        for (const position of session.book.positions.values()) this.#exits.sell(position, 'flatten')
+        this.#sellAll(session, 'flatten', () => true)
         break
       case 'sell':
-        for (const position of session.book.positions.values())
-          if (position.mint === command.mint) this.#exits.sell(position, 'sold by hand')
+        this.#sellAll(session, 'sold by hand', ({ mint }) => mint === command.mint)
         break
-      case 'signal':
-        for (const trader of this.#traders) trader.guard(() => trader.handlers.onSignal?.(command.signal, command.data))
+      case 'signal': {
+        const data = plainJson(command.data, 'signal')
+        for (const trader of this.#traders) trader.guard(() => trader.handlers.onSignal?.(command.signal, data))
         break
+      }
       case 'stop':
+        session.stopping = true
         for (const trader of this.#traders) trader.guard(() => trader.handlers.onStop?.())
     }
   }
@@ -249,20 +259,26 @@ export class Engine implements EnginePort {
   #halt(session: Session, halted: boolean): void {
     for (const account of session.book.accounts.values()) {
       account.halted = halted
-      session.emit({ kind: 'account', money: { ...account } })
+      session.emitAccount(account)
+    }
+  }
+
+  /** What is on its way in is called off, and sold where it comes all the same. */
+  #sellAll(session: Session, reason: string, which: (position: Position) => boolean): void {
+    const { book } = session
+    for (const position of book.positions.values()) {
+      if (!which(position)) continue
+      const { account, mint } = position
+      const buy = book.laneHolder({ account, mint, side: 'buy' })
+      this.#exits.sell(position, reason)
+      if (buy?.state === 'accepted') session.emit({ kind: 'cancel', orderId: buy.order.id, code: 'CANCELLED' })
     }
   }
 }
 
-function newBotMoney(settings: BotSettings): BotMoney {
-  return {
-    bot: settings.name,
-    account: settings.account.id,
-    status: 'active',
-    state: null,
-    buys: [],
-    day: -1,
-    dayRealizedLamports: ZERO,
-    dayStartUnrealizedLamports: ZERO,
-  }
+function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
+  const { name, account } = settings
+  const none = { state: null, buys: [], day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO }
+  const { state, buys, ...rest } = restored ?? { bot: name, account: account.id, ...none }
+  return { ...rest, status: 'active', state: plainJson(state, 'state'), buys: [...buys] }
 }

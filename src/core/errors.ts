@@ -8,6 +8,7 @@ export const ERRORS = {
   NO_POSITION: 'the bot holds nothing of this mint',
   MINT_OWNED: 'another bot of the same wallet holds this mint',
   MINT_DENIED: 'this mint is money itself (wSOL, USDC, USDT), not a token to trade',
+  REQUEST_INVALID: 'the strategy asked for something that is no request: see the reason for what is wrong with it',
   MINT_INVALID: 'the mint is not a base58 key of 32 bytes',
   AMOUNT_RANGE: "the amount is outside what the service accepts (0.001 SOL up to the plan's maximum)",
   SLIPPAGE_RANGE: 'the slippage is outside what the service accepts (0.1 to 50 percent)',
@@ -51,6 +52,10 @@ export const ERRORS = {
   ABSENT: 'proved: it cannot execute any more',
   CRASHED: 'the process ended while it was simulated',
   REVERSED: 'a fork took the transaction back',
+  HELD: 'it may or may not have executed, and the chain contradicts itself; `sluice resolve ORDER` says what a person can do',
+  LATE_FILL: 'it executed although it was thought not to: booked, and the position corrected',
+  SERVICE_DUPLICATE: 'the service executed one order more than once: booked, and the position corrected',
+  RESOLVED: 'a person decided that it did not execute',
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

@@ -30,18 +30,22 @@ export class ExitWatch {
 
   unwatch(position: Position): void {
     const token = this.#session.mints.intern(position.mint)
-    const left = this.#positions[token]?.filter((other) => other !== position) ?? []
+    const watched = this.#positions[token]
+    if (watched === undefined || !watched.includes(position)) return
+    const left = watched.filter((other) => other !== position)
     this.#positions[token] = left.length === 0 ? undefined : left
     this.#session.wants.drop(position.mint)
     this.#marked.delete(position)
   }
 
-  /** A buy that may still wait for its request: dropped when the price runs up by more than `maxChasePercent` before it is sent. */
+  /** A buy that waits for its request, for the first time or once more: called off when the price has run up by more than
+   *  `maxChasePercent` before it is sent. */
   await(order: Order, maxChasePercent: number): void {
     if (order.price === null) return
     const token = this.#session.mints.intern(order.mint)
     const waiting = { order, ceiling: order.price * (1 + maxChasePercent / 100) }
     this.#waiting[token] = [...(this.#waiting[token] ?? []), waiting]
+    this.#callOff(token)
   }
 
   /** It is being sent, or over. */
@@ -60,16 +64,14 @@ export class ExitWatch {
   check(token: TokenId): void {
     const price = this.#session.prices.at(token)
     if (price === undefined) return
-    for (const { order, ceiling } of this.#waiting[token] ?? []) {
-      if (price > ceiling) this.#session.emit({ kind: 'cancel', orderId: order.id, code: 'CHASED' })
-    }
+    this.#callOff(token)
     for (const position of this.#positions[token] ?? []) {
       if (position.tokens === 0n) continue
       if (price > position.highPrice) {
         position.highPrice = price
         this.#marked.add(position)
       }
-      if (position.state !== 'open' || position.exiting !== '') continue
+      if (position.exiting !== '') continue
       const reason = dueExit(position.exits, position.averagePrice, position.highPrice, price)
       if (reason !== undefined) this.#sell(position, reason)
     }
@@ -80,6 +82,17 @@ export class ExitWatch {
     const marked = [...this.#marked]
     this.#marked.clear()
     return marked
+  }
+
+  #callOff(token: TokenId): void {
+    const waiting = this.#waiting[token]
+    const price = waiting === undefined ? undefined : this.#session.prices.at(token)
+    if (waiting === undefined || price === undefined) return
+    for (const { order, ceiling } of waiting) {
+      if (!(price > ceiling)) continue
+      this.sent(order) // said once: the answer comes as a report
+      this.#session.emit({ kind: 'cancel', orderId: order.id, code: 'CHASED' })
+    }
   }
 }
 

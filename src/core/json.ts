@@ -1,32 +1,87 @@
-/** Plain JSON, and the two functions through which everything journaled goes: a bigint is written as {"$bigint":"123"}. */
+/** Plain JSON, and the two functions through which everything journaled goes: a bigint is written as {"$bigint":"123"}, and a key that
+ *  looks like that one gets one more $, so that what is written is what is read. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
+const MOST_LEVELS = 100
+const MOST_VALUES = 1_000_000
+
 export function encodeJson(value: unknown): string {
   // A replacer is called for each value, so it is left out where there is nothing to replace.
-  if (!holdsBigint(value)) return JSON.stringify(value)
+  if (!needsReplacing(value)) return JSON.stringify(value)
   return JSON.stringify(value, (_key, item: unknown) =>
-    typeof item === 'bigint' ? { $bigint: item.toString() } : item,
+    typeof item === 'bigint'
+      ? new Bigint(item)
+      : isRecord(item) && !(item instanceof Bigint)
+        ? rename(item, /^\$+bigint$/, (key) => `$${key}`)
+        : item,
   )
 }
 
-function holdsBigint(value: unknown): boolean {
+/** A bigint as it is written. */
+class Bigint {
+  readonly $bigint: string
+
+  constructor(value: bigint) {
+    this.$bigint = value.toString()
+  }
+}
+
+function needsReplacing(value: unknown): boolean {
   if (typeof value === 'bigint') return true
   if (typeof value !== 'object' || value === null) return false
-  for (const key in value) if (holdsBigint((value as Record<string, unknown>)[key])) return true
+  for (const key in value)
+    if (key.charCodeAt(0) === 36 || needsReplacing((value as Record<string, unknown>)[key])) return true
   return false
 }
 
 export function decodeJson<T>(text: string): T {
-  return JSON.parse(text, (_key, item: unknown) => (isBigint(item) ? BigInt(item.$bigint) : item)) as T
+  if (!text.includes('bigint":')) return JSON.parse(text) as T
+  return JSON.parse(text, (_key, item: unknown) =>
+    isBigint(item)
+      ? BigInt(item.$bigint)
+      : isRecord(item)
+        ? rename(item, /^\$\$+bigint$/, (key) => key.slice(1))
+        : item,
+  ) as T
 }
 
 function isBigint(item: unknown): item is { $bigint: string } {
   return (
-    typeof item === 'object' &&
-    item !== null &&
-    '$bigint' in item &&
+    isRecord(item) &&
+    Object.keys(item).length === 1 &&
     typeof item.$bigint === 'string' &&
     /^-?\d{1,40}$/.test(item.$bigint)
   )
+}
+
+function isRecord(item: unknown): item is Record<string, unknown> {
+  return typeof item === 'object' && item !== null && !Array.isArray(item)
+}
+
+/** The same object where no key matches. */
+function rename(item: Record<string, unknown>, keys: RegExp, to: (key: string) => string): Record<string, unknown> {
+  if (!Object.keys(item).some((key) => keys.test(key))) return item
+  return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys.test(key) ? to(key) : key, value]))
+}
+
+/** A frozen copy of what somebody handed over, of whom only JSON is taken: nothing that would be another value after a restart. Throws
+ *  TypeError, which names the place. */
+export function plainJson(value: unknown, name: string): Json {
+  let values = 0
+  const copy = (item: unknown, path: string, level: number): Json => {
+    if (item === null || typeof item === 'string' || typeof item === 'boolean') return item
+    if (typeof item === 'number' && Number.isFinite(item)) return item === 0 ? 0 : item // -0 is written as 0
+    if (typeof item !== 'object')
+      throw new TypeError(`${path} is ${typeof item === 'number' ? item : typeof item}, which JSON cannot hold`)
+    if (level > MOST_LEVELS || ++values > MOST_VALUES) throw new TypeError(`${name} is cyclic or too large`)
+    if (Array.isArray(item)) return Object.freeze(Array.from(item, (one, at) => copy(one, `${path}[${at}]`, level + 1)))
+    const prototype: unknown = Object.getPrototypeOf(item)
+    if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
+      throw new TypeError(`${path} is an object of a class, which JSON cannot hold`)
+    return Object.freeze(
+      Object.fromEntries(Object.entries(item).map(([key, one]) => [key, copy(one, `${path}.${key}`, level + 1)])),
+    )
+  }
+  return copy(value, name, 0)
 }

@@ -94,11 +94,20 @@ export interface Attempt {
   /** The order's price, for executors that simulate; null where there was none. */
   readonly price: number | null
   readonly armedAt: Millis
+  /** Where the chain's evidence about it begins; null where the chain was not read before, and for what is simulated. */
+  readonly baseline: Baseline | null
   state: AttemptState
   /** Once it is known; '' before. */
   signature: string
   /** Why it is where it is; '' while there is nothing to say. */
   code: ErrorCode | ''
+}
+
+/** A finalized reading of a wallet from before an attempt: nothing of it can have landed up to there. */
+export interface Baseline {
+  readonly slot: number
+  /** Blocks up to that slot. */
+  readonly height: number
 }
 
 export type ExecutorKind = 'cloud' | 'local' | 'paper'

@@ -37,7 +37,7 @@ export interface Source {
 }
 
 /** Carries one attempt out once. `done`: any number of `unknown` and provisional `filled`, then one final outcome; never from inside the
- *  call itself. Reversals and late fills come from the audit as reports. No promise crosses this seam, so a simulated executor is a timer
+ *  call itself. An `unknown` after a provisional fill is its reversal; executions after the end come from the audit, as reports. No promise crosses this seam, so a simulated executor is a timer
  *  and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
@@ -53,6 +53,7 @@ export type Outcome =
   | { kind: 'absent'; code?: ErrorCode } // proved: it cannot execute any more; ABSENT where no other code says why
   | { kind: 'acked'; signature: string } // not an end: it may land
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay held
+  | { kind: 'undecided'; reason: string } // not an end: the chain contradicts itself; a person may decide, and so may later evidence
 
 /** Lane and slot are taken in `submit`, synchronously; then one commit (tape, order, attempt, slot); then `execute`. */
 export interface GatewayPort {

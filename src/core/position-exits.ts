@@ -1,8 +1,8 @@
 import { keyOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import type { ExitRules } from './exits.ts'
-import type { Timer } from './money.ts'
-import { laneOf } from './order.ts'
+import type { OpenOrder, Timer } from './money.ts'
+import { isFullExit, type Order } from './order.ts'
 import type { Position } from './position.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
@@ -14,25 +14,31 @@ const MOST_DOUBLINGS = 6
 export class Exits {
   readonly #session: Session
   readonly #desk: Desk
-  readonly #settingsOf: (bot: string) => BotSettings | undefined
+  readonly #settingsOf: (position: Position) => BotSettings
 
-  constructor(session: Session, desk: Desk, settingsOf: (bot: string) => BotSettings | undefined) {
+  /** `settingsOf`: how the exits of a position go out. */
+  constructor(session: Session, desk: Desk, settingsOf: (position: Position) => BotSettings) {
     this.#session = session
     this.#desk = desk
     this.#settingsOf = settingsOf
   }
 
-  /** A position just opened: its longest hold begins. */
+  /** The exits of a position of which nothing else is known. */
+  usual(position: Position): ExitRules {
+    return this.#settingsOf(position).exits
+  }
+
+  /** A position just opened: its longest hold runs from then. */
   opened(position: Position): void {
-    const seconds = position.exits.maxHoldSeconds
-    if (seconds === undefined) return
-    this.#session.timers.set(
-      position.bot,
-      'exits',
-      timerName('hold', position),
-      position.openedAt + Math.round(seconds * 1000),
-      0,
-    )
+    const dueAt = holdEnds(position)
+    if (dueAt !== undefined) this.#session.timers.set(position.bot, 'exits', timerName('hold', position), dueAt, 0)
+  }
+
+  /** Nothing that is held is without its timer, whatever gave it back: a fork, or a restart. */
+  held(position: Position): void {
+    if (position.tokens === 0n || position.exiting !== '') return
+    if (this.#session.timers.find(position.bot, 'exits', timerName('hold', position)) === undefined)
+      this.opened(position)
   }
 
   /** The position is gone. */
@@ -43,68 +49,83 @@ export class Exits {
 
   /** After a restart: an exit that was due and has no open order is tried again. */
   restore(position: Position): void {
-    if (position.exiting === '' || this.#selling(position)) return
-    position.state = 'open'
-    if (this.#session.timers.find(position.bot, 'exits', timerName('retry', position)) === undefined)
-      this.retry(position)
+    this.held(position)
+    if (position.state === 'open' && position.exiting !== '' && !this.#isWaiting(position)) this.#retry(position)
   }
 
-  /** An exit is due: from now on the position is being sold. */
+  /** An exit is due: from now on the position is being sold, as soon as it holds something and whatever else sells it has ended. */
   sell(position: Position, reason: string): void {
-    if (position.tokens === 0n) return
     if (position.exiting === '') position.exiting = reason
-    const settings = this.#settingsOf(position.bot)
-    // A bot that is not configured any more still has its exits; nobody is left to send them but `flatten` under a config that names it.
-    if (settings === undefined) return
+    const sale = this.#saleOf(position)
+    if (position.tokens === 0n || sale !== undefined) {
+      this.#session.emitPosition(position)
+      if (sale?.state === 'accepted' && !isFullExit(sale.order)) this.#callOff(sale.order)
+      return
+    }
+    const settings = this.#settingsOf(position)
     const ladder = settings.exitOrders.slippageLadder
-    const placed = this.#desk.sellPosition(
-      position,
-      settings,
-      { kind: 'all' },
-      ladder.slice(Math.min(position.exitTries, ladder.length - 1)),
-      position.exiting,
-    )
-    if (placed.ok) position.exitTries++
-    this.#session.emit({ kind: 'position', position: { ...position } })
+    const steps = ladder.slice(Math.min(position.exitTries, ladder.length - 1))
+    position.exitTries++
+    this.#desk.sellPosition(position, settings, { kind: 'all' }, steps, position.exiting)
   }
 
-  /** A sale ended and left something: at once where it was only in the way of the exit, after a while where it was the exit itself. */
-  goOn(position: Position, wasExit: boolean): void {
-    if (wasExit) this.retry(position)
+  /** A position that is being sold still holds something, and nothing sells it: at once where the sale that ended was only in the way of
+   *  the exit, after a while where it was the exit itself. */
+  goOn(position: Position, ended: Order | undefined): void {
+    if (this.#isWaiting(position)) return
+    if (ended !== undefined && isFullExit(ended)) this.#retry(position)
     else this.sell(position, position.exiting)
-  }
-
-  retry(position: Position): void {
-    const retryMs = this.#settingsOf(position.bot)?.exitOrders.retryMs ?? 3000
-    const waitMs = retryMs * 2 ** Math.min(Math.max(position.exitTries - 1, 0), MOST_DOUBLINGS)
-    this.#session.timers.set(position.bot, 'exits', timerName('retry', position), this.#session.now + waitMs, 0)
   }
 
   timer(timer: Timer): void {
     const [what, mint] = timer.name.split(':') as [string, string]
     for (const position of this.#session.book.positions.values()) {
-      if (position.bot !== timer.bot || position.mint !== mint || this.#selling(position)) continue
-      this.sell(position, what === 'hold' ? `held for ${position.exits.maxHoldSeconds} s` : position.exiting)
+      if (position.bot !== timer.bot || position.mint !== mint) continue
+      if (what === 'hold') this.#holdEnded(position)
+      else if (position.exiting !== '' && this.#saleOf(position) === undefined) this.sell(position, position.exiting)
     }
   }
 
-  /** A strategy gives an open position other exits. */
+  /** A strategy gives its position other exits. */
   change(settings: BotSettings, mint: string, exits: ExitRules): boolean {
     const position = this.#session.book.positions.get(keyOf({ account: settings.account.id, mint }))
-    if (position === undefined) return false
+    if (position === undefined || position.bot !== settings.name) return false
     position.exits = exits
     this.#session.timers.clear(position.bot, 'exits', timerName('hold', position))
     if (position.tokens > 0n) this.opened(position)
-    this.#session.emit({ kind: 'position', position: { ...position } })
+    this.#session.emitPosition(position)
     return true
   }
 
-  #selling(position: Position): boolean {
-    return (
-      this.#session.book.laneHolder(laneOf({ account: position.account, mint: position.mint, side: 'sell' })) !==
-      undefined
-    )
+  /** The timer may be that of an earlier position in the same mint. */
+  #holdEnded(position: Position): void {
+    const dueAt = holdEnds(position)
+    if (dueAt !== undefined && dueAt <= this.#session.now && position.tokens > 0n)
+      this.sell(position, `held for ${position.exits.maxHoldSeconds} s`)
   }
+
+  #retry(position: Position): void {
+    const { retryMs } = this.#settingsOf(position).exitOrders
+    const waitMs = retryMs * 2 ** Math.min(Math.max(position.exitTries - 1, 0), MOST_DOUBLINGS)
+    this.#session.timers.set(position.bot, 'exits', timerName('retry', position), this.#session.now + waitMs, 0)
+  }
+
+  #isWaiting(position: Position): boolean {
+    return this.#session.timers.find(position.bot, 'exits', timerName('retry', position)) !== undefined
+  }
+
+  #saleOf({ account, mint }: Position): OpenOrder | undefined {
+    return this.#session.book.laneHolder({ account, mint, side: 'sell' })
+  }
+
+  /** A partial sale that is not out yet only stands in the way. */
+  #callOff(order: Order): void {
+    this.#session.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
+  }
+}
+
+function holdEnds({ openedAt, exits: { maxHoldSeconds } }: Position): number | undefined {
+  return maxHoldSeconds === undefined ? undefined : openedAt + Math.round(maxHoldSeconds * 1000)
 }
 
 function timerName(what: 'hold' | 'retry', position: Position): string {

@@ -1,5 +1,6 @@
 import type { ExitRules } from './exits.ts'
-import type { Lamports, Millis, TokenAmount } from './units.ts'
+import type { Fill } from './order.ts'
+import { type Lamports, lamports, type Millis, solToLamports, type TokenAmount, wholeTokens, ZERO } from './units.ts'
 
 export type PositionState = 'opening' | 'open' | 'closing' | 'closed'
 
@@ -8,6 +9,7 @@ export interface Position {
   readonly account: string
   readonly bot: string
   readonly mint: string
+  /** Follows from what is held and which orders are open; see `Book.settle`. */
   state: PositionState
   /** Base units held; 0n while opening. */
   tokens: TokenAmount
@@ -29,4 +31,84 @@ export interface Position {
   exitTries: number
   /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
   exiting: string
+}
+
+export function newPosition(
+  { account, bot, mint }: Pick<Position, 'account' | 'bot' | 'mint'>,
+  openedAt: Millis,
+  exits: ExitRules,
+): Position {
+  return {
+    account,
+    bot,
+    mint,
+    state: 'opening',
+    tokens: 0n,
+    decimals: 6,
+    costLamports: ZERO,
+    averagePrice: 0,
+    openedAt,
+    exits,
+    highPrice: 0,
+    realizedLamports: ZERO,
+    feeLamports: ZERO,
+    exitTries: 0,
+    exiting: '',
+  }
+}
+
+/** The position that a fork gives something back to. What a closed one it had earned and paid stays with the closed one, so that the sum of both is right. */
+export function reopened(position: Position): Position {
+  return position.state === 'closed' ? { ...position, realizedLamports: ZERO, feeLamports: ZERO } : position
+}
+
+/** Tokens came in; the profit, which is none. */
+export function addTokens(position: Position, fill: Fill): Lamports {
+  const opens = position.tokens === 0n
+  position.tokens += fill.tokens
+  position.decimals = fill.decimals
+  setCost(position, position.costLamports + fill.tradeLamports)
+  if (position.tokens > 0n)
+    position.averagePrice = position.costLamports / 1e9 / wholeTokens(position.tokens, position.decimals)
+  if (opens) Object.assign(position, { openedAt: fill.time, highPrice: position.averagePrice })
+  return ZERO
+}
+
+/** Tokens went out; the profit. More than was held is an execution all the same: its proceeds count, the cost cannot go below nothing. */
+export function removeTokens(position: Position, fill: Fill): Lamports {
+  const share = position.tokens === 0n ? 1 : Math.min(1, Number(fill.tokens) / Number(position.tokens))
+  const cost = Math.round(position.costLamports * share)
+  position.tokens = fill.tokens >= position.tokens ? 0n : position.tokens - fill.tokens
+  setCost(position, position.tokens === 0n ? 0 : position.costLamports - cost)
+  return earn(position, fill.tradeLamports - cost)
+}
+
+/** A fork took a buy back; the profit, which is none. */
+export function undoBuy(position: Position, fill: Fill): Lamports {
+  position.tokens = fill.tokens >= position.tokens ? 0n : position.tokens - fill.tokens
+  setCost(position, position.tokens === 0n ? 0 : position.costLamports - fill.tradeLamports)
+  return ZERO
+}
+
+/** A fork took a sale back; the profit that goes with it, negated. What was sold comes back at its average price, and where that is not
+ *  known any more at what it was sold for. */
+export function undoSale(position: Position, fill: Fill): Lamports {
+  const average = solToLamports(position.averagePrice * wholeTokens(fill.tokens, fill.decimals))
+  const cost = position.averagePrice > 0 ? average : fill.tradeLamports
+  position.tokens += fill.tokens
+  position.decimals = fill.decimals
+  setCost(position, position.costLamports + cost)
+  if (position.averagePrice === 0)
+    position.averagePrice = position.costLamports / 1e9 / wholeTokens(position.tokens, position.decimals)
+  position.highPrice = Math.max(position.highPrice, position.averagePrice)
+  return earn(position, cost - fill.tradeLamports)
+}
+
+function setCost(position: Position, cost: number): void {
+  position.costLamports = lamports(Math.max(0, cost))
+}
+
+function earn(position: Position, profit: number): Lamports {
+  position.realizedLamports = lamports(position.realizedLamports + profit)
+  return lamports(profit)
 }

@@ -9,6 +9,8 @@ const ENOUGH = 3
 
 /** Prints below this many SOL say nothing about the price. */
 export const MIN_PRINT_SOL = 0.01
+/** Nobody trades more at once: an amount above it is broken, or of another unit. */
+const MAX_PRINT_SOL = 1e5
 
 /** The robust price of every token, SOL a whole token: the median of its last sized prints. The only price that exits, limits, marks and
  *  entries act on. Flat arrays by token number: folding a row hashes nothing and allocates nothing; the median is taken when asked for. */
@@ -30,7 +32,7 @@ export class Prices {
   fold(block: Block, row: number, token: TokenId): boolean {
     const amount = block.amount[row] as number
     const price = amount / (block.size[row] as number)
-    if (!(amount >= MIN_PRINT_SOL && price > 0 && price < 1e9)) return false
+    if (!(amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9)) return false
     if (!this.#proof.proved) this.#proof.fold(price, block.price[row] as number)
     if (token >= this.#counts.length) this.#grow(token)
     const cursor = this.#cursors[token] as number
@@ -53,9 +55,10 @@ export class Prices {
   }
 
   /** Drops what was printed so far: after a gap, and between a warm-up and the start, a price must be newer than the pause. */
-  forget(token: TokenId): void {
-    if (token < this.#counts.length) this.#counts[token] = 0
-    if (token < this.#counts.length) this.#cursors[token] = 0
+  forget(token: TokenId | undefined): void {
+    if (token === undefined || token >= this.#counts.length) return
+    this.#counts[token] = 0
+    this.#cursors[token] = 0
   }
 
   forgetAll(): void {
@@ -63,10 +66,11 @@ export class Prices {
     this.#cursors.fill(0)
   }
 
-  /** One of our own fills, whose unit the chain proves; false when it contradicts the feed's, which ends the proof for good. */
-  confirm(token: TokenId, fillPrice: number): boolean {
-    const price = this.at(token)
-    return price === undefined || this.#proof.confirm(fillPrice / price)
+  /** One of our own fills, whose unit the chain proves, against the price now and the one it was decided on, since a price may fall by any
+   *  factor while a buy is under way; false when it contradicts both, and with that the feed's unit. */
+  confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
+    const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
+    return prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
   }
 
   /** Whether our own fills contradicted the feed. */
@@ -74,16 +78,17 @@ export class Prices {
     return this.#proof.contradicted
   }
 
-  #median(token: TokenId, count: number): number {
+  /** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three have made. */
+  #median(token: TokenId, seen: number): number {
     const sorted = this.#scratch
+    const count = seen & 1 ? seen : seen - 1
     for (let index = 0; index < count; index++) {
       const value = this.#rings[token * WINDOW + index] as number
       let at = index
       for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
       sorted[at] = value
     }
-    const middle = count >> 1
-    return count & 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+    return sorted[count >> 1] as number
   }
 
   #grow(token: TokenId): void {

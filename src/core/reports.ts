@@ -1,11 +1,11 @@
-import { keyOf } from './book.ts'
+import { type Booking, keyOf } from './book.ts'
+import type { DayResults } from './day-results.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import { type ExecutionReport, type Fill, isFullExit, isOpen, type Order } from './order.ts'
-import type { Position } from './position.ts'
+import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 import type { Exits } from './position-exits.ts'
 import type { Session } from './session.ts'
 import type { Trader } from './trader.ts'
-import { lamports } from './units.ts'
+import { type Lamports, lamports } from './units.ts'
 import { fillView, orderView } from './views.ts'
 
 /** What became of orders: books it, lets positions and exits follow, and tells the strategies. */
@@ -13,120 +13,131 @@ export class Reports {
   readonly #session: Session
   readonly #watch: ExitWatch
   readonly #exits: Exits
+  readonly #days: DayResults
   readonly #traderOf: (bot: string) => Trader | undefined
 
-  constructor(session: Session, watch: ExitWatch, exits: Exits, traderOf: (bot: string) => Trader | undefined) {
+  constructor(
+    session: Session,
+    watch: ExitWatch,
+    exits: Exits,
+    days: DayResults,
+    traderOf: (bot: string) => Trader | undefined,
+  ) {
     this.#session = session
     this.#watch = watch
     this.#exits = exits
+    this.#days = days
     this.#traderOf = traderOf
   }
 
+  /** Reports come in any order and more than once: an order that is neither open nor provisionally filled has no state here, and what is
+   *  said of it counts by its fill alone. */
   take(report: ExecutionReport): void {
-    const { orderId, state, code, reason } = report
-    const open = this.#session.book.move(orderId, state)
-    this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
-    if (open !== undefined && state !== 'accepted') this.#watch.sent(open.order)
-    if (report.feeLamports !== undefined && open !== undefined) this.#payFee(open.order, report.feeLamports)
-    const booked = report.fill === undefined ? undefined : this.#book(report.fill)
-    if (report.reversed !== undefined) this.#unbook(report.reversed)
-    if (open !== undefined && !isOpen(state)) this.#ended(open.order, booked === true)
-    this.#tell(report, open?.order, booked)
-  }
-
-  /** Books a fill once: true when it is new. */
-  #book(fill: Fill): boolean {
     const { book } = this.#session
-    const booked = book.book(fill)
-    if (booked === undefined) return false
-    const { position, realizedLamports } = booked
-    if (fill.side === 'buy') {
-      this.#watch.watch(position) // a late fill may open a position that nobody watched any more
-      if (position.tokens === fill.tokens) this.#opened(position)
-      this.#confirmUnit(fill)
-    } else position.exitTries = 0
-    if (position.state === 'closed') this.#forget(position)
-    this.#settleDay(fill, realizedLamports)
-    this.#session.emit({ kind: 'position', position: { ...position } })
-    this.#emitAccount(fill.account)
-    this.#traderOf(fill.bot)?.refresh(fill.mint)
-    return true
+    const { orderId, state, code, reason, fill } = report
+    const wasOpen = book.orders.has(orderId)
+    const order = book.move(orderId, state)
+    const ended = wasOpen && !isOpen(state) ? order : undefined
+    this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
+    if (order !== undefined) this.#awaitPrice(order, report)
+    const fee = order === undefined ? undefined : report.feeLamports
+    if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
+    if (ended?.side === 'buy' && state !== 'filled') this.#returnBudget(ended)
+    const reversals = report.reversed === undefined ? [] : book.unbook(report.reversed)
+    for (const reversal of reversals) this.#reversed(reversal)
+    const booking = fill === undefined ? undefined : book.book(fill)
+    if (booking !== undefined) this.#booked(booking, order)
+    const about = order ?? fill ?? reversals[0]?.fill
+    if (about === undefined) return
+    this.#follow(about, ended, booking !== undefined || reversals.length > 0 || fee !== undefined)
+    this.#tell(report, about, booking)
   }
 
-  #opened(position: Position): void {
-    const settings = this.#traderOf(position.bot)?.settings
-    if (settings !== undefined && Object.keys(position.exits).length === 0) position.exits = settings.exits
-    this.#exits.opened(position)
+  /** A buy that waits, for the first time or once more, is dropped when the price runs away. */
+  #awaitPrice(order: Order, { state }: ExecutionReport): void {
+    this.#watch.sent(order)
+    if (state === 'accepted' && order.side === 'buy')
+      this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
   }
 
-  #unbook(signature: string): void {
-    const unbooked = this.#session.book.unbook(signature)
-    if (unbooked === undefined) return
-    const { fill, position } = unbooked
-    this.#settleDay(fill, 0)
-    this.#watch.watch(position)
-    this.#session.emit({ kind: 'position', position: { ...position } })
-    this.#emitAccount(fill.account)
-    this.#traderOf(fill.bot)?.refresh(fill.mint)
-  }
-
-  /** The order is over, its lane is free. */
-  #ended(order: Order, executed: boolean): void {
-    const position = this.#session.book.positions.get(keyOf(order))
-    const trader = this.#traderOf(order.bot)
-    if (order.side === 'buy' && !executed) this.#returnBudget(trader, order)
-    if (position === undefined) return
-    if (position.tokens === 0n) {
-      position.state = 'closed'
-      this.#session.book.positions.delete(keyOf(position))
-      this.#forget(position)
-      trader?.refresh(order.mint)
-    } else if (order.side === 'sell') {
-      position.state = 'open'
-      if (position.exiting !== '') this.#exits.goOn(position, isFullExit(order))
+  #booked(booking: Booking, order: Order | undefined): void {
+    const { fill, position, realizedLamports } = booking
+    this.#watched(booking)
+    if (fill.side === 'sell') position.exitTries = 0
+    else {
+      // Of an order that had ended, so that its budget had been given back.
+      if (order === undefined) this.#useBudget(fill)
+      if (position.tokens === fill.tokens) this.#exits.opened(position)
+      this.#confirmUnit(fill, order)
     }
-    this.#session.emit({ kind: 'position', position: { ...position } })
+    this.#settleMoney(fill, realizedLamports - fill.feeLamports)
   }
 
-  #forget(position: Position): void {
-    this.#watch.unwatch(position)
-    this.#exits.closed(position)
+  #reversed(reversal: Booking): void {
+    this.#watched(reversal)
+    this.#settleMoney(reversal.fill, reversal.realizedLamports + reversal.fill.feeLamports)
+  }
+
+  /** A late fill, or a fork, may give a position that nobody watches any more, and the bot's exits are those that are left. */
+  #watched({ position, isNew }: Booking): void {
+    if (isNew) position.exits = this.#exits.usual(position)
+    this.#watch.watch(position)
+  }
+
+  /** The position follows what is held and which orders are open, and its exits follow the position. */
+  #follow(about: Pick<Order, 'account' | 'mint' | 'bot'>, ended: Order | undefined, moved: boolean): void {
+    const { book } = this.#session
+    const position = book.positions.get(keyOf(about))
+    if (position === undefined) return
+    const before = position.state
+    book.settle(position)
+    if (position.state === 'closed') {
+      this.#watch.unwatch(position)
+      this.#exits.closed(position)
+    }
+    this.#traderOf(position.bot)?.refresh(position.mint)
+    if (moved || ended !== undefined || position.state !== before) this.#session.emitPosition(position)
+    this.#exits.held(position)
+    if (position.state === 'open' && position.exiting !== '') this.#exits.goOn(position, ended)
   }
 
   /** What was asked for and not bought does not count against the hour. */
-  #returnBudget(trader: Trader | undefined, order: Order): void {
+  #returnBudget({ bot, time, size }: Order): void {
+    const trader = this.#traderOf(bot)
     const index =
       trader?.money.buys.findIndex(
-        (buy) => buy.time === order.time && order.size.kind === 'sol' && buy.lamports === order.size.lamports,
+        (buy) => buy.time === time && size.kind === 'sol' && buy.lamports === size.lamports,
       ) ?? -1
     if (trader === undefined || index < 0) return
     trader.money.buys.splice(index, 1)
     this.#session.emitBot(trader.money)
   }
 
-  #payFee(order: Order, feeLamports: number): void {
-    const account = this.#session.book.accounts.get(order.account)
-    if (account !== undefined && account.lamports !== null) account.lamports = lamports(account.lamports - feeLamports)
-    const position = this.#session.book.positions.get(keyOf(order))
-    if (position !== undefined) position.feeLamports = lamports(position.feeLamports + feeLamports)
-    const trader = this.#traderOf(order.bot)
-    if (trader !== undefined)
-      trader.money.dayRealizedLamports = lamports(trader.money.dayRealizedLamports - feeLamports)
-    if (trader !== undefined) this.#session.emitBot(trader.money)
-    this.#emitAccount(order.account)
+  #useBudget({ bot, tradeLamports }: Fill): void {
+    this.#traderOf(bot)?.money.buys.push({ time: this.#session.now, lamports: tradeLamports })
   }
 
-  #settleDay(fill: Fill, realizedLamports: number): void {
-    const trader = this.#traderOf(fill.bot)
-    if (trader === undefined) return
-    trader.money.dayRealizedLamports = lamports(trader.money.dayRealizedLamports + realizedLamports - fill.feeLamports)
-    this.#session.emitBot(trader.money)
+  #payFee(order: Order, feeLamports: Lamports): void {
+    const { book } = this.#session
+    const account = book.accounts.get(order.account)
+    if (account !== undefined && account.lamports !== null) account.lamports = lamports(account.lamports - feeLamports)
+    const position = book.positions.get(keyOf(order))
+    if (position !== undefined) position.feeLamports = lamports(position.feeLamports + feeLamports)
+    this.#settleMoney(order, -feeLamports)
+  }
+
+  #settleMoney({ bot, account }: Pick<Order, 'bot' | 'account'>, resultLamports: number): void {
+    const trader = this.#traderOf(bot)
+    if (trader !== undefined) this.#days.book(trader.money, resultLamports)
+    const money = this.#session.book.accounts.get(account)
+    if (money !== undefined) this.#session.emitAccount(money)
   }
 
   /** The chain says what a token costs; a feed whose unit is another one must not move money. */
-  #confirmUnit(fill: Fill): void {
-    const price = fillView(fill).price
-    if (this.#session.prices.confirm(this.#session.mints.intern(fill.mint), price)) return
+  #confirmUnit(fill: Fill, order: Order | undefined): void {
+    const { price } = fillView(fill)
+    if (!(price > 0 && price < Number.POSITIVE_INFINITY)) return
+    if (this.#session.prices.confirm(this.#session.mints.intern(fill.mint), price, order?.price ?? undefined)) return
     this.#session.emit({
       kind: 'alarm',
       bot: fill.bot,
@@ -135,24 +146,13 @@ export class Reports {
     })
   }
 
-  #emitAccount(id: string): void {
-    const account = this.#session.book.accounts.get(id)
-    if (account !== undefined) this.#session.emit({ kind: 'account', money: { ...account } })
-  }
-
-  #tell(report: ExecutionReport, order: Order | undefined, newFill: boolean | undefined): void {
-    const known = order ?? report.fill
-    const trader = known === undefined ? undefined : this.#traderOf(known.bot)
-    if (known === undefined || trader === undefined) return
-    const view = trader.viewOf(this.#session.mints.intern(known.mint))
-    const { fill } = report
-    if (fill !== undefined && newFill === true) trader.guard(() => trader.handlers.onFill?.(fillView(fill), view))
-    const told = orderView(
-      { id: report.orderId, mint: known.mint, side: known.side },
-      report.state,
-      report.code,
-      report.reason,
-    )
+  #tell(report: ExecutionReport, about: Order | Fill, booking: Booking | undefined): void {
+    const trader = this.#traderOf(about.bot)
+    if (trader === undefined) return
+    const { orderId, state, code, reason } = report
+    const view = trader.viewOf(this.#session.mints.intern(about.mint))
+    if (booking !== undefined) trader.guard(() => trader.handlers.onFill?.(fillView(booking.fill), view))
+    const told = orderView({ id: orderId, mint: about.mint, side: about.side }, state, code, reason)
     trader.guard(() => trader.handlers.onOrder?.(told, view))
   }
 }

@@ -41,8 +41,9 @@ export function checkRanges(
       reason: `${formatSol(amount)} SOL is outside 0.001 to ${formatSol(plan.maxBuyLamports)} SOL`,
     }
   }
-  if (!(orders.slippagePercent >= 0.1 && orders.slippagePercent <= 50)) {
-    return { code: 'SLIPPAGE_RANGE', reason: `slippage ${orders.slippagePercent} % is outside 0.1 to 50 %` }
+  const slippage = orders.slippagePercent
+  if (!Number.isFinite(slippage) || slippage < 0.1 || slippage > 50) {
+    return { code: 'SLIPPAGE_RANGE', reason: `slippage ${slippage} % is outside 0.1 to 50 %` }
   }
   const fee = orders.priorityFeeLamports
   if (fee !== null && (fee < 10_000 || fee > MOST_PRIORITY_FEE)) {
@@ -56,7 +57,7 @@ export interface Exposure {
   readonly openPositions: number
   /** Whether the mint would be one more position. */
   readonly newPosition: boolean
-  /** SOL already asked for this mint: cost of what is held and open buys. */
+  /** SOL in this mint already: what is held, at cost. An open buy of it holds the lane. */
   readonly mintLamports: number
   /** Realised and unrealised result of the UTC day, at what selling now would bring. */
   readonly dayLamports: number

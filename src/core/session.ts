@@ -1,8 +1,10 @@
 import type { Block } from './block.ts'
 import { Book } from './book.ts'
+import { EventAge } from './event-age.ts'
 import type { FeedStatus, Output, UnitSettings } from './messages.ts'
 import type { Mints } from './mints.ts'
-import type { BotMoney } from './money.ts'
+import type { AccountMoney, BotMoney } from './money.ts'
+import type { Position } from './position.ts'
 import { Prices } from './price.ts'
 import type { Plan } from './settings.ts'
 import type { Stage } from './stage.ts'
@@ -24,13 +26,13 @@ export class Session implements Stage {
   feed: FeedStatus = 'down'
   /** Strategies are being shown the past: what they ask for is discarded. */
   warming = false
+  /** The process ends: nothing is bought any more. */
+  stopping = false
   nextOrder = 1
   /** The row being handled; undefined while an input is. */
   block: Block | undefined
   row = 0
-  /** The smallest arrival less service timestamp seen: what two clocks and the way differ by, so that more than it is age. */
-  leastLagMs = Number.POSITIVE_INFINITY
-
+  readonly eventAge = new EventAge()
   /** Which bot's handler runs now; -1 for none. */
   readonly active: Int32Array
 
@@ -49,16 +51,24 @@ export class Session implements Stage {
     if (!this.warming) this.outputs.push(output)
   }
 
-  /** A bot's money changed; a copy goes out, since the original goes on. */
+  // What goes out is a copy: the original goes on, and the journal may look at it later.
+
   emitBot(money: BotMoney): void {
     this.emit({ kind: 'bot', money: { ...money, buys: [...money.buys] } })
+  }
+
+  emitAccount(money: AccountMoney): void {
+    this.emit({ kind: 'account', money: { ...money } })
+  }
+
+  emitPosition(position: Position): void {
+    this.emit({ kind: 'position', position: { ...position } })
   }
 
   /** How much older than usual the row being handled is, ms; 0 when none is. */
   eventAgeMs(): number {
     if (this.block === undefined) return 0
-    const lag = this.now - (this.block.stamp[this.row] as number)
-    return Number.isFinite(lag) ? lag - this.leastLagMs : 0
+    return this.eventAge.of(this.now - (this.block.stamp[this.row] as number))
   }
 
   price(mint: string): number | undefined {

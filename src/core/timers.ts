@@ -46,15 +46,10 @@ export class Timers {
   fire(id: number): Timer | undefined {
     const timer = this.#byId.get(id)
     if (timer === undefined) return undefined
-    this.clear(timer.bot, timer.owner, timer.name)
-    if (timer.everyMs > 0)
-      this.set(
-        timer.bot,
-        timer.owner,
-        timer.name,
-        Math.max(timer.at, this.#stage.now - timer.everyMs) + timer.everyMs,
-        timer.everyMs,
-      )
+    const { bot, owner, name, at, everyMs } = timer
+    const next = at + everyMs
+    if (everyMs > 0) this.set(bot, owner, name, next > this.#stage.now ? next : this.#stage.now + everyMs, everyMs)
+    else this.clear(bot, owner, name)
     return timer
   }
 

@@ -1,41 +1,58 @@
 import { type Block, NewToken, PriceUpdate, RowKind, Trade } from './block.ts'
 import { keyOf } from './book.ts'
 import { BotHandle, type Host, type Seat } from './bot-handle.ts'
+import type { DayResults } from './day-results.ts'
 import type { Desk } from './desk.ts'
+import { plainJson } from './json.ts'
 import type { BotMoney } from './money.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Handlers, Strategy } from './strategy.ts'
 import { HeldView, TokenView } from './views.ts'
 
+const LONGEST_REASON = 500
+
 /** One bot in the engine: its strategy, and the tokens as it sees them. */
 export class Trader implements Host {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly strategy: Strategy
   /** Keys of its own, which decide what reaches it. */
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
+  starting = false
   readonly #session: Session
+  readonly #strategy: Strategy
   readonly #seat: Seat
   readonly #tokens: (TokenView | undefined)[] = []
   readonly #bot: BotHandle
-  starting = false
+  /** Why its strategy failed during the warm-up, where nothing can be said. */
+  #unsaid: string | undefined
 
-  constructor(session: Session, desk: Desk, settings: BotSettings, money: BotMoney, strategy: Strategy, seat: Seat) {
+  constructor(
+    session: Session,
+    desk: Desk,
+    days: DayResults,
+    settings: BotSettings,
+    money: BotMoney,
+    strategy: Strategy,
+    seat: Seat,
+  ) {
     this.#session = session
     this.settings = settings
     this.money = money
-    this.strategy = strategy
+    this.#strategy = strategy
     this.#seat = seat
     this.keys = new Set(strategy.keys)
-    this.#bot = new BotHandle(session, desk, this, seat)
+    this.#bot = new BotHandle(session, desk, days, this, seat)
   }
 
   start(): void {
     this.starting = true
     this.guard(() => {
-      this.handlers = this.strategy.start(this.settings.params, this.#bot)
+      const handlers: unknown = this.#strategy.start(plainJson(this.settings.params, 'params'), this.#bot)
+      if (typeof handlers !== 'object' || handlers === null || 'then' in handlers)
+        throw new TypeError('start has to return its handlers, at once')
+      this.handlers = handlers
     })
     this.starting = false
   }
@@ -52,37 +69,39 @@ export class Trader implements Host {
       else if (kind === RowKind.newToken) handlers.onNewToken?.(new NewToken(block, row), view)
       else handlers.onPriceUpdate?.(new PriceUpdate(block, row), view)
     } catch (error) {
-      this.broke(error)
+      this.#broke(error)
     }
     active[0] = -1
   }
 
   /** Runs a handler; a strategy that throws goes to exits only, the others go on. */
   guard(run: () => void): void {
-    this.#session.active[0] = this.#seat.index
+    const { active } = this.#session
+    const before = active[0] as number
+    active[0] = this.#seat.index
     try {
       run()
     } catch (error) {
-      this.broke(error)
+      this.#broke(error)
     }
-    this.#session.active[0] = -1
+    active[0] = before
   }
 
-  broke(error: unknown): void {
-    this.handlers = {}
-    this.money.status = 'exits-only'
-    const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    this.#session.emitBot(this.money)
-    this.#session.emit({ kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason })
+  /** After the warm-up: what happened in it is said now. */
+  settle(): void {
+    if (this.#unsaid !== undefined) this.#sayBroken(this.#unsaid)
+    this.#unsaid = undefined
   }
 
   viewOf(token: number): TokenView {
     const known = this.#tokens[token]
     if (known !== undefined) return known
-    const view = new TokenView(this.#session, token, this.strategy.token?.())
+    const view = new TokenView(this.#session, token)
     this.#tokens[token] = view
-    const position = this.#session.book.positions.get(keyOf({ account: this.settings.account.id, mint: view.mint }))
-    if (position?.bot === this.name) view.held = new HeldView(this.#session, position)
+    this.guard(() => {
+      view.state = this.#strategy.token?.()
+    })
+    this.refresh(view.mint)
     return view
   }
 
@@ -91,7 +110,7 @@ export class Trader implements Host {
     const view = this.viewOf(this.#session.mints.intern(mint))
     const position = this.#session.book.positions.get(keyOf({ account: this.settings.account.id, mint }))
     if (position === undefined || position.bot !== this.name) view.held = undefined
-    else if (view.held?.position !== position) view.held = new HeldView(this.#session, position)
+    else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#session, position)
     return view
   }
 
@@ -99,7 +118,26 @@ export class Trader implements Host {
     return this.settings.name
   }
 
-  get index(): number {
-    return this.#seat.index
+  #broke(error: unknown): void {
+    this.handlers = {}
+    this.money.status = 'exits-only'
+    const reason = describe(error)
+    if (this.#session.warming) this.#unsaid = reason
+    else this.#sayBroken(reason)
+  }
+
+  #sayBroken(reason: string): void {
+    this.#session.emitBot(this.money)
+    this.#session.emit({ kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason })
+  }
+}
+
+/** What was thrown may be anything, and may throw itself when it is looked at. */
+function describe(error: unknown): string {
+  try {
+    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+    return text.slice(0, LONGEST_REASON)
+  } catch {
+    return 'it threw something that cannot be shown'
   }
 }

@@ -14,6 +14,8 @@ export class UnitProof {
   #reference = 0
   #agreed = 0
   #disagreed = 0
+  /** Own fills that agreed, less those that did not. */
+  #fills = 0
 
   constructor(units: UnitSettings) {
     this.#proved = units.tradeAmount === 'sol'
@@ -40,9 +42,12 @@ export class UnitProof {
     if (this.#agreed >= NEEDED && this.#agreed >= 3 * this.#disagreed) this.#proved = true
   }
 
-  /** `ratio` of our fill's price to the robust price; false when the unit cannot be what it was taken for. */
-  confirm(ratio: number): boolean {
-    if (ratio < CONTRADICTION && ratio > 1 / CONTRADICTION) return true
+  /** `ratios` of our fill's price to the feed's prices that it should be near to; false where it is near to none. The unit then cannot be
+   *  what it was taken for, and the proof ends for good; unless more of our fills have agreed: it was that price which ran away. */
+  confirm(ratios: readonly number[]): boolean {
+    const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
+    this.#fills += agrees ? 1 : -1
+    if (agrees || this.#fills >= 0) return agrees
     this.#proved = false
     this.#contradicted = true
     return false

@@ -12,18 +12,17 @@ export class TokenView implements Token<unknown> {
   readonly mint: string
   readonly #session: Session
   readonly #token: number
-  state: unknown
+  state: unknown = undefined
   /** This bot's position in it. */
   held: HeldView | undefined
   /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
   refusedCode = ''
   refusedAt: Millis = 0
 
-  constructor(session: Session, token: number, state: unknown) {
+  constructor(session: Session, token: number) {
     this.#session = session
     this.#token = token
     this.mint = session.mints.list[token] as string
-    this.state = state
   }
 
   get price(): number | undefined {
@@ -37,43 +36,47 @@ export class TokenView implements Token<unknown> {
 
 /** A position in SOL and whole tokens; reads through, so it may be kept. */
 export class HeldView implements PositionView {
-  readonly position: Position
+  readonly #position: Position
   readonly #session: Session
 
   constructor(session: Session, position: Position) {
     this.#session = session
-    this.position = position
+    this.#position = position
+  }
+
+  shows(position: Position): boolean {
+    return this.#position === position
   }
 
   get mint(): string {
-    return this.position.mint
+    return this.#position.mint
   }
   get state(): PositionState {
-    return this.position.state
+    return this.#position.state
   }
   get tokens(): number {
-    return wholeTokens(this.position.tokens, this.position.decimals)
+    return wholeTokens(this.#position.tokens, this.#position.decimals)
   }
   get costSol(): number {
-    return lamportsToSol(this.position.costLamports)
+    return lamportsToSol(this.#position.costLamports)
   }
   get averagePrice(): number {
-    return this.position.averagePrice
+    return this.#position.averagePrice
   }
   get openedAt(): Millis {
-    return this.position.openedAt
+    return this.#position.openedAt
   }
   get highPrice(): number {
-    return this.position.highPrice
+    return this.#position.highPrice
   }
   get valueSol(): number | undefined {
-    return liquidationSol(this.position, this.#session.price(this.position.mint))
+    return liquidationSol(this.#position, this.#session.price(this.#position.mint))
   }
   get realizedSol(): number {
-    return lamportsToSol(this.position.realizedLamports)
+    return lamportsToSol(this.#position.realizedLamports)
   }
   get exits(): ExitRules {
-    return this.position.exits
+    return { ...this.#position.exits }
   }
 }
 

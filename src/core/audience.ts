@@ -1,0 +1,41 @@
+import { type Block, RowKind } from './block.ts'
+import type { Mints } from './mints.ts'
+import type { Trader } from './trader.ts'
+
+/** Who is shown which market rows: a row reaches a bot if one of its own keys covers it. */
+export class Audience {
+  readonly #mints: Mints
+  /** Who is shown every trade, every new token, every price update. */
+  readonly #firehoses: Record<RowKind, Trader[]> = { 0: [], 1: [], 2: [], 3: [] }
+  /** Who watches a token beside that. */
+  readonly #watchers: (Trader[] | undefined)[] = []
+
+  constructor(mints: Mints) {
+    this.#mints = mints
+  }
+
+  /** `trades`, `newTokens`, `priceUpdates`, or a mint. */
+  subscribe(trader: Trader, key: string): void {
+    if (key === 'trades') {
+      this.#firehoses[RowKind.buy].push(trader)
+      this.#firehoses[RowKind.sell].push(trader)
+    } else if (key === 'newTokens') this.#firehoses[RowKind.newToken].push(trader)
+    else if (key === 'priceUpdates') this.#firehoses[RowKind.priceUpdate].push(trader)
+    else this.watch(trader, this.#mints.intern(key), true)
+  }
+
+  /** Shows a trader the rows of one token, or no longer. Lists are replaced, not changed: one may be being gone through. */
+  watch(trader: Trader, token: number, on: boolean): void {
+    const others = this.#watchers[token]?.filter((other) => other !== trader) ?? []
+    const left = on ? [...others, trader] : others
+    this.#watchers[token] = left.length === 0 ? undefined : left
+  }
+
+  show(block: Block, row: number, kind: RowKind, token: number): void {
+    const all = this.#firehoses[kind]
+    for (let index = 0; index < all.length; index++) (all[index] as Trader).row(block, row, token)
+    const watchers = this.#watchers[token]
+    if (watchers === undefined) return
+    for (const trader of watchers) if (!all.includes(trader)) trader.row(block, row, token)
+  }
+}

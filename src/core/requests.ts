@@ -1,0 +1,115 @@
+import type { ExitRules } from './exits.ts'
+import type { Size } from './order.ts'
+import type { Position } from './position.ts'
+import type { Veto } from './risk.ts'
+import type { OrderSettings } from './settings.ts'
+import type { BuyOptions, SellOptions } from './strategy.ts'
+import { baseUnits, type Lamports, type Millis, solToLamports, wholeTokens } from './units.ts'
+
+// What strategies ask for, in the engine's units. A strategy is anybody's code: what it hands over may be any value at all.
+
+export interface BuyRequest {
+  readonly amount: Lamports
+  readonly orders: Pick<OrderSettings, 'slippagePercent' | 'priorityFeeLamports'>
+  readonly ttlMs: Millis
+  readonly exits: ExitRules
+  readonly scaleIn: boolean
+  readonly reason: string
+}
+
+export interface SellRequest {
+  readonly size: Size
+  readonly reason: string
+}
+
+const LONGEST_TEXT = 500
+const MOST_TTL_SECONDS = 86_400
+/** Beyond any plan's largest order; what is no amount at all is none, and so outside of every range. */
+const MOST_SOL = 1e6
+
+/** Each exit: above 0, and up to this. */
+const EXIT_BOUNDS: Readonly<Record<keyof ExitRules, number>> = {
+  stopLossPercent: 99.999_999,
+  takeProfitPercent: 1e6,
+  trailingPercent: 99.999_999,
+  maxHoldSeconds: 1e9,
+}
+
+/** Amounts, slippage and fee are left to `checkRanges`. */
+export function readBuy(options: BuyOptions, settings: OrderSettings): BuyRequest | Veto {
+  const exits = readExits(options.exits ?? {})
+  const reason = readText(options.reason)
+  const ttlMs = options.ttlSeconds === undefined ? settings.ttlMs : Math.round(options.ttlSeconds * 1000)
+  if (reason === undefined) return invalid('reason is no text')
+  if (!(ttlMs > 0 && ttlMs <= MOST_TTL_SECONDS * 1000)) return invalid(`ttlSeconds is ${options.ttlSeconds}`)
+  if (typeof exits === 'string') return invalid(exits)
+  return {
+    amount: lamportsOf(options.sol),
+    orders: {
+      slippagePercent: options.slippagePercent ?? settings.slippagePercent,
+      priorityFeeLamports:
+        options.priorityFeeSol === undefined ? settings.priorityFeeLamports : lamportsOf(options.priorityFeeSol),
+    },
+    ttlMs,
+    exits,
+    scaleIn: options.scaleIn === true,
+    reason,
+  }
+}
+
+export function readSell(options: SellOptions, position: Pick<Position, 'tokens' | 'decimals'>): SellRequest | Veto {
+  const { all, percent, tokens, reason: text } = options as Partial<Record<string, unknown>>
+  const reason = readText(text)
+  if (reason === undefined) return invalid('reason is no text')
+  if ([all, percent, tokens].filter((size) => size !== undefined).length !== 1)
+    return invalid('give one of all, percent and tokens')
+  if (all !== undefined) return all === true ? { size: { kind: 'all' }, reason } : invalid('all is not true')
+  const size = percent === undefined ? sizeOfTokens(tokens, position) : sizeOfPercent(percent)
+  return typeof size === 'string' ? invalid(size) : { size, reason }
+}
+
+/** The exits that are named; what is wrong with them where something is. */
+export function readExits(exits: unknown): ExitRules | string {
+  if (typeof exits !== 'object' || exits === null) return 'exits is no object'
+  const rules: { -readonly [K in keyof ExitRules]: ExitRules[K] } = {}
+  for (const [name, value] of Object.entries(exits)) {
+    if (value === undefined) continue
+    if (!Object.hasOwn(EXIT_BOUNDS, name)) return `there is no exit ${name.slice(0, 40)}`
+    const bound = EXIT_BOUNDS[name as keyof ExitRules]
+    if (typeof value !== 'number' || !(value > 0 && value <= bound)) return `${name} is ${describe(value)}`
+    rules[name as keyof ExitRules] = value
+  }
+  return rules
+}
+
+/** Cut where it is too long for anybody to read; undefined for what is no text. */
+export function readText(text: unknown, longest = LONGEST_TEXT): string | undefined {
+  return typeof text === 'string' ? text.slice(0, longest) : undefined
+}
+
+function sizeOfPercent(percent: unknown): Size | string {
+  const rounded = typeof percent === 'number' ? Math.floor(percent * 100) / 100 : Number.NaN
+  if (!(rounded > 0)) return `percent is ${describe(percent)}`
+  return rounded >= 100 ? { kind: 'all' } : { kind: 'percent', percent: rounded }
+}
+
+/** As many whole tokens as the strategy is shown are all, though a double may fall short of them by some base units. */
+function sizeOfTokens(tokens: unknown, position: Pick<Position, 'tokens' | 'decimals'>): Size | string {
+  if (!Number.isFinite(tokens)) return `tokens is ${describe(tokens)}`
+  const { decimals } = position
+  if ((tokens as number) >= wholeTokens(position.tokens, decimals)) return { kind: 'all' }
+  const units = baseUnits(tokens as number, decimals)
+  return units > 0n ? { kind: 'tokens', tokens: units, decimals } : `tokens is ${describe(tokens)}`
+}
+
+function lamportsOf(sol: unknown): Lamports {
+  return solToLamports(Number.isFinite(sol) ? Math.min(Math.max(sol as number, 0), MOST_SOL) : 0)
+}
+
+function describe(value: unknown): string {
+  return typeof value === 'number' ? String(value) : `a ${typeof value}`
+}
+
+function invalid(reason: string): Veto {
+  return { code: 'REQUEST_INVALID', reason }
+}
