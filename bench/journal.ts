@@ -247,7 +247,7 @@ function writeOrder(journal: OpenJournal, number: number, seq: number): void {
   const attempt: Attempt = {
     ...{ id: `o${number}.1`, orderId: order.id, ...about, executor: 'cloud', side: 'buy', class: 'entry' },
     ...{ size: order.size, slippagePercent: 5, priorityFeeLamports: null, price: 1e-7, armedAt: seq },
-    ...{ state: 'armed', signature: '', code: '' },
+    ...{ baseline: null, state: 'armed', signature: '', code: '' },
   }
   journal.output(seq, seq, 0, { kind: 'order', order })
   journal.write({ kind: 'slot', slot: { key: 'k', id: number, boot: 'b', takenAt: BigInt(seq), doneAt: null } })

@@ -3,7 +3,8 @@ import { decodeJson } from '../core/json.ts'
 import type { Input, Output, StartInput } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
-import type { RowSlice, TapeReader } from './tape-reader.ts'
+import type { Slice } from './block-encoder.ts'
+import type { TapeReader } from './tape-reader.ts'
 
 /** One start of one process. */
 export interface Segment {
@@ -23,7 +24,7 @@ export interface Segment {
 /** What happened in a segment, in the order of its seqs; the outputs of a row or input come right behind it, so a slice ends with a row that
  *  had outputs. The first item is the start. */
 export type SegmentItem =
-  | ({ readonly kind: 'rows' } & RowSlice)
+  | ({ readonly kind: 'rows' } & Slice)
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
   | {
       readonly kind: 'output'
@@ -123,7 +124,7 @@ export class SegmentReplay {
 }
 
 /** The rows of a slice, cut behind each that had outputs. */
-function* cut(slice: RowSlice, outputs: Peeked<StreamRow & { n: number }>): Generator<SegmentItem, void, undefined> {
+function* cut(slice: Slice, outputs: Peeked<StreamRow & { n: number }>): Generator<SegmentItem, void, undefined> {
   const { block, to } = slice
   const lastSeq = slice.firstSeq + to - slice.from - 1
   let { from, firstSeq } = slice

@@ -3,6 +3,7 @@ import type { Block } from '../core/block.ts'
 import { SluiceError } from '../core/errors.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
+import type { Slice } from './block-encoder.ts'
 import { type BlockRow, checksumOf, SCAN_COLUMNS, TEXT_COLUMNS, type TextRow } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
@@ -11,14 +12,6 @@ import { partOf, type Run, TapeBlock } from './tape-block.ts'
 export interface SeqRange {
   readonly from: Seq
   readonly to: Seq
-}
-
-/** A stretch of rows of one block whose seqs count up by one. */
-export interface RowSlice {
-  readonly block: Block
-  readonly from: number
-  readonly to: number
-  readonly firstSeq: Seq
 }
 
 /** Blocks of the tape, in the order of their seqs. */
@@ -53,7 +46,7 @@ export class TapeReader {
     }
   }
 
-  /** The rows of the range alone, as blocks without a gap in seq inside them or not: for who needs no seq. */
+  /** The rows of the range and no others, as blocks: for those who need no seq. */
   *rows(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
     for (const block of this.blocks(mints, range)) {
       const from = rowAt(block, range.from)
@@ -63,7 +56,7 @@ export class TapeReader {
   }
 
   /** The rows of the range as stretches that know their seqs. */
-  *slices(mints: Mints, range: SeqRange): Generator<RowSlice, void, undefined> {
+  *slices(mints: Mints, range: SeqRange): Generator<Slice, void, undefined> {
     for (const block of this.blocks(mints, range)) yield* slicesOf(block, range)
   }
 
@@ -106,7 +99,7 @@ export class TapeReader {
   }
 }
 
-function* slicesOf(block: TapeBlock, range: SeqRange): Generator<RowSlice, void, undefined> {
+function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, void, undefined> {
   for (const [index, run] of block.runs.entries()) {
     const end = block.runs[index + 1]?.row ?? block.length
     const from = Math.max(run.row, run.row + range.from - run.seq)

@@ -30,6 +30,8 @@ const options = {
 
 type Row = Record<string, unknown>
 
+const CLI = 'sqlite3'
+
 /** Clients that know nothing of us. Each gives the rows of a query as objects; numbers come through JSON. */
 const clients: { name: string; query: (path: string, sql: string) => Row[]; missing: boolean }[] = [
   {
@@ -44,8 +46,8 @@ const clients: { name: string; query: (path: string, sql: string) => Row[]; miss
   },
   {
     name: 'sqlite3 on the command line',
-    missing: spawnSync('sqlite3', ['--version']).status !== 0,
-    query: (path, sql) => JSON.parse(execFileSync('sqlite3', ['-json', path, sql], { encoding: 'utf8' }) || '[]'),
+    missing: spawnSync(CLI, ['--version']).status !== 0,
+    query: (path, sql) => JSON.parse(execFileSync(CLI, ['-json', path, sql], { encoding: 'utf8' }) || '[]'),
   },
   {
     name: "python's sqlite3",
