@@ -1,5 +1,5 @@
 import assert from '../core/assert.ts'
-import { ATTEMPT_MOVES, type Attempt, type AttemptState } from '../core/order.ts'
+import { ATTEMPT_MOVES, type Attempt, type AttemptState, type Fill } from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
 import { codeOf } from './retry.ts'
 import type { WorkingOrder } from './working-order.ts'
@@ -22,10 +22,16 @@ export function nextAttempt(working: WorkingOrder, armedAt: number): Attempt {
     priorityFeeLamports: order.priorityFeeLamports,
     price: order.price,
     armedAt,
+    baseline: route.baseline?.() ?? null,
     state: route.kind === 'local' ? 'built' : 'armed',
     signature: '',
     code: '',
   }
+}
+
+/** What had ended otherwise has executed. */
+export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
+  return { ...attempt, state: 'filled', signature, code: 'LATE_FILL' }
 }
 
 /** Moves the attempt to where the outcome puts it. A move that the table does not know is a bug of the executor's. */
@@ -52,6 +58,9 @@ export function advance(attempt: Attempt, outcome: Outcome): void {
     case 'reverted':
       attempt.signature = outcome.signature
       attempt.code = outcome.code
+      return
+    case 'undecided':
+      attempt.code = 'HELD'
       return
     default:
       attempt.code = codeOf(outcome)

@@ -2,17 +2,17 @@ import assert from '../core/assert.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { Input } from '../core/messages.ts'
 import type { OpenOrder } from '../core/money.ts'
-import { type Attempt, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import { type Attempt, type Fill, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
 import type { Cancel, Clock, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
-import { advance, nextAttempt } from './attempt.ts'
+import { advance, filledLate, nextAttempt } from './attempt.ts'
 import { failpoint } from './failpoint.ts'
 import { Lanes } from './lanes.ts'
 import type { Limiter } from './limiter.ts'
 import { Refusals } from './refusals.ts'
-import { type NumberedReport, type ReportDetails, Reports } from './reports.ts'
+import { detailsOf, type NumberedReport, type ReportDetails, Reports } from './reports.ts'
 import { endRequest } from './request.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
-import { isWaiting, type Route, takeUp, type WorkingOrder, workingOrder } from './working-order.ts'
+import { isWaiting, type Route, takeUp, triesOf, type WorkingOrder, workingOrder } from './working-order.ts'
 
 /** An entry that finds no free slot for so long, or within its time to live, is refused. */
 const ENTRY_WAIT_MS = 2_000
@@ -93,6 +93,22 @@ export class Gateway implements GatewayPort {
       const { attempt, route } = working
       if (attempt !== undefined) route.executor.resume(attempt, (outcome) => this.#settle(working, attempt, outcome))
       else if (isWaiting(working)) this.#enqueue(working, false)
+    }
+  }
+
+  /** The chain shows, finally, that an attempt executed which had ended otherwise, or executed once more. Booked whatever became of its
+   *  order; one that still waits for its next try has got what it wanted. */
+  late(attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
+    if (attempt.state === 'refused') this.#refusals.breached()
+    if (code === 'LATE_FILL') this.#journal.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
+    this.#journal.write({ kind: 'fill', fill })
+    const working = this.#orders.get(attempt.orderId)
+    const details = { attemptId: attempt.id, fill }
+    if (working === undefined) this.#reports.tell(attempt.orderId, 'filled', code, details)
+    else if (isWaiting(working)) this.#end(working, 'filled', code, details)
+    else {
+      working.executed = true
+      this.#reports.say(working, working.state, code, details)
     }
   }
 
@@ -193,6 +209,7 @@ export class Gateway implements GatewayPort {
     else if (outcome.kind === 'acked') this.#stillOut(working, '', '')
     else if (outcome.kind === 'unknown') this.#stillOut(working, 'ANSWER_LOST', outcome.reason)
     else if (outcome.kind === 'reverted' && !outcome.final) this.#stillOut(working, outcome.code, 'not final yet')
+    else if (outcome.kind === 'undecided') this.#reports.say(working, 'held', 'HELD', { reason: outcome.reason })
     else this.#failed(working, outcome)
   }
 
@@ -222,21 +239,16 @@ export class Gateway implements GatewayPort {
 
   /** Proved not to have executed: the retry table says what follows. */
   #failed(working: WorkingOrder, failure: Failure): void {
-    const { order, route, waits, step } = working
+    const { order, route } = working
     const cause = causeOf(failure)
     const code = codeOf(failure)
-    const details = detailsOf(working, failure)
+    const details = detailsOf(working.attempt, failure)
     working.attempt = undefined
     const entriesStop = this.#refusals.learn(cause, route)
-    const move = moveAfter(cause, {
-      class: order.class,
-      waits,
-      step,
-      steps: order.slippagePercents.length,
-      sinceDecisionMs: this.#options.clock.now() - order.time,
-      retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
-    })
-    if (move.kind === 'end' || working.state === 'held') this.#end(working, RETRY[cause].ends, code, details)
+    const move = moveAfter(cause, triesOf(working, failure, this.#options.clock.now() - order.time))
+    if (working.executed) this.#end(working, 'filled', 'LATE_FILL', details)
+    else if (move.kind === 'end' || working.state === 'held' || !this.#refusals.mayRepeat(failure, cause))
+      this.#end(working, RETRY[cause].ends, code, details)
     else if (move.kind === 'again' && move.afterMs > this.#timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
     else this.#goOn(working, move, code, details)
@@ -281,13 +293,5 @@ export class Gateway implements GatewayPort {
     if (order.notAfter === null) return Number.POSITIVE_INFINITY
     const { clock, monotonicMs } = this.#options
     return Math.min(order.notAfter - clock.now(), deadlineMs - monotonicMs())
-  }
-}
-
-function detailsOf(working: WorkingOrder, failure: Failure): ReportDetails {
-  return {
-    attemptId: working.attempt?.id ?? '',
-    ...('reason' in failure && { reason: failure.reason }),
-    ...(failure.kind === 'reverted' && { feeLamports: failure.feeLamports }),
   }
 }

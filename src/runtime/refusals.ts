@@ -1,12 +1,13 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { Executor } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
-import type { Cause } from './retry.ts'
+import type { Cause, Failure } from './retry.ts'
 import type { Route } from './working-order.ts'
 
 /** What the service refuses as a whole: the key, or orders under this plan. Entries stop there; exits go on as the retry table says. */
 export class Refusals {
   readonly #plan = new Set<Executor>()
+  #areBelieved = true
 
   /** Why no entry may go this way. */
   of(route: Route): ErrorCode | undefined {
@@ -19,6 +20,15 @@ export class Refusals {
     if (cause === 'key') route.limiter.close()
     if (cause === 'plan') this.#plan.add(route.executor)
     return cause === 'key' || cause === 'plan'
+  }
+
+  /** Something executed that the service had refused: in this run nothing is repeated at once on the word of a refusal. */
+  breached(): void {
+    this.#areBelieved = false
+  }
+
+  mayRepeat({ kind }: Failure, cause: Cause): boolean {
+    return this.#areBelieved || kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
   }
 
   /** An order went through here. */

@@ -1,9 +1,10 @@
 import assert from '../core/assert.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import type { Input } from '../core/messages.ts'
-import { type ExecutionReport, ORDER_MOVES, type OrderState } from '../core/order.ts'
+import { type Attempt, type ExecutionReport, ORDER_MOVES, type OrderState } from '../core/order.ts'
 import type { Journal } from '../core/ports.ts'
 import { failpoint } from './failpoint.ts'
+import type { Failure } from './retry.ts'
 import type { WorkingOrder } from './working-order.ts'
 
 /** What may stand in a report beside the order's state. */
@@ -11,6 +12,14 @@ export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason'
 
 /** A report with its number in the journal. */
 export type NumberedReport = Extract<Input, { kind: 'report' }>
+
+export function detailsOf(attempt: Attempt | undefined, failure: Failure): ReportDetails {
+  return {
+    attemptId: attempt?.id ?? '',
+    ...('reason' in failure && { reason: failure.reason }),
+    ...(failure.kind === 'reverted' && { feeLamports: failure.feeLamports }),
+  }
+}
 
 /** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again after a crash. */
 export class Reports {
@@ -38,6 +47,12 @@ export class Reports {
     })
   }
 
+  /** As `say`, of an order that is over and forgotten. */
+  tell(orderId: string, state: OrderState, code: ErrorCode, details: ReportDetails): void {
+    const report = this.#numbered({ orderId, attemptId: '', state, code, reason: ERRORS[code], ...details })
+    this.#journal.commit(() => this.#post(report))
+  }
+
   /** As `say`, but together with what is said next: one cannot be durable without the other. */
   add(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
     this.#unsaid.push(this.write(working, state, code, details))
@@ -51,14 +66,17 @@ export class Reports {
     )
     working.state = state
     working.code = code
-    const report: ExecutionReport = {
+    return this.#numbered({
       orderId: working.order.id,
       attemptId: working.attempt?.id ?? '',
       state,
       code,
       reason: code === '' ? '' : ERRORS[code],
       ...details,
-    }
+    })
+  }
+
+  #numbered(report: ExecutionReport): NumberedReport {
     const id = this.#nextId++
     this.#journal.write({ kind: 'report', id, report })
     return { kind: 'report', id, report }

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '../core/errors.ts'
 import {
   type Attempt,
+  type Baseline,
   type ExecutorKind,
   isOpen,
   isUndecided,
@@ -10,12 +11,15 @@ import {
 } from '../core/order.ts'
 import type { Cancel, Executor, Slot } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
+import type { Failure, Tries } from './retry.ts'
 
 /** How an account's orders go out: who carries them out, and the budget that their requests draw on. */
 export interface Route {
   readonly kind: ExecutorKind
   readonly executor: Executor
   readonly limiter: Limiter
+  /** The last finalized reading of the wallet, from memory: nothing is asked for it. */
+  readonly baseline?: () => Baseline | null
 }
 
 /** An order on its way: in the line for a slot, waiting for its next try, or out with its attempt. */
@@ -36,6 +40,8 @@ export interface WorkingOrder {
   waits: number
   /** The one that is out. */
   attempt: Attempt | undefined
+  /** An attempt that had ended executed all the same: it will not end as anything but filled. */
+  executed: boolean
   /** Slot of its request, while that is not known to be over. */
   slot: Slot | undefined
   /** When that request was sent, on the monotonic clock. */
@@ -56,6 +62,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
     step: 0,
     waits: 0,
     attempt: undefined,
+    executed: false,
     slot: undefined,
     sentMs: 0,
     stopWaiting: undefined,
@@ -68,8 +75,16 @@ export function takeUp(working: WorkingOrder, attempts: readonly Attempt[]): voi
     working.attempts = Math.max(working.attempts, Number(attempt.id.slice(attempt.id.lastIndexOf('.') + 1)))
     if (isUndecided(attempt.state)) working.attempt = { ...attempt }
     else if (attempt.code === 'SLIPPAGE_EXCEEDED') working.step++
+    if (attempt.state === 'filled') working.executed = true
   }
   working.step = Math.min(working.step, working.order.slippagePercents.length - 1)
+}
+
+/** What the retry table asks of an order whose attempt has just failed. */
+export function triesOf({ order, waits, step }: WorkingOrder, failure: Failure, sinceDecisionMs: number): Tries {
+  const { class: orderClass, slippagePercents } = order
+  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined
+  return { class: orderClass, waits, step, steps: slippagePercents.length, sinceDecisionMs, retryAfterMs }
 }
 
 /** Not out yet, so that it may still be called off. */

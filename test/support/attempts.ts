@@ -23,6 +23,7 @@ function armed(mint: string): Omit<Attempt, 'side' | 'class' | 'size'> {
     priorityFeeLamports: null as Lamports | null,
     price: null,
     armedAt: 0,
+    baseline: null,
     state: 'armed',
     signature: '',
     code: '',

@@ -83,7 +83,8 @@ export function attempt(orderNumber: number, more: Partial<Attempt> = {}): Attem
   const { id, account, bot, mint, side, class: orderClass, size, price, time } = order(orderNumber)
   return {
     ...{ id: `${id}.1`, orderId: id, account, bot, executor: 'cloud', mint, side, class: orderClass, size, price },
-    ...{ slippagePercent: 5, priorityFeeLamports: null, armedAt: time, state: 'armed', signature: '', code: '' },
+    ...{ slippagePercent: 5, priorityFeeLamports: null, armedAt: time, baseline: null, state: 'armed' },
+    ...{ signature: '', code: '' },
     ...more,
   }
 }
