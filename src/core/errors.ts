@@ -56,10 +56,6 @@ export const ERRORS = {
   LATE_FILL: 'it executed although it was thought not to: booked, and the position corrected',
   SERVICE_DUPLICATE: 'the service executed one order more than once: booked, and the position corrected',
   RESOLVED: 'a person decided that it did not execute',
-  HELD: 'it may or may not have executed, and the chain contradicts itself; `sluice resolve ORDER` says what a person can do',
-  LATE_FILL: 'it executed although it was thought not to: booked, and the position corrected',
-  SERVICE_DUPLICATE: 'the service executed one order more than once: booked, and the position corrected',
-  RESOLVED: 'a person decided that it did not execute',
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

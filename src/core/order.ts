@@ -110,13 +110,6 @@ export interface Baseline {
   readonly height: number
 }
 
-/** A finalized reading of a wallet from before an attempt: nothing of it can have landed up to there. */
-export interface Baseline {
-  readonly slot: number
-  /** Blocks up to that slot. */
-  readonly height: number
-}
-
 export type ExecutorKind = 'cloud' | 'local' | 'paper'
 
 export type AttemptState =

@@ -54,7 +54,6 @@ export type Outcome =
   | { kind: 'acked'; signature: string } // not an end: it may land
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay held
   | { kind: 'undecided'; reason: string } // not an end: the chain contradicts itself; a person may decide, and so may later evidence
-  | { kind: 'undecided'; reason: string } // not an end: the chain contradicts itself; a person may decide, and so may later evidence
 
 /** Lane and slot are taken in `submit`, synchronously; then one commit (tape, order, attempt, slot); then `execute`. */
 export interface GatewayPort {
