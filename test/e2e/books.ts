@@ -22,7 +22,7 @@ export interface Books {
   readonly fills: readonly Fill[]
   readonly reports: readonly ExecutionReport[]
   /** Closed ones too. */
-  readonly positions: readonly { mint: string; bot: string; state: string; tokens: bigint }[]
+  readonly positions: readonly { account: string; mint: string; bot: string; state: string; tokens: bigint }[]
   /** Of everything that was decided. */
   readonly outputs: readonly { kind: string; bot: string; mint: string; code: string; reason: string }[]
   readonly inputs: readonly { kind: string; json: string }[]
@@ -33,6 +33,7 @@ export interface Books {
 
 export interface BookedOrder {
   readonly id: string
+  readonly account: string
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
@@ -49,13 +50,13 @@ export function readBooks(journal: string): Books {
     const jsons = <T>(sql: string): T[] =>
       (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
     return {
-      orders: all(`SELECT 'o' || number AS id, bot, mint, side, state, code,
+      orders: all(`SELECT 'o' || number AS id, account, bot, mint, side, state, code,
         json_extract(json, '$.reserveLamports') AS reserveLamports FROM "order" ORDER BY number`),
       attempts: jsons('SELECT json FROM attempt ORDER BY armed_at'),
       fills: all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf),
       reports: jsons('SELECT json FROM report ORDER BY id'),
-      positions: all<{ mint: string; bot: string; state: string; tokens: number }>(
-        'SELECT mint, bot, state, tokens FROM positions',
+      positions: all<{ account: string; mint: string; bot: string; state: string; tokens: number }>(
+        'SELECT account, mint, bot, state, tokens FROM positions',
       ).map((row) => ({ ...row, tokens: BigInt(Math.round(row.tokens * 10 ** TOKEN_DECIMALS)) })),
       outputs: all('SELECT kind, bot, mint, code, reason FROM output ORDER BY seq, n'),
       inputs: all('SELECT kind, json FROM input ORDER BY seq'),
@@ -85,34 +86,35 @@ export interface Chain {
 
 /** Everything in which a journal of live bots is not in order, or differs from the chain. An order whose answer was lost may have executed
  *  without the journal knowing: such a transaction has to fit an order that is still open, one to one. */
-export function discrepancies(books: Books, { ledger, wallet, funds }: Chain): string[] {
+export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
+  const books = onlyLive(all)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
-  const unknown = unexplained(books, landed, wallet)
-  const booked = books.fills.map((fill) =>
-    fillLine(fill.signature, fill.side, fill.mint, fill.tokens, fill.walletLamports),
-  )
-  const executed = landed.filter(
-    ({ error, signature }) => error === null && !unknown.left.some((one) => one.signature === signature),
-  )
+  const { unknown, complaints } = unexplained(books, landed, wallet)
+  const known = landed.filter((transaction) => !unknown.includes(transaction))
+  const executed = known.filter(({ error }) => error === null).map((transaction) => lineOf(transaction, wallet))
+  const reverted = known.filter(({ error }) => error !== null).map(feeLine)
+  const lamports = funds + change(books, unknown, wallet)
+  const onChain = heldOnChain(ledger, wallet)
   return [
-    ...orderComplaints(books),
-    ...unknown.complaints,
-    ...differing(
-      'fills',
-      booked,
-      executed.map((transaction) => lineOf(transaction, wallet)),
-    ),
-    ...differing('reverted', revertedLines(books), landed.filter(({ error }) => error !== null).map(feeLine)),
-    ...differing(
-      'lamports',
-      [`${funds + change(books, unknown.left, wallet)}`],
-      [`${ledger.account(wallet, 'processed')?.lamports}`],
-    ),
-    ...differing('tokens by fills', heldByFills(books, unknown.left, wallet), heldOnChain(ledger, wallet)),
-    ...(unknown.left.length > 0
-      ? []
-      : differing('tokens by positions', heldByPositions(books), heldOnChain(ledger, wallet))),
+    ...orderComplaints(all),
+    ...complaints,
+    ...differing('fills', books.fills.map(fillLine), executed),
+    ...differing('reverted', revertedLines(books), reverted),
+    ...differing('lamports', [`${lamports}`], [`${ledger.account(wallet, 'processed')?.lamports}`]),
+    ...differing('tokens by fills', heldByFills(books, unknown, wallet), onChain),
+    ...(unknown.length > 0 ? [] : differing('tokens by positions', heldByPositions(books), onChain)),
   ]
+}
+
+function onlyLive(books: Books): Books {
+  const isLive = ({ account }: { account: string }): boolean => account.startsWith('live|')
+  return {
+    ...books,
+    orders: books.orders.filter(isLive),
+    attempts: books.attempts.filter(isLive),
+    fills: books.fills.filter(isLive),
+    positions: books.positions.filter(isLive),
+  }
 }
 
 function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] {
@@ -130,26 +132,24 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-interface Unexplained {
-  /** Transactions of orders whose answer was lost. */
-  readonly left: LandedTransaction[]
-  readonly complaints: string[]
-}
-
-function unexplained(books: Books, landed: readonly LandedTransaction[], wallet: string): Unexplained {
-  const known = new Set(books.fills.map(({ signature }) => signature))
-  const lost = books.orders.filter(({ state }) => isOpen(state))
-  const result: Unexplained = { left: [], complaints: [] }
-  for (const transaction of landed) {
-    if (transaction.error !== null || known.has(transaction.signature)) continue
+/** Transactions of orders that are still open, of which the journal need not know yet; a complaint for each that fits none. */
+function unexplained(
+  { fills, attempts, orders }: Books,
+  landed: readonly LandedTransaction[],
+  wallet: string,
+): { unknown: LandedTransaction[]; complaints: string[] } {
+  const reverted = attempts.filter(({ state }) => state === 'reverted')
+  const booked = new Set([...fills, ...reverted].map(({ signature }) => signature))
+  const unknown = landed.filter(({ signature }) => !booked.has(signature))
+  const open = orders.filter(({ state }) => isOpen(state))
+  const complaints = unknown.flatMap((transaction) => {
     const { mint, tokens } = tradeOf(transaction, wallet)
-    const side = tokens > 0n ? 'buy' : 'sell'
-    const index = lost.findIndex((order) => order.mint === mint && order.side === side)
-    if (index < 0) result.complaints.push(`${side} of ${mint} is on the chain only: ${transaction.signature}`)
-    lost.splice(index, index < 0 ? 0 : 1)
-    result.left.push(transaction)
-  }
-  return result
+    const side = transaction.error !== null ? undefined : tokens > 0n ? 'buy' : 'sell'
+    const index = open.findIndex((order) => order.mint === mint && order.side === (side ?? order.side))
+    if (index >= 0) open.splice(index, 1)
+    return index >= 0 ? [] : [`${side ?? 'reverted trade'} of ${mint} is on the chain only: ${transaction.signature}`]
+  })
+  return { unknown, complaints }
 }
 
 function tradeOf(
@@ -165,13 +165,17 @@ function tradeOf(
   }
 }
 
-function fillLine(signature: string, side: TradeSide, mint: string, tokens: bigint, lamports: number): string {
-  return `${signature} ${side} ${tokens} of ${mint}: ${lamports} lamports`
+function fillLine({ signature, side, mint, tokens, walletLamports }: FillLike): string {
+  return `${signature} ${side} ${tokens} of ${mint}: ${walletLamports} lamports`
 }
+
+type FillLike = Pick<Fill, 'signature' | 'side' | 'mint' | 'tokens'> & { walletLamports: number }
 
 function lineOf(transaction: LandedTransaction, wallet: string): string {
   const { mint, tokens, lamports } = tradeOf(transaction, wallet)
-  return fillLine(transaction.signature, tokens > 0n ? 'buy' : 'sell', mint, tokens < 0n ? -tokens : tokens, lamports)
+  const side = tokens > 0n ? 'buy' : 'sell'
+  const amount = tokens < 0n ? -tokens : tokens
+  return fillLine({ signature: transaction.signature, side, mint, tokens: amount, walletLamports: lamports })
 }
 
 function revertedLines({ attempts, reports }: Books): string[] {

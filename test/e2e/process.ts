@@ -44,3 +44,9 @@ export async function sluice(args: readonly string[], env?: Readonly<Record<stri
   const code = await one.ended
   return { code, stdout: one.stdout, stderr: one.stderr }
 }
+
+/** As `kill -9`, and waits until it is gone. */
+export async function kill({ child, ended }: Sluice): Promise<void> {
+  child.kill('SIGKILL')
+  await ended
+}

@@ -26,7 +26,7 @@ export interface Told {
   readonly reservedSol: number
 }
 
-const PUPPET = { name: 'puppet', strategy: 'puppet' }
+const PUPPET = { name: 'puppet', strategy: 'puppet' } as const
 
 export async function openStage(
   options: Partial<VenueOptions>,

@@ -9,7 +9,7 @@ test('a strategy that throws: its bot only exits, the others go on', async ({ on
   const bots = [
     { name: 'wild', strategy: 'puppet', exits: { maxHoldSeconds: 4 } },
     { name: 'calm', strategy: 'puppet', mode: 'paper' },
-  ]
+  ] as const
   const stage = await openStage(
     { bots, config: { paper: { latency: { p50Seconds: 0.1, p95Seconds: 0.2 } } } },
     onTestFinished,

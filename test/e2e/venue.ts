@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,10 +8,14 @@ import { type RunningBots, startBots } from '../../src/bot.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Books, type Chain, discrepancies, isSettled, readBooks } from './books.ts'
-import { sluice } from './process.ts'
+import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
+const STRATEGIES = {
+  'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
+  puppet: new URL('./strategies/puppet.ts', import.meta.url),
+}
 
 export interface VenueOptions extends SandboxOptions {
   /** As in the YAML, with the name of a file in test/e2e/strategies as strategy. */
@@ -19,7 +23,7 @@ export interface VenueOptions extends SandboxOptions {
   config?: ConfigSections
 }
 
-type BotSection = Readonly<{ name: string; strategy: string; [setting: string]: unknown }>
+type BotSection = Readonly<{ name: string; strategy: keyof typeof STRATEGIES; [setting: string]: unknown }>
 type ConfigSections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 /** A sandbox in this process, and a folder outside of the repository with all that a run on it needs. */
@@ -35,6 +39,8 @@ export interface Venue {
   /** Writes the configuration anew: these sections over the usual ones, key by key. */
   configure(over: ConfigSections): void
   start(): Promise<RunningBots>
+  /** The same in a process of its own: `sluice run --live`. */
+  run(env?: Readonly<Record<string, string>>): Sluice
   books(): Books
   /** Until every order has ended, at least one, and what was filled is final. */
   settled(): Promise<Books>
@@ -51,7 +57,7 @@ export async function openVenue(
   atEnd: (close: () => Promise<void>) => void,
 ): Promise<Venue> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
-  process.env.XDG_STATE_HOME ??= mkdtempSync(join(tmpdir(), 'sluice-e2e-state-'))
+  process.env.XDG_STATE_HOME ??= stateFolder()
   const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 40, speed: 20, ...options })
   const { requests, stopCounting } = countRequests(sandbox)
   const giveKey = (apiKey: string): void => writeFileSync(join(folder, 'key'), apiKey, { mode: 0o600 })
@@ -59,14 +65,15 @@ export async function openVenue(
   writeFileSync(join(folder, 'rpc'), sandbox.rpcUrl, { mode: 0o600 })
   const journal = join(folder, 'journal.db')
   const configFile = join(folder, 'bots.yaml')
-  for (const { strategy } of bots) addStrategy(folder, strategy)
   const configure = (over: ConfigSections): void => writeFileSync(configFile, JSON.stringify(merged(file, over)))
   const file = { ...defaultsFor(sandbox, folder, journal), bots: bots.map((bot) => liveBot(bot, folder)) }
   configure(config)
 
   const running = new Set<RunningBots>()
+  const children: Sluice[] = []
   const log: string[] = []
   atEnd(async () => {
+    for (const one of children) await kill(one)
     for (const one of running) await one.stop()
     stopCounting()
     await sandbox.close()
@@ -88,6 +95,11 @@ export async function openVenue(
       },
     }
   }
+  const run = (env: Readonly<Record<string, string>> = {}): Sluice => {
+    const child = launch(['run', configFile, '--live', '--yes', '--json'], env)
+    children.push(child)
+    return child
+  }
   const books = (): Books => readBooks(journal)
   const settled = (): Promise<Books> =>
     until('the end of every order', () => {
@@ -108,6 +120,7 @@ export async function openVenue(
     log,
     configure,
     start,
+    run,
     books,
     settled,
     chain,
@@ -116,8 +129,11 @@ export async function openVenue(
   }
 }
 
-function liveBot(bot: BotSection, folder: string): BotSection {
-  return { mode: 'live', ...bot, strategy: join(folder, `${bot.strategy}.ts`) }
+/** With its strategy lying in the folder, as a user's own would. */
+function liveBot(bot: BotSection, folder: string): object {
+  const strategy = join(folder, `${bot.strategy}.ts`)
+  copyFileSync(STRATEGIES[bot.strategy], strategy)
+  return { mode: 'live', ...bot, strategy }
 }
 
 function merged(file: Readonly<Record<string, unknown>>, over: ConfigSections): object {
@@ -125,9 +141,11 @@ function merged(file: Readonly<Record<string, unknown>>, over: ConfigSections): 
   return { ...file, ...Object.fromEntries(sections) }
 }
 
-function addStrategy(folder: string, name: string): void {
-  mkdirSync(folder, { recursive: true })
-  copyFileSync(new URL(`./strategies/${name}.ts`, import.meta.url), join(folder, `${name}.ts`))
+/** Where this test process and its children keep the locks of wallets and keys. */
+function stateFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'sluice-e2e-state-'))
+  process.once('exit', () => rmSync(path, { recursive: true }))
+  return path
 }
 
 /** Orders that nothing but what a test does can stop. */

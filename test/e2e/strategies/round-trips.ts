@@ -12,11 +12,11 @@ const WAYS: readonly (readonly Sale[])[] = [
 export default defineStrategy({
   name: 'round-trips',
   about: 'Buys tokens at their first robust price and sells each in another way: by percent, by number, all at once.',
-  params: z.object({ sizeSol: z.number().default(0.05) }),
+  params: z.object({ sizeSol: z.number().default(0.05), rounds: z.int().default(1) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
   token: () => ({ seen: false, sales: [] as readonly Sale[] }),
   start: (params, bot) => {
-    const ways = [...WAYS]
+    const ways = Array.from({ length: params.rounds }, () => WAYS).flat()
     return {
       onTrade(_trade, token) {
         const way = ways[0]

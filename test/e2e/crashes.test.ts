@@ -1,0 +1,114 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { isOpen } from '../../src/core/order.ts'
+import type { Failpoint } from '../../src/runtime/failpoint.ts'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { type Books, discrepancies, readBooks } from './books.ts'
+import { kill, launch, type Sluice } from './process.ts'
+import { until } from './until.ts'
+import { openVenue, replayComplaints } from './venue.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
+const DEMO_SOL = 10
+
+describe.concurrent('killed between two steps', () => {
+  const steps: Record<Failpoint, number> = {
+    accepted: 4,
+    armed: 4,
+    'before-execute': 4,
+    'after-execute': 4,
+    'before-report': 10,
+    'after-report': 10,
+  }
+  test.for(Object.entries(steps))(
+    '%s: nothing is lost, nothing is doubled',
+    async ([step, times], { onTestFinished }) => {
+      const bots = [
+        { name: 'trips', strategy: 'round-trips', params: { rounds: 3 }, exits: { maxHoldSeconds: 3 } },
+      ] as const
+      const venue = await openVenue({ bots, slotMs: 100, speed: 10 }, onTestFinished)
+      const first = venue.run({ SLUICE_FAILPOINT: `${step}:${times}` })
+      expect(await first.ended).toBe(null)
+      expect(first.child.signalCode).toBe('SIGKILL')
+      const killed = venue.books()
+      const second = venue.run()
+      await until('the end of what was under way, and more', () => isTakenUp(killed, venue.books()), 60_000)
+      second.child.kill('SIGINT')
+      expect(await second.ended).toBe(0)
+      const books = venue.books()
+      expect(await venue.complaints()).toEqual([])
+      expect(books.segments.map(({ ended }) => ended !== null)).toEqual([false, true])
+      expect(venue.requests.length).toBeLessThanOrEqual(books.attempts.length)
+      expect(venue.sandbox.ledger.transactionCount).toBeLessThanOrEqual(venue.requests.length)
+    },
+  )
+})
+
+test('the demo, killed twice: one journal, one chain, nothing left behind', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const journal = join(folder, 'demo.db')
+  const demo = (seconds: number): Sluice => {
+    const one = launch(['demo', '--journal', journal, '--speed', '10', '--seconds', `${seconds}`, '--json'])
+    onTestFinished(() => kill(one))
+    return one
+  }
+  for (const share of [1, 2]) {
+    const before = existsSync(journal) ? readBooks(journal).fills.length : 0
+    const start = performance.now()
+    const one = demo(3600)
+    await until(`fills of start ${share}`, () => existsSync(journal) && fillsOf(journal) >= before + 3, 60_000)
+    await until(
+      'its share of the time',
+      () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4,
+      DEMO_SECONDS * 1_000,
+    )
+    await kill(one) // and at once the next one
+  }
+  const last = demo(DEMO_SECONDS / 2)
+  expect(await last.ended).toBe(0)
+  const counters = JSON.parse(last.stdout) as Record<string, unknown>
+  const books = readBooks(journal)
+  expect(counters).toMatchObject({ orders: books.orders.length, fills: books.fills.length, journal })
+  expect(books.segments.map(({ ended }) => ended !== null)).toEqual([false, false, true])
+  expect(await replayComplaints(journal, 3)).toEqual([])
+  expect(processesWith(folder)).toEqual([])
+  const { ledger, wallet, close } = await startSandbox({ stateFile: `${journal}.chain` })
+  onTestFinished(close)
+  expect(ledger.transactionCount).toBeGreaterThan(3)
+  expect(discrepancies(books, { ledger, wallet, funds: DEMO_SOL * 1e9 })).toEqual([])
+})
+
+function fillsOf(journal: string): number {
+  try {
+    return readBooks(journal).fills.length
+  } catch {
+    return 0 // it is just being made
+  }
+}
+
+/** What was open has ended, but for what nobody can prove yet, and the new process trades. */
+function isTakenUp(before: Books, { orders, fills }: Books): boolean {
+  const old = orders.slice(0, before.orders.length)
+  return (
+    old.every(({ state, code }) => !isOpen(state) || code === 'ANSWER_LOST') && fills.length >= before.fills.length + 3
+  )
+}
+
+/** Command lines of processes that name this folder. */
+function processesWith(folder: string): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      } catch {
+        return '' // gone meanwhile
+      }
+    })
+    .filter((line) => line.includes(folder))
+}

@@ -1,0 +1,167 @@
+import { copyFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { openForWriting } from '../../src/journal/database.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { sluice } from './process.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const { path: folder, write } = temporaryFolder()
+const env = { XDG_STATE_HOME: join(folder, 'state'), KEY: 'a-key-of-the-service', RPC: 'https://rpc.invalid/a-key' }
+const WALLET = '7EYnhQoR9YM3N7UoaKRoA44Uy8JeaZV3qyouov87awMs'
+const EXITS = { maxHoldSeconds: 60 }
+
+/** What is said is for a person: short, without a stack, and it names what it is about. */
+async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
+  const { code, stdout, stderr } = await sluice(args, env)
+  expect(stdout).toBe('')
+  expect(stderr).not.toMatch(/\n\s+at |node:internal|Error:/)
+  return {
+    code,
+    said: stderr
+      .split('\n')
+      .filter((line) => !line.startsWith('{'))
+      .join('\n'),
+  }
+}
+
+function config(name: string, over: object = {}): string {
+  return write(
+    name,
+    JSON.stringify({
+      service: { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data', apiKey: 'env:KEY' },
+      chain: { rpc: [{ url: 'env:RPC' }] },
+      wallet: { publicKey: WALLET },
+      journal: { path: join(folder, `${name}.db`) },
+      bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live', exits: EXITS }],
+      ...over,
+    }),
+  )
+}
+
+describe.concurrent('a run that is refused', () => {
+  const paper = { bots: [{ name: 'dips', strategy: 'dip-buyer', exits: EXITS }] }
+  const bare = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live' }] }
+  const local = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live', executor: 'local', exits: EXITS }] }
+  const loopback = {
+    service: { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/api/data', apiKey: 'env:KEY' },
+  }
+  const keyless = { service: { ...loopback.service, apiKey: 'env:NOBODY_SET_THIS' } }
+  test.for<[what: string, args: () => string[], code: number, said: RegExp]>([
+    [
+      '--live off loopback',
+      () => ['run', config('far'), '--live', '--yes'],
+      4,
+      /^sluice: --live works on loopback only/,
+    ],
+    [
+      '--live that nobody confirmed',
+      () => ['run', config('unconfirmed', loopback), '--live'],
+      4,
+      /confirmed by a person, or by --yes/,
+    ],
+    ['--live without a live bot', () => ['run', config('paper', paper), '--live', '--yes'], 2, /no bot has mode: live/],
+    ['a live bot without exits', () => ['run', config('bare', bare)], 2, /exits/],
+    [
+      'executor: local',
+      () => [
+        'run',
+        config('local', { ...loopback, ...local, wallet: { publicKey: WALLET, keypair: 'file:/nowhere' } }),
+        '--live',
+        '--yes',
+      ],
+      4,
+      /executor: local/,
+    ],
+    ['no bot', () => ['run', config('none', { bots: [] })], 2, /no bot/],
+    [
+      'YAML that is none',
+      () => ['run', write('torn.yaml', 'service: sandbox\nbots: [{ name: dips\n')],
+      2,
+      /torn\.yaml:\d+:\d+/,
+    ],
+    [
+      'a key that nobody knows',
+      () => ['run', write('typo.yaml', 'service: sandbox\nbots:\n  - { name: dips, stratgy: dip-buyer }\n')],
+      2,
+      /typo\.yaml:3:\d+.*stratgy.*did you mean strategy/s,
+    ],
+    [
+      'a secret as a value',
+      () => ['run', config('naked', { service: { ...loopback.service, apiKey: 'sk-1234567890' } })],
+      2,
+      /apiKey.*env:NAME or file:PATH/s,
+    ],
+    ['a file that is not there', () => ['run', join(folder, 'nowhere.yaml')], 2, /nowhere\.yaml/],
+    [
+      'a variable that is not set',
+      () => ['run', config('unset', keyless)],
+      2,
+      /NOBODY_SET_THIS is not set|NOBODY_SET_THIS.*not set/,
+    ],
+    [
+      'a chain that does not answer',
+      () => [
+        'run',
+        config('dead', { ...loopback, chain: { rpc: [{ url: 'http://127.0.0.1:9/' }] } }),
+        '--live',
+        '--yes',
+      ],
+      1,
+      /the chain does not answer/,
+    ],
+  ])('%s', async ([, args, code, said]) => {
+    const refused = await refusal(args())
+    expect(refused).toEqual({ code, said: expect.stringMatching(said) })
+    expect(refused.said).not.toMatch(/sk-1234567890|a-key/)
+  })
+})
+
+describe.concurrent('a file that is no journal of ours', () => {
+  const paths = {
+    newer: join(folder, 'newer.db'),
+    truncated: join(folder, 'truncated.db'),
+    text: join(folder, 'text.db'),
+    foreign: join(folder, 'foreign.db'),
+  }
+  beforeAll(() => {
+    const good = join(folder, 'good.db')
+    openForWriting(good).close()
+    for (const path of [paths.newer, paths.truncated]) copyFileSync(good, path)
+    const db = new Database(paths.newer)
+    db.pragma('user_version = 99')
+    db.close()
+    truncateSync(paths.truncated, 50_000)
+    writeFileSync(paths.text, 'Dear diary,\n'.repeat(1_000))
+    new Database(paths.foreign).exec('CREATE TABLE diary (day TEXT)').close()
+  })
+  const said = {
+    newer: /was written by a newer Sluice/,
+    truncated: /is corrupt/,
+    text: /is not a journal of Sluice/,
+    foreign: /is not a journal of Sluice/,
+  }
+  const commands = [
+    ['demo', '--seconds', '1'],
+    ['orders', '--json'],
+    ['replay', '--verify'],
+  ]
+  const table = Object.keys(paths).flatMap((kind) =>
+    commands.map((command) => [command[0] as string, kind as keyof typeof paths, command] as const),
+  )
+  test.for(table)('%s refuses one that is %s', async ([, kind, command]) => {
+    expect(await refusal([...command, '--journal', paths[kind]])).toEqual({
+      code: 1,
+      said: expect.stringMatching(said[kind]),
+    })
+  })
+
+  test.for([['halt'], ['resume'], ['flatten'], ['sell', WALLET]])('%s where nothing runs', async (command) => {
+    expect(await refusal([...command, '--journal', join(folder, 'idle.db')])).toEqual({
+      code: 1,
+      said: expect.stringContaining('nothing runs on'),
+    })
+  })
+})
