@@ -31,24 +31,24 @@ const options = {
   },
 }
 
-export async function journalFigures(): Promise<Figure[]> {
+export async function benchJournal(smoke = false): Promise<Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'))
   try {
     const figures: Figure[] = []
-    for (const signed of [true, false]) figures.push(...(await tapeFigures(folder, signed)))
-    figures.push(...(await commitFigures(folder)))
+    for (const signed of [true, false]) figures.push(...(await tapeFigures(folder, signed, smoke ? 1 : ROUNDS)))
+    figures.push(...(await commitFigures(folder, smoke ? 10 : COMMITS)))
     return figures
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-async function tapeFigures(folder: string, signed: boolean): Promise<Figure[]> {
+async function tapeFigures(folder: string, signed: boolean, rounds: number): Promise<Figure[]> {
   const suffix = signed ? 'with signature' : 'without signature'
   const blocks = marketBlocks(signed)
   const times = { append: [], thread: [], main: [], bare: [], scan: [], bareScan: [] } as Record<string, number[]>
   let bytes = 0
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const path = join(folder, `tape-${signed}-${round}.db`)
     times.append?.push(await append(openJournal(path, options), blocks))
     bytes = statSync(path).size / (BLOCKS * ROWS)
@@ -73,8 +73,9 @@ async function tapeFigures(folder: string, signed: boolean): Promise<Figure[]> {
     of('append through the thread', 'thread'),
     of('main thread', 'main', 'us/row', { goal: 0.1, atMost: true }),
     figure(`journal: size, ${suffix}`, 'bytes/row', [bytes], { goal: signed ? 140 : 70, atMost: true }),
-    of('scan of five columns', 'scan', 'rows/s', { goal: 20e6 }),
+    of('scan of five columns', 'scan'),
     of('bare scan of five columns', 'bareScan'),
+    figure(`journal: scan of bare, ${suffix}`, 'x', ratios(times.scan, times.bareScan), { goal: 0.3 }),
   ]
 }
 
@@ -202,7 +203,7 @@ function bareScan(path: string): number {
 }
 
 /** What stands before the POST of an order: 30 rows, order, attempt, report and slot, durable; beside one bare FULL commit of one row. */
-async function commitFigures(folder: string): Promise<Figure[]> {
+async function commitFigures(folder: string, commits: number): Promise<Figure[]> {
   const journal = await startJournalThread(join(folder, 'commits.db'), options)
   const db = new Database(join(folder, 'bare-commits.db'))
   db.pragma('page_size = 8192')
@@ -213,7 +214,7 @@ async function commitFigures(folder: string): Promise<Figure[]> {
   const [block] = marketBlocks(true)
   const thread: number[] = []
   const bare: number[] = []
-  for (let number = 1; number <= COMMITS; number++) {
+  for (let number = 1; number <= commits; number++) {
     journal.rows(block as LiveBlock, number * 30, number * 30 + 30, number * 30)
     await sleep(10)
     const began = performance.now()
@@ -268,4 +269,4 @@ function figure(name: string, unit: string, values: readonly number[], goal: Par
   return { name, unit, ...summarize(values), ...goal }
 }
 
-if (isMain(import.meta.url)) printFigures(await journalFigures())
+if (isMain(import.meta.url)) printFigures(await benchJournal())
