@@ -12,13 +12,44 @@ export interface Figure {
   readonly atMost?: boolean
 }
 
+export type Spread = Pick<Figure, 'median' | 'min' | 'max'>
+
 /** Runs once to warm up, then `runs` times. */
-export function measure(runs: number, once: () => number): Pick<Figure, 'median' | 'min' | 'max'> {
+export function measure(runs: number, once: () => number): Spread {
   once()
   return summarize(Array.from({ length: runs }, once))
 }
 
-export function summarize(values: readonly number[]): Pick<Figure, 'median' | 'min' | 'max'> {
+/** One number of ours and of the bare baseline, and how they compare. */
+export type Pair = Record<'ours' | 'bare' | 'ratio', Spread>
+type Run<T> = () => T | Promise<T>
+
+/** Ours and bare in turns, because what disturbs a machine lasts longer than a run: the ratio is taken within each pair. */
+export async function pairs(runs: number, ours: Run<number>, bare: Run<number>): Promise<Pair> {
+  const of = (run: Run<number>) => async () => ({ value: await run() })
+  return (await pairsOf(runs, of(ours), of(bare))).value
+}
+
+/** As `pairs`, where a run gives several numbers. */
+export async function pairsOf<K extends string>(
+  runs: number,
+  ours: Run<Readonly<Record<K, number>>>,
+  bare: Run<Readonly<Record<K, number>>>,
+): Promise<Record<K, Pair>> {
+  await bare()
+  const names = Object.keys(await ours()) as K[]
+  const taken: Record<K, number>[][] = []
+  for (let run = 0; run < runs; run++) taken.push([await bare(), await ours()])
+  const pairOf = (name: K): Pair => {
+    const numbers = (side: 0 | 1): number[] => taken.map((run) => (run[side] as Record<K, number>)[name])
+    const [allBare, all] = [numbers(0), numbers(1)]
+    const ratios = all.map((value, run) => value / (allBare[run] as number))
+    return { ours: summarize(all), bare: summarize(allBare), ratio: summarize(ratios) }
+  }
+  return Object.fromEntries(names.map((name) => [name, pairOf(name)])) as Record<K, Pair>
+}
+
+export function summarize(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (index: number): number => sorted[index] as number
   const middle = sorted.length >> 1
@@ -27,11 +58,18 @@ export function summarize(values: readonly number[]): Pick<Figure, 'median' | 'm
 }
 
 export function printFigures(figures: readonly Figure[]): void {
-  for (const { name, unit, median, min, max, goal, atMost } of figures) {
-    const met = goal === undefined ? '' : (atMost === true ? median <= goal : median >= goal) ? '  ok  ' : ' MISSED'
-    const wanted = goal === undefined ? '' : `  goal ${atMost === true ? '<=' : '>='} ${format(goal)}${met}`
+  for (const figure of figures) {
+    const { name, unit, median, min, max, goal, atMost } = figure
+    const met = { true: 'ok', false: 'MISSED', undefined: '' }[`${isMet(figure)}`]
+    const wanted = goal === undefined ? '' : `  goal ${atMost === true ? '<=' : '>='} ${format(goal)}  ${met}`
     console.log(`${name.padEnd(52)} ${format(median).padStart(9)} [${format(min)} .. ${format(max)}] ${unit}${wanted}`)
   }
+}
+
+/** undefined where there is no goal. */
+export function isMet({ median, goal, atMost }: Figure): boolean | undefined {
+  if (goal === undefined) return undefined
+  return atMost === true ? median <= goal : median >= goal
 }
 
 /** Whether a bench file was started by itself. */

@@ -1,0 +1,136 @@
+import { Engine } from '../src/core/engine.ts'
+import { Mints } from '../src/core/mints.ts'
+import { seededRandom } from '../src/core/random.ts'
+import type { Strategy } from '../src/core/strategy.ts'
+import { Intake } from '../src/service/intake.ts'
+import { Decoder } from '../src/service/wire/decode.ts'
+import { botSettings, orders, startInput } from '../test/support/engine-rig.ts'
+import { type Figure, isMain, pairsOf, printFigures } from './figure.ts'
+import { base58, marketTexts, tradeText } from './frames.ts'
+
+const FRAMES = 65_536
+const RUNS = 9
+/** Every so many frames one is bought upon. */
+const ORDER_EVERY = 20
+const BUY = 7
+
+/** Buys what somebody pays exactly 7 SOL for. */
+export const follower = {
+  name: 'follower',
+  about: 'buys upon a sign',
+  params: { parse: () => ({}) },
+  keys: ['trades'],
+  start: (_params: unknown, bot: { buy(token: unknown, options: object): void }) => ({
+    onTrade(trade: { amount: number }, token: unknown) {
+      if (trade.amount === BUY) bot.buy(token, { sol: 0.05, reason: 'somebody paid 7 SOL' })
+    },
+  }),
+} as unknown as Strategy
+
+/** Market frames; those to be bought upon are of one token. */
+function framesOf(seed: number): Buffer[] {
+  const random = seededRandom(seed)
+  const mint = base58(random, 32)
+  return marketTexts(FRAMES, seed).map((text, index) => {
+    if (index % ORDER_EVERY !== 0) return Buffer.from(text)
+    const trade = tradeText(mint, base58(random, 64), mint, 1e-7, random)
+    return Buffer.from(trade.replace(/"amount":[^,]+,"tokensTraded":[^,]+/, `"amount":${BUY},"tokensTraded":70000000`))
+  })
+}
+
+/** Times of single frames, nanoseconds: of those that nothing follows from, and of those that are bought upon. */
+interface Times {
+  readonly looked: Float64Array
+  readonly ordered: Float64Array
+}
+
+function timed(frames: readonly Buffer[], step: (frame: Buffer) => boolean, after: () => void): Times {
+  const looked: number[] = []
+  const ordered: number[] = []
+  for (const frame of frames) {
+    const began = performance.now()
+    const isOrder = step(frame)
+    const elapsed = (performance.now() - began) * 1e6
+    ;(isOrder ? ordered : looked).push(elapsed)
+    if (isOrder) after()
+  }
+  return { looked: Float64Array.from(looked).sort(), ordered: Float64Array.from(ordered).sort() }
+}
+
+/** Decoded, in columns, through engine and strategy, to the order among the outputs. What became of it is not timed. */
+function ours(frames: readonly Buffer[]): Times {
+  const mints = new Mints()
+  const engine = new Engine(mints, new Map([[follower.name, follower]]))
+  const decoder = new Decoder()
+  const intake = new Intake(mints, () => false)
+  let seq = 0
+  engine.input(++seq, 0, startInput([botSettings(follower.name)]))
+  engine.input(++seq, 0, { kind: 'feed', status: 'live', confirmed: [] })
+  engine.outputs.length = 0
+  let time = Date.now()
+  const step = (frame: Buffer): boolean => {
+    decoder.decode(frame, false)
+    intake.take(decoder.row, time, 0)
+    const { block } = intake
+    engine.row(++seq, time, block, block.length - 1)
+    return engine.outputs.length > 0
+  }
+  const after = (): void => {
+    time = Date.now()
+    const [order] = orders(engine.outputs.splice(0))
+    if (order === undefined) return
+    const report = { orderId: order.id, attemptId: '', state: 'refused', code: 'LIMIT_WAIT', reason: '' } as const
+    engine.input(++seq, time, { kind: 'report', id: seq, report })
+    engine.outputs.length = 0
+  }
+  return timed(frames, step, after)
+}
+
+/** Parsed, checked, shown to a function that queues an order. */
+function bare(frames: readonly Buffer[]): Times {
+  const queue: object[] = []
+  const onTrade = (trade: Record<string, unknown>): void => {
+    if (trade.amount === BUY) queue.push({ mint: trade.mint, sol: 0.05, reason: 'somebody paid 7 SOL' })
+  }
+  const texts = ['mint', 'signature', 'trader', 'side']
+  const numbers = ['amount', 'tokensTraded', 'price', 'marketCap', 'timestamp']
+  const step = (frame: Buffer): boolean => {
+    const record = JSON.parse(frame.toString()) as Record<string, unknown>
+    if (record.type !== 'trade') return false
+    for (const name of texts) if (typeof record[name] !== 'string') return false
+    for (const name of numbers) if (!Number.isFinite(record[name])) return false
+    onTrade(record)
+    return queue.length > 0
+  }
+  return timed(frames, step, () => queue.splice(0))
+}
+
+function quantiles({ looked, ordered }: Times) {
+  const at = (sorted: Float64Array, share: number): number => sorted[Math.floor(sorted.length * share)] as number
+  return {
+    'decision, p50': at(looked, 0.5),
+    'decision, p99': at(looked, 0.99),
+    'order, p50': at(ordered, 0.5),
+    'order, p99': at(ordered, 0.99),
+  }
+}
+
+export async function benchDecision(smoke = false): Promise<Figure[]> {
+  const figures: Figure[] = []
+  const frames = framesOf(11).slice(0, smoke ? 4_000 : FRAMES)
+  const found = await pairsOf(
+    smoke ? 1 : RUNS,
+    () => quantiles(ours(frames)),
+    () => quantiles(bare(frames)),
+  )
+  for (const [name, { ours: all, bare: allBare, ratio }] of Object.entries(found)) {
+    figures.push(
+      { name: `frame to ${name}, bare`, unit: 'ns', ...allBare },
+      { name: `frame to ${name}`, unit: 'ns', ...all },
+    )
+    figures.push({ name: `frame to ${name}`, unit: 'x bare', goal: 2, atMost: true, ...ratio })
+  }
+  return figures
+}
+
+if (isMain(import.meta.url)) printFigures(await benchDecision())

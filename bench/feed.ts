@@ -1,0 +1,97 @@
+import { WebSocket } from 'ws'
+import type { Strategy } from '../src/core/strategy.ts'
+import { botSettings } from '../test/support/engine-rig.ts'
+import { type Figure, isMain, pairsOf, printFigures } from './figure.ts'
+import { startRig } from './rig.ts'
+import { type Server, startServer } from './server.ts'
+import { inTemporaryFolder } from './temporary-folder.ts'
+
+const MESSAGES = 400_000
+const RUNS = 7
+
+/** Looks at everything that the feed carries and does nothing. */
+export const onlooker = {
+  name: 'onlooker',
+  about: 'looks at every event',
+  params: { parse: () => ({}) },
+  keys: ['trades', 'newTokens', 'priceUpdates'],
+  start: () => ({ onTrade: () => {}, onNewToken: () => {}, onPriceUpdate: () => {} }),
+} as unknown as Strategy
+
+/** Messages a second: by the clock, and of the main thread's processor time, in which other work on the machine hardly shows. */
+interface Rates {
+  readonly wall: number
+  readonly thread: number
+}
+
+function stopwatch(): (messages: number) => Rates {
+  const began = performance.now()
+  const start = process.threadCpuUsage()
+  return (messages) => {
+    const { user, system } = process.threadCpuUsage(start)
+    return { wall: (messages / (performance.now() - began)) * 1000, thread: (messages / (user + system)) * 1e6 }
+  }
+}
+
+/** A bare `ws` client that parses every frame and does nothing else. */
+async function bareRate(server: Server, messages: number): Promise<Rates> {
+  const socket = new WebSocket(server.feedUrl, { perMessageDeflate: false })
+  await new Promise((resolve) => socket.on('open', resolve))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let count = 0
+  let watch = stopwatch()
+  let trades = 0
+  socket.on('message', (data: Buffer) => {
+    if (count === 0) watch = stopwatch()
+    if ((JSON.parse(data.toString()) as { type: string }).type === 'trade') trades++
+    if (++count === messages) resolve()
+  })
+  server.tell({ kind: 'blast', count: messages })
+  await promise
+  const rates = watch(messages)
+  socket.terminate()
+  return trades > 0 ? rates : { wall: 0, thread: 0 }
+}
+
+/** Feed, engine and journal; counted until the last row is durable. */
+async function ourRate(server: Server, folder: string, messages: number): Promise<Rates> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let watch: ReturnType<typeof stopwatch> | undefined
+  const rig = await startRig({
+    ...{ url: server.feedUrl, folder, bot: botSettings(onlooker.name), strategy: onlooker },
+    observe: () => {
+      watch ??= stopwatch()
+      if (rig.rows() === messages) rig.journal.commit(resolve)
+    },
+  })
+  server.tell({ kind: 'blast', count: messages })
+  await promise
+  const rates = (watch ?? stopwatch())(messages)
+  await rig.close()
+  return rates
+}
+
+export async function benchFeed(smoke = false): Promise<Figure[]> {
+  const [messages, runs] = smoke ? [20_000, 1] : [MESSAGES, RUNS]
+  const server = await startServer()
+  try {
+    return await inTemporaryFolder(async (folder) => {
+      const found = await pairsOf(
+        runs,
+        () => ourRate(server, folder, messages),
+        () => bareRate(server, messages),
+      )
+      const goal = { unit: 'x bare ws', goal: 0.8 }
+      return [
+        { name: 'ws and JSON.parse alone', unit: 'messages/s', ...found.wall.bare },
+        { name: 'feed to engine and tape', unit: 'messages/s', ...found.wall.ours },
+        { name: 'feed to engine and tape', ...goal, ...found.wall.ratio },
+        { name: 'feed to engine and tape, main thread', ...goal, ...found.thread.ratio },
+      ]
+    })
+  } finally {
+    server.close()
+  }
+}
+
+if (isMain(import.meta.url)) printFigures(await benchFeed())

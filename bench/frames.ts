@@ -1,0 +1,96 @@
+import { encodeBase58 } from '../src/core/base58.ts'
+import { type Random, seededRandom } from '../src/core/random.ts'
+
+const TOKENS = 2_000
+const TRADERS = 3_000
+/** Digits of the clock's nanoseconds that a stamped frame carries: a day and more, still exact as a double. */
+const STAMP = 10n ** 15n
+
+/** Texts of a busy market as the service sends it: trades, and a few price updates and new tokens among them. No two alike. */
+export function marketTexts(count: number, seed = 7): string[] {
+  const random = seededRandom(seed)
+  const mints = Array.from({ length: TOKENS }, () => base58(random, 32))
+  const traders = Array.from({ length: TRADERS }, () => base58(random, 32))
+  const prices = mints.map(() => 1e-7 * (1 + random.next()))
+  return Array.from({ length: count }, (_, index) => {
+    const token = random.integer(TOKENS)
+    const mint = mints[token] as string
+    const price = (prices[token] as number) * (0.98 + 0.04 * random.next())
+    prices[token] = price
+    const chance = random.next()
+    if (chance < 0.03) return JSON.stringify(priceUpdate(mint, price, index, random))
+    if (chance < 0.05) return JSON.stringify(newToken(mint, traders[random.integer(TRADERS)] as string, price, index))
+    return tradeText(mint, base58(random, 64), traders[random.integer(TRADERS)] as string, price, random)
+  })
+}
+
+/** One trade, as JSON text; `marketCap` has room for the stamp. */
+export function tradeText(mint: string, signature: string, trader: string, price: number, random: Random): string {
+  const amount = Math.round(1e9 * (random.next() < 0.3 ? 0.005 * random.next() : random.next() + 0.02)) / 1e9
+  return JSON.stringify({
+    ...{
+      type: 'trade',
+      mint,
+      signature,
+      trader,
+      amount,
+      tokensTraded: Math.round((amount / price) * 1e6) / 1e6,
+      price,
+    },
+    ...{ marketCap: Number(STAMP), timestamp: Date.now(), side: random.next() < 0.55 ? 'buy' : 'sell' },
+    ...{ slippage: 10, priorityFee: 0.0001 },
+  })
+}
+
+function priceUpdate(mint: string, price: number, index: number, random: Random): object {
+  const numbers = { price, priceChange: random.next() * 10 - 5, marketCap: Number(STAMP), volume24h: 10 + index }
+  return { type: 'priceUpdate', mint, ...numbers, liquidityUsd: 40_000 + index, timestamp: Date.now() }
+}
+
+function newToken(mint: string, creator: string, price: number, index: number): object {
+  const metadata = {
+    description: 'A token like any other',
+    image: 'https://cdn.example/1.png',
+    website: '',
+    twitter: '',
+  }
+  const texts = { symbol: `T${index}`, name: `Token ${index}`, creator, metadata }
+  return {
+    type: 'newToken',
+    mint,
+    ...texts,
+    initialLiquidity: price * 1e9,
+    marketCap: Number(STAMP),
+    timestamp: Date.now(),
+  }
+}
+
+export function base58(random: Random, bytes: number): string {
+  return encodeBase58(Uint8Array.from({ length: bytes }, () => 1 + random.integer(255)))
+}
+
+/** WebSocket frames of these texts, one after the other, and where each ends: unmasked, as a server sends them. */
+export function encodeFrames(texts: readonly string[]): { bytes: Buffer; ends: number[] } {
+  const parts = texts.map((text) => {
+    const payload = Buffer.from(text)
+    const short = payload.length < 126
+    const head = Buffer.alloc(short ? 2 : 4)
+    head[0] = 0x81
+    head[1] = short ? payload.length : 126
+    if (!short) head.writeUInt16BE(payload.length, 2)
+    return Buffer.concat([head, payload])
+  })
+  let end = 0
+  return { ends: parts.map(({ length }) => (end += length)), bytes: Buffer.concat(parts) }
+}
+
+/** Where the digits of `marketCap` begin in each frame. */
+export function stampPlaces(bytes: Buffer, ends: readonly number[]): number[] {
+  const key = '"marketCap":'
+  return ends.map((_, index) => bytes.indexOf(key, index === 0 ? 0 : (ends[index - 1] as number)) + key.length)
+}
+
+/** The machine's monotonic clock, which all its processes share, as the number that a stamped frame carries. */
+export function stampNow(): number {
+  return Number(STAMP + (process.hrtime.bigint() % STAMP))
+}

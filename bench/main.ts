@@ -1,0 +1,44 @@
+// `npm run bench [-- NAME...] [--json] [--smoke]`: every figure of speed, each beside a bare baseline of the same run.
+import { parseArgs } from 'node:util'
+import { benchDecision } from './decision.ts'
+import { benchEngine } from './engine.ts'
+import { benchFeed } from './feed.ts'
+import { benchFeedColumns } from './feed-columns.ts'
+import { type Figure, isMet, printFigures } from './figure.ts'
+import { benchGateway } from './gateway.ts'
+import { benchJournal } from './journal.ts'
+import { benchLoop } from './loop.ts'
+import { benchPost } from './post.ts'
+import { benchStart } from './start.ts'
+
+const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
+  feed: benchFeed,
+  'feed-columns': benchFeedColumns,
+  decision: benchDecision,
+  post: benchPost,
+  loop: benchLoop,
+  engine: benchEngine,
+  start: benchStart,
+  gateway: benchGateway,
+  journal: benchJournal,
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: 'boolean', default: false }, smoke: { type: 'boolean', default: false } },
+})
+const unknown = positionals.filter((name) => !Object.hasOwn(benches, name))
+if (unknown.length > 0) {
+  console.error(`no bench ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}`)
+  process.exit(2)
+}
+
+/** One bench after the other, each printed once it is done: together they take some minutes. */
+const all: Figure[] = []
+for (const [name, bench] of Object.entries(benches)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue
+  const figures = await bench(values.smoke)
+  all.push(...figures)
+  if (!values.json) printFigures(figures)
+}
+if (values.json) console.log(JSON.stringify(all.map((figure) => ({ ...figure, ok: isMet(figure) ?? null }))))

@@ -1,0 +1,142 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import { Pool } from 'undici'
+import { accountOf } from '../src/core/account.ts'
+import { seededRandom } from '../src/core/random.ts'
+import { lamports } from '../src/core/units.ts'
+import { CloudExecutor } from '../src/service/cloud-executor.ts'
+import { openHttp } from '../src/service/http.ts'
+import { botSettings } from '../test/support/engine-rig.ts'
+import { follower } from './decision.ts'
+import { type Figure, isMain, printFigures, summarize } from './figure.ts'
+import { base58, stampNow, tradeText } from './frames.ts'
+import { type Rig, startRig } from './rig.ts'
+import { type Server, startServer } from './server.ts'
+import { inTemporaryFolder } from './temporary-folder.ts'
+
+const RUNS = 7
+const ORDERS = 100
+/** Between two measurements, so that one's answer and its commits are over when the next begins. */
+const PAUSE_MS = 10
+let databases = 0
+
+/** Microseconds of each part, the orders of one run. */
+interface Times {
+  readonly commit: number[]
+  readonly post: number[]
+  readonly order: number[]
+}
+
+/** One row, durable: the least that can stand before an order. */
+function bareCommit(path: string): () => number {
+  const db = new Database(path)
+  db.pragma('page_size = 8192')
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.exec('CREATE TABLE row (id INTEGER PRIMARY KEY, json TEXT)')
+  const insert = db.prepare('INSERT INTO row (json) VALUES (?)')
+  return () => {
+    const began = stampNow()
+    insert.run('x'.repeat(400))
+    return (stampNow() - began) / 1000
+  }
+}
+
+/** From the call until the first byte is at the server. */
+function barePost(server: Server): () => Promise<number> {
+  const pool = new Pool(new URL(server.postUrl).origin, { allowH2: false, pipelining: 1 })
+  const body = JSON.stringify({ publicKey: base58(seededRandom(1), 32), amount: 0.05, slippage: 5 })
+  const headers = { authorization: 'Bearer k', accept: 'application/json', 'content-type': 'application/json' }
+  return async () => {
+    const seen = server.nextPost()
+    const began = stampNow()
+    const answer = pool.request({ method: 'POST', path: '/api/trade/buy', headers, body })
+    const at = await seen
+    await (await answer).body.text()
+    return (at - began) / 1000
+  }
+}
+
+/** A live bot with a wallet that is full, which buys upon a sign. */
+async function tradingRig(server: Server, folder: string, arrived: () => void): Promise<Rig> {
+  const { http } = openHttp()
+  const wallet = base58(seededRandom(2), 32)
+  const bot = { ...botSettings(follower.name), account: accountOf('live', 'bench', 'genesis', wallet) }
+  const rig = await startRig({
+    ...{ url: server.feedUrl, folder, bot, strategy: follower, arrived },
+    executor: (clock) =>
+      new CloudExecutor({
+        ...{ http, clock, baseUrl: server.postUrl, apiKey: () => 'k', wallet },
+        maxBuyLamports: () => lamports(100e9),
+        sellUnit: () => 'unproved',
+        holding: () => undefined,
+        follow: () => () => {},
+      }),
+  })
+  rig.runner.post({ kind: 'wallet', account: bot.account.id, lamports: lamports(1_000e9), slot: 1 })
+  return rig
+}
+
+/** Commit, POST and order in turns. */
+async function run(server: Server, folder: string, orders: number): Promise<Times> {
+  const random = seededRandom(3)
+  const mint = base58(random, 32)
+  const sign = (): string =>
+    tradeText(mint, base58(random, 64), mint, 1e-7, random).replace(
+      /"amount":[^,]+,"tokensTraded":[^,]+/,
+      '"amount":7,"tokensTraded":70000000',
+    )
+  const commit = bareCommit(join(folder, `bare-${++databases}.db`))
+  const post = barePost(server)
+  let arrivedAt = 0
+  const rig = await tradingRig(server, folder, () => {
+    arrivedAt = stampNow()
+  })
+  const times: Times = { commit: [], post: [], order: [] }
+  // The first signs only make a price, and warm up.
+  for (let number = -20; number < orders; number++) {
+    await sleep(PAUSE_MS)
+    const [commitUs, postUs] = [commit(), await post()]
+    await sleep(PAUSE_MS)
+    const seen = server.nextPost()
+    server.tell({ kind: 'text', text: sign() })
+    const at = await Promise.race([seen, sleep(number < 0 ? 200 : 60_000)])
+    if (number < 0 || at === undefined) continue
+    times.commit.push(commitUs)
+    times.post.push(postUs)
+    times.order.push((at - arrivedAt) / 1000)
+  }
+  await rig.close()
+  return times
+}
+
+export async function benchPost(smoke = false): Promise<Figure[]> {
+  const server = await startServer()
+  try {
+    return await inTemporaryFolder(async (folder) => {
+      const runs: Times[] = []
+      for (let number = 0; number < (smoke ? 1 : RUNS); number++)
+        runs.push(await run(server, folder, smoke ? 5 : ORDERS))
+      const p50 = (part: keyof Times): number[] => runs.map((times) => summarize(times[part]).median)
+      const [commit, post, order] = [p50('commit'), p50('post'), p50('order')]
+      const ratios = order.map((value, at) => value / ((commit[at] as number) + (post[at] as number)))
+      return [
+        { name: 'one FULL commit of a row, p50', unit: 'us', ...summarize(commit) },
+        { name: 'one undici POST to its first byte, p50', unit: 'us', ...summarize(post) },
+        { name: 'frame to first byte of the POST, p50', unit: 'us', ...summarize(order) },
+        {
+          name: 'frame to first byte of the POST, p50',
+          unit: 'x commit + POST',
+          goal: 1.5,
+          atMost: true,
+          ...summarize(ratios),
+        },
+      ]
+    })
+  } finally {
+    server.close()
+  }
+}
+
+if (isMain(import.meta.url)) printFigures(await benchPost())

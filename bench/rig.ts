@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import type { Block } from '../src/core/block.ts'
+import { Engine } from '../src/core/engine.ts'
+import { Mints } from '../src/core/mints.ts'
+import type { Clock, Executor, Journal, Sink } from '../src/core/ports.ts'
+import { seededRandom } from '../src/core/random.ts'
+import type { BotSettings } from '../src/core/settings.ts'
+import type { Strategy } from '../src/core/strategy.ts'
+import { startJournalThread } from '../src/journal/journal-thread.ts'
+import { Gateway } from '../src/runtime/gateway.ts'
+import { Limiter } from '../src/runtime/limiter.ts'
+import { Runner } from '../src/runtime/runner.ts'
+import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
+import { dialWebSocket } from '../src/service/dial.ts'
+import { Feed } from '../src/service/feed.ts'
+import { PaperMarket } from '../src/simulation/paper-market.ts'
+import { Tally } from '../src/tally.ts'
+import { startInput } from '../test/support/engine-rig.ts'
+
+export interface RigOptions {
+  readonly url: string
+  readonly bot: BotSettings
+  readonly strategy: Strategy
+  /** Where the journal lies; without it rows are counted and forgotten. */
+  readonly folder?: string
+  readonly executor?: (clock: Clock) => Executor
+  /** When a frame left the socket, before anything of ours has looked at it. */
+  readonly arrived?: () => void
+  /** Behind the engine. */
+  readonly observe?: (block: Block, from: number, to: number) => void
+}
+
+export interface Rig {
+  readonly feed: Feed
+  readonly engine: Engine
+  readonly runner: Runner
+  readonly journal: Journal
+  rows(): number
+  close(): Promise<void>
+}
+
+const nothing = (): void => {}
+const NO_JOURNAL = {
+  ...{ rows: nothing, input: nothing, output: nothing, write: nothing },
+  commit: (then: () => void) => then(),
+  close: async () => {},
+}
+const NO_EXECUTOR: Executor = { execute: nothing, resume: nothing }
+
+/** Feed, engine, gateway and journal, put together as `bot.ts` does it, and live. */
+export async function startRig(options: RigOptions): Promise<Rig> {
+  const { url, bot, strategy, folder, arrived, observe } = options
+  const clock = new SystemClock()
+  const mints = new Mints()
+  const tally = new Tally()
+  const opened =
+    folder === undefined
+      ? NO_JOURNAL
+      : await startJournalThread(join(folder, `${Math.random()}.db`), {
+          onFailure: (error) => {
+            throw error
+          },
+        })
+  const journal = tally.watch(opened)
+  const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
+  const limits = { key: 'k', clock, monotonicMs, boot: 'b', requestsPerMinute: 100_000, past: 'fresh' as const }
+  const limiter = new Limiter({ ...limits, write: (slot) => journal.write({ kind: 'slot', slot }) })
+  const route = { kind: 'cloud' as const, executor: options.executor?.(clock) ?? NO_EXECUTOR, limiter }
+  const market = new PaperMarket(mints, { tradePrice: 'auto', tradeAmount: 'sol' })
+  const post: Sink['post'] = (input) => runner.post(input)
+  const gateway = new Gateway({ clock, monotonicMs, journal, route: () => route, post, nextReport: 1 })
+  const runner: Runner = new Runner({
+    ...{ clock, engine, journal, gateway, firstSeq: 1, alarm: nothing },
+    want: (keys) => feed.want(keys),
+    observe: (block, from, to) => {
+      market.observe(block, from, to)
+      observe?.(block, from, to)
+    },
+  })
+  const { promise: live, resolve } = Promise.withResolvers<void>()
+  const feed: Feed = new Feed({
+    ...{ url, apiKey: () => 'k', clock, mints, random: seededRandom(1), pace: (job) => job(), load: () => 0 },
+    dial: (to, on) => dialWebSocket(to, arrived === undefined ? on : { ...on, message: stamped(arrived, on.message) }),
+    isHeld: () => false,
+    on: { authenticated: nothing, refused: nothing, misfit: nothing, notice: nothing },
+  })
+  runner.post(startInput([bot]))
+  const stop = feed.start({
+    rows: (block, from, to) => runner.rows(block, from, to),
+    post: (input) => {
+      runner.post(input)
+      if (input.kind === 'feed' && input.status === 'live') resolve()
+    },
+  })
+  await live
+  const close = async (): Promise<void> => {
+    await stop()
+    tally.mute()
+    runner.stop()
+    clock.stop()
+    await opened.close()
+  }
+  return { feed, engine, runner, journal, rows: () => tally.rows, close }
+}
+
+function stamped<T extends unknown[]>(arrived: () => void, message: (...args: T) => void): (...args: T) => void {
+  return (...args) => {
+    arrived()
+    message(...args)
+  }
+}

@@ -1,0 +1,34 @@
+import { fork } from 'node:child_process'
+import type { FromServer, ToServer } from './market-server.ts'
+
+/** The service's stand-in, in a process of its own. */
+export interface Server {
+  readonly feedUrl: string
+  readonly postUrl: string
+  tell(message: ToServer): void
+  /** When the next POST's first byte reached it, as `stampNow` counts. */
+  nextPost(): Promise<number>
+  close(): void
+}
+
+export async function startServer(): Promise<Server> {
+  const child = fork(new URL('./market-server.ts', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  let waiting: (at: number) => void = () => {}
+  const { promise, resolve, reject } = Promise.withResolvers<Extract<FromServer, { kind: 'listening' }>>()
+  child.on('exit', () => reject(new Error('the market server ended')))
+  child.on('message', (message: FromServer) => {
+    if (message.kind === 'listening') resolve(message)
+    else waiting(message.at)
+  })
+  const { feedPort, postPort } = await promise
+  return {
+    feedUrl: `ws://127.0.0.1:${feedPort}`,
+    postUrl: `http://127.0.0.1:${postPort}/api`,
+    tell: (message) => void child.send(message),
+    nextPost: () =>
+      new Promise((taken) => {
+        waiting = taken
+      }),
+    close: () => void child.kill(),
+  }
+}
