@@ -1,5 +1,6 @@
 import assert from './assert.ts'
 import { keyOf } from './book.ts'
+import { custodyVeto } from './custody.ts'
 import type { DayResults } from './day-results.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'
@@ -146,6 +147,8 @@ export class Desk {
     if (this.#session.price(mint) === undefined) return veto('PRICE_UNKNOWN', 'no robust price yet')
     const age = this.#session.eventAgeMs()
     if (age > orders.maxEventAgeMs) return veto('STALE_EVENT', `the event is ${age} ms old`)
+    const inCustody = custodyVeto(this.#session, account.id, mint)
+    if (inCustody !== undefined) return inCustody
     const lane =
       book.laneHolder({ account: account.id, mint, side: 'buy' }) ??
       book.laneHolder({ account: account.id, mint, side: 'sell' })

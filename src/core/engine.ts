@@ -1,5 +1,6 @@
 import { Audience } from './audience.ts'
 import { type Block, RowKind } from './block.ts'
+import { Custody } from './custody.ts'
 import { DayResults, endOfDay } from './day-results.ts'
 import { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
@@ -30,6 +31,7 @@ export class Engine implements EnginePort {
   #watch!: ExitWatch
   #exits!: Exits
   #reports!: Reports
+  #custody!: Custody
   #days!: DayResults
   #audience!: Audience
   #traders: Trader[] = []
@@ -121,6 +123,7 @@ export class Engine implements EnginePort {
     const desk = new Desk(session, this.#watch, this.#days)
     this.#exits = new Exits(session, desk, (position) => this.#sellerOf(position))
     this.#reports = new Reports(session, this.#watch, this.#exits, this.#days, (bot) => this.#traderOf(bot))
+    this.#custody = new Custody(session, this.#watch, this.#exits, (bot) => this.#traderOf(bot))
     this.#audience = new Audience(this.#mints)
     this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start.money.bots))
   }
@@ -164,6 +167,13 @@ export class Engine implements EnginePort {
         break
       case 'report':
         this.#reports.take(input.report)
+        this.#custody.alarm(input.report)
+        break
+      case 'gate':
+      case 'foreign':
+      case 'deficit':
+      case 'adopt':
+        this.#custody.take(input)
         break
       case 'wallet': {
         const account = session.book.readWallet(input.account, input.lamports, input.slot)
@@ -185,6 +195,7 @@ export class Engine implements EnginePort {
     // A halt is the operator's word for all of it, so what joins later is halted too.
     const halted = [...book.accounts.values()].some((account) => account.halted)
     for (const { account, paperLamports } of start.bots) {
+      if (account.mode === 'live') session.unread.add(account.id)
       if (book.accounts.has(account.id)) continue
       const money = { account: account.id, lamports: account.mode === 'live' ? null : paperLamports, slot: 0, halted }
       book.accounts.set(account.id, money)
@@ -238,6 +249,9 @@ export class Engine implements EnginePort {
       case 'resume':
         this.#halt(session, command.name === 'halt')
         break
+      case 'accept':
+        this.#custody.accept(command.signature)
+        break
       case 'flatten':
         this.#halt(session, true)
         this.#sellAll(session, 'flatten', () => true)
@@ -259,6 +273,7 @@ export class Engine implements EnginePort {
   #halt(session: Session, halted: boolean): void {
     for (const account of session.book.accounts.values()) {
       account.halted = halted
+      if (!halted) this.#custody.release(account)
       session.emitAccount(account)
     }
   }

@@ -4,7 +4,7 @@ import type { AccountMoney, BotMoney, Money, Timer } from './money.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
 import type { BotSettings, Plan } from './settings.ts'
-import type { Lamports, Millis, Seq } from './units.ts'
+import type { Lamports, Millis, Seq, TokenAmount } from './units.ts'
 
 /** Everything that may change state and is not a market row; journaled as rows. */
 export type Input =
@@ -16,6 +16,14 @@ export type Input =
   | { kind: 'report'; id: number; report: ExecutionReport }
   /** The wallet as read from the chain. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
+  /** Whether the audit knows the state of the wallet; entries wait until it does. */
+  | { kind: 'gate'; account: string; open: boolean }
+  /** The wallet signed something that is none of our orders. */
+  | { kind: 'foreign'; account: string; signature: string; lamports: Lamports }
+  /** The wallet holds so much of a mint, less than was booked. */
+  | { kind: 'deficit'; account: string; mint: string; tokens: TokenAmount }
+  /** An operator gives a bot what the wallet holds of a mint. */
+  | { kind: 'adopt'; account: string; bot: string; mint: string; tokens: TokenAmount; decimals: number }
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
 
@@ -48,6 +56,8 @@ export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 export type Command =
   | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
   | { name: 'sell'; mint: string }
+  /** What somebody else did with the wallet is all right. */
+  | { name: 'accept'; signature: string }
   | { name: 'signal'; signal: string; data: Json }
 
 /** What the engine decides. Journaled in order; an order forces a FULL commit and takes everything before it along. */

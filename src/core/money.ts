@@ -37,6 +37,10 @@ export interface AccountMoney {
   slot: number
   /** Entries stop until `resume`. */
   halted: boolean
+  /** Signatures of what somebody else did with the wallet: entries stop until each is accepted. */
+  foreign?: readonly string[]
+  /** Mints of which the wallet held less than was booked: no entries there until `resume`. */
+  quarantined?: readonly string[]
 }
 
 export interface BotMoney {

@@ -5,6 +5,7 @@ import type { ErrorCode } from './errors.ts'
 import type { Input, Output } from './messages.ts'
 import type { Attempt, ExecutionReport, ExecutorKind, Fill, Order } from './order.ts'
 import type { Lamports, Millis, Seq } from './units.ts'
+import type { WalletCursor, WalletTransaction, Watch } from './wallet.ts'
 
 /** All bots and accounts of one process under one seq. Pure: no clock, no I/O, nothing shared with the gateway but messages, so it may
  *  sit on the main thread or in one worker. `outputs` is drained and reused by the runner: empty for nearly every row. */
@@ -77,6 +78,10 @@ export type JournalRecord =
   /** A report that the engine has not taken yet: the input with its id takes it; on start those that no input took are delivered again. */
   | { kind: 'report'; id: number; report: ExecutionReport }
   | { kind: 'slot'; slot: Slot }
+  | { kind: 'watch'; watch: Watch }
+  | { kind: 'watchOver'; attemptId: string }
+  /** What the audit of a wallet found, and how far it came with that: durable together. */
+  | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
   | { kind: 'mark'; account: string; mint: string; highPrice: number }
   | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that did not fit, kept for inspection, bounded
 

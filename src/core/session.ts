@@ -28,6 +28,8 @@ export class Session implements Stage {
   warming = false
   /** The process ends: nothing is bought any more. */
   stopping = false
+  /** Live accounts whose wallet has not been read up to now: nothing is bought there. */
+  readonly unread = new Set<string>()
   nextOrder = 1
   /** The row being handled; undefined while an input is. */
   block: Block | undefined

@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
-import type { ErrorCode } from '../core/errors.ts'
+import { type ErrorCode, SluiceError } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
 import type { OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
+import { damageOf } from './integrity.ts'
 import { type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
 import { type SeqRange, TapeReader } from './tape-reader.ts'
@@ -18,7 +19,7 @@ export interface OrderRow {
   readonly side: TradeSide
   readonly state: OrderState
   readonly code: ErrorCode | ''
-  /** Why it was decided. */
+  /** Why it was decided; while its outcome is being proved, how far that is. */
   readonly reason: string
 }
 
@@ -113,9 +114,19 @@ export class JournalReader {
     return this.#readEach(this.#replay.items(segment, mints))
   }
 
-  /** Oldest first. */
+  /** Throws SluiceError where what a restart reads is damaged. */
+  checkIntegrity(): void {
+    const damage = this.#read(() => damageOf(this.#db))
+    if (damage !== '') throw new SluiceError(`${this.path} is corrupt (${damage}); restore it from a copy`)
+  }
+
+  /** Oldest first. The reason of one that is being proved is how far the proof is. */
   orders(): OrderRow[] {
-    return this.#all('SELECT id, bot, mint, side, state, code, reason FROM orders ORDER BY seq, id')
+    return this.#all(
+      `SELECT id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
+         WHERE order_id = orders.id AND progress <> '' AND orders.state IN ('working', 'held')), reason) AS reason
+       FROM orders ORDER BY seq, id`,
+    )
   }
 
   /** Oldest first; without those that a fork took back. */

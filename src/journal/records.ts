@@ -4,6 +4,7 @@ import { type Attempt, type ExecutionReport, type Fill, isOpen, isUndecided } fr
 import type { JournalRecord, Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import type { Millis, Seq } from '../core/units.ts'
+import type { WalletTransaction } from '../core/wallet.ts'
 import type { Write } from './statements.ts'
 
 const FRAMES_KEPT = 200
@@ -105,6 +106,14 @@ export function recordWrites(record: JournalRecord): Write[] {
       return [['report', record.id, encodeJson(record.report)]]
     case 'slot':
       return slotWrites(record.slot)
+    case 'watch': {
+      const { attempt, progress } = record.watch
+      return [['watch', attempt.id, attempt.orderId, progress, encodeJson(record.watch)]]
+    }
+    case 'watchOver':
+      return [['watchOver', record.attemptId]]
+    case 'wallet':
+      return [['wallet', record.cursor.account, encodeJson(record.cursor)], ...record.transactions.map(transactionWrite)]
     case 'mark':
       return [['mark', record.account, record.mint, record.highPrice]]
     case 'frame':
@@ -122,6 +131,12 @@ function attemptWrites(attempt: Attempt): Write[] {
     ['attemptBefore', id],
     ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)],
   ]
+}
+
+function transactionWrite(transaction: WalletTransaction): Write {
+  const { account, slot, signature, attemptId, lamports, time } = transaction
+  const row = [account, slot, signature, transaction.class, attemptId, lamports, time]
+  return ['walletTransaction', ...row, encodeJson(transaction)]
 }
 
 function fillWrite(fill: Fill, taken: Seq | null): Write {

@@ -6,6 +6,7 @@ import { type Attempt, type Fill, isOpen, type OrderState } from '../core/order.
 import type { Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import { type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../core/wallet.ts'
 
 /** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller restores his own only. */
 export interface Recovered {
@@ -21,6 +22,10 @@ export interface Recovered {
   /** All attempts of these orders, in the order in which they were made; an undecided one is resumed, never sent again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
+  /** Attempts that may still turn out to have executed, as far as more is known of them than their baseline. */
+  readonly watches: readonly Watch[]
+  /** How far the audit of each wallet came, and what it classified that still bears on an attempt. */
+  readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
   /** 0 where there was none. */
   readonly lastSegment: number
   /** Time of the last row, input or output; 0 in a new journal. */
@@ -35,6 +40,8 @@ const FILLS_RESTORED = 500
 export function recover(db: Database): Recovered {
   return db.transaction(() => {
     const orders = unsettledOrders(db)
+    const attempts = orders.flatMap(({ order }) => attemptsOf(db, order.id))
+    const watches = recordsOf<Watch>(db, 'SELECT json FROM watch ORDER BY attempt_id')
     const segment = db.prepare('SELECT number, ended FROM segment ORDER BY number DESC LIMIT 1').get() as
       | { number: number; ended: number | null }
       | undefined
@@ -47,8 +54,10 @@ export function recover(db: Database): Recovered {
       nextReport: lastNumber(db, 'report', 'taken', 'id') + 1,
       untaken: untakenReports(db),
       orders,
-      attempts: orders.flatMap(({ order }) => attemptsOf(db, order.id)),
+      attempts,
       slots: slotsOf(db),
+      watches,
+      wallets: walletsOf(db, [...attempts, ...watches.map(({ attempt }) => attempt)]),
       lastSegment: segment?.number ?? 0,
       lastTime: lastOf(db, 'time'),
       clean: segment === undefined || segment.ended !== null,
@@ -155,6 +164,16 @@ function attemptsOf(db: Database, orderId: string): Attempt[] {
 
 function tryOf(attemptId: string): number {
   return Number(attemptId.slice(attemptId.indexOf('.') + 1))
+}
+
+/** With what was classified since the oldest of these attempts. */
+function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
+  const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
+  return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {
+    const own = attempts.filter(({ account }) => account === cursor.account)
+    const since = Math.min(cursor.slot, ...own.map(({ baseline }) => baseline?.slot ?? cursor.slot))
+    return { cursor, transactions: rows.all(cursor.account, since).map((json) => decodeJson(json as string)) }
+  })
 }
 
 function slotsOf(db: Database): Slot[] {

@@ -200,6 +200,32 @@ CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, to count with
 CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- of a double's last bit, by its exponent field
 `
 
+// What the audit of a wallet keeps.
+const CUSTODY = `
+CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- how far it came
+CREATE TABLE wallet_transaction (
+  account TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  class TEXT NOT NULL,
+  attempt_id TEXT NOT NULL, -- '' unless ours
+  lamports INTEGER NOT NULL, -- what it changed in the wallet
+  time INTEGER,
+  json TEXT NOT NULL,
+  PRIMARY KEY (account, slot, signature)
+) WITHOUT ROWID;
+CREATE TABLE watch ( -- attempts that may still turn out to have executed
+  attempt_id TEXT PRIMARY KEY,
+  order_id TEXT NOT NULL,
+  progress TEXT NOT NULL, -- of the proof; '' where it has ended
+  json TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE VIEW wallet_transactions AS
+SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, class, attempt_id,
+  lamports / 1e9 AS sol, signature
+FROM wallet_transaction;
+`
+
 /** Each entry takes a journal from the version that is its index to the next one. Never edited once released. */
 const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => {
@@ -210,6 +236,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
     for (let exponent = 0; exponent < 2047; exponent++) power.run(exponent, 2 ** (Math.max(exponent, 1) - 1075))
     db.exec(VIEWS)
   },
+  (db) => db.exec(CUSTODY),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -42,6 +42,11 @@ const STATEMENTS = {
   slot: `INSERT INTO slot (key, id, boot, taken_at, done_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET boot = excluded.boot, taken_at = excluded.taken_at, done_at = excluded.done_at`,
   slotsOver: 'DELETE FROM slot WHERE key = ? AND (boot <> ? OR done_at < ?)',
+  wallet: 'INSERT INTO wallet (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
+  walletTransaction: `INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  watch: 'INSERT OR REPLACE INTO watch (attempt_id, order_id, progress, json) VALUES (?, ?, ?, ?)',
+  watchOver: 'DELETE FROM watch WHERE attempt_id = ?',
   frame: 'INSERT INTO frame (time, why, text) VALUES (?, ?, ?)',
   framesOver: 'DELETE FROM frame WHERE id <= (SELECT max(id) FROM frame) - ?',
   missing: `INSERT INTO missing (first_seq, last_seq, segment, first_time, last_time, rows) VALUES (?, ?, ?, ?, ?, ?)

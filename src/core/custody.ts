@@ -1,0 +1,127 @@
+import { keyOf } from './book.ts'
+import type { ErrorCode } from './errors.ts'
+import type { ExitWatch } from './exit-watch.ts'
+import type { Input } from './messages.ts'
+import type { AccountMoney } from './money.ts'
+import type { ExecutionReport } from './order.ts'
+import { newPosition } from './position.ts'
+import type { Exits } from './position-exits.ts'
+import type { Veto } from './risk.ts'
+import type { Session } from './session.ts'
+import type { Trader } from './trader.ts'
+import { formatSol, lamports, solToLamports, wholeTokens } from './units.ts'
+
+type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
+
+/** Reports that a person should see. */
+const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
+
+/** What the chain says of wallets beside our own orders: whether they can be read, what somebody else did with them, what they hold. */
+export class Custody {
+  readonly #session: Session
+  readonly #watch: ExitWatch
+  readonly #exits: Exits
+  readonly #traderOf: (bot: string) => Trader | undefined
+
+  constructor(session: Session, watch: ExitWatch, exits: Exits, traderOf: (bot: string) => Trader | undefined) {
+    this.#session = session
+    this.#watch = watch
+    this.#exits = exits
+    this.#traderOf = traderOf
+  }
+
+  take(input: Of<'gate'> | Of<'foreign'> | Of<'deficit'> | Of<'adopt'>): void {
+    if (input.kind === 'gate') this.#gate(input)
+    else if (input.kind === 'foreign') this.#foreign(input)
+    else if (input.kind === 'deficit') this.#deficit(input)
+    else this.#adopt(input)
+  }
+
+  /** A person has seen it and says that it is all right. */
+  accept(signature: string): void {
+    for (const account of this.#session.book.accounts.values()) {
+      if (account.foreign?.includes(signature) !== true) continue
+      account.foreign = account.foreign.filter((other) => other !== signature)
+      this.#session.emitAccount(account)
+    }
+  }
+
+  /** Entries go on: a person has looked at the mints, too. */
+  release(account: AccountMoney): void {
+    if (account.quarantined !== undefined) account.quarantined = []
+  }
+
+  alarm({ orderId, attemptId, code, reason, fill }: ExecutionReport): void {
+    if (code === '' || !ALARMING.has(code)) return
+    this.#session.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
+  }
+
+  #gate({ account, open }: Of<'gate'>): void {
+    const { unread } = this.#session
+    if (open) unread.delete(account)
+    else unread.add(account)
+  }
+
+  #foreign({ account: id, signature, lamports: change }: Of<'foreign'>): void {
+    const account = this.#session.book.accounts.get(id)
+    if (account === undefined || account.foreign?.includes(signature) === true) return
+    account.foreign = [...(account.foreign ?? []), signature]
+    this.#session.emitAccount(account)
+    const reason = `${signature} changed the wallet by ${formatSol(change)} SOL and is none of our orders`
+    this.#session.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
+  }
+
+  #deficit({ account: id, mint, tokens }: Of<'deficit'>): void {
+    const { book } = this.#session
+    const account = book.accounts.get(id)
+    const position = book.positions.get(keyOf({ account: id, mint }))
+    if (account === undefined || position === undefined || position.tokens <= tokens) return
+    const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, the wallet holds ${tokens}`
+    const left = Number(tokens) / Number(position.tokens)
+    position.costLamports = lamports(Math.round(position.costLamports * left))
+    position.tokens = tokens
+    book.settle(position)
+    if (position.state === 'closed') {
+      this.#watch.unwatch(position)
+      this.#exits.closed(position)
+    }
+    this.#session.emitPosition(position)
+    this.#traderOf(position.bot)?.refresh(mint)
+    if (account.quarantined?.includes(mint) !== true) account.quarantined = [...(account.quarantined ?? []), mint]
+    this.#session.emitAccount(account)
+    this.#session.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
+  }
+
+  /** At the present price, since nobody knows what was paid. */
+  #adopt({ account, bot, mint, tokens, decimals }: Of<'adopt'>): void {
+    const { book, now } = this.#session
+    const owner = { account, bot, mint }
+    const trader = this.#traderOf(bot)
+    const price = this.#session.price(mint)
+    const held = book.positions.get(keyOf(owner))
+    if (trader === undefined || price === undefined || held !== undefined) {
+      const [code, reason]: [ErrorCode, string] =
+        held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', 'no robust price yet']
+      this.#session.emit({ kind: 'refused', bot, mint, code, reason })
+      return
+    }
+    const position = newPosition(owner, now, trader.settings.exits)
+    const costLamports = solToLamports(price * wholeTokens(tokens, decimals))
+    Object.assign(position, { tokens, decimals, costLamports, averagePrice: price, highPrice: price })
+    book.positions.set(keyOf(owner), position)
+    book.settle(position)
+    this.#watch.watch(position)
+    this.#exits.opened(position)
+    this.#session.emitPosition(position)
+    trader.refresh(mint)
+  }
+}
+
+/** Why nothing may be bought of this mint with this account's wallet. */
+export function custodyVeto({ book, unread }: Session, account: string, mint: string): Veto | undefined {
+  const { foreign = [], quarantined = [] } = book.accounts.get(account) ?? {}
+  if (unread.has(account)) return { code: 'CHAIN_UNREAD', reason: 'the chain has not been read up to now' }
+  if (foreign.length > 0) return { code: 'FOREIGN_TX', reason: `somebody else used the wallet: ${foreign.join(', ')}` }
+  if (quarantined.includes(mint)) return { code: 'QUARANTINED', reason: 'the wallet holds less of it than was booked' }
+  return undefined
+}
