@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { Alarms } from './alarms.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
@@ -176,6 +177,8 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     })
     const post = (command: Command): void => runner.post({ kind: 'command', command })
     world.attach(gateway)
+    const alarms = new Alarms((alert) => world.alert(alert))
+    tally.listen = (time, output) => alarms.take(time, output)
 
     // Start: money from rows, strategies warmed up, open orders taken up, exits first; then the stream.
     const start = startInput(

@@ -62,7 +62,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
     wallet: config.wallet.publicKey ?? '',
     host: service.host,
     fresh: false,
-    secrets: [first, ...rpc.map(({ url }) => url)],
+    secrets: [first, ...rpc.map(({ url }) => url), ...(config.alerts ? [config.alerts.url.read()] : [])],
     onExit: () => {},
     close: async () => {},
   }

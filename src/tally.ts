@@ -29,6 +29,8 @@ export class Tally {
   /** Of positions that were closed, by bot: realised profit and network fees, lamports. */
   readonly #closed = new Map<string, { realized: number; fees: number }>()
 
+  /** Told every output on its way into the journal. */
+  listen: (time: Millis, output: Output) => void = () => {}
   /** Live orders that are out, by id. */
   readonly #out = new Map<string, string>()
   #muted = false
@@ -100,6 +102,7 @@ export class Tally {
 
   #count(time: Millis, output: Output): void {
     this.decisions++
+    this.listen(time, output)
     if (output.kind === 'position') this.#position(output.position)
     else if (output.kind === 'order') {
       const { bot, side, size, mint, reason } = output.order

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { Follower } from './chain/follow.ts'
-import { openRpc } from './chain/rpc.ts'
 import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { type Block, RowKind } from './core/block.ts'
@@ -15,10 +14,12 @@ import type { BotSettings, Plan } from './core/settings.ts'
 import { lamports } from './core/units.ts'
 import { DecisionTime } from './decision-time.ts'
 import type { Recovered } from './journal/recovery.ts'
+import { budgetedRpc, genesisOf } from './rpc-access.ts'
+import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import { Limiter } from './runtime/limiter.ts'
 import type { Log } from './runtime/log.ts'
-import { MessagePacer, RpcPacer } from './runtime/pacing.ts'
+import { MessagePacer } from './runtime/pacing.ts'
 import { bootId, monotonicMs } from './runtime/system-clock.ts'
 import type { Route } from './runtime/working-order.ts'
 import { CloudExecutor } from './service/cloud-executor.ts'
@@ -65,6 +66,7 @@ export class LiveWorld {
   readonly #follower: Follower | undefined
   readonly #wallet: WalletReader | undefined
   readonly #pacer: MessagePacer
+  readonly #alerts: Alerts | undefined
   #gateway: Gateway | undefined
   #plan: Plan
   #requestsOut = 0
@@ -107,6 +109,15 @@ export class LiveWorld {
       })
       this.#cloud = { executor, route: { kind: 'cloud', executor, limiter: this.limiter } }
     }
+    const { alerts } = config
+    this.#alerts =
+      alerts &&
+      new Alerts({
+        shape: alerts.shape,
+        clock,
+        post: postTo(http.http, alerts.url.read()),
+        warn: (text) => log.warn(text),
+      })
     this.feed = new Feed({
       url: service.wsUrl,
       apiKey: service.apiKey,
@@ -199,6 +210,11 @@ export class LiveWorld {
       await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
+  /** Tells a person, where one is configured. */
+  alert(alert: Alert): void {
+    this.#alerts?.raise(alert)
+  }
+
   async close(): Promise<void> {
     this.#wallet?.stop()
     this.#follower?.stop()
@@ -267,7 +283,11 @@ export class LiveWorld {
   #refused(reason: string): void {
     const { end, log } = this.#parts
     if (!this.#wasAuthenticated) end(ExitCode.refused, `the service refuses the API key: ${reason}`)
-    else log.error({ reason }, 'the service refuses the API key; entries stop, the key is read again every 30 s')
+    else {
+      const text = 'the service refuses the API key; entries stop, the key is read again every 30 s'
+      log.error({ reason }, text)
+      this.alert({ kind: 'key-refused', bot: '', text, time: this.#parts.clock.now() })
+    }
     this.#gateway?.keyRefused(this.limiter)
   }
 }
@@ -277,19 +297,21 @@ export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   const http = openHttp()
   const { service, clock, live } = parts
   if (!live || service.rpc.length === 0) return new LiveWorld(parts, http, undefined, '')
-  const pacers = new Map(
-    service.rpc.map(({ url, requestsPerSecond }) => [url, new RpcPacer({ requestsPerSecond, sendsPerSecond: 1 })]),
-  )
-  const rpc = openRpc({
-    http: http.http,
-    clock,
-    urls: service.rpc.map(({ url }) => url),
-    pace: (url, method, call) => (pacers.get(url) as RpcPacer).run(url, method, call),
-  })
-  const genesis = await rpc('getGenesisHash', [])
-  if (genesis.ok && typeof genesis.value === 'string') return new LiveWorld(parts, http, rpc, genesis.value)
-  await http.close()
-  throw new SluiceError(`the chain does not answer: ${genesis.ok ? 'no genesis hash' : genesis.message}`)
+  const rpc = budgetedRpc(service.rpc, http.http, clock)
+  try {
+    return new LiveWorld(parts, http, rpc, await genesisOf(rpc))
+  } catch (error) {
+    await http.close()
+    throw error
+  }
+}
+
+/** A webhook: accepted is any 2xx. */
+function postTo(http: Http, url: string): (body: string) => Promise<boolean> {
+  return async (body) => {
+    const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })
+    return result.kind === 'answered' && result.status >= 200 && result.status < 300
+  }
 }
 
 function sellUnitOf({ service }: Config): 'tokens' | 'base' | 'unproved' {

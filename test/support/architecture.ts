@@ -19,11 +19,13 @@ const packagesOfStrategies = ['sluice', 'trading-signals']
 
 /** The wiring: bot.ts and what it is made of. They may see more than one folder. */
 const wiring = [
+  'alarms',
   'bot',
   'decision-time',
   'index',
   'main',
   'restore',
+  'rpc-access',
   'sandbox-child',
   'service-access',
   'tally',
