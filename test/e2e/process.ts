@@ -21,8 +21,8 @@ export interface Ended {
 }
 
 /** Node itself, so that the process id is that of the bots. */
-export function launch(args: readonly string[], env: Readonly<Record<string, string>> = {}): Sluice {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export function launch(args: readonly string[], env: Readonly<Record<string, string>> = {}, program = PROGRAM): Sluice {
+  const child = spawn(process.execPath, program === '' ? args : [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '', VITEST: '', ...env },
   })

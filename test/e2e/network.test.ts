@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test, vi } from 'vitest'
+import { launch, sluice } from './process.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue } from './venue.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const WIRETAP = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
+const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
+
+/** A run with everything that a service may do to a client, its secrets from the environment. */
+async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
+  const bots = [{ name: 'trips', strategy: 'round-trips', params: { rounds: 2 } }] as const
+  const venue = await openVenue({ bots, dialect: 5 }, atEnd)
+  const { apiKeys, rpcUrl, faults } = venue.sandbox
+  venue.configure({
+    service: { apiKey: 'env:SLUICE_E2E_KEY' },
+    chain: { rpc: [{ url: 'env:SLUICE_E2E_RPC', requestsPerSecond: 50 }] },
+  })
+  for (const kind of ['dropAfter', 'rateLimit', 'reverted', 'garbage'] as const) faults.set({ kind })
+  const heard = join(venue.folder, 'heard')
+  const secrets = [apiKeys.standard, RPC_KEY]
+  const one = venue.run({
+    SLUICE_E2E_KEY: apiKeys.standard,
+    SLUICE_E2E_RPC: `${rpcUrl}?api-key=${RPC_KEY}`,
+    SLUICE_E2E_WIRETAP: heard,
+    NODE_OPTIONS: `--import=${WIRETAP}`,
+  })
+  await until('fills', () => /"running"/.test(one.stderr) && venue.books().fills.length > 0, 30_000)
+  for (const kind of ['rpcError', 'disconnect'] as const) faults.set({ kind })
+  await until('the consequences', () => venue.books().gaps.length >= 2 && faults.active.length === 0, 30_000)
+  faults.set({ kind: 'keyRevoked' })
+  await until('the refusal', () => /refuses the API key/.test(one.stderr))
+  one.child.kill('SIGINT')
+  expect(await one.ended).toBe(0)
+  return { venue, one, secrets, heard: readFileSync(heard, 'utf8').trim().split('\n') }
+}
+
+describe.concurrent('what leaves the machine, and what stays', () => {
+  test('connections only to the configured hosts, and no secret in logs, journal and output', async ({
+    onTestFinished,
+  }) => {
+    const { venue, one, secrets, heard } = await troubledRun(onTestFinished)
+    expect(new Set(heard)).toEqual(new Set([`connect 127.0.0.1:${portOf(venue)}`]))
+    const outputs = await Promise.all(
+      [['orders', '--json'], ['fills', '--json'], ['positions'], ['replay', '--verify']].map((args) =>
+        sluice([...args, '--journal', venue.journal]),
+      ),
+    )
+    const shown = [one.stdout, one.stderr, ...outputs.flatMap(({ stdout, stderr }) => [stdout, stderr])]
+    for (const [what, bytes] of [...filesOf(venue), ['output', Buffer.from(shown.join('\n'))] as const])
+      for (const secret of secrets) expect(isIn(secret, bytes), `a secret in ${what}`).toBe(false)
+    expect(isIn('"authenticate"', readFileSync(venue.journal))).toBe(false)
+    for (const [path] of filesOf(venue).filter(([path]) => path.includes('journal.db')))
+      expect(statSync(path).mode & 0o077, path).toBe(0)
+  })
+
+  test('the demo talks to its own sandbox only', async ({ onTestFinished }) => {
+    const venue = await openVenue({ bots: [] }, onTestFinished) // for its folder
+    const heard = join(venue.folder, 'heard')
+    const args = ['demo', '--journal', join(venue.folder, 'demo.db'), '--seconds', '2', '--json']
+    const demo = launch(args, { SLUICE_E2E_WIRETAP: heard, NODE_OPTIONS: `--import=${WIRETAP}` })
+    expect(await demo.ended).toBe(0)
+    const whom = new Set(readFileSync(heard, 'utf8').trim().split('\n'))
+    expect(whom.size).toBe(1)
+    expect([...whom][0]).toMatch(/^connect 127\.0\.0\.1:\d+$/)
+  })
+
+  test('the wiretap hears', async ({ onTestFinished }) => {
+    const venue = await openVenue({ bots: [] }, onTestFinished)
+    const heard = join(venue.folder, 'heard')
+    const program = `fetch('http://elsewhere.invalid').catch(() => {}); new WebSocket('ws://sockets.invalid').onerror = () => {}`
+    const one = launch(['-e', program], { SLUICE_E2E_WIRETAP: heard, NODE_OPTIONS: `--import=${WIRETAP}` }, '')
+    await one.ended
+    expect(readFileSync(heard, 'utf8').split('\n').sort()).toEqual(
+      expect.arrayContaining([
+        'connect elsewhere.invalid:80',
+        'lookup elsewhere.invalid',
+        'connect sockets.invalid:80',
+      ]),
+    )
+  })
+})
+
+function portOf({ sandbox }: Venue): string {
+  return new URL(sandbox.baseUrl).port
+}
+
+/** What a run has left in its folder, without the places where a user keeps his secrets. */
+function filesOf({ folder }: Venue): [path: string, bytes: Buffer][] {
+  const kept = ['key', 'rpc']
+  return readdirSync(folder)
+    .filter((name) => !kept.includes(name))
+    .map((name) => [join(folder, name), readFileSync(join(folder, name))])
+}
+
+/** As it is, or as an encoding would show it. */
+function isIn(secret: string, bytes: Buffer): boolean {
+  const forms = [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replace(/=+$/, '')]
+  return forms.some((form) => bytes.includes(form))
+}

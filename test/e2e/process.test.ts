@@ -1,0 +1,156 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { sendCommand } from '../../src/runtime/control-client.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import type { Sluice } from './process.ts'
+import { sluice } from './process.ts'
+import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 90_000 })
+
+const LONGEST_END_MS = 3_000
+const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
+
+/** A process on the stage that may buy. */
+async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
+  const one = stage.run()
+  const wallets = (): number => stage.books().inputs.filter(({ kind }) => kind === 'wallet').length
+  await until('its start', () => /"msg":"running"/.test(one.stderr))
+  await until('the balance', () => wallets() > 0)
+  const send: Send = (command) => sendCommand(stage.journal, command)
+  await until('the feed', async () => {
+    stage.prints(3)
+    return ((await sendCommand(stage.journal, { command: 'status' })) as { rows: number }).rows >= 3
+  })
+  return { one, send }
+}
+
+describe.concurrent('the end of a process', () => {
+  test.for(['SIGINT', 'SIGTERM'] as const)(
+    '%s: in order, with 0, soon, and the journal says so',
+    async (signal, { onTestFinished }) => {
+      const stage = await openStage({}, onTestFinished)
+      const { one, send } = await running(stage)
+      await tell(send, stage, 'buy')
+      await orderIn(stage, 'o1', ({ state }) => state === 'filled')
+      const start = performance.now()
+      one.child.kill(signal)
+      expect(await one.ended).toBe(0)
+      expect(performance.now() - start).toBeLessThan(LONGEST_END_MS)
+      expect(JSON.parse(one.stdout)).toMatchObject({ orders: 1, fills: 1, positions: 1, journal: stage.journal })
+      expect(stage.books().segments).toEqual([{ number: 1, ended: expect.any(Number) }])
+      expect(stage.books().inputs.at(-1)?.json).toBe('{"kind":"command","command":{"name":"stop"}}')
+      expect(await stage.complaints()).toEqual([])
+    },
+  )
+
+  test('SIGINT twice: at once, with 130, and the next start knows that it was none in order', async ({
+    onTestFinished,
+  }) => {
+    const stage = await openStage({}, onTestFinished)
+    const { one, send } = await running(stage)
+    stage.sandbox.faults.set({ kind: 'delay', ms: 60_000 }) // an answer that is out holds up an end in order
+    await tell(send, stage, 'buy')
+    await until('the request', () => stage.requests.length === 1)
+    one.child.kill('SIGINT')
+    await until('the first one', () => stage.books().inputs.at(-1)?.json.includes('stop'))
+    const start = performance.now()
+    one.child.kill('SIGINT')
+    expect(await one.ended).toBe(130)
+    expect(performance.now() - start).toBeLessThan(1_000)
+    expect(stage.books().segments).toEqual([{ number: 1, ended: null }])
+    const next = stage.run()
+    await until('what it says', () => /"endedInOrder":false/.test(next.stderr))
+    const lost = await orderIn(stage, 'o1', ({ state, code }) => state === 'filled' || code === 'ANSWER_LOST')
+    expect(lost.state).toBe('working')
+    expect(stage.requests).toHaveLength(1)
+  })
+
+  test('a key that is refused at the start: 3, in one line', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    stage.giveKey('standard-nobody-knows-me')
+    const one = stage.run()
+    expect(await one.ended).toBe(3)
+    expect(one.stderr).toMatch(/^sluice: the service refuses the API key/m)
+    expect(one.stderr).not.toContain('nobody-knows-me')
+  })
+})
+
+test('one process a journal, a key, a wallet: the second is told who holds it', async ({ onTestFinished }) => {
+  const stage = await openStage({}, onTestFinished)
+  const { one } = await running(stage)
+  const other = { journal: { path: join(stage.folder, 'other.db') } }
+  const premium = join(stage.folder, 'premium')
+  writeFileSync(premium, stage.sandbox.apiKeys.premium, { mode: 0o600 })
+  for (const [over, what] of [
+    [{}, `the journal ${stage.journal}`],
+    [other, 'the API key'],
+    [{ ...other, service: { apiKey: `file:${premium}` } }, 'the wallet'],
+  ] as const) {
+    stage.configure(over)
+    const second = stage.run()
+    expect(await second.ended).toBe(4)
+    expect(second.stderr).toContain(`sluice: ${what} is in use by process ${one.pid}, started `)
+    expect(second.stderr).not.toMatch(/\n\s+at /)
+  }
+  expect(one.child.exitCode).toBe(null)
+})
+
+test('halt, resume, sell, flatten, the file HALT and SIGUSR2', async ({ onTestFinished }) => {
+  const stage = await openStage({}, onTestFinished)
+  let { one, send } = await running(stage)
+  const cli = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await sluice([...args, '--journal', stage.journal])
+    return `${code} ${stdout}${stderr}`.trim()
+  }
+  const ordered = async (signal: 'buy' | 'sell'): Promise<string> => (await tell(send, stage, signal)).answer
+  const bought = async (id: string): Promise<void> => {
+    expect(await ordered('buy')).toBe(id)
+    await orderIn(stage, id, ({ state }) => state === 'filled')
+  }
+  const sold = (id: string): Promise<unknown> =>
+    orderIn(stage, id, ({ side, state }) => side === 'sell' && state === 'filled')
+
+  await bought('o1')
+  expect(await cli('sell', WRONG_MINT)).toBe(`1 sluice: no bot holds ${WRONG_MINT}`)
+  expect(await cli('sell', MINT)).toMatch(/^0 selling .*, bought for 0\.1\d* SOL$/)
+  await sold('o2')
+
+  expect(await cli('halt')).toMatch(/^0 entries are halted/)
+  expect(await ordered('buy')).toBe('HALTED')
+  one.child.kill('SIGINT')
+  await one.ended
+  ;({ one, send } = await running(stage))
+  expect(await ordered('buy')).toBe('HALTED')
+  expect(await cli('resume')).toBe('0 entries go on')
+  await bought('o3')
+
+  expect(await cli('flatten')).toBe('0 entries are halted; selling 1 position')
+  await sold('o4')
+  expect(await ordered('buy')).toBe('HALTED')
+  await cli('resume')
+
+  const haltFile = join(stage.folder, 'HALT')
+  writeFileSync(haltFile, '')
+  await until('its effect', () => /halted by the file HALT/.test(one.stderr))
+  expect(await ordered('buy')).toBe('HALTED')
+  expect(await cli('resume')).toMatch(/^4 sluice: the file .*HALT is there: remove it first$/)
+  rmSync(haltFile)
+  expect(await cli('resume')).toBe('0 entries go on')
+
+  one.child.kill('SIGUSR2')
+  await until('its effect', () => /halted by SIGUSR2/.test(one.stderr))
+  expect(await ordered('buy')).toBe('HALTED')
+  await stage.settled()
+  one.child.kill('SIGINT')
+  expect(await one.ended).toBe(0)
+  expect(await stage.complaints()).toEqual([])
+  expect(stage.books().orders.map(({ side, state }) => `${side} ${state}`)).toEqual([
+    'buy filled',
+    'sell filled',
+    'buy filled',
+    'sell filled',
+  ])
+})
