@@ -3,7 +3,7 @@ import { Follower } from './chain/follow.ts'
 import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { type Block, RowKind } from './core/block.ts'
-import { ExitCode, SluiceError } from './core/errors.ts'
+import { ExitCode } from './core/errors.ts'
 import type { Input } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
@@ -14,6 +14,7 @@ import type { BotSettings, Plan } from './core/settings.ts'
 import { lamports } from './core/units.ts'
 import { DecisionTime } from './decision-time.ts'
 import type { Recovered } from './journal/recovery.ts'
+import { PaperWorld } from './paper-world.ts'
 import { budgetedRpc, genesisOf } from './rpc-access.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
@@ -29,9 +30,6 @@ import { openHttp } from './service/http.ts'
 import { loopLoad } from './service/overload.ts'
 import { planOf, STANDARD } from './service/plans.ts'
 import type { ServiceAccess } from './service-access.ts'
-import { DEFAULT_FILL_MODEL } from './simulation/fill-model.ts'
-import { PaperExecutor } from './simulation/paper-executor.ts'
-import { PaperMarket } from './simulation/paper-market.ts'
 import type { Tally } from './tally.ts'
 
 export interface WorldParts {
@@ -59,8 +57,7 @@ export class LiveWorld {
   readonly genesis: string
   readonly decisionTime = new DecisionTime()
   readonly #parts: WorldParts
-  readonly #market: PaperMarket
-  readonly #paper = new Map<string, Route>()
+  readonly #paper: PaperWorld
   readonly #cloud: { executor: CloudExecutor; route: Route } | undefined
   readonly #http: ReturnType<typeof openHttp>
   readonly #follower: Follower | undefined
@@ -84,7 +81,7 @@ export class LiveWorld {
           ? STANDARD
           : planOf(config.service.plan).plan
     this.#pacer = new MessagePacer(this.#shareOf(this.#plan.messagesPerSecond))
-    this.#market = new PaperMarket(mints, config.service.units)
+    this.#paper = new PaperWorld(config, clock, mints)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
     const slots = past.slots.filter((slot) => slot.key === key)
     this.limiter = this.#limiterOf(key, parts.freshKey ? 'fresh' : slots)
@@ -139,7 +136,7 @@ export class LiveWorld {
 
   /** The robust price of a mint, SOL a token. */
   priceOf(mint: string): number | undefined {
-    return this.#market.price(mint)
+    return this.#paper.market.price(mint)
   }
 
   /** The runner's door, timed. */
@@ -163,39 +160,21 @@ export class LiveWorld {
     this.#gateway = gateway
   }
 
-  /** Makes the executors of these bots, and gives those on paper their money. */
+  /** Gives the executors their money. */
   restore(bots: readonly BotSettings[], money: Money): void {
-    for (const bot of bots) {
-      const { account, seed } = bot
-      if (account.mode === 'live' || this.#paper.has(account.id)) continue
-      const { latencyMs } = this.#parts.config.bots.find(({ name }) => name === bot.name)?.paper ?? DEFAULT_FILL_MODEL
-      const executor = new PaperExecutor(
-        this.#parts.clock,
-        this.#market,
-        { ...DEFAULT_FILL_MODEL, latencyMs },
-        deriveSeed(seed, bot.name),
-      )
-      const mine = (record: { account: string }): boolean => record.account === account.id
-      executor.restore(
-        money.positions.filter(mine),
-        money.fills.filter((fill) => mine(fill) && !fill.final),
-      )
-      // A paper account has a budget of the same plan for itself; it never takes a live slot.
-      const limiter = this.#limiterOf(`paper ${account.id}`, 'fresh')
-      this.#paper.set(account.id, { kind: 'paper', executor, limiter })
-    }
+    this.#paper.restore(bots, money, (key) => this.#limiterOf(key, 'fresh'))
     if (bots.some(({ account }) => account.mode === 'live')) this.#wallet?.start()
   }
 
   readonly route = ({ account }: Pick<Order, 'account' | 'bot'>): Route => {
-    const route = this.#paper.get(account) ?? this.#cloud?.route
+    const route = this.#paper.route(account) ?? this.#cloud?.route
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
   }
 
   /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */
   readonly observe = (block: Block, from: number, to: number): void => {
-    this.#market.observe(block, from, to)
+    this.#paper.market.observe(block, from, to)
     const { tally, service } = this.#parts
     if (this.#cloud === undefined || !tally.awaitsFill) return
     for (let row = from; row < to; row++) {
@@ -273,7 +252,7 @@ export class LiveWorld {
   #takePlan(plan: Plan): void {
     if (plan === this.#plan) return
     this.#plan = plan
-    for (const { limiter } of [this, ...this.#paper.values()])
+    for (const limiter of [this.limiter, ...this.#paper.limiters])
       limiter.setRequestsPerMinute(this.#shareOf(plan.requestsPerMinute))
     this.#pacer.setPerSecond(this.#shareOf(plan.messagesPerSecond))
     this.#parts.post({ kind: 'plan', plan })

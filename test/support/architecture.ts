@@ -25,6 +25,7 @@ const wiring = [
   'index',
   'main',
   'restore',
+  'paper-world',
   'rpc-access',
   'sandbox-child',
   'service-access',

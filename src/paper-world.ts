@@ -1,0 +1,50 @@
+import type { Config } from './config/config.ts'
+import type { Mints } from './core/mints.ts'
+import type { Money } from './core/money.ts'
+import type { Clock } from './core/ports.ts'
+import { deriveSeed } from './core/random.ts'
+import type { BotSettings } from './core/settings.ts'
+import type { Limiter } from './runtime/limiter.ts'
+import type { Route } from './runtime/working-order.ts'
+import { DEFAULT_FILL_MODEL } from './simulation/fill-model.ts'
+import { PaperExecutor } from './simulation/paper-executor.ts'
+import { PaperMarket } from './simulation/paper-market.ts'
+
+/** The executors of bots on paper: one market that all of them see, and for each account money and a budget of its own. */
+export class PaperWorld {
+  readonly market: PaperMarket
+  readonly #config: Config
+  readonly #clock: Clock
+  readonly #routes = new Map<string, Route>()
+
+  constructor(config: Config, clock: Clock, mints: Mints) {
+    this.market = new PaperMarket(mints, config.service.units)
+    this.#config = config
+    this.#clock = clock
+  }
+
+  /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a budget of the same plan
+   *  for itself; it never takes a live slot. */
+  restore(bots: readonly BotSettings[], money: Money, limiterOf: (key: string) => Limiter): void {
+    for (const { name, account, seed } of bots) {
+      if (account.mode === 'live' || this.#routes.has(account.id)) continue
+      const { latencyMs } = this.#config.bots.find((bot) => bot.name === name)?.paper ?? DEFAULT_FILL_MODEL
+      const model = { ...DEFAULT_FILL_MODEL, latencyMs }
+      const executor = new PaperExecutor(this.#clock, this.market, model, deriveSeed(seed, name))
+      const mine = (record: { account: string }): boolean => record.account === account.id
+      executor.restore(
+        money.positions.filter(mine),
+        money.fills.filter((fill) => mine(fill) && !fill.final),
+      )
+      this.#routes.set(account.id, { kind: 'paper', executor, limiter: limiterOf(`paper ${account.id}`) })
+    }
+  }
+
+  route(account: string): Route | undefined {
+    return this.#routes.get(account)
+  }
+
+  get limiters(): Limiter[] {
+    return [...this.#routes.values()].map(({ limiter }) => limiter)
+  }
+}
