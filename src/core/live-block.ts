@@ -198,12 +198,15 @@ export class ArenaTexts implements Texts {
     return read === text.length ? at + written : -1
   }
 
-  /** As `#write`; four bytes at a time, because a call for so few bytes costs more than they do. */
+  /** As `#write`; four bytes at a time, the last four from the end whatever they overlap: a call for so few bytes costs more. */
   #copy({ bytes, view }: RowBytes, from: number, to: number, at: number): number {
     const end = at + to - from
     if (end > this.#arena.length) return -1
-    for (; from + 4 <= to; from += 4, at += 4) this.#view.setInt32(at, view.getInt32(from, true), true)
-    for (; from < to; from++) this.#arena[at++] = bytes[from] as number
+    if (to - from < 4) for (; from < to; from++) this.#arena[at++] = bytes[from] as number
+    else {
+      for (; from + 4 < to; from += 4, at += 4) this.#view.setInt32(at, view.getInt32(from, true), true)
+      this.#view.setInt32(end - 4, view.getInt32(to - 4, true), true)
+    }
     return end
   }
 

@@ -120,7 +120,8 @@ export type HttpResult =
 export type Dial = (url: string, on: SocketEvents) => Socket
 export interface SocketEvents {
   open(): void
-  message(data: Uint8Array, binary: boolean): void
+  /** Bytes `start..end` of `data`, all of them where left out: many messages lie in one chunk, and a view of each would cost more than reading it. */
+  message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
   closed(reason: string): void // once, whatever happened
 }
 export interface Socket {

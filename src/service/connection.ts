@@ -16,7 +16,7 @@ export interface ConnectionParts {
 }
 
 export interface ConnectionEvents {
-  message(data: Uint8Array, binary: boolean): void
+  message(data: Uint8Array, binary: boolean, start: number, end: number): void
   /** Connected no longer, or not yet again: see `state`. */
   down(): void
   /** Silent for longer than the answer to a ping takes. */
@@ -106,10 +106,10 @@ export class Connection {
       open: () => {
         if (isOurs()) this.#authenticate()
       },
-      message: (data, binary) => {
+      message: (data, binary, start = 0, end = data.length) => {
         if (!isOurs()) return
         this.#heartbeat.heard()
-        this.#on.message(data, binary)
+        this.#on.message(data, binary, start, end)
       },
       closed: (reason) => {
         if (isOurs())

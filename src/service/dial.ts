@@ -44,7 +44,7 @@ function cutFrames(socket: WebSocket, on: SocketEvents): void {
     isFailed = true
   })
   const cutter = new FrameCutter(
-    (data) => on.message(data, false),
+    (data, start, end) => on.message(data, false, start, end),
     (bytes) => library.call(connection, bytes),
     () => !isFailed && socket.readyState === WebSocket.OPEN,
   )

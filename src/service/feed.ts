@@ -56,7 +56,7 @@ export class Feed implements Source {
     this.#intake = new Intake(parts.mints, parts.isHeld)
     this.#overload = new Overload(parts.load)
     this.#connection = new Connection(parts, {
-      message: (data, binary) => this.#message(data, binary),
+      message: (data, binary, start, end) => this.#message(data, binary, start, end),
       down: () => this.#down(),
       silent: () => this.#silent(),
       second: () => this.#second(),
@@ -94,30 +94,26 @@ export class Feed implements Source {
     this.#report()
   }
 
-  #message(data: Uint8Array, binary: boolean): void {
+  #message(data: Uint8Array, binary: boolean, start: number, end: number): void {
     this.counts.frames++
     this.#heardAt = this.#now()
     if (this.state === 'stale') this.#goLive()
-    const decoded = this.#decoder.decode(data, binary)
-    if (decoded.kind === 'row') this.#row(data)
-    else if (decoded.kind === 'misfit') this.#misfit(decoded.why, data)
-    else this.#control(decoded)
+    const decoded = this.#decoder.decode(data, binary, start, end)
+    const why = decoded.kind === 'row' ? this.#row() : decoded.kind === 'misfit' ? decoded.why : this.#control(decoded)
+    if (why !== undefined) this.misfits.add(why, data.subarray(start, end), this.#connection.apiKey)
   }
 
-  #row(data: Uint8Array): void {
-    if (this.#connection.state !== 'open') {
-      this.#misfit('before authentication', data)
-      return
-    }
-    if (this.#decoder.unknownFields > 0) {
-      this.counts.unknownFields += this.#decoder.unknownFields
-      this.#misfit('unknown field', data)
-    }
+  /** Why a person should look at it, if at all. */
+  #row(): string | undefined {
+    if (this.#connection.state !== 'open') return 'before authentication'
+    const { unknownFields } = this.#decoder
+    this.counts.unknownFields += unknownFields
     const taken = this.#intake.take(this.#decoder.row, this.#heardAt, this.#overload.level)
     if (taken === 'row') this.#deliver()
     else if (taken === 'duplicate') this.counts.duplicates++
     else if (taken === 'shed') this.counts.shed++
-    else this.#misfit(taken, data)
+    else return taken
+    return unknownFields > 0 ? 'unknown field' : undefined
   }
 
   #deliver(): void {
@@ -127,11 +123,7 @@ export class Feed implements Source {
     for (let from = to - 1; from < to; ) from = (this.#sink as Sink).rows(block, from, to)
   }
 
-  #misfit(why: string, data: Uint8Array): void {
-    this.misfits.add(why, data, this.#connection.apiKey)
-  }
-
-  #control(message: Control): void {
+  #control(message: Control): undefined {
     if (message.kind === 'error') this.#error(message.code, message.message)
     else if (message.kind === 'subscribed') {
       this.#subscriber.confirm(message.keys)

@@ -8,7 +8,7 @@ const MASK = 0x80
  *  message costs more than all that the feed does with one. Whatever is not such a frame, or lies across two chunks, goes to the
  *  library byte by byte, in order. */
 export class FrameCutter {
-  readonly #message: (data: Uint8Array) => void
+  readonly #message: (data: Uint8Array, start: number, end: number) => void
   readonly #passOn: (bytes: Buffer) => void
   readonly #isOpen: () => boolean
   /** Bytes still to come of the frame that the library is reading. */
@@ -17,7 +17,11 @@ export class FrameCutter {
   #held: Buffer | undefined
 
   /** `isOpen`: false once nothing more is to be read, as after a close frame. */
-  constructor(message: (data: Uint8Array) => void, passOn: (bytes: Buffer) => void, isOpen: () => boolean) {
+  constructor(
+    message: (data: Uint8Array, start: number, end: number) => void,
+    passOn: (bytes: Buffer) => void,
+    isOpen: () => boolean,
+  ) {
     this.#message = message
     this.#passOn = passOn
     this.#isOpen = isOpen
@@ -41,7 +45,7 @@ export class FrameCutter {
       }
       const end = at + head + payloadLength(data, at)
       if (head <= 4 && data[at] === TEXT && end <= data.length) {
-        this.#message(new Uint8Array(data.buffer, data.byteOffset + at + head, end - at - head))
+        this.#message(data, at + head, end)
         at = end
       } else this.#owed = end - at
     }

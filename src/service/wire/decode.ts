@@ -33,16 +33,17 @@ export class Decoder {
   readonly #frame = new Frame()
   readonly #scanner = new Scanner()
 
-  decode(data: Uint8Array, binary: boolean): Decoded {
+  /** Bytes `start..end` of `data`. */
+  decode(data: Uint8Array, binary: boolean, start = 0, end = data.length): Decoded {
     if (binary) return misfit('binary')
-    if (data.length > LONGEST_FRAME) return misfit('too long')
-    if (this.#scanner.scan(data, this.#frame)) {
+    if (end - start > LONGEST_FRAME) return misfit('too long')
+    if (this.#scanner.scan(data, start, end, this.#frame)) {
       const why = this.row.read(this.#frame)
       // A new token has texts that the scanner passes over; an unknown type may be a control message.
       if (why === '' && this.row.kind !== RowKind.newToken) return ROW
       if (why !== '' && why !== 'unknown type') return misfit(why)
     }
-    return this.#parse(data)
+    return this.#parse(data.subarray(start, end))
   }
 
   /** Fields of the last row that the document does not have: drift, not an error. */

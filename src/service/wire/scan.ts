@@ -43,16 +43,17 @@ export class Scanner {
   #last: Field = this.#fields[0] as Field
   /** The number read last. */
   #value = 0
+  #data: Uint8Array | undefined
   #source: Bytes = bytesOf(new ArrayBuffer(0))
   #limit = 0
 
   /** False: not for this scanner; the frame is then half filled. */
-  scan(data: Uint8Array, frame: Frame): boolean {
-    if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
+  scan(data: Uint8Array, start: number, end: number, frame: Frame): boolean {
+    if (data !== this.#data) this.#open(data)
     const { bytes } = this.#source
     frame.clear(this.#source)
-    let at = data.byteOffset
-    this.#limit = at + data.length
+    let at = data.byteOffset + start
+    this.#limit = data.byteOffset + end
     if (bytes[at++] !== BRACE) return false
     for (;;) {
       at = this.#pair(this.#spaces(at), frame)
@@ -62,6 +63,12 @@ export class Scanner {
       if (byte === COMMA) continue
       return byte === BRACE_END && at === this.#limit
     }
+  }
+
+  /** Small chunks share a buffer; a new view of the same one would be waste. */
+  #open(data: Uint8Array): void {
+    this.#data = data
+    if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
   }
 
   /** The place after a key and its value, or -1. */
