@@ -27,22 +27,29 @@ export class SystemClock implements Clock {
   readonly #monotonic: () => number
   readonly #timers = new Set<NodeJS.Timeout>()
   #last: number
-  #lastMonotonic: number
+  /** When the wall clock was last seen behind `#last`; undefined while it is not. */
+  #behindAt: number | undefined
 
   /** `notBefore`: the last time in the journal. The two clocks are given by tests only. */
   constructor(notBefore: Millis = 0, wall: () => number = Date.now, monotonic: () => number = monotonicMs) {
     this.#wall = wall
     this.#monotonic = monotonic
     this.#last = notBefore
-    this.#lastMonotonic = monotonic()
   }
 
   now(): Millis {
     const wall = this.#wall()
-    const monotonic = this.#monotonic()
-    this.#last = wall >= this.#last ? wall : this.#last + (monotonic - this.#lastMonotonic) / 2
-    this.#lastMonotonic = monotonic
+    if (wall >= this.#last) {
+      this.#last = wall
+      this.#behindAt = undefined
+    } else this.#goOn()
     return Math.floor(this.#last)
+  }
+
+  #goOn(): void {
+    const now = this.#monotonic()
+    this.#last += (now - (this.#behindAt ?? now)) / 2
+    this.#behindAt = now
   }
 
   after(ms: number, run: () => void): Cancel {
