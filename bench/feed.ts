@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws'
 import type { Strategy } from '../src/core/strategy.ts'
 import { botSettings } from '../test/support/engine-rig.ts'
-import { type Figure, isMain, pairsOf, printFigures } from './figure.ts'
+import { type Figure, isMain, pairsOf, printFigures, threadMs } from './figure.ts'
 import { startRig } from './rig.ts'
 import { type Server, startServer } from './server.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
@@ -18,7 +18,7 @@ export const onlooker = {
   start: () => ({ onTrade: () => {}, onNewToken: () => {}, onPriceUpdate: () => {} }),
 } as unknown as Strategy
 
-/** Messages a second: by the clock, and of the main thread's processor time, in which other work on the machine hardly shows. */
+/** Messages a second, by the clock and of the main thread's processor time. */
 interface Rates {
   readonly wall: number
   readonly thread: number
@@ -26,11 +26,12 @@ interface Rates {
 
 function stopwatch(): (messages: number) => Rates {
   const began = performance.now()
-  const start = process.threadCpuUsage()
-  return (messages) => {
-    const { user, system } = process.threadCpuUsage(start)
-    return { wall: (messages / (performance.now() - began)) * 1000, thread: (messages / (user + system)) * 1e6 }
-  }
+  const start = threadMs()
+  const rate = (messages: number, ms: number): number => (messages / ms) * 1000
+  return (messages) => ({
+    wall: rate(messages, performance.now() - began),
+    thread: rate(messages, threadMs() - start),
+  })
 }
 
 /** A bare `ws` client that parses every frame and does nothing else. */
