@@ -35,9 +35,8 @@ export class Engine implements EnginePort {
   #days!: DayResults
   #audience!: Audience
   #traders: Trader[] = []
-  /** The first time that is of another UTC day. */
-  #dayEnds: Millis = 0
-  #warmed = false
+  /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after a warm-up. */
+  #dueAt: Millis = Number.NEGATIVE_INFINITY
 
   /** `strategies` by the name that the bots' settings use. */
   constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active = new Int32Array(1)) {
@@ -50,8 +49,7 @@ export class Engine implements EnginePort {
     const session = this.#session
     session.seq = seq
     session.now = time
-    if (this.#warmed) this.#settle()
-    if (time >= this.#dayEnds) this.#beginDay()
+    if (time >= this.#dueAt) this.#catchUp(session)
     this.#dispatch(session, block, row)
     session.wants.flush()
   }
@@ -59,7 +57,8 @@ export class Engine implements EnginePort {
   warm(block: Block, row: number): void {
     const session = this.#session
     session.warming = true
-    this.#warmed = true
+    session.warmed = true
+    this.#dueAt = Number.NEGATIVE_INFINITY
     session.now = block.time[row] as number
     this.#dispatch(session, block, row)
     session.warming = false
@@ -70,8 +69,7 @@ export class Engine implements EnginePort {
     const session = this.#session
     session.seq = seq
     session.now = time
-    if (this.#warmed) this.#settle()
-    if (time >= this.#dayEnds) this.#beginDay()
+    if (time >= this.#dueAt) this.#catchUp(session)
     this.#take(session, input)
     session.wants.flush()
   }
@@ -99,23 +97,21 @@ export class Engine implements EnginePort {
     session.block = undefined
   }
 
-  /** Between the warm-up and the first thing that counts: what was printed before the start is no price to act on. */
-  #settle(): void {
-    this.#warmed = false
-    this.#session.prices.forgetAll()
-    for (const trader of this.#traders) trader.settle()
-  }
-
-  #beginDay(): void {
-    this.#dayEnds = endOfDay(this.#session.now)
-    for (const trader of this.#traders) this.#days.roll(trader.money)
+  /** What was printed before the start is no price to act on. */
+  #catchUp(session: Session): void {
+    if (session.warmed) session.prices.forgetAll()
+    session.warmed = false
+    for (const trader of this.#traders) {
+      trader.settle()
+      this.#days.roll(trader.money)
+    }
+    this.#dueAt = endOfDay(session.now)
   }
 
   #begin(start: StartInput): void {
     const session = new Session(this.outputs, this.#mints, start.plan, start.units, this.active)
     this.#session = session
-    this.#warmed = false
-    this.#dayEnds = 0
+    this.#dueAt = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     this.#watch = new ExitWatch(session, (position, reason) => this.#exits.sell(position, reason))

@@ -26,6 +26,8 @@ export class Session implements Stage {
   feed: FeedStatus = 'down'
   /** Strategies are being shown the past: what they ask for is discarded. */
   warming = false
+  /** They were, and nothing has come since. */
+  warmed = false
   /** The process ends: nothing is bought any more. */
   stopping = false
   /** Live accounts whose wallet has not been read up to now: nothing is bought there. */
