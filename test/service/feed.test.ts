@@ -406,6 +406,21 @@ describe('rows', () => {
     expect(rows.map(({ block, row }) => (block.time[row] as number) - START)).toEqual([100, 100, 200])
   })
 
+  test('of one chunk have arrived together', () => {
+    goLive('trades')
+    const texts = [fresh(), fresh()].map((one) => JSON.stringify(one))
+    const chunk = Buffer.from(texts.join(' '))
+    const middle = (texts[0] as string).length
+    service.last.sayRange(chunk, 0, middle)
+    seconds(1)
+    service.last.sayRange(chunk, middle + 1, chunk.length)
+    service.last.sayRange(chunk, 0, middle)
+    expect(rows.map(({ block, row }) => block.time[row])).toEqual([START, START])
+    seconds(1)
+    service.last.say(fresh())
+    expect(rows.at(-1)?.block.time[2]).toBe(START + 2_000)
+  })
+
   test('of every kind reach the sink as they were', () => {
     goLive('trades')
     service.last.say(trade(), NEW_TOKEN, PRICE_UPDATE)

@@ -24,6 +24,11 @@ export class ScriptedConnection {
     this.#on.message(data, true)
   }
 
+  /** Says what lies in a part of a chunk. */
+  sayRange(chunk: Uint8Array, start: number, end: number): void {
+    this.#on.message(chunk, false, start, end)
+  }
+
   close(reason = 'gone'): void {
     this.#on.closed(reason)
   }
