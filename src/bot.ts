@@ -9,6 +9,7 @@ import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Command } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
 import { isUndecided } from './core/order.ts'
+import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
 import { formatSol } from './core/units.ts'
 import { startJournalThread } from './journal/journal-thread.ts'
@@ -19,7 +20,6 @@ import type { ControlCommand } from './runtime/control-command.ts'
 import { serveControl } from './runtime/control-server.ts'
 import { Gateway } from './runtime/gateway.ts'
 import { createLog, type Log } from './runtime/log.ts'
-import { redactor } from './runtime/redactor.ts'
 import { Runner } from './runtime/runner.ts'
 import { monotonicMs, SystemClock } from './runtime/system-clock.ts'
 import { openService, type ServiceAccess } from './service-access.ts'
@@ -72,7 +72,9 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     ...(options.writeLog && { write: options.writeLog }),
   })
   const ending = Promise.withResolvers<Ending>()
-  const end = (exitCode: ExitCode, message: string): void => ending.resolve({ exitCode, message })
+  // What a stranger said may stand in it.
+  const shown = (message: string): string => printable(redact(message))
+  const end = (exitCode: ExitCode, message: string): void => ending.resolve({ exitCode, message: shown(message) })
   const undo: (() => unknown)[] = []
   const unwind = async (): Promise<void> => {
     for (const step of undo.splice(0).reverse()) await step()
@@ -115,7 +117,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     const wantsLive = config.service.kind === 'sandbox' || options.allow === 'live'
     const service = await openService(config, wantsLive, options.speed)
     undo.push(() => service.close())
-    redact = redactor(service.secrets)
+    redact = service.redact
     service.onExit(() => end(ExitCode.failed, 'the sandbox ended'))
     const clock = new SystemClock(past.lastTime)
     undo.push(() => clock.stop())
@@ -234,7 +236,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     }
   } catch (error) {
     await unwind()
-    throw error
+    throw error instanceof SluiceError ? new SluiceError(shown(error.message), error.exitCode) : error
   }
 }
 

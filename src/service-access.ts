@@ -1,5 +1,6 @@
 import type { Config, RemoteService } from './config/config.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
+import { redactor } from './runtime/redactor.ts'
 import { startSandboxChild } from './sandbox-child.ts'
 
 /** Where the service and the chain are, and as whom we come. */
@@ -15,8 +16,8 @@ export interface ServiceAccess {
   readonly host: string
   /** Nobody but us can have used the key. */
   readonly fresh: boolean
-  /** All that must never be shown. */
-  readonly secrets: readonly string[]
+  /** Takes out of a text all that must never be shown, keys included that came later. */
+  readonly redact: (text: string) => string
   /** The service ended by itself; only a sandbox of ours can tell. */
   onExit(run: () => void): void
   close(): Promise<void>
@@ -42,7 +43,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
     wallet: sandbox.wallet,
     host: 'sandbox',
     fresh: true,
-    secrets: Object.values(sandbox.apiKeys),
+    redact: redactor(Object.values(sandbox.apiKeys)),
     onExit: sandbox.onExit,
     close: sandbox.close,
   }
@@ -51,18 +52,26 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
 async function openRemote(config: Config, service: RemoteService, live: boolean): Promise<ServiceAccess> {
   const { apiKey } = service
   if (apiKey === undefined) throw new SluiceError('service.apiKey is missing: the feed needs it', ExitCode.usage)
-  const first = apiKey.read()
-  const rpc = config.chain.rpc.map(({ url, requestsPerSecond }) => ({ url: url.read(), requestsPerSecond }))
+  const secrets = new Set<string>()
+  let redact = redactor([])
+  const keep = (secret: string): string => {
+    if (!secrets.has(secret)) redact = redactor([...secrets.add(secret)])
+    return secret
+  }
+  const readKey = (): string => keep(apiKey.read())
+  readKey()
+  const rpc = config.chain.rpc.map(({ url, requestsPerSecond }) => ({ url: keep(url.read()), requestsPerSecond }))
   if (live && rpc.length === 0) throw new SluiceError('chain.rpc is missing: a live bot needs it', ExitCode.usage)
+  if (config.alerts) keep(config.alerts.url.read())
   return {
     baseUrl: service.baseUrl,
     wsUrl: service.wsUrl,
-    apiKey: () => apiKey.read(),
+    apiKey: readKey,
     rpc,
     wallet: config.wallet.publicKey ?? '',
     host: service.host,
     fresh: false,
-    secrets: [first, ...rpc.map(({ url }) => url), ...(config.alerts ? [config.alerts.url.read()] : [])],
+    redact: (text) => redact(text),
     onExit: () => {},
     close: async () => {},
   }

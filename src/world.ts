@@ -191,7 +191,7 @@ export class LiveWorld {
 
   /** Tells a person, where one is configured. */
   alert(alert: Alert): void {
-    this.#alerts?.raise(alert)
+    this.#alerts?.raise({ ...alert, text: this.#parts.service.redact(alert.text) })
   }
 
   async close(): Promise<void> {
@@ -209,11 +209,12 @@ export class LiveWorld {
       })
   }
 
+  /** What the service says goes into the journal: it may say what it was sent. */
   #counted: Http = async (request) => {
     this.#requestsOut++
     const result = await this.#http.http(request)
     this.#requestsOut--
-    return result
+    return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
   }
 
   #walletRead(balance: number, slot: number): void {

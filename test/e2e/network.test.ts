@@ -2,13 +2,17 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test, vi } from 'vitest'
+import { type LoudService, openLoudService } from './loud-service.ts'
 import { launch, sluice } from './process.ts'
+import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
 const WIRETAP = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal must not get
+const COLOUR = /\u001b/
 const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 
 /** A run with everything that a service may do to a client, its secrets from the environment. */
@@ -84,6 +88,46 @@ describe.concurrent('what leaves the machine, and what stays', () => {
     )
   })
 })
+
+describe.concurrent('a service that says aloud what it was sent', () => {
+  const SAID = /no: /
+
+  test.for<[what: string, part: 'wsUrl' | 'rpc', code: number]>([
+    ['on the feed', 'wsUrl', 3],
+    ['from the chain', 'rpc', 1],
+  ])('%s: the end of the run tells it, but no secret, and in no colour', async ([, part, code], { onTestFinished }) => {
+    const { stage, loud } = await openLoudStage(onTestFinished)
+    const LOUD_KEY = `loud-key-for-${part}`
+    const rpc = { url: `env:LOUD_RPC`, requestsPerSecond: 50 }
+    stage.configure({
+      service: { apiKey: 'env:LOUD_KEY', ...(part === 'wsUrl' && { wsUrl: `ws://127.0.0.1:${loud.port}/api/data` }) },
+      ...(part === 'rpc' && { chain: { rpc: [rpc] } }),
+    })
+    const one = stage.run({ LOUD_KEY, LOUD_RPC: `http://127.0.0.1:${loud.port}/rpc?api-key=${LOUD_KEY}` })
+    expect(await one.ended).toBe(code)
+    expect(one.stderr).toMatch(SAID)
+    expect(one.stderr).not.toMatch(COLOUR)
+    expect(isIn(LOUD_KEY, Buffer.from(one.stderr))).toBe(false)
+  })
+
+  test('in an answer to an order: the order tells it, but no secret', async ({ onTestFinished }) => {
+    const { stage, loud } = await openLoudStage(onTestFinished)
+    const key = stage.sandbox.apiKeys.standard
+    stage.configure({ service: { baseUrl: `http://127.0.0.1:${loud.port}/api`, units: { tradeAmount: 'sol' } } })
+    const running = await stage.go()
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
+    await orderIn(stage, 'o1', ({ state, code }) => state === 'failed' && code === 'INVALID_MINT')
+    await running.stop()
+    expect(stage.books().reports.at(-1)?.reason).toMatch(SAID)
+    for (const [what, bytes] of filesOf(stage)) expect(isIn(key, bytes), `a secret in ${what}`).toBe(false)
+  })
+})
+
+async function openLoudStage(atEnd: Parameters<typeof openVenue>[1]): Promise<{ stage: Stage; loud: LoudService }> {
+  const loud = await openLoudService()
+  atEnd(() => loud.close())
+  return { stage: await openStage({}, atEnd), loud }
+}
 
 function portOf({ sandbox }: Venue): string {
   return new URL(sandbox.baseUrl).port
