@@ -11,6 +11,8 @@ const NINE = 57
 const COLON = 58
 const BRACE = 123
 const BRACE_END = 125
+/** The word `null`. */
+const NULL = 0x6c6c756e
 
 interface Field {
   /** The field with its quotes and the colon, as words. */
@@ -84,14 +86,17 @@ export class Scanner {
     return this.#skip(this.#spaces(colon + 1))
   }
 
-  /** The place after the value of a field, or -1 where it is not of the field's type. */
+  /** The place after the value of a field, or -1 where it is neither null nor of the field's type. */
   #read(at: number, field: Field, frame: Frame): number {
     if (!field.isText) {
       const end = this.#number(at)
-      frame.numbers[field.index] = this.#value
-      return end
+      frame.numbers[field.index] = end < 0 ? Number.NaN : this.#value
+      return end < 0 ? this.#null(at) : end
     }
-    if (this.#source.bytes[at] !== QUOTE) return -1
+    if (this.#source.bytes[at] !== QUOTE) {
+      frame.starts[field.index] = frame.ends[field.index] = 0
+      return this.#null(at)
+    }
     const end = endOfText(this.#source, at + 1, this.#limit)
     frame.starts[field.index] = at + 1
     frame.ends[field.index] = end
@@ -100,9 +105,14 @@ export class Scanner {
 
   /** The place after a value that nobody reads, or -1. */
   #skip(at: number): number {
-    if (this.#source.bytes[at] !== QUOTE) return this.#number(at)
-    const end = endOfText(this.#source, at + 1, this.#limit)
-    return end < 0 ? -1 : end + 1
+    const isText = this.#source.bytes[at] === QUOTE
+    const end = isText ? endOfText(this.#source, at + 1, this.#limit) : this.#number(at)
+    if (end < 0) return this.#null(at)
+    return isText ? end + 1 : end
+  }
+
+  #null(at: number): number {
+    return at + 4 <= this.#limit && this.#source.view.getInt32(at, true) === NULL ? at + 4 : -1
   }
 
   #field(at: number): Field | undefined {

@@ -224,6 +224,20 @@ describe('the scanner reads what JSON.parse reads', () => {
     )
   })
 
+  test('with nulls, duplicate and unknown fields', () => {
+    const name = fc.constantFrom(...Object.keys({ ...TRADE, ...PRICE_UPDATE }), 'new', 'slot')
+    const value = fc.constantFrom('null', '1', '-0', '"x"', '1.5e300', '1e999')
+    const more = fc.array(fc.tuple(name, value), { maxLength: 4 })
+    fc.assert(
+      fc.property(fc.oneof(anyTrade, anyPriceUpdate), more, (record, fields) => {
+        const added = fields.map(([field, json]) => `,"${field}":${json}`).join('')
+        compare(JSON.stringify(record).replace(/}$/, `${added}}`))
+      }),
+      { numRuns: 2_000 },
+    )
+    expect(compare('{"type":"trade","price":1,"price":null,"mint":"x","mint":null,"slot":null}')).toBe(true)
+  })
+
   test('numbers in every spelling, correctly rounded', () => {
     const digits = (length: number) =>
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: length })
