@@ -43,7 +43,7 @@ export class Runner implements Sink {
   /** Rows carry the time of their arrival, which the source takes from the same clock: it never falls, neither below an input's. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source hands over rows from inside a handler')
-    assert(from < to && to <= block.length, `rows ${from} to ${to} of a block of ${block.length}`)
+    assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
     const { engine, journal } = this.#options
     const { outputs } = engine
     const { time: times } = block

@@ -112,8 +112,8 @@ test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
     'from 1000 to 999',
   ],
   ['a time that is none', ({ runner }) => runner.rows(block(Number.NaN), 0, 1), 'to NaN'],
-  ['no rows', ({ runner }) => runner.rows(block(1), 1, 1), 'rows 1 to 1'],
-  ['rows that are not there', ({ runner }) => runner.rows(block(1), 0, 2), 'of a block of 1'],
+  ['no rows', ({ runner }) => runner.rows(block(1), 1, 1), 'no rows'],
+  ['rows that are not there', ({ runner }) => runner.rows(block(1), 0, 2), 'does not have'],
   [
     'outputs that were left behind',
     ({ runner, engine }) => {
