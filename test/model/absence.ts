@@ -1,0 +1,122 @@
+import { isSameSide } from './chain.ts'
+import { endAttempt, memory, setOrder } from './gateway.ts'
+import { type Case, MISMATCHES } from './scenario.ts'
+import { type Bracket, isExecuted, isUndecided, type State } from './state.ts'
+import { attemptName, type Steps } from './steps.ts'
+
+/** The proof that something is not there: the finalized height, then the wallet's lamports at slot C, then the signatures up to C. Dead is
+ *  what the height has passed, what has no row of ours, and only if the rows account for the lamports. Rows are bits: own ones, strangers. */
+export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
+  if (state.memory === null) return
+  const { mutant } = scenario
+  if (mutant === 'absenceByNullStatus') nullStatusSteps(scenario, state, steps)
+  const { bracket } = state.memory
+  if (bracket === null) firstRead(scenario, state, steps)
+  else if (mutant === 'heightReadLast')
+    steps.duty('the height is read', '', (next) => conclude(scenario, next, pastOf(scenario, next), bracket.rows))
+  else if (bracket.reads === 1) {
+    const what = mutant === 'listReadBeforeBalance' ? 'the list is read' : 'the balance is read'
+    steps.duty(what, '', (next) => (memory(next).bracket = { ...bracket, reads: 2, rows: rowsOf(scenario, next) }))
+  } else lastRead(scenario, state, bracket, steps)
+}
+
+/** Without an attempt whose bound is passed there is nothing to prove. */
+function firstRead(scenario: Case, state: State, steps: Steps): void {
+  const past = pastOf(scenario, state)
+  if (scenario.mutant === 'heightReadLast') {
+    if (boundAttempts(scenario, state).length > 0)
+      steps.duty('the list is read', '', (next) => {
+        memory(next).bracket = { reads: 1, past: 0, rows: rowsOf(scenario, next) }
+      })
+  } else if (past !== 0)
+    steps.duty('the height is read', '', (next) => (memory(next).bracket = { reads: 1, past, rows: 0 }))
+}
+
+function lastRead(scenario: Case, state: State, { past, rows }: Bracket, steps: Steps): void {
+  const { mutant } = scenario
+  const now = rowsOf(scenario, state)
+  if (mutant === 'listReadBeforeBalance') {
+    steps.duty('the balance is read', '', (next) => compare(scenario, next, past, rows, now))
+    return
+  }
+  const listed = mutant === 'rowsBeyondTheBalance' ? now : rows
+  const shown = state.lostRow === null ? listed : listed & ~(1 << state.lostRow)
+  steps.duty('the list is read', '', (next) => compare(scenario, next, past, shown, rows))
+  if (mutant !== 'listWithoutMinContextSlot') return
+  for (let row = 0; shown >> row !== 0; row++)
+    if ((shown >> row) & 1)
+      steps.chance(`the list is read from a node that is behind (row ${row + 1})`, (next) =>
+        compare(scenario, next, past, shown & ~(1 << row), rows),
+      )
+}
+
+/** Rows that explain the lamports decide; others are read again, and after equal mismatches the order is held. */
+function compare(scenario: Case, next: State, past: number, list: number, balance: number): void {
+  const isEqual = list === balance || scenario.mutant === 'noConservation'
+  if (isEqual) {
+    memory(next).mismatches = 0
+    conclude(scenario, next, past, list)
+    return
+  }
+  memory(next).bracket = null
+  memory(next).mismatches++
+  if (memory(next).mismatches < MISMATCHES) return
+  memory(next).mismatches = 0
+  for (const { order, state } of boundAttempts(scenario, next).map((index) => next.journal.attempts[index]!))
+    if (isUndecided({ state }) && next.journal.orders[order]!.state === 'working') setOrder(next, order, 'held')
+}
+
+function conclude(scenario: Case, next: State, past: number, list: number): void {
+  memory(next).bracket = null
+  for (const index of boundAttempts(scenario, next)) {
+    const { transaction } = next.journal.attempts[index]!
+    if (((past >> index) & 1) === 0) continue
+    const isThere =
+      transaction === null ? hasUnclaimedRow(scenario, next, list, index) : ((list >> transaction) & 1) === 1
+    if (!isThere) endAttempt(scenario, next, index, 'absent', scenario.executor === 'local')
+  }
+}
+
+/** A row of this lane that nobody has booked: it may be this attempt's. */
+function hasUnclaimedRow(scenario: Case, state: State, list: number, attempt: number): boolean {
+  return state.transactions.some(
+    (transaction, row) =>
+      isExecuted(transaction) &&
+      ((list >> row) & 1) === 1 &&
+      state.journal.fills[row]!.seen === 'none' &&
+      isSameSide(scenario, state, row, attempt),
+  )
+}
+
+/** Attempts whose bound is known and of which nothing was seen. */
+function boundAttempts({ mutant }: Case, state: State): number[] {
+  return state.journal.attempts.flatMap((attempt, index) => {
+    const isForgotten = mutant === 'heldForEver' && state.journal.orders[attempt.order]!.state === 'held'
+    return isUndecided(attempt) && attempt.state !== 'landed' && attempt.bound !== null && !isForgotten ? [index] : []
+  })
+}
+
+function pastOf(scenario: Case, state: State): number {
+  const height = scenario.mutant === 'absenceFromConfirmedView' ? state.head : 0
+  return boundAttempts(scenario, state).reduce(
+    (bits, index) => (state.journal.attempts[index]!.bound! <= height ? bits | (1 << index) : bits),
+    0,
+  )
+}
+
+function rowsOf(scenario: Case, state: State): number {
+  const height = scenario.mutant === 'absenceFromConfirmedView' ? state.head : 0
+  const landed = [...state.transactions, ...state.strangers]
+  return landed.reduce((bits, { at }, row) => (at !== null && at <= height ? bits | (1 << row) : bits), 0)
+}
+
+/** "The node does not know it, so it is not there." */
+function nullStatusSteps(scenario: Case, state: State, steps: Steps): void {
+  for (const [index, attempt] of state.journal.attempts.entries()) {
+    const isHunted = attempt.state === 'unknown' || attempt.state === 'acked' || attempt.state === 'signed'
+    if (isHunted && state.transactions[index]!.at === null)
+      steps.chance(`a null status of ${attemptName(index)}`, (next) =>
+        endAttempt(scenario, next, index, 'absent', true),
+      )
+  }
+}

@@ -1,0 +1,223 @@
+import { mayAccept, mayArm } from './rules.ts'
+import { attemptsIn, type Case, NODE_LAG, VALIDITY } from './scenario.ts'
+import { makeTransaction } from './service.ts'
+import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type State } from './state.ts'
+import { attemptName, type Steps } from './steps.ts'
+
+/** The client: accepts, makes durable, sends, reads the answer; the engine takes what it is told; the process may end at any time. */
+export function gatewaySteps(scenario: Case, state: State, steps: Steps): void {
+  if (state.memory === null) {
+    steps.duty('the process starts', '', (next) => start(scenario, next))
+    return
+  }
+  if (state.faults.crashes > 0) steps.fault('the process is killed', (next) => kill(scenario, next))
+  for (const [order, kind] of scenario.orders.entries()) {
+    const row = state.journal.orders[order]!
+    if (mayAccept(scenario, state, order)) steps.chance(`the ${kind} is accepted`, (next) => accept(next, order))
+    if (mayArm(scenario, state, order))
+      steps.duty('armed in memory', `(${kind})`, (next) => (memory(next).arming = order))
+    const isWaiting = row.state === 'accepted' && state.memory.arming !== order
+    if (isWaiting && kind === 'buy')
+      steps.chance('the buy is too old to be sent', (next) => setOrder(next, order, 'ended'))
+    if (!row.isHeard && state.memory.inbox[order])
+      steps.duty('the engine takes the report', `(${kind})`, (next) => take(scenario, next, order))
+  }
+  sendingSteps(scenario, state, steps)
+  if (scenario.executor === 'cloud') answerSteps(scenario, state, steps)
+}
+
+export function memory(next: State): NonNullable<State['memory']> {
+  return next.memory!
+}
+
+/** Moves an order; lane and report follow. Once it is over, an attempt that is not durable yet is called off. */
+export function setOrder(next: State, order: number, to: OrderState): void {
+  const row = next.journal.orders[order]!
+  row.state = to
+  if (!isOpen(row) && memory(next).arming === order) memory(next).arming = null
+  row.isHeard = false
+  memory(next).inbox[order] = true
+  memory(next).lanes[order] = isOpen(row)
+}
+
+/** Moves the order on when one of its attempts has ended without executing. */
+function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean): void {
+  const row = next.journal.orders[order]!
+  const own = next.journal.attempts.filter((attempt) => attempt.order === order)
+  if (!isOpen(row) || own.some(isUndecided) || memory(next).arming === order) return
+  const isStopped = next.journal.isAlarmed && scenario.mutant !== 'alarmDoesNotStopRetries'
+  const isAgain = mayTryAgain && own.length < scenario.attempts[order]! && !isStopped && row.state !== 'held'
+  setOrder(next, order, isAgain ? 'accepted' : 'ended')
+}
+
+/** Height from which on nothing that is built by now can land, by a node that is a little behind. */
+export function boundNow(scenario: Case, next: State): number {
+  const margin = scenario.mutant === 'boundTooSmallByOne' ? NODE_LAG - 1 : NODE_LAG
+  return Math.max(0, next.head - NODE_LAG + VALIDITY + margin)
+}
+
+function accept(next: State, order: number): void {
+  next.journal.orders[order] = { state: 'accepted', isHeard: true, isReserved: true }
+  memory(next).lanes[order] = true
+}
+
+function sendingSteps(scenario: Case, state: State, steps: Steps): void {
+  const { arming, sending } = state.memory!
+  const sendsFirst = scenario.mutant === 'executeBeforeCommit' || scenario.mutant === 'signedSentBeforeCommit'
+  if (arming !== null) {
+    const index = state.journal.attempts.length
+    const isSent = state.posts[index]!.request !== 'none' || state.transactions[index]!.isOut
+    if (sendsFirst && !isSent) steps.duty('sent', `(${attemptName(index)})`, (next) => send(scenario, next, index))
+    else steps.duty('durable', `(${attemptName(index)})`, (next) => commit(scenario, next, arming, index))
+  }
+  if (sending === null) return
+  steps.duty('sent', `(${attemptName(sending)})`, (next) => send(scenario, next, sending))
+  steps.chance(`not a byte of ${attemptName(sending)} is written`, (next) => {
+    memory(next).sending = null
+    if (scenario.executor === 'cloud') endAttempt(scenario, next, sending, 'unsent', true)
+  })
+}
+
+/** Order, attempt and, for the local executor, the signed bytes with their own bound: one commit. */
+function commit(scenario: Case, next: State, order: number, index: number): void {
+  const isLocal = scenario.executor === 'local'
+  const isSent = next.posts[index]!.request !== 'none'
+  memory(next).arming = null
+  next.journal.attempts.push({
+    order,
+    state: isLocal ? 'signed' : 'armed',
+    transaction: isLocal ? index : null,
+    bound: isLocal ? ownBound(scenario, next) : null,
+  })
+  if (isLocal) makeTransaction(next, index, false)
+  if (!isSent) memory(next).sending = index
+  next.journal.orders[order]!.state = 'working'
+}
+
+/** Our node knows the blockhash, so its height is at least the one that it was made at. */
+function ownBound({ mutant }: Case, next: State): number | null {
+  const bound = next.head + VALIDITY
+  if (mutant === 'builderBoundTooLow' || mutant === 'heightOfNodeBehind') return Math.max(0, bound - NODE_LAG)
+  return mutant === 'builderBoundAbsurd' ? null : bound
+}
+
+function send(scenario: Case, next: State, index: number): void {
+  if (memory(next).sending === index) memory(next).sending = null
+  if (scenario.executor === 'cloud') next.posts[index] = { request: 'out', answer: 'none', isOpen: true }
+  else if (index < next.journal.attempts.length) handOut(next, index)
+  else makeTransaction(next, index)
+}
+
+/** The same bytes, as often as it takes. */
+export function handOut(next: State, index: number): void {
+  const transaction = next.transactions[index]!
+  if (transaction.lastHeight > 0) transaction.isOut = true
+}
+
+/** An attempt that did not execute. */
+export function endAttempt(
+  scenario: Case,
+  next: State,
+  index: number,
+  to: AttemptRow['state'],
+  mayTryAgain: boolean,
+): void {
+  const attempt = next.journal.attempts[index]!
+  attempt.state = to
+  attempt.bound = null
+  settle(scenario, next, attempt.order, mayTryAgain)
+}
+
+function answerSteps(scenario: Case, state: State, steps: Steps): void {
+  for (let index = 0; index < attemptsIn(scenario); index++) {
+    const post = state.posts[index]!
+    const attempt = state.journal.attempts[index]
+    if (!post.isOpen || attempt === undefined) continue
+    const name = attemptName(index)
+    if (post.answer !== 'none')
+      steps.duty('answered', `(${name}: ${post.answer})`, (next) => hear(scenario, next, index))
+    if (attempt.state === 'armed')
+      steps.chance(`no answer to ${name} yet, it is unknown`, (next) => doubt(scenario, next, index, false))
+    steps.duty('the connection ends', `(${name})`, (next) => hangUp(scenario, next, index))
+  }
+}
+
+function hear(scenario: Case, next: State, index: number): void {
+  const { answer } = next.posts[index]!
+  Object.assign(next.posts[index]!, { answer: 'none', isOpen: false })
+  const attempt = next.journal.attempts[index]!
+  if (attempt.state !== 'armed' && attempt.state !== 'unknown') return // a hint was faster
+  if (answer !== 'signature') {
+    endAttempt(scenario, next, index, 'refused', answer === 'again')
+    return
+  }
+  const { seen } = next.journal.fills[index]!
+  attempt.state = seen === 'none' ? 'acked' : seen === 'final' ? 'filled' : 'landed'
+  attempt.transaction = index
+  attempt.bound = seen === 'final' ? null : boundNow(scenario, next)
+}
+
+function hangUp(scenario: Case, next: State, index: number): void {
+  Object.assign(next.posts[index]!, { answer: 'none', isOpen: false })
+  if (next.journal.attempts[index]!.state === 'armed') doubt(scenario, next, index, true)
+}
+
+/** Nobody can say whether it executed. */
+function doubt(scenario: Case, next: State, index: number, isLost: boolean): void {
+  const { mutant } = scenario
+  const attempt = next.journal.attempts[index]!
+  const isThoughtDead = isLost ? mutant === 'lostCountsAsUnsent' : mutant === 'resendOnTimeout'
+  if (isThoughtDead) {
+    endAttempt(scenario, next, index, 'unsent', true)
+    return
+  }
+  attempt.state = 'unknown'
+  if (mutant === 'laneFreedAtUnknown') memory(next).lanes[attempt.order] = false
+  if (mutant === 'reservationFreedAtUnknown') next.journal.orders[attempt.order]!.isReserved = false
+}
+
+/** Books every fill that it has not booked, or takes back the one that a fork took. */
+function take({ mutant }: Case, next: State, order: number): void {
+  const row = next.journal.orders[order]!
+  memory(next).inbox[order] = false
+  row.isHeard = true
+  row.isReserved = isOpen(row) && (mutant !== 'reservationNotRestored' || row.isReserved)
+  for (const [index, fill] of next.journal.fills.entries()) {
+    if (orderOfRow(next.journal, index) !== order) continue
+    const isAgain = mutant === 'fillBookedTwice' && fill.booked === 1
+    fill.booked = fill.seen === 'none' ? 0 : isAgain ? 2 : 1
+  }
+}
+
+function kill({ executor }: Case, next: State): void {
+  next.memory = null
+  next.faults.crashes--
+  for (const post of next.posts) Object.assign(post, { answer: 'none', isOpen: false })
+  if (executor === 'cloud') for (const attempt of next.journal.attempts) attempt.bound = null
+}
+
+/** What was out is looked up, never sent again; reports that the engine did not take are delivered again. */
+function start(scenario: Case, next: State): void {
+  const { orders, attempts } = next.journal
+  const { mutant } = scenario
+  next.memory = {
+    arming: null,
+    sending: null,
+    lanes: orders.map(isOpen),
+    inbox: orders.map(({ isHeard }) => !isHeard && mutant !== 'reportNotRedelivered'),
+    bracket: null,
+    mismatches: 0,
+  }
+  for (const [index, attempt] of attempts.entries()) {
+    const isThoughtDead =
+      (mutant === 'resumeSendsAgain' && attempt.state === 'armed') ||
+      (mutant === 'signedAgainOnRestart' && attempt.state === 'signed')
+    if (isThoughtDead) endAttempt(scenario, next, index, 'unsent', true)
+    else if (attempt.state === 'armed') attempt.state = 'unknown'
+    if (attempt.state === 'unknown' && mutant === 'lateWaitFromArming') attempt.bound = boundNow(scenario, next)
+  }
+  // The next attempt was not durable: the order waits for it once more.
+  for (const [order, row] of orders.entries())
+    if (row.state === 'working' && !attempts.some((attempt) => attempt.order === order && isUndecided(attempt)))
+      row.state = 'accepted'
+}

@@ -1,0 +1,39 @@
+import { isDeepStrictEqual } from 'node:util'
+import { expect, test } from 'vitest'
+import { check, NEVER_DECIDED } from './checker.ts'
+import { MUTANTS } from './mutants.ts'
+import { protocol } from './protocol.ts'
+import type { Case } from './scenario.ts'
+import { LARGE } from './scenarios.ts'
+
+const TIMEOUT_MS = 120_000
+
+test.each(MUTANTS)('The mutant %s is caught.', { timeout: TIMEOUT_MS }, (mutant, { breaks, in: scenario }) => {
+  const { violation } = check(protocol({ ...scenario, mutant }))
+  expect(violation?.property).toBe(breaks)
+  expect(brokenBy({ ...scenario, mutant }, violation?.trace ?? [])).toBe(breaks)
+})
+
+test('Where the mutants are caught, the protocol holds: there, or in the scenarios that are looked at anyway.', {
+  timeout: TIMEOUT_MS,
+}, () => {
+  const scenarios = [...MUTANTS.map(([, mutant]) => mutant.in), ...Object.values(LARGE)]
+  const others = scenarios.filter((scenario, index) => {
+    const first = scenarios.findLastIndex((other) => isDeepStrictEqual(other, scenario))
+    return first === index && index < MUTANTS.length
+  })
+  expect(others.length).toBeGreaterThan(10)
+  for (const scenario of others) expect(check(protocol(scenario)).violation, JSON.stringify(scenario)).toBeUndefined()
+})
+
+/** The property that is broken where the trace leads, step by step. */
+function brokenBy(scenario: Case, trace: readonly string[]): string | undefined {
+  const model = protocol(scenario)
+  let state = model.initial()
+  for (const name of trace) {
+    const step = model.steps(state).find((one) => one.name === name)
+    expect(step, name).toBeDefined()
+    if (step !== undefined) state = step.next
+  }
+  return model.broken(state, model.steps(state)) ?? (model.isDecided(state) ? undefined : NEVER_DECIDED)
+}

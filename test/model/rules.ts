@@ -1,0 +1,55 @@
+import { type Case, MOST_OPEN_EXITS } from './scenario.ts'
+import { isOpen, isUndecided, type State } from './state.ts'
+
+/** What the engine lets pass. */
+export function mayAccept(scenario: Case, state: State, order: number): boolean {
+  const { orders, isHalted } = state.journal
+  if (orders[order]!.state !== 'none' || (order > 0 && orders[order - 1]!.state === 'none')) return false
+  if (scenario.orders[order] !== 'buy') return true
+  if (isHalted) return false
+  return scenario.orders.every((kind, other) => {
+    if (other === order || orders[other]!.state === 'none') return true
+    return kind === 'buy' ? isLaneFree(scenario, state, other) : isExitProved(scenario, state, other)
+  })
+}
+
+/** An earlier buy of the mint has ended, and the engine knows; one that filled left a position. */
+function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
+  const { isReserved, isHeard, state: at } = state.journal.orders[other]!
+  const isBusy = mutant === 'laneClosedFromArming' ? at !== 'accepted' && isReserved : isReserved || !isHeard
+  return !isBusy && at !== 'filled'
+}
+
+/** Nothing that was sent for it can execute any more, and what executed is final: a fork could bring a sale back after the buy. */
+function isExitProved({ mutant }: Case, state: State, other: number): boolean {
+  const { orders, attempts, fills } = state.journal
+  const row = orders[other]!
+  if (mutant === 'buyWhileExitOpen') return true
+  if (isOpen(row) || !row.isHeard) return false
+  if (mutant === 'buyAfterFirstExitFill') return true
+  return attempts.every((attempt, index) => {
+    if (attempt.order !== other) return true
+    if (mutant === 'buyAfterProvisionalExit' && attempt.state === 'landed') return true
+    return !isUndecided(attempt) && fills[index]!.seen !== 'provisional'
+  })
+}
+
+/** The next attempt of an order may be made ready: its first, one after a proof, or the repetition of a full exit. */
+export function mayArm(scenario: Case, state: State, order: number): boolean {
+  const { arming, sending } = state.memory!
+  const { orders, attempts } = state.journal
+  const made = attempts.filter((attempt) => attempt.order === order).length
+  if (arming !== null || sending !== null || made >= scenario.attempts[order]!) return false
+  if (orders[order]!.state === 'accepted') return true
+  return orders[order]!.state === 'working' && mayRepeat(scenario, state, order)
+}
+
+/** Without proof, after 3 s without evidence: only what the chain itself refuses to execute twice. */
+function mayRepeat({ mutant, orders: kinds }: Case, state: State, order: number): boolean {
+  const { attempts } = state.journal
+  const kind = kinds[order]
+  if (mutant === 'newTransactionWithoutProof') return true
+  if (kind !== 'full exit' && !(kind === 'partial exit' && mutant === 'partialExitRepeated')) return false
+  const open = attempts.filter((attempt) => attempt.order === order && isUndecided(attempt)).length
+  return open > 0 && open < MOST_OPEN_EXITS
+}
