@@ -27,6 +27,8 @@ const order: Order = {
   size: { kind: 'sol', lamports: lamports(50_000_000) },
   slippagePercents: [5],
   priorityFeeLamports: null,
+  priorityFeeLadder: [],
+  repeatMs: null,
   reserveLamports: lamports(60_000_000),
   notAfter: 9e15,
   price: 1e-7,

@@ -242,7 +242,13 @@ function writeOrder(journal: OpenJournal, number: number, seq: number): void {
   }
   const order: Order = {
     ...{ id: `o${number}`, seq, time: seq, ...about, side: 'buy', class: 'entry', price: 1e-7, reason: 'fell 15 %' },
-    ...{ size: { kind: 'sol', lamports: lamports(5e7) }, slippagePercents: [5], priorityFeeLamports: null },
+    ...{
+      size: { kind: 'sol', lamports: lamports(5e7) },
+      slippagePercents: [5],
+      priorityFeeLamports: null,
+      priorityFeeLadder: [],
+      repeatMs: null,
+    },
     ...{ reserveLamports: lamports(6e7), notAfter: seq + 2000 },
   }
   const attempt: Attempt = {

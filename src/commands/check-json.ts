@@ -28,7 +28,11 @@ function botJson(bot: BotConfig, { service }: Config): object {
       maxEventAgeSeconds: orders.maxEventAgeMs / 1000,
       maxChasePercent: orders.maxChasePercent,
     },
-    exitOrders: { slippageLadder: exitOrders.slippageLadder, retrySeconds: exitOrders.retryMs / 1000 },
+    exitOrders: {
+      slippageLadder: exitOrders.slippageLadder,
+      priorityFeeLadderSol: exitOrders.priorityFeeLadder.map(lamportsToSol),
+      retrySeconds: exitOrders.retryMs / 1000,
+    },
     limits: {
       maxSolPerOrder: sol(limits.maxLamportsPerOrder),
       maxSolPerHour: sol(limits.maxLamportsPerHour),

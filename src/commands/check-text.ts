@@ -39,7 +39,7 @@ function shared({ service, chain, wallet, journal }: Config): string {
 }
 
 function botText(bot: BotConfig, { service }: Config): string {
-  const { orders, exitOrders } = bot
+  const { orders } = bot
   const fee = orders.priorityFeeLamports === null ? 'auto' : `${formatSol(orders.priorityFeeLamports)} SOL`
   const live = service.kind === 'sandbox' ? 'live on the sandbox' : 'live with --live, else paper'
   const where = bot.mode === 'live' ? `${live}, ${bot.executor} executor` : `paper, ${sol(bot.paper.lamports)} SOL`
@@ -53,10 +53,16 @@ function botText(bot: BotConfig, { service }: Config): string {
         'buys',
         `slippage ${orders.slippagePercent} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
       ],
-      ['sales', `slippage ${exitOrders.slippageLadder.join(', ')} %, again after ${exitOrders.retryMs / 1000} s`],
+      ['sales', sales(bot)],
       ['limits', limits(bot)],
     ]),
   ].join('\n')
+}
+
+function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: BotConfig): string {
+  const fees = priorityFeeLadder.map(formatSol).join(', ')
+  const fee = fees === '' ? '' : `, priority fee ${fees} SOL`
+  return `slippage ${slippageLadder.join(', ')} %${fee}, again after ${retryMs / 1000} s`
 }
 
 function exits({ exits }: BotConfig): string {

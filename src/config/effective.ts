@@ -82,7 +82,11 @@ export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSetting
 
 export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrderSettings {
   const given = { ...defaults.exitOrders, ...bot.exitOrders }
-  return { slippageLadder: given.slippageLadder ?? [5, 15, 30, 50], retryMs: (given.retrySeconds ?? 3) * 1000 }
+  return {
+    slippageLadder: given.slippageLadder ?? [5, 15, 30, 50],
+    priorityFeeLadder: (given.priorityFeeLadderSol ?? []).map(solToLamports),
+    retryMs: (given.retrySeconds ?? 3) * 1000,
+  }
 }
 
 export function limitsFrom(bot: BotInput, defaults: DefaultsInput): Limits {

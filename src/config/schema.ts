@@ -43,15 +43,18 @@ const orders = z.strictObject({
   maxChasePercent: z.number().min(0).max(1000).exactOptional(),
 })
 
-const exitOrders = z.strictObject({
-  slippageLadder: z
-    .array(slippage.max(100))
+const ladder = (step: z.ZodNumber) =>
+  z
+    .array(step)
     .min(1)
     .max(10)
     .refine((steps) => steps.every((step, index) => index === 0 || step > (steps[index - 1] ?? 0)), {
       error: 'expected each step above the one before',
     })
-    .exactOptional(),
+
+const exitOrders = z.strictObject({
+  slippageLadder: ladder(slippage.max(100)).exactOptional(),
+  priorityFeeLadderSol: ladder(z.number().min(0.00001).max(0.01)).exactOptional(),
   retrySeconds: z.number().min(0.5).max(3600).exactOptional(),
 })
 

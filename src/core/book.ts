@@ -1,6 +1,6 @@
 import assert from './assert.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
-import { type Fill, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState } from './order.ts'
+import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
 import { type Lamports, lamports } from './units.ts'
 
@@ -26,22 +26,48 @@ export class Book {
   readonly fills = new Map<string, Fill>()
   /** Orders of these fills: a fork may open them again. */
   readonly #filled = new Map<string, OpenOrder>()
+  /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
+  readonly #unproved = new Map<string, Order>()
   /** Positions that such a fill closed, by `keyOf`: a fork may give them back. */
   readonly #closed = new Map<string, Position>()
 
   restore(money: Money): void {
     for (const account of money.accounts) this.accounts.set(account.account, { ...account })
-    for (const open of money.orders) (isOpen(open.state) ? this.orders : this.#filled).set(open.order.id, { ...open })
+    for (const open of money.orders) {
+      const isOver = !isOpen(open.state)
+      const into = isOver ? this.#filled : this.orders
+      into.set(open.order.id, { ...open })
+      if (isOver && isFullExit(open.order)) this.#unproved.set(open.order.id, open.order)
+    }
     for (const position of money.positions)
       (position.state === 'closed' ? this.#closed : this.positions).set(keyOf(position), { ...position })
     for (const fill of money.fills) this.fills.set(fill.signature, fill)
   }
 
-  /** The open order that holds a lane. After a fork there may be a second one in it; this is the older. */
+  /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
   laneHolder({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     for (const open of this.orders.values())
       if (open.order.mint === mint && open.order.side === side && open.order.account === account) return open
     return undefined
+  }
+
+  /** The full exit that a position has out; beside it there may be a partial sale. */
+  fullExitOf({ account, mint }: Pick<Order, 'account' | 'mint'>): OpenOrder | undefined {
+    for (const open of this.orders.values())
+      if (open.order.mint === mint && open.order.account === account && isFullExit(open.order)) return open
+    return undefined
+  }
+
+  /** A full exit that could sell what is bought now. */
+  unprovedExit({ account, mint }: Pick<Order, 'account' | 'mint'>): Order | undefined {
+    for (const order of this.#unproved.values()) if (order.mint === mint && order.account === account) return order
+    return undefined
+  }
+
+  /** How many attempts of a full exit are not proved by now. */
+  prove(orderId: string, order: Order | undefined, unproved: number): void {
+    if (unproved === 0) this.#unproved.delete(orderId)
+    else if (order !== undefined) this.#unproved.set(orderId, order)
   }
 
   /** What open orders may still take out of an account. */
@@ -52,7 +78,8 @@ export class Book {
   }
 
   accept(order: Order): void {
-    assert(this.laneHolder(order) === undefined, `a second open order in lane ${laneOf(order)}`)
+    for (const { order: held } of this.orders.values())
+      assert(laneOf(held) !== laneOf(order) || sharesLane(order, held), `a second open order in lane ${laneOf(order)}`)
     this.orders.set(order.id, { order, state: 'accepted' })
   }
 

@@ -5,14 +5,14 @@ import type { DayResults } from './day-results.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { BotMoney } from './money.ts'
-import type { Order, Size } from './order.ts'
+import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
 import { newPosition, type Position } from './position.ts'
 import { type BuyRequest, readBuy, readSell } from './requests.ts'
 import { checkLimits, checkRanges, sellCost, type Veto, worstCost } from './risk.ts'
 import type { Session } from './session.ts'
-import type { BotSettings } from './settings.ts'
+import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
-import { formatSol, type Lamports } from './units.ts'
+import { formatSol, type Lamports, lamports } from './units.ts'
 
 /** Who asks: a bot's settings and money. */
 export interface Client {
@@ -56,6 +56,8 @@ export class Desk {
       size: { kind: 'sol', lamports: amount },
       slippagePercents: [orders.slippagePercent],
       priorityFeeLamports: orders.priorityFeeLamports,
+      priorityFeeLadder: [],
+      repeatMs: null,
       reserveLamports: reserveOf(request),
       notAfter: now + request.ttlMs,
       reason: request.reason,
@@ -76,22 +78,24 @@ export class Desk {
     }
     const request = readSell(options, position)
     if ('code' in request) return { ok: false, ...request }
-    const busy = this.#session.book.laneHolder({ account: position.account, mint, side: 'sell' })
+    const { book } = this.#session
+    const isFull = request.size.kind === 'all'
+    const busy = isFull ? book.fullExitOf(position) : book.laneHolder({ account: position.account, mint, side: 'sell' })
     if (busy !== undefined) return { ok: false, code: 'LANE_BUSY', reason: `${busy.order.id} is still selling it` }
-    const ladder = settings.exitOrders.slippageLadder
-    return { ok: true, id: this.sellPosition(position, settings, request.size, ladder, request.reason) }
+    return { ok: true, id: this.sellPosition(position, settings, request.size, request.reason) }
   }
 
-  /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which is free. */
-  sellPosition(
-    position: Position,
-    { orders: { priorityFeeLamports } }: BotSettings,
-    size: Size,
-    slippagePercents: readonly number[],
-    reason: string,
-  ): string {
+  /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which takes it. `step` of the ladders comes
+   *  first. */
+  sellPosition(position: Position, settings: BotSettings, size: Size, reason: string, step = 0): string {
     assert(position.tokens > 0n, `nothing of ${position.mint} is held`)
     const { account, bot, mint } = position
+    const { slippageLadder, priorityFeeLadder } = settings.exitOrders
+    const { priorityFeeLamports } = settings.orders
+    const fees = from(priorityFeeLadder, step)
+    const repeatMs = size.kind === 'all' ? this.#repeatsAfter(settings.exitOrders) : null
+    const dearest = sellCost(fees.at(-1) ?? priorityFeeLamports)
+    this.#callOffPart(position, size)
     const order = this.#order({
       account,
       bot,
@@ -99,9 +103,11 @@ export class Desk {
       side: 'sell',
       class: 'exit',
       size,
-      slippagePercents,
+      slippagePercents: from(slippageLadder, step),
       priorityFeeLamports,
-      reserveLamports: sellCost(priorityFeeLamports),
+      priorityFeeLadder: fees,
+      repeatMs,
+      reserveLamports: lamports(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS),
       notAfter: null,
       reason,
     })
@@ -109,6 +115,19 @@ export class Desk {
     this.#session.emitPosition(position)
     this.#send(order)
     return order.id
+  }
+
+  /** How long a full exit waits for evidence before it goes again. That rests on the wallet holding nothing of the mint but the position: no
+   *  other bot's (MINT_OWNED), and no tokens from elsewhere. Where more than 1 % beside it is known, this has to be null. */
+  #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
+    return retryMs
+  }
+
+  /** A partial sale that is not out yet only stands in the way of a full exit. */
+  #callOffPart({ account, mint }: Position, size: Size): void {
+    const sale = this.#session.book.laneHolder({ account, mint, side: 'sell' })
+    if (size.kind !== 'all' || sale?.state !== 'accepted' || isFullExit(sale.order)) return
+    this.#session.emit({ kind: 'cancel', orderId: sale.order.id, code: 'CANCELLED' })
   }
 
   #order(parts: OrderParts): Order {
@@ -153,6 +172,8 @@ export class Desk {
       book.laneHolder({ account: account.id, mint, side: 'buy' }) ??
       book.laneHolder({ account: account.id, mint, side: 'sell' })
     if (lane !== undefined) return veto('LANE_BUSY', `${lane.order.id} is still open`)
+    const exit = book.unprovedExit({ account: account.id, mint })
+    if (exit !== undefined) return veto('EXIT_UNPROVED', `${exit.id} may still sell it`)
     const position = book.positions.get(keyOf({ account: account.id, mint }))
     if (position === undefined) return undefined
     if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds it`)
@@ -181,6 +202,11 @@ export class Desk {
     if (free >= reserve) return undefined
     return { code: 'BALANCE_LOW', reason: `${formatSol(free)} SOL are free, the order may cost ${formatSol(reserve)}` }
   }
+}
+
+/** A ladder from one of its steps on, at least its last. */
+function from<T>(ladder: readonly T[], step: number): readonly T[] {
+  return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }
 
 function reserveOf({ amount, orders }: BuyRequest): Lamports {

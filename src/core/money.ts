@@ -9,7 +9,7 @@ export interface Money {
   readonly nextTimer: number
   readonly accounts: readonly AccountMoney[]
   readonly bots: readonly BotMoney[]
-  /** Open orders only. */
+  /** Open ones, and ended ones of which an attempt may still execute or be taken back. */
   readonly orders: readonly OpenOrder[]
   /** Positions that are not closed. */
   readonly positions: readonly Position[]

@@ -29,6 +29,11 @@ export interface Order {
   readonly slippagePercents: readonly number[]
   /** null: the service chooses. */
   readonly priorityFeeLamports: Lamports | null
+  /** The fee of each step instead, the last one for all after it; empty: always the one above. */
+  readonly priorityFeeLadder: readonly Lamports[]
+  /** A full exit goes again so long after its last attempt was sent, a step further, while there is no evidence that one has executed;
+   *  null: it waits for proof, as every other order does. */
+  readonly repeatMs: number | null
   /** The most that this order can take out of the wallet: amount with slippage, priority fee, base fee, rent, service fee. */
   readonly reserveLamports: Lamports
   /** Not to be sent after this time; null for exits, which always are. */
@@ -46,6 +51,15 @@ export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string 
 /** A sale of everything: the chain refuses to execute it twice, so it is the one order that never waits for proof. */
 export function isFullExit(order: Pick<Order, 'side' | 'size'>): boolean {
   return order.side === 'sell' && order.size.kind === 'all'
+}
+
+/** Attempts of one full exit that may still execute, at once. */
+export const MOST_OPEN_EXITS = 5
+
+/** A lane holds one open order. The one exception: a full exit goes in beside a partial sale, because nobody can say how long the proof of
+ *  that one takes, and the chain refuses to sell what is not held. */
+export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
+  return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
 
 export type OrderState =
@@ -201,4 +215,6 @@ export interface ExecutionReport {
   readonly reversed?: string
   /** Paid for a transaction that reverted. */
   readonly feeLamports?: Lamports
+  /** How many attempts of a full exit may still execute, or be taken back by a fork; absent for every other order. */
+  readonly unproved?: number
 }

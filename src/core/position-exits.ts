@@ -1,7 +1,7 @@
 import { keyOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import type { ExitRules } from './exits.ts'
-import type { OpenOrder, Timer } from './money.ts'
+import type { Timer } from './money.ts'
 import { isFullExit, type Order } from './order.ts'
 import type { Position } from './position.ts'
 import type { Session } from './session.ts'
@@ -50,29 +50,28 @@ export class Exits {
   /** After a restart: an exit that was due and has no open order is tried again. */
   restore(position: Position): void {
     this.held(position)
-    if (position.state === 'open' && position.exiting !== '' && !this.#isWaiting(position)) this.#retry(position)
+    if (this.isDue(position) && !this.#isWaiting(position)) this.#retry(position)
   }
 
-  /** An exit is due: from now on the position is being sold, as soon as it holds something and whatever else sells it has ended. */
+  /** It is to be sold, holds something, and no full exit is out. A partial sale is: what becomes of it is not waited for. */
+  isDue(position: Position): boolean {
+    return position.exiting !== '' && position.tokens > 0n && this.#session.book.fullExitOf(position) === undefined
+  }
+
+  /** An exit is due: from now on the position is being sold, as soon as it holds something. */
   sell(position: Position, reason: string): void {
     if (position.exiting === '') position.exiting = reason
-    const sale = this.#saleOf(position)
-    if (position.tokens === 0n || sale !== undefined) {
+    if (!this.isDue(position)) {
       this.#session.emitPosition(position)
-      if (sale?.state === 'accepted' && !isFullExit(sale.order)) this.#callOff(sale.order)
       return
     }
-    const settings = this.#settingsOf(position)
-    const ladder = settings.exitOrders.slippageLadder
-    const steps = ladder.slice(Math.min(position.exitTries, ladder.length - 1))
-    position.exitTries++
-    this.#desk.sellPosition(position, settings, { kind: 'all' }, steps, position.exiting)
+    const step = position.exitTries++
+    this.#desk.sellPosition(position, this.#settingsOf(position), { kind: 'all' }, position.exiting, step)
   }
 
-  /** A position that is being sold still holds something, and nothing sells it: at once where the sale that ended was only in the way of
-   *  the exit, after a while where it was the exit itself. */
+  /** Where an exit is due: after a while if it was one that ended, else at once. */
   goOn(position: Position, ended: Order | undefined): void {
-    if (this.#isWaiting(position)) return
+    if (!this.isDue(position) || this.#isWaiting(position)) return
     if (ended !== undefined && isFullExit(ended)) this.#retry(position)
     else this.sell(position, position.exiting)
   }
@@ -82,7 +81,7 @@ export class Exits {
     for (const position of this.#session.book.positions.values()) {
       if (position.bot !== timer.bot || position.mint !== mint) continue
       if (what === 'hold') this.#holdEnded(position)
-      else if (position.exiting !== '' && this.#saleOf(position) === undefined) this.sell(position, position.exiting)
+      else if (this.isDue(position)) this.sell(position, position.exiting)
     }
   }
 
@@ -112,15 +111,6 @@ export class Exits {
 
   #isWaiting(position: Position): boolean {
     return this.#session.timers.find(position.bot, 'exits', timerName('retry', position)) !== undefined
-  }
-
-  #saleOf({ account, mint }: Position): OpenOrder | undefined {
-    return this.#session.book.laneHolder({ account, mint, side: 'sell' })
-  }
-
-  /** A partial sale that is not out yet only stands in the way. */
-  #callOff(order: Order): void {
-    this.#session.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
   }
 }
 

@@ -37,6 +37,7 @@ export class Reports {
     const { orderId, state, code, reason, fill } = report
     const wasOpen = book.orders.has(orderId)
     const order = book.move(orderId, state)
+    if (report.unproved !== undefined) book.prove(orderId, order, report.unproved)
     const ended = wasOpen && !isOpen(state) ? order : undefined
     this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
     if (order !== undefined) this.#awaitPrice(order, report)
@@ -98,7 +99,7 @@ export class Reports {
     this.#traderOf(position.bot)?.refresh(position.mint)
     if (moved || ended !== undefined || position.state !== before) this.#session.emitPosition(position)
     this.#exits.held(position)
-    if (position.state === 'open' && position.exiting !== '') this.#exits.goOn(position, ended)
+    this.#exits.goOn(position, ended)
   }
 
   /** What was asked for and not bought does not count against the hour. */

@@ -40,6 +40,9 @@ export interface OrderSettings {
 export interface ExitOrderSettings {
   /** Slippage of the first, second, ... try. */
   readonly slippageLadder: readonly number[]
+  /** Priority fee of the first, second, ... try; empty: that of `orders`. */
+  readonly priorityFeeLadder: readonly Lamports[]
+  /** A sale that failed is tried again so long after, and one of everything of which nothing is known so long after it was sent. */
   readonly retryMs: number
 }
 

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../core/json.ts'
 import type { Input } from '../core/messages.ts'
 import type { AccountMoney, BotMoney, Money, OpenOrder, Timer } from '../core/money.ts'
-import { type Attempt, type Fill, isOpen, type OrderState } from '../core/order.ts'
+import type { Attempt, Fill, OrderState } from '../core/order.ts'
 import type { Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import { type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
@@ -46,10 +46,7 @@ export function recover(db: Database): Recovered {
       | { number: number; ended: number | null }
       | undefined
     return {
-      money: moneyOf(
-        db,
-        orders.filter(({ state }) => isOpen(state)),
-      ),
+      money: moneyOf(db, orders),
       nextSeq: lastOf(db, 'seq') + 1,
       nextReport: lastNumber(db, 'report', 'taken', 'id') + 1,
       untaken: untakenReports(db),

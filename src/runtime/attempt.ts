@@ -1,6 +1,7 @@
 import assert from '../core/assert.ts'
 import { ATTEMPT_MOVES, type Attempt, type AttemptState, type Fill } from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
+import type { Lamports } from '../core/units.ts'
 import { codeOf } from './retry.ts'
 import type { WorkingOrder } from './working-order.ts'
 
@@ -19,7 +20,7 @@ export function nextAttempt(working: WorkingOrder, armedAt: number): Attempt {
     class: order.class,
     size: order.size,
     slippagePercent: order.slippagePercents[working.step] as number,
-    priorityFeeLamports: order.priorityFeeLamports,
+    priorityFeeLamports: feeOf(working),
     price: order.price,
     armedAt,
     baseline: route.baseline?.() ?? null,
@@ -27,6 +28,10 @@ export function nextAttempt(working: WorkingOrder, armedAt: number): Attempt {
     signature: '',
     code: '',
   }
+}
+
+function feeOf({ order: { priorityFeeLamports, priorityFeeLadder }, step }: WorkingOrder): Lamports | null {
+  return priorityFeeLadder[Math.min(step, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
 }
 
 /** What had ended otherwise has executed. */

@@ -1,10 +1,10 @@
 import assert from '../core/assert.ts'
 import type { ErrorCode } from '../core/errors.ts'
-import type { Input } from '../core/messages.ts'
 import type { OpenOrder } from '../core/money.ts'
-import { type Attempt, type Fill, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
-import type { Cancel, Clock, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
-import { advance, filledLate, nextAttempt } from './attempt.ts'
+import { type Attempt, type Fill, isFullExit, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import type { Cancel, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
+import { advance, filledLate } from './attempt.ts'
+import { Departures, type Outside } from './departures.ts'
 import { failpoint } from './failpoint.ts'
 import { Lanes } from './lanes.ts'
 import type { Limiter } from './limiter.ts'
@@ -12,52 +12,68 @@ import { Refusals } from './refusals.ts'
 import { detailsOf, type NumberedReport, type ReportDetails, Reports } from './reports.ts'
 import { endRequest } from './request.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
-import { isWaiting, type Route, takeUp, triesOf, type WorkingOrder, workingOrder } from './working-order.ts'
+import {
+  climb,
+  type Flight,
+  isExecuted,
+  isLast,
+  isWaiting,
+  land,
+  mayRepeat,
+  type Route,
+  takeUp,
+  triesOf,
+  type WorkingOrder,
+  workingOrder,
+} from './working-order.ts'
 
-/** An entry that finds no free slot for so long, or within its time to live, is refused. */
-const ENTRY_WAIT_MS = 2_000
 const NOTHING = (): void => {}
 
-export interface GatewayOptions {
-  readonly clock: Clock
-  /** Milliseconds that never step; the simulated clock's `now` where time is simulated. */
-  readonly monotonicMs: () => number
-  readonly journal: Journal
+export interface GatewayOptions extends Outside {
   /** How the orders of a bot go out. */
   readonly route: (order: Pick<Order, 'account' | 'bot'>) => Route
-  /** The runner's door, for reports. */
-  readonly post: (input: Input) => void
   /** Number of the next report in this journal. */
   readonly nextReport: number
 }
 
 /** Gets orders out, one open order a lane, each of its attempts durable before it can execute. A synchronous state machine: what it waits
- *  for comes from the clock, the limiter, the journal's commits and the executors, and may find its order ended by then. */
+ *  for comes from the clock, the limiter, the journal's commits and the executors, and may find its order ended by then. An order has one
+ *  attempt out at a time, but for a full exit: that goes again without proof, because the chain refuses to sell what is not held. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #journal: Journal
   readonly #reports: Reports
   readonly #lanes = new Lanes()
-  /** Open ones, and filled ones whose fill is not final. */
+  /** Open ones, and filled ones that something is still out of: a fill that is not final, or other attempts. */
   readonly #orders = new Map<string, WorkingOrder>()
   readonly #refusals = new Refusals()
+  readonly #departures: Departures
 
   constructor(options: GatewayOptions) {
     this.#options = options
     this.#journal = options.journal
     this.#reports = new Reports(options.journal, options.post, options.nextReport)
+    this.#departures = new Departures({
+      ...options,
+      reports: this.#reports,
+      refusals: this.#refusals,
+      end: (working, state, code) => this.#end(working, state, code),
+      settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
+    })
   }
 
   submit(order: Order): void {
     const working = this.#workingOrder(order, 'accepted')
-    if (this.#lanes.isReopened(working.lane)) {
+    if (this.#lanes.isReopened(order) && !this.#lanes.takes(order)) {
       this.#reports.say(working, 'refused', 'LANE_BUSY')
       return
     }
-    this.#lanes.hold(working.lane)
+    assert(!this.#mayBeSold(working), `${order.id} buys what an exit may still sell`)
+    this.#lanes.hold(order)
     this.#orders.set(order.id, working)
     failpoint('accepted')
-    this.#enqueue(working, false)
+    this.#departures.enqueue(working, false)
+    if (isFullExit(order)) this.#refuseEntries()
     // Where a slot was free, the order became durable together with its attempt.
     if (isWaiting(working)) this.#journal.commit(NOTHING)
   }
@@ -80,19 +96,22 @@ export class Gateway implements GatewayPort {
       const own = attempts.filter((attempt) => attempt.orderId === order.id)
       if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
       const working = this.#workingOrder(order, state)
-      if (isOpen(state) && this.#lanes.isHeld(working.lane)) this.#lanes.reopen(working.lane)
-      else if (isOpen(state)) this.#lanes.hold(working.lane)
+      if (isOpen(state) && !this.#lanes.takes(order)) this.#lanes.reopen(order)
+      else if (isOpen(state)) this.#lanes.hold(order)
       this.#orders.set(order.id, working)
       takeUp(working, own)
       taken.push(working)
     }
     // All lanes are held by now: what the engine hears here may make it decide.
     for (const report of untold) this.#options.post(report)
+    this.#refuseEntries()
     taken.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
     for (const working of taken) {
-      const { attempt, route } = working
-      if (attempt !== undefined) route.executor.resume(attempt, (outcome) => this.#settle(working, attempt, outcome))
-      else if (isWaiting(working)) this.#enqueue(working, false)
+      const { executor } = working.route
+      for (const flight of working.flights)
+        executor.resume(flight.attempt, (outcome) => this.#settle(working, flight, outcome))
+      this.#departures.repeatLater(working)
+      if (isWaiting(working)) this.#departures.enqueue(working, false)
     }
   }
 
@@ -108,6 +127,7 @@ export class Gateway implements GatewayPort {
     else if (isWaiting(working)) this.#end(working, 'filled', code, details)
     else {
       working.executed = true
+      this.#departures.callOff(working)
       this.#reports.say(working, working.state, code, details)
     }
   }
@@ -134,164 +154,144 @@ export class Gateway implements GatewayPort {
     return workingOrder(order, route(order), state, deadlineMs)
   }
 
-  /** Takes a slot, or stands in the line for one. */
-  #enqueue(working: WorkingOrder, first: boolean): void {
-    const { order, route } = working
-    const isEntry = order.class === 'entry'
-    working.stopWaiting = undefined
-    const refusal = isEntry ? this.#refusals.of(route) : undefined
-    if (refusal !== undefined) {
-      this.#end(working, 'refused', refusal)
-      return
-    }
-    const leave = route.limiter.request(order.class, (slot) => this.#arm(working, slot), first)
-    if (leave === undefined) return
-    working.stopWaiting = leave
-    if (isEntry) this.#boundWait(working, leave)
-  }
-
-  #boundWait(working: WorkingOrder, leave: Cancel): void {
-    const leftMs = this.#timeLeftMs(working)
-    if (leftMs < 0) {
-      this.#end(working, 'expired', 'TTL')
-      return
-    }
-    const waitMs = Math.min(leftMs, ENTRY_WAIT_MS)
-    const stop = this.#options.clock.after(waitMs, () => this.#end(working, 'refused', 'LIMIT_WAIT'))
-    working.stopWaiting = () => {
-      leave()
-      stop()
-    }
-  }
-
-  /** Has the slot: makes order, attempt and slot durable in one commit, then executes. */
-  #arm(working: WorkingOrder, slot: Slot): void {
-    working.stopWaiting?.()
-    working.stopWaiting = undefined
-    if (this.#timeLeftMs(working) < 0) {
-      working.route.limiter.giveBack(slot)
-      this.#end(working, 'expired', 'TTL')
-      return
-    }
-    const attempt = nextAttempt(working, this.#options.clock.now())
-    working.attempt = attempt
-    working.slot = slot
-    this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
-    const report = this.#reports.write(working, 'working', '')
-    failpoint('armed')
-    this.#journal.commit(() => {
-      this.#options.post(report)
-      this.#execute(working, attempt)
-    })
-  }
-
-  #execute(working: WorkingOrder, attempt: Attempt): void {
-    if (this.#timeLeftMs(working) < 0) {
-      this.#settle(working, attempt, { kind: 'unsent', reason: 'the commit took longer than the time to live' })
-      return
-    }
-    failpoint('before-execute')
-    working.sentMs = this.#options.monotonicMs()
-    working.route.executor.execute(attempt, (outcome) => this.#settle(working, attempt, outcome))
-    failpoint('after-execute')
-  }
-
   /** Takes an outcome. Whatever calls the engine (`say`, `#end`) comes last: it may come back with another order or a cancel. */
-  #settle(working: WorkingOrder, attempt: Attempt, outcome: Outcome): void {
-    assert(working.attempt === attempt, `attempt ${attempt.id} spoke after its end`)
+  #settle(working: WorkingOrder, flight: Flight, outcome: Outcome): void {
+    const { clock, monotonicMs } = this.#options
+    const { attempt } = flight
+    assert(working.flights.includes(flight), `attempt ${attempt.id} spoke after its end`)
     const { signature } = attempt
-    endRequest(working, outcome, this.#options.clock, this.#options.monotonicMs())
+    endRequest(flight, working.route.limiter, outcome, clock, monotonicMs())
     advance(attempt, outcome)
     if (outcome.kind === 'acked' || outcome.kind === 'filled') this.#refusals.accepted(working.route)
     this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
-    if (working.state === 'filled' && outcome.kind !== 'filled') this.#takeBack(working, signature)
-    if (outcome.kind === 'filled') this.#filled(working, outcome)
-    else if (outcome.kind === 'acked') this.#stillOut(working, '', '')
-    else if (outcome.kind === 'unknown') this.#stillOut(working, 'ANSWER_LOST', outcome.reason)
-    else if (outcome.kind === 'reverted' && !outcome.final) this.#stillOut(working, outcome.code, 'not final yet')
-    else if (outcome.kind === 'undecided') this.#reports.say(working, 'held', 'HELD', { reason: outcome.reason })
-    else this.#failed(working, outcome)
+    if (flight.hasFilled && outcome.kind !== 'filled') this.#takeBack(working, flight, signature)
+    if (outcome.kind === 'filled') this.#filled(working, flight, outcome)
+    else if (outcome.kind === 'acked') this.#stillOut(working, flight, '', '')
+    else if (outcome.kind === 'unknown') this.#stillOut(working, flight, 'ANSWER_LOST', outcome.reason)
+    else if (outcome.kind === 'undecided') this.#undecided(working, flight, outcome.reason)
+    else if (outcome.kind === 'reverted' && !outcome.final) this.#reverted(working, flight, outcome)
+    else this.#failed(working, flight, outcome)
   }
 
-  #filled(working: WorkingOrder, { fill, final }: Extract<Outcome, { kind: 'filled' }>): void {
+  #filled(working: WorkingOrder, flight: Flight, { fill, final }: Extract<Outcome, { kind: 'filled' }>): void {
     this.#journal.write({ kind: 'fill', fill })
-    if (isOpen(working.state)) this.#lanes.free(working.lane)
-    const details = { attemptId: fill.attemptId, fill }
+    if (isOpen(working.state)) this.#lanes.free(working.order)
+    this.#departures.callOff(working)
+    flight.hasFilled = true
     if (final) {
-      this.#orders.delete(working.order.id)
-      working.attempt = undefined
+      working.executed = true
+      this.#land(working, flight, true)
     }
-    this.#reports.say(working, 'filled', '', details)
+    this.#reports.say(working, 'filled', '', { attemptId: fill.attemptId, fill })
   }
 
-  /** A fork took the fill back: the order is open again. */
-  #takeBack(working: WorkingOrder, signature: string): void {
-    this.#lanes.reopen(working.lane)
-    this.#reports.add(working, 'working', 'REVERSED', { reversed: signature })
+  /** A fork took the fill back: the order is open again, unless another of its attempts has executed. */
+  #takeBack(working: WorkingOrder, flight: Flight, signature: string): void {
+    flight.hasFilled = false
+    const isOver = isExecuted(working)
+    if (!isOver) this.#lanes.reopen(working.order)
+    const details = { attemptId: flight.attempt.id, reversed: signature }
+    this.#reports.add(working, isOver ? 'filled' : 'working', 'REVERSED', details)
   }
 
   /** Not an end: the lane stays held. The engine hears of it where it changes what the user sees. */
-  #stillOut(working: WorkingOrder, code: ErrorCode | '', reason: string): void {
-    const isSaid = working.state === 'held' || (working.state === 'working' && working.code === code)
-    if (isSaid) this.#journal.commit(NOTHING)
-    else this.#reports.say(working, 'working', code, { reason })
+  #stillOut(working: WorkingOrder, { attempt }: Flight, code: ErrorCode | '', reason: string): void {
+    this.#departures.repeatLater(working)
+    const isNews = working.state === 'working' && working.code !== code
+    if (isNews) this.#reports.say(working, 'working', code, { attemptId: attempt.id, reason })
+    else this.#reports.sayAll()
   }
 
-  /** Proved not to have executed: the retry table says what follows. */
-  #failed(working: WorkingOrder, failure: Failure): void {
-    const { order, route } = working
+  #reverted(working: WorkingOrder, flight: Flight, { code }: Extract<Outcome, { kind: 'reverted' }>): void {
+    this.#stillOut(working, flight, code, 'not final yet')
+    if (code === 'SLIPPAGE_EXCEEDED') this.#departures.repeatNow(working, flight)
+  }
+
+  /** A person decides, or later evidence; unless others of its attempts may, or one that is still to go. */
+  #undecided(working: WorkingOrder, flight: Flight, reason: string): void {
+    const isStuck = working.flights.every(({ attempt }) => attempt.state === 'undecided') && !mayRepeat(working)
+    if (!isStuck || !isOpen(working.state)) this.#stillOut(working, flight, 'HELD', reason)
+    else this.#reports.say(working, 'held', 'HELD', { attemptId: flight.attempt.id, reason })
+  }
+
+  /** Proved not to have executed: the retry table says what follows, unless another attempt has followed already. */
+  #failed(working: WorkingOrder, flight: Flight, failure: Failure): void {
+    const { order, route, flights } = working
     const cause = causeOf(failure)
     const code = codeOf(failure)
-    const details = detailsOf(working.attempt, failure)
-    working.attempt = undefined
+    const details = detailsOf(flight.attempt, failure)
+    const mayGoOn = isLast(working, flight) && this.#refusals.mayRepeat(failure, cause)
+    this.#land(working, flight, !isOpen(working.state))
     const entriesStop = this.#refusals.learn(cause, route)
-    const move = moveAfter(cause, triesOf(working, failure, this.#options.clock.now() - order.time))
-    if (working.executed) this.#end(working, 'filled', 'LATE_FILL', details)
-    else if (move.kind === 'end' || working.state === 'held' || !this.#refusals.mayRepeat(failure, cause))
+    const tries = triesOf(working, flight.step, failure, this.#options.clock.now() - order.time)
+    const move: Move = mayGoOn ? moveAfter(cause, tries) : { kind: 'end' }
+    if (isExecuted(working)) this.#failedToo(working, code, details)
+    else if (flights.length === 0 && (move.kind === 'end' || working.state === 'held'))
       this.#end(working, RETRY[cause].ends, code, details)
-    else if (move.kind === 'again' && move.afterMs > this.#timeLeftMs(working))
+    else if (this.#mayBeSold(working)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
+    else if (move.kind === 'again' && move.afterMs > this.#departures.timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
-    else this.#goOn(working, move, code, details)
+    else this.#goOn(working, flight, move, code, details)
     if (entriesStop) this.#refuseEntries()
   }
 
-  #goOn(working: WorkingOrder, move: Exclude<Move, { kind: 'end' }>, code: ErrorCode, details: ReportDetails): void {
+  /** Another attempt of its order has executed. */
+  #failedToo(working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
+    const { state, flights } = working
+    if (!isOpen(state)) this.#reports.say(working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })
+    else if (flights.length > 0) this.#reports.say(working, state, code, details)
+    else this.#end(working, 'filled', 'LATE_FILL', details)
+  }
+
+  #goOn(working: WorkingOrder, flight: Flight, move: Move, code: ErrorCode, details: ReportDetails): void {
     const first = working.order.class === 'exit'
-    this.#reports.say(working, 'accepted', code, details)
-    if (!isWaiting(working)) return // the engine cancelled it on hearing that
-    if (move.kind === 'again') {
+    const isOut = working.flights.length > 0
+    const state = working.state === 'held' ? 'held' : isOut ? 'working' : 'accepted'
+    this.#reports.say(working, state, code, details)
+    // The engine may have cancelled it on hearing that; what is held tries nothing more.
+    if (working.state !== state || state === 'held') return
+    if (move.kind === 'end') {
+      working.ends++
+      this.#departures.repeatLater(working)
+    } else if (move.kind === 'again') {
       working.waits++
-      working.stopWaiting = this.#options.clock.after(move.afterMs, () => this.#enqueue(working, first))
-      return
+      this.#departures.enqueueAfter(working, move.afterMs, first)
+    } else {
+      if (move.kind === 'climb') {
+        climb(working, flight.step)
+        working.waits = 0
+      }
+      this.#departures.enqueue(working, first)
     }
-    if (move.kind === 'climb') {
-      working.step++
-      working.waits = 0
-    }
-    this.#enqueue(working, first)
+  }
+
+  /** It has ended; with the last one of an order that is over, nothing is left to come of that. */
+  #land(working: WorkingOrder, flight: Flight, isOver: boolean): void {
+    land(working, flight)
+    if (isOver && working.flights.length === 0) this.#orders.delete(working.order.id)
   }
 
   #end(working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails): void {
-    working.stopWaiting?.()
-    working.stopWaiting = undefined
-    this.#lanes.free(working.lane)
+    this.#departures.callOff(working)
+    this.#lanes.free(working.order)
     this.#orders.delete(working.order.id)
     this.#reports.say(working, state, code, details)
   }
 
-  /** Ends the entries that wait where entries have stopped. */
+  /** What it buys, a full exit that is not proved could sell. */
+  #mayBeSold({ order: { side, account, mint } }: WorkingOrder): boolean {
+    if (side === 'sell') return false
+    for (const { order } of this.#orders.values())
+      if (isFullExit(order) && order.mint === mint && order.account === account) return true
+    return false
+  }
+
+  /** Ends the entries that wait where entries have stopped, or while a full exit of their mint is out. */
   #refuseEntries(): void {
     for (const working of this.#orders.values()) {
       if (working.order.class === 'exit' || !isWaiting(working)) continue
-      const refusal = this.#refusals.of(working.route)
+      const refusal = this.#mayBeSold(working) ? 'EXIT_UNPROVED' : this.#refusals.of(working.route)
       if (refusal !== undefined) this.#end(working, 'refused', refusal)
     }
-  }
-
-  /** Until the order may not be sent any more, by whichever clock is ahead; Infinity for exits. */
-  #timeLeftMs({ order, deadlineMs }: WorkingOrder): number {
-    if (order.notAfter === null) return Number.POSITIVE_INFINITY
-    const { clock, monotonicMs } = this.#options
-    return Math.min(order.notAfter - clock.now(), deadlineMs - monotonicMs())
   }
 }

@@ -1,39 +1,44 @@
 import assert from '../core/assert.ts'
+import { laneOf, type Order, sharesLane } from '../core/order.ts'
 
-/** Which lanes (see `laneOf`) hold an open order. The engine refuses a request into a closed lane; here that is asserted, but for a lane
- *  that a fork has reopened: of that the engine may not have heard yet. */
+/** Which lanes (see `laneOf`) hold open orders. The engine refuses a request into a closed lane; here that is asserted, but for a lane that
+ *  a fork has reopened: of that the engine may not have heard yet. */
 export class Lanes {
-  /** Open orders by lane; more than one only where a fork took the fill of an earlier one back. */
-  readonly #open = new Map<string, number>()
+  /** More than one in a lane only where a full exit went in beside a partial sale, or a fork took the fill of an earlier one back. */
+  readonly #open = new Map<string, readonly Order[]>()
   readonly #reopened = new Set<string>()
 
-  hold(lane: string): void {
-    assert(!this.#open.has(lane), 'a second open order in a lane')
-    this.#open.set(lane, 1)
+  /** Whether an order may go in: nothing is open there, or nothing but what it may share the lane with. */
+  takes(order: Order): boolean {
+    return this.#in(order).every((held) => sharesLane(order, held))
+  }
+
+  hold(order: Order): void {
+    assert(this.takes(order), 'a second open order in a lane')
+    this.#open.set(laneOf(order), [...this.#in(order), order])
   }
 
   /** A fork took a fill back: its order is open again, whatever the lane holds by now. */
-  reopen(lane: string): void {
-    this.#open.set(lane, (this.#open.get(lane) ?? 0) + 1)
-    this.#reopened.add(lane)
+  reopen(order: Order): void {
+    this.#open.set(laneOf(order), [...this.#in(order), order])
+    this.#reopened.add(laneOf(order))
   }
 
-  isHeld(lane: string): boolean {
-    return this.#open.has(lane)
+  isReopened(order: Order): boolean {
+    return this.#reopened.has(laneOf(order))
   }
 
-  isReopened(lane: string): boolean {
-    return this.#reopened.has(lane)
-  }
-
-  free(lane: string): void {
-    const held = this.#open.get(lane)
-    assert(held !== undefined, 'a lane is freed twice')
-    if (held > 1) {
-      this.#open.set(lane, held - 1)
-      return
+  free(order: Order): void {
+    const left = this.#in(order).filter(({ id }) => id !== order.id)
+    assert(left.length === this.#in(order).length - 1, 'a lane is freed twice')
+    if (left.length > 0) this.#open.set(laneOf(order), left)
+    else {
+      this.#open.delete(laneOf(order))
+      this.#reopened.delete(laneOf(order))
     }
-    this.#open.delete(lane)
-    this.#reopened.delete(lane)
+  }
+
+  #in(order: Order): readonly Order[] {
+    return this.#open.get(laneOf(order)) ?? []
   }
 }

@@ -5,7 +5,7 @@ import { type Attempt, type ExecutionReport, ORDER_MOVES, type OrderState } from
 import type { Journal } from '../core/ports.ts'
 import { failpoint } from './failpoint.ts'
 import type { Failure } from './retry.ts'
-import type { WorkingOrder } from './working-order.ts'
+import { unprovedOf, type WorkingOrder } from './working-order.ts'
 
 /** What may stand in a report beside the order's state. */
 export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason' | 'fill' | 'reversed' | 'feeLamports'>>
@@ -13,9 +13,9 @@ export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason'
 /** A report with its number in the journal. */
 export type NumberedReport = Extract<Input, { kind: 'report' }>
 
-export function detailsOf(attempt: Attempt | undefined, failure: Failure): ReportDetails {
+export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
   return {
-    attemptId: attempt?.id ?? '',
+    attemptId: attempt.id,
     ...('reason' in failure && { reason: failure.reason }),
     ...(failure.kind === 'reverted' && { feeLamports: failure.feeLamports }),
   }
@@ -38,7 +38,16 @@ export class Reports {
   /** Moves the order and says so once that is durable. */
   say(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
     this.add(working, state, code, details)
+    this.sayAll()
+  }
+
+  /** Says what was added, once that and all that was written is durable. */
+  sayAll(): void {
     const reports = this.#unsaid
+    if (reports.length === 0) {
+      this.#journal.commit(() => {})
+      return
+    }
     this.#unsaid = []
     failpoint('before-report')
     this.#journal.commit(() => {
@@ -68,10 +77,11 @@ export class Reports {
     working.code = code
     return this.#numbered({
       orderId: working.order.id,
-      attemptId: working.attempt?.id ?? '',
+      attemptId: working.flights.at(-1)?.attempt.id ?? '',
       state,
       code,
       reason: code === '' ? '' : ERRORS[code],
+      ...unprovedOf(working),
       ...details,
     })
   }

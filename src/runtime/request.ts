@@ -1,28 +1,27 @@
 import type { Clock, Outcome, Slot } from '../core/ports.ts'
-import { REQUEST_LIMIT_MS } from './limiter.ts'
-import type { WorkingOrder } from './working-order.ts'
+import { type Limiter, REQUEST_LIMIT_MS } from './limiter.ts'
+import type { Flight } from './working-order.ts'
 
-/** Ends the request of the attempt that is out, as the limiter counts it: with its first outcome, unless that is that the answer is lost;
+/** Ends the request of an attempt that is out, as the limiter counts it: with its first outcome, unless that is that the answer is lost;
  *  then when it can not be under way any more. To be called before the attempt takes the outcome. */
-export function endRequest(working: WorkingOrder, outcome: Outcome, clock: Clock, nowMs: number): void {
-  const { slot, attempt, sentMs } = working
-  const { limiter } = working.route
+export function endRequest(flight: Flight, limiter: Limiter, outcome: Outcome, clock: Clock, nowMs: number): void {
+  const { slot, attempt, sentMs } = flight
   if (slot === undefined) return
   if (outcome.kind === 'unknown') {
-    if (attempt?.state === 'unknown') return // the timer below is set
+    if (attempt.state === 'unknown') return // the timer below is set
     const leftMs = Math.max(0, Math.ceil(sentMs + REQUEST_LIMIT_MS - nowMs))
-    clock.after(leftMs, () => release(working, slot))
+    clock.after(leftMs, () => release(flight, limiter, slot))
   } else if (outcome.kind === 'unsent') {
-    working.slot = undefined
+    flight.slot = undefined
     limiter.giveBack(slot)
   } else {
-    release(working, slot)
+    release(flight, limiter, slot)
     if (outcome.kind === 'refused' && outcome.code === 'RATE_LIMIT') limiter.throttled(slot, outcome.retryAfterMs)
   }
 }
 
-function release(working: WorkingOrder, slot: Slot): void {
-  if (working.slot !== slot) return
-  working.slot = undefined
-  working.route.limiter.done(slot)
+function release(flight: Flight, limiter: Limiter, slot: Slot): void {
+  if (flight.slot !== slot) return
+  flight.slot = undefined
+  limiter.done(slot)
 }

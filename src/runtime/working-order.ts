@@ -3,9 +3,10 @@ import {
   type Attempt,
   type Baseline,
   type ExecutorKind,
+  isFullExit,
   isOpen,
   isUndecided,
-  laneOf,
+  MOST_OPEN_EXITS,
   type Order,
   type OrderState,
 } from '../core/order.ts'
@@ -22,11 +23,23 @@ export interface Route {
   readonly baseline?: () => Baseline | null
 }
 
-/** An order on its way: in the line for a slot, waiting for its next try, or out with its attempt. */
+/** An attempt that is out: from the commit that arms it until its last outcome. */
+export interface Flight {
+  readonly attempt: Attempt
+  /** Which of the order's slippages it has. */
+  readonly step: number
+  /** Its fill was seen, and no fork has taken it back up to now. */
+  hasFilled: boolean
+  /** Slot of its request, while that is not known to be over. */
+  slot: Slot | undefined
+  /** When that request was sent, on the monotonic clock. */
+  sentMs: number
+}
+
+/** An order on its way: in the line for a slot, waiting for its next try, or out. */
 export interface WorkingOrder {
   readonly order: Order
   readonly route: Route
-  readonly lane: string
   /** End of its time to live on the monotonic clock; Infinity for exits. */
   readonly deadlineMs: number
   state: OrderState
@@ -34,18 +47,16 @@ export interface WorkingOrder {
   code: ErrorCode | ''
   /** Attempts so far. */
   attempts: number
-  /** Index into the order's slippages. */
+  /** Index into the order's slippages: of the next attempt. */
   step: number
   /** Repeats since the last climb. */
   waits: number
-  /** The one that is out. */
-  attempt: Attempt | undefined
-  /** An attempt that had ended executed all the same: it will not end as anything but filled. */
+  /** Attempts that have ended for good without executing while others were out. */
+  ends: number
+  /** What is out: one attempt, and of a full exit up to MOST_OPEN_EXITS. */
+  readonly flights: Flight[]
+  /** An attempt has ended as filled, in its time or late: the order will not end as anything else. */
   executed: boolean
-  /** Slot of its request, while that is not known to be over. */
-  slot: Slot | undefined
-  /** When that request was sent, on the monotonic clock. */
-  sentMs: number
   /** Leaves the line, or calls off the next try. */
   stopWaiting: Cancel | undefined
 }
@@ -54,34 +65,64 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
   return {
     order,
     route,
-    lane: laneOf(order),
     deadlineMs,
     state,
     code: '',
     attempts: 0,
     step: 0,
     waits: 0,
-    attempt: undefined,
+    ends: 0,
+    flights: [],
     executed: false,
-    slot: undefined,
-    sentMs: 0,
     stopWaiting: undefined,
   }
 }
 
-/** Puts an order of an earlier process where its attempts show it to be: one may still be out, the others have ended. */
+/** Puts an order of an earlier process where its attempts, in the order in which they were made, show it to be: some may still be out. */
 export function takeUp(working: WorkingOrder, attempts: readonly Attempt[]): void {
   for (const attempt of attempts) {
-    working.attempts = Math.max(working.attempts, Number(attempt.id.slice(attempt.id.lastIndexOf('.') + 1)))
-    if (isUndecided(attempt.state)) working.attempt = { ...attempt }
-    else if (attempt.code === 'SLIPPAGE_EXCEEDED') working.step++
+    working.attempts = numberOf(attempt)
+    working.step = Math.max(0, working.order.slippagePercents.indexOf(attempt.slippagePercent))
+    if (isUndecided(attempt.state)) takeOff(working, { ...attempt }, undefined)
+    else if (attempt.code === 'SLIPPAGE_EXCEEDED') climb(working, working.step)
     if (attempt.state === 'filled') working.executed = true
   }
-  working.step = Math.min(working.step, working.order.slippagePercents.length - 1)
 }
 
-/** What the retry table asks of an order whose attempt has just failed. */
-export function triesOf({ order, waits, step }: WorkingOrder, failure: Failure, sinceDecisionMs: number): Tries {
+/** An attempt goes out. */
+export function takeOff(working: WorkingOrder, attempt: Attempt, slot: Slot | undefined): Flight {
+  const hasFilled = attempt.state === 'landed' && attempt.code === ''
+  const flight: Flight = { attempt, step: working.step, hasFilled, slot, sentMs: 0 }
+  working.flights.push(flight)
+  return flight
+}
+
+/** It has ended. */
+export function land({ flights }: WorkingOrder, flight: Flight): void {
+  flights.splice(flights.indexOf(flight), 1)
+}
+
+/** What comes after an attempt at `step` asks for more than that one. */
+export function climb(working: WorkingOrder, step: number): void {
+  working.step = Math.min(Math.max(working.step, step + 1), working.order.slippagePercents.length - 1)
+}
+
+/** Nothing was sent after it: what becomes of it decides on the next try. */
+export function isLast({ attempts }: WorkingOrder, { attempt }: Flight): boolean {
+  return numberOf(attempt) === attempts
+}
+
+function numberOf({ id }: Attempt): number {
+  return Number(id.slice(id.lastIndexOf('.') + 1))
+}
+
+/** What the retry table asks of an order whose attempt, at `step`, has just failed. */
+export function triesOf(
+  { order, waits }: WorkingOrder,
+  step: number,
+  failure: Failure,
+  sinceDecisionMs: number,
+): Tries {
   const { class: orderClass, slippagePercents } = order
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined
   return { class: orderClass, waits, step, steps: slippagePercents.length, sinceDecisionMs, retryAfterMs }
@@ -89,5 +130,22 @@ export function triesOf({ order, waits, step }: WorkingOrder, failure: Failure, 
 
 /** Not out yet, so that it may still be called off. */
 export function isWaiting(working: WorkingOrder): boolean {
-  return working.attempt === undefined && isOpen(working.state)
+  return working.flights.length === 0 && isOpen(working.state)
+}
+
+/** One of its attempts has executed, as far as is known now. */
+export function isExecuted({ executed, flights }: WorkingOrder): boolean {
+  return executed || flights.some(({ hasFilled }) => hasFilled)
+}
+
+/** A full exit that is out and of which nothing proves that it sells: it may go again. */
+export function mayRepeat(working: WorkingOrder): boolean {
+  const { order, state, flights } = working
+  if (order.repeatMs === null || !isFullExit(order) || state !== 'working' || isExecuted(working)) return false
+  return flights.length > 0 && flights.length < MOST_OPEN_EXITS
+}
+
+/** For the engine: a full exit that is over may still sell what is bought after it. */
+export function unprovedOf({ order, flights }: WorkingOrder): { unproved?: number } {
+  return isFullExit(order) ? { unproved: flights.length } : {}
 }

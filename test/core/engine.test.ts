@@ -201,25 +201,10 @@ describe('an exit', () => {
     expect(position).toMatchObject({ position: { state: 'closed', tokens: 0n, realizedLamports: -50_000_000 } })
   })
 
-  it('waits for the sale that is open and then goes at once', () => {
-    let sold = false
-    const rig = rigOf(
-      greedy({}, (token) =>
-        token.position?.state === 'open' && !sold ? { percent: 50, reason: 'half' } : undefined,
-      ) as never,
-      { exits: { stopLossPercent: 20 } },
-    )
-    const [buy] = orders(rig.settle(1e-6))
-    const fill = fillOf(buy as never, 1e-6, rig.now)
-    rig.report(buy as never, 'filled', { fill })
-    const [half] = orders(rig.trade(1e-6))
-    sold = true
-    expect(half?.size).toEqual({ kind: 'percent', percent: 50 })
-    expect(orders(rig.input({ kind: 'command', command: { name: 'flatten' } }))).toEqual([])
-    const next = rig.report(half as never, 'filled', {
-      fill: fillOf(half as never, 1e-6, rig.now, { tokens: fill.tokens / 2n }),
-    })
-    expect(orders(next)).toMatchObject([{ size: { kind: 'all' }, reason: 'flatten' }])
+  it('goes out with what it needs to go again without proof', () => {
+    const { rig } = opened({ exits: { stopLossPercent: 20 } })
+    const [exit] = orders(rig.settle(0.5e-6))
+    expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000) })
   })
 })
 

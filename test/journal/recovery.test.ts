@@ -96,7 +96,7 @@ test('orders come back with their state while they are open or may still execute
     'o3 accepted', // waits for a slot
     'o10 working',
   ])
-  expect(recovered.money.orders.map(({ order: { id } }) => id)).toEqual(['o3', 'o10'])
+  expect(recovered.money.orders).toEqual(recovered.orders)
   expect(recovered.attempts.map(({ id }) => id)).toEqual([
     'o2.1',
     ...Array.from({ length: 11 }, (_, n) => `o10.${n + 1}`),

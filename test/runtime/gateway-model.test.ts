@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isOpen, type Order } from '../../src/core/order.ts'
+import { type Attempt, isFullExit, isOpen, type Order } from '../../src/core/order.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
 import { absent, acked, FILL, lost, refused, reverted, unsent } from '../support/outcomes.ts'
+import { TokenChain } from '../support/token-chain.ts'
 
 /** What happens to one attempt. */
 const FATES = {
@@ -32,11 +33,18 @@ const FATES = {
   'meets a refused plan': [[300, refused('PLAN_REFUSED', 'never')]],
 } satisfies Record<string, Script>
 type Fate = keyof typeof FATES
+/** What becomes of a sale where nothing is held. */
+const EMPTY: Script = [
+  [200, acked],
+  [1_700, reverted('REVERTED', false)],
+  [14_000, reverted('REVERTED', true)],
+]
+const TOKENS = 4
 
 interface Placed {
   afterMs: number
   mint: number
-  isBuy: boolean
+  kind: 'buy' | 'part' | 'all'
   ttlMs: number
   fates: Fate[]
 }
@@ -45,13 +53,13 @@ const delay = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3_000 }), fc.in
 const placed: fc.Arbitrary<Placed> = fc.record({
   afterMs: delay,
   mint: fc.integer({ min: 0, max: 3 }),
-  isBuy: fc.boolean(),
+  kind: fc.constantFrom('buy', 'part', 'all'),
   ttlMs: fc.integer({ min: 0, max: 12_000 }),
   fates: fc.array(fc.constantFrom(...(Object.keys(FATES) as Fate[])), { maxLength: 5 }),
 })
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 const event = fc.oneof(
-  { weight: 6, arbitrary: placed.map((order) => ({ kind: 'order' as const, ...order })) },
+  { weight: 6, arbitrary: placed.map((order) => ({ kind: 'order' as const, order })) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel' as const), afterMs: delay, which: fc.nat(30) }) },
   {
     weight: 1,
@@ -60,7 +68,7 @@ const event = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), afterMs: delay, share, downMs: delay }) },
 )
 
-test('every order ends once, executes at most once, and never before it is durable', () => {
+test('every order ends once, executes at most once or sells at most what is held, and never before it is durable', () => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(
@@ -71,32 +79,39 @@ test('every order ends once, executes at most once, and never before it is durab
         const world = new GatewayWorld(slots)
         world.commitMs = commitMs
         const fates = new Map<string, Fate[]>()
-        world.script = ({ orderId }, number) => {
-          const fate = fates.get(orderId)?.[number - 1] ?? 'fills'
+        const chain = new TokenChain(TOKENS)
+        const scripts = new Map<string, Script>()
+        world.script = (attempt, number) => {
+          const known = scripts.get(attempt.id)
+          if (known !== undefined) return known
+          const fate = fates.get(attempt.orderId)?.[number - 1] ?? 'fills'
           if (fate === 'meets a refused key') acceptKeyLater(world)
-          return FATES[fate]
+          const script = fate.startsWith('fills') ? onChain(chain, attempt, fate) : FATES[fate]
+          scripts.set(attempt.id, script)
+          return script
         }
         const orders: Order[] = []
         for (const happening of events) {
-          world.settle(happening.afterMs)
+          world.settle(happening.kind === 'order' ? happening.order.afterMs : happening.afterMs)
           if (happening.kind === 'crash') world.crash(happening.share, happening.downMs)
           else if (happening.kind === 'plan') world.limiter.setRequestsPerMinute(happening.slots)
           else if (happening.kind === 'cancel') {
             const order = orders[happening.which % Math.max(1, orders.length)]
             if (order !== undefined) world.cancel(order)
-          } else place(world, happening, orders, fates)
+          } else place(world, happening.order, orders, fates)
         }
         world.settle(3_600_000)
         world.gateway.keyAccepted(world.limiter) // should a crash have taken the timer along
         world.settle(24 * 3_600_000)
-        for (const order of world.orders) check(world, order, fates, seen)
+        for (const order of world.orders) check(world, order, chain, seen)
         expect(world.limiter.status()).toMatchObject({ held: 0, waiting: 0 })
+        expect(world.out.size).toBe(0)
       },
     ),
     { numRuns: 1_500 },
   )
   // The property is worth something only if it has been everywhere.
-  for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled']) {
+  for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {
     expect(seen.get(end), end).toBeGreaterThan(20)
   }
 })
@@ -105,29 +120,50 @@ function acceptKeyLater(world: GatewayWorld): void {
   world.later(30_000, () => world.gateway.keyAccepted(world.limiter))
 }
 
-/** As the engine would: not into a lane whose order is open. */
+/** An attempt that executes, if there is something to sell; and after a fork once more, if there still is. */
+function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
+  if (!chain.execute(attempt)) return EMPTY
+  const [seen, end] = [FATES[fate].slice(0, -1), FATES[fate].at(-1)?.[0] ?? 0]
+  const script: Script = seen.map(([ms, outcome]) => [
+    ms,
+    outcome === lost && fate === 'fills, is taken back, fills'
+      ? () => {
+          chain.takeBack(attempt)
+          return lost
+        }
+      : outcome,
+  ])
+  return [...script, [end, () => (chain.execute(attempt) ? fillOf(attempt, true) : reverted('REVERTED', true))]]
+}
+
+/** As the engine would: not into a lane whose order is open, unless it is a full exit and that one a partial sale; and no buy of what a full
+ *  exit may still sell. */
 function place(
   world: GatewayWorld,
-  { mint, isBuy, ttlMs, fates }: Placed,
+  { mint, kind, ttlMs, fates }: Placed,
   orders: Order[],
   all: Map<string, Fate[]>,
 ): void {
-  const lane = `${mint} ${isBuy}`
-  const isTaken = orders.some((order) => {
-    const known = world.orders.includes(order)
-    return known && `${order.mint} ${order.side === 'buy'}` === lane && isOpen(world.stateOf(order))
-  })
-  if (isTaken) return
+  const isInTheWay = (order: Order): boolean => {
+    if (order.mint !== `${mint}` || !world.orders.includes(order)) return false
+    if (kind === 'buy' && world.unprovedOf(order) > 0) return true
+    if (!isOpen(world.stateOf(order))) return false
+    if (kind === 'buy') return order.side === 'buy' || isFullExit(order)
+    return order.side === 'sell' && (kind === 'part' || isFullExit(order))
+  }
+  if (orders.some(isInTheWay)) return
   const time = world.clock.now()
-  const order = isBuy
-    ? aBuy({ mint: `${mint}`, time, notAfter: time + ttlMs, slippagePercents: ttlMs % 2 === 0 ? [5] : [5, 10, 15, 20] })
-    : anOrder({ mint: `${mint}`, time })
+  const sale = { mint: `${mint}`, time }
+  const order =
+    kind === 'buy'
+      ? aBuy({ ...sale, notAfter: time + ttlMs, slippagePercents: ttlMs % 2 === 0 ? [5] : [5, 10, 15, 20] })
+      : anOrder(kind === 'all' ? { ...sale, repeatMs: 3_000 } : { ...sale, size: { kind: 'percent', percent: 50 } })
   orders.push(order)
   all.set(order.id, fates)
   world.submit(order)
 }
 
-function check(world: GatewayWorld, order: Order, fates: Map<string, Fate[]>, seen: Map<string, number>): void {
+function check(world: GatewayWorld, order: Order, chain: TokenChain, seen: Map<string, number>): void {
   const told = world.told(order)
   const state = world.stateOf(order)
   seen.set(state, (seen.get(state) ?? 0) + 1)
@@ -136,17 +172,23 @@ function check(world: GatewayWorld, order: Order, fates: Map<string, Fate[]>, se
   const ends = reports.filter(
     (report, index) => !isOpen(report.state) && isOpen(reports[index - 1]?.state ?? 'accepted'),
   )
-  const takenBack = reports.filter(({ reversed }) => reversed !== undefined)
+  const takenBack = reports.filter((report) => report.reversed !== undefined && isOpen(report.state))
   expect(ends.length - takenBack.length, `${told}`).toBe(1)
   const executed = world.executed.filter(({ orderId }) => orderId === order.id)
-  const executing = executed.filter((_attempt, index) => (fates.get(order.id)?.[index] ?? 'fills').startsWith('fills'))
-  expect(executing.length, `${order.id} executed twice`).toBeLessThanOrEqual(1)
-  expect(state === 'filled').toBe(executing.length === 1)
-  for (const [index, attempt] of executed.entries()) {
+  const executing = executed.filter((attempt) => chain.hasExecuted(attempt)).map(({ id }) => id)
+  if (!isFullExit(order)) expect(executing.length, `${order.id} executed twice`).toBeLessThanOrEqual(1)
+  expect(state === 'filled', `${told}`).toBe(executing.length > 0)
+  const finals = reports.flatMap(({ fill }) => (fill?.final === true ? [fill.attemptId] : []))
+  expect(finals.sort(), 'every execution is booked once').toEqual(executing.sort())
+  if (isFullExit(order)) expect(world.unprovedOf(order)).toBe(0)
+  if (executed.length > 1 && order.repeatMs !== null && executed.some(({ id }, index) => index > 0 && isBeside(id)))
+    seen.set('repeated', (seen.get('repeated') ?? 0) + 1)
+  for (const attempt of executed)
     if (order.notAfter !== null) expect(attempt.armedAt).toBeLessThanOrEqual(order.notAfter)
-    const next = executed[index + 1]
-    const end = FATES[fates.get(order.id)?.[index] ?? 'fills'].at(-1)?.[0] ?? 0
-    if (next !== undefined)
-      expect(next.armedAt, 'before the one before it had ended').toBeGreaterThanOrEqual(attempt.armedAt + end)
+
+  /** It went while another was out. */
+  function isBeside(id: string): boolean {
+    const working = reports.find(({ attemptId, state: to }) => attemptId === id && to === 'working')
+    return (working?.unproved ?? 0) > 1
   }
 }

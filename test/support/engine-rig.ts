@@ -39,7 +39,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     account: accountOf('paper', 'test', '', options.wallet ?? name),
     executor: 'paper',
     orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
-    exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 3000 },
+    exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
     exits: options.exits ?? {},
     limits: { ...NO_LIMITS, ...options.limits },
     paperLamports: solToLamports(options.paperSol ?? 10),

@@ -4,8 +4,10 @@ import type { OpenOrder } from '../../src/core/money.ts'
 import {
   type Attempt,
   type ExecutionReport,
+  isFullExit,
   isOpen,
   isUndecided,
+  MOST_OPEN_EXITS,
   ORDER_MOVES,
   type Order,
 } from '../../src/core/order.ts'
@@ -22,7 +24,7 @@ type Row = { kind: 'order'; order: Order } | { kind: 'taken'; id: number } | Jou
 
 let count = 0
 
-/** An exit (a sale of everything) unless `more` says otherwise; each of a mint of its own. */
+/** An exit (a sale of everything, which waits for proof) unless `more` says otherwise; each of a mint of its own. */
 export function anOrder(more: Partial<Order> = {}): Order {
   count++
   return {
@@ -37,6 +39,8 @@ export function anOrder(more: Partial<Order> = {}): Order {
     size: { kind: 'all' },
     slippagePercents: [5, 15, 30],
     priorityFeeLamports: null,
+    priorityFeeLadder: [],
+    repeatMs: null,
     reserveLamports: lamports(0),
     notAfter: null,
     price: null,
@@ -75,6 +79,8 @@ export class GatewayWorld {
   readonly clock = new SimulatedClock(1_000)
   /** What was executed, in order. */
   readonly executed: Attempt[] = []
+  /** Those that have not come to their end. */
+  readonly out = new Map<string, Attempt>()
   /** What the engine heard, in order, as far as it remembers. */
   heard: ExecutionReport[] = []
   /** Called with the number of the attempt among those of its order, from 1. */
@@ -123,6 +129,11 @@ export class GatewayWorld {
 
   stateOf(order: Order): ExecutionReport['state'] {
     return this.heard.findLast(({ orderId }) => orderId === order.id)?.state ?? 'accepted'
+  }
+
+  /** How many attempts of a full exit are not proved, as far as the engine knows. */
+  unprovedOf(order: Order): number {
+    return this.heard.findLast(({ orderId }) => orderId === order.id)?.unproved ?? 0
   }
 
   /** Orders whose acceptance outlived all crashes. */
@@ -204,8 +215,12 @@ export class GatewayWorld {
 
   #executor(clock: Clock): Executor {
     const say = (attempt: Attempt, script: Script, done: (outcome: Outcome) => void): void => {
-      for (const [ms, outcome] of script) {
-        clock.after(ms, () => done(typeof outcome === 'function' ? outcome(attempt) : outcome))
+      for (const [ms, given] of script) {
+        clock.after(ms, () => {
+          const outcome = typeof given === 'function' ? given(attempt) : given
+          if (isEnd(outcome)) this.out.delete(attempt.id)
+          done(outcome)
+        })
       }
     }
     return {
@@ -213,14 +228,20 @@ export class GatewayWorld {
         const number = this.executed.filter(({ orderId }) => orderId === attempt.orderId).length + 1
         this.#checkExecution(attempt)
         this.executed.push({ ...attempt })
+        this.out.set(attempt.id, attempt)
         say(attempt, this.script(attempt, number), done)
       },
       resume: (attempt, done) => say(attempt, this.#truth(attempt), done),
     }
   }
 
-  /** Nothing executes that is not durable: the order, the attempt as armed, and a slot for it; and each attempt once. */
+  /** Nothing executes that is not durable: the order, the attempt as armed, and a slot for it; and each attempt once. Nothing goes again
+   *  without proof but a full exit, and nothing is bought that one may still sell. */
   #checkExecution(attempt: Attempt): void {
+    const others = [...this.out.values()].filter(({ orderId }) => orderId === attempt.orderId).length
+    if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1)) throw new Error(`${attempt.id} is one too many`)
+    const isSold = [...this.out.values()].some((other) => isFullExit(other) && other.mint === attempt.mint)
+    if (attempt.side === 'buy' && isSold) throw new Error(`${attempt.id} buys what an exit may still sell`)
     const durable = this.#rows.slice(0, this.#durable)
     const isWritten = durable.some((row) => row.kind === 'attempt' && row.attempt.id === attempt.id)
     const isAccepted = durable.some((row) => row.kind === 'order' && row.order.id === attempt.orderId)
@@ -254,4 +275,9 @@ export class GatewayWorld {
   cancel(order: Order, code: ErrorCode = 'CANCELLED'): void {
     this.gateway.cancel(order.id, code)
   }
+}
+
+function isEnd(outcome: Outcome): boolean {
+  if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final
+  return outcome.kind === 'refused' || outcome.kind === 'unsent' || outcome.kind === 'absent'
 }

@@ -73,7 +73,13 @@ export function order(number: number, more: Partial<Order> = {}): Order {
   return {
     ...{ id: `o${number}`, seq: number, time: timeOf(number), account: ACCOUNT, bot: 'dips', mint: keyOf(number) },
     ...{ side: 'buy', class: 'entry', size: { kind: 'sol', lamports: lamports(50_000_000) }, slippagePercents: [5] },
-    ...{ priorityFeeLamports: null, reserveLamports: lamports(60_000_000), notAfter: timeOf(number) + 2000 },
+    ...{
+      priorityFeeLamports: null,
+      priorityFeeLadder: [],
+      repeatMs: null,
+      reserveLamports: lamports(60_000_000),
+      notAfter: timeOf(number) + 2000,
+    },
     ...{ price: 1e-7, reason: 'fell 15 %' },
     ...more,
   }
