@@ -1,7 +1,7 @@
 /** Base58 with Bitcoin's alphabet, as Solana writes keys (32 bytes) and signatures (64 bytes). */
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-const DIGITS = new Int8Array(128).fill(-1)
+const DIGITS = new Int8Array(256).fill(-1)
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGITS[ALPHABET.charCodeAt(digit)] = digit
 
 // Four digits make a group below 2^24, and three bytes a limb of 24 bits: 22 groups of 22 limbs hold a signature, and the sum of their
@@ -14,29 +14,36 @@ for (let group = 0; group < LIMBS; group++) {
   for (let limb = 0; limb < LIMBS; limb++, power >>= 24n) POWERS[group * LIMBS + limb] = Number(power & 0xffffffn)
 }
 const sums = new Float64Array(LIMBS)
+/** A text that came as a string. */
+const ascii = new Uint8Array(MAX_BYTES * 2)
 
-/** Decodes into exactly `length` bytes (at most 64) at `offset` of `target`; false when the text is not base58 of that many bytes, and
- *  what lies at `offset` then means nothing. */
-export function decodeBase58Into(text: string, length: number, target: Uint8Array, offset = 0): boolean {
+/** Decodes a text, given as its first `digits` bytes of ASCII, into exactly `length` bytes (at most 64) at `offset` of `target`; false when
+ *  it is not base58 of that many bytes, and what lies at `offset` then means nothing. */
+export function decodeBase58Into(
+  text: Uint8Array,
+  digits: number,
+  length: number,
+  target: Uint8Array,
+  offset: number,
+): boolean {
   // A byte is worth at least one digit and at most 1.37 digits.
-  if (length > MAX_BYTES || text.length < length || text.length > Math.ceil(length * 1.3658)) return false
+  if (length > MAX_BYTES || digits < length || digits > Math.ceil(length * 1.3658)) return false
   sums.fill(0)
-  for (let end = text.length, row = 0; end > 0; end -= 4, row += LIMBS) {
+  for (let end = digits, row = 0; end > 0; end -= 4, row += LIMBS) {
     const value = groupOf(text, end)
     if (value < 0) return false
     // A group reaches as many limbs as there are groups up to it.
     for (let limb = 0; limb * LIMBS <= row; limb++)
       sums[limb] = (sums[limb] as number) + value * (POWERS[row + limb] as number)
   }
-  return writeLimbs(length, target, offset) && leadingZeros(target, offset, length) === leadingOnes(text)
+  return writeLimbs(length, target, offset) && leadingZeros(target, offset, length) === leadingOnes(text, digits)
 }
 
 /** The number of the four digits that end at `end`, or fewer at the text's start; -1 where one is none. */
-function groupOf(text: string, end: number): number {
+function groupOf(text: Uint8Array, end: number): number {
   let value = 0
   for (let at = end > 4 ? end - 4 : 0; at < end; at++) {
-    const code = text.charCodeAt(at)
-    const digit = code < 128 ? (DIGITS[code] as number) : -1
+    const digit = DIGITS[text[at] as number] as number
     if (digit < 0) return -1
     value = value * 58 + digit
   }
@@ -58,9 +65,9 @@ function writeLimbs(length: number, target: Uint8Array, offset: number): boolean
 }
 
 /** Every leading zero byte is written as one '1'; where the two differ, the text has another length. */
-function leadingOnes(text: string): number {
+function leadingOnes(text: Uint8Array, digits: number): number {
   let ones = 0
-  while (ones < text.length && text.charCodeAt(ones) === 49) ones++
+  while (ones < digits && text[ones] === 49) ones++
   return ones
 }
 
@@ -72,9 +79,13 @@ function leadingZeros(bytes: Uint8Array, offset: number, length: number): number
 
 /** The bytes of a base58 text when it is exactly `length` bytes long, else undefined. */
 export function decodeBase58(text: string, length: number): Uint8Array | undefined {
-  if (text.length > length * 2) return undefined
+  if (text.length > ascii.length) return undefined
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    ascii[at] = code < 128 ? code : 0
+  }
   const bytes = new Uint8Array(length)
-  return decodeBase58Into(text, length, bytes) ? bytes : undefined
+  return decodeBase58Into(ascii, text.length, length, bytes, 0) ? bytes : undefined
 }
 
 export function encodeBase58(bytes: Uint8Array): string {

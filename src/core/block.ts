@@ -39,6 +39,10 @@ export interface Texts {
   signature(row: number): string
   /** A trade's trader or a new token's creator; '' where there is none. */
   trader(row: number): string
+  /** As `signature` and `trader`, in UTF-8 at the start of `target`, for whoever needs no strings. Gives the number of bytes; -1 where
+   *  they do not fit. */
+  signatureInto(row: number, target: Uint8Array): number
+  traderInto(row: number, target: Uint8Array): number
   /** A new token's name, symbol and metadata, as written by a stranger. */
   details(row: number): TokenDetails
 }

@@ -181,6 +181,15 @@ export class ArenaTexts implements Texts {
     return this.#read(start, start + (this.#traderBytes[row] as number))
   }
 
+  signatureInto(row: number, target: Uint8Array): number {
+    return this.#into(target, this.#start(row), this.#signatureBytes[row] as number)
+  }
+
+  traderInto(row: number, target: Uint8Array): number {
+    const start = this.#start(row) + (this.#signatureBytes[row] as number)
+    return this.#into(target, start, this.#traderBytes[row] as number)
+  }
+
   details(row: number): TokenDetails {
     const start = this.#start(row) + (this.#signatureBytes[row] as number) + (this.#traderBytes[row] as number)
     const end = this.#ends[row] as number
@@ -208,6 +217,12 @@ export class ArenaTexts implements Texts {
       this.#view.setInt32(end - 4, view.getInt32(to - 4, true), true)
     }
     return end
+  }
+
+  #into(target: Uint8Array, start: number, length: number): number {
+    if (length > target.length) return -1
+    for (let at = 0; at < length; at++) target[at] = this.#arena[start + at] as number
+    return length
   }
 
   #read(from: number, to: number): string {

@@ -1,7 +1,8 @@
 import { decodeBase58Into } from '../core/base58.ts'
-import { type Block, NO_DETAILS } from '../core/block.ts'
+import { type Block, NO_DETAILS, type Texts } from '../core/block.ts'
 import type { Seq } from '../core/units.ts'
 import { bytesOf, type Column, encodeDoubles, encodeIndex, encodeKinds, encodeOffsets, MAX_ROWS } from './column.ts'
+import { KEY_BYTES, KeyIndex } from './key-index.ts'
 
 /** Rows `from` to `to` of a block, with seqs that count up from `firstSeq`. */
 export interface Slice {
@@ -12,7 +13,6 @@ export interface Slice {
 }
 
 export const SIGNATURE_BYTES = 64
-export const TRADER_BYTES = 32
 /** A block reaches no further than its 4-byte offsets of time do: 24 days. */
 const MAX_SPAN_MS = 2 ** 31 - 1
 const MAX_DICTIONARY = 256
@@ -67,14 +67,14 @@ export class BlockEncoder {
   readonly #mints: string[] = []
   #mintList: readonly string[] = []
   readonly #trader = new Uint16Array(MAX_ROWS)
-  readonly #traders = new Map<string, number>()
-  readonly #traderBytes = new Uint8Array(TRADER_BYTES * (MAX_ROWS + 1))
-  #traderCount = 0
+  readonly #traders = new KeyIndex()
   readonly #signature = new Uint16Array(MAX_ROWS)
   readonly #signatureBytes = new Uint8Array(SIGNATURE_BYTES * (MAX_ROWS + 1)) // entry 0 stays zero: no signature
   #signatureCount = 1
   #details: Record<number, object> | null = null
   #odd: OddTexts | null = null
+  /** A text of the row being added; one that does not fit is no base58 of a key or signature. */
+  readonly #text = new Uint8Array(SIGNATURE_BYTES * 2)
 
   /** Adds as many rows of the slice as fit, and returns how many. */
   add({ block, from, to, firstSeq }: Slice): number {
@@ -87,8 +87,8 @@ export class BlockEncoder {
     this.#addTokens(block, from, end)
     const { texts } = block
     for (let row = from, at = start; row < end; row++, at++) {
-      this.#signature[at] = this.#addSignature(at, texts.signature(row))
-      this.#trader[at] = this.#addTrader(at, texts.trader(row))
+      this.#signature[at] = this.#addSignature(at, texts, row)
+      this.#trader[at] = this.#addTrader(at, texts, row)
       const details = texts.details(row)
       if (details === NO_DETAILS) continue
       this.#details ??= {}
@@ -127,8 +127,8 @@ export class BlockEncoder {
       extra: encodeDoubles(extra.subarray(0, rows), MAX_DICTIONARY),
       extra2: encodeDoubles(extra2.subarray(0, rows), MAX_DICTIONARY),
       trader: {
-        entries: this.#traderBytes.subarray(0, this.#traderCount * TRADER_BYTES),
-        index: encodeIndex(this.#trader.subarray(0, rows), this.#traderCount),
+        entries: this.#traders.bytes.subarray(0, this.#traders.room),
+        index: encodeIndex(this.#trader.subarray(0, rows), this.#traders.count),
       },
       signature: this.#finishSignatures(),
       details: this.#details,
@@ -142,7 +142,6 @@ export class BlockEncoder {
     this.#tokens.clear()
     this.#mints.length = 0
     this.#traders.clear()
-    this.#traderCount = 0
     this.#signatureCount = 1
     this.#details = null
     this.#odd = null
@@ -179,42 +178,27 @@ export class BlockEncoder {
     this.#tokens.clear()
   }
 
-  #addSignature(row: number, text: string): number {
-    if (text === '') return 0
-    const at = this.#signatureCount * SIGNATURE_BYTES
-    if (!decodeBase58Into(text, SIGNATURE_BYTES, this.#signatureBytes, at) || isZero(this.#signatureBytes, at)) {
-      this.#keepOdd('signature', row, text)
-      return 0
-    }
-    return this.#signatureCount++
+  #addSignature(at: number, texts: Texts, row: number): number {
+    const length = texts.signatureInto(row, this.#text)
+    if (length === 0) return 0
+    const place = this.#signatureCount * SIGNATURE_BYTES
+    if (this.#decode(length, this.#signatureBytes, place, SIGNATURE_BYTES)) return this.#signatureCount++
+    this.#keepOdd('signature', at, texts.signature(row))
+    return 0
   }
 
-  #addTrader(row: number, text: string): number {
-    let number = this.#traders.get(text)
-    if (number === undefined) {
-      number = this.#newTrader(text)
-      this.#traders.set(text, number)
-    }
-    if (number < 0) this.#keepOdd('trader', row, text)
-    return number < 0 ? this.#noTrader() : number
+  #addTrader(at: number, texts: Texts, row: number): number {
+    const length = texts.traderInto(row, this.#text)
+    const { bytes, room } = this.#traders
+    if (length !== 0 && this.#decode(length, bytes, room, KEY_BYTES)) return this.#traders.add()
+    if (length !== 0) this.#keepOdd('trader', at, texts.trader(row))
+    bytes.fill(0, room, room + KEY_BYTES)
+    return this.#traders.add()
   }
 
-  /** -1 where the text is not a key that bytes can give back: all zeros mean that there is none. */
-  #newTrader(text: string): number {
-    if (text === '') return this.#noTrader()
-    const at = this.#traderCount * TRADER_BYTES
-    if (!decodeBase58Into(text, TRADER_BYTES, this.#traderBytes, at)) return -1
-    if (this.#traderBytes.subarray(at, at + TRADER_BYTES).every((byte) => byte === 0)) return -1
-    return this.#traderCount++
-  }
-
-  #noTrader(): number {
-    const known = this.#traders.get('')
-    if (known !== undefined) return known
-    const number = this.#traderCount++
-    this.#traderBytes.fill(0, number * TRADER_BYTES, (number + 1) * TRADER_BYTES)
-    this.#traders.set('', number)
-    return number
+  /** False where the text is nothing that bytes can give back: all zeros mean that there is none. */
+  #decode(length: number, target: Uint8Array, at: number, bytes: number): boolean {
+    return decodeBase58Into(this.#text, length, bytes, target, at) && !isZero(target, at, bytes)
   }
 
   #keepOdd(column: keyof OddTexts, row: number, text: string): void {
@@ -233,7 +217,7 @@ export class BlockEncoder {
   }
 }
 
-function isZero(bytes: Uint8Array, at: number): boolean {
-  for (let index = at; index < at + SIGNATURE_BYTES; index++) if (bytes[index] !== 0) return false
+function isZero(bytes: Uint8Array, at: number, length: number): boolean {
+  for (let index = at; index < at + length; index++) if (bytes[index] !== 0) return false
   return true
 }

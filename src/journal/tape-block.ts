@@ -2,9 +2,10 @@ import { encodeBase58 } from '../core/base58.ts'
 import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../core/block.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Seq } from '../core/units.ts'
-import { type OddTexts, SIGNATURE_BYTES, TRADER_BYTES } from './block-encoder.ts'
+import { type OddTexts, SIGNATURE_BYTES } from './block-encoder.ts'
 import type { BlockRow, TextRow } from './block-row.ts'
 import { decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
+import { KEY_BYTES } from './key-index.ts'
 
 /** A stretch of rows whose seqs count up by one. */
 export interface Run {
@@ -86,6 +87,8 @@ export function partOf(block: Block, from: number, to: number): Block {
     texts: {
       signature: (row) => texts.signature(from + row),
       trader: (row) => texts.trader(from + row),
+      signatureInto: (row, target) => texts.signatureInto(from + row, target),
+      traderInto: (row, target) => texts.traderInto(from + row, target),
       details: (row) => texts.details(from + row),
     },
     time: block.time.subarray(from, to),
@@ -127,7 +130,15 @@ class TapeTexts implements Texts {
 
   trader(row: number): string {
     const { odd, trader } = this.#read()
-    return odd?.trader?.[row] ?? textAt(trader, row, TRADER_BYTES)
+    return odd?.trader?.[row] ?? textAt(trader, row, KEY_BYTES)
+  }
+
+  signatureInto(row: number, target: Uint8Array): number {
+    return writeInto(this.signature(row), target)
+  }
+
+  traderInto(row: number, target: Uint8Array): number {
+    return writeInto(this.trader(row), target)
   }
 
   details(row: number): TokenDetails {
@@ -138,6 +149,13 @@ class TapeTexts implements Texts {
     this.#columns ??= textColumnsOf(this.#load())
     return this.#columns
   }
+}
+
+const encoder = new TextEncoder()
+
+function writeInto(text: string, target: Uint8Array): number {
+  const { read, written } = encoder.encodeInto(text, target)
+  return read === text.length ? written : -1
 }
 
 interface KeyColumn {
@@ -154,7 +172,7 @@ interface TextColumns {
 
 function textColumnsOf(row: TextRow): TextColumns {
   return {
-    trader: keyColumn(row.trader, row.trader_index, TRADER_BYTES),
+    trader: keyColumn(row.trader, row.trader_index, KEY_BYTES),
     signature: keyColumn(row.signature, row.signature_index, SIGNATURE_BYTES),
     details: row.details === null ? null : (JSON.parse(row.details) as Record<number, TokenDetails>),
     odd: row.odd === null ? null : (JSON.parse(row.odd) as OddTexts),
