@@ -10,7 +10,7 @@ import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type Workin
 
 /** An entry that finds no free slot for so long, or within its time to live, is refused. */
 const ENTRY_WAIT_MS = 2_000
-/** Waiting for the next repetition doubles with each attempt that was proved to have failed, up to this many times. */
+/** What is refused costs a slot, what reverts costs a fee: waiting for the next repetition doubles with each, up to this many times. */
 const MOST_DOUBLINGS = 6
 const REPEATED = 'sent again: there is no evidence yet that it has executed'
 
@@ -66,7 +66,7 @@ export class Departures {
   repeatLater(working: WorkingOrder): void {
     const { repeatMs } = working.order
     if (repeatMs === null || !mayRepeat(working) || working.stopWaiting !== undefined) return
-    const afterMs = repeatMs * 2 ** Math.min(working.ends, MOST_DOUBLINGS)
+    const afterMs = repeatMs * 2 ** Math.min(working.failures, MOST_DOUBLINGS)
     working.stopWaiting = this.#parts.clock.after(afterMs, () => {
       climb(working, working.step)
       this.enqueue(working, false)

@@ -251,7 +251,7 @@ export class Gateway implements GatewayPort {
     // The engine may have cancelled it on hearing that; what is held tries nothing more.
     if (working.state !== state || state === 'held') return
     if (move.kind === 'end') {
-      working.ends++
+      if (code !== 'ABSENT') working.failures++
       this.#departures.repeatLater(working)
     } else if (move.kind === 'again') {
       working.waits++

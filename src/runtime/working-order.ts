@@ -51,8 +51,8 @@ export interface WorkingOrder {
   step: number
   /** Repeats since the last climb. */
   waits: number
-  /** Attempts that have ended for good without executing while others were out. */
-  ends: number
+  /** Attempts that were refused or reverted while others were out. */
+  failures: number
   /** What is out: one attempt, and of a full exit up to MOST_OPEN_EXITS. */
   readonly flights: Flight[]
   /** An attempt has ended as filled, in its time or late: the order will not end as anything else. */
@@ -71,7 +71,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
     attempts: 0,
     step: 0,
     waits: 0,
-    ends: 0,
+    failures: 0,
     flights: [],
     executed: false,
     stopWaiting: undefined,

@@ -108,7 +108,7 @@ test('every order ends once, executes at most once or sells at most what is held
         expect(world.out.size).toBe(0)
       },
     ),
-    { numRuns: 1_500 },
+    { numRuns: Number(process.env.MODEL_RUNS ?? 1_500) },
   )
   // The property is worth something only if it has been everywhere.
   for (const end of ['filled', 'failed', 'not_executed', 'refused', 'expired', 'cancelled', 'repeated']) {

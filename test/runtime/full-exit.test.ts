@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest'
+import type { Order } from '../../src/core/order.ts'
+import { lamports } from '../../src/core/units.ts'
+import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
+import { absent, acked, FILL, lost, only, refused, reverted, unsent } from '../support/outcomes.ts'
+
+const MINT = 'm'
+const LADDER = [5, 15, 30, 50]
+
+function anExit(more: Partial<Order> = {}): Order {
+  return anOrder({ mint: MINT, repeatMs: 3_000, slippagePercents: LADDER, ...more })
+}
+
+/** Sends a full exit into a world whose attempts go as the scripts say, the last one for all others. */
+function run(exit: Order, ...scripts: Script[]): GatewayWorld {
+  const world = new GatewayWorld()
+  world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
+  world.submit(exit)
+  return world
+}
+
+/** Slippage and time of each attempt, ms after the first. */
+function attempts(world: GatewayWorld): string {
+  const first = world.executed[0]?.armedAt ?? 0
+  return world.executed.map(({ armedAt, slippagePercent }) => `${slippagePercent} % at ${armedAt - first}`).join(', ')
+}
+
+const DEAD: Script = [
+  [10_000, lost],
+  [200_000, absent],
+]
+const EXECUTED: Script = [
+  [10_000, lost],
+  [11_000, (attempt) => fillOf(attempt, false)],
+  [20_000, (attempt) => fillOf(attempt, true)],
+]
+/** Nothing is left to sell. */
+const EMPTY: Script = [
+  [100, acked],
+  [1_500, reverted('REVERTED', false)],
+  [13_000, reverted('REVERTED', true)],
+]
+const SLIPPED: Script = [
+  [100, acked],
+  [1_500, reverted('SLIPPAGE_EXCEEDED', false)],
+  [13_000, reverted('SLIPPAGE_EXCEEDED', true)],
+]
+const poor = only(refused('INSUFFICIENT_BALANCE', 'never'))
+const slippage = only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
+const throttled = only(refused('RATE_LIMIT', 'wait', 1_000))
+const lateNo: Script = [[4_000, refused('SLIPPAGE_EXCEEDED', 'slippage')]]
+const once = '5 % at 0'
+const five = '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000, 50 % at 12000'
+
+describe('a full exit', () => {
+  // biome-ignore format: a case a line
+  test.each<[what: string, scripts: Script[], attempts: string, end: string]>([
+    ['that fills in time goes once', [FILL], once, 'filled'],
+    ['whose answer is lost goes again, a step further', [DEAD, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['that is acked and not seen goes again', [[[100, acked], [200_000, absent]], FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['of which nothing is known has five attempts out, not more, and goes on when one is proved', [DEAD, DEAD, DEAD, DEAD, DEAD, FILL], `${five}, 50 % at 203000`, 'filled'],
+    ['of which nothing is out any more has ended', [[[200, absent]]], once, 'not_executed'],
+    ['that executed with its answer lost: the others find nothing to sell', [EXECUTED, EMPTY], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 9000', 'filled'],
+    ['of which two execute has two fills', [EXECUTED, FILL], '5 % at 0, 15 % at 3000', 'filled'],
+    ['that reverts for slippage goes again when that is seen, not when it is final', [SLIPPED, FILL], '5 % at 0, 15 % at 1500', 'filled'],
+    ['that reverts for slippage on top of its ladder goes again after a while', [SLIPPED, SLIPPED, SLIPPED, SLIPPED, FILL], '5 % at 0, 15 % at 1500, 30 % at 3000, 50 % at 4500, 50 % at 7500', 'filled'],
+    ['that reverts, and reverts: each proof doubles the wait, then it ends', [EMPTY], `${five}, 50 % at 19000`, 'failed'],
+    ['that is refused while another is unknown goes again, later each time', [DEAD, poor], '5 % at 0, 15 % at 3000, 30 % at 6000, 50 % at 12000, 50 % at 24000, 50 % at 48000, 50 % at 96000, 50 % at 192000', 'not_executed'],
+    ['that is refused for slippage while another is unknown climbs at once', [DEAD, slippage, FILL], '5 % at 0, 15 % at 3000, 30 % at 3100', 'filled'],
+    ['that is refused after another has followed leaves it at that one', [lateNo, DEAD, FILL], '5 % at 0, 15 % at 3000, 30 % at 6000', 'filled'],
+    ['that is not sent while another is unknown is sent again', [DEAD, only(unsent), FILL], '5 % at 0, 15 % at 3000, 15 % at 3600', 'filled'],
+    ['that is throttled while another is unknown waits as it is told', [DEAD, throttled, FILL], '5 % at 0, 15 % at 3000, 15 % at 4100', 'filled'],
+    ['that is refused and has nothing out ends as every other order', [poor], once, 'failed'],
+  ])('%s', (_what, scripts, expected, end) => {
+    const exit = anExit()
+    const world = run(exit, ...scripts)
+    world.settle()
+    expect(attempts(world)).toBe(expected)
+    expect(world.stateOf(exit)).toBe(end)
+    expect(world.unprovedOf(exit)).toBe(0)
+    expect(world.limiter.status()).toMatchObject({ held: 0, waiting: 0 })
+    world.submit(anExit()) // its lane is free
+  })
+
+  test('with tokens in the wallet that are not the position waits for proof', () => {
+    const world = run(anExit({ repeatMs: null }), DEAD, FILL)
+    world.settle()
+    expect(attempts(world)).toBe(once)
+  })
+
+  test('of a part waits for proof, whatever it asks for', () => {
+    const world = run(anExit({ size: { kind: 'percent', percent: 99 } }), DEAD, FILL)
+    world.settle()
+    expect(attempts(world)).toBe(once)
+  })
+
+  test('pays the fee of its step, the last one from then on', () => {
+    const fees = [100_000, 300_000].map((fee) => lamports(fee))
+    const world = run(anExit({ priorityFeeLadder: fees }), DEAD, DEAD, DEAD, FILL)
+    world.settle(10_000)
+    expect(world.executed.map(({ priorityFeeLamports }) => priorityFeeLamports)).toEqual([
+      100_000, 300_000, 300_000, 300_000,
+    ])
+  })
+
+  test('says how many attempts are not proved with everything that it says, and each of its fills', () => {
+    const exit = anExit()
+    const world = run(exit, EXECUTED, FILL)
+    world.settle()
+    const said = world.heard.map(({ state, code, fill, unproved }) =>
+      [state, code, fill && `${fill.attemptId.split('.')[1]} ${fill.final ? 'final' : 'seen'}`, unproved].filter(
+        (part) => part !== undefined && part !== '',
+      ),
+    )
+    expect(said.map((parts) => parts.join(' '))).toEqual([
+      'working 1',
+      'working 2',
+      'filled 2 seen 2',
+      'filled 1 seen 2',
+      'filled 2 final 1',
+      'filled 1 final 0',
+    ])
+  })
+
+  test('makes each attempt durable before it is sent, with a slot of its own, ahead of entries', () => {
+    const world = new GatewayWorld(3)
+    world.commitMs = 40
+    world.script = ({ mint }) => (mint === MINT ? DEAD : FILL)
+    for (const order of [anExit(), anOrder(), anOrder()]) world.submit(order)
+    world.settle(59_000)
+    world.submit(aBuy({ notAfter: 1e9 }))
+    world.settle(1_179)
+    expect(world.executed).toHaveLength(3)
+    world.settle(1) // two slots are free and durable
+    expect(world.executed.slice(3).map(({ side }) => side)).toEqual(['sell', 'buy'])
+  })
+
+  test('that waits for a slot when the fill is seen is not sent', () => {
+    const world = new GatewayWorld(1)
+    world.script = () => EXECUTED
+    world.submit(anExit())
+    world.settle()
+    expect(attempts(world)).toBe(once)
+  })
+
+  test('whose repetition is being made durable when the fill is seen is not sent', () => {
+    const world = run(anExit(), [[3_020, (attempt) => fillOf(attempt, true)]])
+    world.settle(2_000)
+    world.commitMs = 40
+    world.settle()
+    expect(attempts(world)).toBe(once)
+    expect(world.limiter.status().held).toBe(0)
+  })
+
+  test('whose fill a fork takes back goes again, unless another has executed', () => {
+    const forked: Script = [...FILL.slice(0, 2), [2_500, lost], [200_000, absent]]
+    const alone = anExit()
+    const world = run(alone, forked, FILL)
+    world.settle()
+    expect(attempts(world)).toBe('5 % at 0, 15 % at 5500')
+    expect(world.told(alone).slice(0, 4)).toEqual(['working', 'filled', 'working REVERSED', 'working ANSWER_LOST'])
+    const both = anExit()
+    const other = run(both, EXECUTED, [...FILL.slice(0, 2), [8_500, lost], [200_000, absent]])
+    other.settle()
+    expect(other.told(both).filter((state) => state.startsWith('working'))).toEqual(['working', 'working'])
+    expect(other.stateOf(both)).toBe('filled')
+  })
+
+  test('is held only when nothing else of it can decide', () => {
+    const undecided: Script = [
+      [1_000, lost],
+      [2_000, { kind: 'undecided', reason: 'the balance contradicts the list' }],
+    ]
+    const exit = anExit()
+    const world = run(exit, undecided)
+    world.settle(13_900)
+    expect(world.told(exit)).not.toContain('held HELD')
+    world.settle()
+    expect(world.executed).toHaveLength(5)
+    expect(world.stateOf(exit)).toBe('held')
+  })
+})
+
+describe('the buy lane of a full exit', () => {
+  test('is closed until all of its attempts are proved: what is bought in it is a bug', () => {
+    const world = run(anExit(), EXECUTED, FILL)
+    world.settle(19_999) // both were seen, one is not final
+    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys what an exit may still sell')
+    world.settle(1)
+    world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
+  })
+
+  test('ends the buys that wait in it', () => {
+    const world = new GatewayWorld()
+    const buy = aBuy({ mint: MINT, notAfter: 1e9 })
+    world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
+    world.submit(buy)
+    world.settle(200) // between two tries
+    world.submit(anExit())
+    expect(world.told(buy)).toEqual(['working', 'accepted RATE_LIMIT', 'refused EXIT_UNPROVED'])
+  })
+
+  test('ends a buy that was out and is refused', () => {
+    const world = new GatewayWorld()
+    const buy = aBuy({ mint: MINT, notAfter: 1e9 })
+    world.script = ({ side }) => (side === 'buy' ? throttled : FILL)
+    world.submit(buy)
+    world.submit(anExit())
+    world.settle()
+    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+  })
+})
+
+describe('the sell lane', () => {
+  const part = (): Order => anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
+
+  test('takes a full exit beside a partial sale, and nothing else', () => {
+    const world = run(part(), DEAD, FILL)
+    world.submit(anExit())
+    expect(() => world.submit(anExit())).toThrow('second open order')
+    expect(() => world.submit(part())).toThrow('second open order')
+    world.settle(1_500) // the exit is filled, the partial sale is not decided
+    expect(() => world.submit(part())).toThrow('second open order')
+    world.settle()
+    world.submit(part())
+  })
+
+  test('does not take a partial sale beside a full exit', () => {
+    const world = run(anExit(), DEAD)
+    expect(() => world.submit(part())).toThrow('second open order')
+  })
+})
+
+describe('after a crash', () => {
+  test('attempts that are out are looked up, and it goes on to five', () => {
+    const exit = anExit()
+    const world = run(exit, DEAD, DEAD, DEAD, DEAD, DEAD, FILL)
+    world.settle(6_500)
+    expect(world.executed).toHaveLength(3)
+    world.crash(1, 500)
+    world.settle(2_999)
+    expect(world.executed).toHaveLength(3)
+    world.settle(9_000)
+    expect(world.executed.map(({ slippagePercent }) => slippagePercent)).toEqual([5, 15, 30, 50, 50])
+    world.settle()
+    expect(world.stateOf(exit)).toBe('filled')
+    expect(world.unprovedOf(exit)).toBe(0)
+  })
+
+  test('one that is filled keeps the buy lane closed until the others are proved', () => {
+    const exit = anExit()
+    const world = run(exit, DEAD, FILL)
+    world.settle(17_000) // the second is final
+    expect(world.stateOf(exit)).toBe('filled')
+    expect(world.unprovedOf(exit)).toBe(1)
+    world.crash(1)
+    world.settle(100_000)
+    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys what an exit may still sell')
+    world.settle(100_000)
+    expect(world.unprovedOf(exit)).toBe(0)
+    world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
+    expect(world.executed.filter(({ side }) => side === 'sell')).toHaveLength(2)
+  })
+
+  test('a partial sale and the full exit beside it hold the lane together', () => {
+    const part = anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
+    const world = run(part, DEAD)
+    const exit = anExit()
+    world.submit(exit)
+    world.settle(1_000)
+    world.crash(1)
+    expect(() => world.submit(anExit())).toThrow('second open order')
+    world.script = () => FILL
+    world.settle()
+    expect([world.stateOf(part), world.stateOf(exit)]).toEqual(['not_executed', 'filled'])
+    world.submit(anExit())
+  })
+
+  test('a buy that waited in the lane of a full exit is refused', () => {
+    const world = new GatewayWorld(2)
+    world.script = () => DEAD
+    world.submit(anExit())
+    const buy = aBuy({ mint: 'other', notAfter: 1e9 })
+    world.submit(buy)
+    world.crash(1)
+    world.settle()
+    expect(world.stateOf(buy)).not.toBe('accepted')
+  })
+})
