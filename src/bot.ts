@@ -229,7 +229,14 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       handle,
       stop: async () => {
         runner.post({ kind: 'command', command: { name: 'stop' } })
-        await world.lastAnswers(LAST_ANSWERS_MS)
+        // Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for.
+        undo.splice(undo.indexOf(stopFeed), 1)
+        await stopFeed()
+        let isDurable = false
+        journal.commit(() => {
+          isDurable = true
+        })
+        await world.lastAnswers(LAST_ANSWERS_MS, () => isDurable)
         tally.mute()
         await unwind()
       },

@@ -183,9 +183,9 @@ export class LiveWorld {
     }
   }
 
-  /** Waits until no answer of the service is out any more, at most `ms`. */
-  async lastAnswers(ms: number): Promise<void> {
-    for (let waited = 0; this.#requestsOut > 0 && waited < ms; waited += 20)
+  /** Waits until everything is sent and no answer of the service is out any more, at most `ms`. */
+  async lastAnswers(ms: number, isSent: () => boolean): Promise<void> {
+    for (let waited = 0; (this.#requestsOut > 0 || !isSent()) && waited < ms; waited += 20)
       await new Promise((resolve) => setTimeout(resolve, 20))
   }
 

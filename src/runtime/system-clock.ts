@@ -5,6 +5,7 @@ import type { Millis } from '../core/units.ts'
 
 /** The longest that `setTimeout` knows; a longer one would fire at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
+const NOTHING = (): void => {}
 
 /** Milliseconds since the machine's boot, with fractions; the same for all its processes, and no setting of the clock moves it. */
 export function monotonicMs(): number {
@@ -26,6 +27,7 @@ export class SystemClock implements Clock {
   readonly #wall: () => number
   readonly #monotonic: () => number
   readonly #timers = new Set<NodeJS.Timeout>()
+  #isStopped = false
   #last: number
   /** When the wall clock was last seen behind `#last`; undefined while it is not. */
   #behindAt: number | undefined
@@ -54,6 +56,7 @@ export class SystemClock implements Clock {
 
   after(ms: number, run: () => void): Cancel {
     let timer: NodeJS.Timeout
+    if (this.#isStopped) return NOTHING
     const wait = (leftMs: number): void => {
       timer = setTimeout(
         () => {
@@ -72,8 +75,9 @@ export class SystemClock implements Clock {
     }
   }
 
-  /** Calls off everything that is still to come, so that nothing keeps the process alive. */
+  /** Calls off everything that is still to come, and what an answer that comes later asks for, so that nothing keeps the process alive. */
   stop(): void {
+    this.#isStopped = true
     for (const timer of this.#timers) clearTimeout(timer)
     this.#timers.clear()
   }

@@ -18,7 +18,7 @@ const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 /** A run with everything that a service may do to a client, its secrets from the environment. */
 async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   const bots = [{ name: 'trips', strategy: 'round-trips', params: { rounds: 2 } }] as const
-  const venue = await openVenue({ bots, dialect: 5 }, atEnd)
+  const venue = await openVenue({ bots }, atEnd)
   const { apiKeys, rpcUrl, faults } = venue.sandbox
   venue.configure({
     service: { apiKey: 'env:SLUICE_E2E_KEY' },

@@ -10,6 +10,7 @@ import { until } from './until.ts'
 
 vi.setConfig({ testTimeout: 90_000 })
 
+const STOP = '{"kind":"command","command":{"name":"stop"}}'
 const LONGEST_END_MS = 3_000
 const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
 
@@ -41,10 +42,30 @@ describe.concurrent('the end of a process', () => {
       expect(performance.now() - start).toBeLessThan(LONGEST_END_MS)
       expect(JSON.parse(one.stdout)).toMatchObject({ orders: 1, fills: 1, positions: 1, journal: stage.journal })
       expect(stage.books().segments).toEqual([{ number: 1, ended: expect.any(Number) }])
-      expect(stage.books().inputs.at(-1)?.json).toBe('{"kind":"command","command":{"name":"stop"}}')
+      expect(stage.books().inputs.some(({ json }) => json === STOP)).toBe(true)
       expect(await stage.complaints()).toEqual([])
     },
   )
+
+  test('SIGINT while an answer is out: it is waited for, so that nothing is left in doubt', async ({
+    onTestFinished,
+  }) => {
+    const stage = await openStage({}, onTestFinished)
+    const { one, send } = await running(stage)
+    stage.sandbox.faults.set({ kind: 'delay', ms: 700 })
+    await tell(send, stage, 'buy')
+    one.child.kill('SIGINT')
+    expect(await one.ended).toBe(0)
+    expect(stage.books().attempts).toEqual([
+      expect.objectContaining({ id: 'o1.1', signature: expect.stringMatching(/^\w{80,}$/) }),
+    ])
+    const next = stage.run()
+    await stage.settled()
+    next.child.kill('SIGINT')
+    expect(await next.ended).toBe(0)
+    expect(await stage.complaints()).toEqual([])
+    expect(stage.requests).toHaveLength(1)
+  })
 
   test('SIGINT twice: at once, with 130, and the next start knows that it was none in order', async ({
     onTestFinished,
@@ -55,7 +76,7 @@ describe.concurrent('the end of a process', () => {
     await tell(send, stage, 'buy')
     await until('the request', () => stage.requests.length === 1)
     one.child.kill('SIGINT')
-    await until('the first one', () => stage.books().inputs.at(-1)?.json.includes('stop'))
+    await until('the first one', () => stage.books().inputs.some(({ json }) => json === STOP))
     const start = performance.now()
     one.child.kill('SIGINT')
     expect(await one.ended).toBe(130)

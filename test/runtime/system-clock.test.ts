@@ -58,6 +58,7 @@ test('after stop nothing keeps the process alive', () => {
   const clock = new SystemClock()
   clock.after(10, () => expect.unreachable())
   clock.stop()
+  clock.after(3_600_000, () => expect.unreachable()) // of an answer that came meanwhile
   expect(vi.getTimerCount()).toBe(0)
 })
 
