@@ -40,7 +40,8 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Rows carry the time of their arrival, which the source takes from the same clock: it never falls, neither below an input's. */
+  /** Rows carry the time of their arrival, which the source takes from the same clock, once for what it read together. Where an input was
+   *  stamped since, they take its time, in the block too: that is what the journal keeps and a replay sees. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source hands over rows from inside a handler')
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
@@ -53,6 +54,7 @@ export class Runner implements Sink {
     const seqOfZero = firstSeq - from
     let time = this.#lastTime
     let row = from
+    for (let late = from; late < to && (times[late] as number) < time; late++) times[late] = time
     while (row < to && outputs.length === 0) {
       const arrival = times[row] as number
       if (!(arrival >= time)) throw new Error(`invariant broken: time runs backwards from ${time} to ${arrival}`)
