@@ -93,6 +93,7 @@ export class Feed implements Source {
   }
 
   want(keys: readonly string[]): void {
+    this.#chunk = undefined // as in `#control`
     this.#subscriber.want(keys)
     this.#report()
   }
@@ -129,7 +130,9 @@ export class Feed implements Source {
     for (let from = to - 1; from < to; ) from = (this.#sink as Sink).rows(block, from, to)
   }
 
+  /** What it reports is stamped later than the chunk: a row behind it must not be older. */
   #control(message: Control): undefined {
+    this.#chunk = undefined
     if (message.kind === 'error') this.#error(message.code, message.message)
     else if (message.kind === 'subscribed') {
       this.#subscriber.confirm(message.keys)

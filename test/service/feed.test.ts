@@ -421,6 +421,20 @@ describe('rows', () => {
     expect(rows.at(-1)?.block.time[2]).toBe(START + 2_000)
   })
 
+  test.each<[string, (chunk: Buffer, end: number) => void]>([
+    ['a message of the service', (chunk, end) => service.last.sayRange(chunk, 0, end)],
+    ['a new key', () => feed.want(['trades', MINT])],
+  ])('of one chunk, but behind %s that was reported: not older than the report', (_what, report) => {
+    goLive('trades')
+    const subscribed = JSON.stringify({ type: 'subscribed', keys: ['trades'], timestamp: START })
+    const chunk = Buffer.from(`${subscribed} ${JSON.stringify(fresh())}`)
+    service.last.sayRange(chunk, 0, 0)
+    report(chunk, subscribed.length)
+    seconds(1)
+    service.last.sayRange(chunk, subscribed.length + 1, chunk.length)
+    expect(rows.at(-1)?.block.time[0]).toBe(START + 1_000)
+  })
+
   test('of every kind reach the sink as they were', () => {
     goLive('trades')
     service.last.say(trade(), NEW_TOKEN, PRICE_UPDATE)
