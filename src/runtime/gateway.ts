@@ -116,7 +116,7 @@ export class Gateway implements GatewayPort {
   }
 
   /** The chain shows, finally, that an attempt executed which had ended otherwise, or executed once more. Booked whatever became of its
-   *  order; one that still waits for its next try has got what it wanted. */
+   *  order; one that still waits for its next try has got what it wanted, and a full exit whatever else of it is out. */
   late(attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
     if (attempt.state === 'refused') this.#refusals.breached()
     if (code === 'LATE_FILL') this.#journal.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
@@ -126,9 +126,11 @@ export class Gateway implements GatewayPort {
     if (working === undefined) this.#reports.tell(attempt.orderId, 'filled', code, details)
     else if (isWaiting(working)) this.#end(working, 'filled', code, details)
     else {
+      const isOver = isFullExit(working.order) && isOpen(working.state)
       working.executed = true
       this.#departures.callOff(working)
-      this.#reports.say(working, working.state, code, details)
+      if (isOver) this.#lanes.free(working.order)
+      this.#reports.say(working, isOver ? 'filled' : working.state, code, details)
     }
   }
 

@@ -1,50 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Order } from '../../src/core/order.ts'
+import type { Attempt, Order } from '../../src/core/order.ts'
 import { lamports } from '../../src/core/units.ts'
+import { anExit, attempts, DEAD, EMPTY, EXECUTED, MINT, run, SLIPPED } from '../support/exit-scripts.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
-import { absent, acked, FILL, lost, only, refused, reverted, unsent } from '../support/outcomes.ts'
+import { absent, acked, FILL, lost, only, refused, unsent } from '../support/outcomes.ts'
 
-const MINT = 'm'
-const LADDER = [5, 15, 30, 50]
-
-function anExit(more: Partial<Order> = {}): Order {
-  return anOrder({ mint: MINT, repeatMs: 3_000, slippagePercents: LADDER, ...more })
-}
-
-/** Sends a full exit into a world whose attempts go as the scripts say, the last one for all others. */
-function run(exit: Order, ...scripts: Script[]): GatewayWorld {
-  const world = new GatewayWorld()
-  world.script = (_attempt, number) => scripts[Math.min(number, scripts.length) - 1] ?? []
-  world.submit(exit)
-  return world
-}
-
-/** Slippage and time of each attempt, ms after the first. */
-function attempts(world: GatewayWorld): string {
-  const first = world.executed[0]?.armedAt ?? 0
-  return world.executed.map(({ armedAt, slippagePercent }) => `${slippagePercent} % at ${armedAt - first}`).join(', ')
-}
-
-const DEAD: Script = [
-  [10_000, lost],
-  [200_000, absent],
-]
-const EXECUTED: Script = [
-  [10_000, lost],
-  [11_000, (attempt) => fillOf(attempt, false)],
-  [20_000, (attempt) => fillOf(attempt, true)],
-]
-/** Nothing is left to sell. */
-const EMPTY: Script = [
-  [100, acked],
-  [1_500, reverted('REVERTED', false)],
-  [13_000, reverted('REVERTED', true)],
-]
-const SLIPPED: Script = [
-  [100, acked],
-  [1_500, reverted('SLIPPAGE_EXCEEDED', false)],
-  [13_000, reverted('SLIPPAGE_EXCEEDED', true)],
-]
 const poor = only(refused('INSUFFICIENT_BALANCE', 'never'))
 const slippage = only(refused('SLIPPAGE_EXCEEDED', 'slippage'))
 const throttled = only(refused('RATE_LIMIT', 'wait', 1_000))
@@ -166,6 +126,22 @@ describe('a full exit', () => {
     expect(other.stateOf(both)).toBe('filled')
   })
 
+  test('of which an attempt executed late has sold: it goes no more, and the others are waited for', () => {
+    const exit = anExit()
+    const world = run(exit, DEAD, poor, DEAD)
+    world.settle(3_200)
+    const [first, refusedOne] = world.executed
+    expect(refusedOne?.id).toBe(`${exit.id}.2`)
+    const outcome = fillOf({ ...(refusedOne as Attempt), state: 'refused' }, true)
+    if (outcome.kind !== 'filled') throw new Error('no fill')
+    world.gateway.late({ ...(refusedOne as Attempt), state: 'refused' }, outcome.fill, 'LATE_FILL')
+    expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 1])
+    world.settle()
+    expect(world.executed.map(({ id }) => id)).toEqual([first?.id, refusedOne?.id])
+    expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 0])
+    world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
+  })
+
   test('is held only when nothing else of it can decide', () => {
     const undecided: Script = [
       [1_000, lost],
@@ -228,62 +204,5 @@ describe('the sell lane', () => {
   test('does not take a partial sale beside a full exit', () => {
     const world = run(anExit(), DEAD)
     expect(() => world.submit(part())).toThrow('second open order')
-  })
-})
-
-describe('after a crash', () => {
-  test('attempts that are out are looked up, and it goes on to five', () => {
-    const exit = anExit()
-    const world = run(exit, DEAD, DEAD, DEAD, DEAD, DEAD, FILL)
-    world.settle(6_500)
-    expect(world.executed).toHaveLength(3)
-    world.crash(1, 500)
-    world.settle(2_999)
-    expect(world.executed).toHaveLength(3)
-    world.settle(9_000)
-    expect(world.executed.map(({ slippagePercent }) => slippagePercent)).toEqual([5, 15, 30, 50, 50])
-    world.settle()
-    expect(world.stateOf(exit)).toBe('filled')
-    expect(world.unprovedOf(exit)).toBe(0)
-  })
-
-  test('one that is filled keeps the buy lane closed until the others are proved', () => {
-    const exit = anExit()
-    const world = run(exit, DEAD, FILL)
-    world.settle(17_000) // the second is final
-    expect(world.stateOf(exit)).toBe('filled')
-    expect(world.unprovedOf(exit)).toBe(1)
-    world.crash(1)
-    world.settle(100_000)
-    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys what an exit may still sell')
-    world.settle(100_000)
-    expect(world.unprovedOf(exit)).toBe(0)
-    world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
-    expect(world.executed.filter(({ side }) => side === 'sell')).toHaveLength(2)
-  })
-
-  test('a partial sale and the full exit beside it hold the lane together', () => {
-    const part = anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
-    const world = run(part, DEAD)
-    const exit = anExit()
-    world.submit(exit)
-    world.settle(1_000)
-    world.crash(1)
-    expect(() => world.submit(anExit())).toThrow('second open order')
-    world.script = () => FILL
-    world.settle()
-    expect([world.stateOf(part), world.stateOf(exit)]).toEqual(['not_executed', 'filled'])
-    world.submit(anExit())
-  })
-
-  test('a buy that waited in the lane of a full exit is refused', () => {
-    const world = new GatewayWorld(2)
-    world.script = () => DEAD
-    world.submit(anExit())
-    const buy = aBuy({ mint: 'other', notAfter: 1e9 })
-    world.submit(buy)
-    world.crash(1)
-    world.settle()
-    expect(world.stateOf(buy)).not.toBe('accepted')
   })
 })
