@@ -5,6 +5,7 @@ import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy,
 import { type Lamports, lamports } from './units.ts'
 
 const FILLS_KEPT = 500
+const ENDED_KEPT = 1_000
 
 /** A fill that was booked or taken back, and what it changed. */
 export interface Booking {
@@ -24,8 +25,8 @@ export class Book {
   readonly positions = new Map<string, Position>()
   /** Fills taken, oldest first. */
   readonly fills = new Map<string, Fill>()
-  /** Orders of these fills: a fork may open them again. */
-  readonly #filled = new Map<string, OpenOrder>()
+  /** The last orders that ended: a late fill may come, and a fork may open one again. */
+  readonly #ended = new Map<string, OpenOrder>()
   /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
   readonly #unproved = new Map<string, Order>()
   /** Positions that such a fill closed, by `keyOf`: a fork may give them back. */
@@ -35,7 +36,7 @@ export class Book {
     for (const account of money.accounts) this.accounts.set(account.account, { ...account })
     for (const open of money.orders) {
       const isOver = !isOpen(open.state)
-      const into = isOver ? this.#filled : this.orders
+      const into = isOver ? this.#ended : this.orders
       into.set(open.order.id, { ...open })
       if (isOver && isFullExit(open.order)) this.#unproved.set(open.order.id, open.order)
     }
@@ -45,10 +46,15 @@ export class Book {
   }
 
   /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
-  laneHolder({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
-    for (const open of this.orders.values())
-      if (open.order.mint === mint && open.order.side === side && open.order.account === account) return open
-    return undefined
+  laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
+    return this.inLane(lane).sort((one, other) => one.order.seq - other.order.seq)[0]
+  }
+
+  inLane({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
+    const open: OpenOrder[] = []
+    for (const one of this.orders.values())
+      if (one.order.mint === mint && one.order.side === side && one.order.account === account) open.push(one)
+    return open
   }
 
   /** The full exit that a position has out; beside it there may be a partial sale. */
@@ -78,24 +84,24 @@ export class Book {
   }
 
   accept(order: Order): void {
-    for (const { order: held } of this.orders.values())
-      assert(laneOf(held) !== laneOf(order) || sharesLane(order, held), `a second open order in lane ${laneOf(order)}`)
+    for (const { order: held } of this.inLane(order))
+      assert(sharesLane(order, held), `a second open order in lane ${laneOf(order)}`)
     this.orders.set(order.id, { order, state: 'accepted' })
   }
 
-  /** Moves an order that is open, or opens one again whose fill is taken back; undefined for any other: it has no state here. */
+  /** Moves an order that is open, or that ended not long ago; undefined for any other: it has no state here. */
   move(orderId: string, to: OrderState): Order | undefined {
-    const known = this.orders.get(orderId) ?? this.#filled.get(orderId)
+    const known = this.orders.get(orderId) ?? this.#ended.get(orderId)
     if (known === undefined) return undefined
     assert(
       known.state === to || ORDER_MOVES[known.state].includes(to),
       `order ${orderId} cannot go from ${known.state} to ${to}`,
     )
     known.state = to
-    this.#filled.delete(orderId)
-    if (isOpen(to)) this.orders.set(orderId, known)
-    else this.orders.delete(orderId)
-    if (to === 'filled') this.#filled.set(orderId, known)
+    const [from, into] = isOpen(to) ? [this.#ended, this.orders] : [this.orders, this.#ended]
+    from.delete(orderId)
+    into.set(orderId, known)
+    if (this.#ended.size > ENDED_KEPT) this.#ended.delete(this.#ended.keys().next().value as string)
     return known.order
   }
 
@@ -161,10 +167,9 @@ export class Book {
   /** Final ones only: one that is reported again must be known. */
   #forgetFills(): void {
     if (this.fills.size <= FILLS_KEPT) return
-    for (const { signature, orderId, final } of this.fills.values()) {
+    for (const { signature, final } of this.fills.values()) {
       if (!final) continue
       this.fills.delete(signature)
-      this.#filled.delete(orderId)
       return
     }
   }

@@ -243,13 +243,15 @@ export class Engine implements EnginePort {
     switch (command.name) {
       case 'halt':
       case 'resume':
-        this.#halt(session, command.name === 'halt')
+        if (command.name === 'resume')
+          for (const account of session.book.accounts.values()) this.#custody.release(account)
+        session.halt(command.name === 'halt')
         break
       case 'accept':
         this.#custody.accept(command.signature)
         break
       case 'flatten':
-        this.#halt(session, true)
+        session.halt(true)
         this.#sellAll(session, 'flatten', () => true)
         break
       case 'sell':
@@ -266,23 +268,15 @@ export class Engine implements EnginePort {
     }
   }
 
-  #halt(session: Session, halted: boolean): void {
-    for (const account of session.book.accounts.values()) {
-      account.halted = halted
-      if (!halted) this.#custody.release(account)
-      session.emitAccount(account)
-    }
-  }
-
   /** What is on its way in is called off, and sold where it comes all the same. */
   #sellAll(session: Session, reason: string, which: (position: Position) => boolean): void {
     const { book } = session
     for (const position of book.positions.values()) {
       if (!which(position)) continue
       const { account, mint } = position
-      const buy = book.laneHolder({ account, mint, side: 'buy' })
       this.#exits.sell(position, reason)
-      if (buy?.state === 'accepted') session.emit({ kind: 'cancel', orderId: buy.order.id, code: 'CANCELLED' })
+      for (const { order, state } of book.inLane({ account, mint, side: 'buy' }))
+        if (state === 'accepted') session.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
     }
   }
 }

@@ -47,7 +47,7 @@ export class Reports {
     const reversals = report.reversed === undefined ? [] : book.unbook(report.reversed)
     for (const reversal of reversals) this.#reversed(reversal)
     const booking = fill === undefined ? undefined : book.book(fill)
-    if (booking !== undefined) this.#booked(booking, order)
+    if (booking !== undefined) this.#booked(booking, order, wasOpen)
     const about = order ?? fill ?? reversals[0]?.fill
     if (about === undefined) return
     this.#follow(about, ended, booking !== undefined || reversals.length > 0 || fee !== undefined)
@@ -61,13 +61,13 @@ export class Reports {
       this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
   }
 
-  #booked(booking: Booking, order: Order | undefined): void {
+  #booked(booking: Booking, order: Order | undefined, wasOpen: boolean): void {
     const { fill, position, realizedLamports } = booking
     this.#watched(booking)
     if (fill.side === 'sell') position.exitTries = 0
     else {
       // Of an order that had ended, so that its budget had been given back.
-      if (order === undefined) this.#useBudget(fill)
+      if (!wasOpen) this.#useBudget(fill)
       if (position.tokens === fill.tokens) this.#exits.opened(position)
       this.#confirmUnit(fill, order)
     }
@@ -134,11 +134,13 @@ export class Reports {
     if (money !== undefined) this.#session.emitAccount(money)
   }
 
-  /** The chain says what a token costs; a feed whose unit is another one must not move money. */
+  /** The chain says what a token costs; a feed whose unit is another one must not move money. What it is proved by is forgotten at the end
+   *  of the process, so entries are halted: a person lets them go on. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
     const { price } = fillView(fill)
     if (!(price > 0 && price < Number.POSITIVE_INFINITY)) return
     if (this.#session.prices.confirm(this.#session.mints.intern(fill.mint), price, order?.price ?? undefined)) return
+    if (this.#session.prices.contradicted) this.#session.halt(true)
     this.#session.emit({
       kind: 'alarm',
       bot: fill.bot,

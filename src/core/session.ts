@@ -69,6 +69,14 @@ export class Session implements Stage {
     this.emit({ kind: 'position', position: { ...position } })
   }
 
+  /** Entries of every account stop, restarts included, or go on. */
+  halt(halted: boolean): void {
+    for (const account of this.book.accounts.values()) {
+      account.halted = halted
+      this.emitAccount(account)
+    }
+  }
+
   /** How much older than usual the row being handled is, ms; 0 when none is. */
   eventAgeMs(): number {
     if (this.block === undefined) return 0

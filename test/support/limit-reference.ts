@@ -1,0 +1,55 @@
+import type { ExecutionReport, Order } from '../../src/core/order.ts'
+import type { Limits } from '../../src/core/settings.ts'
+
+const HOUR_MS = 3_600_000
+
+interface Asked {
+  readonly orderId: string
+  readonly time: number
+  readonly lamports: number
+}
+
+interface Held {
+  readonly mint: string
+  readonly cost: number
+}
+
+/** What a bot's limits allow, worked out again from nothing but orders, reports and positions. */
+export class LimitReference {
+  readonly #limits: Limits
+  #asked: Asked[] = []
+  readonly #filled = new Set<string>()
+
+  constructor(limits: Limits) {
+    this.#limits = limits
+  }
+
+  /** What a buy breaks; '' for none. `held` is what the bot had before it. */
+  objection(order: Order, held: readonly Held[]): string {
+    if (order.size.kind !== 'sol') return 'a buy is sized in SOL'
+    const { lamports } = order.size
+    const { maxLamportsPerOrder, maxLamportsPerHour, maxLamportsPerMint, maxOpenPositions } = this.#limits
+    const hour = this.#asked.filter(({ time }) => order.time - time < HOUR_MS)
+    const inHour = hour.reduce((sum, one) => sum + one.lamports, Number(lamports))
+    const inMint = held
+      .filter(({ mint }) => mint === order.mint)
+      .reduce((sum, { cost }) => sum + cost, Number(lamports))
+    const isNew = held.every(({ mint }) => mint !== order.mint)
+    if (lamports > (maxLamportsPerOrder ?? Infinity)) return 'more than an order may cost'
+    if (inHour > (maxLamportsPerHour ?? Infinity)) return `${inHour} lamports in an hour`
+    if (inMint > (maxLamportsPerMint ?? Infinity)) return `${inMint} lamports in one mint`
+    if (isNew && held.length >= (maxOpenPositions ?? Infinity)) return `${held.length + 1} positions`
+    this.#asked.push({ orderId: order.id, time: order.time, lamports })
+    return ''
+  }
+
+  /** What is over and was not bought does not count; what is bought counts whenever that is learned. */
+  report({ orderId, state, fill }: ExecutionReport, now: number): void {
+    const counts = this.#asked.some((one) => one.orderId === orderId)
+    if (fill?.side === 'buy' && !counts) this.#asked.push({ orderId, time: now, lamports: fill.tradeLamports })
+    if (state === 'filled') this.#filled.add(orderId)
+    if (state === 'working') this.#filled.delete(orderId)
+    const over = ['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)
+    if (over && !this.#filled.has(orderId)) this.#asked = this.#asked.filter((one) => one.orderId !== orderId)
+  }
+}

@@ -1,0 +1,103 @@
+import { decodeJson, encodeJson } from '../../src/core/json.ts'
+import type { Input, Output } from '../../src/core/messages.ts'
+import { type Money, NO_MONEY } from '../../src/core/money.ts'
+import { type Fill, isFullExit, isOpen, type Order } from '../../src/core/order.ts'
+import type { Position } from '../../src/core/position.ts'
+
+/** Money as a journal knows it: from inputs and outputs as they were written down, and from nothing else. */
+export class RecordedMoney {
+  readonly orders = new Map<string, Money['orders'][number]>()
+  /** The last record of each position, by account and mint; closed ones stay. */
+  readonly positions = new Map<string, Position>()
+  readonly timers = new Map<number, Money['timers'][number]>()
+  readonly fills = new Map<string, Fill>()
+  readonly #accounts = new Map<string, Money['accounts'][number]>()
+  readonly #bots = new Map<string, Money['bots'][number]>()
+  readonly #marks = new Map<string, number>()
+  /** Attempts of full exits that may still execute. */
+  readonly #unproved = new Map<string, number>()
+  #nextOrder = 1
+  #nextTimer = 1
+
+  input(input: Input): void {
+    if (input.kind !== 'report') return
+    const { orderId, fill, reversed, unproved } = input.report
+    if (unproved !== undefined) this.#unproved.set(orderId, unproved)
+    if (fill !== undefined) {
+      const known = this.fills.get(fill.signature)
+      if (known?.final !== true) this.fills.set(fill.signature, fill)
+    }
+    if (reversed !== undefined) this.fills.delete(reversed)
+  }
+
+  output(output: Output): void {
+    const record: Output = decodeJson(encodeJson(output))
+    switch (record.kind) {
+      case 'order':
+        this.orders.set(record.order.id, { order: record.order, state: 'accepted' })
+        this.#nextOrder = Number(record.order.id.slice(1)) + 1
+        break
+      case 'orderState': {
+        const known = this.orders.get(record.orderId)
+        if (known !== undefined) known.state = record.state
+        break
+      }
+      case 'position':
+        this.#position(record.position)
+        break
+      case 'timer':
+        this.timers.set(record.timer.id, record.timer)
+        this.#nextTimer = Math.max(this.#nextTimer, record.timer.id + 1)
+        break
+      case 'timerCleared':
+        this.timers.delete(record.id)
+        break
+      case 'bot':
+        this.#bots.set(record.money.bot, record.money)
+        break
+      case 'account':
+        this.#accounts.set(record.money.account, record.money)
+        break
+      default:
+    }
+  }
+
+  /** Of an order that has ended: any but a full exit that is proved, whose lane would be closed for ever. */
+  mayExecute(order: Order): boolean {
+    return !isFullExit(order) || (this.#unproved.get(order.id) ?? 0) > 0
+  }
+
+  mark({ account, mint, highPrice }: Position): void {
+    this.#marks.set(`${account}|${mint}`, highPrice)
+  }
+
+  money(): Money {
+    const sold = new Set(
+      [...this.fills.values()].filter(({ final }) => !final).map(({ account, mint }) => `${account}|${mint}`),
+    )
+    return {
+      ...NO_MONEY,
+      nextOrder: this.#nextOrder,
+      nextTimer: this.#nextTimer,
+      accounts: [...this.#accounts.values()],
+      bots: [...this.#bots.values()],
+      orders: [...this.orders.values()].filter(({ order, state }) => isOpen(state) || this.mayExecute(order)),
+      positions: [...this.positions]
+        .filter(([key, { state }]) => state !== 'closed' || sold.has(key))
+        .map(([key, position]) => ({
+          ...position,
+          highPrice: Math.max(position.highPrice, this.#marks.get(key) ?? 0),
+        })),
+      timers: [...this.timers.values()].sort((one, other) => one.id - other.id),
+      fills: [...this.fills.values()],
+    }
+  }
+
+  /** A closed position is another one than the next in the same mint. */
+  #position(position: Position): void {
+    const key = `${position.account}|${position.mint}`
+    if (this.positions.get(key)?.state === 'closed') this.positions.delete(key)
+    this.positions.set(key, position)
+    if (position.state === 'closed') this.#marks.delete(key)
+  }
+}
