@@ -1,6 +1,16 @@
 import assert from './assert.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
-import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
+import {
+  type Fill,
+  isFullExit,
+  isOpen,
+  laneOf,
+  ORDER_MOVES,
+  type Order,
+  type OrderState,
+  orderNumber,
+  sharesLane,
+} from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
 import { type Lamports, lamports } from './units.ts'
 
@@ -47,7 +57,7 @@ export class Book {
 
   /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
-    return this.inLane(lane).sort((one, other) => one.order.seq - other.order.seq)[0]
+    return this.inLane(lane).sort((one, other) => orderNumber(one.order) - orderNumber(other.order))[0]
   }
 
   inLane({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {

@@ -4,6 +4,7 @@ import type { Client, Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitRules } from './exits.ts'
 import { type Json, plainJson } from './json.ts'
+import { orderNumber } from './order.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { deriveSeed, type Random, seededRandom } from './random.ts'
 import { readExits, readText } from './requests.ts'
@@ -107,6 +108,8 @@ export class BotHandle implements Bot<unknown> {
 
   orders(): OrderView[] {
     const own = [...this.#session.book.orders.values()].filter(({ order }) => order.bot === this.name)
+    // One that a fork opened again lies last here, and in its place after a restart.
+    own.sort((one, other) => orderNumber(one.order) - orderNumber(other.order))
     return own.map(({ order, state }) => orderView(order, state, '', order.reason))
   }
 

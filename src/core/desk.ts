@@ -1,6 +1,6 @@
 import assert from './assert.ts'
 import { keyOf } from './book.ts'
-import { custodyVeto } from './custody.ts'
+import { custodyVeto } from './custody-veto.ts'
 import type { DayResults } from './day-results.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'

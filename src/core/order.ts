@@ -43,6 +43,11 @@ export interface Order {
   readonly reason: string
 }
 
+/** Orders are counted: `o12` is the twelfth. */
+export function orderNumber({ id }: Pick<Order, 'id'>): number {
+  return Number(id.slice(1))
+}
+
 /** (account, mint, side): holds one open order, from accepted on. */
 export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string {
   return `${order.account}|${order.mint}|${order.side}`
