@@ -217,7 +217,8 @@ export class BotHandle implements Bot<unknown> {
   /** A strategy sets its timers in `start`; after a restart the one that runs goes on. */
   #setTimer(name: string, seconds: number, repeats: boolean): void {
     this.#assertHandling()
-    if (readText(name) !== name || name === '') throw new TypeError('the name of a timer is a text')
+    if (typeof name !== 'string' || name === '' || readText(name) !== name)
+      throw new TypeError('the name of a timer is a text')
     if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
       throw new RangeError(`timer ${name}: ${seconds} seconds`)
     const { timers, warming, now } = this.#session

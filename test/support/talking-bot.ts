@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/core/strategy.ts'
+import { type BotOptions, botSettings, EngineRig } from './engine-rig.ts'
+
+/** What a strategy does at its next trade. */
+export type Act = (bot: Bot<unknown>, token: Token<unknown>) => void
+
+/** A rig whose strategy does what it is told: in `start`, and then at the next trade or timer. */
+export class TalkingBot {
+  readonly rig: EngineRig
+  /** Names of the timers that fired. */
+  readonly fired: string[] = []
+  /** Trades that it was shown. */
+  trades = 0
+  next: Act | undefined
+  atTimer: Act | undefined
+  readonly #token: Token<unknown> = {} as never
+
+  constructor(
+    options: BotOptions & { money?: ConstructorParameters<typeof EngineRig>[2]; keys?: string[] } = {},
+    start: (bot: Bot<unknown>) => Handlers<unknown> = () => ({}),
+    more: Partial<Strategy<never, unknown>> = {},
+  ) {
+    const strategy = defineStrategy<object, unknown>({
+      name: 'told',
+      about: 'does as it is told',
+      params: z.object({}),
+      keys: options.keys ?? ['trades'],
+      start: (_params, bot) => ({
+        onTrade: (_trade, token) => {
+          this.trades++
+          const { next } = this
+          this.next = undefined
+          next?.(bot, token)
+        },
+        onTimer: (name) => {
+          this.fired.push(name)
+          this.atTimer?.(bot, this.#token)
+        },
+        ...start(bot),
+      }),
+      ...(more as object),
+    })
+    this.rig = new EngineRig([strategy as never], [botSettings('told', options)], options.money)
+  }
+
+  /** Does it at a trade; what that gave back. */
+  ask<T>(act: (bot: Bot<unknown>, token: Token<unknown>) => T, price = 1e-6): T {
+    let answer: T | undefined
+    let isDone = false
+    this.next = (bot, token) => {
+      answer = act(bot, token)
+      isDone = true
+    }
+    this.rig.trade(price)
+    if (!isDone) throw new Error('the strategy was not asked, or threw')
+    return answer as T
+  }
+
+  /** Does it at a trade, where it may throw: the reason of the alarm, '' for none. */
+  dare(act: Act): string {
+    this.next = act
+    const alarm = this.rig.trade(1e-6).find((output) => output.kind === 'alarm')
+    return alarm?.reason ?? ''
+  }
+}
