@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { Pool } from 'undici'
-import { accountOf } from '../src/core/account.ts'
 import { seededRandom } from '../src/core/random.ts'
 import { lamports } from '../src/core/units.ts'
 import { CloudExecutor } from '../src/service/cloud-executor.ts'
@@ -58,24 +57,33 @@ function barePost(server: Server): () => Promise<number> {
   }
 }
 
-/** A live bot with a wallet that is full, which buys upon a sign. */
+/** A bot with enough money, which buys upon a sign; through the cloud, whatever its account is called. */
 async function tradingRig(server: Server, folder: string, arrived: () => void): Promise<Rig> {
   const { http } = openHttp()
   const wallet = base58(seededRandom(2), 32)
-  const bot = { ...botSettings(follower.name), account: accountOf('live', 'bench', 'genesis', wallet) }
-  const rig = await startRig({
-    ...{ url: server.feedUrl, folder, bot, strategy: follower, arrived },
+  return startRig({
+    ...{
+      url: server.feedUrl,
+      folder,
+      bot: botSettings(follower.name, { paperSol: 1_000 }),
+      strategy: follower,
+      arrived,
+    },
     executor: (clock) =>
       new CloudExecutor({
         ...{ http, clock, baseUrl: server.postUrl, apiKey: () => 'k', wallet },
         maxBuyLamports: () => lamports(100e9),
         sellUnit: () => 'unproved',
         holding: () => undefined,
-        follow: () => () => {},
+        resolve: {
+          begin: (_attempt, done) => ({
+            acked: (signature) => done({ kind: 'acked', signature }),
+            ...{ doubt: () => {}, hungUp: () => {}, refused: () => {}, unsent: () => {} },
+          }),
+          resume: () => {},
+        },
       }),
   })
-  rig.runner.post({ kind: 'wallet', account: bot.account.id, lamports: lamports(1_000e9), slot: 1 })
-  return rig
 }
 
 /** Commit, POST and order in turns. */
@@ -101,8 +109,9 @@ async function run(server: Server, folder: string, orders: number): Promise<Time
     await sleep(PAUSE_MS)
     const seen = server.nextPost()
     server.tell({ kind: 'text', text: sign() })
-    const at = await Promise.race([seen, sleep(number < 0 ? 200 : 60_000)])
-    if (number < 0 || at === undefined) continue
+    const at = await Promise.race([seen, sleep(number < 0 ? 200 : 5_000)])
+    if (number < 0) continue
+    if (at === undefined) throw new Error('no order was sent')
     times.commit.push(commitUs)
     times.post.push(postUs)
     times.order.push((at - arrivedAt) / 1000)

@@ -11,10 +11,10 @@ import { Mints } from './core/mints.ts'
 import { isUndecided } from './core/order.ts'
 import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
-import { formatSol } from './core/units.ts'
 import { startJournalThread } from './journal/journal-thread.ts'
 import { type Lock, lockName } from './journal/lock.ts'
 import { type JournalReader, openReader } from './journal/reader.ts'
+import { Operator } from './operator.ts'
 import { startInput } from './restore.ts'
 import type { ControlCommand } from './runtime/control-command.ts'
 import { serveControl } from './runtime/control-server.ts'
@@ -58,7 +58,7 @@ export interface RunningBots {
   readonly startedAt: number
   /** Only when it ends by itself: the journal failed, the key is refused at the start, the sandbox is gone. */
   readonly ended: Promise<Ending>
-  handle(command: ControlCommand): object
+  handle(command: ControlCommand): object | Promise<object>
   stop(): Promise<void>
 }
 
@@ -101,7 +101,11 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     undo.push(() => opened.close())
     const reader: JournalReader = openReader(path)
     undo.push(() => reader.close())
+    log.info({ path }, 'journal: locked, and every commit reaches the disk (synchronous=FULL, read back)')
     const past = reader.recover()
+    if (!past.clean) reader.checkIntegrity()
+    if (!past.clean)
+      log.warn('journal: the process before did not end in order; the tables that money is read from are whole')
     log.info(
       {
         path,
@@ -143,7 +147,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     undo.push(() => world.close())
     const { settings, notices } = botSettings(config, {
       service: service.host,
-      cluster: world.genesis,
+      cluster: world.chain?.genesis ?? '',
       wallet: service.wallet,
       allow: options.allow,
     })
@@ -206,6 +210,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       past.attempts.filter(({ account }) => own.has(account)),
       past.untaken,
     )
+    if (live.length > 0) world.chain?.start()
     if (options.record === true) world.feed.want(FIREHOSES)
     const stopFeed = world.feed.start(world.timed(runner))
     undo.push(stopFeed)
@@ -215,7 +220,14 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     }, MARKS_EVERY_MS)
     undo.push(() => clearInterval(marks))
 
-    const handle = (command: ControlCommand): object => carryOut(command, post, tally)
+    const operator = new Operator({
+      post,
+      tally,
+      bots: settings,
+      chain: world.chain,
+      priceOf: (mint) => world.priceOf(mint),
+    })
+    const handle = (command: ControlCommand): object | Promise<object> => operator.carryOut(command)
     undo.push(await serveControl({ journalPath: path, handle, warn: (message) => log.warn(message) }))
     undo.push(() => runner.stop())
     log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
@@ -256,38 +268,4 @@ function lockKey(config: Config, service: ServiceAccess): Lock | undefined {
 /** Where locks lie that belong to the machine's user and not to a journal. */
 function stateFolder(): string {
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sluice')
-}
-
-/** What an operator asked for, as an input; what it means is answered at once, what comes of it is in the journal. */
-function carryOut(command: ControlCommand, post: (command: Command) => void, tally: Tally): object {
-  const held = [...tally.positions.values()].filter(({ tokens }) => tokens > 0n)
-  switch (command.command) {
-    case 'halt':
-    case 'resume':
-      post({ name: command.command })
-      return {
-        text:
-          command.command === 'halt'
-            ? 'entries are halted; exits go on; `sluice resume` lets entries go on'
-            : 'entries go on',
-      }
-    case 'flatten':
-      post({ name: 'flatten' })
-      return {
-        text: `entries are halted; selling ${held.length} position${held.length === 1 ? '' : 's'}`,
-        selling: held.length,
-      }
-    case 'sell': {
-      const selling = held.filter(({ mint }) => mint === command.mint)
-      if (selling.length === 0) throw new SluiceError(`no bot holds ${command.mint}`)
-      post({ name: 'sell', mint: command.mint })
-      const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
-      return { text: `selling ${command.mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
-    }
-    case 'signal':
-      post({ name: 'signal', signal: command.signal, data: command.data })
-      return { text: `signal ${command.signal} given to every bot` }
-    case 'status':
-      return { rows: tally.rows, orders: tally.orders, positions: held.length }
-  }
 }

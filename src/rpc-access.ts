@@ -1,6 +1,6 @@
-import { openRpc } from './chain/rpc.ts'
-import { SluiceError } from './core/errors.ts'
-import type { Clock, Http, Rpc } from './core/ports.ts'
+import { openRpcs, type Rpcs } from './chain/rpc.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
+import type { Clock, Http } from './core/ports.ts'
 import { IoPriority, IoQueue } from './runtime/io-queue.ts'
 import { RpcPacer } from './runtime/pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
@@ -11,7 +11,7 @@ const MOST_CALLS = 16
 const SENDS_PER_SECOND = 1
 
 /** The chain, each provider within its own budget; what an exit waits for goes before what only completes the books. */
-export function budgetedRpc(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpc {
+export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
   const io = new IoQueue(MOST_CALLS)
   const pacers = new Map(
     providers.map(({ url, requestsPerSecond }) => [
@@ -19,7 +19,7 @@ export function budgetedRpc(providers: ServiceAccess['rpc'], http: Http, clock: 
       new RpcPacer({ requestsPerSecond, sendsPerSecond: SENDS_PER_SECOND }),
     ]),
   )
-  return openRpc({
+  return openRpcs({
     http,
     clock,
     urls: providers.map(({ url }) => url),
@@ -27,11 +27,38 @@ export function budgetedRpc(providers: ServiceAccess['rpc'], http: Http, clock: 
   })
 }
 
-/** Which chain it is. Throws a SluiceError where it does not say. */
-export async function genesisOf(rpc: Rpc): Promise<string> {
-  const genesis = await rpc('getGenesisHash', [])
-  if (genesis.ok && typeof genesis.value === 'string') return genesis.value
-  throw new SluiceError(`the chain does not answer: ${genesis.ok ? 'no genesis hash' : genesis.message}`)
+/** Genesis hashes by name. */
+const CLUSTERS: Readonly<Record<string, string>> = {
+  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
+}
+
+/** Which chain it is, by all providers that answer, or `known` where none does. Throws a SluiceError where two differ, it is not the
+ *  configured one, or nobody knows. */
+export async function genesisOf(
+  rpcs: Rpcs,
+  cluster: string | undefined,
+  known: string | undefined,
+): Promise<{ genesis: string; answers: number }> {
+  const answers = await Promise.all(rpcs.each.map((rpc) => rpc('getGenesisHash', [])))
+  const found = answers.flatMap((answer) => (answer.ok && typeof answer.value === 'string' ? [answer.value] : []))
+  const wanted = cluster === undefined ? undefined : (CLUSTERS[cluster] ?? cluster)
+  const genesis = wanted ?? found[0] ?? known
+  if (genesis === undefined) {
+    const [first] = answers
+    throw new SluiceError(
+      `the chain does not answer: ${first === undefined || first.ok ? 'no genesis hash' : first.message}`,
+    )
+  }
+  const other = answers.findIndex((answer) => answer.ok && answer.value !== genesis)
+  if (other >= 0)
+    throw new SluiceError(
+      `chain.rpc: the RPC number ${other + 1} serves another chain than the others, or than chain.cluster`,
+      ExitCode.unsafe,
+    )
+  rpcs.pin(genesis)
+  return { genesis, answers: found.length }
 }
 
 function priorityOf(method: string): IoPriority {

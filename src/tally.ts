@@ -62,6 +62,14 @@ export class Tally {
     return undefined
   }
 
+  /** What live bots hold, base units by mint. */
+  get booked(): Map<string, bigint> {
+    const booked = new Map<string, bigint>()
+    for (const { account, mint, tokens } of this.positions.values())
+      if (this.liveAccounts.has(account)) booked.set(mint, (booked.get(mint) ?? 0n) + tokens)
+    return booked
+  }
+
   /** The journal, watched. */
   watch(journal: Journal): Journal {
     return {

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { Follower } from './chain/follow.ts'
-import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { type Block, RowKind } from './core/block.ts'
 import { ExitCode } from './core/errors.ts'
@@ -8,14 +6,13 @@ import type { Input } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
 import type { Order } from './core/order.ts'
-import type { Clock, Http, Journal, Rpc, Sink } from './core/ports.ts'
+import type { Clock, Http, Journal, Sink } from './core/ports.ts'
 import { deriveSeed, seededRandom } from './core/random.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
-import { lamports } from './core/units.ts'
 import { DecisionTime } from './decision-time.ts'
 import type { Recovered } from './journal/recovery.ts'
+import { type LiveChain, reachChain } from './live-chain.ts'
 import { PaperWorld } from './paper-world.ts'
-import { budgetedRpc, genesisOf } from './rpc-access.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import { Limiter } from './runtime/limiter.ts'
@@ -53,15 +50,13 @@ export interface WorldParts {
 export class LiveWorld {
   readonly feed: Feed
   readonly limiter: Limiter
-  /** Genesis hash; '' where nobody trades. */
-  readonly genesis: string
+  /** undefined where nobody trades. */
+  readonly chain: LiveChain | undefined
   readonly decisionTime = new DecisionTime()
   readonly #parts: WorldParts
   readonly #paper: PaperWorld
-  readonly #cloud: { executor: CloudExecutor; route: Route } | undefined
+  readonly #cloud: Route | undefined
   readonly #http: ReturnType<typeof openHttp>
-  readonly #follower: Follower | undefined
-  readonly #wallet: WalletReader | undefined
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   #gateway: Gateway | undefined
@@ -69,11 +64,11 @@ export class LiveWorld {
   #requestsOut = 0
   #wasAuthenticated = false
 
-  constructor(parts: WorldParts, http: ReturnType<typeof openHttp>, rpc: Rpc | undefined, genesis: string) {
+  constructor(parts: WorldParts, http: ReturnType<typeof openHttp>, chain: LiveChain | undefined) {
     const { config, service, clock, mints, past, journal, log } = parts
     this.#parts = parts
     this.#http = http
-    this.genesis = genesis
+    this.chain = chain
     this.#plan =
       typeof config.service.plan === 'object'
         ? config.service.plan
@@ -85,14 +80,7 @@ export class LiveWorld {
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
     const slots = past.slots.filter((slot) => slot.key === key)
     this.limiter = this.#limiterOf(key, parts.freshKey ? 'fresh' : slots)
-    if (rpc !== undefined) {
-      this.#follower = new Follower({ rpc, clock, wallet: service.wallet })
-      this.#wallet = new WalletReader({
-        rpc,
-        clock,
-        wallet: service.wallet,
-        read: (balance, slot) => this.#walletRead(balance, slot),
-      })
+    if (chain !== undefined) {
       const executor = new CloudExecutor({
         http: (request) => this.#counted(request),
         clock,
@@ -102,9 +90,9 @@ export class LiveWorld {
         maxBuyLamports: () => this.#plan.maxBuyLamports,
         sellUnit: () => sellUnitOf(config),
         holding: (mint) => parts.tally.holdingOf(mint),
-        follow: this.#follow(this.#follower),
+        resolve: chain.wallet.resolver,
       })
-      this.#cloud = { executor, route: { kind: 'cloud', executor, limiter: this.limiter } }
+      this.#cloud = { kind: 'cloud', executor, limiter: this.limiter, baseline: chain.wallet.baseline }
     }
     const { alerts } = config
     this.#alerts =
@@ -158,16 +146,16 @@ export class LiveWorld {
 
   attach(gateway: Gateway): void {
     this.#gateway = gateway
+    this.chain?.attach(gateway)
   }
 
   /** Gives the executors their money. */
   restore(bots: readonly BotSettings[], money: Money): void {
     this.#paper.restore(bots, money, (key) => this.#limiterOf(key, 'fresh'))
-    if (bots.some(({ account }) => account.mode === 'live')) this.#wallet?.start()
   }
 
   readonly route = ({ account }: Pick<Order, 'account' | 'bot'>): Route => {
-    const route = this.#paper.route(account) ?? this.#cloud?.route
+    const route = this.#paper.route(account) ?? this.#cloud
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
   }
@@ -176,10 +164,11 @@ export class LiveWorld {
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
     const { tally, service } = this.#parts
-    if (this.#cloud === undefined || !tally.awaitsFill) return
+    if (this.chain === undefined || !tally.awaitsFill) return
     for (let row = from; row < to; row++) {
       if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
-      this.#cloud.executor.hint(block.mints[block.token[row] as number] as string, block.texts.signature(row))
+      const mint = block.mints[block.token[row] as number] as string
+      this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
     }
   }
 
@@ -195,18 +184,8 @@ export class LiveWorld {
   }
 
   async close(): Promise<void> {
-    this.#wallet?.stop()
-    this.#follower?.stop()
+    this.chain?.stop()
     await this.#http.close()
-  }
-
-  /** What landed has changed the balance. */
-  #follow(follower: Follower): Follower['follow'] {
-    return (signature, attempt, done) =>
-      follower.follow(signature, attempt, (outcome) => {
-        done(outcome)
-        if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#wallet?.refresh()
-      })
   }
 
   /** What the service says goes into the journal: it may say what it was sent. */
@@ -215,11 +194,6 @@ export class LiveWorld {
     const result = await this.#http.http(request)
     this.#requestsOut--
     return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
-  }
-
-  #walletRead(balance: number, slot: number): void {
-    const accounts = new Set(this.#parts.tally.liveAccounts)
-    for (const account of accounts) this.#parts.post({ kind: 'wallet', account, lamports: lamports(balance), slot })
   }
 
   #limiterOf(key: string, past: ConstructorParameters<typeof Limiter>[0]['past']): Limiter {
@@ -275,11 +249,8 @@ export class LiveWorld {
 /** Reaches the chain and builds the world. Throws a SluiceError where the chain cannot be asked and somebody wants to trade. */
 export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   const http = openHttp()
-  const { service, clock, live } = parts
-  if (!live || service.rpc.length === 0) return new LiveWorld(parts, http, undefined, '')
-  const rpc = budgetedRpc(service.rpc, http.http, clock)
   try {
-    return new LiveWorld(parts, http, rpc, await genesisOf(rpc))
+    return new LiveWorld(parts, http, await reachChain(parts, http.http))
   } catch (error) {
     await http.close()
     throw error

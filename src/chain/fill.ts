@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { Attempt, Fill } from '../core/order.ts'
 import { type Lamports, lamports, type Millis, type TokenAmount } from '../core/units.ts'
-import { type LandedTransaction, readTransaction, type TokenBalance } from './transaction.ts'
+import { balanceChange, ownAccountsChange, tokenChange } from './change.ts'
+import { type LandedTransaction, readTransaction } from './transaction.ts'
 
 /** What a landed transaction says of an attempt. */
 export type Reading =
@@ -28,6 +29,16 @@ const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
   const transaction = readTransaction(answer)
   if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
+  return fillFrom(transaction, wallet, attempt, seenAt, final)
+}
+
+export function fillFrom(
+  transaction: LandedTransaction,
+  wallet: string,
+  attempt: Attempt,
+  seenAt: Millis,
+  final: boolean,
+): Reading {
   const index = transaction.accounts.indexOf(wallet)
   if (index < 0 || index >= transaction.signers)
     return { kind: 'other', reason: 'the wallet did not sign this transaction' }
@@ -72,26 +83,6 @@ function fillOf(transaction: LandedTransaction, found: Found): Fill {
     walletLamports,
     final,
   }
-}
-
-function tokenChange({ before, after }: LandedTransaction, wallet: string, mint: string): TokenAmount {
-  const sum = (balances: readonly TokenBalance[]): TokenAmount =>
-    balances.reduce((total, one) => (one.owner === wallet && one.mint === mint ? total + one.tokens : total), 0n)
-  return sum(after) - sum(before)
-}
-
-/** Accounts of the wallet that exist before or after; one that lived within the transaction only has 0 at both ends. */
-function ownAccountsChange(transaction: LandedTransaction, wallet: string, walletIndex: number): number {
-  const own = new Set<number>()
-  for (const { owner, account } of [...transaction.before, ...transaction.after]) if (owner === wallet) own.add(account)
-  own.delete(walletIndex)
-  let change = 0
-  for (const account of own) change += balanceChange(transaction, account)
-  return change
-}
-
-function balanceChange({ lamportsBefore, lamportsAfter }: LandedTransaction, account: number): number {
-  return (lamportsAfter[account] ?? 0) - (lamportsBefore[account] ?? 0)
 }
 
 function decimalsOf({ before, after }: LandedTransaction, mint: string): number {

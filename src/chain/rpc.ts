@@ -14,32 +14,67 @@ export interface RpcParts {
 
 /** Codes of our own, outside JSON-RPC's range: nobody could be asked, or nobody answered. */
 export const RPC_UNREACHABLE = 1
+/** The provider serves another chain than ours: it is asked nothing more. */
+export const RPC_OTHER_CLUSTER = 2
 const TIMEOUT_MS = 10_000
 const FIRST_REST_MS = 1_000
 const LONGEST_REST_MS = 60_000
-/** The node is behind, ill, or has dropped the block: another one may know better. */
-const ANOTHER_NODE = new Set([-32_004, -32_005, -32_007, -32_014, -32_016])
+/** The node is ill, or has dropped the block: another one may know better. */
+const ANOTHER_NODE = new Set([-32_004, -32_005, -32_007, -32_014])
+/** It has not come to the slot that was asked for: another one may have, and for other calls it is good enough. */
+export const RPC_BEHIND = -32_016
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 
-/** JSON-RPC over several providers: the first that is not resting is asked, and where it fails the next. Never @solana/web3.js, which
- *  retries on its own and takes landed transactions for expired. Safe for sendTransaction too: the same bytes are the same transaction. */
-export function openRpc(parts: RpcParts): Rpc {
+/** Several providers of one chain. */
+export interface Rpcs {
+  /** The first that is not resting is asked, and where it fails the next. */
+  readonly any: Rpc
+  /** Each for itself, in the order of preference. */
+  readonly each: readonly Rpc[]
+  /** The genesis hash of our chain: from now on each provider has to show that it serves this one before it is asked anything. */
+  pin(genesis: string): void
+}
+
+/** JSON-RPC over several providers. Never @solana/web3.js, which retries on its own and takes landed transactions for expired. Safe for
+ *  sendTransaction too: the same bytes are the same transaction. */
+export function openRpcs(parts: RpcParts): Rpcs {
   const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
-  let id = 0
+  const ids = { next: 1 }
+  return {
+    any: rpcOver(providers, ids),
+    each: providers.map((provider) => rpcOver([provider], ids)),
+    pin: (genesis) => {
+      for (const provider of providers) provider.pin(genesis)
+    },
+  }
+}
+
+export function openRpc(parts: RpcParts): Rpc {
+  return openRpcs(parts).any
+}
+
+function rpcOver(providers: readonly Provider[], ids: { next: number }): Rpc {
   return async (method, params) => {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params })
     const failures: string[] = []
+    let behind: RpcResult | undefined
     for (const provider of providers) {
       if (provider.isResting()) {
         failures.push(`${provider.name} rests`)
         continue
       }
-      const answer = await provider.ask(method, body, id)
-      if (typeof answer !== 'string') return answer
-      failures.push(`${provider.name}: ${answer}`)
+      const answer = await provider.ask({ method, params, id: ids.next++ })
+      if (typeof answer === 'string') failures.push(`${provider.name}: ${answer}`)
+      else if (!answer.ok && answer.code === RPC_BEHIND) behind = answer
+      else return answer
     }
-    return { ok: false, code: RPC_UNREACHABLE, message: failures.join('; ') || 'no RPC is configured' }
+    return behind ?? { ok: false, code: RPC_UNREACHABLE, message: failures.join('; ') || 'no RPC is configured' }
   }
+}
+
+interface Call {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly id: number
 }
 
 /** One URL, and how it has been behaving. */
@@ -49,6 +84,10 @@ class Provider {
   readonly #url: string
   #restsUntil: Millis = 0
   #failures = 0
+  /** Of our chain; '' while nobody has said. */
+  #genesis = ''
+  /** Whether it serves that chain; undefined while it has not been asked. */
+  #isOurs: boolean | undefined
 
   constructor(parts: RpcParts, url: string, name: string) {
     this.#parts = parts
@@ -60,9 +99,25 @@ class Provider {
     return this.#parts.clock.now() < this.#restsUntil
   }
 
+  pin(genesis: string): void {
+    this.#genesis = genesis
+    this.#isOurs = undefined
+  }
+
   /** The answer, or why another provider should be asked. */
-  async ask(method: string, body: string, id: number): Promise<RpcResult | string> {
+  async ask(call: Call): Promise<RpcResult | string> {
+    if (this.#genesis !== '' && this.#isOurs === undefined) {
+      const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
+      if (typeof answer === 'string' || !answer.ok) return typeof answer === 'string' ? answer : 'no genesis hash'
+      this.#isOurs = answer.value === this.#genesis
+    }
+    if (this.#genesis === '' || this.#isOurs === true) return this.#ask(call)
+    return { ok: false, code: RPC_OTHER_CLUSTER, message: `${this.name} serves another chain` }
+  }
+
+  async #ask({ method, params, id }: Call): Promise<RpcResult | string> {
     const { pace } = this.#parts
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
     const result = await pace(this.#url, method, () => this.#post(body))
     if (result.kind !== 'answered') return this.#fail(result.reason === '' ? result.kind : 'no answer')
     if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))

@@ -30,7 +30,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   seconds: { flags: '--seconds <n>', about: 'end by itself after so many seconds', number: { min: 0.001 } },
   speed: { flags: '--speed <x>', about: 'how much faster than life the market runs', number: { min: 0.001 } },
   live: { flags: '--live', about: 'let bots with `mode: live` trade real money' },
-  yes: { flags: '--yes', about: 'confirm --live without a person' },
+  yes: { flags: '--yes', about: 'confirm without a person' },
   port: { flags: '--port <n>', about: 'the port on loopback', number: { integer: true, min: 0, max: 65_535 } },
   dialect: {
     flags: '--dialect <seed>',
@@ -45,6 +45,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   slotMs: { flags: '--slot-ms <n>', about: 'milliseconds a slot', number: { integer: true, min: 10, max: 60_000 } },
   repeat: { flags: '--repeat', about: 'play the recorded market again and again' },
   child: { flags: '--child', about: 'end with stdin' },
+  accept: { flags: '--accept <signature>', about: 'what somebody else did with the wallet is all right' },
+  executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
+  notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
+  bot: { flags: '--bot <name>', about: 'whose position it becomes' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -127,7 +131,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'resume',
       about: 'allow entries again',
-      options: ['journal'],
+      options: ['accept', 'journal'],
       defaults: journal,
       load: () => import('./resume.ts'),
     },
@@ -145,6 +149,22 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       options: ['journal'],
       defaults: journal,
       load: () => import('./sell.ts'),
+    },
+    {
+      name: 'resolve',
+      arguments: '<order>',
+      about: 'what is known of an order in doubt, and how a person decides it',
+      options: ['executed', 'notExecuted', 'yes', 'journal'],
+      defaults: journal,
+      load: () => import('./resolve.ts'),
+    },
+    {
+      name: 'adopt',
+      arguments: '<mint>',
+      about: 'give a bot what the wallet holds of a token',
+      options: ['bot', 'journal'],
+      defaults: journal,
+      load: () => import('./adopt.ts'),
     },
   ],
 }

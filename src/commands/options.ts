@@ -17,6 +17,10 @@ export interface Options {
   repeat?: boolean
   child?: boolean
   verify?: boolean
+  accept?: string
+  executed?: string
+  notExecuted?: boolean
+  bot?: string
 }
 
 /** The one export of every command's module: does the work and answers the exit code. */

@@ -1,6 +1,11 @@
+import { isSignature } from '../core/base58.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Options } from './options.ts'
 import { steer } from './steer.ts'
 
 export async function run(_args: string[], options: Options): Promise<number> {
-  return steer({ command: 'resume' }, options)
+  const { accept } = options
+  if (accept === undefined) return steer({ command: 'resume' }, options)
+  if (!isSignature(accept)) throw new SluiceError('--accept needs the signature of a transaction', ExitCode.usage)
+  return steer({ command: 'accept', signature: accept }, options)
 }

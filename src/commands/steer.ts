@@ -1,12 +1,27 @@
 import { resolve } from 'node:path'
+import { SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { sendCommand } from '../runtime/control-client.ts'
 import type { ControlCommand } from '../runtime/control-command.ts'
 import type { Options } from './options.ts'
 
 /** Tells the process that runs on a journal to do something, and prints what it answers. */
-export async function steer(command: ControlCommand, { journal = 'data/sluice.db' }: Options): Promise<number> {
-  const answer = (await sendCommand(resolve(journal), command)) as { text?: string }
-  console.log(printable(answer.text ?? JSON.stringify(answer)))
+export async function steer(command: ControlCommand, options: Options): Promise<number> {
+  const answer = (await tell(command, options)) as { text?: string }
+  for (const line of (answer.text ?? JSON.stringify(answer)).split('\n')) console.log(printable(line))
   return 0
+}
+
+/** The answer of the process that runs on a journal. Throws a SluiceError where none does, or it says no. */
+export async function tell(command: ControlCommand, { journal = 'data/sluice.db' }: Options): Promise<object> {
+  try {
+    return await sendCommand(resolve(journal), command)
+  } catch (error) {
+    const needsChain = ['resolve', 'adopt', 'accept'].includes(command.command)
+    if (!(error instanceof SluiceError) || !needsChain || !error.message.startsWith('nothing runs on')) throw error
+    throw new SluiceError(
+      `${error.message}: only a running process may write the journal and ask the chain. Start \`sluice run\` on it; an order in doubt ` +
+        'goes on being proved from there, and most decide themselves. What is known of it by now: `sluice orders`',
+    )
+  }
 }

@@ -58,6 +58,8 @@ export interface ChainConfig {
   readonly rpc: readonly { readonly url: Secret; readonly requestsPerSecond: number }[]
   /** The cluster that the RPC has to be of, by name or genesis hash. */
   readonly cluster?: string
+  /** That a buy of so much did not execute needs the word of a second RPC, where one is configured. */
+  readonly secondOpinionLamports: Lamports
 }
 
 export interface WalletConfig {

@@ -36,7 +36,8 @@ function planFrom(input: Exclude<Section<'service'>, 'sandbox'>['plan']): Servic
 
 export function chainFrom(input: FileInput['chain'], cwd: string): ChainConfig {
   const rpc = (input?.rpc ?? []).map(({ url, requestsPerSecond = 8 }) => ({ url: rpcUrl(url, cwd), requestsPerSecond }))
-  return input?.cluster === undefined ? { rpc } : { rpc, cluster: input.cluster }
+  const secondOpinionLamports = solToLamports(input?.secondOpinionSol ?? 1)
+  return { rpc, secondOpinionLamports, ...(input?.cluster !== undefined && { cluster: input.cluster }) }
 }
 
 function rpcUrl(text: string, cwd: string): Secret {

@@ -106,6 +106,7 @@ const chain = z.strictObject({
       error: `expected ${CLUSTERS.join(', ')} or a genesis hash`,
     })
     .exactOptional(),
+  secondOpinionSol: sol.exactOptional(),
 })
 
 const wallet = z.strictObject({

@@ -46,8 +46,6 @@ export interface Watch {
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
   /** Once the chain is final above this height, it can not execute any more. */
   readonly bound: number | null
-  /** The height at which `bound` was told. */
-  readonly boundAt: number
   /** The first finalized slot that lay past the bound. */
   readonly boundSlot: number | null
   /** All of its transactions that were seen. */

@@ -1,7 +1,7 @@
 import type { Attempt } from '../core/order.ts'
 import type { Clock, Executor, Http, HttpRequest, Outcome } from '../core/ports.ts'
 import type { Lamports, TokenAmount } from '../core/units.ts'
-import { CloudAttempt, type Follow } from './cloud-attempt.ts'
+import { type Resolve, sendOnce } from './cloud-attempt.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { type Breach, checkBuy, checkSell } from './ranges.ts'
 import { type SellUnit, sellAmountOf } from './sell-amount.ts'
@@ -21,69 +21,29 @@ export interface CloudParts {
   readonly sellUnit: () => SellUnit
   /** What the wallet holds of a mint; undefined where that is not known. */
   readonly holding: (mint: string) => TokenAmount | undefined
-  readonly follow: Follow
+  readonly resolve: Resolve
 }
 
 type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
-
-/** Signatures remembered, so that none counts twice; the oldest go first. */
-const MOST_CLAIMS = 10_000
 
 /** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified once (outcome.ts),
  *  nothing is ever sent again from here, and what happened is read from the chain. */
 export class CloudExecutor implements Executor {
   readonly #parts: CloudParts
-  readonly #open = new Set<CloudAttempt>()
-  /** Signature to the attempt that it belongs to: one transaction fills one attempt. */
-  readonly #claims = new Map<string, string>()
 
   constructor(parts: CloudParts) {
     this.#parts = parts
   }
 
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
-    const work = this.#begin(attempt, done)
+    const { http, clock, resolve } = this.#parts
     const request = this.#requestOf(attempt)
-    if ('kind' in request) this.#parts.clock.after(0, () => work.end(request))
-    else work.send(request)
+    if ('kind' in request) clock.after(0, () => done(request))
+    else sendOnce(request, http, clock, resolve.begin(attempt, done))
   }
 
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
-    const work = this.#begin(attempt, done)
-    this.#parts.clock.after(0, () => work.resume())
-  }
-
-  /** The feed shows a trade whose trader is our wallet. */
-  hint(mint: string, signature: string): void {
-    if (this.#claims.has(signature)) return
-    for (const work of this.#open) if (work.attempt.mint === mint) work.hint(signature)
-  }
-
-  #begin(attempt: Attempt, done: (outcome: Outcome) => void): CloudAttempt {
-    const { http, clock, follow } = this.#parts
-    const work: CloudAttempt = new CloudAttempt(
-      attempt,
-      {
-        http,
-        clock,
-        follow,
-        claim: (signature) => this.#claim(signature, attempt.id),
-        ended: () => this.#open.delete(work),
-      },
-      done,
-    )
-    this.#open.add(work)
-    return work
-  }
-
-  #claim(signature: string, attemptId: string): boolean {
-    const owner = this.#claims.get(signature) ?? attemptId
-    this.#claims.set(signature, owner)
-    for (const oldest of this.#claims.keys()) {
-      if (this.#claims.size <= MOST_CLAIMS) break
-      this.#claims.delete(oldest)
-    }
-    return owner === attemptId
+    this.#parts.resolve.resume(attempt, done)
   }
 
   /** The request, or why there is none. */

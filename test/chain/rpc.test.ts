@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { openRpc, RPC_UNREACHABLE } from '../../src/chain/rpc.ts'
+import { openRpc, openRpcs, RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from '../../src/chain/rpc.ts'
 import type { HttpRequest, HttpResult } from '../../src/core/ports.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { settled } from './scripted-chain.ts'
@@ -28,19 +28,19 @@ const reply =
     body: JSON.stringify({ jsonrpc: '2.0', id, ...body }),
   })
 const result = (value: unknown) => reply({ result: value })
-const open = (urls = [FIRST, SECOND]) =>
-  openRpc({
-    http: async (request) => {
-      requests.push(request)
-      return (answers[request.url] as (id: number) => HttpResult)(JSON.parse(request.body ?? '').id)
-    },
-    clock,
-    urls,
-    pace: (url, method, call) => {
-      paced.push(`${url === FIRST ? 1 : 2} ${method}`)
-      return call()
-    },
-  })
+const parts = (urls = [FIRST, SECOND]): Parameters<typeof openRpc>[0] => ({
+  http: async (request) => {
+    requests.push(request)
+    return (answers[request.url] as (id: number) => HttpResult)(JSON.parse(request.body ?? '').id)
+  },
+  clock,
+  urls,
+  pace: (url, method, call) => {
+    paced.push(`${url === FIRST ? 1 : 2} ${method}`)
+    return call()
+  },
+})
+const open = (urls?: string[]) => openRpc(parts(urls))
 
 test('a call, in its turn', async () => {
   expect(await open()('getSlot', [{ commitment: 'confirmed' }])).toEqual({ ok: true, value: 'first' })
@@ -72,7 +72,6 @@ test.each<[string, (id: number) => HttpResult]>([
   ['answers HTML', () => ({ kind: 'answered', status: 502, headers: {}, body: '<html>' })],
   ['answers another call', () => ({ kind: 'answered', status: 200, headers: {}, body: '{"id":99,"result":1}' })],
   ['answers null', () => ({ kind: 'answered', status: 200, headers: {}, body: 'null' })],
-  ['is behind', reply({ error: { code: -32_016, message: 'Minimum context slot has not been reached' } })],
   ['is ill', reply({ error: { code: -32_005, message: 'Node is behind by 42 slots' } })],
 ])('a provider that %s rests, and the next one is asked', async (_name, bad) => {
   const rpc = open()
@@ -130,4 +129,38 @@ test('when nobody answers it says so, and names no address', async () => {
     expect(JSON.stringify(answer)).not.toMatch(/hush|example/)
   }
   expect(await open([])('getSlot', [])).toMatchObject({ ok: false, code: RPC_UNREACHABLE })
+})
+
+test('a provider that is behind what is asked does not rest: for other calls it is good enough', async () => {
+  const behind = reply({ error: { code: RPC_BEHIND, message: 'Minimum context slot has not been reached' } })
+  const rpc = open()
+  answers[FIRST] = behind
+  expect(await rpc('getBalance', [])).toEqual({ ok: true, value: 'second' })
+  answers[FIRST] = result('first')
+  expect(await rpc('getSlot', [])).toEqual({ ok: true, value: 'first' })
+  answers = { [FIRST]: behind, [SECOND]: behind }
+  expect(await rpc('getBalance', [])).toMatchObject({ ok: false, code: RPC_BEHIND })
+})
+
+test('a provider of another chain is asked nothing but which chain it is', async () => {
+  const rpcs = openRpcs(parts())
+  rpcs.pin('second')
+  expect(await rpcs.each[0]?.('getBalance', [])).toMatchObject({ ok: false, code: RPC_OTHER_CLUSTER })
+  expect(await rpcs.each[0]?.('getBalance', [])).toMatchObject({ ok: false, code: RPC_OTHER_CLUSTER })
+  expect(await rpcs.each[1]?.('getBalance', [])).toEqual({ ok: true, value: 'second' })
+  expect(requests.map(({ url, body }) => [url === FIRST ? 1 : 2, JSON.parse(body ?? '').method])).toEqual([
+    [1, 'getGenesisHash'],
+    [2, 'getGenesisHash'],
+    [2, 'getBalance'],
+  ])
+})
+
+test('one that does not say which chain it is is asked again', async () => {
+  const rpcs = openRpcs(parts([FIRST]))
+  rpcs.pin('first')
+  answers[FIRST] = () => ({ kind: 'lost', reason: 'x' })
+  expect((await rpcs.any('getBalance', [])).ok).toBe(false)
+  answers[FIRST] = result('first')
+  clock.advanceTo(clock.now() + 1_000)
+  expect(await rpcs.any('getBalance', [])).toEqual({ ok: true, value: 'first' })
 })

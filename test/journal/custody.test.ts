@@ -21,7 +21,7 @@ const transaction = (slot: number, more: Partial<WalletTransaction> = {}): Walle
 })
 const watch = (orderNumber: number, baseline: number, progress = ''): Watch => ({
   attempt: attempt(orderNumber, { baseline: { slot: baseline, height: baseline - 9 } }),
-  ...{ ended: progress === '', lostAt: null, bound: null, boundAt: 0, boundSlot: null, signatures: [], progress },
+  ...{ ended: progress === '', lostAt: null, bound: null, boundSlot: null, signatures: [], progress },
 })
 
 test('watches come back until they are over, wallets with what was classified since the oldest watched attempt', async () => {

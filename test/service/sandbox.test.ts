@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { Follower } from '../../src/chain/follow.ts'
-import { openRpc } from '../../src/chain/rpc.ts'
+import { LiveWallet } from '../../src/chain/live-wallet.ts'
+import { openRpcs } from '../../src/chain/rpc.ts'
 import { eventOf, type MarketEvent } from '../../src/core/block.ts'
 import type { Input } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
@@ -64,12 +64,23 @@ function openFeed(rig: Rig, keys: string[], apiKey = rig.apiKeys.standard) {
   return { feed, events, inputs, told }
 }
 
-function openExecutor(rig: Rig) {
+async function openExecutor(rig: Rig) {
   const { http, close } = openHttp()
   closing.push(close)
-  const rpc = openRpc({ http, clock: rig.clock, urls: [rig.rpcUrl], pace: (_url, _method, call) => call() })
-  const follower = new Follower({ rpc, clock: rig.clock, wallet: rig.wallet })
-  closing.push(async () => follower.stop())
+  const { clock, genesisHash: genesis } = rig
+  const wallet = new LiveWallet({
+    rpcs: openRpcs({ http, clock, urls: [rig.rpcUrl], pace: (_url, _method, call) => call() }),
+    ...{ clock, monotonicMs: () => clock.now(), boot: 'b', account: 'a', genesis, wallet: rig.wallet },
+    ...{ lateMs: 120_000, secondOpinionLamports: 1e9, past: { cursor: undefined, transactions: [], watches: [] } },
+    ...{ booked: () => new Map(), write: () => {}, late: () => expect.fail('late') },
+    on: {
+      ...{ gate: () => {}, foreign: () => expect.fail('foreign'), deficit: () => expect.fail('deficit') },
+      ...{ landed: () => {}, notice: () => {}, alarm: () => expect.fail('alarm') },
+    },
+  })
+  closing.push(async () => wallet.stop())
+  wallet.start()
+  await until(rig, () => wallet.baseline() !== null)
   const executor = new CloudExecutor({
     http,
     clock: rig.clock,
@@ -79,15 +90,16 @@ function openExecutor(rig: Rig) {
     maxBuyLamports: () => solToLamports(100),
     sellUnit: () => 'unproved',
     holding: () => undefined,
-    follow: follower.follow,
+    resolve: wallet.resolver,
   })
   const run = async (attempt: Attempt): Promise<Outcome[]> => {
     const outcomes: Outcome[] = []
-    executor.execute(attempt, (outcome) => outcomes.push(outcome))
+    const armed = { ...attempt, baseline: wallet.baseline() }
+    executor.execute(armed, (outcome) => outcomes.push(outcome))
     await until(rig, () => outcomes.some(isEnd), 2)
     return outcomes
   }
-  return { executor, run }
+  return { executor, run, resolver: wallet.resolver }
 }
 
 function isEnd(outcome: Outcome): boolean {
@@ -115,7 +127,7 @@ describe.each(dialects)('dialect %d', (dialect) => {
   test('a buy and a sale of everything fill, provisional and final', async () => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
-    const { run } = openExecutor(rig)
+    const { run } = await openExecutor(rig)
     const armed = { executor: 'cloud' as const, armedAt: rig.clock.now(), slippagePercent: 30 }
     const bought = await run(buyAttempt(MINT, 0.1, armed))
     expect(bought.map(({ kind }) => kind)).toEqual(['acked', 'filled', 'filled'])
@@ -135,7 +147,7 @@ describe.each(dialects)('dialect %d', (dialect) => {
   ])('%s is refused', async (_name, attempt, code) => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
-    const outcomes = await openExecutor(rig).run({ ...attempt, armedAt: rig.clock.now() })
+    const outcomes = await (await openExecutor(rig)).run({ ...attempt, armedAt: rig.clock.now() })
     expect(outcomes).toEqual([expect.objectContaining({ kind: 'refused', code, retry: 'never' })])
   })
 })
@@ -152,7 +164,7 @@ describe('faults', () => {
   test('an answer that is lost after the order was executed: unknown, until the feed shows the trade', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
-    const { executor } = openExecutor(rig)
+    const { executor, resolver } = await openExecutor(rig)
     const { feed, events } = openFeed(rig, [MINT])
     await until(rig, () => feed.state === 'live')
     rig.faults.set({ kind: 'dropAfter' })
@@ -162,7 +174,7 @@ describe('faults', () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown'])
     await until(rig, () => events.length > 0, 1)
     const [trade] = events
-    if (trade?.type === 'trade' && trade.trader === rig.wallet) executor.hint(trade.mint, trade.signature)
+    if (trade?.type === 'trade' && trade.trader === rig.wallet) resolver.hint(trade.mint, trade.signature)
     await until(rig, () => outcomes.some(isEnd), 2)
     expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'filled', 'filled'])
   })
@@ -170,7 +182,7 @@ describe('faults', () => {
   test('a fork takes the transaction back, and it lands again: the final fill is what counts', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
-    const { run } = openExecutor(rig)
+    const { run } = await openExecutor(rig)
     rig.faults.set({ kind: 'fork', slots: 8 })
     const outcomes = await run(buyAttempt(MINT, 0.1, { armedAt: rig.clock.now() }))
     expect(outcomes[0]?.kind).toBe('acked')
@@ -180,7 +192,7 @@ describe('faults', () => {
   test('a transaction that reverts', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
-    const { run } = openExecutor(rig)
+    const { run } = await openExecutor(rig)
     rig.faults.set({ kind: 'reverted' })
     const outcomes = await run(buyAttempt(MINT, 0.1, { armedAt: rig.clock.now() }))
     expect(outcomes.at(-1)).toMatchObject({ kind: 'reverted', final: true })

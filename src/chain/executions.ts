@@ -1,0 +1,125 @@
+import type { Attempt, Fill } from '../core/order.ts'
+import type { Outcome } from '../core/ports.ts'
+import { laneMatch } from './lane-match.ts'
+import type { LandedTransaction } from './transaction.ts'
+import type { WatchList } from './watch-list.ts'
+import type { Watched } from './watched.ts'
+
+export interface ExecutionParts {
+  readonly watches: WatchList
+  readonly wallet: string
+  readonly now: () => number
+  readonly follow: (one: Watched, signature: string) => void
+  /** The answer of the service was wrong. */
+  readonly doubt: (one: Watched, reason: string) => void
+  /** An execution that nobody waits for any more. */
+  readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
+  readonly notice: (text: string) => void
+}
+
+type Reverted = Extract<Outcome, { kind: 'reverted' }>
+
+/** Positive evidence: what was seen of attempts on the chain, from whatever source, and what follows. */
+export class Executions {
+  readonly #parts: ExecutionParts
+
+  constructor(parts: ExecutionParts) {
+    this.#parts = parts
+  }
+
+  /** A transaction of the wallet, as the chain has it: the attempt that made it, '' where none did. */
+  found(transaction: LandedTransaction, final: boolean): string {
+    const { watches, wallet, now, follow, notice } = this.#parts
+    const { signature } = transaction
+    const owner = watches.ownerOf(signature)
+    const match = laneMatch(
+      transaction,
+      wallet,
+      owner === undefined ? watches.all() : [owner],
+      now(),
+      owner !== undefined,
+    )
+    if (match === undefined || !watches.claim(signature, match.watched)) return ''
+    const { watched: one, reading, isWithin } = match
+    if (!isWithin && owner === undefined) notice(`${one.attempt.id}: ${signature} is of another amount than was asked`)
+    if (!final) follow(one, signature)
+    if (reading.kind === 'filled') this.#executed(one, { ...reading.fill, final })
+    else this.#reverted(one, { ...reading, signature, final })
+    return one.attempt.id
+  }
+
+  /** What the chain shows of a signature that may be this attempt's. */
+  told(one: Watched, signature: string, outcome: Outcome): void {
+    const { watches, doubt } = this.#parts
+    const isOwned = watches.ownerOf(signature) === one
+    if (outcome.kind === 'filled' && isLater(one, outcome.fill) && watches.claim(signature, one))
+      this.#executed(one, outcome.fill)
+    else if (!isOwned) one.followed.get(signature)?.()
+    else if (outcome.kind === 'reverted') this.#reverted(one, outcome)
+    else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
+  }
+
+  /** A fork removed what was seen: it may land again, until its bound. */
+  takeBack(one: Watched, reason: string): void {
+    const signature = one.settled || one.attempt.signature
+    Object.assign(one, { settled: '', provisional: undefined, seenAt: null, said: 'unknown' })
+    one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
+  }
+
+  #executed(one: Watched, fill: Fill): void {
+    if (one.final.has(fill.signature)) return
+    if (fill.final) one.final.add(fill.signature)
+    if (one.settled !== '' && one.settled !== fill.signature) {
+      if (fill.final) this.#late(one, fill, 'SERVICE_DUPLICATE')
+    } else if (one.ended) {
+      if (fill.final) this.#late(one, fill, 'LATE_FILL')
+    } else this.#filled(one, fill)
+  }
+
+  #filled(one: Watched, fill: Fill): void {
+    const before = one.provisional
+    if (before !== undefined && differ(before, fill)) this.takeBack(one, 'a fork put it into another block')
+    const isSaid = one.provisional !== undefined && !fill.final
+    Object.assign(one, { settled: fill.signature, provisional: fill, seenAt: fill.slot, said: 'landed' })
+    if (isSaid) return
+    if (fill.final) this.#parts.watches.end(one, 'filled', fill.signature)
+    one.say({ kind: 'filled', fill, final: fill.final })
+  }
+
+  #late(one: Watched, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
+    const { attempt } = one
+    const { signature } = fill
+    if (one.settled === '') {
+      one.settled = signature
+      one.attempt = { ...attempt, state: 'filled', signature, code }
+    }
+    this.#parts.watches.keep(one)
+    this.#parts.late(attempt, fill, code)
+  }
+
+  #reverted(one: Watched, outcome: Reverted): void {
+    const { signature, final } = outcome
+    if (one.ended || one.settled !== '' || one.final.has(signature)) return
+    if (!final && one.said === 'landed') return
+    one.said = 'landed'
+    if (final) {
+      one.final.add(signature)
+      this.#parts.watches.end(one, 'reverted', signature)
+    }
+    one.say(outcome)
+  }
+}
+
+/** An older trade of the same mint and side is no proof. */
+function isLater({ attempt }: Watched, { slot, time }: Fill): boolean {
+  return attempt.baseline === null ? time >= attempt.armedAt - 10_000 : slot > attempt.baseline.slot
+}
+
+function reasonOf(outcome: Outcome): string {
+  if (outcome.kind === 'filled') return 'the service answered with a transaction that is older than the order'
+  return 'reason' in outcome ? outcome.reason : outcome.kind
+}
+
+function differ(one: Fill, other: Fill): boolean {
+  return one.tokens !== other.tokens || one.walletLamports !== other.walletLamports
+}

@@ -1,0 +1,212 @@
+import type { Attempt, Baseline, Fill } from '../core/order.ts'
+import type { Cancel, Clock, JournalRecord, Rpc } from '../core/ports.ts'
+import type { TokenAmount } from '../core/units.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../core/wallet.ts'
+import type { Reading } from './absence.ts'
+import { Audit } from './audit.ts'
+import { readBracket } from './bracket.ts'
+import { ByHand } from './by-hand.ts'
+import { Deficits } from './deficits.ts'
+import { Finder } from './finder.ts'
+import { Follower } from './follow.ts'
+import { FreshHead } from './fresh-head.ts'
+import { Unread } from './read.ts'
+import { Resolver } from './resolver.ts'
+import type { Rpcs } from './rpc.ts'
+import { WalletBook } from './wallet-book.ts'
+
+export interface LiveWalletParts {
+  readonly rpcs: Pick<Rpcs, 'any' | 'each'>
+  readonly clock: Clock
+  readonly monotonicMs: () => number
+  readonly boot: string
+  readonly account: string
+  /** Genesis hash of the chain. */
+  readonly genesis: string
+  /** Public key. */
+  readonly wallet: string
+  /** How long after we hung up a request may still be carried out. */
+  readonly lateMs: number
+  /** The absence of a buy of so much needs the word of a second RPC, where there is one. */
+  readonly secondOpinionLamports: number
+  /** What earlier processes knew. */
+  readonly past: {
+    readonly cursor: WalletCursor | undefined
+    readonly transactions: readonly WalletTransaction[]
+    readonly watches: readonly Watch[]
+  }
+  /** What bots have booked, base units by mint. */
+  readonly booked: () => ReadonlyMap<string, TokenAmount>
+  readonly write: (record: JournalRecord) => void
+  readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
+  readonly on: {
+    /** Whether the state of the wallet is known. */
+    readonly gate: (open: boolean) => void
+    readonly foreign: (row: WalletTransaction) => void
+    readonly deficit: (mint: string, tokens: TokenAmount) => void
+    /** Something of ours landed: the balance has changed. */
+    readonly landed: () => void
+    readonly notice: (text: string) => void
+    /** A person should see it. */
+    readonly alarm: (text: string) => void
+  }
+}
+
+const EVERY_MS = 30_000
+/** While something that was seen is not final. */
+const PROVISIONAL_MS = 10_000
+const SOONEST_MS = 1_000
+const DEFICITS_EVERY_MS = 30_000
+/** Without a reading for so long the state of the wallet counts as unknown. */
+const STALE_MS = 180_000
+const USUAL_BLOCK_MS = 400
+
+/** Our wallet on the chain: what becomes of attempts, and what else happens to it. */
+export class LiveWallet {
+  readonly resolver: Resolver
+  readonly byHand: ByHand
+  readonly #parts: LiveWalletParts
+  readonly #book: WalletBook
+  readonly #audit: Audit
+  readonly #finder: Finder
+  readonly #follower: Follower
+  readonly #head: FreshHead
+  readonly #deficits: Deficits
+  #last: { readonly height: number; readonly at: number } | undefined
+  #blockMs = USUAL_BLOCK_MS
+  #deficitsAt = Number.NEGATIVE_INFINITY
+  #cancelStale: Cancel | undefined
+  #isOpen = false
+  #waits = ''
+
+  constructor(parts: LiveWalletParts) {
+    const { rpcs, clock, wallet, past, on, monotonicMs, boot, lateMs, write, late, account, genesis } = parts
+    this.#parts = parts
+    this.#book = new WalletBook(past.cursor, past.transactions)
+    this.#follower = new Follower({ rpc: rpcs.any, clock, wallet })
+    this.#head = new FreshHead({ rpc: rpcs.any, clock, waits: (reason) => this.#waitsFor(reason) })
+    this.resolver = new Resolver({
+      ...{ clock, monotonicMs, boot, lateMs, wallet, write, late, notice: on.notice },
+      follow: (signature, attempt, done) =>
+        this.#follower.follow(signature, attempt, (outcome) => {
+          done(outcome)
+          if (outcome.kind === 'filled' || outcome.kind === 'reverted') on.landed()
+        }),
+      head: (told) => this.#head.ask(told),
+      wake: () => this.wake(),
+      second: (attempt, bound) => this.#second(attempt, bound),
+    })
+    const { watches } = this.resolver
+    const isTracked = (mint: string): boolean => watches.isTracked(mint) || parts.booked().has(mint)
+    this.#audit = new Audit({
+      ...{ providers: rpcs.each, clock, account, genesis, wallet, write, book: this.#book, isTracked },
+      found: (transaction) => this.resolver.found(transaction, true),
+      oldest: () => watches.oldest(),
+      everyMs: () => this.#everyMs(),
+      on: {
+        read: (reading, provider) => this.#read(reading, provider),
+        foreign: on.foreign,
+        opaque: ({ signature, slot }) =>
+          on.alarm(`slot ${slot}: ${signature} changed the wallet, and nobody can read it`),
+        failed: (reason) => on.notice(`the wallet can not be audited: ${reason}`),
+      },
+    })
+    this.#finder = new Finder({
+      ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
+      until: () => this.#book.cursor?.signature ?? '',
+      found: (transaction) => {
+        if (this.resolver.found(transaction, false) !== '') on.landed()
+      },
+    })
+    this.#deficits = new Deficits({
+      ...{ wallet, booked: parts.booked, isQuiet: (mint) => watches.isQuiet(mint), found: on.deficit },
+    })
+    this.byHand = new ByHand(this.resolver, rpcs.any, wallet)
+    this.resolver.restore(past.watches)
+  }
+
+  /** Once all attempts of earlier processes have been resumed. */
+  start(): void {
+    this.wake()
+  }
+
+  /** Something has become unknown. */
+  wake(): void {
+    this.#finder.wake()
+    this.#audit.wake()
+  }
+
+  stop(): void {
+    this.#audit.stop()
+    this.#finder.stop()
+    this.#follower.stop()
+    this.#head.stop()
+    this.#cancelStale?.()
+  }
+
+  /** The last finalized reading, from memory. */
+  readonly baseline = (): Baseline | null => this.#audit.baseline()
+
+  #read(reading: Reading, provider: Rpc): void {
+    const { clock, on } = this.#parts
+    const now = clock.now()
+    const { height } = reading.head
+    if (this.#last !== undefined && height > this.#last.height)
+      this.#blockMs = Math.min((now - this.#last.at) / (height - this.#last.height), 2 * USUAL_BLOCK_MS)
+    this.#last = { height, at: now }
+    this.#setGate(true)
+    this.#cancelStale?.()
+    this.#cancelStale = clock.after(STALE_MS, () => this.#setGate(false))
+    this.resolver.read(reading)
+    this.#finder.wake()
+    if (reading.gap !== '') on.notice(reading.gap)
+    else if (now - this.#deficitsAt >= DEFICITS_EVERY_MS) {
+      this.#deficitsAt = now
+      void this.#deficits.check(provider, reading.slot)
+    }
+  }
+
+  #setGate(open: boolean): void {
+    if (this.#isOpen === open) return
+    this.#isOpen = open
+    this.#parts.on.gate(open)
+  }
+
+  /** When something may be decided, or every 30 s. */
+  #everyMs(): number {
+    const { watches } = this.resolver
+    const bound = watches.nextBound()
+    const usual = watches.hasProvisional ? PROVISIONAL_MS : EVERY_MS
+    if (bound === undefined || this.#last === undefined) return usual
+    const leftMs = (bound + 1 - this.#last.height) * this.#blockMs
+    return Math.max(SOONEST_MS, Math.min(leftMs, usual))
+  }
+
+  #second({ side, size, baseline }: Attempt, bound: number): Promise<string> | undefined {
+    const { rpcs, secondOpinionLamports } = this.#parts
+    const provider = rpcs.each[1]
+    const isLarge = side === 'buy' && size.kind === 'sol' && size.lamports >= secondOpinionLamports
+    if (!isLarge || provider === undefined || baseline === null) return undefined
+    return this.#agrees(provider, baseline.slot, bound)
+  }
+
+  async #agrees(provider: Rpc, since: number, bound: number): Promise<string> {
+    try {
+      const { head, rows, slot, lamports } = await readBracket(provider, this.#parts.wallet, since)
+      if (head.height <= bound) return 'the second RPC is not that far'
+      const unknown = rows.find(({ signature }) => !this.#book.has(signature))
+      if (unknown !== undefined) return `the second RPC lists ${unknown.signature}, the first does not`
+      return lamports === this.#book.expected(slot) ? '' : 'the second RPC has another balance'
+    } catch (error) {
+      if (error instanceof Unread) return `the second RPC does not answer: ${error.message}`
+      throw error
+    }
+  }
+
+  /** Says once why it waits. */
+  #waitsFor(reason: string): void {
+    if (this.#waits === reason) return
+    this.#waits = reason
+    this.#parts.on.notice(reason)
+  }
+}

@@ -1,0 +1,215 @@
+import type { Attempt } from '../core/order.ts'
+import type { Cancel, Clock, JournalRecord, Outcome } from '../core/ports.ts'
+import type { Watch } from '../core/wallet.ts'
+import { Absence, type AbsenceParts, type Reading, VALID_BLOCKS } from './absence.ts'
+import { type ExecutionParts, Executions } from './executions.ts'
+import type { Head } from './read.ts'
+import type { LandedTransaction } from './transaction.ts'
+import { SILENT_MS, WatchList } from './watch-list.ts'
+import type { Watched } from './watched.ts'
+
+export interface ResolverParts
+  extends Pick<AbsenceParts, 'second' | 'wake' | 'notice'>,
+    Pick<ExecutionParts, 'wallet' | 'late'> {
+  readonly clock: Clock
+  /** Milliseconds since the machine's boot, and which boot that was. */
+  readonly monotonicMs: () => number
+  readonly boot: string
+  /** How long after we hung up a request may still be carried out. */
+  readonly lateMs: number
+  readonly follow: (signature: string, attempt: Attempt, done: (outcome: Outcome) => void) => Cancel
+  /** The head of the chain, not older than the question. */
+  readonly head: (told: (head: Head) => void) => void
+  readonly write: (record: JournalRecord) => void
+}
+
+/** What is learnt of an attempt that is being sent, from whoever talks to the service. */
+export interface Resolution {
+  /** The service gave its signature. */
+  acked(signature: string): void
+  /** The answer is late, or says nothing. */
+  doubt(reason: string, signature?: string): void
+  /** No answer can come any more, and what was sent may still be carried out. */
+  hungUp(): void
+  /** The service said no. */
+  refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
+  /** Not a byte was sent. */
+  unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
+}
+
+/** Signatures from the feed that are looked at for one attempt. */
+const MOST_HINTS = 8
+
+/** Finds out what became of attempts: from positive evidence at confirmed, from absence at finalized; never from a timer, a number of misses
+ *  or the word of the service. An attempt is watched until nothing more can come of it, whatever was thought of it meanwhile. */
+export class Resolver {
+  readonly watches: WatchList
+  readonly #parts: ResolverParts
+  readonly #executions: Executions
+  readonly #absence: Absence
+
+  constructor(parts: ResolverParts) {
+    const { write, clock, wallet, late, notice, second, wake } = parts
+    const watches = new WatchList(write)
+    this.#parts = parts
+    this.watches = watches
+    this.#executions = new Executions({
+      ...{ watches, wallet, late, notice, now: () => clock.now() },
+      follow: (one, signature) => this.#follow(one, signature),
+      doubt: (one, reason) => this.#doubt(one, reason, ''),
+    })
+    this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice })
+  }
+
+  /** What earlier processes watched; before anything is resumed. */
+  restore(watches: readonly Watch[]): void {
+    for (const watch of watches) {
+      const one = this.watches.restore(watch)
+      if (watch.ended && watch.bound === null) this.#boundFromNow(one)
+    }
+  }
+
+  /** An attempt that is about to be sent. */
+  begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution {
+    const one = this.watches.of(attempt)
+    one.done = done
+    return {
+      acked: (signature) => this.#acked(one, signature),
+      doubt: (reason, signature = '') => this.#doubt(one, reason, signature),
+      hungUp: () => this.#hungUp(one),
+      refused: (outcome) => this.#refused(one, outcome),
+      unsent: (outcome) => this.#unsent(one, outcome),
+    }
+  }
+
+  /** Goes on with an attempt that an earlier process sent. Says nothing from inside the call. */
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const one = this.watches.of(attempt)
+    Object.assign(one, { attempt: { ...attempt }, done, ended: false })
+    this.#parts.clock.after(0, () => this.#goOn(one))
+  }
+
+  /** The feed shows a trade of our wallet in this mint: proof, if the chain has it and it is ours; nothing, if not. */
+  hint(mint: string, signature: string): void {
+    if (this.watches.ownerOf(signature) !== undefined) return
+    for (const one of this.watches.all()) {
+      if (one.ended || one.settled !== '' || one.attempt.mint !== mint || one.hints.size >= MOST_HINTS) continue
+      one.hints.add(signature)
+      if (one.isLost) this.#follow(one, signature)
+    }
+  }
+
+  /** A transaction of the wallet, as the chain has it: the attempt that made it, '' where none did. */
+  found(transaction: LandedTransaction, final: boolean): string {
+    return this.#executions.found(transaction, final)
+  }
+
+  /** An audit came to an end: what it did not find may be absent. */
+  read(reading: Reading): void {
+    this.#absence.take(reading)
+  }
+
+  /** A person says that this transaction is this attempt; false where the chain does not say so. */
+  executedBy(one: Watched, transaction: LandedTransaction): boolean {
+    const { signature } = transaction
+    const isNew = this.watches.ownerOf(signature) === undefined
+    if (!this.watches.claim(signature, one)) return false
+    if (this.#executions.found(transaction, true) !== '' && one.settled === signature) return true
+    if (isNew) this.watches.disclaim(signature)
+    return false
+  }
+
+  /** A person says that a held attempt did not execute. Should it turn out to have, that is a late fill. */
+  abandon(one: Watched): void {
+    this.watches.end(one, 'absent')
+    one.say({ kind: 'absent', code: 'RESOLVED' })
+  }
+
+  #goOn(one: Watched): void {
+    const { state, signature } = one.attempt
+    if (state === 'undecided') one.said = 'held'
+    else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
+    if (signature !== '' && this.watches.claim(signature, one)) this.#follow(one, signature)
+    if (state === 'armed') this.#doubt(one, 'an earlier process sent it; its answer is not known', '')
+    // What was seen before is seen again within moments, or a fork has taken it back.
+    if (state === 'landed')
+      this.#parts.head(({ slot }) => {
+        one.seenAt ??= slot
+      })
+    if (one.bound !== null) return
+    if (state === 'acked' || state === 'landed') this.#boundFromNow(one)
+    else this.#hungUp(one)
+  }
+
+  #acked(one: Watched, signature: string): void {
+    this.#boundFromNow(one)
+    if (!this.watches.claim(signature, one)) {
+      this.#doubt(one, 'the service answered with the signature of another order', '')
+      return
+    }
+    if (!one.ended && (one.said === 'nothing' || one.said === 'unknown')) {
+      one.said = 'acked'
+      one.attempt = { ...one.attempt, signature }
+      one.say({ kind: 'acked', signature })
+      this.#parts.clock.after(SILENT_MS, () => {
+        if (one.lack === 'sight') this.#parts.wake()
+      })
+    }
+    this.#follow(one, signature)
+  }
+
+  #doubt(one: Watched, reason: string, signature: string): void {
+    if (one.ended || one.settled !== '' || one.said === 'landed') return
+    const isOwn = signature !== '' && this.watches.claim(signature, one)
+    if (isOwn || !one.isLost) {
+      one.said = 'unknown'
+      one.say({ kind: 'unknown', reason, ...(isOwn && { signature }) })
+    }
+    if (isOwn) this.#follow(one, signature)
+    for (const hint of one.hints) this.#follow(one, hint)
+    this.#parts.wake()
+  }
+
+  /** The wait begins once, whatever happens to this process. */
+  #hungUp(one: Watched): void {
+    const { boot, monotonicMs, clock, lateMs } = this.#parts
+    if (one.bound !== null) return
+    if (one.lostAt?.boot !== boot) one.lostAt = { boot, monotonicMs: monotonicMs() }
+    this.watches.keep(one)
+    const leftMs = Math.max(0, one.lostAt.monotonicMs + lateMs - monotonicMs())
+    clock.after(leftMs, () => this.#boundFromNow(one))
+  }
+
+  #refused(one: Watched, outcome: Extract<Outcome, { kind: 'refused' }>): void {
+    this.#boundFromNow(one)
+    if (one.ended || one.said === 'landed') {
+      this.#parts.notice(`${one.attempt.id}: the service refused what is on the chain`)
+      return
+    }
+    this.watches.end(one, 'refused')
+    one.say(outcome)
+  }
+
+  #unsent(one: Watched, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
+    if (one.ended || one.said === 'landed') return
+    const wasLost = one.isLost
+    one.ended = true
+    this.watches.drop(one)
+    one.say(wasLost ? { kind: 'absent', code: 'UNSENT' } : outcome)
+  }
+
+  /** All that was built by now expires so many blocks after the present head. */
+  #boundFromNow(one: Watched): void {
+    this.#parts.head(({ height }) => {
+      if (one.bound !== null) return
+      one.bound = height + VALID_BLOCKS
+      this.watches.keep(one)
+    })
+  }
+
+  #follow(one: Watched, signature: string): void {
+    if (one.followed.has(signature)) return
+    const told = (outcome: Outcome): void => this.#executions.told(one, signature, outcome)
+    one.followed.set(signature, this.#parts.follow(signature, one.attempt, told))
+  }
+}

@@ -1,0 +1,118 @@
+import type { Attempt } from '../core/order.ts'
+import type { JournalRecord } from '../core/ports.ts'
+import type { Watch } from '../core/wallet.ts'
+import { Watched } from './watched.ts'
+
+/** An acknowledged transaction that is not seen for so long may be another than the service said. */
+export const SILENT_MS = 5_000
+
+/** Every attempt of which something may still come, and whose each transaction is: one transaction fills one attempt. */
+export class WatchList {
+  readonly #byId = new Map<string, Watched>()
+  /** Signature to attempt. */
+  readonly #owners = new Map<string, string>()
+  readonly #write: (record: JournalRecord) => void
+
+  constructor(write: (record: JournalRecord) => void) {
+    this.#write = write
+  }
+
+  restore(watch: Watch): Watched {
+    const one = Watched.of(watch)
+    this.#byId.set(watch.attempt.id, one)
+    for (const signature of watch.signatures) this.claim(signature, one)
+    return one
+  }
+
+  /** The one of this attempt. */
+  of(attempt: Attempt): Watched {
+    const one = this.#byId.get(attempt.id) ?? new Watched(attempt)
+    this.#byId.set(attempt.id, one)
+    return one
+  }
+
+  all(): Watched[] {
+    return [...this.#byId.values()]
+  }
+
+  ownerOf(signature: string): Watched | undefined {
+    return this.#byId.get(this.#owners.get(signature) ?? '')
+  }
+
+  /** False where it is another's. */
+  claim(signature: string, { attempt }: Watched): boolean {
+    const owner = this.#owners.get(signature) ?? attempt.id
+    this.#owners.set(signature, owner)
+    return owner === attempt.id
+  }
+
+  disclaim(signature: string): void {
+    this.#owners.delete(signature)
+  }
+
+  /** Journals it as it is now. */
+  keep(one: Watched): void {
+    this.#write({ kind: 'watch', watch: one.record })
+  }
+
+  /** Nothing more can come of it. */
+  drop(one: Watched): void {
+    const { id } = one.attempt
+    one.unfollow()
+    this.#byId.delete(id)
+    for (const [signature, owner] of this.#owners) if (owner === id) this.#owners.delete(signature)
+    this.#write({ kind: 'watchOver', attemptId: id })
+  }
+
+  end(one: Watched, state: 'filled' | 'refused' | 'reverted' | 'absent', signature = ''): void {
+    one.ended = true
+    one.progress = ''
+    one.attempt = { ...one.attempt, state, ...(signature !== '' && { signature }) }
+    this.keep(one)
+  }
+
+  /** The lowest slot after which transactions still bear on something; Infinity where none do. */
+  oldest(): number {
+    let slot = Number.POSITIVE_INFINITY
+    for (const { ended, attempt } of this.#byId.values())
+      if (!ended) slot = Math.min(slot, attempt.baseline?.slot ?? Number.POSITIVE_INFINITY)
+    return slot
+  }
+
+  /** Age of the youngest of which nothing has been seen although it should have been by now; undefined where there is none. */
+  hunted(now: number): number | undefined {
+    let youngest: number | undefined
+    for (const one of this.#byId.values()) {
+      const ageMs = now - one.attempt.armedAt
+      const isSilent = one.lack === 'sight' && ageMs >= SILENT_MS
+      if (one.isLost || isSilent) youngest = Math.min(youngest ?? ageMs, ageMs)
+    }
+    return youngest
+  }
+
+  /** The height that, once final, decides the next one; undefined where none waits for one. What could not be decided then is looked at
+   *  again as often as everything else. */
+  nextBound(): number | undefined {
+    let next: number | undefined
+    for (const { ended, bound, settled, blocked } of this.#byId.values())
+      if (!ended && settled === '' && bound !== null && blocked.times === 0) next = Math.min(next ?? bound, bound)
+    return next
+  }
+
+  /** Something was seen that is not final. */
+  get hasProvisional(): boolean {
+    for (const { ended, seenAt } of this.#byId.values()) if (!ended && seenAt !== null) return true
+    return false
+  }
+
+  /** No order of this mint is under way. */
+  isQuiet(mint: string): boolean {
+    for (const { attempt, ended } of this.#byId.values()) if (attempt.mint === mint && !ended) return false
+    return true
+  }
+
+  isTracked(mint: string): boolean {
+    for (const { attempt } of this.#byId.values()) if (attempt.mint === mint) return true
+    return false
+  }
+}

@@ -1,0 +1,77 @@
+import assert from '../core/assert.ts'
+import type { Attempt, Fill } from '../core/order.ts'
+import type { Cancel, Outcome } from '../core/ports.ts'
+import type { Watch } from '../core/wallet.ts'
+
+/** What an attempt still lacks, and so how likely a transaction in its lane is its own. */
+export type Lack = 'answer' | 'sight' | 'execution' | 'nothing'
+
+/** An attempt from the moment it is sent until nothing more can come of it. */
+export class Watched {
+  attempt: Attempt
+  /** Takes what becomes of it; nobody, once it has ended. */
+  done: ((outcome: Outcome) => void) | undefined
+  ended = false
+  /** The last thing that was said, where that was no end. */
+  said: 'nothing' | 'acked' | 'unknown' | 'landed' | 'held' = 'nothing'
+  lostAt: Watch['lostAt'] = null
+  bound: number | null = null
+  boundSlot: number | null = null
+  /** The transaction that executed it, as far as is known; '' while none is. */
+  settled = ''
+  /** That execution as last told, while it is not final. */
+  provisional: Fill | undefined
+  /** Once the chain is final up to this slot, what was seen of it must be among what is final; null where nothing was seen. */
+  seenAt: number | null = null
+  /** Its transactions whose end is known. */
+  readonly final = new Set<string>()
+  readonly followed = new Map<string, Cancel>()
+  /** Trades of our wallet that the feed showed while the answer was out. */
+  readonly hints = new Set<string>()
+  /** Why it could not be proved dead, and how often in a row. */
+  blocked = { reason: '', times: 0 }
+  /** What another provider says of its absence. */
+  second: { asked: boolean; agrees: boolean; reason: string } = { asked: false, agrees: false, reason: '' }
+  progress = ''
+
+  constructor(attempt: Attempt) {
+    this.attempt = { ...attempt }
+  }
+
+  /** As the journal kept it: ended, unless somebody goes on with it. */
+  static of({ attempt, lostAt, bound, boundSlot, signatures, progress }: Watch): Watched {
+    const watched = new Watched(attempt)
+    Object.assign(watched, { lostAt, bound, boundSlot, progress, ended: true })
+    if (attempt.state === 'filled') watched.settled = attempt.signature
+    for (const signature of signatures) watched.final.add(signature)
+    return watched
+  }
+
+  get record(): Watch {
+    const { attempt, ended, lostAt, bound, boundSlot, progress } = this
+    return { attempt, ended, lostAt, bound, boundSlot, signatures: [...this.final], progress }
+  }
+
+  get lack(): Lack {
+    if (this.settled !== '') return 'nothing'
+    if (this.ended) return 'execution'
+    return this.said === 'acked' ? 'sight' : 'answer'
+  }
+
+  /** Its answer is lost, and nothing of it has been seen. */
+  get isLost(): boolean {
+    return !this.ended && this.settled === '' && (this.said === 'unknown' || this.said === 'held')
+  }
+
+  say(outcome: Outcome): void {
+    const { done } = this
+    assert(done !== undefined, `nobody waits for ${this.attempt.id}`)
+    if (this.ended) this.done = undefined
+    done(outcome)
+  }
+
+  unfollow(): void {
+    for (const cancel of this.followed.values()) cancel()
+    this.followed.clear()
+  }
+}

@@ -1,0 +1,115 @@
+import { LiveWallet } from './chain/live-wallet.ts'
+import { WalletReader } from './chain/wallet.ts'
+import type { Config } from './config/config.ts'
+import { accountOf } from './core/account.ts'
+import type { Input } from './core/messages.ts'
+import type { Clock, Journal } from './core/ports.ts'
+import { lamports } from './core/units.ts'
+import type { Recovered } from './journal/recovery.ts'
+import { budgetedRpcs, genesisOf } from './rpc-access.ts'
+import type { Gateway } from './runtime/gateway.ts'
+import type { Log } from './runtime/log.ts'
+import { bootId, monotonicMs } from './runtime/system-clock.ts'
+import type { openHttp } from './service/http.ts'
+import type { ServiceAccess } from './service-access.ts'
+import type { Tally } from './tally.ts'
+
+export interface ChainParts {
+  readonly config: Config
+  readonly service: ServiceAccess
+  readonly clock: Clock
+  readonly journal: Journal
+  readonly tally: Tally
+  readonly past: Recovered
+  readonly log: Log
+  /** Somebody may trade. */
+  readonly live: boolean
+  readonly post: (input: Input) => void
+}
+
+/** The chain, and the one wallet that live bots trade with. */
+export class LiveChain {
+  /** Of that wallet. */
+  readonly account: string
+  readonly genesis: string
+  readonly wallet: LiveWallet
+  readonly #balance: WalletReader
+  readonly #post: (input: Input) => void
+  #gateway: Gateway | undefined
+
+  constructor(parts: ChainParts, rpcs: ReturnType<typeof budgetedRpcs>, genesis: string) {
+    const { config, service, clock, journal, tally, past, log, post } = parts
+    const { wallet } = service
+    const { id } = accountOf('live', service.host, genesis, wallet)
+    const known = past.wallets.find(({ cursor }) => cursor.account === id && cursor.genesis === genesis)
+    this.account = id
+    this.genesis = genesis
+    this.#post = post
+    this.#balance = new WalletReader({
+      ...{ rpc: rpcs.any, clock, wallet },
+      read: (balance, slot) => post({ kind: 'wallet', account: id, lamports: lamports(balance), slot }),
+    })
+    this.wallet = new LiveWallet({
+      ...{ rpcs, clock, monotonicMs, boot: bootId(), account: id, genesis, wallet, lateMs: config.service.lateMs },
+      secondOpinionLamports: config.chain.secondOpinionLamports,
+      past: {
+        cursor: known?.cursor,
+        transactions: known?.transactions ?? [],
+        watches: past.watches.filter(({ attempt }) => attempt.account === id),
+      },
+      booked: () => tally.booked,
+      write: (record) => journal.write(record),
+      late: (attempt, fill, code) => this.#gateway?.late(attempt, fill, code),
+      on: {
+        gate: (open) => {
+          if (open) log.info(this.wallet.baseline(), 'audit: the wallet is read; the gate is open, entries may go')
+          else log.error('audit: no RPC has told the state of the wallet for 3 minutes; entries wait, full exits go')
+          post({ kind: 'gate', account: id, open })
+        },
+        foreign: ({ signature, lamports }) => post({ kind: 'foreign', account: id, signature, lamports }),
+        deficit: (mint, tokens) => post({ kind: 'deficit', account: id, mint, tokens }),
+        landed: () => this.#balance.refresh(),
+        notice: (text) => log.info(`chain: ${text}`),
+        alarm: (text) => log.error(`chain: ${text}`),
+      },
+    })
+  }
+
+  attach(gateway: Gateway): void {
+    this.#gateway = gateway
+  }
+
+  /** Once what earlier processes left has been taken up. */
+  start(): void {
+    this.#balance.start()
+    this.wallet.start()
+  }
+
+  /** The tokens that the wallet holds of a mint become this bot's. */
+  adopt(bot: string, mint: string, holding: { tokens: bigint; decimals: number }): void {
+    this.#post({ kind: 'adopt', account: this.account, bot, mint, ...holding })
+  }
+
+  stop(): void {
+    this.#balance.stop()
+    this.wallet.stop()
+  }
+}
+
+/** Reaches the chain; undefined where nobody is to trade. Without an answer it goes on where the journal knows the chain. Throws a
+ *  SluiceError where it is not known which chain it is, or it is another one than configured. */
+export async function reachChain(
+  parts: ChainParts,
+  http: ReturnType<typeof openHttp>['http'],
+): Promise<LiveChain | undefined> {
+  const { config, service, clock, live, past, log } = parts
+  if (!live || service.rpc.length === 0) return undefined
+  const rpcs = budgetedRpcs(service.rpc, http, clock)
+  const mine = past.wallets.filter(({ cursor: { account, genesis } }) => {
+    return account === accountOf('live', service.host, genesis, service.wallet).id
+  })
+  const known = mine.length === 1 ? mine[0]?.cursor.genesis : undefined
+  const { genesis, answers } = await genesisOf(rpcs, config.chain.cluster, known)
+  if (answers === 0) log.error('no RPC answers: entries wait, full exits go')
+  return new LiveChain(parts, rpcs, genesis)
+}

@@ -1,0 +1,279 @@
+import { LiveWallet } from '../../src/chain/live-wallet.ts'
+import type { Resolution } from '../../src/chain/resolver.ts'
+import type { Attempt, Fill } from '../../src/core/order.ts'
+import type { JournalRecord, Outcome, Rpc, RpcResult } from '../../src/core/ports.ts'
+import { lamports, solToLamports, type TokenAmount } from '../../src/core/units.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../../src/core/wallet.ts'
+import { tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
+import type { Ledger } from '../../src/sandbox/ledger.ts'
+import { transferProgram } from '../../src/sandbox/program.ts'
+import { forgetfulRecords } from '../../src/sandbox/records.ts'
+import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
+import { RpcError } from '../../src/sandbox/rpc-params.ts'
+import { SmallLedger } from '../../src/sandbox/small-ledger.ts'
+import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { TRADE_PROGRAM, type TradeData, TradeProgram } from '../../src/sandbox/trade-program.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { MINT, StillMarket } from '../sandbox/still-market.ts'
+import { buyAttempt, sellAttempt } from '../support/attempts.ts'
+import { settled } from './scripted-chain.ts'
+
+export { MINT } from '../sandbox/still-market.ts'
+
+export const SLOT_MS = 400
+export const WALLET = walletAddress(Buffer.alloc(32, 7))
+export const STRANGER = walletAddress(Buffer.alloc(32, 8))
+const ACCOUNT = 'live|test|chain|wallet'
+
+/** Stands before a node: gives another answer, or throws the number of an error. */
+export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
+
+export interface Late {
+  readonly attempt: Attempt
+  readonly fill: Fill
+  readonly code: string
+}
+
+/** A wallet that is watched on a chain of its own: the real ledger and its RPC, in process and on simulated time. A process may die and a
+ *  new one go on from what it wrote. */
+export class WalletRig {
+  readonly clock = new SimulatedClock(1_700_000_000_000)
+  readonly market = new StillMarket(() => {})
+  readonly ledger: Ledger
+  readonly calls: [method: string, params: readonly unknown[]][] = []
+  readonly records: JournalRecord[] = []
+  readonly late: Late[] = []
+  readonly foreign: WalletTransaction[] = []
+  readonly deficits: [mint: string, tokens: TokenAmount][] = []
+  readonly gate: boolean[] = []
+  readonly notices: string[] = []
+  readonly alarms: string[] = []
+  /** Of the first node, and of the second where there is one. */
+  faults: (Fault | undefined)[] = []
+  booked = new Map<string, TokenAmount>()
+  boot = 'boot 1'
+  /** Monotonic time less the clock's. */
+  monotonicAhead = 0
+  wallet!: LiveWallet
+  readonly #outcomes = new Map<string, Outcome[]>()
+  readonly #nodes: number
+  #orders = 0
+  #life = 0
+
+  constructor(nodes = 1) {
+    this.#nodes = nodes
+    this.ledger = new SmallLedger({
+      ...{ clock: this.clock, records: forgetfulRecords(), seed: 1, entropy: 'test' },
+      programs: { [TRADE_PROGRAM]: new TradeProgram(this.market, () => {}), transfer: transferProgram },
+      funds: { [WALLET]: solToLamports(10), [STRANGER]: solToLamports(10) },
+    })
+    this.open()
+  }
+
+  /** A process, with what earlier ones wrote. */
+  open(): void {
+    const life = ++this.#life
+    const methods = rpcMethods(this.ledger)
+    const each = Array.from({ length: this.#nodes }, (_, node) => this.#node(methods, node))
+    const { clock } = this
+    this.wallet = new LiveWallet({
+      rpcs: { any: each[0] as Rpc, each },
+      clock: { now: () => clock.now(), after: (ms, run) => clock.after(ms, () => life === this.#life && run()) },
+      monotonicMs: () => clock.now() + this.monotonicAhead,
+      boot: this.boot,
+      account: ACCOUNT,
+      genesis: this.ledger.genesisHash,
+      wallet: WALLET,
+      lateMs: 120_000,
+      secondOpinionLamports: solToLamports(1),
+      past: this.past(),
+      booked: () => this.booked,
+      write: (record) => void (life === this.#life && this.records.push(structuredClone(record))),
+      late: (attempt, fill, code) => void (life === this.#life && this.late.push({ attempt, fill, code })),
+      on: {
+        gate: (open) => this.gate.push(open),
+        foreign: (row) => this.foreign.push(row),
+        deficit: (mint, tokens) => this.deficits.push([mint, tokens]),
+        landed: () => {},
+        notice: (text) => this.notices.push(text),
+        alarm: (text) => this.alarms.push(text),
+      },
+    })
+  }
+
+  /** What the journal has. */
+  past(): { cursor: WalletCursor | undefined; transactions: WalletTransaction[]; watches: Watch[] } {
+    const watches = new Map<string, Watch>()
+    const transactions = new Map<string, WalletTransaction>()
+    let cursor: WalletCursor | undefined
+    for (const record of this.records) {
+      if (record.kind === 'watch') watches.set(record.watch.attempt.id, record.watch)
+      if (record.kind === 'watchOver') watches.delete(record.attemptId)
+      if (record.kind !== 'wallet') continue
+      cursor = record.cursor
+      for (const row of record.transactions) transactions.set(row.signature, row)
+    }
+    return { cursor, transactions: [...transactions.values()], watches: [...watches.values()] }
+  }
+
+  /** The process dies; the next one goes on with these attempts. */
+  async crash(...attempts: Attempt[]): Promise<void> {
+    this.wallet.stop()
+    this.open()
+    for (const attempt of attempts)
+      this.wallet.resolver.resume(attempt, (outcome) => this.#outcomes.get(attempt.id)?.push(outcome))
+    this.wallet.start()
+    await this.pass(0)
+  }
+
+  /** The audit has read the wallet. */
+  async ready(): Promise<this> {
+    this.wallet.start()
+    await this.pass(1_000)
+    return this
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.clock.now() + ms
+    await settled()
+    while (this.clock.nextAt() <= until) {
+      this.clock.advanceTo(this.clock.nextAt())
+      await settled()
+    }
+    this.clock.advanceTo(until)
+    await settled()
+  }
+
+  slots(count: number): Promise<void> {
+    return this.pass(count * SLOT_MS)
+  }
+
+  /** Slots until it is true; how many that took. */
+  async until(isTrue: () => boolean, most: number): Promise<number> {
+    for (let count = 0; count <= most; count++) {
+      if (isTrue()) return count
+      await this.slots(1)
+    }
+    throw new Error(`not within ${most} slots: ${isTrue}; notices: ${this.notices.slice(-5).join(' | ')}`)
+  }
+
+  buy(sol = 0.1, more: Partial<Attempt> = {}): Attempt {
+    return buyAttempt(MINT, sol, this.#armed(more))
+  }
+
+  sell(more: Partial<Attempt> = {}): Attempt {
+    return sellAttempt(MINT, this.#armed(more))
+  }
+
+  /** What the resolver is told of an attempt; `kinds` says what it answers. */
+  send(attempt: Attempt): Resolution {
+    const outcomes: Outcome[] = []
+    this.#outcomes.set(attempt.id, outcomes)
+    return this.wallet.resolver.begin(attempt, (outcome) => outcomes.push(outcome))
+  }
+
+  /** Sent, and its answer lost. */
+  lose(attempt: Attempt): Resolution {
+    const resolution = this.send(attempt)
+    resolution.doubt('ECONNRESET')
+    resolution.hungUp()
+    return resolution
+  }
+
+  outcomes(attempt: Attempt): readonly Outcome[] {
+    return this.#outcomes.get(attempt.id) ?? []
+  }
+
+  kinds(attempt: Attempt): string {
+    return this.outcomes(attempt)
+      .map((one) => ('final' in one ? `${one.kind}${one.final ? '!' : '?'}` : one.kind))
+      .join(' ')
+  }
+
+  /** The service trades: its transaction lands after so many slots. */
+  trade(side: 'buy' | 'sell' = 'buy', more: Partial<TradeData> = {}, afterSlots = 2): string {
+    const data: TradeData = {
+      ...{ side, wallet: WALLET, mint: MINT, exact: side === 'buy' ? 'in' : 'out', lamports: side === 'buy' ? 1e8 : 0 },
+      ...{ tokens: side === 'buy' ? 0n : this.held(), serviceFeeBps: 0, slippagePercent: 10, priorityFeeSol: 0 },
+      ...{ opens: false, closes: false, fails: false, ...more },
+    }
+    const transaction = { payer: WALLET, instruction: { program: TRADE_PROGRAM, data }, priorityFeeLamports: 0 }
+    return this.ledger.submit(transaction, afterSlots)
+  }
+
+  transfer(from: string, to: string, sol: number, afterSlots = 2): string {
+    const data = { from, to, lamports: solToLamports(sol) }
+    const transaction = { payer: from, instruction: { program: 'transfer', data }, priorityFeeLamports: 0 }
+    return this.ledger.submit(transaction, afterSlots)
+  }
+
+  held(): bigint {
+    const account = this.ledger.account(tokenAccountAddress(WALLET, MINT), 'processed')
+    return (account && decodeTokenAccount(account.data)?.amount) ?? 0n
+  }
+
+  /** Of everything that was classified: class by signature. */
+  classes(): Record<string, string> {
+    return Object.fromEntries(this.past().transactions.map((row) => [row.signature, row.class]))
+  }
+
+  progress(attempt: Attempt): string {
+    return this.past().watches.find((watch) => watch.attempt.id === attempt.id)?.progress ?? ''
+  }
+
+  #armed(more: Partial<Attempt>): Partial<Attempt> {
+    const orderId = `o${++this.#orders}`
+    const common = { id: `${orderId}.1`, orderId, account: ACCOUNT, executor: 'cloud' as const }
+    return { ...common, armedAt: this.clock.now(), baseline: this.wallet.baseline(), ...more }
+  }
+
+  #node(methods: ReturnType<typeof rpcMethods>, node: number): Rpc {
+    return async (method, params): Promise<RpcResult> => {
+      this.calls.push([method, params])
+      const honest = (): unknown => methods[method]?.([...params])
+      try {
+        const fault = this.faults[node]
+        const value = fault === undefined ? honest() : fault(method, params, honest)
+        return { ok: true, value: structuredClone(value ?? null) }
+      } catch (error) {
+        if (typeof error === 'number') return { ok: false, code: error, message: `fault ${error}` }
+        if (!(error instanceof RpcError)) throw error
+        return { ok: false, code: error.code, message: error.message }
+      }
+    }
+  }
+}
+
+/** A node that is so many slots behind: it answers as the chain was then. To be made before what it is to be asked about. */
+export function lagging(rig: WalletRig, slots: () => number): Fault {
+  const heights = new Map<number, number>()
+  const balances: [slot: number, lamports: number][] = []
+  const note = (): void => {
+    const { slot, height } = rig.ledger.head('processed')
+    heights.set(slot, height)
+    balances.push([slot, rig.ledger.account(WALLET, 'processed')?.lamports ?? 0])
+  }
+  note()
+  rig.ledger.onBlock(note)
+  const head = (commitment: unknown): number => {
+    const { slot } = rig.ledger.head((commitment ?? 'finalized') as 'finalized')
+    for (let at = slot - slots(); at > slot - slots() - 50; at--) if (heights.has(at)) return at
+    return balances[0]?.[0] ?? slot
+  }
+  return (method, params, honest) => {
+    const options = (params.at(-1) ?? {}) as { commitment?: unknown; minContextSlot?: number }
+    const slot = head(options.commitment)
+    if ((options.minContextSlot ?? 0) > slot) throw -32_016
+    if (method === 'getEpochInfo') return { absoluteSlot: slot, blockHeight: heights.get(slot) }
+    if (method === 'getBalance')
+      return { context: { slot }, value: balances.findLast(([at]) => at <= slot)?.[1] ?? solToLamports(10) }
+    const answer = honest() as { slot: number }[] & { slot?: number } & { value?: ({ slot: number } | null)[] }
+    if (method === 'getSignaturesForAddress') return answer.filter((row) => row.slot <= slot)
+    if (method === 'getTransaction') return (answer?.slot ?? 0) > slot ? null : answer
+    if (method === 'getSignatureStatuses')
+      return { ...answer, value: answer.value?.map((row) => ((row?.slot ?? 0) > head('processed') ? null : row)) }
+    return answer
+  }
+}
+
+export const fee = lamports(5_000)
