@@ -7,7 +7,12 @@ const LONGEST = { symbol: 32, name: 128, description: 1_000, url: 500 } as const
 /** No text field of a record is longer (a signature has 88 characters); the frame does not fit then. */
 const LONGEST_TEXT = 128
 
-const KNOWN = new Set<string>([...NUMBER_FIELDS, ...TEXT_FIELDS, 'symbol', 'name', 'metadata'])
+/** Where a field goes; those that only become details go nowhere. */
+const PLACES = new Map<string, { readonly isText: boolean; readonly index: number } | undefined>([
+  ...NUMBER_FIELDS.map((name, index) => [name, { isText: false, index }] as const),
+  ...TEXT_FIELDS.map((name, index) => [name, { isText: true, index }] as const),
+  ...['symbol', 'name', 'metadata'].map((name) => [name, undefined] as const),
+])
 
 const encoder = new TextEncoder()
 /** Texts of the record being read, one after the other. */
@@ -16,20 +21,22 @@ const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
 /** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any real one. */
 export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Frame): boolean {
   frame.clear(texts)
-  NUMBER_FIELDS.forEach((name, index) => {
-    const value = ownValue(record, name)
-    if (typeof value === 'number') frame.numbers[index] = value
-  })
   let at = 0
-  for (let index = 0; index < TEXT_FIELDS.length; index++) {
-    const text = ownValue(record, TEXT_FIELDS[index] as string)
-    if (typeof text !== 'string') continue
-    if (text.length > LONGEST_TEXT) return false
+  for (const name of Object.keys(record)) {
+    const place = PLACES.get(name)
+    if (place === undefined) {
+      if (!PLACES.has(name)) frame.unknownFields++
+      continue
+    }
+    const { isText, index } = place
+    const value = record[name]
+    if (typeof value === 'number' && !isText) frame.numbers[index] = value
+    if (typeof value !== 'string' || !isText) continue
+    if (value.length > LONGEST_TEXT) return false
     frame.starts[index] = at
-    at += encoder.encodeInto(text, texts.bytes.subarray(at)).written
+    at += encoder.encodeInto(value, texts.bytes.subarray(at)).written
     frame.ends[index] = at
   }
-  for (const name of Object.keys(record)) if (!KNOWN.has(name)) frame.unknownFields++
   if (record.type === 'newToken') frame.details = detailsOf(record)
   return true
 }

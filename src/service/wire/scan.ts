@@ -1,6 +1,6 @@
 import { type Bytes, bytesOf, endOfText, tailOf, wordsOf } from './bytes.ts'
 import { longDecimal, shortDecimal } from './decimal.ts'
-import { type Frame, NUMBER_FIELDS, TEXT_FIELDS } from './frame.ts'
+import { type Frame, NUMBER_FIELDS, TEXT, TEXT_FIELDS } from './frame.ts'
 
 const QUOTE = 34
 const COMMA = 44
@@ -9,6 +9,7 @@ const DOT = 46
 const ZERO = 48
 const NINE = 57
 const COLON = 58
+const LETTER_N = 110
 const BRACE = 123
 const BRACE_END = 125
 /** The word `null`. */
@@ -100,7 +101,12 @@ export class Scanner {
     const end = endOfText(this.#source, at + 1, this.#limit)
     frame.starts[field.index] = at + 1
     frame.ends[field.index] = end
-    return end < 0 ? -1 : end + 1
+    return end < 0 || this.#isNewToken(field, at + 1) ? -1 : end + 1
+  }
+
+  /** Its texts are kept, so that JSON.parse has to read it anyway. */
+  #isNewToken(field: Field, at: number): boolean {
+    return field.index === TEXT.type && this.#source.bytes[at] === LETTER_N
   }
 
   /** The place after a value that nobody reads, or -1. */
