@@ -13,19 +13,18 @@ export interface ExitRules {
 
 /** Why a position has to be sold at `price`, or undefined. Stop-loss before trailing before take-profit. */
 export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
-  const change = (price / averagePrice - 1) * 100
-  if (rules.stopLossPercent !== undefined && change <= -rules.stopLossPercent)
-    return `stop-loss: ${percent(change)} from the average price`
-  if (rules.trailingPercent !== undefined) {
-    const fall = (price / highPrice - 1) * 100
-    if (fall <= -rules.trailingPercent)
-      return `trailing stop: ${percent(fall)} from the high, ${percent(change)} from the average price`
-  }
-  if (rules.takeProfitPercent !== undefined && change >= rules.takeProfitPercent)
-    return `take-profit: ${percent(change)} on the average price`
+  const { stopLossPercent, trailingPercent, takeProfitPercent } = rules
+  if (stopLossPercent !== undefined && price <= averagePrice * (1 - stopLossPercent / 100))
+    return `stop-loss: ${percent(price / averagePrice)} from the average price`
+  if (trailingPercent !== undefined && price <= highPrice * (1 - trailingPercent / 100))
+    return `trailing stop: ${percent(price / highPrice)} from the high, ${percent(price / averagePrice)} from the average price`
+  // What was had for nothing is in profit at any price; that is no reason to sell it.
+  if (takeProfitPercent !== undefined && averagePrice > 0 && price >= averagePrice * (1 + takeProfitPercent / 100))
+    return `take-profit: ${percent(price / averagePrice)} on the average price`
   return undefined
 }
 
-function percent(value: number): string {
+function percent(ratio: number): string {
+  const value = (ratio - 1) * 100
   return `${value > 0 ? '+' : ''}${value.toFixed(1)} %`
 }

@@ -128,7 +128,8 @@ export class LiveBlock implements Block {
 }
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+// A mark at the start of a stranger's text is part of it.
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Strings as they came, one after the other: signature, trader, details as JSON. */
 export class ArenaTexts implements Texts {

@@ -1,0 +1,264 @@
+import { describe, expect, it } from 'vitest'
+import { dueExit, type ExitRules } from '../../src/core/exits.ts'
+import { NO_MONEY, type Timer } from '../../src/core/money.ts'
+import type { Order } from '../../src/core/order.ts'
+import { newPosition } from '../../src/core/position.ts'
+import {
+  BASE_FEE,
+  checkLimits,
+  checkRanges,
+  sellCost,
+  solThisHour,
+  TOKEN_ACCOUNT_RENT,
+  worstCost,
+} from '../../src/core/risk.ts'
+import { lamports, solToLamports } from '../../src/core/units.ts'
+import { botSettings, fillOf, MINT, NO_LIMITS, orders, startInput } from '../support/engine-rig.ts'
+import { TalkingBot } from '../support/talking-bot.ts'
+
+const reason = 'told to'
+const HOUR = 3_600_000
+const DAY = 86_400_000
+const money = (buys: [time: number, sol: number][] = []) => ({
+  ...{ bot: 'b', account: 'a', status: 'active' as const, state: null, day: 0 },
+  buys: buys.map(([time, sol]) => ({ time, lamports: solToLamports(sol) })),
+  ...{ dayRealizedLamports: lamports(0), dayStartUnrealizedLamports: lamports(0) },
+})
+
+describe('limits', () => {
+  const sol = solToLamports
+  const none = { openPositions: 0, newPosition: true, mintLamports: 0, dayLamports: 0 }
+  const tables: [name: string, limits: object, buys: [number, number][], exposure: object, code: string | undefined][] =
+    [
+      ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, [], {}, undefined],
+      ['an order one lamport above', { maxLamportsPerOrder: lamports(99_999_999) }, [], {}, 'ORDER_LIMIT'],
+      ['an hour that it fills', { maxLamportsPerHour: sol(0.3) }, [[HOUR, 0.2]], {}, undefined],
+      ['an hour that it overflows', { maxLamportsPerHour: sol(0.3) }, [[HOUR, 0.21]], {}, 'HOUR_LIMIT'],
+      ['a buy of 60 minutes ago', { maxLamportsPerHour: sol(0.1) }, [[0, 5]], {}, undefined],
+      ['a buy of a millisecond less', { maxLamportsPerHour: sol(0.1) }, [[1, 5]], {}, 'HOUR_LIMIT'],
+      ['the last position', { maxOpenPositions: 2 }, [], { openPositions: 1 }, undefined],
+      ['one position too many', { maxOpenPositions: 2 }, [], { openPositions: 2 }, 'POSITIONS_LIMIT'],
+      ['more of a position', { maxOpenPositions: 2 }, [], { openPositions: 2, newPosition: false }, undefined],
+      ['a mint up to its bound', { maxLamportsPerMint: sol(0.2) }, [], { mintLamports: sol(0.1) }, undefined],
+      ['a mint beyond it', { maxLamportsPerMint: sol(0.2) }, [], { mintLamports: sol(0.1) + 1 }, 'MINT_LIMIT'],
+      ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, [], { dayLamports: -sol(0.5) + 1 }, undefined],
+      ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, [], { dayLamports: -sol(0.5) }, 'LOSS_LIMIT'],
+    ]
+  it.each(tables)('%s', (_name, limits, buys, exposure, code) => {
+    const veto = checkLimits(sol(0.1), HOUR, { ...NO_LIMITS, ...limits }, money(buys), { ...none, ...exposure })
+    expect(veto?.code).toBe(code)
+  })
+
+  it('of the hour slide: what is older is forgotten, what is younger counts', () => {
+    const bot = money([
+      [0, 1],
+      [1, 2],
+      [HOUR, 4],
+    ])
+    expect(solThisHour(bot, HOUR - 1)).toBe(sol(7))
+    expect(solThisHour(bot, HOUR)).toBe(sol(6))
+    expect(bot.buys).toHaveLength(2)
+    expect(solThisHour(bot, 3 * HOUR)).toBe(0)
+    expect(bot.buys).toEqual([])
+  })
+})
+
+describe('ranges', () => {
+  const { plan } = startInput([])
+  const tables: [name: string, sol: number, orders: object, code: string | undefined][] = [
+    ['the least buy', 0.001, {}, undefined],
+    ['less', 0.000_999_999, {}, 'AMOUNT_RANGE'],
+    ['the most that the plan takes', 100, {}, undefined],
+    ['more', 100.000_000_001, {}, 'AMOUNT_RANGE'],
+    ['slippage 0.1', 1, { slippagePercent: 0.1 }, undefined],
+    ['slippage below', 1, { slippagePercent: 0.09 }, 'SLIPPAGE_RANGE'],
+    ['slippage 50', 1, { slippagePercent: 50 }, undefined],
+    ['slippage above', 1, { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
+    ['slippage NaN', 1, { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
+    ['the least fee', 1, { priorityFeeLamports: lamports(10_000) }, undefined],
+    ['less', 1, { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
+    ['the highest fee', 1, { priorityFeeLamports: lamports(10_000_000) }, undefined],
+    ['more', 1, { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
+  ]
+  it.each(tables)('%s', (_name, sol, more, code) => {
+    expect(
+      checkRanges(solToLamports(sol), { slippagePercent: 5, priorityFeeLamports: null, ...more }, plan)?.code,
+    ).toBe(code)
+  })
+
+  it('the worst cost of a buy and of a sale', () => {
+    expect(worstCost(solToLamports(1), 10, lamports(50_000))).toBe(
+      1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT,
+    )
+    expect(worstCost(lamports(3), 0, lamports(0))).toBe(4 + BASE_FEE + TOKEN_ACCOUNT_RENT) // rounded up
+    expect(sellCost(null)).toBe(10_000_000 + BASE_FEE)
+  })
+})
+
+describe('exits', () => {
+  const all: ExitRules = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 10 }
+  const tables: [
+    name: string,
+    rules: ExitRules,
+    average: number,
+    high: number,
+    price: number,
+    why: string | undefined,
+  ][] = [
+    ['stop-loss at its level', { stopLossPercent: 20 }, 1, 1, 0.8, 'stop-loss: -20.0 % from the average price'],
+    ['stop-loss above it', { stopLossPercent: 20 }, 1, 1, 0.800_001, undefined],
+    ['take-profit at its level', { takeProfitPercent: 50 }, 1, 1, 1.5, 'take-profit: +50.0 % on the average price'],
+    ['take-profit below it', { takeProfitPercent: 50 }, 1, 1, 1.499_999, undefined],
+    [
+      'trailing at its level',
+      { trailingPercent: 50 },
+      1,
+      4,
+      2,
+      'trailing stop: -50.0 % from the high, +100.0 % from the average price',
+    ],
+    ['trailing above it', { trailingPercent: 50 }, 1, 4, 2.000_001, undefined],
+    ['stop-loss before trailing', all, 1, 1, 0.5, 'stop-loss: -50.0 % from the average price'],
+    [
+      'trailing before take-profit',
+      all,
+      1,
+      10,
+      2,
+      'trailing stop: -80.0 % from the high, +100.0 % from the average price',
+    ],
+    ['no exits', {}, 1, 10, 0.001, undefined],
+    ['what was had for nothing', { stopLossPercent: 20, takeProfitPercent: 50 }, 0, 1, 1, undefined],
+  ]
+  it.each(tables)('%s', (_name, rules, average, high, price, why) => {
+    expect(dueExit(rules, average, high, price)).toBe(why)
+  })
+
+  /** Holds tokens that 0.1 SOL bought at 1e-6. */
+  function holding(options: object): TalkingBot {
+    const talk = new TalkingBot(options)
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+    return talk
+  }
+  const timersOf = (talk: TalkingBot) => talk.rig.outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
+
+  it('a longest hold that ends while a part is being sold is not forgotten', () => {
+    const talk = holding({ exits: { maxHoldSeconds: 60 } })
+    talk.ask((bot, token) => bot.sell(token, { percent: 50, reason }))
+    const half = orders(talk.rig.outputs)[1] as Order
+    talk.rig.report(half, 'working')
+    const timer = timersOf(talk)[0] as Timer
+    talk.rig.now = timer.at
+    const told = talk.rig.input({ kind: 'timer', id: timer.id })
+    const exits = [...orders(told), ...orders(talk.rig.report(half, 'failed'))]
+    expect(exits).toMatchObject([{ size: { kind: 'all' }, reason: 'held for 60 s' }])
+  })
+
+  it('of a position whose bot is not configured any more are sent by another bot of the wallet', () => {
+    const gone = { account: botSettings('told', { wallet: 'w' }).account.id, bot: 'gone', mint: MINT }
+    const held = {
+      ...newPosition(gone, 1_780_000_000_000 - 50_000, { stopLossPercent: 20, maxHoldSeconds: 60 }),
+      ...{ tokens: 1_000_000n, costLamports: lamports(1_000), averagePrice: 1e-6, highPrice: 1e-6 },
+      state: 'open' as const,
+    }
+    const talk = new TalkingBot({ wallet: 'w', money: { ...NO_MONEY, positions: [held] } })
+    expect(timersOf(talk)).toMatchObject([{ bot: 'gone', name: `hold:${MINT}`, at: held.openedAt + 60_000 }])
+    expect(orders(talk.rig.settle(0.5e-6))).toMatchObject([{ bot: 'gone', side: 'sell', size: { kind: 'all' } }])
+  })
+
+  it('after a restart: what stood in the way and what nothing opens any more is put right', () => {
+    const owner = { account: botSettings('told').account.id, bot: 'told', mint: MINT }
+    const closing = {
+      ...newPosition(owner, 0, { stopLossPercent: 20 }),
+      state: 'closing' as const,
+      tokens: 5n,
+      averagePrice: 1e-6,
+    }
+    const talk = new TalkingBot({ money: { ...NO_MONEY, positions: [closing] } })
+    expect(orders(talk.rig.settle(0.5e-6))).toHaveLength(1)
+    const opening = new TalkingBot({ money: { ...NO_MONEY, positions: [newPosition(owner, 0, {})] } })
+    expect(opening.rig.outputs).toContainEqual(
+      expect.objectContaining({ position: expect.objectContaining({ state: 'closed' }) }),
+    )
+    expect(opening.ask((bot) => bot.positions())).toEqual([])
+  })
+
+  it('cannot be called off by the strategy, and keep what it asked for as it was then', () => {
+    const talk = holding({ exits: { stopLossPercent: 20 } })
+    const mine = { stopLossPercent: 30 }
+    talk.ask((bot, token) => bot.setExits(token, mine))
+    mine.stopLossPercent = 99
+    talk.ask((bot) => Object.assign(bot.position(MINT)?.exits as object, { stopLossPercent: 98 }))
+    const [exit] = orders(talk.rig.settle(0.6e-6)) as [Order]
+    expect(exit.reason).toMatch(/^stop-loss/)
+    expect(talk.ask((bot) => bot.cancel(exit.id))).toBe(false)
+  })
+})
+
+describe('the UTC day', () => {
+  const MIDNIGHT = Math.ceil(1_780_000_000_000 / DAY) * DAY
+  const limits = { maxDailyLossLamports: solToLamports(0.05) as never }
+
+  /** Shortly before midnight it holds what 0.1 SOL bought at 1e-6. */
+  function evening(): TalkingBot {
+    const talk = new TalkingBot({ limits })
+    talk.rig.now = MIDNIGHT - 60_000
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+    return talk
+  }
+  const profit = (talk: TalkingBot, price: number) => talk.ask((bot) => bot.budget().profitTodaySol, price)
+
+  it('begins at midnight with what is held marked as it stands then, though nobody asks before noon', () => {
+    const talk = evening()
+    talk.rig.settle(0.5e-6)
+    expect(profit(talk, 0.5e-6)).toBeLessThan(-0.04)
+    talk.rig.now = MIDNIGHT
+    talk.rig.trade(0.5e-6)
+    talk.rig.now = MIDNIGHT + DAY / 2
+    expect(profit(talk, 0.5e-6)).toBeCloseTo(0, 9)
+    talk.rig.settle(0.25e-6)
+    expect(profit(talk, 0.25e-6)).toBeLessThan(-0.02)
+  })
+
+  it('counts a loss of the morning though the first buy comes after it', () => {
+    const talk = evening()
+    talk.rig.now = MIDNIGHT + 1_000
+    talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
+    const sale = orders(talk.rig.outputs)[1] as Order
+    const fill = fillOf(sale, 0.3e-6, talk.rig.now, { tokens: 100_000_000_000n })
+    talk.rig.report(sale, 'filled', { fill })
+    const placed = talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    expect(placed).toMatchObject({ ok: false, code: 'LOSS_LIMIT' })
+  })
+
+  it('does not begin with a gain because a restart knows no prices', () => {
+    const talk = evening()
+    const held = talk.rig.outputs.findLast((output) => output.kind === 'position')?.position as never
+    const again = new TalkingBot({ limits, money: { ...NO_MONEY, positions: [held] } })
+    again.rig.now = MIDNIGHT
+    again.rig.settle(0.3e-6)
+    expect(profit(again, 0.3e-6)).toBeLessThan(-0.06)
+    expect(again.ask((bot, token) => bot.buy(token, { sol: 0.1, reason, scaleIn: true }), 0.3e-6)).toMatchObject({
+      code: 'LOSS_LIMIT',
+    })
+  })
+
+  it('survives a price that no pool can pay', () => {
+    const talk = evening()
+    talk.rig.settle(9e8)
+    expect(profit(talk, 9e8)).toBeGreaterThan(0)
+    talk.rig.now = MIDNIGHT + 5
+    expect(() => talk.rig.trade(9e8)).not.toThrow()
+  })
+
+  it('a halt holds for accounts that join later', () => {
+    const account = { account: 'paper|test||other', lamports: lamports(1), slot: 0, halted: true }
+    const talk = new TalkingBot({ money: { ...NO_MONEY, accounts: [account] } })
+    talk.rig.settle(1e-6)
+    expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))).toMatchObject({ code: 'HALTED' })
+  })
+})
