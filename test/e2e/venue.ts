@@ -34,6 +34,8 @@ export interface Venue {
   readonly journal: string
   /** Requests that reached the service, as `POST /api/trade/buy`. */
   readonly requests: string[]
+  /** When each of them did, on `performance`'s clock. */
+  readonly requestedAt: number[]
   /** What the bots logged. */
   readonly log: string[]
   /** Writes the configuration anew: these sections over the usual ones, key by key. */
@@ -59,7 +61,7 @@ export async function openVenue(
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
   process.env.XDG_STATE_HOME ??= stateFolder()
   const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 40, speed: 20, ...options })
-  const { requests, stopCounting } = countRequests(sandbox)
+  const { requests, requestedAt, stopCounting } = countRequests(sandbox)
   const giveKey = (apiKey: string): void => writeFileSync(join(folder, 'key'), apiKey, { mode: 0o600 })
   giveKey(sandbox.apiKeys.standard)
   writeFileSync(join(folder, 'rpc'), sandbox.rpcUrl, { mode: 0o600 })
@@ -117,6 +119,7 @@ export async function openVenue(
     configFile,
     journal,
     requests,
+    requestedAt,
     log,
     configure,
     start,
@@ -148,7 +151,7 @@ function stateFolder(): string {
   return path
 }
 
-/** Orders that nothing but what a test does can stop. */
+/** Orders that nothing but what a test does can stop, and none that goes again because the machine is slow. */
 function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: string): object {
   return {
     service: { baseUrl, wsUrl, apiKey: `file:${join(folder, 'key')}` },
@@ -157,23 +160,26 @@ function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: 
     journal: { path },
     defaults: {
       orders: { slippagePercent: 50, ttlSeconds: 10, maxEventAgeSeconds: 60, maxChasePercent: 1000 },
-      exitOrders: { slippageLadder: [50, 90], retrySeconds: 0.5 },
+      exitOrders: { slippageLadder: [50, 90], retrySeconds: 30 },
       exits: { maxHoldSeconds: 3600 },
     },
   }
 }
 
 /** Counted where Node's own server takes them, before the sandbox looks at them. */
-function countRequests({ baseUrl }: Sandbox): { requests: string[]; stopCounting: () => void } {
+function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requestedAt'> & { stopCounting: () => void } {
   const port = Number(new URL(baseUrl).port)
   const requests: string[] = []
+  const requestedAt: number[] = []
   const seen = (message: unknown): void => {
     const { request, server } = message as { request: IncomingMessage; server: Server }
     const isOurs = (server.address() as AddressInfo | null)?.port === port
-    if (isOurs && request.url?.startsWith('/api/') === true) requests.push(`${request.method} ${request.url}`)
+    if (!isOurs || request.url?.startsWith('/api/') !== true) return
+    requests.push(`${request.method} ${request.url}`)
+    requestedAt.push(performance.now())
   }
   subscribe('http.server.request.start', seen)
-  return { requests, stopCounting: () => unsubscribe('http.server.request.start', seen) }
+  return { requests, requestedAt, stopCounting: () => unsubscribe('http.server.request.start', seen) }
 }
 
 /** Empty when `replay --verify`, in a process of its own, repeats every segment to the same decisions. */
