@@ -234,15 +234,20 @@ export class BotHandle implements Bot<unknown> {
     if (this.#session.warming || this.#host.starting)
       return { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' }
     const mint = mintOf(token)
-    if (!isPublicKey(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
+    if (!this.#isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
     const placed = place(mint)
     if (!placed.ok) return this.#refuse(mint, placed.code, placed.reason)
     this.#host.refresh(mint)
     return placed
   }
 
+  /** One that is known was proved when it became known. */
+  #isMint(mint: string): boolean {
+    return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
+  }
+
   #refuse(mint: string, code: ErrorCode, reason: string): Placed {
-    const view = isPublicKey(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
+    const view = this.#isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
     const now = this.#session.now
     if (view === undefined || view.refusedCode !== code || now - view.refusedAt >= SAME_REFUSAL_MS) {
       const about = readText(mint, LONGEST_MINT) ?? ''
