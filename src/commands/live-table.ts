@@ -77,7 +77,7 @@ function positionLines({ tally, world }: RunningBots, now: number): string[] {
       position.mint.slice(0, 8),
       position.bot,
       formatSol(position.costLamports),
-      value === undefined ? dim('no price') : value.toFixed(4),
+      value === undefined ? dim(position.tokens === 0n ? '-' : 'no price') : value.toFixed(4),
       change === undefined ? '' : colored(change, `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
       duration(now - position.openedAt),
       printable(state),
@@ -90,8 +90,8 @@ function positionLines({ tally, world }: RunningBots, now: number): string[] {
 
 function fillLines({ tally }: RunningBots): string[] {
   const rows = [...tally.fills.values()]
-    .slice(-FILLS_SHOWN)
-    .reverse()
+    .sort((one, other) => other.time - one.time)
+    .slice(0, FILLS_SHOWN)
     .map((fill) => [
       dim(timeOfDay(fill.time)),
       fill.bot,
@@ -106,7 +106,7 @@ function fillLines({ tally }: RunningBots): string[] {
 
 /** What selling all now would bring, SOL; undefined without a robust price. */
 function worthOf({ tokens, decimals }: Position, price: number | undefined): number | undefined {
-  return price === undefined ? undefined : solFor(wholeTokens(tokens, decimals), reservesAt(price))
+  return price === undefined || tokens === 0n ? undefined : solFor(wholeTokens(tokens, decimals), reservesAt(price))
 }
 
 /** Columns as wide as their widest cell; those listed in `right` end flush. */
