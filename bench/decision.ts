@@ -86,20 +86,29 @@ function ours(frames: readonly Buffer[]): Times {
   return timed(frames, step, after)
 }
 
-/** Parsed, checked, shown to a function that queues an order. */
+const TEXTS = {
+  trade: ['mint', 'signature', 'trader', 'side'],
+  newToken: ['mint', 'creator', 'symbol', 'name'],
+  priceUpdate: ['mint'],
+}
+const NUMBERS = {
+  trade: ['amount', 'tokensTraded', 'price', 'marketCap', 'timestamp', 'slippage', 'priorityFee'],
+  newToken: ['initialLiquidity', 'marketCap', 'timestamp'],
+  priceUpdate: ['price', 'priceChange', 'marketCap', 'volume24h', 'liquidityUsd', 'timestamp'],
+}
+
+/** Parsed, checked field by field, shown to a function that queues an order. */
 function bare(frames: readonly Buffer[]): Times {
   const queue: object[] = []
-  const onTrade = (trade: Record<string, unknown>): void => {
-    if (trade.amount === BUY) queue.push({ mint: trade.mint, sol: 0.05, reason: 'somebody paid 7 SOL' })
+  const onEvent = (event: Record<string, unknown>): void => {
+    if (event.amount === BUY) queue.push({ mint: event.mint, sol: 0.05, reason: 'somebody paid 7 SOL' })
   }
-  const texts = ['mint', 'signature', 'trader', 'side']
-  const numbers = ['amount', 'tokensTraded', 'price', 'marketCap', 'timestamp']
   const step = (frame: Buffer): boolean => {
     const record = JSON.parse(frame.toString()) as Record<string, unknown>
-    if (record.type !== 'trade') return false
-    for (const name of texts) if (typeof record[name] !== 'string') return false
-    for (const name of numbers) if (!Number.isFinite(record[name])) return false
-    onTrade(record)
+    const type = record.type as keyof typeof TEXTS
+    for (const name of TEXTS[type]) if (typeof record[name] !== 'string') return false
+    for (const name of NUMBERS[type]) if (!Number.isFinite(record[name])) return false
+    onEvent(record)
     return queue.length > 0
   }
   return timed(frames, step, () => queue.splice(0))
@@ -128,7 +137,9 @@ export async function benchDecision(smoke = false): Promise<Figure[]> {
       { name: `frame to ${name}, bare`, unit: 'ns', ...allBare },
       { name: `frame to ${name}`, unit: 'ns', ...all },
     )
-    figures.push({ name: `frame to ${name}`, unit: 'x bare', goal: 2, atMost: true, ...ratio })
+    // The goal is of parsing, checking and calling; what an order costs beyond that is shown, not bounded.
+    const goal = name.startsWith('decision') ? { goal: 2, atMost: true } : {}
+    figures.push({ name: `frame to ${name}`, unit: 'x bare', ...goal, ...ratio })
   }
   return figures
 }
