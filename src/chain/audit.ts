@@ -56,6 +56,7 @@ export class Audit {
   #missing: { lamports: number; times: number; sinceHeight: number } | undefined
   #failures = 0
   #cancelTimer: Cancel | undefined
+  #nextAt = Number.NEGATIVE_INFINITY
   #isRunning = false
   #isWanted = false
   #isStopped = false
@@ -75,8 +76,22 @@ export class Audit {
       this.#isRunning = false
       if (this.#isStopped) return
       if (this.#isWanted) this.wake()
-      else this.#cancelTimer = this.#parts.clock.after(againMs, () => this.wake())
+      else this.#runAfter(againMs)
     })
+  }
+
+  #runAfter(ms: number): void {
+    const { clock } = this.#parts
+    this.#nextAt = clock.now() + ms
+    this.#cancelTimer = clock.after(ms, () => this.wake())
+  }
+
+  /** Not later than so long from now. */
+  within(ms: number): void {
+    const { clock } = this.#parts
+    if (this.#isRunning || this.#isStopped || clock.now() + ms >= this.#nextAt) return
+    this.#cancelTimer?.()
+    this.#runAfter(ms)
   }
 
   stop(): void {

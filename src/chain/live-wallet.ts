@@ -55,6 +55,8 @@ export interface LiveWalletParts {
 const EVERY_MS = 30_000
 /** While something that was seen is not final. */
 const PROVISIONAL_MS = 10_000
+/** About how long from confirmed to finalized. */
+const FINAL_MS = 15_000
 const SOONEST_MS = 1_000
 const DEFICITS_EVERY_MS = 30_000
 /** Without a reading for so long the state of the wallet counts as unknown. */
@@ -90,7 +92,7 @@ export class LiveWallet {
       follow: (signature, attempt, done) =>
         this.#follower.follow(signature, attempt, (outcome) => {
           done(outcome)
-          if (outcome.kind === 'filled' || outcome.kind === 'reverted') on.landed()
+          if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#landed()
         }),
       head: (told) => this.#head.ask(told),
       wake: () => this.wake(),
@@ -115,7 +117,7 @@ export class LiveWallet {
       ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
       until: () => this.#book.cursor?.signature ?? '',
       found: (transaction) => {
-        if (this.resolver.found(transaction, false) !== '') on.landed()
+        if (this.resolver.found(transaction, false) !== '') this.#landed()
       },
     })
     this.#deficits = new Deficits({
@@ -164,6 +166,12 @@ export class LiveWallet {
       this.#deficitsAt = now
       void this.#deficits.check(provider, reading.slot)
     }
+  }
+
+  /** It will be final soon, or gone. */
+  #landed(): void {
+    this.#audit.within(FINAL_MS)
+    this.#parts.on.landed()
   }
 
   #setGate(open: boolean): void {

@@ -113,7 +113,10 @@ export function recordWrites(record: JournalRecord): Write[] {
     case 'watchOver':
       return [['watchOver', record.attemptId]]
     case 'wallet':
-      return [['wallet', record.cursor.account, encodeJson(record.cursor)], ...record.transactions.map(transactionWrite)]
+      return [
+        ['wallet', record.cursor.account, encodeJson(record.cursor)],
+        ...record.transactions.map(transactionWrite),
+      ]
     case 'mark':
       return [['mark', record.account, record.mint, record.highPrice]]
     case 'frame':

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { RunningBots } from '../../src/bot.ts'
 import { eventOf } from '../../src/core/block.ts'
 import { Mints } from '../../src/core/mints.ts'
@@ -47,12 +48,15 @@ export async function openStage(
     prints,
     tape: () => tapeOf(venue.journal),
     go: async () => {
+      const gates = (): number => venue.books().inputs.filter(({ kind }) => kind === 'gate').length
+      const before = existsSync(venue.journal) ? gates() : 0
       const running = await venue.start()
       await until('the feed', () => running.world.feed.state === 'live')
       const rows = running.tally.rows
       prints(3)
       await until('a price', () => running.tally.rows >= rows + 3)
       await until('the balance', () => venue.books().inputs.some(({ kind }) => kind === 'wallet'))
+      if (running.world.chain !== undefined) await until('the audit', () => gates() > before)
       return running
     },
   }

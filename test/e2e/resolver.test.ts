@@ -1,0 +1,126 @@
+import { describe, expect, test, vi } from 'vitest'
+import { openReader } from '../../src/journal/reader.ts'
+import { TRADE_PROGRAM, type TradeData } from '../../src/sandbox/trade-program.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import { openStage, orderIn, tell } from './stage.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Real blocks come every 400 ms. */
+const REAL = { slotMs: 400 } as const
+const isFilled = ({ state }: { state: string }): boolean => state === 'filled'
+
+describe.concurrent('at real slot times', () => {
+  test('executed, and the answer is lost: known within 5 s, whether the feed shows it or not', async ({
+    onTestFinished,
+  }) => {
+    const stage = await openStage(REAL, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
+    // Nothing that the feed says from now on arrives.
+    stage.sandbox.faults.set({ kind: 'silence', ms: 20_000 })
+    await tell(running.handle, stage, 'buy')
+    const sentAt = performance.now()
+    await orderIn(stage, 'o1', isFilled)
+    expect(performance.now() - sentAt).toBeLessThan(5_000)
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
+})
+
+describe.concurrent('proof', () => {
+  test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
+    const stage = await openStage({ slotMs: 40 }, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'notLanded' })
+    await tell(running.handle, stage, 'buy')
+    await until(
+      'the progress',
+      () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')),
+      30_000,
+    )
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
+    await until('its end', () => stage.books().orders[0]?.state === 'not_executed', 60_000)
+    stage.prints(3)
+    await tell(running.handle, stage, 'buy')
+    await orderIn(stage, 'o2', isFilled)
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
+
+  test('sent by a process that died: the next one finds the fill', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
+    await tell(running.handle, stage, 'buy')
+    await running.stop()
+    const again = await stage.go()
+    await orderIn(stage, 'o1', isFilled)
+    await stage.settled()
+    await again.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
+})
+
+describe.concurrent('a wallet that somebody else uses', () => {
+  test('foreign: entries stop until it is accepted, and a token that it brought can be adopted', async ({
+    onTestFinished,
+  }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    const { ledger, wallet } = stage.sandbox
+    const data: TradeData = {
+      ...{ side: 'buy', wallet, mint: MINT, exact: 'in', lamports: 5e8, tokens: 0n, serviceFeeBps: 0 },
+      ...{ slippagePercent: 10, priorityFeeSol: 0, opens: true, closes: false, fails: false },
+    }
+    const instruction = { program: TRADE_PROGRAM, data }
+    const signature = ledger.submit({ payer: wallet, instruction, priorityFeeLamports: 0 })
+    await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'), 60_000)
+    expect((await tell(running.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
+    expect(await running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })).toMatchObject({
+      text: expect.stringMatching(/^puppet has [\d.]+ of /),
+    })
+    const held = await until('the position', () => stage.books().positions[0])
+    expect(held).toMatchObject({ bot: 'puppet', mint: MINT, state: 'open' })
+    const twice = async () => running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })
+    await expect(twice).rejects.toThrow('puppet has a position in it already')
+    await tell(running.handle, stage, 'sell')
+    await orderIn(stage, 'o1', isFilled)
+    await running.handle({ command: 'accept', signature })
+    await stage.settled()
+    stage.prints(1)
+    await until('the exit is proved', async () => (await tell(running.handle, stage, 'buy')).answer === 'o2')
+    await orderIn(stage, 'o2', isFilled)
+    await running.stop()
+  })
+
+  test('resolve says what is known of an order, and only a held one may be given up', async ({ onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ kind: 'dropBefore', target: '/trade/buy' })
+    await tell(running.handle, stage, 'buy')
+    await orderIn(stage, 'o1', ({ code }) => code === 'ANSWER_LOST')
+    const shown = (await running.handle({ command: 'resolve', order: 'o1', verdict: 'show' })) as { text: string }
+    expect(shown.text).toContain(`order o1: buy 0.1 SOL of ${MINT}`)
+    expect(shown.text).toContain('its outcome is being proved')
+    await expect(async () =>
+      running.handle({ command: 'resolve', order: 'o1', verdict: 'not-executed' }),
+    ).rejects.toThrow(/o1 is not held/)
+    await expect(async () => running.handle({ command: 'resolve', order: 'o9', verdict: 'show' })).rejects.toThrow(
+      /o9 has nothing to decide/,
+    )
+    await running.stop()
+  })
+})
+
+function reasonOf(path: string, id: string): string {
+  const reader = openReader(path)
+  try {
+    return reader.orders().find((order) => order.id === id)?.reason ?? ''
+  } finally {
+    reader.close()
+  }
+}
