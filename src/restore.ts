@@ -8,7 +8,7 @@ import type { Recovered } from './journal/recovery.ts'
 const WARMUP_SECONDS = 600
 
 /** The money of these accounts only: nothing else in the journal is ours to act on. */
-export function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
+function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
   const accounts = new Set(bots.map(({ account }) => account.id))
   const names = new Set(bots.map(({ name }) => name))
   const mine = (record: { account: string }): boolean => accounts.has(record.account)

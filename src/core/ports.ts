@@ -1,9 +1,7 @@
-// Every seam on one screen. core/ is synchronous; promises live inside live executors, the feed and the resolver.
-import type { Account } from './account.ts'
 import type { Block } from './block.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Input, Output } from './messages.ts'
-import type { Attempt, ExecutionReport, ExecutorKind, Fill, Order } from './order.ts'
+import type { Attempt, ExecutionReport, Fill, Order } from './order.ts'
 import type { Lamports, Millis, Seq } from './units.ts'
 import type { WalletCursor, WalletTransaction, Watch } from './wallet.ts'
 
@@ -92,14 +90,6 @@ export interface Slot {
   readonly boot: string
   readonly takenAt: bigint
   readonly doneAt: bigint | null
-}
-
-/** All that differs between live, paper, backtest and replay. */
-export interface World {
-  clock: Clock
-  source: Source
-  executor: (account: Account, kind: ExecutorKind) => Executor
-  journal: Journal
 }
 
 // What a simulation replaces under the live adapters: service/ and chain/ take these, never undici, ws or web3.js themselves.

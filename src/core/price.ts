@@ -8,7 +8,7 @@ const WINDOW = 5
 const ENOUGH = 3
 
 /** Prints below this many SOL say nothing about the price. */
-export const MIN_PRINT_SOL = 0.01
+const MIN_PRINT_SOL = 0.01
 /** Nobody trades more at once: an amount above it is broken, or of another unit. */
 const MAX_PRINT_SOL = 1e5
 

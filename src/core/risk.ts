@@ -7,7 +7,7 @@ export const BASE_FEE = lamports(5_000)
 /** Of a token account; the chain's own figure is read where money depends on it. */
 export const TOKEN_ACCOUNT_RENT = lamports(2_039_280)
 /** What `auto` may cost: the document's maximum. */
-export const MOST_PRIORITY_FEE = solToLamports(0.01)
+const MOST_PRIORITY_FEE = solToLamports(0.01)
 /** Of what the service may keep for itself; the document names no fee, relatives take 0.5 to 1 percent. */
 const SERVICE_FEE = 0.01
 export const LEAST_BUY = solToLamports(0.001)

@@ -7,7 +7,7 @@ export const WALLET = keyOf(9)
 export const MINT = keyOf(7)
 export const WSOL = 'So11111111111111111111111111111111111111112'
 export const POOL = keyOf(20)
-export const TOKEN_ACCOUNT = keyOf(21)
+const TOKEN_ACCOUNT = keyOf(21)
 export const SIGNATURE = signatureOf(3)
 
 /** One account of a transaction: lamports before and after, and tokens where it is a token account. */

@@ -2,7 +2,7 @@ import { LiveWallet } from '../../src/chain/live-wallet.ts'
 import type { Resolution } from '../../src/chain/resolver.ts'
 import type { Attempt, Fill } from '../../src/core/order.ts'
 import type { JournalRecord, Outcome, Rpc, RpcResult } from '../../src/core/ports.ts'
-import { lamports, solToLamports, type TokenAmount } from '../../src/core/units.ts'
+import { solToLamports, type TokenAmount } from '../../src/core/units.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../../src/core/wallet.ts'
 import { tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
 import type { Ledger } from '../../src/sandbox/ledger.ts'
@@ -20,7 +20,7 @@ import { settled } from './scripted-chain.ts'
 
 export { MINT } from '../sandbox/still-market.ts'
 
-export const SLOT_MS = 400
+const SLOT_MS = 400
 export const WALLET = walletAddress(Buffer.alloc(32, 7))
 export const STRANGER = walletAddress(Buffer.alloc(32, 8))
 const ACCOUNT = 'live|test|chain|wallet'
@@ -275,5 +275,3 @@ export function lagging(rig: WalletRig, slots: () => number): Fault {
     return answer
   }
 }
-
-export const fee = lamports(5_000)

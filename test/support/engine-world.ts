@@ -49,7 +49,7 @@ const puppet = defineStrategy({
   }),
 }) as unknown as Strategy
 
-export const WORLD_BOTS: readonly BotSettings[] = ['a', 'b'].map((name) =>
+const WORLD_BOTS: readonly BotSettings[] = ['a', 'b'].map((name) =>
   botSettings('puppet', {
     name,
     paperSol: 3,
