@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import { isLoopback } from '../config/address.ts'
 import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { checkText } from './check-text.ts'
@@ -26,7 +27,13 @@ export async function run(files: string[], { live, yes, json }: Options): Promis
 async function confirmLive(config: Config, yes: boolean): Promise<void> {
   if (!config.bots.some(({ mode }) => mode === 'live'))
     throw new SluiceError('--live was given, but no bot has mode: live', ExitCode.usage)
-  if (config.service.kind === 'sandbox') return
+  const { service } = config
+  if (service.kind === 'sandbox') return
+  if (!isLoopback(new URL(service.baseUrl).hostname))
+    throw new SluiceError(
+      '--live works on loopback only so far: what proves an order executed or dead is built, but not yet shown by force',
+      ExitCode.unsafe,
+    )
   console.error(checkText(config))
   if (yes) return
   if (process.stdin.isTTY !== true)
