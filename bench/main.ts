@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { benchDecision } from './decision.ts'
 import { benchEngine } from './engine.ts'
+import { benchExit } from './exit.ts'
 import { benchFeed } from './feed.ts'
 import { benchFeedColumns } from './feed-columns.ts'
 import { type Figure, isMet, printFigures } from './figure.ts'
@@ -16,6 +17,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   'feed-columns': benchFeedColumns,
   decision: benchDecision,
   post: benchPost,
+  exit: benchExit,
   loop: benchLoop,
   engine: benchEngine,
   start: benchStart,

@@ -8,6 +8,7 @@ import { Departures, type Outside } from './departures.ts'
 import { failpoint } from './failpoint.ts'
 import { Lanes } from './lanes.ts'
 import type { Limiter } from './limiter.ts'
+import { OpenOrders } from './open-orders.ts'
 import { Refusals } from './refusals.ts'
 import { detailsOf, type NumberedReport, type ReportDetails, Reports } from './reports.ts'
 import { endRequest } from './request.ts'
@@ -44,8 +45,7 @@ export class Gateway implements GatewayPort {
   readonly #journal: Journal
   readonly #reports: Reports
   readonly #lanes = new Lanes()
-  /** Open ones, and filled ones that something is still out of: a fill that is not final, or other attempts. */
-  readonly #orders = new Map<string, WorkingOrder>()
+  readonly #orders = new OpenOrders()
   readonly #refusals = new Refusals()
   readonly #departures: Departures
 
@@ -68,12 +68,12 @@ export class Gateway implements GatewayPort {
       this.#reports.say(working, 'refused', 'LANE_BUSY')
       return
     }
-    assert(!this.#mayBeSold(working), `${order.id} buys what an exit may still sell`)
+    assert(!this.#orders.mayBeSold(order), `${order.id} buys what an exit may still sell`)
     this.#lanes.hold(order)
-    this.#orders.set(order.id, working)
+    this.#orders.add(working)
     failpoint('accepted')
     this.#departures.enqueue(working, false)
-    if (isFullExit(order)) this.#refuseEntries()
+    if (isFullExit(order)) this.#refuseEntries(order.mint)
     // Where a slot was free, the order became durable together with its attempt.
     if (isWaiting(working)) this.#journal.commit(NOTHING)
   }
@@ -98,7 +98,7 @@ export class Gateway implements GatewayPort {
       const working = this.#workingOrder(order, state)
       if (isOpen(state) && !this.#lanes.takes(order)) this.#lanes.reopen(order)
       else if (isOpen(state)) this.#lanes.hold(order)
-      this.#orders.set(order.id, working)
+      this.#orders.add(working)
       takeUp(working, own)
       taken.push(working)
     }
@@ -230,7 +230,7 @@ export class Gateway implements GatewayPort {
     if (isExecuted(working)) this.#failedToo(working, code, details)
     else if (flights.length === 0 && (move.kind === 'end' || working.state === 'held'))
       this.#end(working, RETRY[cause].ends, code, details)
-    else if (this.#mayBeSold(working)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
+    else if (this.#orders.mayBeSold(order)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
     else if (move.kind === 'again' && move.afterMs > this.#departures.timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
     else this.#goOn(working, flight, move, code, details)
@@ -270,29 +270,22 @@ export class Gateway implements GatewayPort {
   /** It has ended; with the last one of an order that is over, nothing is left to come of that. */
   #land(working: WorkingOrder, flight: Flight, isOver: boolean): void {
     land(working, flight)
-    if (isOver && working.flights.length === 0) this.#orders.delete(working.order.id)
+    if (isOver && working.flights.length === 0) this.#orders.remove(working)
   }
 
   #end(working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails): void {
     this.#departures.callOff(working)
     this.#lanes.free(working.order)
-    this.#orders.delete(working.order.id)
+    this.#orders.remove(working)
     this.#reports.say(working, state, code, details)
   }
 
-  /** What it buys, a full exit that is not proved could sell. */
-  #mayBeSold({ order: { side, account, mint } }: WorkingOrder): boolean {
-    if (side === 'sell') return false
-    for (const { order } of this.#orders.values())
-      if (isFullExit(order) && order.mint === mint && order.account === account) return true
-    return false
-  }
-
   /** Ends the entries that wait where entries have stopped, or while a full exit of their mint is out. */
-  #refuseEntries(): void {
+  #refuseEntries(mint?: string): void {
     for (const working of this.#orders.values()) {
-      if (working.order.class === 'exit' || !isWaiting(working)) continue
-      const refusal = this.#mayBeSold(working) ? 'EXIT_UNPROVED' : this.#refusals.of(working.route)
+      const { order, route } = working
+      if (order.class === 'exit' || !isWaiting(working) || order.mint !== (mint ?? order.mint)) continue
+      const refusal = this.#orders.mayBeSold(order) ? 'EXIT_UNPROVED' : this.#refusals.of(route)
       if (refusal !== undefined) this.#end(working, 'refused', refusal)
     }
   }

@@ -1,0 +1,11 @@
+// A thread of its own that takes POSTs, and says when each came in; its path is its name.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parentPort } from 'node:worker_threads'
+import { stampNow } from './frames.ts'
+
+const server = createServer((request, response) => {
+  parentPort?.postMessage({ path: request.url, at: stampNow() })
+  request.resume().on('end', () => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'))
+})
+server.listen(0, '127.0.0.1', () => parentPort?.postMessage({ port: (server.address() as AddressInfo).port }))

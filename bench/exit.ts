@@ -1,0 +1,175 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { RowKind } from '../src/core/block.ts'
+import { Engine } from '../src/core/engine.ts'
+import { LiveBlock } from '../src/core/live-block.ts'
+import { Mints } from '../src/core/mints.ts'
+import { type Money, NO_MONEY } from '../src/core/money.ts'
+import type { Attempt, Order } from '../src/core/order.ts'
+import type { Executor, Outcome } from '../src/core/ports.ts'
+import { newPosition, type Position } from '../src/core/position.ts'
+import { seededRandom } from '../src/core/random.ts'
+import { lamports } from '../src/core/units.ts'
+import { startJournalThread } from '../src/journal/journal-thread.ts'
+import { Gateway } from '../src/runtime/gateway.ts'
+import { Limiter } from '../src/runtime/limiter.ts'
+import { Runner } from '../src/runtime/runner.ts'
+import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
+import { openHttp } from '../src/service/http.ts'
+import { PREMIUM, STANDARD } from '../src/service/plans.ts'
+import { botSettings, startInput } from '../test/support/engine-rig.ts'
+import { follower } from './decision.ts'
+import { type Figure, isMain, printFigures, summarize } from './figure.ts'
+import { base58, stampNow } from './frames.ts'
+import { inTemporaryFolder } from './temporary-folder.ts'
+
+const PLANS = [STANDARD, PREMIUM]
+/** Of a plan's requests: for exits, whatever the entries want. */
+const RESERVED_SHARE = 0.2
+/** Entries that are asked for while the exits fire, which are those that find no slot: far more than any plan allows. */
+const ENTRIES_PER_SECOND = 1_000
+const EXIT_EVERY_MS = 10
+const RUNS = 7
+const PRICE = 1e-6
+
+interface Server {
+  readonly url: string
+  /** When the POST of an order came in, by the order's id. */
+  readonly at: ReadonlyMap<string, number>
+  close(): Promise<unknown>
+}
+
+async function startServer(): Promise<Server> {
+  const worker = new Worker(new URL('./exit-server.ts', import.meta.url))
+  const [{ port }] = (await once(worker, 'message')) as [{ port: number }]
+  const at = new Map<string, number>()
+  worker.on('message', (seen: { path: string; at: number }) => at.set(seen.path.slice(1), seen.at))
+  return { url: `http://127.0.0.1:${port}/`, at, close: () => worker.terminate() }
+}
+
+/** Bought at PRICE, to be sold when it falls by a fifth. */
+function held(mint: string, account: string, bot: string): Position {
+  const position = newPosition({ account, bot, mint }, Date.now(), { stopLossPercent: 20 })
+  return { ...position, state: 'open', tokens: 1_000_000n, averagePrice: PRICE, highPrice: PRICE }
+}
+
+function fillOf({ id, orderId, account, bot, mint, side }: Attempt): Outcome {
+  const none = lamports(0)
+  const about = { signature: id, orderId, attemptId: id, account, bot, mint, side, slot: 1, time: Date.now() }
+  const amounts = { tokens: 1_000_000n, decimals: 6, tradeLamports: none, feeLamports: none, rentLamports: none }
+  return { kind: 'filled', fill: { ...about, ...amounts, walletLamports: none, final: true }, final: true }
+}
+
+function entry(number: number, account: string, mint: string): Order {
+  const time = Date.now()
+  return {
+    ...{ id: `o${1_000_000 + number}`, seq: 1, time, account, bot: 'flood', mint, side: 'buy', class: 'entry' },
+    ...{ size: { kind: 'sol', lamports: lamports(1e8) }, slippagePercents: [5], priorityFeeLamports: null },
+    ...{ priorityFeeLadder: [], repeatMs: null, reserveLamports: lamports(1e8), notAfter: time + 2_000 },
+    ...{ price: PRICE, reason: 'flood' },
+  }
+}
+
+/** Milliseconds from the row that makes an exit due until its POST is at the server: everything as it runs live, the journal on disk. */
+async function exitTimes(requestsPerMinute: number, folder: string): Promise<number[]> {
+  const server = await startServer()
+  const { http, close: closeHttp } = openHttp()
+  const clock = new SystemClock()
+  const opened = await startJournalThread(join(folder, `${Math.random()}.db`), {
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  const random = seededRandom(5)
+  const bot = botSettings(follower.name, { paperSol: 1_000 })
+  const account = bot.account.id
+  const exits = Math.floor(requestsPerMinute * RESERVED_SHARE)
+  const mints = Array.from({ length: exits }, () => base58(random, 32))
+  const money: Money = { ...NO_MONEY, positions: mints.map((mint) => held(mint, account, bot.name)) }
+  const known = new Mints()
+  const engine = new Engine(known, new Map([[follower.name, follower]]))
+  const executor: Executor = {
+    execute: (attempt, done) =>
+      void http({ method: 'POST', url: server.url + attempt.orderId, headers: {}, body: '{}' }).then(() =>
+        done(fillOf(attempt)),
+      ),
+    resume: () => {},
+  }
+  const slots = { key: 'k', clock, monotonicMs, boot: 'b', requestsPerMinute, past: 'fresh' as const }
+  const limiter = new Limiter({ ...slots, write: (slot) => opened.write({ kind: 'slot', slot }) })
+  const gateway = new Gateway({
+    ...{ clock, monotonicMs, journal: opened, nextReport: 1 },
+    route: () => ({ kind: 'cloud', executor, limiter }),
+    // The engine has not asked for the flood, so that it hears nothing of it.
+    post: (input) => {
+      if (input.kind !== 'report' || Number(input.report.orderId.slice(1)) < 1_000_000) runner.post(input)
+    },
+  })
+  const due = new Map<string, number>()
+  let triggeredAt = 0
+  const runner: Runner = new Runner({
+    ...{ clock, engine, journal: opened, firstSeq: 1, want: () => {}, alarm: () => {} },
+    gateway: {
+      cancel: (id, code) => gateway.cancel(id, code),
+      submit: (order) => {
+        due.set(order.id, triggeredAt)
+        gateway.submit(order)
+      },
+    },
+  })
+  runner.post(startInput([bot], money))
+  runner.post({ kind: 'feed', status: 'live', confirmed: [] })
+
+  let asked = 0
+  const began = performance.now()
+  const flood = setInterval(() => {
+    while (asked < ((performance.now() - began) * ENTRIES_PER_SECOND) / 1_000)
+      gateway.submit(entry(asked++, account, `${asked}`))
+  }, 1)
+  const entrySlots = requestsPerMinute - exits
+  while (limiter.status().held < entrySlots) await sleep(10)
+  await sleep(500)
+  const block = new LiveBlock(known.list)
+  for (const mint of mints) {
+    await sleep(EXIT_EVERY_MS)
+    const numbers = { price: PRICE / 2, amount: 1, size: 2e6, marketCap: 500, extra: 5, extra2: 0.0005 }
+    for (let print = 0; print < 5; print++) {
+      triggeredAt = stampNow()
+      block.append(clock.now(), clock.now(), RowKind.sell, known.intern(mint), numbers, '', '')
+      runner.rows(block, block.length - 1, block.length)
+    }
+  }
+  await sleep(500)
+  clearInterval(flood)
+  await sleep(200)
+  runner.stop()
+  clock.stop()
+  await opened.close()
+  await closeHttp()
+  await server.close()
+  if (due.size !== exits) throw new Error(`${due.size} of ${exits} exits fired`)
+  return [...due].map(([id, from]) => ((server.at.get(id) ?? Number.POSITIVE_INFINITY) - from) / 1e6)
+}
+
+export async function benchExit(smoke = false): Promise<Figure[]> {
+  return inTemporaryFolder(async (folder) => {
+    const figures: Figure[] = []
+    for (const { name: plan, requestsPerMinute } of PLANS) {
+      const runs: number[][] = []
+      for (let run = 0; run < (smoke ? 1 : RUNS); run++) runs.push(await exitTimes(requestsPerMinute, folder))
+      const times = runs.flat().sort((a, b) => a - b)
+      const at = (share: number): number =>
+        times[Math.min(times.length - 1, Math.floor(times.length * share))] as number
+      const name = `exit due to its POST, ${ENTRIES_PER_SECOND} entries/s, ${plan}`
+      figures.push(
+        { name: `${name}, p50`, unit: 'ms', ...summarize(times) },
+        { name: `${name}, p99`, unit: 'ms', goal: 50, atMost: true, ...summarize(times), median: at(0.99) },
+      )
+    }
+    return figures
+  })
+}
+
+if (isMain(import.meta.url)) printFigures(await benchExit())

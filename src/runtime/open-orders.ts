@@ -1,0 +1,39 @@
+import { isFullExit, laneOf, type Order } from '../core/order.ts'
+import type { WorkingOrder } from './working-order.ts'
+
+/** Orders of which something is still to come: open ones, and filled ones of which a fill is not final or another attempt is out. */
+export class OpenOrders {
+  readonly #all = new Map<string, WorkingOrder>()
+  /** How many full exits there are among them, by the lane of the buys that they could sell. */
+  readonly #exits = new Map<string, number>()
+
+  add(working: WorkingOrder): void {
+    this.#all.set(working.order.id, working)
+    this.#count(working.order, 1)
+  }
+
+  remove({ order }: WorkingOrder): void {
+    if (this.#all.delete(order.id)) this.#count(order, -1)
+  }
+
+  get(orderId: string): WorkingOrder | undefined {
+    return this.#all.get(orderId)
+  }
+
+  values(): Iterable<WorkingOrder> {
+    return this.#all.values()
+  }
+
+  /** What this order buys, a full exit that is not proved could sell. */
+  mayBeSold(order: Order): boolean {
+    return order.side === 'buy' && this.#exits.has(laneOf(order))
+  }
+
+  #count(order: Order, by: 1 | -1): void {
+    if (!isFullExit(order)) return
+    const lane = laneOf({ ...order, side: 'buy' })
+    const count = (this.#exits.get(lane) ?? 0) + by
+    if (count === 0) this.#exits.delete(lane)
+    else this.#exits.set(lane, count)
+  }
+}
