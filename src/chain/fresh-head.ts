@@ -59,7 +59,8 @@ export class FreshHead {
       const head = await readHead(rpc, 'confirmed')
       const ageMs = clock.now() - (await readBlockTime(rpc, head.slot))
       if (ageMs <= OLDEST_MS) return head
-      if (!this.#isStopped) waits(`the newest block that the RPC knows is ${Math.round(ageMs / 1_000)} s old by this machine's clock`)
+      if (!this.#isStopped)
+        waits(`the newest block that the RPC knows is ${Math.round(ageMs / 1_000)} s old by this machine's clock`)
     } catch (error) {
       if (!(error instanceof Unread)) throw error
       if (!this.#isStopped) waits(error.message)
