@@ -1,4 +1,5 @@
 import { type Block, RowKind } from './block.ts'
+import { type ByToken, setByToken } from './by-token.ts'
 import type { Mints } from './mints.ts'
 import type { Trader } from './trader.ts'
 
@@ -8,7 +9,7 @@ export class Audience {
   /** Who is shown every trade, every new token, every price update. */
   readonly #firehoses: Record<RowKind, Trader[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Who watches a token beside that. */
-  readonly #watchers: (Trader[] | undefined)[] = []
+  readonly #watchers: ByToken<Trader[]> = []
 
   constructor(mints: Mints) {
     this.#mints = mints
@@ -28,7 +29,7 @@ export class Audience {
   watch(trader: Trader, token: number, on: boolean): void {
     const others = this.#watchers[token]?.filter((other) => other !== trader) ?? []
     const left = on ? [...others, trader] : others
-    this.#watchers[token] = left.length === 0 ? undefined : left
+    setByToken(this.#watchers, token, left.length === 0 ? undefined : left)
   }
 
   show(block: Block, row: number, kind: RowKind, token: number): void {

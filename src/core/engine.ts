@@ -37,6 +37,7 @@ export class Engine implements EnginePort {
   #traders: Trader[] = []
   /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after a warm-up. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
+  #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
   /** `strategies` by the name that the bots' settings use. */
   constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active = new Int32Array(1)) {
@@ -101,17 +102,21 @@ export class Engine implements EnginePort {
   #catchUp(session: Session): void {
     if (session.warmed) session.prices.forgetAll()
     session.warmed = false
+    const isNewDay = session.now >= this.#dayEnds
+    this.#dueAt = this.#dayEnds = endOfDay(session.now)
     for (const trader of this.#traders) {
       trader.settle()
+      if (!isNewDay) continue
+      trader.forgetTokens()
       this.#days.roll(trader.money)
     }
-    this.#dueAt = endOfDay(session.now)
   }
 
   #begin(start: StartInput): void {
     const session = new Session(this.outputs, this.#mints, start.plan, start.units, this.active)
     this.#session = session
     this.#dueAt = Number.NEGATIVE_INFINITY
+    this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     this.#watch = new ExitWatch(session, (position, reason) => this.#exits.sell(position, reason))

@@ -1,4 +1,5 @@
 import type { TokenId } from './block.ts'
+import { type ByToken, setByToken } from './by-token.ts'
 import { dueExit } from './exits.ts'
 import type { Order } from './order.ts'
 import type { Position } from './position.ts'
@@ -8,8 +9,8 @@ import type { Session } from './session.ts'
  *  that a row of a token that nobody holds costs one array read. */
 export class ExitWatch {
   readonly #session: Session
-  readonly #positions: (Position[] | undefined)[] = []
-  readonly #waiting: (Waiting[] | undefined)[] = []
+  readonly #positions: ByToken<Position[]> = []
+  readonly #waiting: ByToken<Waiting[]> = []
   readonly #marked = new Set<Position>()
   readonly #sell: (position: Position, reason: string) => void
 
@@ -24,7 +25,7 @@ export class ExitWatch {
     const token = this.#session.mints.intern(position.mint)
     const watched = this.#positions[token] ?? []
     if (watched.includes(position)) return
-    this.#positions[token] = [...watched, position]
+    setByToken(this.#positions, token, [...watched, position])
     this.#session.wants.add(position.mint)
   }
 
@@ -33,7 +34,7 @@ export class ExitWatch {
     const watched = this.#positions[token]
     if (watched === undefined || !watched.includes(position)) return
     const left = watched.filter((other) => other !== position)
-    this.#positions[token] = left.length === 0 ? undefined : left
+    setByToken(this.#positions, token, left.length === 0 ? undefined : left)
     this.#session.wants.drop(position.mint)
     this.#marked.delete(position)
   }
@@ -44,15 +45,17 @@ export class ExitWatch {
     if (order.price === null) return
     const token = this.#session.mints.intern(order.mint)
     const waiting = { order, ceiling: order.price * (1 + maxChasePercent / 100) }
-    this.#waiting[token] = [...(this.#waiting[token] ?? []), waiting]
+    setByToken(this.#waiting, token, [...(this.#waiting[token] ?? []), waiting])
     this.#callOff(token)
   }
 
   /** It is being sent, or over. */
   sent(order: Order): void {
     const token = this.#session.mints.intern(order.mint)
-    const left = this.#waiting[token]?.filter((waiting) => waiting.order.id !== order.id) ?? []
-    this.#waiting[token] = left.length === 0 ? undefined : left
+    const waiting = this.#waiting[token]
+    if (waiting === undefined) return
+    const left = waiting.filter((one) => one.order.id !== order.id)
+    setByToken(this.#waiting, token, left.length === 0 ? undefined : left)
   }
 
   /** Whether a print of this token can change anything. */

@@ -19,7 +19,7 @@ export interface Strategy<P = unknown, S = unknown> {
   readonly warmup?: number
   /** Exits for its positions where neither the order nor the bot names any. */
   readonly exits?: ExitRules
-  /** The state of a token that it sees for the first time. */
+  /** The state of a token that it sees for the first time, or again after two days. */
   readonly token?: () => S
   start(params: P, bot: Bot<S>): Handlers<S>
 }
@@ -39,7 +39,7 @@ export interface Handlers<S> {
   onStop?(): void
 }
 
-/** A token as one bot sees it: one record for as long as the engine knows the mint. */
+/** A token as one bot sees it: one record until two UTC days have passed without a row of it. One that is held is kept. */
 export interface Token<S = unknown> {
   readonly mint: string
   /** The robust price, SOL a token; undefined before there were enough prints of a sensible size. */
@@ -104,6 +104,7 @@ export interface BuyOptions {
   readonly ttlSeconds?: number
   /** Add to a position that is already held. */
   readonly scaleIn?: boolean
+  /** Beside the bot's own, those of the position that this buy opens. One that is held keeps its exits: see `setExits`. */
   readonly exits?: ExitRules
 }
 
@@ -125,7 +126,7 @@ export interface Quote {
 /** What a strategy may do. Every method answers at once. */
 export interface Bot<S = unknown> {
   readonly name: string
-  /** Plain JSON; assign a new value to save it: `bot.state = { ... }`. */
+  /** Plain JSON; assign a new value to save it: `bot.state = { ... }`. What is saved is a frozen copy. */
   state: Json
   /** The time of the row or input being handled. */
   now(): Millis
@@ -140,10 +141,12 @@ export interface Bot<S = unknown> {
   fills(): readonly FillView[]
   wallet(): { readonly sol: number | undefined; readonly reservedSol: number }
   budget(): { readonly solThisHour: number; readonly profitTodaySol: number; readonly halted: boolean }
+  /** Refused in `start` and while it is shown the past (WARMING). */
   buy(token: Token<S> | string, options: BuyOptions): Placed
   sell(token: Token<S> | string, options: SellOptions): Placed
-  /** False when the order is not open any more or already being sent. */
+  /** False when the order is not open any more, already being sent, or an exit that is due. */
   cancel(orderId: string): boolean
+  /** All exits of its position in the mint, from now on; false where it has none, or where they are no exits. */
   setExits(token: Token<S> | string, exits: ExitRules): boolean
   quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
   quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined

@@ -1,6 +1,7 @@
 import { type Block, NewToken, PriceUpdate, RowKind, Trade } from './block.ts'
 import { keyOf } from './book.ts'
 import { BotHandle, type Host, type Seat } from './bot-handle.ts'
+import { type ByToken, setByToken } from './by-token.ts'
 import type { DayResults } from './day-results.ts'
 import type { Desk } from './desk.ts'
 import { plainJson } from './json.ts'
@@ -23,7 +24,10 @@ export class Trader implements Host {
   readonly #session: Session
   readonly #strategy: Strategy
   readonly #seat: Seat
-  readonly #tokens: (TokenView | undefined)[] = []
+  /** Tokens as it sees them: those shown since the day began. */
+  readonly #tokens: ByToken<TokenView> = []
+  /** And those shown on the day before. */
+  #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
   /** Why its strategy failed during the warm-up, where nothing can be said. */
   #unsaid: string | undefined
@@ -93,16 +97,27 @@ export class Trader implements Host {
     this.#unsaid = undefined
   }
 
+  /** A day begins: what was shown neither in the last one nor the one before, and is not held, is freed. A market never runs out of tokens. */
+  forgetTokens(): void {
+    const before = this.#yesterday
+    this.#yesterday = this.#tokens.slice()
+    this.#tokens.fill(undefined)
+    for (const [token, view] of before.entries()) if (view?.held !== undefined) this.#tokens[token] = view
+  }
+
   viewOf(token: number): TokenView {
-    const known = this.#tokens[token]
-    if (known !== undefined) return known
-    const view = new TokenView(this.#session, token)
-    this.#tokens[token] = view
+    const known = this.#tokens[token] ?? this.#yesterday[token]
+    if (known !== undefined) {
+      setByToken(this.#tokens, token, known)
+      return known
+    }
+    let state: unknown
     this.guard(() => {
-      view.state = this.#strategy.token?.()
+      state = this.#strategy.token?.()
     })
-    this.refresh(view.mint)
-    return view
+    const view = new TokenView(this.#session, token, state)
+    setByToken(this.#tokens, token, view)
+    return this.refresh(view.mint)
   }
 
   /** After its position in a mint began or ended. */

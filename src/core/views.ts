@@ -12,17 +12,18 @@ export class TokenView implements Token<unknown> {
   readonly mint: string
   readonly #session: Session
   readonly #token: number
-  state: unknown = undefined
+  state: unknown
   /** This bot's position in it. */
   held: HeldView | undefined
   /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
   refusedCode = ''
   refusedAt: Millis = 0
 
-  constructor(session: Session, token: number) {
+  constructor(session: Session, token: number, state: unknown) {
     this.#session = session
     this.#token = token
     this.mint = session.mints.list[token] as string
+    this.state = state
   }
 
   get price(): number | undefined {
