@@ -6,6 +6,7 @@ import {
   type ExecutionReport,
   type Fill,
   isOpen,
+  isUndecided,
   type OrderState,
   type TradeSide,
 } from '../../src/core/order.ts'
@@ -84,8 +85,8 @@ export interface Chain {
   readonly funds: number
 }
 
-/** Everything in which a journal of live bots is not in order, or differs from the chain. An order whose answer was lost may have executed
- *  without the journal knowing: such a transaction has to fit an order that is still open, one to one. */
+/** Everything in which a journal of live bots is not in order, or differs from the chain. An attempt that is not decided may have executed
+ *  without the journal knowing: such a transaction has to fit one, one to one. */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
   const books = onlyLive(all)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
@@ -132,20 +133,20 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-/** Transactions of orders that are still open, of which the journal need not know yet; a complaint for each that fits none. */
+/** Transactions of attempts that are not decided, of which the journal need not know yet; a complaint for each that fits none. */
 function unexplained(
-  { fills, attempts, orders }: Books,
+  { fills, attempts }: Books,
   landed: readonly LandedTransaction[],
   wallet: string,
 ): { unknown: LandedTransaction[]; complaints: string[] } {
   const reverted = attempts.filter(({ state }) => state === 'reverted')
   const booked = new Set([...fills, ...reverted].map(({ signature }) => signature))
   const unknown = landed.filter(({ signature }) => !booked.has(signature))
-  const open = orders.filter(({ state }) => isOpen(state))
+  const open = attempts.filter(({ state, signature }) => isUndecided(state) && !booked.has(signature))
   const complaints = unknown.flatMap((transaction) => {
     const { mint, tokens } = tradeOf(transaction, wallet)
     const side = transaction.error !== null ? undefined : tokens > 0n ? 'buy' : 'sell'
-    const index = open.findIndex((order) => order.mint === mint && order.side === (side ?? order.side))
+    const index = open.findIndex((one) => one.mint === mint && one.side === (side ?? one.side))
     if (index >= 0) open.splice(index, 1)
     return index >= 0 ? [] : [`${side ?? 'reverted trade'} of ${mint} is on the chain only: ${transaction.signature}`]
   })
