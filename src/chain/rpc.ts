@@ -86,8 +86,8 @@ class Provider {
   #failures = 0
   /** Of our chain; '' while nobody has said. */
   #genesis = ''
-  /** Whether it serves that chain; undefined while it has not been asked. */
-  #isOurs: boolean | undefined
+  /** Of the chain that it serves; '' while it has not been asked. */
+  #served = ''
 
   constructor(parts: RpcParts, url: string, name: string) {
     this.#parts = parts
@@ -101,17 +101,16 @@ class Provider {
 
   pin(genesis: string): void {
     this.#genesis = genesis
-    this.#isOurs = undefined
   }
 
   /** The answer, or why another provider should be asked. */
   async ask(call: Call): Promise<RpcResult | string> {
-    if (this.#genesis !== '' && this.#isOurs === undefined) {
+    if (this.#genesis !== '' && this.#served === '') {
       const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
-      if (typeof answer === 'string' || !answer.ok) return typeof answer === 'string' ? answer : 'no genesis hash'
-      this.#isOurs = answer.value === this.#genesis
+      if (typeof answer === 'string') return answer
+      if (this.#served === '') return 'no genesis hash'
     }
-    if (this.#genesis === '' || this.#isOurs === true) return this.#ask(call)
+    if (this.#genesis === '' || this.#served === this.#genesis) return this.#ask(call)
     return { ok: false, code: RPC_OTHER_CLUSTER, message: `${this.name} serves another chain` }
   }
 
@@ -125,6 +124,7 @@ class Provider {
     if (answer === undefined) return this.#fail(`an answer that is no JSON-RPC, status ${result.status}`)
     if (!answer.ok && ANOTHER_NODE.has(answer.code)) return this.#fail(`node error ${answer.code}`)
     this.#failures = 0
+    if (method === 'getGenesisHash' && answer.ok && typeof answer.value === 'string') this.#served = answer.value
     return answer
   }
 

@@ -12,7 +12,7 @@ const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 describe.concurrent('every dialect of the service', () => {
   const seeds = Array.from({ length: DIALECTS }, (_, seed) => seed)
   test.for(seeds)('%d', { timeout: 60_000 }, async (dialect, { onTestFinished }) => {
-    const venue = await openVenue({ dialect, bots: [{ name: 'trips', strategy: 'round-trips' }] }, onTestFinished)
+    const venue = await openVenue({ dialect, speed: 5, bots: [{ name: 'trips', strategy: 'round-trips' }] }, onTestFinished)
     // Every other one is told what a sale's number counts, as a user can; the rest has to do without.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
