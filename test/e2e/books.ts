@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { ERRORS } from '../../src/core/errors.ts'
 import { decodeJson } from '../../src/core/json.ts'
@@ -26,10 +27,9 @@ export interface Books {
   readonly positions: readonly { account: string; mint: string; bot: string; state: string; tokens: bigint }[]
   /** Of everything that was decided. */
   readonly outputs: readonly { kind: string; bot: string; mint: string; code: string; reason: string }[]
-  readonly inputs: readonly { kind: string; json: string }[]
+  readonly inputs: readonly { segment: number; kind: string; json: string }[]
   readonly segments: readonly { number: number; ended: number | null }[]
   readonly gaps: readonly { from: number; to: number; keys: string[] }[]
-  readonly frames: readonly { why: string; text: string }[]
 }
 
 export interface BookedOrder {
@@ -43,39 +43,56 @@ export interface BookedOrder {
   readonly reserveLamports: number
 }
 
-/** Reads a journal, also one that is being written: what is durable by now. */
+/** Reads a journal, also one that is being written: what is durable by now, as of one moment. */
 export function readBooks(journal: string): Books {
   const db = new Database(journal, { readonly: true, fileMustExist: true })
   try {
-    const all = <T>(sql: string): T[] => db.prepare(sql).all() as T[]
-    const jsons = <T>(sql: string): T[] =>
-      (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
-    return {
-      orders: all(`SELECT 'o' || number AS id, account, bot, mint, side, state, code,
-        json_extract(json, '$.reserveLamports') AS reserveLamports FROM "order" ORDER BY number`),
-      attempts: jsons('SELECT json FROM attempt ORDER BY armed_at'),
-      fills: all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf),
-      reports: jsons('SELECT json FROM report ORDER BY id'),
-      positions: all<{ account: string; mint: string; bot: string; state: string; tokens: number }>(
-        'SELECT account, mint, bot, state, tokens FROM positions',
-      ).map((row) => ({ ...row, tokens: BigInt(Math.round(row.tokens * 10 ** TOKEN_DECIMALS)) })),
-      outputs: all('SELECT kind, bot, mint, code, reason FROM output ORDER BY seq, n'),
-      inputs: all('SELECT kind, json FROM input ORDER BY seq'),
-      segments: all('SELECT number, ended FROM segment ORDER BY number'),
-      gaps: all<{ from: number; to: number; keys: string }>('SELECT "from", "to", keys FROM gaps ORDER BY seq').map(
-        (gap) => ({ ...gap, keys: JSON.parse(gap.keys) as string[] }),
-      ),
-      frames: all('SELECT why, text FROM frame ORDER BY id'),
-    }
+    return db.transaction(() => booksIn(db))()
   } finally {
     db.close()
   }
 }
 
+function booksIn(db: Database.Database): Books {
+  const all = <T>(sql: string): T[] => db.prepare(sql).all() as T[]
+  const jsons = <T>(sql: string): T[] => (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
+  return {
+    orders: all(`SELECT 'o' || number AS id, account, bot, mint, side, state, code,
+      json_extract(json, '$.reserveLamports') AS reserveLamports FROM "order" ORDER BY number`),
+    attempts: jsons('SELECT json FROM attempt ORDER BY armed_at'),
+    fills: all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf),
+    reports: jsons('SELECT json FROM report ORDER BY id'),
+    positions: all<{ account: string; mint: string; bot: string; state: string; tokens: number }>(
+      'SELECT account, mint, bot, state, tokens FROM positions',
+    ).map((row) => ({ ...row, tokens: BigInt(Math.round(row.tokens * 10 ** TOKEN_DECIMALS)) })),
+    outputs: all('SELECT kind, bot, mint, code, reason FROM output ORDER BY seq, n'),
+    inputs: all('SELECT segment, kind, json FROM input ORDER BY seq'),
+    segments: all('SELECT number, ended FROM segment ORDER BY number'),
+    gaps: all<{ from: number; to: number; keys: string }>('SELECT "from", "to", keys FROM gaps ORDER BY seq').map(
+      (gap) => ({ ...gap, keys: JSON.parse(gap.keys) as string[] }),
+    ),
+  }
+}
+
 /** Nothing is under way any more: every order has ended, and what was filled is final. */
 export function isSettled({ orders, fills, attempts }: Books): boolean {
-  const isOut = (attempt: Attempt): boolean => ['armed', 'acked', 'landed', 'unknown'].includes(attempt.state)
-  return !orders.some(({ state }) => isOpen(state)) && fills.every(({ final }) => final) && !attempts.some(isOut)
+  return (
+    !orders.some(({ state }) => isOpen(state)) &&
+    fills.every(({ final }) => final) &&
+    !attempts.some(({ state }) => isUndecided(state))
+  )
+}
+
+/** The process of this segment may buy: it knows its wallet. */
+export function knowsWallet({ inputs }: Books, number: number): boolean {
+  const own = inputs.filter(({ segment }) => segment === number)
+  const gate = own.findLast(({ kind }) => kind === 'gate')
+  return own.some(({ kind }) => kind === 'wallet') && gate?.json.includes('"open":true') === true
+}
+
+/** How many processes have started on a journal, if there is one. */
+export function segmentsOf(journal: string): number {
+  return existsSync(journal) ? readBooks(journal).segments.length : 0
 }
 
 export interface Chain {
@@ -85,8 +102,8 @@ export interface Chain {
   readonly funds: number
 }
 
-/** Everything in which a journal of live bots is not in order, or differs from the chain. An attempt that is not decided may have executed
- *  without the journal knowing: such a transaction has to fit one, one to one. */
+/** Everything in which a journal of live bots is not in order, or differs from the chain. What is still out may have executed
+ *  without the journal knowing: such a transaction has to fit an attempt that is undecided, one to one. */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
   const books = onlyLive(all)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
@@ -103,7 +120,7 @@ export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): str
     ...differing('reverted', revertedLines(books), reverted),
     ...differing('lamports', [`${lamports}`], [`${ledger.account(wallet, 'processed')?.lamports}`]),
     ...differing('tokens by fills', heldByFills(books, unknown, wallet), onChain),
-    ...(unknown.length > 0 ? [] : differing('tokens by positions', heldByPositions(books), onChain)),
+    ...(isSettled(books) ? differing('tokens by positions', heldByPositions(books), onChain) : []),
   ]
 }
 
@@ -125,7 +142,9 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   for (const { id, state, code } of orders) {
     const own = fills.filter(({ orderId }) => orderId === id)
     if (own.length > 1) complaints.push(`${id} has ${own.length} fills`)
-    if ((state === 'filled') !== (own.length === 1)) complaints.push(`${id} is ${state} with ${own.length} fills`)
+    // One that is open may have a fill that nobody has told the engine of yet: the next start does.
+    if (!isOpen(state) && (state === 'filled') !== (own.length === 1))
+      complaints.push(`${id} is ${state} with ${own.length} fills`)
     if (state !== 'filled' && !isOpen(state) && !Object.hasOwn(ERRORS, code))
       complaints.push(`${id} is ${state} without a reason: ${code}`)
   }
@@ -133,7 +152,7 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-/** Transactions of attempts that are not decided, of which the journal need not know yet; a complaint for each that fits none. */
+/** Transactions of attempts that are still out, of which the journal need not know yet; a complaint for each that fits none. */
 function unexplained(
   { fills, attempts }: Books,
   landed: readonly LandedTransaction[],
@@ -142,12 +161,12 @@ function unexplained(
   const reverted = attempts.filter(({ state }) => state === 'reverted')
   const booked = new Set([...fills, ...reverted].map(({ signature }) => signature))
   const unknown = landed.filter(({ signature }) => !booked.has(signature))
-  const open = attempts.filter(({ state, signature }) => isUndecided(state) && !booked.has(signature))
+  const out = attempts.filter(({ state, signature }) => isUndecided(state) && !booked.has(signature))
   const complaints = unknown.flatMap((transaction) => {
     const { mint, tokens } = tradeOf(transaction, wallet)
     const side = transaction.error !== null ? undefined : tokens > 0n ? 'buy' : 'sell'
-    const index = open.findIndex((one) => one.mint === mint && one.side === (side ?? one.side))
-    if (index >= 0) open.splice(index, 1)
+    const index = out.findIndex((attempt) => attempt.mint === mint && attempt.side === (side ?? attempt.side))
+    if (index >= 0) out.splice(index, 1)
     return index >= 0 ? [] : [`${side ?? 'reverted trade'} of ${mint} is on the chain only: ${transaction.signature}`]
   })
   return { unknown, complaints }

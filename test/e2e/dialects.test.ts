@@ -1,8 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Fill } from '../../src/core/order.ts'
 import { type Books, discrepancies, isSettled } from './books.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
 
 const DIALECTS = Number(process.env.SLUICE_E2E_DIALECTS ?? 20)
 /** Told as news, never as a broken frame. */
@@ -11,19 +13,18 @@ const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 
 describe.concurrent('every dialect of the service', () => {
   const seeds = Array.from({ length: DIALECTS }, (_, seed) => seed)
-  test.for(seeds)('%d', { timeout: 60_000 }, async (dialect, { onTestFinished }) => {
-    const venue = await openVenue({ dialect, speed: 5, bots: [{ name: 'trips', strategy: 'round-trips' }] }, onTestFinished)
+  test.for(seeds)('%d', async (dialect, { onTestFinished }) => {
+    const venue = await openVenue(
+      { dialect, speed: 5, bots: [{ name: 'trips', strategy: 'round-trips' }] },
+      onTestFinished,
+    )
     // Every other one is told what a sale's number counts, as a user can; the rest has to do without.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
-    const books = await until(
-      'three tokens bought and sold',
-      () => {
-        const books = venue.books()
-        return books.positions.filter(({ state }) => state === 'closed').length >= 3 && isSettled(books) && books
-      },
-      40_000,
-    )
+    const books = await until('three tokens bought and sold', () => {
+      const books = venue.books()
+      return books.positions.filter(({ state }) => state === 'closed').length >= 3 && isSettled(books) && books
+    })
     const misfits = [...running.world.feed.misfits.counts.keys()].filter((why) => !NEWS.includes(why))
     await running.stop()
     expect(await venue.complaints()).toEqual([])

@@ -3,7 +3,7 @@ import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 /** What takes the service's own patience (30 and 40 s) is tried on request only. */
 const testLong = test.runIf(process.env.SLUICE_E2E_LONG === '1')

@@ -8,7 +8,7 @@ import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const WIRETAP = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal must not get
@@ -33,9 +33,9 @@ async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
     SLUICE_E2E_WIRETAP: heard,
     NODE_OPTIONS: `--import=${WIRETAP}`,
   })
-  await until('fills', () => /"running"/.test(one.stderr) && venue.books().fills.length > 0, 30_000)
+  await until('fills', () => /"running"/.test(one.stderr) && venue.books().fills.length > 0)
   for (const kind of ['rpcError', 'disconnect'] as const) faults.set({ kind })
-  await until('the consequences', () => venue.books().gaps.length >= 2 && faults.active.length === 0, 30_000)
+  await until('the consequences', () => venue.books().gaps.length >= 2 && faults.active.length === 0)
   faults.set({ kind: 'keyRevoked' })
   await until('the refusal', () => /refuses the API key/.test(one.stderr))
   one.child.kill('SIGINT')

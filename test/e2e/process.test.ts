@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { sendCommand } from '../../src/runtime/control-client.ts'
 import { MINT } from '../sandbox/still-market.ts'
+import { knowsWallet, segmentsOf } from './books.ts'
 import type { Sluice } from './process.ts'
 import { sluice } from './process.ts'
 import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-vi.setConfig({ testTimeout: 90_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const STOP = '{"kind":"command","command":{"name":"stop"}}'
 const LONGEST_END_MS = 3_000
@@ -16,10 +17,10 @@ const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
 
 /** A process on the stage that may buy. */
 async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
+  const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()
-  const wallets = (): number => stage.books().inputs.filter(({ kind }) => kind === 'wallet').length
   await until('its start', () => /"msg":"running"/.test(one.stderr))
-  await until('the balance', () => wallets() > 0)
+  await until('the wallet', () => knowsWallet(stage.books(), segment))
   const send: Send = (command) => sendCommand(stage.journal, command)
   await until('the feed', async () => {
     stage.prints(3)

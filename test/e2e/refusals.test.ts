@@ -6,7 +6,7 @@ import { openForWriting } from '../../src/journal/database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { sluice } from './process.ts'
 
-vi.setConfig({ testTimeout: 60_000 })
+vi.setConfig({ testTimeout: 120_000 })
 
 const { path: folder, write } = temporaryFolder()
 const env = { XDG_STATE_HOME: join(folder, 'state'), KEY: 'a-key-of-the-service', RPC: 'https://rpc.invalid/a-key' }

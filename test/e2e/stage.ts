@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import type { RunningBots } from '../../src/bot.ts'
 import { eventOf } from '../../src/core/block.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import type { ControlCommand } from '../../src/runtime/control-command.ts'
 import { MINT, StillMarket } from '../sandbox/still-market.ts'
-import type { BookedOrder, Books } from './books.ts'
+import { type BookedOrder, type Books, knowsWallet, segmentsOf } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue, type VenueOptions } from './venue.ts'
 
@@ -38,7 +37,7 @@ export async function openStage(
     still = new StillMarket(emit)
     return still
   }
-  const venue = await openVenue({ market, slotMs: 50, bots: [PUPPET], ...options }, atEnd)
+  const venue = await openVenue({ market, slotMs: 40, bots: [PUPPET], ...options }, atEnd)
   venue.configure({ service: { units: { tradeAmount: 'sol' } }, ...options.config })
   const prints = (count: number): string[] =>
     Array.from({ length: count }, () => (still as StillMarket).trade('buy', 100_000_000n).signature)
@@ -48,15 +47,13 @@ export async function openStage(
     prints,
     tape: () => tapeOf(venue.journal),
     go: async () => {
-      const gates = (): number => venue.books().inputs.filter(({ kind }) => kind === 'gate').length
-      const before = existsSync(venue.journal) ? gates() : 0
+      const segment = segmentsOf(venue.journal) + 1
       const running = await venue.start()
       await until('the feed', () => running.world.feed.state === 'live')
       const rows = running.tally.rows
       prints(3)
       await until('a price', () => running.tally.rows >= rows + 3)
-      await until('the balance', () => venue.books().inputs.some(({ kind }) => kind === 'wallet'))
-      if (running.world.chain !== undefined) await until('the audit', () => gates() > before)
+      await until('the wallet', () => knowsWallet(venue.books(), segment))
       return running
     },
   }

@@ -1,10 +1,10 @@
-const LOOK_EVERY_MS = 25
+const LOOK_EVERY_MS = 100
 
 /** Looks until there is something; fails when that takes too long. For what happens in real time, in a journal, a log or another process. */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  withinMs = 15_000,
+  withinMs = 60_000,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const start = performance.now()
   for (;;) {

@@ -60,7 +60,7 @@ export async function openVenue(
 ): Promise<Venue> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
   process.env.XDG_STATE_HOME ??= stateFolder()
-  const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 40, speed: 20, ...options })
+  const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 80, speed: 20, ...options })
   const { requests, requestedAt, stopCounting } = countRequests(sandbox)
   const giveKey = (apiKey: string): void => writeFileSync(join(folder, 'key'), apiKey, { mode: 0o600 })
   giveKey(sandbox.apiKeys.standard)
@@ -104,10 +104,14 @@ export async function openVenue(
   }
   const books = (): Books => readBooks(journal)
   const settled = (): Promise<Books> =>
-    until('the end of every order', () => {
-      const now = books()
-      return now.orders.length > 0 && isSettled(now) && now
-    })
+    until(
+      'the end of every order',
+      () => {
+        const now = books()
+        return now.orders.length > 0 && isSettled(now) && now
+      },
+      110_000,
+    )
   const chain = (): Chain => ({ ledger: sandbox.ledger, wallet: sandbox.wallet, funds: FUND_SOL * 1e9 })
   const complaints = async (): Promise<string[]> => [
     ...discrepancies(books(), chain()),
