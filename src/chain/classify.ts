@@ -8,7 +8,7 @@ import type { LandedTransaction } from './transaction.ts'
 const MOST_HOUSEKEEPING = 3_000_000
 
 /** `attemptId`: the attempt that made it, '' where none did. `isTracked`: a mint that a bot holds or orders. */
-function classOf(
+export function classOf(
   { signed, netLamports, tokens }: WalletChange,
   attemptId: string,
   isTracked: (mint: string) => boolean,

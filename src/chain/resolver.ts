@@ -121,7 +121,9 @@ export class Resolver {
 
   /** A person says that a held attempt did not execute. Should it turn out to have, that is a late fill. */
   abandon(one: Watched): void {
+    Object.assign(one, { bound: null, boundSlot: null, attempt: { ...one.attempt, code: 'RESOLVED' } })
     this.watches.end(one, 'absent')
+    this.#boundFromNow(one)
     one.say({ kind: 'absent', code: 'RESOLVED' })
   }
 

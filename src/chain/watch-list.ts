@@ -71,11 +71,12 @@ export class WatchList {
     this.keep(one)
   }
 
-  /** The lowest slot after which transactions still bear on something; Infinity where none do. */
+  /** The lowest slot after which transactions still bear on something; Infinity where none do. A person may have been wrong. */
   oldest(): number {
     let slot = Number.POSITIVE_INFINITY
     for (const { ended, attempt } of this.#byId.values())
-      if (!ended) slot = Math.min(slot, attempt.baseline?.slot ?? Number.POSITIVE_INFINITY)
+      if (!ended || attempt.code === 'RESOLVED')
+        slot = Math.min(slot, attempt.baseline?.slot ?? Number.POSITIVE_INFINITY)
     return slot
   }
 
