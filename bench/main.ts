@@ -10,6 +10,7 @@ import { benchGateway } from './gateway.ts'
 import { benchJournal } from './journal.ts'
 import { benchLoop } from './loop.ts'
 import { benchPost } from './post.ts'
+import { benchRecovery } from './recovery.ts'
 import { benchStart } from './start.ts'
 
 const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
@@ -21,6 +22,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   loop: benchLoop,
   engine: benchEngine,
   start: benchStart,
+  recovery: benchRecovery,
   gateway: benchGateway,
   journal: benchJournal,
 }

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { encodeBase58 } from '../../src/core/base58.ts'
 import { ExitCode, SluiceError } from '../../src/core/errors.ts'
 import { sendCommand } from '../../src/runtime/control-client.ts'
 import type { ControlCommand } from '../../src/runtime/control-command.ts'
@@ -10,6 +11,7 @@ import { controlPath, haltPath } from '../../src/runtime/control-path.ts'
 import { type ControlHandler, serveControl } from '../../src/runtime/control-server.ts'
 
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+const SIGNATURE = encodeBase58(new Uint8Array(64).fill(3))
 let folder: string
 let journalPath: string
 let stop: (() => Promise<void>) | undefined
@@ -51,6 +53,11 @@ test.each<ControlCommand>([
   { command: 'resume' },
   { command: 'sell', mint: MINT },
   { command: 'signal', signal: 'moon', data: { strength: 3 } },
+  { command: 'accept', signature: SIGNATURE },
+  { command: 'resolve', order: 'o12', verdict: 'show' },
+  { command: 'resolve', order: 'o12', verdict: 'not-executed' },
+  { command: 'resolve', order: 'o12', verdict: { executed: SIGNATURE } },
+  { command: 'adopt', mint: MINT, bot: 'dips' },
 ])('%j reaches the process and comes back with an answer', async (command) => {
   await serve(async (got) => ({ got }))
   expect(await sendCommand(journalPath, command)).toEqual({ got: command })

@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { accountOf } from '../../src/core/account.ts'
+import type { Input } from '../../src/core/messages.ts'
+import type { Order } from '../../src/core/order.ts'
+import { defineStrategy } from '../../src/core/strategy.ts'
+import { lamports, solToLamports } from '../../src/core/units.ts'
+import { botSettings, EngineRig, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
+
+const account = accountOf('live', 'test', 'genesis', 'wallet')
+const eager = defineStrategy({
+  name: 'eager',
+  about: 'asks at every print',
+  params: z.object({}),
+  keys: ['trades'],
+  start: (_params, bot) => ({
+    onTrade: (_trade, token) => void bot.buy(token, { sol: 0.1, reason: 'it moved' }),
+  }),
+})
+
+let rig: EngineRig
+beforeEach(() => {
+  rig = new EngineRig([eager as never], [{ ...botSettings('eager', { exits: { stopLossPercent: 50 } }), account }])
+  rig.input({ kind: 'wallet', account: account.id, lamports: solToLamports(10), slot: 1 })
+})
+
+const gate = (open: boolean): Input => ({ kind: 'gate', account: account.id, open })
+const foreign = (signature: string): Input => ({
+  ...{ kind: 'foreign', account: account.id, signature, lamports: lamports(-1) },
+})
+const asked = (mint = MINT): string | undefined => {
+  const outputs = rig.settle(1e-6, mint)
+  return orders(outputs).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1) // each is told once
+}
+const alarms = (): string[] =>
+  rig.outputs.flatMap((output) => (output.kind === 'alarm' ? [`${output.bot} ${output.code}`.trim()] : []))
+const bought = (mint = MINT): Order => {
+  rig.input(gate(true))
+  rig.settle(1e-6, mint)
+  const order = orders(rig.outputs).findLast((one) => one.mint === mint) as Order
+  rig.fill(order, 1e-6)
+  return order
+}
+const position = () => rig.outputs.findLast((output) => output.kind === 'position')
+
+describe('the gate', () => {
+  test('a live account buys nothing before its wallet was read, and nothing once it cannot be read any more', () => {
+    expect(asked()).toBe('CHAIN_UNREAD')
+    rig.input(gate(true))
+    expect(asked()).toBe('ordered')
+    rig.input(gate(false))
+    expect(asked(MINT_2)).toBe('CHAIN_UNREAD')
+  })
+  test('sales go all the same', () => {
+    bought()
+    rig.input(gate(false))
+    const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
+    expect(sale).toMatchObject({ side: 'sell', size: { kind: 'all' } })
+  })
+})
+
+describe('a transaction of somebody else', () => {
+  test('stops entries until it is accepted, each for itself, restarts included', () => {
+    rig.input(gate(true))
+    rig.input(foreign('a'))
+    rig.input(foreign('b'))
+    rig.input(foreign('b'))
+    expect(alarms()).toEqual(['FOREIGN_TX', 'FOREIGN_TX'])
+    expect(asked()).toBe('FOREIGN_TX')
+    rig.input({ kind: 'command', command: { name: 'accept', signature: 'a' } })
+    expect(asked()).toBe('FOREIGN_TX')
+    rig.input({ kind: 'command', command: { name: 'resume' } })
+    expect(asked()).toBe('FOREIGN_TX')
+    const money = rig.outputs.findLast((output) => output.kind === 'account')?.money
+    expect(money?.foreign).toEqual(['b'])
+    rig.input({ kind: 'command', command: { name: 'accept', signature: 'b' } })
+    expect(asked()).toBe('ordered')
+  })
+})
+
+describe('fewer tokens than were booked', () => {
+  const deficit = (tokens: bigint): Input => ({ kind: 'deficit', account: account.id, mint: MINT, tokens })
+
+  test('the position is what the chain says, and only this mint is closed until resume', () => {
+    bought()
+    const before = position()?.position
+    rig.input(deficit((before?.tokens ?? 0n) / 4n))
+    expect(position()?.position).toMatchObject({ state: 'open', tokens: (before?.tokens ?? 0n) / 4n })
+    expect(position()?.position.costLamports).toBeCloseTo((before?.costLamports ?? 0) / 4, -1)
+    expect(alarms()).toEqual(['eager QUARANTINED'])
+    rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })
+    const sale = orders(rig.outputs).at(-1) as Order
+    rig.report(sale, 'failed', { code: 'REVERTED' })
+    expect(asked(MINT_2)).toBe('ordered')
+  })
+  test('none left: it is closed, and its exits with it', () => {
+    bought()
+    rig.input(deficit(0n))
+    expect(position()?.position).toMatchObject({ state: 'closed', tokens: 0n })
+    expect(asked()).toBe('QUARANTINED')
+    rig.input({ kind: 'command', command: { name: 'resume' } })
+    expect(asked()).toBe('ordered')
+  })
+  test('not fewer, or nothing was booked: nothing happens', () => {
+    expect(rig.input(deficit(0n))).toEqual([])
+    bought()
+    expect(rig.input(deficit(10n ** 18n))).toEqual([])
+  })
+})
+
+describe('adopt', () => {
+  const adopt = (more = {}): Input => ({
+    ...{ kind: 'adopt', account: account.id, bot: 'eager', mint: MINT, tokens: 2_000_000n, decimals: 6, ...more },
+  })
+
+  test('a position at the present price, with the exits of its bot', () => {
+    rig.settle(1e-6)
+    rig.input(adopt())
+    expect(position()?.position).toMatchObject({
+      ...{ state: 'open', bot: 'eager', tokens: 2_000_000n, decimals: 6, averagePrice: 1e-6 },
+      ...{ costLamports: 2_000, exits: { stopLossPercent: 50 } },
+    })
+    const sale = orders(rig.settle(4e-7)).at(-1)
+    expect(sale).toMatchObject({ side: 'sell', mint: MINT, size: { kind: 'all' } })
+  })
+  test.each([
+    ['without a price', adopt({ mint: MINT_2 }), 'PRICE_UNKNOWN'],
+    ['by nobody', adopt({ bot: 'nobody' }), 'PRICE_UNKNOWN'],
+  ])('%s it is refused', (_what, input, code) => {
+    rig.settle(1e-6)
+    expect(refusals(rig.input(input))).toEqual([code])
+  })
+  test('what a bot holds is refused', () => {
+    bought()
+    expect(refusals(rig.input(adopt()))).toEqual(['MINT_OWNED'])
+  })
+})
+
+test.each(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'] as const)('%s is an alarm', (code) => {
+  rig.input(gate(true))
+  rig.settle(1e-6)
+  const [order] = orders(rig.outputs) as [Order]
+  rig.report(order, 'working', { code, reason: 'because' })
+  expect(alarms()).toEqual([code])
+})
