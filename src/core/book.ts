@@ -57,21 +57,20 @@ export class Book {
 
   /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
-    return this.inLane(lane).sort((one, other) => orderNumber(one.order) - orderNumber(other.order))[0]
+    return this.inLane(lane)[0]
   }
 
+  /** Oldest first. */
   inLane({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
     const open: OpenOrder[] = []
     for (const one of this.orders.values())
       if (one.order.mint === mint && one.order.side === side && one.order.account === account) open.push(one)
-    return open
+    return open.length < 2 ? open : open.sort((one, other) => orderNumber(one.order) - orderNumber(other.order))
   }
 
   /** The full exit that a position has out; beside it there may be a partial sale. */
   fullExitOf({ account, mint }: Pick<Order, 'account' | 'mint'>): OpenOrder | undefined {
-    for (const open of this.orders.values())
-      if (open.order.mint === mint && open.order.account === account && isFullExit(open.order)) return open
-    return undefined
+    return this.inLane({ account, mint, side: 'sell' }).find(({ order }) => isFullExit(order))
   }
 
   /** A full exit that could sell what is bought now. */
