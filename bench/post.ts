@@ -77,8 +77,8 @@ async function tradingRig(server: Server, folder: string, arrived: () => void): 
         holding: () => undefined,
         resolve: {
           begin: (_attempt, done) => ({
-            acked: (signature) => done({ kind: 'acked', signature }),
-            ...{ doubt: () => {}, hungUp: () => {}, refused: () => {}, unsent: () => {} },
+            ...{ refused: done, unsent: done },
+            ...{ acked: () => {}, doubt: () => {}, hungUp: () => {} },
           }),
           resume: () => {},
         },
@@ -109,7 +109,7 @@ async function run(server: Server, folder: string, orders: number): Promise<Time
     await sleep(PAUSE_MS)
     const seen = server.nextPost()
     server.tell({ kind: 'text', text: sign() })
-    const at = await Promise.race([seen, sleep(number < 0 ? 200 : 5_000)])
+    const at = await Promise.race([seen, sleep(number < 0 ? 200 : 1_000)])
     if (number < 0 || at === undefined) continue
     times.commit.push(commitUs)
     times.post.push(postUs)
