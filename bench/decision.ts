@@ -62,8 +62,15 @@ function ours(frames: readonly Buffer[]): Times {
   const mints = new Mints()
   const engine = new Engine(mints, new Map([[follower.name, follower]]))
   const decoder = new Decoder()
-  const intake = new Intake(mints, () => false)
   let seq = 0
+  const intake = new Intake(
+    mints,
+    () => false,
+    (block, row) => {
+      engine.row(++seq, time, block, row)
+      return row + 1
+    },
+  )
   engine.input(++seq, 0, startInput([botSettings(follower.name)]))
   engine.input(++seq, 0, { kind: 'feed', status: 'live', confirmed: [] })
   engine.outputs.length = 0
@@ -71,8 +78,7 @@ function ours(frames: readonly Buffer[]): Times {
   const step = (frame: Buffer): boolean => {
     decoder.decode(frame, false)
     intake.take(decoder.row, time, 0)
-    const { block } = intake
-    engine.row(++seq, time, block, block.length - 1)
+    intake.deliver()
     return engine.outputs.length > 0
   }
   const after = (): void => {

@@ -1,5 +1,6 @@
 import type { Block } from './block.ts'
 import type { ErrorCode } from './errors.ts'
+import type { Learned } from './learned.ts'
 import type { Input, Output } from './messages.ts'
 import type { Attempt, ExecutionReport, Fill, Order } from './order.ts'
 import type { Lamports, Millis, Seq } from './units.ts'
@@ -19,6 +20,15 @@ export interface EnginePort {
 export interface Clock {
   now(): Millis
   after(ms: number, run: () => void): Cancel
+}
+
+/** What a process stands on. */
+export interface Machine {
+  readonly clock: Clock
+  /** Milliseconds since its boot; never steps. */
+  readonly monotonicMs: () => number
+  /** Which boot those count from. */
+  readonly boot: string
 }
 
 /** The runner's one door. */
@@ -80,6 +90,7 @@ export type JournalRecord =
   | { kind: 'watchOver'; attemptId: string }
   /** What the audit of a wallet found, and how far it came with that: durable together. */
   | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
+  | { kind: 'learned'; learned: Learned }
   | { kind: 'mark'; account: string; mint: string; highPrice: number }
   | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that did not fit, kept for inspection, bounded
 
@@ -112,6 +123,8 @@ export interface SocketEvents {
   open(): void
   /** Bytes `start..end` of `data`, all of them where left out: many messages lie in one chunk, and a view of each would cost more than reading it. */
   message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
+  /** Every message of what was read at once has been told. */
+  settled(): void
   closed(reason: string): void // once, whatever happened
 }
 export interface Socket {

@@ -17,6 +17,8 @@ export interface ConnectionParts {
 
 export interface ConnectionEvents {
   message(data: Uint8Array, binary: boolean, start: number, end: number): void
+  /** As of a socket. */
+  settled(): void
   /** Connected no longer, or not yet again: see `state`. */
   down(): void
   /** Silent for longer than the answer to a ping takes. */
@@ -110,6 +112,9 @@ export class Connection {
         if (!isOurs()) return
         this.#heartbeat.heard()
         this.#on.message(data, binary, start, end)
+      },
+      settled: () => {
+        if (isOurs()) this.#on.settled()
       },
       closed: (reason) => {
         if (isOurs())

@@ -21,7 +21,10 @@ export const dialWebSocket: Dial = (url, on) => {
     cutFrames(socket, on)
     on.open()
   })
-  socket.on('message', (data: Buffer, isBinary) => on.message(data, isBinary))
+  socket.on('message', (data: Buffer, isBinary) => {
+    on.message(data, isBinary)
+    on.settled()
+  })
   socket.on('error', (error) => {
     reason ||= error.message
   })
@@ -49,5 +52,8 @@ function cutFrames(socket: WebSocket, on: SocketEvents): void {
     () => !isFailed && socket.readyState === WebSocket.OPEN,
   )
   connection.removeListener('data', library as (chunk: Buffer) => void)
-  connection.on('data', (chunk: Buffer) => cutter.push(chunk))
+  connection.on('data', (chunk: Buffer) => {
+    cutter.push(chunk)
+    on.settled()
+  })
 }

@@ -56,10 +56,13 @@ export class Feed implements Source {
   constructor(parts: FeedParts) {
     this.#parts = parts
     this.misfits = new Misfits(parts.on.misfit)
-    this.#intake = new Intake(parts.mints, parts.isHeld)
+    this.#intake = new Intake(parts.mints, parts.isHeld, (block, from, to) =>
+      (this.#sink as Sink).rows(block, from, to),
+    )
     this.#overload = new Overload(parts.load)
     this.#connection = new Connection(parts, {
       message: (data, binary, start, end) => this.#message(data, binary, start, end),
+      settled: () => this.#intake.deliver(),
       down: () => this.#down(),
       silent: () => this.#silent(),
       second: () => this.#second(),
@@ -116,22 +119,16 @@ export class Feed implements Source {
     const { unknownFields } = this.#decoder
     this.counts.unknownFields += unknownFields
     const taken = this.#intake.take(this.#decoder.row, this.#heardAt, this.#overload.level)
-    if (taken === 'row') this.#deliver()
+    if (taken === 'row') this.counts.rows++
     else if (taken === 'duplicate') this.counts.duplicates++
     else if (taken === 'shed') this.counts.shed++
     else return taken
     return unknownFields > 0 ? 'unknown field' : undefined
   }
 
-  #deliver(): void {
-    this.counts.rows++
-    const { block } = this.#intake
-    const to = block.length
-    for (let from = to - 1; from < to; ) from = (this.#sink as Sink).rows(block, from, to)
-  }
-
-  /** What it reports is stamped later than the chunk: a row behind it must not be older. */
+  /** What it reports is stamped later than the chunk: the rows before it go first, and a row behind it must not be older. */
   #control(message: Control): undefined {
+    this.#intake.deliver()
     this.#chunk = undefined
     if (message.kind === 'error') this.#error(message.code, message.message)
     else if (message.kind === 'subscribed') {
@@ -174,6 +171,7 @@ export class Feed implements Source {
   }
 
   #down(): void {
+    this.#intake.deliver()
     this.counts.losses++
     this.#coverage.openGap(this.#heardAt)
     this.#subscriber.disconnect()

@@ -10,17 +10,25 @@ import type { Row } from './wire/row.ts'
 /** `bad mint`: not the key of 32 bytes that its length promised. `no room`: not even in an empty block. */
 export type Taken = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
 
-/** The last step of a market record: into the columns of the current block. Nothing is allocated for a row. */
+/** Takes rows of a block over and says up to which; it is asked again for the rest. */
+export type TakeOver = (block: LiveBlock, from: number, to: number) => number
+
+/** The last steps of a market record: into the columns of the current block, and on with the others of what was read at once, which costs
+ *  less than one by one. Nothing is allocated for a row. */
 export class Intake {
   /** The block that rows are being written to; another one once it is full. */
   block: LiveBlock
+  /** The first row that was not taken over yet. */
+  #next = 0
+  readonly #takeOver: TakeOver
   readonly #mints: Mints
   readonly #index: MintIndex
   readonly #isHeld: (token: TokenId) => boolean
   readonly #duplicates: Duplicates
   readonly #hash = new EventHash()
 
-  constructor(mints: Mints, isHeld: (token: TokenId) => boolean, window?: number) {
+  constructor(mints: Mints, isHeld: (token: TokenId) => boolean, takeOver: TakeOver, window?: number) {
+    this.#takeOver = takeOver
     this.#mints = mints
     this.#index = new MintIndex(mints)
     this.#isHeld = isHeld
@@ -35,8 +43,16 @@ export class Intake {
     if (shedding > 0 && isSheddable(row.kind, shedding) && !this.#isHeld(token)) return 'shed'
     if (this.#isDuplicate(row, token)) return 'duplicate'
     if (this.#append(row, time, token)) return 'row'
+    this.deliver()
     this.block = new LiveBlock(this.#mints.list)
+    this.#next = 0
     return this.#append(row, time, token) ? 'row' : 'no room'
+  }
+
+  /** Hands over what was taken since the last time. */
+  deliver(): void {
+    const { block } = this
+    while (this.#next < block.length) this.#next = this.#takeOver(block, this.#next, block.length)
   }
 
   #append(row: Row, time: Millis, token: TokenId): boolean {

@@ -15,7 +15,7 @@ let service: ScriptedService
 let feed: Feed
 let mints: Mints
 let posted: Input[]
-let rows: { block: Block; row: number }[]
+let rows: { block: Block; row: number; after: number }[]
 let told: string[]
 let apiKey: string
 let held: Set<string>
@@ -54,7 +54,7 @@ beforeEach(() => {
 
 const sink = {
   rows: (block: Block, from: number, to: number): number => {
-    rows.push({ block, row: from })
+    rows.push({ block, row: from, after: posted.length })
     return Math.min(from + 1, to)
   },
   post: (input: Input): void => void posted.push(input),
@@ -415,6 +415,7 @@ describe('rows', () => {
     seconds(1)
     service.last.sayRange(chunk, middle + 1, chunk.length)
     service.last.sayRange(chunk, 0, middle)
+    service.last.settle()
     expect(rows.map(({ block, row }) => block.time[row])).toEqual([START, START])
     seconds(1)
     service.last.say(fresh())
@@ -432,6 +433,7 @@ describe('rows', () => {
     report(chunk, subscribed.length)
     seconds(1)
     service.last.sayRange(chunk, subscribed.length + 1, chunk.length)
+    service.last.settle()
     expect(rows.at(-1)?.block.time[0]).toBe(START + 1_000)
   })
 
@@ -443,6 +445,20 @@ describe('rows', () => {
       NEW_TOKEN,
       PRICE_UPDATE,
     ])
+  })
+
+  test.each<[string, () => void]>([
+    ['the chunk is read', () => service.last.settle()],
+    ['a message that reports something', () => service.last.say({ type: 'subscribed', keys: ['trades'] })],
+    ['the connection is lost', () => service.last.close()],
+  ])('wait in their block until %s', (_what, happens) => {
+    goLive('trades')
+    const whole = Buffer.from(JSON.stringify(fresh()))
+    const reports = posted.length
+    service.last.sayRange(whole, 0, whole.length)
+    expect(rows).toEqual([])
+    happens()
+    expect(rows.map(({ after }) => after)).toEqual([reports])
   })
 
   test('fill one block after the other', () => {

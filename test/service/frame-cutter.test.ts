@@ -135,16 +135,22 @@ describe('over a real socket', () => {
     server.on('connection', (socket) => socket.on('message', () => play(socket)))
     const { port } = server.address() as { port: number }
     const events: string[] = []
+    let isSettled = true
     await new Promise<void>((resolve) => {
       const socket = dialWebSocket(`ws://127.0.0.1:${port}/`, {
         open: () => {
           events.push('open')
           socket.send('hello')
         },
-        message: (data, isBinary, start, end) =>
-          events.push(isBinary ? 'binary' : Buffer.from(data.subarray(start, end)).toString()),
+        message: (data, isBinary, start, end) => {
+          events.push(isBinary ? 'binary' : Buffer.from(data.subarray(start, end)).toString())
+          isSettled = false
+        },
+        settled: () => {
+          isSettled = true
+        },
         closed: (reason) => {
-          events.push(`closed: ${reason}`)
+          events.push(isSettled ? `closed: ${reason}` : 'closed before the messages were settled')
           resolve()
         },
       })
@@ -168,7 +174,7 @@ describe('over a real socket', () => {
   })
   test('nobody listens', async () => {
     const reason = await new Promise<string>((resolve) => {
-      dialWebSocket('ws://127.0.0.1:1/', { open() {}, message() {}, closed: resolve })
+      dialWebSocket('ws://127.0.0.1:1/', { open() {}, message() {}, settled() {}, closed: resolve })
     })
     expect(reason).toMatch(/ECONNREFUSED/)
   })

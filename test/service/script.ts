@@ -16,17 +16,24 @@ export class ScriptedConnection {
 
   /** The service says something: an object as JSON, a text as it is. */
   say(...messages: (object | string)[]): void {
-    for (const message of messages)
+    for (const message of messages) {
       this.#on.message(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)), false)
+      this.settle()
+    }
   }
 
   sayBinary(data: Uint8Array): void {
     this.#on.message(data, true)
+    this.settle()
   }
 
-  /** Says what lies in a part of a chunk. */
+  /** Says what lies in a part of a chunk, of which there is more until `settle`. */
   sayRange(chunk: Uint8Array, start: number, end: number): void {
     this.#on.message(chunk, false, start, end)
+  }
+
+  settle(): void {
+    this.#on.settled()
   }
 
   close(reason = 'gone'): void {

@@ -20,7 +20,11 @@ const why = (value: unknown) => {
 
 /** The record as the block gives it back. */
 function throughColumns(value: unknown): unknown {
-  const intake = new Intake(new Mints(), () => false)
+  const intake = new Intake(
+    new Mints(),
+    () => false,
+    (_block, _from, to) => to,
+  )
   expect(decode(value)).toEqual({ kind: 'row' })
   expect(intake.take(decoder.row, 5, 0)).toBe('row')
   return JSON.parse(JSON.stringify(eventOf(intake.block, 0)))
@@ -134,7 +138,11 @@ test('deep nesting, unknown and dangerous fields are borne, and counted', () => 
 })
 
 test("a mint of a key's length that is no key is refused when it is first seen", () => {
-  const intake = new Intake(new Mints(), () => false)
+  const intake = new Intake(
+    new Mints(),
+    () => false,
+    (_block, _from, to) => to,
+  )
   expect(decode({ ...TRADE, mint: '0'.repeat(44) }).kind).toBe('row')
   expect(intake.take(decoder.row, 1, 0)).toBe('bad mint')
   expect(intake.block.length).toBe(0)
@@ -161,7 +169,11 @@ test.each([
 })
 
 test('whatever comes, nothing throws, and no row without money gets in', () => {
-  const intake = new Intake(new Mints(), () => false)
+  const intake = new Intake(
+    new Mints(),
+    () => false,
+    (_block, _from, to) => to,
+  )
   const field = fc.constantFrom(...Object.keys({ ...TRADE, ...NEW_TOKEN, ...PRICE_UPDATE }))
   const broken = fc
     .tuple(fc.constantFrom<object>(TRADE, NEW_TOKEN, PRICE_UPDATE), field, fc.jsonValue())
