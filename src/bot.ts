@@ -4,7 +4,6 @@ import { Alarms } from './alarms.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
-import { Engine } from './core/engine.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Command } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
@@ -18,10 +17,9 @@ import { Operator } from './operator.ts'
 import { startInput } from './restore.ts'
 import type { ControlCommand } from './runtime/control-command.ts'
 import { serveControl } from './runtime/control-server.ts'
-import { Gateway } from './runtime/gateway.ts'
 import { createLog, type Log } from './runtime/log.ts'
-import { Runner } from './runtime/runner.ts'
-import { monotonicMs, SystemClock } from './runtime/system-clock.ts'
+import { bootId, monotonicMs, SystemClock } from './runtime/system-clock.ts'
+import { Segment } from './segment.ts'
 import { openService, type ServiceAccess } from './service-access.ts'
 import { Tally } from './tally.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
@@ -125,6 +123,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     service.onExit(() => end(ExitCode.failed, 'the sandbox ended'))
     const clock = new SystemClock(past.lastTime)
     undo.push(() => clock.stop())
+    const machine = { clock, monotonicMs, boot: bootId() }
     const mints = new Mints()
     const tally = new Tally()
     const journal = tally.watch(opened)
@@ -133,7 +132,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     const world = await buildWorld({
       config,
       service,
-      clock,
+      machine,
       journal,
       mints,
       tally,
@@ -141,7 +140,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       log,
       live: wantsLive,
       freshKey: service.fresh || key?.isFirst === true,
-      post: (input) => runner.post(input),
+      post: (input) => segment.runner.post(input),
       end,
     })
     undo.push(() => world.close())
@@ -160,27 +159,13 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     }
 
     // The engine and what stands around it.
-    const strategies = new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy]))
-    const engine = new Engine(mints, strategies)
-    const gateway = new Gateway({
-      clock,
-      monotonicMs,
-      journal,
-      route: world.route,
-      post: (input) => runner.post(input),
-      nextReport: past.nextReport,
-    })
-    const runner = new Runner({
-      clock,
-      engine,
-      journal,
-      gateway,
+    const segment: Segment = new Segment({
+      ...{ machine, journal, mints, past, route: world.route, observe: world.observe },
+      strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
       want: (keys) => world.feed.want(keys),
       alarm: ({ bot, code, reason }) => log.error({ bot, code, reason }, 'alarm'),
-      observe: world.observe,
-      firstSeq: past.nextSeq,
-      lastTime: past.lastTime,
     })
+    const { engine, gateway, runner } = segment
     const post = (command: Command): void => runner.post({ kind: 'command', command })
     world.attach(gateway)
     const alarms = new Alarms((alert) => world.alert(alert))
@@ -197,19 +182,9 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     )
     tally.restore(start.money.positions)
     world.restore(settings, start.money)
-    runner.post(start)
-    let warmed = 0
-    for (const block of reader.blocks(mints, start.warm)) {
-      for (let row = 0; row < block.length; row++) engine.warm(block, row)
-      warmed += block.length
-    }
+    const warmed = segment.begin(start, reader.blocks(mints, start.warm))
     log.info({ rows: warmed, positions: start.money.positions.length, orders: start.money.orders.length }, 'recovered')
-    const own = new Set(settings.map(({ account }) => account.id))
-    gateway.resume(
-      past.orders.filter(({ order }) => own.has(order.account)),
-      past.attempts.filter(({ account }) => own.has(account)),
-      past.untaken,
-    )
+    segment.resume(start)
     if (live.length > 0) world.chain?.start()
     if (options.record === true) world.feed.want(FIREHOSES)
     const stopFeed = world.feed.start(world.timed(runner))

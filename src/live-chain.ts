@@ -3,25 +3,24 @@ import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { accountOf } from './core/account.ts'
 import type { Input } from './core/messages.ts'
-import type { Clock, Journal } from './core/ports.ts'
+import type { Journal, Machine, Rpc } from './core/ports.ts'
 import { lamports } from './core/units.ts'
 import type { Recovered } from './journal/recovery.ts'
 import { budgetedRpcs, genesisOf } from './rpc-access.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import type { Log } from './runtime/log.ts'
-import { bootId, monotonicMs } from './runtime/system-clock.ts'
 import type { openHttp } from './service/http.ts'
 import type { ServiceAccess } from './service-access.ts'
 import type { Tally } from './tally.ts'
 
 export interface ChainParts {
   readonly config: Config
-  readonly service: ServiceAccess
-  readonly clock: Clock
+  readonly service: Pick<ServiceAccess, 'host' | 'rpc' | 'wallet'>
+  readonly machine: Machine
   readonly journal: Journal
   readonly tally: Tally
   readonly past: Recovered
-  readonly log: Log
+  readonly log: Pick<Log, 'info' | 'error'>
   /** Somebody may trade. */
   readonly live: boolean
   readonly post: (input: Input) => void
@@ -37,8 +36,8 @@ export class LiveChain {
   readonly #post: (input: Input) => void
   #gateway: Gateway | undefined
 
-  constructor(parts: ChainParts, rpcs: ReturnType<typeof budgetedRpcs>, genesis: string) {
-    const { config, service, clock, journal, tally, past, log, post } = parts
+  constructor(parts: ChainParts, rpcs: { any: Rpc; each: readonly Rpc[] }, genesis: string) {
+    const { config, service, machine, journal, tally, past, log, post } = parts
     const { wallet } = service
     const { id } = accountOf('live', service.host, genesis, wallet)
     const known = past.wallets.find(({ cursor }) => cursor.account === id && cursor.genesis === genesis)
@@ -46,11 +45,12 @@ export class LiveChain {
     this.genesis = genesis
     this.#post = post
     this.#balance = new WalletReader({
-      ...{ rpc: rpcs.any, clock, wallet },
+      ...{ rpc: rpcs.any, clock: machine.clock, wallet },
       read: (balance, slot) => post({ kind: 'wallet', account: id, lamports: lamports(balance), slot }),
     })
     this.wallet = new LiveWallet({
-      ...{ rpcs, clock, monotonicMs, boot: bootId(), account: id, genesis, wallet, lateMs: config.service.lateMs },
+      ...machine,
+      ...{ rpcs, account: id, genesis, wallet, lateMs: config.service.lateMs },
       secondOpinionLamports: config.chain.secondOpinionLamports,
       past: {
         cursor: known?.cursor,
@@ -102,9 +102,9 @@ export async function reachChain(
   parts: ChainParts,
   http: ReturnType<typeof openHttp>['http'],
 ): Promise<LiveChain | undefined> {
-  const { config, service, clock, live, past, log } = parts
+  const { config, service, machine, live, past, log } = parts
   if (!live || service.rpc.length === 0) return undefined
-  const rpcs = budgetedRpcs(service.rpc, http, clock)
+  const rpcs = budgetedRpcs(service.rpc, http, machine.clock)
   const mine = past.wallets.filter(({ cursor: { account, genesis } }) => {
     return account === accountOf('live', service.host, genesis, service.wallet).id
   })

@@ -1,12 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { Config } from './config/config.ts'
-import { type Block, RowKind } from './core/block.ts'
+import type { Block } from './core/block.ts'
 import { ExitCode } from './core/errors.ts'
 import type { Input } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
 import type { Order } from './core/order.ts'
-import type { Clock, Http, Journal, Sink } from './core/ports.ts'
+import type { Http, Journal, Machine, Sink } from './core/ports.ts'
 import { deriveSeed, seededRandom } from './core/random.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
 import { DecisionTime } from './decision-time.ts'
@@ -15,24 +14,23 @@ import { type LiveChain, reachChain } from './live-chain.ts'
 import { PaperWorld } from './paper-world.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
-import { Limiter } from './runtime/limiter.ts'
+import type { Limiter } from './runtime/limiter.ts'
 import type { Log } from './runtime/log.ts'
 import { MessagePacer } from './runtime/pacing.ts'
-import { bootId, monotonicMs } from './runtime/system-clock.ts'
 import type { Route } from './runtime/working-order.ts'
-import { CloudExecutor } from './service/cloud-executor.ts'
 import { dialWebSocket } from './service/dial.ts'
 import { Feed } from './service/feed.ts'
 import { openHttp } from './service/http.ts'
 import { loopLoad } from './service/overload.ts'
-import { planOf, STANDARD } from './service/plans.ts'
+import { planOf } from './service/plans.ts'
 import type { ServiceAccess } from './service-access.ts'
 import type { Tally } from './tally.ts'
+import { Trading } from './trading.ts'
 
 export interface WorldParts {
   readonly config: Config
   readonly service: ServiceAccess
-  readonly clock: Clock
+  readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
   readonly tally: Tally
@@ -49,51 +47,25 @@ export interface WorldParts {
 /** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that they share. */
 export class LiveWorld {
   readonly feed: Feed
-  readonly limiter: Limiter
-  /** undefined where nobody trades. */
-  readonly chain: LiveChain | undefined
   readonly decisionTime = new DecisionTime()
   readonly #parts: WorldParts
   readonly #paper: PaperWorld
-  readonly #cloud: Route | undefined
+  readonly #trading: Trading
   readonly #http: ReturnType<typeof openHttp>
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   #gateway: Gateway | undefined
-  #plan: Plan
   #requestsOut = 0
   #wasAuthenticated = false
 
   constructor(parts: WorldParts, http: ReturnType<typeof openHttp>, chain: LiveChain | undefined) {
-    const { config, service, clock, mints, past, journal, log } = parts
+    const { config, service, machine, mints, past, journal, log } = parts
+    const { clock } = machine
     this.#parts = parts
     this.#http = http
-    this.chain = chain
-    this.#plan =
-      typeof config.service.plan === 'object'
-        ? config.service.plan
-        : config.service.plan === 'auto'
-          ? STANDARD
-          : planOf(config.service.plan).plan
-    this.#pacer = new MessagePacer(this.#shareOf(this.#plan.messagesPerSecond))
+    this.#trading = new Trading({ ...parts, http: (request) => this.#counted(request), chain })
+    this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
-    const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
-    const slots = past.slots.filter((slot) => slot.key === key)
-    this.limiter = this.#limiterOf(key, parts.freshKey ? 'fresh' : slots)
-    if (chain !== undefined) {
-      const executor = new CloudExecutor({
-        http: (request) => this.#counted(request),
-        clock,
-        baseUrl: service.baseUrl,
-        apiKey: service.apiKey,
-        wallet: service.wallet,
-        maxBuyLamports: () => this.#plan.maxBuyLamports,
-        sellUnit: () => sellUnitOf(config),
-        holding: (mint) => parts.tally.holdingOf(mint),
-        resolve: chain.wallet.resolver,
-      })
-      this.#cloud = { kind: 'cloud', executor, limiter: this.limiter, baseline: chain.wallet.baseline }
-    }
     const { alerts } = config
     this.#alerts =
       alerts &&
@@ -122,6 +94,15 @@ export class LiveWorld {
     })
   }
 
+  get limiter(): Limiter {
+    return this.#trading.limiter
+  }
+
+  /** undefined where nobody trades. */
+  get chain(): LiveChain | undefined {
+    return this.#trading.chain
+  }
+
   /** The robust price of a mint, SOL a token. */
   priceOf(mint: string): number | undefined {
     return this.#paper.market.price(mint)
@@ -141,7 +122,7 @@ export class LiveWorld {
   }
 
   plan(): Plan {
-    return this.#plan
+    return this.#trading.plan
   }
 
   attach(gateway: Gateway): void {
@@ -151,11 +132,11 @@ export class LiveWorld {
 
   /** Gives the executors their money. */
   restore(bots: readonly BotSettings[], money: Money): void {
-    this.#paper.restore(bots, money, (key) => this.#limiterOf(key, 'fresh'))
+    this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'))
   }
 
   readonly route = ({ account }: Pick<Order, 'account' | 'bot'>): Route => {
-    const route = this.#paper.route(account) ?? this.#cloud
+    const route = this.#paper.route(account) ?? this.#trading.route
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
   }
@@ -163,13 +144,7 @@ export class LiveWorld {
   /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
-    const { tally, service } = this.#parts
-    if (this.chain === undefined || !tally.awaitsFill) return
-    for (let row = from; row < to; row++) {
-      if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
-      const mint = block.mints[block.token[row] as number] as string
-      this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
-    }
+    this.#trading.observe(block, from, to)
   }
 
   /** Waits until everything is sent and no answer of the service is out any more, at most `ms`. */
@@ -196,24 +171,6 @@ export class LiveWorld {
     return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
   }
 
-  #limiterOf(key: string, past: ConstructorParameters<typeof Limiter>[0]['past']): Limiter {
-    const { clock, journal } = this.#parts
-    const requestsPerMinute = this.#shareOf(this.#plan.requestsPerMinute)
-    return new Limiter({
-      key,
-      clock,
-      monotonicMs,
-      boot: bootId(),
-      requestsPerMinute,
-      past,
-      write: (slot) => journal.write({ kind: 'slot', slot }),
-    })
-  }
-
-  #shareOf(perInterval: number): number {
-    return Math.max(1, Math.floor(perInterval * this.#parts.config.service.share))
-  }
-
   #authenticated(name: string): void {
     this.#wasAuthenticated = true
     this.#gateway?.keyAccepted(this.limiter)
@@ -225,11 +182,11 @@ export class LiveWorld {
   }
 
   #takePlan(plan: Plan): void {
-    if (plan === this.#plan) return
-    this.#plan = plan
-    for (const limiter of [this.limiter, ...this.#paper.limiters])
-      limiter.setRequestsPerMinute(this.#shareOf(plan.requestsPerMinute))
-    this.#pacer.setPerSecond(this.#shareOf(plan.messagesPerSecond))
+    if (plan === this.plan()) return
+    this.#trading.takePlan(plan)
+    for (const limiter of this.#paper.limiters)
+      limiter.setRequestsPerMinute(this.#trading.shareOf(plan.requestsPerMinute))
+    this.#pacer.setPerSecond(this.#trading.shareOf(plan.messagesPerSecond))
     this.#parts.post({ kind: 'plan', plan })
   }
 
@@ -240,7 +197,7 @@ export class LiveWorld {
     else {
       const text = 'the service refuses the API key; entries stop, the key is read again every 30 s'
       log.error({ reason }, text)
-      this.alert({ kind: 'key-refused', bot: '', text, time: this.#parts.clock.now() })
+      this.alert({ kind: 'key-refused', bot: '', text, time: this.#parts.machine.clock.now() })
     }
     this.#gateway?.keyRefused(this.limiter)
   }
@@ -263,9 +220,4 @@ function postTo(http: Http, url: string): (body: string) => Promise<boolean> {
     const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })
     return result.kind === 'answered' && result.status >= 200 && result.status < 300
   }
-}
-
-function sellUnitOf({ service }: Config): 'tokens' | 'base' | 'unproved' {
-  const { sell } = service.units
-  return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
 }

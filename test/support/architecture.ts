@@ -30,8 +30,10 @@ const wiring = [
   'paper-world',
   'rpc-access',
   'sandbox-child',
+  'segment',
   'service-access',
   'tally',
+  'trading',
   'world',
 ].map((name) => `src/${name}.ts`)
 

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import type { Config } from './config/config.ts'
+import { type Block, RowKind } from './core/block.ts'
+import type { Http, Journal, Machine } from './core/ports.ts'
+import type { Plan } from './core/settings.ts'
+import type { Recovered } from './journal/recovery.ts'
+import type { LiveChain } from './live-chain.ts'
+import { Limiter, type LimiterOptions } from './runtime/limiter.ts'
+import type { Route } from './runtime/working-order.ts'
+import { CloudExecutor } from './service/cloud-executor.ts'
+import { planOf, STANDARD } from './service/plans.ts'
+import type { ServiceAccess } from './service-access.ts'
+import type { Tally } from './tally.ts'
+
+export interface TradingParts {
+  readonly config: Config
+  readonly service: Pick<ServiceAccess, 'baseUrl' | 'apiKey' | 'wallet'>
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly tally: Tally
+  readonly past: Pick<Recovered, 'slots'>
+  /** This key was never used on this machine. */
+  readonly freshKey: boolean
+  /** To the service. */
+  readonly http: Http
+  /** undefined where nobody trades. */
+  readonly chain: LiveChain | undefined
+}
+
+/** How live orders go out: the executor at the service, and the budget of the plan that all requests share. */
+export class Trading {
+  readonly limiter: Limiter
+  /** undefined where nobody trades. */
+  readonly chain: LiveChain | undefined
+  readonly route: Route | undefined
+  readonly #parts: TradingParts
+  #plan: Plan
+
+  constructor(parts: TradingParts) {
+    const { config, service, machine, past, http, chain, tally } = parts
+    const { plan } = config.service
+    this.#parts = parts
+    this.#plan = typeof plan === 'object' ? plan : plan === 'auto' ? STANDARD : planOf(plan).plan
+    const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
+    this.limiter = this.limiterOf(key, parts.freshKey ? 'fresh' : past.slots.filter((slot) => slot.key === key))
+    this.chain = chain
+    if (chain === undefined) return
+    const executor = new CloudExecutor({
+      http,
+      clock: machine.clock,
+      baseUrl: service.baseUrl,
+      apiKey: service.apiKey,
+      wallet: service.wallet,
+      maxBuyLamports: () => this.#plan.maxBuyLamports,
+      sellUnit: () => sellUnitOf(config),
+      holding: (mint) => tally.holdingOf(mint),
+      resolve: chain.wallet.resolver,
+    })
+    this.route = { kind: 'cloud', executor, limiter: this.limiter, baseline: chain.wallet.baseline }
+  }
+
+  get plan(): Plan {
+    return this.#plan
+  }
+
+  takePlan(plan: Plan): void {
+    this.#plan = plan
+    this.limiter.setRequestsPerMinute(this.shareOf(plan.requestsPerMinute))
+  }
+
+  shareOf(perInterval: number): number {
+    return Math.max(1, Math.floor(perInterval * this.#parts.config.service.share))
+  }
+
+  limiterOf(key: string, past: LimiterOptions['past']): Limiter {
+    const { machine, journal } = this.#parts
+    return new Limiter({
+      ...machine,
+      key,
+      requestsPerMinute: this.shareOf(this.#plan.requestsPerMinute),
+      past,
+      write: (slot) => journal.write({ kind: 'slot', slot }),
+    })
+  }
+
+  /** Our own trades, as the feed shows them. */
+  observe(block: Block, from: number, to: number): void {
+    const { tally, service } = this.#parts
+    if (this.chain === undefined || !tally.awaitsFill) return
+    for (let row = from; row < to; row++) {
+      if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
+      const mint = block.mints[block.token[row] as number] as string
+      this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
+    }
+  }
+}
+
+function sellUnitOf({ service }: Config): 'tokens' | 'base' | 'unproved' {
+  const { sell } = service.units
+  return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
+}
