@@ -2,6 +2,7 @@ import { LiveWallet } from './chain/live-wallet.ts'
 import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { accountOf } from './core/account.ts'
+import assert from './core/assert.ts'
 import type { Input } from './core/messages.ts'
 import type { Journal, Machine, Rpc } from './core/ports.ts'
 import { lamports } from './core/units.ts'
@@ -59,7 +60,9 @@ export class LiveChain {
       },
       booked: () => tally.booked,
       write: (record) => journal.write(record),
-      late: (attempt, fill, code) => this.#gateway?.late(attempt, fill, code),
+      late: (attempt, fill, code) => this.#findings.late(attempt, fill, code),
+      paid: (attempt, signature, feeLamports) => this.#findings.paid(attempt, signature, feeLamports),
+      standIn: (attempt) => this.#findings.standIn(attempt),
       on: {
         gate: (open) => {
           if (open) log.info(this.wallet.baseline(), 'audit: the wallet is read; the gate is open, entries may go')
@@ -73,6 +76,11 @@ export class LiveChain {
         alarm: (text) => log.error(`chain: ${text}`),
       },
     })
+  }
+
+  get #findings(): Gateway['findings'] {
+    assert(this.#gateway !== undefined, 'the chain speaks before anybody listens')
+    return this.#gateway.findings
   }
 
   attach(gateway: Gateway): void {

@@ -1,5 +1,6 @@
-import type { Attempt, Fill } from '../core/order.ts'
+import { type Attempt, type Fill, isFullExit } from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
+import { type Lamports, lamports } from '../core/units.ts'
 import { laneMatch } from './lane-match.ts'
 import type { LandedTransaction } from './transaction.ts'
 import type { WatchList } from './watch-list.ts'
@@ -14,6 +15,10 @@ export interface ExecutionParts {
   readonly doubt: (one: Watched, reason: string) => void
   /** An execution that nobody waits for any more. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
+  /** A transaction of the wallet failed, and most likely it was this attempt's; nothing is decided by that. Final. */
+  readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
+  /** An attempt that stands for an execution of a full exit of which any of several attempts may have been the cause. */
+  readonly standIn: (one: Watched) => Watched
   readonly notice: (text: string) => void
 }
 
@@ -39,8 +44,12 @@ export class Executions {
       now(),
       owner !== undefined,
     )
-    if (match === undefined || !watches.claim(signature, match.watched)) return ''
-    const { watched: one, reading, isWithin } = match
+    if (match === undefined) return ''
+    const { watched: likeliest, reading, isWithin } = match
+    if (reading.kind === 'reverted' && owner === undefined)
+      return final ? this.#paid(likeliest, signature, reading.feeLamports) : ''
+    const one = this.#claimed(likeliest, signature)
+    if (one === undefined) return ''
     if (!isWithin && owner === undefined) notice(`${one.attempt.id}: ${signature} is of another amount than was asked`)
     if (!final) follow(one, signature)
     if (reading.kind === 'filled') this.#executed(one, { ...reading.fill, final })
@@ -50,11 +59,13 @@ export class Executions {
 
   /** What the chain shows of a signature that may be this attempt's. */
   told(one: Watched, signature: string, outcome: Outcome): void {
-    const { watches, doubt } = this.#parts
+    const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    if (outcome.kind === 'filled' && isLater(one, outcome.fill) && watches.claim(signature, one))
-      this.#executed(one, outcome.fill)
-    else if (!isOwned) one.followed.get(signature)?.()
+    const maker = outcome.kind === 'filled' && isLater(one, outcome.fill) ? this.#claimed(one, signature) : undefined
+    if (maker !== undefined && outcome.kind === 'filled') {
+      if (maker !== one && !outcome.final) follow(maker, signature)
+      this.#executed(maker, outcome.fill)
+    } else if (!isOwned) one.followed.get(signature)?.()
     else if (outcome.kind === 'reverted') this.#reverted(one, outcome)
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
@@ -66,7 +77,39 @@ export class Executions {
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
-  #executed(one: Watched, fill: Fill): void {
+  /** Whose an execution is that this attempt may have made: its own, or that of the attempt which stands for it where several may have made
+   *  it. undefined: it is another's. */
+  #claimed(one: Watched, signature: string): Watched | undefined {
+    const { watches, standIn } = this.#parts
+    const owner = watches.ownerOf(signature)
+    if (owner !== undefined) return owner === one || owner.standsFor === one ? owner : undefined
+    const maker = this.#isOneOfSeveral(one) ? standIn(one) : one
+    watches.claim(signature, maker)
+    return maker
+  }
+
+  /** A full exit goes again without proof, so that a sale of it may be any of its attempts': each is open until its own signature, or its
+   *  own absence, ends it. Those that ended count: a row that the list has lost for a while may be theirs. */
+  #isOneOfSeveral({ attempt, ended, settled }: Watched): boolean {
+    if (ended || settled !== '' || !isFullExit(attempt)) return false
+    const isSent = ({ attempt: other, standsFor }: Watched): boolean =>
+      other.orderId === attempt.orderId && other.state !== 'refused' && standsFor === null
+    return this.#parts.watches.all().filter(isSent).length > 1
+  }
+
+  /** A failed transaction may be anybody's try: what the service does after it is not known. It explains the wallet, and costs its fee. */
+  #paid(one: Watched, signature: string, feeLamports: Lamports): string {
+    const { watches, paid } = this.#parts
+    if (!one.paid.has(signature)) {
+      one.paid.add(signature)
+      watches.keep(one)
+      paid(one.attempt, signature, feeLamports)
+    }
+    return one.attempt.id
+  }
+
+  #executed(one: Watched, found: Fill): void {
+    const fill = { ...found, attemptId: one.attempt.id }
     if (one.final.has(fill.signature)) return
     if (fill.final) one.final.add(fill.signature)
     if (one.settled !== '' && one.settled !== fill.signature) {
@@ -84,6 +127,14 @@ export class Executions {
     if (isSaid) return
     if (fill.final) this.#parts.watches.end(one, 'filled', fill.signature)
     one.say({ kind: 'filled', fill, final: fill.final })
+    if (fill.final) this.#release(one, fill)
+  }
+
+  /** The service has named the signature since: what stood for this attempt is over with it. */
+  #release(one: Watched, fill: Fill): void {
+    for (const other of this.#parts.watches.all())
+      if (other.standsFor !== null && !other.ended && other !== one && other.settled === fill.signature)
+        this.#executed(other, fill)
   }
 
   #late(one: Watched, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
@@ -106,7 +157,7 @@ export class Executions {
       one.final.add(signature)
       this.#parts.watches.end(one, 'reverted', signature)
     }
-    one.say(outcome)
+    one.say(one.paid.has(signature) ? { ...outcome, feeLamports: lamports(0) } : outcome)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Attempt, Baseline, Fill } from '../core/order.ts'
+import type { Attempt, Baseline } from '../core/order.ts'
 import type { Cancel, Clock, JournalRecord, Rpc } from '../core/ports.ts'
 import type { TokenAmount } from '../core/units.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../core/wallet.ts'
@@ -11,7 +11,7 @@ import { Finder } from './finder.ts'
 import { Follower } from './follow.ts'
 import { FreshHead } from './fresh-head.ts'
 import { Unread } from './read.ts'
-import { Resolver } from './resolver.ts'
+import { Resolver, type ResolverParts } from './resolver.ts'
 import type { Rpcs } from './rpc.ts'
 import { WalletBook } from './wallet-book.ts'
 
@@ -38,7 +38,9 @@ export interface LiveWalletParts {
   /** What bots have booked, base units by mint. */
   readonly booked: () => ReadonlyMap<string, TokenAmount>
   readonly write: (record: JournalRecord) => void
-  readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
+  readonly late: ResolverParts['late']
+  readonly paid: ResolverParts['paid']
+  readonly standIn: ResolverParts['standIn']
   readonly on: {
     /** Whether the state of the wallet is known. */
     readonly gate: (open: boolean) => void
@@ -82,13 +84,14 @@ export class LiveWallet {
   #waits = ''
 
   constructor(parts: LiveWalletParts) {
-    const { rpcs, clock, wallet, past, on, monotonicMs, boot, lateMs, write, late, account, genesis } = parts
+    const { rpcs, clock, wallet, past, on, monotonicMs, boot, lateMs, write, account, genesis } = parts
     this.#parts = parts
     this.#book = new WalletBook(past.cursor, past.transactions)
     this.#follower = new Follower({ rpc: rpcs.any, clock, wallet })
     this.#head = new FreshHead({ rpc: rpcs.any, clock, waits: (reason) => this.#waitsFor(reason) })
     this.resolver = new Resolver({
-      ...{ clock, monotonicMs, boot, lateMs, wallet, write, late, notice: on.notice },
+      ...{ clock, monotonicMs, boot, lateMs, wallet, write, notice: on.notice },
+      ...{ late: parts.late, paid: parts.paid, standIn: parts.standIn },
       follow: (signature, attempt, done) =>
         this.#follower.follow(signature, attempt, (outcome) => {
           done(outcome)

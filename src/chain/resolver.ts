@@ -10,7 +10,7 @@ import type { Watched } from './watched.ts'
 
 export interface ResolverParts
   extends Pick<AbsenceParts, 'second' | 'wake' | 'notice'>,
-    Pick<ExecutionParts, 'wallet' | 'late'> {
+    Pick<ExecutionParts, 'wallet' | 'late' | 'paid'> {
   readonly clock: Clock
   /** Milliseconds since the machine's boot, and which boot that was. */
   readonly monotonicMs: () => number
@@ -18,6 +18,8 @@ export interface ResolverParts
   /** How long after we hung up a request may still be carried out. */
   readonly lateMs: number
   readonly follow: (signature: string, attempt: Attempt, done: (outcome: Outcome) => void) => Cancel
+  /** A full exit has executed, and which of several attempts did it is not known: a new one, for what was seen. */
+  readonly standIn: (attempt: Attempt) => { attempt: Attempt; done: (outcome: Outcome) => void }
   /** The head of the chain, not older than the question. */
   readonly head: (told: (head: Head) => void) => void
   readonly write: (record: JournalRecord) => void
@@ -49,13 +51,14 @@ export class Resolver {
   readonly #absence: Absence
 
   constructor(parts: ResolverParts) {
-    const { write, clock, wallet, late, notice, second, wake } = parts
+    const { write, clock, wallet, late, paid, notice, second, wake } = parts
     const watches = new WatchList(write)
     this.#parts = parts
     this.watches = watches
     this.#executions = new Executions({
-      ...{ watches, wallet, late, notice, now: () => clock.now() },
+      ...{ watches, wallet, late, paid, notice, now: () => clock.now() },
       follow: (one, signature) => this.#follow(one, signature),
+      standIn: (one) => this.#standIn(one),
       doubt: (one, reason) => this.#doubt(one, reason, ''),
     })
     this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice })
@@ -145,7 +148,7 @@ export class Resolver {
 
   #acked(one: Watched, signature: string): void {
     this.#boundFromNow(one)
-    if (!this.watches.claim(signature, one)) {
+    if (!this.watches.name(signature, one)) {
       this.#doubt(one, 'the service answered with the signature of another order', '')
       return
     }
@@ -207,6 +210,14 @@ export class Resolver {
       one.bound = height + VALID_BLOCKS
       this.watches.keep(one)
     })
+  }
+
+  #standIn(one: Watched): Watched {
+    const { attempt, done } = this.#parts.standIn(one.attempt)
+    const standIn = this.watches.of(attempt)
+    Object.assign(standIn, { done, standsFor: one, said: 'unknown' })
+    this.#boundFromNow(standIn)
+    return standIn
   }
 
   #follow(one: Watched, signature: string): void {

@@ -46,6 +46,14 @@ export class WatchList {
     return owner === attempt.id
   }
 
+  /** The service says that it is this one's: what only stands for an attempt of the order gives way. False where it is another's. */
+  name(signature: string, one: Watched): boolean {
+    const owner = this.ownerOf(signature)
+    const isStandIn = owner !== undefined && owner.standsFor !== null
+    if (isStandIn && owner.attempt.orderId === one.attempt.orderId) this.disclaim(signature)
+    return this.claim(signature, one)
+  }
+
   disclaim(signature: string): void {
     this.#owners.delete(signature)
   }

@@ -25,6 +25,10 @@ export class Watched {
   seenAt: number | null = null
   /** Its transactions whose end is known. */
   readonly final = new Set<string>()
+  /** Failed transactions that are taken for its own: nobody knows, but somebody has to have paid their fees. */
+  readonly paid = new Set<string>()
+  /** It is no request, but an execution of a full exit, of which one of several attempts, such as this one, may be the cause. */
+  standsFor: Watched | null = null
   readonly followed = new Map<string, Cancel>()
   /** Trades of our wallet that the feed showed while the answer was out. */
   readonly hints = new Set<string>()
@@ -49,7 +53,7 @@ export class Watched {
 
   get record(): Watch {
     const { attempt, ended, lostAt, bound, boundSlot, progress } = this
-    return { attempt, ended, lostAt, bound, boundSlot, signatures: [...this.final], progress }
+    return { attempt, ended, lostAt, bound, boundSlot, signatures: [...this.final, ...this.paid], progress }
   }
 
   get lack(): Lack {

@@ -45,9 +45,10 @@ export interface Source {
   want(keys: readonly string[]): void
 }
 
-/** Carries one attempt out once. `done`: any number of `unknown` and provisional `filled`, then one final outcome; never from inside the
- *  call itself. An `unknown` after a provisional fill is its reversal; executions after the end come from the audit, as reports. No promise crosses this seam, so a simulated executor is a timer
- *  and a backtest is one synchronous loop. */
+/** Carries one attempt out once. `done`: any number of what is no end (`acked`, `unknown`, `undecided`, a provisional `filled` or `reverted`),
+ *  then one end; never from inside the call itself. An `unknown` after a provisional fill is its reversal. What the chain shows after that
+ *  end, or of no one attempt, does not come through here: the audit tells it to the gateway's findings. No promise crosses this
+ *  seam, so a simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
   /** Goes on with an attempt that an earlier process armed: never sends it again, only finds out. */

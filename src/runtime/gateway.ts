@@ -1,11 +1,12 @@
 import assert from '../core/assert.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { OpenOrder } from '../core/money.ts'
-import { type Attempt, type Fill, isFullExit, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import { type Attempt, isFullExit, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
 import type { Cancel, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
-import { advance, filledLate } from './attempt.ts'
+import { advance } from './attempt.ts'
 import { Departures, type Outside } from './departures.ts'
 import { failpoint } from './failpoint.ts'
+import { Findings } from './findings.ts'
 import { Lanes } from './lanes.ts'
 import type { Limiter } from './limiter.ts'
 import { OpenOrders } from './open-orders.ts'
@@ -48,6 +49,8 @@ export class Gateway implements GatewayPort {
   readonly #orders = new OpenOrders()
   readonly #refusals = new Refusals()
   readonly #departures: Departures
+  /** What the chain shows beside the outcomes that are waited for. */
+  readonly findings: Findings
 
   constructor(options: GatewayOptions) {
     this.#options = options
@@ -58,6 +61,12 @@ export class Gateway implements GatewayPort {
       reports: this.#reports,
       refusals: this.#refusals,
       end: (working, state, code) => this.#end(working, state, code),
+      settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
+    })
+    this.findings = new Findings({
+      ...{ clock: options.clock, journal: options.journal, reports: this.#reports, lanes: this.#lanes },
+      ...{ orders: this.#orders, refusals: this.#refusals, departures: this.#departures },
+      end: (working, state, code, details) => this.#end(working, state, code, details),
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
     })
   }
@@ -112,25 +121,6 @@ export class Gateway implements GatewayPort {
         executor.resume(flight.attempt, (outcome) => this.#settle(working, flight, outcome))
       this.#departures.repeatLater(working)
       if (isWaiting(working)) this.#departures.enqueue(working, false)
-    }
-  }
-
-  /** The chain shows, finally, that an attempt executed which had ended otherwise, or executed once more. Booked whatever became of its
-   *  order; one that still waits for its next try has got what it wanted, and a full exit whatever else of it is out. */
-  late(attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
-    if (attempt.state === 'refused') this.#refusals.breached()
-    if (code === 'LATE_FILL') this.#journal.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
-    this.#journal.write({ kind: 'fill', fill })
-    const working = this.#orders.get(attempt.orderId)
-    const details = { attemptId: attempt.id, fill }
-    if (working === undefined) this.#reports.tell(attempt.orderId, 'filled', code, details)
-    else if (isWaiting(working)) this.#end(working, 'filled', code, details)
-    else {
-      const isOver = isFullExit(working.order) && isOpen(working.state)
-      working.executed = true
-      this.#departures.callOff(working)
-      if (isOver) this.#lanes.free(working.order)
-      this.#reports.say(working, isOver ? 'filled' : working.state, code, details)
     }
   }
 

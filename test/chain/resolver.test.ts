@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Attempt } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
 import { solToLamports } from '../../src/core/units.ts'
 import { lagging, MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
@@ -73,16 +74,55 @@ describe('an answer is lost', () => {
     expect(rig.outcomes(one).at(-1)).toMatchObject({ fill: { signature: first } })
     expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[second, 'SERVICE_DUPLICATE']])
   })
-  test('and it reverted: its fee is told, and a later success is a late fill', async () => {
+  test('and something of this token failed: its fee is told, once, and the order may still execute', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.lose(one)
+    const failed = rig.trade('buy', { fails: true })
+    await rig.slots(120)
+    expect(rig.kinds(one)).toBe('unknown')
+    expect(rig.paid).toEqual([[one.id, failed, 5_000]])
+    expect(rig.classes()[failed]).toBe('ours')
+    rig.trade('buy')
+    await rig.slots(120)
+    expect(rig.kinds(one)).toBe('unknown filled? filled!')
+    expect([rig.late, rig.paid.length]).toEqual([[], 1])
+  })
+  test('and something of this token failed, and nothing else came: absent, not reverted', async () => {
     const rig = await open()
     const one = rig.buy()
     rig.lose(one)
     rig.trade('buy', { fails: true })
-    await rig.slots(40)
-    expect(rig.kinds(one)).toBe('unknown reverted? reverted!')
-    rig.trade('buy')
+    await rig.slots(PROOF_SLOTS)
+    expect(rig.kinds(one)).toBe('unknown absent')
+    expect(rig.paid).toHaveLength(1)
+  })
+  test('and the answer comes late, with the signature of one that failed: reverted, and its fee is told once', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    const resolution = rig.send(one)
+    resolution.doubt('no answer within 10 s')
+    const failed = rig.trade('buy', { fails: true })
+    await rig.slots(100)
+    expect([rig.kinds(one), rig.paid.length]).toEqual(['unknown', 1])
+    resolution.acked(failed)
+    await rig.slots(10)
+    expect(rig.kinds(one)).toBe('unknown acked reverted!')
+    expect(rig.outcomes(one).at(-1)).toMatchObject({ signature: failed, feeLamports: 0 })
+  })
+  test('and the process died after the fee was told: it is told once', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.lose(one)
+    rig.trade('buy', { fails: true })
     await rig.slots(120)
-    expect(rig.late.map(({ code }) => code)).toEqual(['LATE_FILL'])
+    expect(rig.paid).toHaveLength(1)
+    // What the audit classified had not reached the disk.
+    for (const record of rig.records.splice(0)) if (record.kind !== 'wallet') rig.records.push(record)
+    await rig.crash({ ...one, state: 'unknown' })
+    await rig.slots(PROOF_SLOTS)
+    expect(rig.paid).toHaveLength(1)
+    expect(rig.kinds(one)).toMatch(/^unknown( unknown)? absent$/)
   })
   test('and it executed with another amount: the fill is what the chain says', async () => {
     const rig = await open()
@@ -95,6 +135,88 @@ describe('an answer is lost', () => {
     expect(last.fill.tradeLamports).toBeCloseTo(3e8, -1)
     expect(rig.notices.join()).toContain('another amount')
     expect(rig.foreign).toEqual([])
+  })
+})
+
+describe('a full exit has several attempts out', () => {
+  /** Both answers lost; the wallet holds tokens. */
+  const twice = async (): Promise<{ rig: WalletRig; one: Attempt; other: Attempt }> => {
+    const rig = await open()
+    rig.trade('buy')
+    await rig.slots(60)
+    const one = rig.sell()
+    const other = rig.sell({ orderId: one.orderId, id: `${one.orderId}.2` })
+    rig.lose(one)
+    rig.lose(other)
+    return { rig, one, other }
+  }
+  const standIn = (rig: WalletRig): string => rig.standIns.map((one) => rig.kinds(one)).join(', ')
+
+  test('a row whose signature nobody knows proves the order at once, and ends neither: each has its own bound', async () => {
+    const { rig, one, other } = await twice()
+    const signature = rig.trade('sell')
+    await rig.slots(12)
+    expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled?', 'unknown', 'unknown'])
+    await rig.slots(60)
+    expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
+    expect(rig.outcomes(rig.standIns[0] as Attempt).at(-1)).toMatchObject({
+      fill: { signature, attemptId: rig.standIns[0]?.id, orderId: one.orderId },
+    })
+    await rig.slots(PROOF_SLOTS)
+    expect([rig.kinds(one), rig.kinds(other)]).toEqual(['unknown absent', 'unknown absent'])
+    expect([rig.late, rig.standIns.length, rig.classes()[signature]]).toEqual([[], 1, 'ours'])
+  })
+  test('the other one sells what came in meanwhile: both sales are booked, neither late nor twice', async () => {
+    const { rig, one, other } = await twice()
+    rig.trade('sell')
+    await rig.slots(20)
+    rig.trade('buy') // from elsewhere
+    await rig.slots(5)
+    rig.trade('sell')
+    await rig.slots(60)
+    expect(standIn(rig)).toBe('filled? filled!, filled? filled!')
+    expect([rig.kinds(one), rig.kinds(other), rig.late]).toEqual(['unknown', 'unknown', []])
+  })
+  test('a fork takes it back: so it is with what was seen, and nothing else', async () => {
+    const { rig, one, other } = await twice()
+    const signature = rig.trade('sell')
+    await rig.slots(12)
+    rig.ledger.fork(signature)
+    await rig.slots(90)
+    expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? unknown', 'unknown', 'unknown'])
+    await rig.slots(PROOF_SLOTS)
+    expect([standIn(rig), rig.kinds(one)]).toEqual(['filled? unknown absent', 'unknown absent'])
+  })
+  test.each([8, 60])('the service names it %i slots later: that attempt is proved, the other waits', async (slots) => {
+    const { rig, one } = await twice()
+    const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
+    const resolution = rig.send(late)
+    const signature = rig.trade('sell')
+    await rig.slots(slots)
+    resolution.acked(signature)
+    await rig.slots(70)
+    expect([rig.kinds(late), rig.kinds(one)]).toEqual([expect.stringMatching(/^acked filled.*!$/), 'unknown'])
+    expect(standIn(rig)).toMatch(/^filled\? filled!$/)
+    expect(rig.late).toEqual([])
+  })
+  test('the feed shows it: the same', async () => {
+    const { rig, one, other } = await twice()
+    const signature = rig.trade('sell')
+    rig.wallet.resolver.hint(MINT, signature)
+    await rig.slots(70)
+    expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
+  })
+  test('all but one were refused: it is that one', async () => {
+    const rig = await open()
+    rig.trade('buy')
+    await rig.slots(60)
+    const one = rig.sell()
+    const other = rig.sell({ orderId: one.orderId, id: `${one.orderId}.2` })
+    rig.send(one).refused({ kind: 'refused', code: 'RATE_LIMIT', reason: '', retry: 'wait' })
+    rig.lose(other)
+    rig.trade('sell')
+    await rig.slots(60)
+    expect([rig.kinds(other), rig.standIns]).toEqual(['unknown filled? filled!', []])
   })
 })
 

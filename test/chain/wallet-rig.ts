@@ -43,6 +43,10 @@ export class WalletRig {
   readonly calls: [method: string, params: readonly unknown[]][] = []
   readonly records: JournalRecord[] = []
   readonly late: Late[] = []
+  /** Fees of failed transactions, by what was taken to have made them. */
+  readonly paid: [attemptId: string, signature: string, feeLamports: number][] = []
+  /** Attempts that stand for executions of which nobody knows who made them. */
+  readonly standIns: Attempt[] = []
   readonly foreign: WalletTransaction[] = []
   readonly deficits: [mint: string, tokens: TokenAmount][] = []
   readonly gate: boolean[] = []
@@ -90,6 +94,8 @@ export class WalletRig {
       booked: () => this.booked,
       write: (record) => void (life === this.#life && this.records.push(structuredClone(record))),
       late: (attempt, fill, code) => void (life === this.#life && this.late.push({ attempt, fill, code })),
+      paid: ({ id }, signature, fee) => void (life === this.#life && this.paid.push([id, signature, fee])),
+      standIn: (attempt) => this.#standIn(attempt),
       on: {
         gate: (open) => this.gate.push(open),
         foreign: (row) => this.foreign.push(row),
@@ -225,6 +231,14 @@ export class WalletRig {
     const orderId = `o${++this.#orders}`
     const common = { id: `${orderId}.1`, orderId, account: ACCOUNT, executor: 'cloud' as const }
     return { ...common, armedAt: this.clock.now(), baseline: this.wallet.baseline(), ...more }
+  }
+
+  #standIn(of: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
+    const attempt = { ...of, id: `${of.orderId}.${100 + this.standIns.length}` }
+    this.standIns.push(attempt)
+    const outcomes: Outcome[] = []
+    this.#outcomes.set(attempt.id, outcomes)
+    return { attempt, done: (outcome) => outcomes.push(outcome) }
   }
 
   #node(methods: ReturnType<typeof rpcMethods>, node: number): Rpc {

@@ -154,12 +154,12 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
 
 /** Transactions of attempts that are still out, of which the journal need not know yet; a complaint for each that fits none. */
 function unexplained(
-  { fills, attempts }: Books,
+  { fills, attempts, reports }: Books,
   landed: readonly LandedTransaction[],
   wallet: string,
 ): { unknown: LandedTransaction[]; complaints: string[] } {
   const reverted = attempts.filter(({ state }) => state === 'reverted')
-  const booked = new Set([...fills, ...reverted].map(({ signature }) => signature))
+  const booked = new Set([...fills, ...reverted, ...paidIn(reports)].map(({ signature }) => signature))
   const unknown = landed.filter(({ signature }) => !booked.has(signature))
   const out = attempts.filter(({ state, signature }) => isUndecided(state) && !booked.has(signature))
   const complaints = unknown.flatMap((transaction) => {
@@ -199,10 +199,26 @@ function lineOf(transaction: LandedTransaction, wallet: string): string {
 }
 
 function revertedLines({ attempts, reports }: Books): string[] {
-  const reverted = attempts.filter(({ state }) => state === 'reverted')
-  return reverted.map(({ id, signature }) => {
-    const fees = reports.filter(({ attemptId, feeLamports }) => attemptId === id && feeLamports !== undefined)
+  const paid = paidIn(reports)
+  const reverted = attempts.filter(
+    ({ state, signature }) => state === 'reverted' && !paid.some((one) => one.signature === signature),
+  )
+  const lines = reverted.map(({ id, signature }) => {
+    const fees = reports.filter(
+      ({ attemptId, feeLamports, reason }) => attemptId === id && feeLamports !== undefined && !PAID.test(reason),
+    )
     return `${signature}: ${fees.map(({ feeLamports }) => feeLamports).join(' and ')}`
+  })
+  return [...lines, ...paid.map(({ signature, feeLamports }) => `${signature}: ${feeLamports}`)]
+}
+
+const PAID = /^(\w+) failed; whether it was the only try is not known$/
+
+/** Failed transactions of which only the fee is known, and most likely whose it was. */
+function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {
+  return reports.flatMap(({ reason, feeLamports = 0 }) => {
+    const signature = PAID.exec(reason)?.[1]
+    return signature === undefined ? [] : [{ signature, feeLamports }]
   })
 }
 

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Attempt } from '../../src/core/order.ts'
 import { anExit, DEAD, MINT, run } from '../support/exit-scripts.ts'
-import { aBuy, anOrder, GatewayWorld } from '../support/gateway-world.ts'
+import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
 import { FILL, only, refused } from '../support/outcomes.ts'
 
 test('attempts that are out are looked up, and it goes on to five', () => {
@@ -31,6 +32,56 @@ test('one that is filled keeps the buy lane closed until the others are proved',
   expect(world.unprovedOf(exit)).toBe(0)
   world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
   expect(world.executed.filter(({ side }) => side === 'sell')).toHaveLength(2)
+})
+
+describe('an execution of which nobody knows which attempt made it', () => {
+  const outcome = (attempt: Attempt, final: boolean) => fillOf(attempt, final)
+
+  test('fills the order at once and lets no attempt end; the buy lane opens when each has its proof', () => {
+    const exit = anExit()
+    const world = run(exit, DEAD, DEAD)
+    world.settle(4_000)
+    const { attempt, done } = world.gateway.findings.standIn(world.executed[0] as Attempt)
+    done(outcome(attempt, false))
+    expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 3])
+    done(outcome(attempt, true))
+    expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 2])
+    world.settle(150_000)
+    expect(() => world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))).toThrow('buys what an exit may still sell')
+    world.settle()
+    expect([world.told(exit).at(-1), world.unprovedOf(exit)]).toEqual(['filled', 0])
+    expect(world.executed).toHaveLength(2)
+    world.submit(aBuy({ mint: MINT, notAfter: 1e9 }))
+  })
+
+  test.each([false, true])('survives a crash; final before it: %s', (final) => {
+    const exit = anExit()
+    const world = run(exit, DEAD, DEAD)
+    world.settle(4_000)
+    const { attempt, done } = world.gateway.findings.standIn(world.executed[0] as Attempt)
+    done(outcome(attempt, false))
+    if (final) done(outcome(attempt, true))
+    world.crash(1)
+    world.settle(10_000)
+    expect([world.stateOf(exit), world.executed.length]).toEqual(['filled', 2])
+    world.settle()
+    expect([world.stateOf(exit), world.unprovedOf(exit), world.executed.length]).toEqual(['filled', 0, 2])
+  })
+
+  test('and that a fork takes back: the exit is open again, and goes again', () => {
+    const exit = anExit()
+    const world = run(exit, DEAD, DEAD, FILL)
+    world.settle(4_000)
+    const { attempt, done } = world.gateway.findings.standIn(world.executed[0] as Attempt)
+    done(outcome(attempt, false))
+    world.settle(2_000)
+    done({ kind: 'unknown', reason: 'a fork took it back', signature: `s${attempt.id}` })
+    expect(world.told(exit).at(-1)).toBe('working ANSWER_LOST')
+    world.later(100_000, () => done({ kind: 'absent' }))
+    world.settle()
+    expect(world.executed).toHaveLength(3)
+    expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 0])
+  })
 })
 
 test('a partial sale and the full exit beside it hold the lane together', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Attempt, Fill } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
+import { lamports } from '../../src/core/units.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
 import { absent, FILL, lost, only, refused } from '../support/outcomes.ts'
 
@@ -19,7 +20,7 @@ describe('an execution that nobody waits for any more', () => {
     world.settle()
     expect(world.stateOf(order)).toBe('not_executed')
     const attempt: Attempt = { ...executed(world), state: 'absent' }
-    world.gateway.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
     expect(world.told(order)).toEqual(['working', 'not_executed ABSENT', 'filled LATE_FILL'])
     expect(world.heard.at(-1)).toMatchObject({ attemptId: attempt.id, fill: { signature: `late ${attempt.id}` } })
     expect(world.gateway).toBeDefined()
@@ -32,7 +33,7 @@ describe('an execution that nobody waits for any more', () => {
     world.submit(order)
     world.settle(1_000)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
-    world.gateway.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
     world.settle()
     expect(world.executed).toHaveLength(1)
     expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
@@ -52,7 +53,7 @@ describe('an execution that nobody waits for any more', () => {
     world.settle(1_000)
     expect(world.executed).toHaveLength(2)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
-    world.gateway.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
     expect(world.told(order).at(-1)).toBe('working LATE_FILL')
     world.settle()
     expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
@@ -66,7 +67,7 @@ describe('an execution that nobody waits for any more', () => {
     world.submit(order)
     world.settle()
     const attempt: Attempt = { ...executed(world), state: 'filled' }
-    world.gateway.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
+    world.gateway.findings.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
     expect(world.told(order).at(-1)).toBe('filled SERVICE_DUPLICATE')
     expect(world.heard.at(-1)).toMatchObject({ fill: { signature: 'second' } })
   })
@@ -78,7 +79,7 @@ describe('an execution that nobody waits for any more', () => {
     world.submit(order)
     world.settle(1_000)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
-    world.gateway.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
     world.crash(1)
     world.settle()
     expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
@@ -93,7 +94,7 @@ test('a refusal that was none ends immediate retries for this run, 429 and slipp
   world.submit(first)
   world.settle()
   const attempt: Attempt = { ...executed(world), state: 'refused' }
-  world.gateway.late(attempt, late(attempt), 'LATE_FILL')
+  world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
   const before = world.executed.length
   world.script = (one) =>
     only(refused(one.side === 'buy' ? 'RATE_LIMIT' : 'SLIPPAGE_EXCEEDED', one.side === 'buy' ? 'wait' : 'slippage'))
@@ -106,6 +107,21 @@ test('a refusal that was none ends immediate retries for this run, 429 and slipp
   world.settle()
   expect(world.executed.length - before).toBe(2)
   expect([world.told(buy).at(-1), world.told(sale).at(-1)]).toEqual(['expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED'])
+})
+
+test('something failed that may have been it: its fee is told, and nothing is decided', () => {
+  const world = new GatewayWorld()
+  world.script = () => [
+    [10, lost],
+    [200_000, absent],
+  ]
+  const order = aBuy()
+  world.submit(order)
+  world.settle(1_000)
+  world.gateway.findings.paid(executed(world), 's', lamports(5_000))
+  expect(world.heard.at(-1)).toMatchObject({ state: 'working', code: 'ANSWER_LOST', feeLamports: 5_000 })
+  world.settle()
+  expect(world.told(order)).toEqual(['working', 'working ANSWER_LOST', 'working ANSWER_LOST', 'not_executed ABSENT'])
 })
 
 test('held, then decided by later evidence or a person', () => {

@@ -73,6 +73,7 @@ async function openExecutor(rig: Rig) {
     ...{ clock, monotonicMs: () => clock.now(), boot: 'b', account: 'a', genesis, wallet: rig.wallet },
     ...{ lateMs: 120_000, secondOpinionLamports: 1e9, past: { cursor: undefined, transactions: [], watches: [] } },
     ...{ booked: () => new Map(), write: () => {}, late: () => expect.fail('late') },
+    ...{ paid: () => expect.fail('paid'), standIn: () => expect.fail('stand-in') },
     on: {
       ...{ gate: () => {}, foreign: () => expect.fail('foreign'), deficit: () => expect.fail('deficit') },
       ...{ landed: () => {}, notice: () => {}, alarm: () => expect.fail('alarm') },

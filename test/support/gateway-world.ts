@@ -255,6 +255,7 @@ export class GatewayWorld {
     const number = this.executed
       .filter(({ orderId }) => orderId === attempt.orderId)
       .findIndex(({ id }) => id === attempt.id)
+    if (number < 0 && attempt.state === 'landed') return [[20_000, fillOf(attempt, true)]] // it stands for others
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end
     if (outcome?.kind === 'filled' || outcome?.kind === 'reverted') return [[20_000, outcome]]
