@@ -1,5 +1,3 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { Alarms } from './alarms.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
@@ -11,8 +9,9 @@ import { isUndecided } from './core/order.ts'
 import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
 import { startJournalThread } from './journal/journal-thread.ts'
-import { type Lock, lockName } from './journal/lock.ts'
 import { type JournalReader, openReader } from './journal/reader.ts'
+import { lockKey, lockWallet } from './key-lock.ts'
+import type { Onlooker } from './onlooker.ts'
 import { Operator } from './operator.ts'
 import { startInput } from './restore.ts'
 import type { ControlCommand } from './runtime/control-command.ts'
@@ -20,7 +19,7 @@ import { serveControl } from './runtime/control-server.ts'
 import { createLog, type Log } from './runtime/log.ts'
 import { bootId, monotonicMs, SystemClock } from './runtime/system-clock.ts'
 import { Segment } from './segment.ts'
-import { openService, type ServiceAccess } from './service-access.ts'
+import { openService } from './service-access.ts'
 import { Tally } from './tally.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -39,6 +38,8 @@ export interface BotsOptions {
   /** Takes finished lines of the log; default stderr. */
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
+  /** Learns what the document leaves open. */
+  readonly onlooker?: Onlooker
 }
 
 /** Why it ended by itself. */
@@ -126,7 +127,8 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     const machine = { clock, monotonicMs, boot: bootId() }
     const mints = new Mints()
     const tally = new Tally()
-    const journal = tally.watch(opened)
+    const watched = tally.watch(opened)
+    const journal = options.onlooker?.watch(watched) ?? watched
     const key = lockKey(config, service)
     undo.push(() => key?.release())
     const world = await buildWorld({
@@ -138,6 +140,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       tally,
       past,
       log,
+      onlooker: options.onlooker,
       live: wantsLive,
       freshKey: service.fresh || key?.isFirst === true,
       post: (input) => segment.runner.post(input),
@@ -154,7 +157,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     const live = settings.filter(({ account }) => account.mode === 'live')
     for (const { account } of live) tally.liveAccounts.add(account.id)
     if (live.length > 0 && config.service.kind === 'remote') {
-      const wallet = lockName(stateFolder(), 'the wallet', service.wallet)
+      const wallet = lockWallet(service)
       undo.push(() => wallet.release())
     }
 
@@ -179,6 +182,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       codeHash(config.bots.map(({ strategy }) => strategy)),
       past,
       reader,
+      world.chain?.proof,
     )
     tally.restore(start.money.positions)
     world.restore(settings, start.money)
@@ -201,6 +205,7 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
       bots: settings,
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
+      health: () => world.health(),
     })
     const handle = (command: ControlCommand): object | Promise<object> => operator.carryOut(command)
     undo.push(await serveControl({ journalPath: path, handle, warn: (message) => log.warn(message) }))
@@ -232,15 +237,4 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     await unwind()
     throw error instanceof SluiceError ? new SluiceError(shown(error.message), error.exitCode) : error
   }
-}
-
-/** A key belongs to one process: two would each spend the whole plan. */
-function lockKey(config: Config, service: ServiceAccess): Lock | undefined {
-  if (config.service.kind === 'sandbox' || config.service.share < 1) return undefined
-  return lockName(stateFolder(), 'the API key', service.apiKey())
-}
-
-/** Where locks lie that belong to the machine's user and not to a journal. */
-function stateFolder(): string {
-  return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sluice')
 }

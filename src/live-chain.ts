@@ -3,6 +3,7 @@ import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { accountOf } from './core/account.ts'
 import assert from './core/assert.ts'
+import { proofOf, type ServiceProof } from './core/learned.ts'
 import type { Input } from './core/messages.ts'
 import type { Journal, Machine, Rpc } from './core/ports.ts'
 import { lamports } from './core/units.ts'
@@ -32,6 +33,8 @@ export class LiveChain {
   /** Of that wallet. */
   readonly account: string
   readonly genesis: string
+  /** What a probe has proved of its service. */
+  readonly proof: ServiceProof | undefined
   readonly wallet: LiveWallet
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
@@ -43,6 +46,7 @@ export class LiveChain {
     const { id } = accountOf('live', service.host, genesis, wallet)
     const known = past.wallets.find(({ cursor }) => cursor.account === id && cursor.genesis === genesis)
     this.account = id
+    this.proof = proofOf(past.learned, id)
     this.genesis = genesis
     this.#post = post
     this.#balance = new WalletReader({

@@ -14,6 +14,8 @@ export interface OperatorParts {
   readonly chain: LiveChain | undefined
   /** The robust price of a mint. */
   readonly priceOf: (mint: string) => number | undefined
+  /** Of feed, plan and limiter. */
+  readonly health: () => object
 }
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
@@ -55,7 +57,7 @@ export class Operator {
         post({ name: 'signal', signal: command.signal, data: command.data })
         return { text: `signal ${command.signal} given to every bot` }
       case 'status':
-        return { rows: tally.rows, orders: tally.orders, positions: held.length }
+        return { rows: tally.rows, orders: tally.orders, positions: held.length, ...this.#parts.health() }
     }
   }
 

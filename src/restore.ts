@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts'
+import type { ServiceProof } from './core/learned.ts'
 import type { StartInput } from './core/messages.ts'
 import type { Money } from './core/money.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
@@ -31,6 +32,7 @@ export function startInput(
   code: string,
   past: Recovered,
   reader: JournalReader,
+  proof: ServiceProof | undefined,
 ): StartInput {
   const seconds = Math.max(0, ...config.bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
   const { tradePrice, tradeAmount } = config.service.units
@@ -42,7 +44,7 @@ export function startInput(
     seed: 1,
     bots,
     plan,
-    units: { tradePrice, tradeAmount },
+    units: { tradePrice, tradeAmount: tradeAmount === 'auto' ? (proof?.tradeAmount ?? 'auto') : tradeAmount },
     money: ownMoney(past.money, bots),
     warm: bots.length === 0 ? { from: 1, to: 0 } : reader.warmupRange(seconds),
   }

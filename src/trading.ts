@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Config } from './config/config.ts'
 import { type Block, RowKind } from './core/block.ts'
+import type { ServiceProof } from './core/learned.ts'
 import type { Http, Journal, Machine } from './core/ports.ts'
 import type { Plan } from './core/settings.ts'
 import type { Recovered } from './journal/recovery.ts'
 import type { LiveChain } from './live-chain.ts'
+import type { Onlooker } from './onlooker.ts'
 import { Limiter, type LimiterOptions } from './runtime/limiter.ts'
 import type { Route } from './runtime/working-order.ts'
 import { CloudExecutor } from './service/cloud-executor.ts'
 import { planOf, STANDARD } from './service/plans.ts'
+import type { SellUnit } from './service/sell-amount.ts'
 import type { ServiceAccess } from './service-access.ts'
 import type { Tally } from './tally.ts'
 
@@ -25,6 +28,7 @@ export interface TradingParts {
   readonly http: Http
   /** undefined where nobody trades. */
   readonly chain: LiveChain | undefined
+  readonly onlooker?: Onlooker | undefined
 }
 
 /** How live orders go out: the executor at the service, and the budget of the plan that all requests share. */
@@ -52,7 +56,7 @@ export class Trading {
       apiKey: service.apiKey,
       wallet: service.wallet,
       maxBuyLamports: () => this.#plan.maxBuyLamports,
-      sellUnit: () => sellUnitOf(config),
+      sellUnit: () => parts.onlooker?.sellUnit() ?? sellUnitOf(config, chain.proof),
       holding: (mint) => tally.holdingOf(mint),
       resolve: chain.wallet.resolver,
     })
@@ -95,7 +99,8 @@ export class Trading {
   }
 }
 
-function sellUnitOf({ service }: Config): 'tokens' | 'base' | 'unproved' {
-  const { sell } = service.units
+/** The configuration's word, else what a probe has proved. */
+function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellUnit {
+  const sell = service.units.sell === 'auto' ? proof?.sellNumber : service.units.sell
   return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
 }

@@ -11,6 +11,7 @@ import type { BotSettings, Plan } from './core/settings.ts'
 import { DecisionTime } from './decision-time.ts'
 import type { Recovered } from './journal/recovery.ts'
 import { type LiveChain, reachChain } from './live-chain.ts'
+import type { Onlooker } from './onlooker.ts'
 import { PaperWorld } from './paper-world.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
@@ -36,6 +37,7 @@ export interface WorldParts {
   readonly tally: Tally
   readonly past: Recovered
   readonly log: Log
+  readonly onlooker: Onlooker | undefined
   /** Somebody may trade: the chain is asked who it is. */
   readonly live: boolean
   /** This key was never used on this machine. */
@@ -125,6 +127,11 @@ export class LiveWorld {
     return this.#trading.plan
   }
 
+  /** How it goes, for whoever asks the running process. */
+  health(): object {
+    return { feed: this.feed.state, plan: this.plan(), requests: this.limiter.status() }
+  }
+
   attach(gateway: Gateway): void {
     this.#gateway = gateway
     this.chain?.attach(gateway)
@@ -168,6 +175,7 @@ export class LiveWorld {
     this.#requestsOut++
     const result = await this.#http.http(request)
     this.#requestsOut--
+    this.#parts.onlooker?.answered(request, result)
     return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
   }
 

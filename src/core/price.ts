@@ -73,6 +73,11 @@ export class Prices {
     return prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
   }
 
+  /** Whether the unit of the feed's amounts is proved; and what its price is quoted at over SOL, NaN where nothing was compared. */
+  get units(): { readonly proved: boolean; readonly quotedRatio: number } {
+    return this.#proof
+  }
+
   /** Whether our own fills contradicted the feed. */
   get contradicted(): boolean {
     return this.#proof.contradicted

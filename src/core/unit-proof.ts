@@ -29,6 +29,11 @@ export class UnitProof {
     return this.#contradicted
   }
 
+  /** What is quoted over what it is in SOL, as most prints have it; NaN before any was compared. */
+  get quotedRatio(): number {
+    return this.#reference > 0 ? this.#reference : Number.NaN
+  }
+
   /** Compares a print's own price (amount / tokens) with the price quoted beside it. Where none is quoted there is nothing to compare. */
   fold(price: number, quoted: number): void {
     if (this.#contradicted || !(quoted > 0)) return

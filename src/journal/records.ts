@@ -117,6 +117,10 @@ export function recordWrites(record: JournalRecord): Write[] {
         ['wallet', record.cursor.account, encodeJson(record.cursor)],
         ...record.transactions.map(transactionWrite),
       ]
+    case 'learned': {
+      const { about, name, time } = record.learned
+      return [['learned', about, name, time, encodeJson(record.learned)]]
+    }
     case 'mark':
       return [['mark', record.account, record.mint, record.highPrice]]
     case 'frame':

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../core/json.ts'
+import type { Learned } from '../core/learned.ts'
 import type { Input } from '../core/messages.ts'
 import type { AccountMoney, BotMoney, Money, OpenOrder, Timer } from '../core/money.ts'
 import type { Attempt, Fill, OrderState } from '../core/order.ts'
@@ -26,6 +27,8 @@ export interface Recovered {
   readonly watches: readonly Watch[]
   /** How far the audit of each wallet came, and what it classified that still bears on an attempt. */
   readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
+  /** What was found out of the services. */
+  readonly learned: readonly Learned[]
   /** 0 where there was none. */
   readonly lastSegment: number
   /** Time of the last row, input or output; 0 in a new journal. */
@@ -55,6 +58,7 @@ export function recover(db: Database): Recovered {
       slots: slotsOf(db),
       watches,
       wallets: walletsOf(db, [...attempts, ...watches.map(({ attempt }) => attempt)]),
+      learned: recordsOf<Learned>(db, 'SELECT json FROM learned ORDER BY about, name'),
       lastSegment: segment?.number ?? 0,
       lastTime: lastOf(db, 'time'),
       clean: segment === undefined || segment.ended !== null,

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { TEXTS } from './packed-text.ts'
 import { VIEWS } from './views.ts'
 
 /** Written into the file's header, so that a stranger's database is not taken for a journal: `SLUI`. */
@@ -177,7 +178,7 @@ CREATE TABLE block (
   trader BLOB NOT NULL,
   trader_index BLOB,
   details TEXT, -- JSON: row to details of a new token
-  odd TEXT, -- JSON: {signature, trader}, row to a text that is not base58 of the right length
+  odd TEXT, -- JSON: {signature, trader}, row to a text that is no base58 of a key's or signature's length
   signature BLOB NOT NULL,
   signature_index BLOB,
   text_checksum INTEGER NOT NULL
@@ -197,6 +198,7 @@ CREATE TABLE missing ( -- rows that the disk had no room for
   rows INTEGER NOT NULL
 );
 CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, to count with
+CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -- of keys and signatures, see packed-text.ts
 CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- of a double's last bit, by its exponent field
 `
 
@@ -226,6 +228,17 @@ SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixep
 FROM wallet_transaction;
 `
 
+// What was found out of what the service's document leaves open.
+const LEARNED = `
+CREATE TABLE learned (
+  about TEXT NOT NULL, -- an account, or a service's host
+  name TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (about, name)
+) WITHOUT ROWID;
+`
+
 /** Each entry takes a journal from the version that is its index to the next one. Never edited once released. */
 const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => {
@@ -234,9 +247,12 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
     for (let n = 0; n < 512; n++) number.run(n)
     const power = db.prepare('INSERT INTO power2 VALUES (?, ?)')
     for (let exponent = 0; exponent < 2047; exponent++) power.run(exponent, 2 ** (Math.max(exponent, 1) - 1075))
+    const digits = db.prepare('INSERT INTO digits VALUES (?, ?)')
+    for (const [code, text] of TEXTS.entries()) digits.run(code.toString(16).toUpperCase().padStart(3, '0'), text)
     db.exec(VIEWS)
   },
   (db) => db.exec(CUSTODY),
+  (db) => db.exec(LEARNED),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -45,6 +45,7 @@ const STATEMENTS = {
   wallet: 'INSERT INTO wallet (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   walletTransaction: `INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  learned: 'INSERT OR REPLACE INTO learned (about, name, time, json) VALUES (?, ?, ?, ?)',
   watch: 'INSERT OR REPLACE INTO watch (attempt_id, order_id, progress, json) VALUES (?, ?, ?, ?)',
   watchOver: 'DELETE FROM watch WHERE attempt_id = ?',
   frame: 'INSERT INTO frame (time, why, text) VALUES (?, ?, ?)',

@@ -49,7 +49,7 @@ test('a new journal starts from nothing', async () => {
   expect(await after(() => {})).toEqual({
     money: { nextOrder: 1, nextTimer: 1, accounts: [], bots: [], orders: [], positions: [], timers: [], fills: [] },
     ...{ nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [], wallets: [] },
-    ...{ lastSegment: 0, lastTime: 0, clean: true },
+    ...{ learned: [], lastSegment: 0, lastTime: 0, clean: true },
   })
 })
 
