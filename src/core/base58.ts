@@ -14,78 +14,59 @@ for (let group = 0; group < LIMBS; group++) {
   for (let limb = 0; limb < LIMBS; limb++, power >>= 24n) POWERS[group * LIMBS + limb] = Number(power & 0xffffffn)
 }
 const sums = new Float64Array(LIMBS)
-/** A text that came as a string. */
-const ascii = new Uint8Array(MAX_BYTES * 2)
 
-/** Decodes a text, given as its first `digits` bytes of ASCII, into exactly `length` bytes (at most 64) at `offset` of `target`; false when
- *  it is not base58 of that many bytes, and what lies at `offset` then means nothing. */
-export function decodeBase58Into(
-  text: Uint8Array,
-  digits: number,
-  length: number,
-  target: Uint8Array,
-  offset: number,
-): boolean {
+/** The bytes of a base58 text when it is exactly `length` bytes (at most 64) long, else undefined. */
+export function decodeBase58(text: string, length: number): Uint8Array | undefined {
   // A byte is worth at least one digit and at most 1.37 digits.
-  if (length > MAX_BYTES || digits < length || digits > Math.ceil(length * 1.3658)) return false
+  if (length > MAX_BYTES || text.length < length || text.length > Math.ceil(length * 1.3658)) return undefined
   sums.fill(0)
-  for (let end = digits, row = 0; end > 0; end -= 4, row += LIMBS) {
+  for (let end = text.length, row = 0; end > 0; end -= 4, row += LIMBS) {
     const value = groupOf(text, end)
-    if (value < 0) return false
+    if (value < 0) return undefined
     // A group reaches as many limbs as there are groups up to it.
     for (let limb = 0; limb * LIMBS <= row; limb++)
       sums[limb] = (sums[limb] as number) + value * (POWERS[row + limb] as number)
   }
-  return writeLimbs(length, target, offset) && leadingZeros(target, offset, length) === leadingOnes(text, digits)
+  const bytes = new Uint8Array(length)
+  return writeLimbs(bytes) && leadingZeros(bytes) === leadingOnes(text) ? bytes : undefined
 }
 
 /** The number of the four digits that end at `end`, or fewer at the text's start; -1 where one is none. */
-function groupOf(text: Uint8Array, end: number): number {
+function groupOf(text: string, end: number): number {
   let value = 0
   for (let at = end > 4 ? end - 4 : 0; at < end; at++) {
-    const digit = DIGITS[text[at] as number] as number
+    const digit = DIGITS[text.charCodeAt(at)] ?? -1
     if (digit < 0) return -1
     value = value * 58 + digit
   }
   return value
 }
 
-/** Carries from limb to limb and writes the bytes, last first; false when the number needs more than `length` bytes. */
-function writeLimbs(length: number, target: Uint8Array, offset: number): boolean {
+/** Carries from limb to limb and writes the bytes, last first; false when the number needs more of them. */
+function writeLimbs(bytes: Uint8Array): boolean {
   let carry = 0
-  let at = offset + length
+  let at = bytes.length
   for (let index = 0; index < LIMBS; index++) {
     const sum = (sums[index] as number) + carry
     carry = Math.floor(sum / 16_777_216)
     let limb = sum - carry * 16_777_216
-    for (let byte = 0; byte < 3 && at > offset; byte++, limb >>>= 8) target[--at] = limb
+    for (let byte = 0; byte < 3 && at > 0; byte++, limb >>>= 8) bytes[--at] = limb
     if (limb > 0) return false
   }
   return carry === 0
 }
 
 /** Every leading zero byte is written as one '1'; where the two differ, the text has another length. */
-function leadingOnes(text: Uint8Array, digits: number): number {
+function leadingOnes(text: string): number {
   let ones = 0
-  while (ones < digits && text[ones] === 49) ones++
+  while (text[ones] === '1') ones++
   return ones
 }
 
-function leadingZeros(bytes: Uint8Array, offset: number, length: number): number {
+function leadingZeros(bytes: Uint8Array): number {
   let zeros = 0
-  while (zeros < length && bytes[offset + zeros] === 0) zeros++
+  while (bytes[zeros] === 0) zeros++
   return zeros
-}
-
-/** The bytes of a base58 text when it is exactly `length` bytes long, else undefined. */
-export function decodeBase58(text: string, length: number): Uint8Array | undefined {
-  if (text.length > ascii.length) return undefined
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    ascii[at] = code < 128 ? code : 0
-  }
-  const bytes = new Uint8Array(length)
-  return decodeBase58Into(ascii, text.length, length, bytes, 0) ? bytes : undefined
 }
 
 export function encodeBase58(bytes: Uint8Array): string {

@@ -1,8 +1,8 @@
-import { decodeBase58Into } from '../core/base58.ts'
 import { type Block, NO_DETAILS, type Texts } from '../core/block.ts'
 import type { Seq } from '../core/units.ts'
 import { bytesOf, type Column, encodeDoubles, encodeIndex, encodeKinds, encodeOffsets, MAX_ROWS } from './column.ts'
-import { KEY_BYTES, KeyIndex } from './key-index.ts'
+import { KeyIndex } from './key-index.ts'
+import { KEY_BYTES, packText, SIGNATURE_BYTES } from './packed-text.ts'
 
 /** Rows `from` to `to` of a block, with seqs that count up from `firstSeq`. */
 export interface Slice {
@@ -12,12 +12,13 @@ export interface Slice {
   readonly firstSeq: Seq
 }
 
-export const SIGNATURE_BYTES = 64
 /** A block reaches no further than its 4-byte offsets of time do: 24 days. */
 const MAX_SPAN_MS = 2 ** 31 - 1
 const MAX_DICTIONARY = 256
+/** Bytes of a text as it comes. */
+const LONGEST_TEXT = 128
 
-/** Texts of rows that are not base58 of the right length, kept as they came. */
+/** Texts of rows that are not base58, or longer than a key or signature can be, kept as they came. */
 export interface OddTexts {
   signature?: Record<number, string>
   trader?: Record<number, string>
@@ -51,7 +52,7 @@ export interface EncodedBlock {
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** Collects market rows and encodes them as one block. Texts are decoded when rows are added, so that little is left to do when an order
+/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little is left to do when an order
  *  waits for the commit. */
 export class BlockEncoder {
   rows = 0
@@ -73,8 +74,8 @@ export class BlockEncoder {
   #signatureCount = 1
   #details: Record<number, object> | null = null
   #odd: OddTexts | null = null
-  /** A text of the row being added; one that does not fit is no base58 of a key or signature. */
-  readonly #text = new Uint8Array(SIGNATURE_BYTES * 2)
+  /** A text of the row being added; one that does not fit is no key or signature. */
+  readonly #text = new Uint8Array(LONGEST_TEXT)
 
   /** Adds as many rows of the slice as fit, and returns how many. */
   add({ block, from, to, firstSeq }: Slice): number {
@@ -182,7 +183,8 @@ export class BlockEncoder {
     const length = texts.signatureInto(row, this.#text)
     if (length === 0) return 0
     const place = this.#signatureCount * SIGNATURE_BYTES
-    if (this.#decode(length, this.#signatureBytes, place, SIGNATURE_BYTES)) return this.#signatureCount++
+    if (length > 0 && packText(this.#text, length, this.#signatureBytes, place, SIGNATURE_BYTES))
+      return this.#signatureCount++
     this.#keepOdd('signature', at, texts.signature(row))
     return 0
   }
@@ -190,15 +192,10 @@ export class BlockEncoder {
   #addTrader(at: number, texts: Texts, row: number): number {
     const length = texts.traderInto(row, this.#text)
     const { bytes, room } = this.#traders
-    if (length !== 0 && this.#decode(length, bytes, room, KEY_BYTES)) return this.#traders.add()
-    if (length !== 0) this.#keepOdd('trader', at, texts.trader(row))
+    if (length >= 0 && packText(this.#text, length, bytes, room, KEY_BYTES)) return this.#traders.add()
+    this.#keepOdd('trader', at, texts.trader(row))
     bytes.fill(0, room, room + KEY_BYTES)
     return this.#traders.add()
-  }
-
-  /** False where the text is nothing that bytes can give back: all zeros mean that there is none. */
-  #decode(length: number, target: Uint8Array, at: number, bytes: number): boolean {
-    return decodeBase58Into(this.#text, length, bytes, target, at) && !isZero(target, at, bytes)
   }
 
   #keepOdd(column: keyof OddTexts, row: number, text: string): void {
@@ -215,9 +212,4 @@ export class BlockEncoder {
     const index = this.#signature.subarray(0, this.rows)
     return { entries: all, index: count <= MAX_DICTIONARY ? Uint8Array.from(index) : bytesOf(index) }
   }
-}
-
-function isZero(bytes: Uint8Array, at: number, length: number): boolean {
-  for (let index = at; index < at + length; index++) if (bytes[index] !== 0) return false
-  return true
 }

@@ -1,7 +1,6 @@
 import { MAX_ROWS } from './column.ts'
+import { KEY_BYTES } from './packed-text.ts'
 
-export const KEY_BYTES = 32
-const WORDS = KEY_BYTES / 4
 const FREE = 0
 
 /** The keys of a block, each once and numbered as they come: by their bytes, because a string for each row costs more than all else that
@@ -10,7 +9,7 @@ export class KeyIndex {
   /** One key after the other. */
   readonly bytes = new Uint8Array(KEY_BYTES * (MAX_ROWS + 1))
   count = 0
-  readonly #words = new Int32Array(this.bytes.buffer)
+  readonly #view = new DataView(this.bytes.buffer)
   /** Numbers, counted from 1. */
   readonly #table = new Uint16Array(2 ** Math.ceil(Math.log2(MAX_ROWS * 2 + 2)))
   readonly #slots = new Uint32Array(MAX_ROWS + 1)
@@ -22,10 +21,9 @@ export class KeyIndex {
 
   /** The number of the key that lies in the room: its own, or that of the same key before. */
   add(): number {
-    const words = this.#words
-    const own = this.count * WORDS
+    const own = this.room
     const mask = this.#table.length - 1
-    const hash = Math.imul((words[own + 1] as number) ^ (words[own + 5] as number), 0x9e3779b1)
+    const hash = Math.imul(this.#view.getInt32(own + 5) ^ this.#view.getInt32(own + 21), 0x9e3779b1)
     let slot = (hash ^ (hash >>> 15)) & mask
     for (; this.#table[slot] !== FREE; slot = (slot + 1) & mask)
       if (this.#isSame((this.#table[slot] as number) - 1)) return (this.#table[slot] as number) - 1
@@ -39,10 +37,11 @@ export class KeyIndex {
     this.count = 0
   }
 
+  /** Four bytes at a time, the last four from the end, whatever they overlap. */
   #isSame(number: number): boolean {
-    const words = this.#words
-    const [key, own] = [number * WORDS, this.count * WORDS]
-    for (let word = 0; word < WORDS; word++) if (words[key + word] !== words[own + word]) return false
-    return true
+    const [key, own] = [number * KEY_BYTES, this.room]
+    for (let at = 0; at < KEY_BYTES - 4; at += 4)
+      if (this.#view.getInt32(key + at) !== this.#view.getInt32(own + at)) return false
+    return this.#view.getInt32(key + KEY_BYTES - 4) === this.#view.getInt32(own + KEY_BYTES - 4)
   }
 }

@@ -1,11 +1,10 @@
-import { encodeBase58 } from '../core/base58.ts'
 import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../core/block.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Seq } from '../core/units.ts'
-import { type OddTexts, SIGNATURE_BYTES } from './block-encoder.ts'
+import type { OddTexts } from './block-encoder.ts'
 import type { BlockRow, TextRow } from './block-row.ts'
 import { decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
-import { KEY_BYTES } from './key-index.ts'
+import { KEY_BYTES, SIGNATURE_BYTES, unpackText } from './packed-text.ts'
 
 /** A stretch of rows whose seqs count up by one. */
 export interface Run {
@@ -114,7 +113,7 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
   return tokens
 }
 
-/** Signatures and traders as bytes, read from the journal when the first is asked for and written as text each time. */
+/** Signatures and traders, packed, read from the journal when the first is asked for and written as text each time. */
 class TapeTexts implements Texts {
   readonly #load: () => TextRow
   #columns: TextColumns | undefined
@@ -184,7 +183,6 @@ function keyColumn(entries: Uint8Array, index: Uint8Array | null, width: number)
 }
 
 function textAt({ entries, index }: KeyColumn, row: number, width: number): string {
-  const at = (index === null ? row % (entries.length / width) : (index[row] as number)) * width
-  const bytes = entries.subarray(at, at + width)
-  return bytes.every((byte) => byte === 0) ? '' : encodeBase58(bytes)
+  const entry = index === null ? row % (entries.length / width) : (index[row] as number)
+  return unpackText(entries, entry * width, width)
 }

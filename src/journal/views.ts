@@ -1,3 +1,5 @@
+import { KEY_BYTES, SIGNATURE_BYTES } from './packed-text.ts'
+
 /** SQL that any client can run without a function of ours. The columns of a block are bytes, so the views read them byte by byte.
  *
  *  A row of `block` is cut into chunks of 64 rows first, else every byte would be taken from the whole column. `FENCE` keeps SQLite from
@@ -38,6 +40,12 @@ function part(name: string, width: number, indexed = false): string {
   return `CASE WHEN ${whole} THEN b.${name} ELSE ${piece} END AS ${name}`
 }
 
+/** The text packed in a key or signature of so many bytes, from their hexadecimal digits; NULL where there is none. */
+function textOf(hex: string, bytes: number): string {
+  const codes = Array.from({ length: (bytes * 2) / 3 }, (_, n) => `substr(${hex}, ${n * 3 + 1}, 3)`)
+  return `nullif(${codes.map((code) => `(SELECT text FROM digits WHERE code = ${code})`).join(' || ')}, '')`
+}
+
 /** An index has two bytes a row where one does not reach all entries. */
 function indexPart(name: string, count: string): string {
   return `substr(b.${name}_index, c.n * ${CHUNK} * ${indexWidth(count)} + 1, ${CHUNK} * ${indexWidth(count)}) AS ${name}_index`
@@ -63,17 +71,18 @@ const chunks = `
     ${part('kind', 1)}, ${part('time', 4)},
     CASE WHEN b.stamp_exact THEN ${part('stamp', 8).replace(' AS stamp', '')} ELSE ${part('stamp', 4).replace(' AS stamp', '')} END AS stamp,
     ${plain.map((name) => part(name, 8)).join(', ')},
-    ${part('extra', 8, true)}, ${part('extra2', 8, true)}, ${part('trader', 32, true)}, ${part('signature', 64, true)},
+    ${part('extra', 8, true)}, ${part('extra2', 8, true)}, ${part('trader', KEY_BYTES, true)}, ${part('signature', SIGNATURE_BYTES, true)},
     ${indexPart('token', 'b.mint_count')},
     ${indexPart('extra', 'length(b.extra) / 8')}, ${indexPart('extra2', 'length(b.extra2) / 8')},
-    ${indexPart('trader', 'length(b.trader) / 32')}, ${indexPart('signature', 'length(b.signature) / 64')}
+    ${indexPart('trader', `length(b.trader) / ${KEY_BYTES}`)},
+    ${indexPart('signature', `length(b.signature) / ${SIGNATURE_BYTES}`)}
   FROM block b CROSS JOIN number c WHERE c.n * ${CHUNK} < b.rows ${FENCE}`
 
 const entries = `
   SELECT k.*, n.n, k.base + n.n AS row,
     ${entryOf('token', 'k.mint_count')},
     ${entryOf('extra', 'length(k.extra) / 8')}, ${entryOf('extra2', 'length(k.extra2) / 8')},
-    ${entryOf('trader', 'length(k.trader) / 32')}, ${entryOf('signature', 'length(k.signature) / 64')}
+    ${entryOf('trader', `length(k.trader) / ${KEY_BYTES}`)}, ${entryOf('signature', `length(k.signature) / ${SIGNATURE_BYTES}`)}
   FROM (${chunks}) k CROSS JOIN number n WHERE n.n < min(${CHUNK}, k.rows - k.base) ${FENCE}`
 
 const offset = (name: string) =>
@@ -90,14 +99,14 @@ const bits = `
     CASE WHEN stamp_exact THEN ${integerOf('stamp', 'n % (length(stamp) / 8)', 8)} ELSE ${offset('stamp')} END AS stamp,
     ${plain.map((name) => `${integerOf(name, `n % (length(${name}) / 8)`, widths[name])} AS ${name}`).join(', ')},
     ${integerOf('extra', 'extra_at', 8)} AS extra, ${integerOf('extra2', 'extra2_at', 8)} AS extra2,
-    substr(trader, trader_at * 32 + 1, 32) AS trader, substr(signature, signature_at * 64 + 1, 64) AS signature,
+    hex(substr(trader, trader_at * ${KEY_BYTES} + 1, ${KEY_BYTES})) AS trader,
+    hex(substr(signature, signature_at * ${SIGNATURE_BYTES} + 1, ${SIGNATURE_BYTES})) AS signature,
     CASE WHEN details IS NOT NULL THEN json_extract(details, '$."' || row || '"') END AS details,
     CASE WHEN odd IS NOT NULL THEN json_extract(odd, '$.trader."' || row || '"') END AS trader_text,
     CASE WHEN odd IS NOT NULL THEN json_extract(odd, '$.signature."' || row || '"') END AS signature_text
   FROM (${entries}) e ${FENCE}`
 
 const dateOf = (time: string) => `strftime('%Y-%m-%d %H:%M:%f', ${time} / 1000.0, 'unixepoch')`
-const hexOf = (blob: string, bytes: number) => `CASE WHEN ${blob} <> zeroblob(${bytes}) THEN lower(hex(${blob})) END`
 const sol = (lamports: string) => `${lamports} / 1e9`
 const wholeTokens = `CAST(tokens AS REAL) / CAST('1e' || decimals AS REAL)`
 
@@ -107,18 +116,18 @@ CREATE VIEW market AS
 SELECT seq, segment, time, ${dateOf('time')} AS at, kind, mint,
   ${[...plain, 'extra', 'extra2'].map((name) => `${doubleOf(name)} AS ${name}`).join(', ')},
   CASE WHEN stamp_exact THEN ${doubleOf('stamp')} ELSE stamp END AS stamp,
-  ${hexOf('trader', 32)} AS trader_hex, trader_text, ${hexOf('signature', 64)} AS signature_hex, signature_text, details
+  coalesce(trader_text, ${textOf('trader', KEY_BYTES)}) AS trader,
+  coalesce(signature_text, ${textOf('signature', SIGNATURE_BYTES)}) AS signature, details
 FROM (${bits});`
 
-/** base58 in SQL would cost more than all the rest, so keys and signatures are shown as hex; `_text` is what was not base58. */
 export const VIEWS = `${MARKET}
 CREATE VIEW trades AS
 SELECT seq, segment, time, at, mint, CASE kind WHEN 0 THEN 'buy' ELSE 'sell' END AS side, price, amount, size AS tokens_traded,
-  market_cap, extra AS slippage, extra2 AS priority_fee, stamp AS timestamp, trader_hex, trader_text, signature_hex, signature_text
+  market_cap, extra AS slippage, extra2 AS priority_fee, stamp AS timestamp, trader, signature
 FROM market WHERE kind <= 1;
 CREATE VIEW tokens AS
 SELECT seq, segment, time, at, mint, json_extract(details, '$.symbol') AS symbol, json_extract(details, '$.name') AS name,
-  amount AS initial_liquidity, market_cap, stamp AS timestamp, trader_hex AS creator_hex, trader_text AS creator_text,
+  amount AS initial_liquidity, market_cap, stamp AS timestamp, trader AS creator,
   json_extract(details, '$.metadata.description') AS description, json_extract(details, '$.metadata.image') AS image,
   json_extract(details, '$.metadata.website') AS website, json_extract(details, '$.metadata.twitter') AS twitter
 FROM market WHERE kind = 2;

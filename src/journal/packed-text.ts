@@ -1,0 +1,70 @@
+/**
+ * Keys and signatures as the tape keeps them: base58, two digits in twelve bits. That is one byte more than a key has and two more than a
+ * signature, it is written in a fifth of the time that decoding base58 takes, and plain SQL can read it (views.ts).
+ *
+ * A code of twelve bits is 58 * first + second, where the digits count from 1 and 0 means that there is none. Zeros fill up from the left, so
+ * that every text has one form, and no text at all is zeros only.
+ */
+export const KEY_BYTES = 33
+export const SIGNATURE_BYTES = 66
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const DIGITS = new Uint8Array(256)
+/** By its code. */
+export const TEXTS = [
+  '',
+  ...BASE58,
+  ...Array.from(BASE58, (first) => Array.from(BASE58, (second) => first + second)).flat(),
+]
+for (let digit = 0; digit < BASE58.length; digit++) DIGITS[BASE58.charCodeAt(digit)] = digit + 1
+
+/** Packs a text, the first `length` bytes of ASCII, into `bytes` bytes (a multiple of 3) of `target` from `at` on; false where it is not
+ *  base58 or does not fit, and what lies there then means nothing. */
+export function packText(text: Uint8Array, length: number, target: Uint8Array, at: number, bytes: number): boolean {
+  let end = at + bytes
+  let rest = length
+  for (; rest >= 4 && end > at; rest -= 4, end -= 3) {
+    const first = DIGITS[text[rest - 4] as number] as number
+    const second = DIGITS[text[rest - 3] as number] as number
+    const third = DIGITS[text[rest - 2] as number] as number
+    const fourth = DIGITS[text[rest - 1] as number] as number
+    if (first === 0 || second === 0 || third === 0 || fourth === 0) return false
+    put(target, end, first * 58 + second, third * 58 + fourth)
+  }
+  if (rest > 0) {
+    if (end === at || !packRest(text, rest, target, end)) return false
+    end -= 3
+  }
+  target.fill(0, at, end)
+  return true
+}
+
+/** The one to three digits at the start of a text. */
+function packRest(text: Uint8Array, count: number, target: Uint8Array, end: number): boolean {
+  const digits = [0, 0, 0, 0]
+  for (let place = 4 - count; place < 4; place++) {
+    const digit = DIGITS[text[place - 4 + count] as number] as number
+    if (digit === 0) return false
+    digits[place] = digit
+  }
+  const [, second, third, fourth] = digits as [number, number, number, number]
+  put(target, end, second, third * 58 + fourth)
+  return true
+}
+
+/** Two codes into the three bytes before `end`; in hexadecimal each is three digits. */
+function put(target: Uint8Array, end: number, high: number, low: number): void {
+  target[end - 3] = high >>> 4
+  target[end - 2] = (high << 4) | (low >>> 8)
+  target[end - 1] = low
+}
+
+/** The text in `bytes` bytes from `at` on. */
+export function unpackText(source: Uint8Array, at: number, bytes: number): string {
+  let text = ''
+  for (let place = at; place < at + bytes; place += 3) {
+    const [first, second, third] = [source[place] as number, source[place + 1] as number, source[place + 2] as number]
+    text += `${TEXTS[(first << 4) | (second >>> 4)]}${TEXTS[((second & 15) << 8) | third]}`
+  }
+  return text
+}
