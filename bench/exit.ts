@@ -113,6 +113,7 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
     ...{ clock, engine, journal: opened, firstSeq: 1, want: () => {}, alarm: () => {} },
     gateway: {
       cancel: (id, code) => gateway.cancel(id, code),
+      trust: (account, isTrusted) => gateway.trust(account, isTrusted),
       submit: (order) => {
         due.set(order.id, triggeredAt)
         gateway.submit(order)

@@ -100,7 +100,7 @@ function rowNs(run: number): number {
     seen += seq
   }
   const engine: EnginePort = { outputs: [], row, input: nothing, warm: nothing }
-  const gateway = { submit: nothing, cancel: nothing }
+  const gateway = { submit: nothing, cancel: nothing, trust: nothing }
   const shown = { clock: new SystemClock(), engine, journal, gateway, want: nothing, alarm: nothing, firstSeq: 1 }
   let elapsed = 0
   for (let rows = 0; rows < ROWS; rows += time.length) {

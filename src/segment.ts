@@ -53,8 +53,9 @@ export class Segment {
   }
 
   /** Open orders of these bots are taken up, exits first. */
-  resume({ bots }: StartInput): void {
+  resume({ bots, money }: StartInput): void {
     const { orders, attempts, untaken } = this.#past
+    for (const { account, breached } of money.accounts) this.gateway.trust(account, breached !== true)
     const own = new Set(bots.map(({ account }) => account.id))
     this.gateway.resume(
       orders.filter(({ order }) => own.has(order.account)),

@@ -15,6 +15,9 @@ type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 /** Reports that a person should see. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
+/** Those by which the service, or a proof, is seen to have been wrong. */
+const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
+
 /** What the chain says of wallets beside our own orders: whether they can be read, what somebody else did with them, what they hold. */
 export class Custody {
   readonly #session: Session
@@ -45,14 +48,19 @@ export class Custody {
     }
   }
 
-  /** Entries go on: a person has looked at the mints, too. */
+  /** Entries go on: a person has looked at the mints, too, and at what executed although it was refused. */
   release(account: AccountMoney): void {
     if (account.quarantined !== undefined) account.quarantined = []
+    if (account.breached !== undefined) account.breached = false
   }
 
   alarm({ orderId, attemptId, code, reason, fill }: ExecutionReport): void {
     if (code === '' || !ALARMING.has(code)) return
     this.#session.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
+    const account = this.#session.book.accounts.get(fill?.account ?? '')
+    if (account === undefined || account.breached === true || !BREACHES.has(code)) return
+    account.breached = true
+    this.#session.emitAccount(account)
   }
 
   #gate({ account, open }: Of<'gate'>): void {

@@ -57,8 +57,10 @@ export const ERRORS = {
   CRASHED: 'the process ended while it was simulated',
   REVERSED: 'a fork took the transaction back',
   HELD: 'it may or may not have executed, and the chain contradicts itself; `sluice resolve ORDER` says what a person can do',
-  LATE_FILL: 'it executed although it was thought not to: booked, and the position corrected',
-  SERVICE_DUPLICATE: 'the service executed one order more than once: booked, and the position corrected',
+  LATE_FILL:
+    'it executed although it was thought not to: booked, and the position corrected; until `sluice resume` nothing is tried again at once',
+  SERVICE_DUPLICATE:
+    'the service executed one order more than once: booked, and the position corrected; until `sluice resume` nothing is tried again at once',
   RESOLVED: 'a person decided that it did not execute',
 } as const
 

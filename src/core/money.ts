@@ -41,6 +41,9 @@ export interface AccountMoney {
   foreign?: readonly string[]
   /** Mints of which the wallet held less than was booked: no entries there until `resume`. */
   quarantined?: readonly string[]
+  /** Something executed that was refused or proved dead, or a second time: until `resume`, nothing is tried again at once on the word of a
+   *  refusal. */
+  breached?: boolean
 }
 
 export interface BotMoney {

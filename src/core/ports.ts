@@ -69,6 +69,8 @@ export type Outcome =
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void
+  /** Whether what is refused in this account may be tried again at once; false once something executed that was refused. */
+  trust(account: string, isTrusted: boolean): void
 }
 
 /** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable (FULL), in order. What

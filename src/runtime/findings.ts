@@ -7,7 +7,6 @@ import { filledLate, nextAttempt } from './attempt.ts'
 import type { Departures } from './departures.ts'
 import type { Lanes } from './lanes.ts'
 import type { OpenOrders } from './open-orders.ts'
-import type { Refusals } from './refusals.ts'
 import type { ReportDetails, Reports } from './reports.ts'
 import { type Flight, isWaiting, takeOff, type WorkingOrder } from './working-order.ts'
 
@@ -17,10 +16,11 @@ export interface FindingParts {
   readonly reports: Reports
   readonly lanes: Lanes
   readonly orders: OpenOrders
-  readonly refusals: Refusals
   readonly departures: Departures
   /** The order is over. */
   readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails) => void
+  /** The service, or a proof, was wrong. */
+  readonly breached: (account: string) => void
   /** What is out has an outcome. */
   readonly settle: (working: WorkingOrder, flight: Flight, outcome: Outcome) => void
 }
@@ -36,8 +36,7 @@ export class Findings {
   /** The chain shows, finally, that an attempt executed which had ended otherwise, or executed once more. Booked whatever became of its
    *  order; one that still waits for its next try has got what it wanted, and a full exit whatever else of it is out. */
   late(attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
-    const { journal, reports, lanes, orders, departures, refusals, end } = this.#parts
-    if (attempt.state === 'refused') refusals.breached()
+    const { journal, reports, lanes, orders, departures, breached, end } = this.#parts
     if (code === 'LATE_FILL') journal.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
     journal.write({ kind: 'fill', fill })
     const working = orders.get(attempt.orderId)
@@ -51,6 +50,7 @@ export class Findings {
       if (isOver) lanes.free(working.order)
       reports.say(working, isOver ? 'filled' : working.state, code, details)
     }
+    breached(attempt.account)
   }
 
   /** A transaction failed, finally, that was most likely this attempt's: it costs its fee, and decides nothing. */

@@ -65,8 +65,9 @@ export class Gateway implements GatewayPort {
     })
     this.findings = new Findings({
       ...{ clock: options.clock, journal: options.journal, reports: this.#reports, lanes: this.#lanes },
-      ...{ orders: this.#orders, refusals: this.#refusals, departures: this.#departures },
+      ...{ orders: this.#orders, departures: this.#departures },
       end: (working, state, code, details) => this.#end(working, state, code, details),
+      breached: (account) => this.trust(account, false),
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
     })
   }
@@ -95,6 +96,11 @@ export class Gateway implements GatewayPort {
     else this.#reports.say(working, working.state, 'TOO_LATE')
   }
 
+  trust(account: string, isTrusted: boolean): void {
+    this.#refusals.trust(account, isTrusted)
+    if (!isTrusted) this.#endRepeats()
+  }
+
   /** Goes on with what an earlier process left: `orders` that are open or have an attempt that may still execute, all their `attempts`,
    *  and the reports that the engine never took. An attempt that is out is looked up, never sent again. Exits go first. */
   resume(orders: readonly OpenOrder[], attempts: readonly Attempt[], untold: readonly NumberedReport[]): void {
@@ -114,6 +120,7 @@ export class Gateway implements GatewayPort {
     // All lanes are held by now: what the engine hears here may make it decide.
     for (const report of untold) this.#options.post(report)
     this.#refuseEntries()
+    this.#endRepeats()
     taken.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
     for (const working of taken) {
       const { executor } = working.route
@@ -212,8 +219,9 @@ export class Gateway implements GatewayPort {
     const cause = causeOf(failure)
     const code = codeOf(failure)
     const details = detailsOf(flight.attempt, failure)
-    const mayGoOn = isLast(working, flight) && this.#refusals.mayRepeat(failure, cause)
+    const mayGoOn = isLast(working, flight) && this.#refusals.mayRepeat(order.account, failure, cause)
     this.#land(working, flight, !isOpen(working.state))
+    working.refusedFor = failure.kind === 'refused' ? cause : undefined
     const entriesStop = this.#refusals.learn(cause, route)
     const tries = triesOf(working, flight.step, failure, this.#options.clock.now() - order.time)
     const move: Move = mayGoOn ? moveAfter(cause, tries) : { kind: 'end' }
@@ -268,6 +276,15 @@ export class Gateway implements GatewayPort {
     this.#lanes.free(working.order)
     this.#orders.remove(working)
     this.#reports.say(working, state, code, details)
+  }
+
+  /** Ends what waits to go again at once after a refusal, where refusals are not believed any more. */
+  #endRepeats(): void {
+    for (const working of this.#orders.values()) {
+      const { refusedFor, code } = working
+      if (refusedFor === undefined || code === '' || !isWaiting(working)) continue
+      if (!this.#refusals.mayGoAgain(working)) this.#end(working, RETRY[refusedFor].ends, code)
+    }
   }
 
   /** Ends the entries that wait where entries have stopped, or while a full exit of their mint is out. */

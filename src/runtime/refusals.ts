@@ -2,12 +2,12 @@ import type { ErrorCode } from '../core/errors.ts'
 import type { Executor } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
 import type { Cause, Failure } from './retry.ts'
-import type { Route } from './working-order.ts'
+import type { Route, WorkingOrder } from './working-order.ts'
 
 /** What the service refuses as a whole: the key, or orders under this plan. Entries stop there; exits go on as the retry table says. */
 export class Refusals {
   readonly #plan = new Set<Executor>()
-  #areBelieved = true
+  readonly #breached = new Set<string>()
 
   /** Why no entry may go this way. */
   of(route: Route): ErrorCode | undefined {
@@ -22,13 +22,20 @@ export class Refusals {
     return cause === 'key' || cause === 'plan'
   }
 
-  /** Something executed that the service had refused: in this run nothing is repeated at once on the word of a refusal. */
-  breached(): void {
-    this.#areBelieved = false
+  /** Something of this account executed that was refused or proved dead, or a second time: until a person says so, nothing is repeated at
+   *  once on the word of a refusal. */
+  trust(account: string, isTrusted: boolean): void {
+    if (isTrusted) this.#breached.delete(account)
+    else this.#breached.add(account)
   }
 
-  mayRepeat({ kind }: Failure, cause: Cause): boolean {
-    return this.#areBelieved || kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
+  mayRepeat(account: string, { kind }: Pick<Failure, 'kind'>, cause: Cause): boolean {
+    return !this.#breached.has(account) || kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
+  }
+
+  /** Of one that waits for its next try. */
+  mayGoAgain({ order, refusedFor }: WorkingOrder): boolean {
+    return refusedFor === undefined || this.mayRepeat(order.account, { kind: 'refused' }, refusedFor)
   }
 
   /** An order went through here. */

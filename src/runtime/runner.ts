@@ -123,6 +123,9 @@ export class Runner implements Sink {
       case 'cancel':
         this.#options.gateway.cancel(output.orderId, output.code)
         break
+      case 'account':
+        this.#options.gateway.trust(output.money.account, output.money.breached !== true)
+        break
       case 'timer':
         this.#setTimer(output.timer, time)
         break

@@ -12,7 +12,7 @@ import {
 } from '../core/order.ts'
 import type { Cancel, Executor, Slot } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
-import type { Failure, Tries } from './retry.ts'
+import { type Cause, causeOf, type Failure, type Tries } from './retry.ts'
 
 /** How an account's orders go out: who carries them out, and the budget that their requests draw on. */
 export interface Route {
@@ -53,6 +53,8 @@ export interface WorkingOrder {
   waits: number
   /** Attempts that were refused or reverted while others were out. */
   failures: number
+  /** Why its last attempt was refused, where it goes again after that. */
+  refusedFor: Cause | undefined
   /** What is out: one attempt, and of a full exit up to MOST_OPEN_EXITS. */
   readonly flights: Flight[]
   /** An attempt has ended as filled, in its time or late: the order will not end as anything else. */
@@ -72,6 +74,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
     step: 0,
     waits: 0,
     failures: 0,
+    refusedFor: undefined,
     flights: [],
     executed: false,
     stopWaiting: undefined,
@@ -86,6 +89,8 @@ export function takeUp(working: WorkingOrder, attempts: readonly Attempt[]): voi
     if (isUndecided(attempt.state)) takeOff(working, { ...attempt }, undefined)
     else if (attempt.code === 'SLIPPAGE_EXCEEDED') climb(working, working.step)
     if (attempt.state === 'filled') working.executed = true
+    working.refusedFor = causeOfRefused(attempt)
+    if (working.refusedFor !== undefined) working.code = attempt.code
   }
 }
 
@@ -94,7 +99,13 @@ export function takeOff(working: WorkingOrder, attempt: Attempt, slot: Slot | un
   const hasFilled = attempt.state === 'landed' && attempt.code === ''
   const flight: Flight = { attempt, step: working.step, hasFilled, slot, sentMs: 0 }
   working.flights.push(flight)
+  working.refusedFor = undefined
   return flight
+}
+
+function causeOfRefused({ state, code }: Attempt): Cause | undefined {
+  if (state !== 'refused' || code === '') return undefined
+  return causeOf({ kind: 'refused', code, reason: '', retry: code === 'RATE_LIMIT' ? 'wait' : 'never' })
 }
 
 /** It has ended. */

@@ -5,7 +5,7 @@ import type { Input } from '../../src/core/messages.ts'
 import type { Order } from '../../src/core/order.ts'
 import { defineStrategy } from '../../src/core/strategy.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
-import { botSettings, EngineRig, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
+import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
 
 const account = accountOf('live', 'test', 'genesis', 'wallet')
 const eager = defineStrategy({
@@ -42,6 +42,20 @@ const bought = (mint = MINT): Order => {
   return order
 }
 const position = () => rig.outputs.findLast((output) => output.kind === 'position')
+
+describe('something executed that was thought not to, or twice', () => {
+  const kept = (): boolean | undefined => {
+    const last = rig.outputs.findLast((output) => output.kind === 'account')
+    return last?.kind === 'account' ? last.money.breached : undefined
+  }
+  test.each(['LATE_FILL', 'SERVICE_DUPLICATE'] as const)('%s: the account keeps it until a person resumes', (code) => {
+    const order = bought()
+    rig.report(order, 'filled', { code, fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }) })
+    expect([kept(), alarms().at(-1)]).toEqual([true, `eager ${code}`])
+    rig.input({ kind: 'command', command: { name: 'resume' } })
+    expect(kept()).toBe(false)
+  })
+})
 
 describe('the gate', () => {
   test('a live account buys nothing before its wallet was read, and nothing once it cannot be read any more', () => {

@@ -3,7 +3,7 @@ import type { Attempt, Fill } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
 import { lamports } from '../../src/core/units.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
-import { absent, FILL, lost, only, refused } from '../support/outcomes.ts'
+import { absent, FILL, lost, only, refused, unsent } from '../support/outcomes.ts'
 
 const late = (attempt: Attempt, signature = `late ${attempt.id}`): Fill => {
   const { fill } = fillOf(attempt, true) as Extract<Outcome, { kind: 'filled' }>
@@ -87,26 +87,77 @@ describe('an execution that nobody waits for any more', () => {
   })
 })
 
-test('a refusal that was none ends immediate retries for this run, 429 and slippage alike', () => {
-  const world = new GatewayWorld()
-  world.script = () => only(refused('SLIPPAGE_EXCEEDED', 'never'))
-  const first = aBuy({ slippagePercents: [5] })
-  world.submit(first)
-  world.settle()
-  const attempt: Attempt = { ...executed(world), state: 'refused' }
-  world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
-  const before = world.executed.length
-  world.script = (one) =>
-    only(refused(one.side === 'buy' ? 'RATE_LIMIT' : 'SLIPPAGE_EXCEEDED', one.side === 'buy' ? 'wait' : 'slippage'))
-  const [buy, sale] = [
-    aBuy({ time: world.clock.now() }),
-    anOrder({ slippagePercents: [5, 15, 30], size: { kind: 'percent', percent: 50 } }),
-  ]
-  world.submit(buy)
-  world.submit(sale)
-  world.settle()
-  expect(world.executed.length - before).toBe(2)
-  expect([world.told(buy).at(-1), world.told(sale).at(-1)]).toEqual(['expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED'])
+describe('what executed although it was refused, or proved dead, or a second time', () => {
+  /** An order that executes once more than it should. */
+  const breached = (state: Attempt['state']): GatewayWorld => {
+    const world = new GatewayWorld()
+    const first = aBuy({ slippagePercents: [5] })
+    world.script = () => (state === 'filled' ? FILL : only(state === 'absent' ? absent : NO))
+    world.submit(first)
+    world.settle()
+    const attempt: Attempt = { ...executed(world), state }
+    world.gateway.findings.late(attempt, late(attempt), state === 'filled' ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
+    return world
+  }
+  const NO = refused('SLIPPAGE_EXCEEDED', 'never')
+  /** A buy that is throttled and a partial sale that slips: how often both were sent, and what became of them. */
+  const tried = (world: GatewayWorld): [sent: number, buy: string | undefined, sale: string | undefined] => {
+    const before = world.executed.length
+    world.script = (one) =>
+      only(refused(one.side === 'buy' ? 'RATE_LIMIT' : 'SLIPPAGE_EXCEEDED', one.side === 'buy' ? 'wait' : 'slippage'))
+    const buy = aBuy({ time: world.clock.now() })
+    const sale = anOrder({ slippagePercents: [5, 15, 30], size: { kind: 'percent', percent: 50 } })
+    world.submit(buy)
+    world.submit(sale)
+    world.settle()
+    return [world.executed.length - before, world.told(buy).at(-1), world.told(sale).at(-1)]
+  }
+  const ONCE = [2, 'expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED']
+
+  test.each<Attempt['state']>(['refused', 'absent', 'filled'])('%s: nothing is tried again at once', (state) => {
+    expect(tried(breached(state))).toEqual(ONCE)
+  })
+  test('a restart does not forget it, and a person ends it', () => {
+    const world = breached('absent')
+    world.crash(1)
+    expect(tried(world)).toEqual(ONCE)
+    world.resume()
+    expect(tried(world)[0]).toBeGreaterThan(4)
+  })
+  test('known to the journal, and not to the engine yet: neither does a restart then', () => {
+    const world = breached('filled')
+    world.commitMs = 5
+    const attempt: Attempt = { ...executed(world), state: 'filled' }
+    world.resume()
+    world.gateway.findings.late(attempt, late(attempt, 'third'), 'SERVICE_DUPLICATE')
+    world.crash(1)
+    world.commitMs = 0
+    expect(tried(world)).toEqual(ONCE)
+  })
+  test.each([false, true])('what waits for such a try ends; after a restart: %s', (isRestarted) => {
+    const world = new GatewayWorld()
+    world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
+    const [waits, other] = [anOrder(), aBuy()]
+    world.submit(waits)
+    world.submit(other)
+    world.settle(1_000)
+    const attempt: Attempt = { ...executed(world, 1), state: 'refused' }
+    if (isRestarted) world.commitMs = 5
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    if (isRestarted) world.crash(0.5)
+    world.settle()
+    expect([world.told(waits).at(-1), world.told(other).at(-1)]).toEqual(['expired RATE_LIMIT', 'filled LATE_FILL'])
+    expect(world.executed).toHaveLength(2)
+  })
+  test('what provably was not sent goes again all the same', () => {
+    const world = breached('refused')
+    const order = anOrder({ size: { kind: 'percent', percent: 50 } })
+    const before = world.executed.length
+    world.script = (_attempt, number) => (number === 1 ? only(unsent) : FILL)
+    world.submit(order)
+    world.settle()
+    expect([world.executed.length - before, world.stateOf(order)]).toEqual([2, 'filled'])
+  })
 })
 
 test('something failed that may have been it: its fee is told, and nothing is decided', () => {

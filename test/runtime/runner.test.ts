@@ -36,6 +36,7 @@ function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
   const gateway = {
     submit: (order: { reason: string }) => log.push(`submit ${order.reason}`),
     cancel: (id: string, code: string) => log.push(`cancel ${id} ${code}`),
+    trust: (account: string, isTrusted: boolean) => log.push(`trust ${account} ${isTrusted}`),
   }
   const runner: Runner = new Runner({
     clock,

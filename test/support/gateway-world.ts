@@ -97,6 +97,7 @@ export class GatewayWorld {
   /** Where the journal may be cut off: what is written before a commit becomes durable together. */
   #commits: number[] = []
   #life = 0
+  #resumedAt = 0
 
   constructor(slots = 100) {
     this.#slots = slots
@@ -164,6 +165,7 @@ export class GatewayWorld {
         ({ order, state }) =>
           isOpen(state) || attempts.some((one) => one.orderId === order.id && isUndecided(one.state)),
       )
+    this.#trust()
     this.gateway.resume(
       orders,
       attempts,
@@ -270,7 +272,20 @@ export class GatewayWorld {
     if (before !== state && !ORDER_MOVES[before].includes(state)) throw new Error(`${orderId}: ${before} -> ${state}`)
     this.#rows.push({ kind: 'taken', id: input.id })
     this.heard.push(input.report)
+    this.#trust()
     this.onReport(input.report)
+  }
+
+  /** The runner tells the gateway what the engine keeps of the account. */
+  #trust(): void {
+    const isBreach = ({ code }: ExecutionReport): boolean => code === 'LATE_FILL' || code === 'SERVICE_DUPLICATE'
+    this.gateway.trust('a', !this.heard.slice(this.#resumedAt).some(isBreach))
+  }
+
+  /** A person says that entries go on. */
+  resume(): void {
+    this.#resumedAt = this.heard.length
+    this.#trust()
   }
 
   cancel(order: Order, code: ErrorCode = 'CANCELLED'): void {
