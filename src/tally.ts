@@ -37,7 +37,7 @@ export class Tally {
 
   /** What was held before this process. */
   restore(positions: readonly Position[]): void {
-    for (const position of positions) this.positions.set(keyOf(position), position)
+    for (const position of positions) if (position.state !== 'closed') this.positions.set(keyOf(position), position)
   }
 
   /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next start. */

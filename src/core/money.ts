@@ -11,7 +11,7 @@ export interface Money {
   readonly bots: readonly BotMoney[]
   /** Open ones, and ended ones of which an attempt may still execute or be taken back. */
   readonly orders: readonly OpenOrder[]
-  /** Positions that are not closed. */
+  /** Positions that are not closed, and those that a sale closed which a fork may still take back. */
   readonly positions: readonly Position[]
   readonly timers: readonly Timer[]
   /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not counted twice. */

@@ -49,7 +49,7 @@ export function recover(db: Database): Recovered {
       | { number: number; ended: number | null }
       | undefined
     return {
-      money: moneyOf(db, orders),
+      money: moneyOf(db, orders, attempts),
       nextSeq: lastOf(db, 'seq') + 1,
       nextReport: lastNumber(db, 'report', 'taken', 'id') + 1,
       untaken: untakenReports(db),
@@ -66,7 +66,7 @@ export function recover(db: Database): Recovered {
   })()
 }
 
-function moneyOf(db: Database, orders: readonly OpenOrder[]): Money {
+function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly Attempt[]): Money {
   const counter = (name: string) => numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
   return {
     nextOrder: Math.max(lastNumber(db, '"order"', 'open', 'number') + 1, counter('nextOrder')),
@@ -74,7 +74,7 @@ function moneyOf(db: Database, orders: readonly OpenOrder[]): Money {
     accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
     bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
     orders,
-    positions: heldPositions(db),
+    positions: [...heldPositions(db), ...provisionallyClosed(db, attempts)],
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
   }
@@ -104,6 +104,34 @@ function heldPositions(db: Database): Position[] {
     position.highPrice = Math.max(position.highPrice, high ?? 0)
     return position
   })
+}
+
+/** Positions that were closed by a sale which a fork may still take back, as they were when they closed. Only attempts that are not decided
+ *  have such a sale, so it was not long ago: the last positions that closed are looked through, not all of them. */
+function provisionallyClosed(db: Database, attempts: readonly Attempt[]): Position[] {
+  const sale = db
+    .prepare(
+      `SELECT taken FROM fill WHERE signature = ? AND order_id = ? AND side = 'sell' AND final = 0 AND taken IS NOT NULL`,
+    )
+    .pluck()
+  const since = new Map<string, Seq>()
+  for (const { signature, orderId, account, mint } of attempts) {
+    const taken = signature === '' ? undefined : (sale.get(signature, orderId) as Seq | undefined)
+    const key = `${account}|${mint}`
+    if (taken !== undefined) since.set(key, Math.min(taken, since.get(key) ?? taken))
+  }
+  const oldest = Math.min(...since.values())
+  const found: Position[] = []
+  const closed = db.prepare('SELECT closed_seq AS seq, account, mint, json FROM past_position ORDER BY rowid DESC')
+  for (const row of since.size === 0 ? [] : closed.iterate()) {
+    const { seq, account, mint, json } = row as { seq: Seq; account: string; mint: string; json: string }
+    if (seq < oldest) break
+    const key = `${account}|${mint}`
+    if (seq < (since.get(key) ?? Number.POSITIVE_INFINITY)) continue
+    since.delete(key) // only as it closed last
+    found.push(decodeJson(json))
+  }
+  return found
 }
 
 /** The last fills that the engine took, oldest first. */

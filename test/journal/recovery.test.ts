@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
+import { Book } from '../../src/core/book.ts'
 import type { Output } from '../../src/core/messages.ts'
 import { type BotMoney, NO_MONEY } from '../../src/core/money.ts'
+import type { Attempt, Fill } from '../../src/core/order.ts'
 import { lamports } from '../../src/core/units.ts'
 import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
@@ -113,6 +115,64 @@ test('a position has its highest price; a closed one is history and may come aga
     outputs(journal, { kind: 'position', position: position(1, { openedAt: 99 }) })
   })
   expect(money.positions).toEqual([position(1, { openedAt: 99 }), position(2)])
+})
+
+const sale = (number: number, more: Partial<Fill> = {}): Fill =>
+  fill(number, { side: 'sell', tokens: 1_500_000n, decimals: 6, ...more })
+const sold =
+  (final: boolean, more: Partial<Attempt> = {}) =>
+  (journal: OpenJournal) => {
+    const signature = sale(1).signature
+    outputs(journal, { kind: 'order', order: order(1, { side: 'sell', class: 'exit', size: { kind: 'all' } }) })
+    outputs(journal, { kind: 'position', position: position(1) }, { kind: 'position', position: position(2) })
+    const landed = attempt(1, { side: 'sell', state: final ? 'filled' : 'landed', signature, ...more })
+    journal.write({ kind: 'attempt', attempt: landed })
+    const told = report(1, { state: 'filled', fill: sale(1, { final }) })
+    journal.input(++seq, timeOf(seq), { kind: 'report', id: 1, report: told })
+    const ended = { kind: 'orderState', orderId: 'o1', state: 'filled', code: '', reason: '' } as const
+    journal.output(seq, timeOf(seq), 0, ended)
+    journal.output(seq, timeOf(seq), 1, { kind: 'position', position: closedOne })
+    outputs(journal, { kind: 'position', position: position(2, { state: 'closed', tokens: 0n }) })
+  }
+const closedOne = position(1, { state: 'closed', tokens: 0n, realizedLamports: lamports(7) })
+
+test('closed by a sale that a fork may take back: comes back as closed', async () => {
+  const { money } = await after(sold(false))
+  expect(money.positions).toEqual([closedOne])
+  expect(money.fills).toEqual([sale(1)])
+})
+
+test('closed by a sale that a fork may take back: it is final', async () => {
+  expect((await after(sold(true))).money.positions).toEqual([])
+})
+
+test('closed by a sale that a fork may take back: the fork came before the restart', async () => {
+  const { money } = await after((journal) => {
+    sold(false)(journal)
+    const back = report(1, { reversed: sale(1).signature })
+    journal.input(++seq, timeOf(seq), { kind: 'report', id: 2, report: back })
+    outputs(journal, { kind: 'position', position: position(1) })
+  })
+  expect(money.positions).toEqual([position(1)])
+})
+
+test('closed by a sale that a fork may take back: it was bought again since, and sold once more: as it closed last', async () => {
+  const again = position(1, { state: 'closed', tokens: 0n, realizedLamports: lamports(9) })
+  const { money } = await after((journal) => {
+    sold(false)(journal)
+    outputs(journal, { kind: 'position', position: position(1) }, { kind: 'position', position: again })
+  })
+  expect(money.positions).toEqual([again])
+})
+
+test('closed by a sale that a fork may take back: and the engine gives it back with its cost, its exits and its price, as without a restart', async () => {
+  const { money } = await after(sold(false))
+  const book = new Book()
+  book.restore(money)
+  expect(book.positions.size).toBe(0)
+  const [reversal] = book.unbook(sale(1).signature)
+  expect(reversal).toMatchObject({ isNew: false, position: { exits: position(1).exits, averagePrice: 0.03 } })
+  expect([...book.positions.values()]).toEqual([expect.objectContaining({ tokens: sale(1).tokens })])
 })
 
 test('a fill that the engine was told was taken back is not among those it took', async () => {
