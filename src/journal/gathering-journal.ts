@@ -38,6 +38,8 @@ export abstract class GatheringJournal implements OpenJournal {
   protected abstract deliver(batch: Batch): void
   /** Something begins to wait in a new batch. */
   protected began(): void {}
+  /** What was decided needs a commit, which comes in this turn. */
+  protected expected(): void {}
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
     if (to <= from) return
@@ -60,6 +62,7 @@ export abstract class GatheringJournal implements OpenJournal {
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
+    if (output.kind === 'order') this.expected()
     this.#time = time
     this.#push(outputWrites(seq, time, index, output))
   }

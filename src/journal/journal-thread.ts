@@ -14,7 +14,7 @@ export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** Counted up and notified when a message has to be looked at. */
+  /** The first is counted up when a message has to be looked at; the second is 1 where one that commits will come in this very turn. */
   readonly bell: Int32Array
 }
 
@@ -27,6 +27,8 @@ export interface BatchMessage {
   /** Mints that are new since the message before, from this number on. */
   readonly mintsAt: number
   readonly mints: readonly string[]
+  /** It has to become durable now. */
+  readonly commit: boolean
 }
 
 /** Rows of a live block; the first slice of a block brings its memory along. */
@@ -70,7 +72,7 @@ class ThreadJournal extends GatheringJournal {
   readonly #lock: Lock
   readonly #worker: Worker
   readonly #port: MessagePort
-  readonly #bell = new Int32Array(new SharedArrayBuffer(4))
+  readonly #bell = new Int32Array(new SharedArrayBuffer(8))
   readonly #timer: NodeJS.Timeout
   readonly #started = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
@@ -81,6 +83,7 @@ class ThreadJournal extends GatheringJournal {
   #mints: readonly string[] = []
   #mintsSent = 0
   #isTiming = true
+  #isCommitting = false
 
   constructor(path: string, options: JournalOptions, lock: Lock) {
     super()
@@ -100,8 +103,10 @@ class ThreadJournal extends GatheringJournal {
 
   commit(then: () => void): void {
     this.#waiting.push(then)
+    this.#isCommitting = true
     this.handOver()
-    this.#post({ kind: 'commit' })
+    if (this.#isCommitting) this.#post({ kind: 'commit' })
+    this.#isCommitting = false
   }
 
   async close(): Promise<void> {
@@ -128,6 +133,12 @@ class ThreadJournal extends GatheringJournal {
     this.#timer.refresh()
   }
 
+  /** Wakes the thread while the rest of the turn is being worked out: waking takes as long. */
+  protected override expected(): void {
+    Atomics.store(this.#bell, 1, 1)
+    Atomics.notify(this.#bell, 0)
+  }
+
   protected override deliver({ segment, time, slices, writes }: Batch): void {
     const shared = slices.map(({ block, from, to, firstSeq }) => ({
       memory: this.#memoryOf(block),
@@ -138,7 +149,9 @@ class ThreadJournal extends GatheringJournal {
     const mintsAt = this.#mintsSent
     const mints = this.#mints.slice(mintsAt)
     this.#mintsSent = this.#mints.length
-    this.#post({ kind: 'batch', segment, time, slices: shared, writes, mintsAt, mints })
+    const commit = this.#isCommitting
+    this.#isCommitting = false
+    this.#post({ kind: 'batch', segment, time, slices: shared, writes, mintsAt, mints, commit })
   }
 
   /** A block's memory is sent once; it is this process's newest block from then on. */

@@ -134,10 +134,9 @@ export function recordWrites(record: JournalRecord): Write[] {
 function attemptWrites(attempt: Attempt): Write[] {
   const { id, account, executor, state, signature, code, armedAt } = attempt
   const undecided = isUndecided(state) ? 1 : 0
-  return [
-    ['attemptBefore', id],
-    ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)],
-  ]
+  const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
+  // The state that a cloud attempt begins in: there is none before, and an order waits for this one.
+  return state === 'armed' ? [row] : [['attemptBefore', id], row]
 }
 
 function transactionWrite(transaction: WalletTransaction): Write {

@@ -10,6 +10,8 @@ import { Writer } from './writer.ts'
 const FLUSH_MS = 200
 /** While orders leave no pause, the log is tidied after one of them at least so often. */
 const TIDY_MS = 1000
+/** Far more than a turn takes in which an order is decided. */
+const COMING_MS = 0.3
 
 const { path, options, port, bell } = workerData as ThreadStart
 const mints: string[] = []
@@ -38,7 +40,7 @@ function turn(writer: Writer): 'go on' | 'end' {
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
     const message = next.message as ToThread
     if (message.kind === 'batch') take(writer, message)
-    if (message.kind === 'commit') commits++
+    if (message.kind === 'commit' || (message.kind === 'batch' && message.commit)) commits++
     if (message.kind === 'close') closing = true
   }
   const isDue = writer.waitingSince !== undefined && performance.now() - writer.waitingSince >= FLUSH_MS
@@ -54,8 +56,12 @@ function tidy(writer: Writer): void {
   writer.tidy()
 }
 
-/** Sleeps until the bell rings or the oldest row is due. */
+/** Sleeps until the bell rings or the oldest row is due; not while a commit is about to come. */
 function sleep(writer: Writer, heard: number): void {
+  if (Atomics.exchange(bell, 1, 0) === 1) {
+    const began = performance.now()
+    while (Atomics.load(bell, 0) === heard && performance.now() - began < COMING_MS);
+  }
   const { waitingSince } = writer
   const due = waitingSince === undefined ? TIDY_MS : Math.max(1, waitingSince + FLUSH_MS - performance.now())
   Atomics.wait(bell, 0, heard, due)
