@@ -10,8 +10,6 @@ import { kill, launch, type Sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
 
-// Real processes, killed at random by the clock: one run in some twenty did not settle within its minute. Twice in a row is a failure.
-const TRIES_AGAIN = 1
 vi.setConfig({ testTimeout: 180_000 })
 
 /** Also until every lost answer is proved, which takes half a minute. */
@@ -19,10 +17,13 @@ const LONG = process.env.SLUICE_E2E_LONG === '1'
 const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
 const DEMO_SOL = 10
 
-describe.concurrent('killed between two steps', { retry: TRIES_AGAIN }, () => {
+describe.concurrent('killed between two steps', () => {
+  // Six buys may be accepted and armed before the first commit is on a busy disk. Killed then, the journal knows of no request, and a key
+  // that was used counts as fully used for 60 s (nobody knows by what): nothing would be bought meanwhile. The seventh is a sale, of
+  // something that was bought.
   const steps: Record<Failpoint, number> = {
-    accepted: 4,
-    armed: 4,
+    accepted: 8,
+    armed: 8,
     'before-execute': 4,
     'after-execute': 4,
     'before-report': 10,
