@@ -34,6 +34,16 @@ const CLUSTERS: Readonly<Record<string, string>> = {
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 }
 
+/** '' for a chain that has no name. */
+export function clusterName(genesis: string): string {
+  return Object.entries(CLUSTERS).find(([, hash]) => hash === genesis)?.[0] ?? ''
+}
+
+/** The genesis hash that a name stands for; a hash stands for itself. */
+export function genesisNamed(cluster: string): string {
+  return CLUSTERS[cluster] ?? cluster
+}
+
 /** Which chain it is, by all providers that answer, or `known` where none does. Throws a SluiceError where two differ, it is not the
  *  configured one, or nobody knows. */
 export async function genesisOf(
@@ -43,7 +53,7 @@ export async function genesisOf(
 ): Promise<{ genesis: string; answers: number }> {
   const answers = await Promise.all(rpcs.each.map((rpc) => rpc('getGenesisHash', [])))
   const found = answers.flatMap((answer) => (answer.ok && typeof answer.value === 'string' ? [answer.value] : []))
-  const wanted = cluster === undefined ? undefined : (CLUSTERS[cluster] ?? cluster)
+  const wanted = cluster === undefined ? undefined : genesisNamed(cluster)
   const genesis = wanted ?? found[0] ?? known
   if (genesis === undefined) {
     const [first] = answers

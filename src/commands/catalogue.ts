@@ -49,6 +49,12 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
   notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
   bot: { flags: '--bot <name>', about: 'whose position it becomes' },
+  probeLive: {
+    flags: '--probe-live <sol>',
+    about: 'buy for so much and sell it again, to prove what the document leaves open',
+    number: { min: 0.001, max: 1 },
+  },
+  mint: { flags: '--mint <mint>', about: 'the token' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -75,6 +81,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about: 'all that is wrong with a configuration, and its worst case',
       options: ['json'],
       load: () => import('./check.ts'),
+    },
+    {
+      name: 'doctor',
+      arguments: '<file...>',
+      about: 'try everything that a run needs: key, plan, units, RPC, wallet, clock, files',
+      options: ['json', 'probeLive', 'mint', 'yes'],
+      load: () => import('./doctor.ts'),
     },
     {
       name: 'record',

@@ -21,6 +21,8 @@ export interface Options {
   executed?: string
   notExecuted?: boolean
   bot?: string
+  probeLive?: number
+  mint?: string
 }
 
 /** The one export of every command's module: does the work and answers the exit code. */

@@ -80,7 +80,7 @@ function countersOf(path: string): Counters {
 }
 
 /** The first Ctrl-C (or SIGTERM) ends in order, the second at once. */
-function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
+export function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
   const { promise, resolve } = Promise.withResolvers<Ending>()
   let interrupts = 0
   const interrupt = (): void => {

@@ -1,9 +1,8 @@
 import { relative } from 'node:path'
-import { createInterface } from 'node:readline/promises'
-import { isLoopback } from '../config/address.ts'
 import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { checkText } from './check-text.ts'
+import { confirm, refuseRealMoney } from './confirm.ts'
 import type { Options } from './options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
@@ -27,19 +26,8 @@ export async function run(files: string[], { live, yes, json }: Options): Promis
 async function confirmLive(config: Config, yes: boolean): Promise<void> {
   if (!config.bots.some(({ mode }) => mode === 'live'))
     throw new SluiceError('--live was given, but no bot has mode: live', ExitCode.usage)
-  const { service } = config
-  if (service.kind === 'sandbox') return
-  if (!isLoopback(new URL(service.baseUrl).hostname))
-    throw new SluiceError(
-      '--live works on loopback only so far: what proves an order executed or dead is built, but not yet shown by force',
-      ExitCode.unsafe,
-    )
+  refuseRealMoney(config, '--live')
+  if (config.service.kind === 'sandbox') return
   console.error(checkText(config))
-  if (yes) return
-  if (process.stdin.isTTY !== true)
-    throw new SluiceError('--live has to be confirmed by a person, or by --yes', ExitCode.unsafe)
-  const prompt = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await prompt.question('\nTrade with real money? Type yes: ')
-  prompt.close()
-  if (answer.trim() !== 'yes') throw new SluiceError('not confirmed', ExitCode.unsafe)
+  await confirm('--live', 'Trade with real money?', yes)
 }

@@ -43,6 +43,10 @@ const PUBLIC_HOSTS = new Set([
 ])
 const PUBLIC_METHODS_PER_SECOND = 4 / 10
 
+export function isPublicHost(url: string): boolean {
+  return PUBLIC_HOSTS.has(new URL(url).hostname)
+}
+
 /** Calls to RPC providers: each host has a budget of its own; within it `sendTransaction`, and on public hosts every method. */
 export class RpcPacer {
   readonly #hosts: Bottleneck.Group
@@ -56,8 +60,8 @@ export class RpcPacer {
 
   /** Runs `call` when it is its turn. How many are under way at once is not its business: see `IoQueue`. */
   async run<T>(url: string, method: string, call: () => Promise<T>, priority: Pace = Pace.normal): Promise<T> {
-    const { host, hostname } = new URL(url)
-    if (PUBLIC_HOSTS.has(hostname)) await this.#methods.key(`${host} ${method}`).schedule({ priority }, TURN)
+    const { host } = new URL(url)
+    if (isPublicHost(url)) await this.#methods.key(`${host} ${method}`).schedule({ priority }, TURN)
     if (method === 'sendTransaction') await this.#sends.key(host).schedule({ priority }, TURN)
     await this.#hosts.key(host).schedule({ priority }, TURN)
     return call()

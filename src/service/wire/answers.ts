@@ -104,3 +104,16 @@ function onlyOne<T extends string>(values: ReadonlySet<T>): T | '' {
   const [first] = values
   return values.size === 1 && first !== undefined ? first : ''
 }
+
+/** Where in an answer the one signature stands, as `data.txid`; '' where there is none, or more than one. */
+export function signaturePathOf(body: string): string {
+  const { value } = parse(body)
+  const paths: string[] = []
+  const look = (item: unknown, path: string, depth: number): void => {
+    if (isSignature(item)) paths.push(path)
+    if (typeof item !== 'object' || item === null || depth > DEEPEST) return
+    for (const [key, inner] of Object.entries(item)) look(inner, path === '' ? key : `${path}.${key}`, depth + 1)
+  }
+  look(value, '', 0)
+  return paths.length === 1 ? (paths[0] as string) : ''
+}

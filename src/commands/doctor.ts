@@ -1,0 +1,91 @@
+import type { Config } from '../config/config.ts'
+import { isPublicKey } from '../core/base58.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
+import { solToLamports } from '../core/units.ts'
+import { confirm, refuseNobody, refuseRealMoney } from './confirm.ts'
+import { type Check, exitCodeOf, fail, ok } from './doctor/check.ts'
+import { examine } from './doctor/examine.ts'
+import { type Probed, probeLive } from './doctor/live-probe.ts'
+import { proofTable, stepLine } from './doctor/probe-show.ts'
+import { checkLine, summaryLine } from './doctor/show.ts'
+import type { Options } from './options.ts'
+import { configOf, untilInterrupted } from './run-bots.ts'
+
+/** `sluice doctor FILE`: whether everything that a run needs is there and as it should be. Exit 1 where a check fails, 3 where the service
+ *  refuses key or plan. With --probe-live it then buys a little and sells it, which proves what the document leaves open. */
+export async function run(files: string[], options: Options): Promise<number> {
+  const { json, mint = '', probeLive: sol, yes = false } = options
+  if (mint !== '' && !isPublicKey(mint)) throw new SluiceError('--mint needs a base58 key of 32 bytes', ExitCode.usage)
+  const config = await configOf(files)
+  if (sol !== undefined) admitProbe(config, mint, yes)
+  const print = (text: string): void => {
+    if (json !== true) console.log(text)
+  }
+  const show = (check: Check): void => print(checkLine(check, process.stdout.isTTY ? process.stdout.columns : 0))
+  const checks = await examine(config, { show, mint })
+  let probed: Probed | undefined
+  if (sol !== undefined && exitCodeOf(checks) === ExitCode.done) {
+    probed = await probe(config, { sol, mint, yes, print })
+    const { problem, steps } = probed
+    const check =
+      problem === ''
+        ? ok('probe', `${steps.length} orders, all of them final`)
+        : fail('probe', problem, 'sluice orders says what became of them')
+    checks.push(check)
+    show(check)
+  }
+  const exitCode = exitCodeOf(checks)
+  const proved = probed && { proved: probed.proof }
+  if (json === true)
+    console.log(JSON.stringify({ ok: exitCode === ExitCode.done, checks: checks.map(shown), ...proved }))
+  else print(`\n${summaryLine(checks)}${sol !== undefined && probed === undefined ? '; nothing was bought' : ''}`)
+  return exitCode
+}
+
+/** Throws a SluiceError where a probe would not be asked for rightly: before anything is done. */
+function admitProbe(config: Config, mint: string, yes: boolean): void {
+  const { service, chain, wallet } = config
+  if (service.kind === 'sandbox') return
+  if (mint === '') throw new SluiceError('--probe-live needs --mint: the token to buy', ExitCode.usage)
+  if (chain.rpc.length === 0 || wallet.publicKey === undefined)
+    throw new SluiceError('--probe-live needs chain.rpc and wallet.publicKey', ExitCode.usage)
+  refuseRealMoney(config, '--probe-live')
+  refuseNobody('--probe-live', yes)
+}
+
+interface ProbeOptions {
+  readonly sol: number
+  readonly mint: string
+  readonly yes: boolean
+  readonly print: (text: string) => void
+}
+
+async function probe(config: Config, { sol, mint, yes, print }: ProbeOptions): Promise<Probed> {
+  if (config.service.kind === 'remote')
+    await confirm('--probe-live', `Buy ${mint} for ${sol} SOL, and sell it again?`, yes)
+  const onTerminal = process.stderr.isTTY === true
+  const say = (text: string): void => {
+    if (onTerminal) process.stderr.write(`  ... ${text}\n`)
+  }
+  const interrupted = untilInterrupted()
+  try {
+    print('')
+    const show = (step: Probed['steps'][number]): void => print(stepLine(step))
+    const probed = await probeLive({
+      config,
+      lamports: solToLamports(sol),
+      mint,
+      show,
+      say,
+      interrupted: interrupted.promise,
+    })
+    print(`\n${proofTable(probed)}\n`)
+    return probed
+  } finally {
+    interrupted.release()
+  }
+}
+
+function shown({ name, status, found, fix }: Check): object {
+  return { name, status, found, ...(fix !== '' && { fix }) }
+}

@@ -1,0 +1,30 @@
+import type { Config } from '../../config/config.ts'
+import type { Clock, Http } from '../../core/ports.ts'
+import type { Plan } from '../../core/settings.ts'
+import type { ServiceAccess } from '../../service-access.ts'
+import type { JournalLook } from './machine-probe.ts'
+
+/** A process that uses the journal or the key, and how it says it goes. */
+export interface Running {
+  readonly holder: string
+  readonly health:
+    | {
+        readonly feed: string
+        readonly positions: number
+        readonly plan: Plan
+        readonly requests: { readonly held: number; readonly allowed: number; readonly waiting: number }
+      }
+    | undefined
+}
+
+/** What every examination is handed. */
+export interface Examined {
+  readonly config: Config
+  readonly service: ServiceAccess
+  readonly clock: Clock
+  readonly http: Http
+  readonly journal: JournalLook
+  /** Another process that uses the key. */
+  readonly busy: Running | undefined
+  readonly freshKey: boolean
+}

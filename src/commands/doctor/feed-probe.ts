@@ -1,0 +1,157 @@
+import { type Block, RowKind } from '../../core/block.ts'
+import { Mints } from '../../core/mints.ts'
+import type { Clock, Dial } from '../../core/ports.ts'
+import { Prices } from '../../core/price.ts'
+import { seededRandom } from '../../core/random.ts'
+import { MessagePacer } from '../../runtime/pacing.ts'
+import { dialWebSocket } from '../../service/dial.ts'
+import { Feed } from '../../service/feed.ts'
+import { STANDARD } from '../../service/plans.ts'
+import type { ServiceAccess } from '../../service-access.ts'
+import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
+
+// One connection with the key: whether it is taken, as which plan, and what comes.
+
+export interface FeedLook {
+  readonly session: SessionFinding
+  /** undefined where there was no session. */
+  readonly feed: FeedFinding | undefined
+  readonly units: { readonly proved: boolean; readonly quotedRatio: number; readonly prints: number }
+  /** The mint that was traded most; '' where none was. */
+  readonly mint: string
+}
+
+const AUTHENTICATED_WITHIN_MS = 15_000
+/** However soon the units are proved: what does not fit shows only after a while. */
+const LEAST_LOOK_MS = 2_000
+const LOOK_EVERY_MS = 50
+const KEYS = ['trades', 'newTokens', 'priceUpdates']
+
+/** Looks until the units are proved and rows of the feed were seen, at most `mostMs` after the key was taken. */
+export async function lookAtFeed(service: ServiceAccess, clock: Clock, mostMs: number): Promise<FeedLook> {
+  const look = new Look(service, clock)
+  await look.until(() => look.isDecided, AUTHENTICATED_WITHIN_MS)
+  if (look.isTaken) {
+    const start = performance.now()
+    await look.until(() => look.hasEnough && performance.now() - start >= LEAST_LOOK_MS, mostMs)
+  }
+  return look.end()
+}
+
+class Look {
+  readonly #mints = new Mints()
+  readonly #prices = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
+  readonly #trades = new Map<string, number>()
+  readonly #kinds = { trades: 0, 'new tokens': 0, 'price updates': 0 }
+  readonly #notices: string[] = []
+  readonly #feed: Feed
+  readonly #stop: () => Promise<void>
+  readonly #startedAt = performance.now()
+  #openedAt: number | undefined
+  #takenAt: number | undefined
+  #plan = ''
+  #refusal: string | undefined
+  #prints = 0
+
+  constructor(service: ServiceAccess, clock: Clock) {
+    const pacer = new MessagePacer(STANDARD.messagesPerSecond / 2)
+    this.#feed = new Feed({
+      url: service.wsUrl,
+      apiKey: service.apiKey,
+      dial: (url, on) => this.#dial(url, on),
+      clock,
+      random: seededRandom(1),
+      pace: (job) => void pacer.run(job),
+      mints: this.#mints,
+      isHeld: () => false,
+      load: () => 0,
+      on: {
+        authenticated: (_userId, plan) => {
+          this.#takenAt = performance.now()
+          this.#plan = plan
+        },
+        refused: (reason) => {
+          this.#refusal = reason
+        },
+        misfit: () => {},
+        notice: (text) => void this.#notices.push(text),
+      },
+    })
+    this.#feed.want(KEYS)
+    this.#stop = this.#feed.start({ rows: (block, from, to) => this.#rows(block, from, to), post: () => {} })
+  }
+
+  get isTaken(): boolean {
+    return this.#takenAt !== undefined
+  }
+
+  get isDecided(): boolean {
+    return this.isTaken || this.#refusal !== undefined
+  }
+
+  get hasEnough(): boolean {
+    return this.#feed.state === 'live' && this.#prices.units.proved
+  }
+
+  /** Until it is so, at most `mostMs`. */
+  async until(isSo: () => boolean, mostMs: number): Promise<void> {
+    const end = performance.now() + mostMs
+    while (!isSo() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+  }
+
+  async end(): Promise<FeedLook> {
+    const { state, counts, misfits } = this.#feed
+    await this.#stop()
+    const seconds = (performance.now() - (this.#takenAt ?? this.#startedAt)) / 1_000
+    const kinds = Object.entries(this.#kinds).flatMap(([kind, count]) => (count > 0 ? [`${kind} ${count}`] : []))
+    const feed = { state, seconds, rows: counts.rows, kinds: kinds.join(', '), misfits: [...misfits.counts] }
+    const { proved, quotedRatio } = this.#prices.units
+    const [most] = [...this.#trades].sort(([, a], [, b]) => b - a)
+    return {
+      session: this.#session(),
+      feed: this.isTaken ? { ...feed, notices: this.#notices } : undefined,
+      units: { proved, quotedRatio, prints: this.#prints },
+      mint: most?.[0] ?? '',
+    }
+  }
+
+  #session(): SessionFinding {
+    if (this.#refusal !== undefined) return { kind: 'refused', reason: this.#refusal }
+    if (this.#takenAt === undefined)
+      return {
+        kind: 'unanswered',
+        reason: this.#notices.at(-1) ?? `nothing within ${AUTHENTICATED_WITHIN_MS / 1_000} s`,
+      }
+    const openedAt = this.#openedAt ?? this.#startedAt
+    return {
+      kind: 'authenticated',
+      plan: this.#plan,
+      connectMs: openedAt - this.#startedAt,
+      ms: this.#takenAt - openedAt,
+    }
+  }
+
+  readonly #dial: Dial = (url, on) =>
+    dialWebSocket(url, {
+      ...on,
+      open: () => {
+        this.#openedAt ??= performance.now()
+        on.open()
+      },
+    })
+
+  #rows(block: Block, from: number, to: number): number {
+    for (let row = from; row < to; row++) {
+      const kind = block.kind[row] as RowKind
+      const token = block.token[row] as number
+      if (kind > RowKind.sell) this.#kinds[kind === RowKind.newToken ? 'new tokens' : 'price updates']++
+      else {
+        const mint = block.mints[token] as string
+        this.#kinds.trades++
+        this.#trades.set(mint, (this.#trades.get(mint) ?? 0) + 1)
+        if (this.#prices.fold(block, row, token)) this.#prints++
+      }
+    }
+    return to
+  }
+}

@@ -1,0 +1,263 @@
+import { type RunningBots, startBots } from '../../bot.ts'
+import type { Config } from '../../config/config.ts'
+import { ExitCode, SluiceError } from '../../core/errors.ts'
+import type { ServiceProof } from '../../core/learned.ts'
+import { type Fill, isOpen } from '../../core/order.ts'
+import { formatSol, type Lamports, wholeTokens } from '../../core/units.ts'
+import type { SellUnit } from '../../service/sell-amount.ts'
+import { HOLD_SECONDS, PROBE_BOT, probeBot } from './probe-bot.ts'
+import { proofFrom, type Step, stepOf, tokensOf } from './probe-record.ts'
+import { agrees, isShare, sellNumberOf } from './probe-verdicts.ts'
+import { type ProbeOrder, ProbeWatch } from './probe-watch.ts'
+
+export interface Probed {
+  readonly steps: readonly Step[]
+  readonly proof: ServiceProof
+  /** What stopped it, or is still open; '' where it went through. */
+  readonly problem: string
+}
+
+export interface ProbeParts {
+  readonly config: Config
+  readonly lamports: Lamports
+  /** '' on a sandbox: the one that is traded most. */
+  readonly mint: string
+  /** Told every step once it is over. */
+  readonly show: (step: Step) => void
+  /** A line for a person who waits. */
+  readonly say: (text: string) => void
+  /** Ends with Ctrl-C. */
+  readonly interrupted: Promise<unknown>
+}
+
+const PRICE_WITHIN_MS = 90_000
+const ORDER_WITHIN_MS = 600_000
+const FINAL_WITHIN_MS = 120_000
+const LOOK_EVERY_MS = 50
+/** A refusal that time heals. */
+const TRANSIENT = new Set([
+  'PRICE_UNKNOWN',
+  'FEED_DOWN',
+  'BALANCE_UNKNOWN',
+  'CHAIN_UNREAD',
+  'WARMING',
+  'STALE_EVENT',
+  'EXIT_UNPROVED',
+])
+/** Prints after which a mint is one that is traded. */
+const ENOUGH_PRINTS = 5
+const PERCENT = 40
+
+/** Buys a little, and sells it in every way that the document leaves open. Through the engine, gateway, executor, resolver and journal of
+ *  every run, by a bot of its own, so that whatever happens is recorded, proved and taken up by the next start. */
+export async function probeLive(parts: ProbeParts): Promise<Probed> {
+  const { config } = parts
+  if (config.bots.some(({ name }) => name === PROBE_BOT))
+    throw new SluiceError(`a bot is called ${PROBE_BOT}, as the probe's own: give it another name`, ExitCode.usage)
+  const watch = new ProbeWatch(PROBE_BOT)
+  const running = await startBots(
+    { ...config, bots: [await probeBot(parts.lamports)] },
+    { allow: 'live', logFormat: 'json', onlooker: watch, writeLog: (line) => grave(line) && parts.say(grave(line)) },
+  )
+  const probe = new Probe(parts, running, watch)
+  try {
+    return await probe.run()
+  } finally {
+    probe.end()
+    await running.stop()
+  }
+}
+
+/** What a person has to hear of the log. */
+function grave(line: string): string {
+  const { level, msg } = JSON.parse(line) as { level: unknown; msg?: string }
+  return level === 50 || level === 'error' ? (msg ?? '') : ''
+}
+
+/** It cannot go on; what was found stands. */
+class Stopped extends Error {}
+
+class Probe {
+  readonly #parts: ProbeParts
+  readonly #running: RunningBots
+  readonly #watch: ProbeWatch
+  readonly #steps: Step[] = []
+  readonly #ids: { name: string; id: string }[] = []
+  readonly #sales: ServiceProof['sales'][number][] = []
+  #sellNumber: ServiceProof['sellNumber'] = null
+  #tradeAmount: ServiceProof['tradeAmount'] = null
+  #mint: string
+  #ending = ''
+  #hasEnded = false
+
+  constructor(parts: ProbeParts, running: RunningBots, watch: ProbeWatch) {
+    this.#parts = parts
+    this.#running = running
+    this.#watch = watch
+    this.#mint = parts.mint
+    void parts.interrupted.then(() => this.#stop('interrupted'))
+    void running.ended.then(({ message }) => this.#stop(message))
+  }
+
+  end(): void {
+    this.#hasEnded = true
+  }
+
+  async run(): Promise<Probed> {
+    let problem = ''
+    try {
+      await this.#trade()
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error
+      problem = error.message
+    }
+    const left = this.#held()
+    if (left > 0n)
+      problem += `${problem === '' ? '' : '; '}the wallet still holds some: a run on this journal sells it within ${HOLD_SECONDS / 60} minutes`
+    const proof = proofFrom(this.#watch, this.#fills(), this.#steps, {
+      ...{ sellNumber: this.#sellNumber, tradeAmount: this.#tradeAmount, sales: this.#sales },
+    })
+    const { chain } = this.#running.world
+    if (chain !== undefined && this.#ids.length > 0)
+      await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value: { ...proof } })
+    return { steps: this.#steps, proof, problem }
+  }
+
+  async #trade(): Promise<void> {
+    const { lamports: amount, say } = this.#parts
+    say('waiting for the wallet, the feed and a price')
+    await this.#until('a price that can be relied on', () => this.#chosen() !== '', PRICE_WITHIN_MS)
+    this.#mint = this.#chosen()
+    await this.#refuseHeld()
+    const before = this.#watch.priceOf(this.#mint)
+    const bought = await this.#order(`buy ${formatSol(amount)} SOL`, 'buy', { sol: amount / 1e9 })
+    const [fill] = bought.fills.values()
+    if (fill === undefined) throw new Stopped(`the buy did not execute: ${bought.code} ${bought.reason}`)
+    const paid = fill.tradeLamports / 1e9 / wholeTokens(fill.tokens, fill.decimals)
+    if (agrees(paid, before) || agrees(paid, this.#watch.priceOf(this.#mint))) this.#tradeAmount = 'sol'
+    for (const written of ['tokens', 'base'] as const) {
+      if (this.#sellNumber === null && this.#held() > 0n) await this.#sellNumberAs(written, fill)
+    }
+    if (this.#held() > 0n) await this.#sellPercent()
+    if (this.#held() > 0n) await this.#sellAll()
+    say('waiting until all of it is final')
+    const isFinal = (): boolean => this.#fills().every(({ final }) => final)
+    await this.#until('finality', isFinal, FINAL_WITHIN_MS)
+    this.#complete()
+  }
+
+  /** The given mint once it has a price; on a sandbox the one that is traded most. */
+  #chosen(): string {
+    if (this.#parts.mint !== '') return this.#watch.priceOf(this.#parts.mint) === undefined ? '' : this.#parts.mint
+    const [most] = [...this.#watch.prints].sort(([, a], [, b]) => b - a)
+    if (most === undefined || most[1] < ENOUGH_PRINTS || this.#watch.priceOf(most[0]) === undefined) return ''
+    return most[0]
+  }
+
+  /** What was there before would be sold too, and would make every number mean something else. */
+  async #refuseHeld(): Promise<void> {
+    const holding = await this.#running.world.chain?.wallet.byHand.holding(this.#mint)
+    if (holding !== undefined && holding.tokens > 0n)
+      throw new Stopped('the wallet holds this token already; name another mint')
+  }
+
+  /** A third of it, as a number. */
+  async #sellNumberAs(written: Exclude<SellUnit, 'unproved'>, { decimals }: Fill): Promise<void> {
+    const held = this.#held()
+    const third = wholeTokens(held, decimals) / 3
+    this.#watch.unit = written
+    const name = `sell number (${written === 'tokens' ? 'whole tokens' : 'base units'})`
+    const order = await this.#order(name, 'sell-number', { tokens: third >= 1 ? Math.floor(third) : third })
+    const size = order.attempt?.size
+    const sold = tokensOf(order)
+    if (size?.kind !== 'tokens' || sold === 0n) return
+    this.#sellNumber = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
+    if (this.#sellNumber === (written === 'tokens' ? 'tokens' : 'baseUnits')) this.#sales.push('number')
+  }
+
+  async #sellPercent(): Promise<void> {
+    const held = this.#held()
+    const order = await this.#order(`sell ${PERCENT}%`, 'sell-percent', { percent: PERCENT })
+    if (isShare(tokensOf(order), held, PERCENT)) this.#sales.push('percent')
+  }
+
+  async #sellAll(): Promise<void> {
+    const order = await this.#order('sell all', 'sell-all', {})
+    if (order.fills.size > 0 && this.#held() === 0n) this.#sales.push('all')
+  }
+
+  /** One order, from the signal to its end. */
+  async #order(name: string, signal: string, data: Readonly<Record<string, number>>): Promise<ProbeOrder> {
+    this.#parts.say(name)
+    const id = await this.#place(signal, { mint: this.#mint, ...data })
+    const order = this.#watch.orders.get(id) as ProbeOrder
+    this.#ids.push({ name, id })
+    await this.#until(
+      `the end of ${id}; it goes on being proved by the next run`,
+      () => !isOpen(order.state),
+      ORDER_WITHIN_MS,
+    )
+    const step = stepOf(name, id, order)
+    this.#steps.push(step)
+    this.#parts.show(step)
+    return order
+  }
+
+  /** The id of the order that the signal made; asked again while time may help. */
+  async #place(signal: string, data: { readonly [name: string]: string | number }): Promise<string> {
+    let refusal = ''
+    const place = async (): Promise<string> => {
+      const before = this.#watch.answers.length
+      await this.#running.handle({ command: 'signal', signal, data })
+      await this.#until('an answer of the engine', () => this.#watch.answers.length > before, 10_000)
+      const placed = JSON.parse(this.#watch.answers[before] as string) as {
+        ok: boolean
+        id?: string
+        code?: string
+        reason?: string
+      }
+      if (placed.ok) return placed.id as string
+      refusal = `${placed.code}, ${placed.reason}`
+      if (!TRANSIENT.has(placed.code ?? '')) throw new Stopped(refusal)
+      return ''
+    }
+    for (const end = performance.now() + PRICE_WITHIN_MS; performance.now() < end; ) {
+      const id = await place()
+      if (id !== '') return id
+      const next = performance.now() + 1_000
+      await this.#until('', () => performance.now() >= next, 2_000)
+    }
+    throw new Stopped(refusal)
+  }
+
+  async #until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs
+    while (!isSo()) {
+      if (this.#ending !== '') throw new Stopped(this.#ending)
+      if (performance.now() > end) throw new Stopped(`it took too long: ${what}`)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    }
+  }
+
+  #stop(why: string): void {
+    if (!this.#hasEnded) this.#ending ||= why || 'ended'
+  }
+
+  #fills(): Fill[] {
+    return [...this.#watch.orders.values()].flatMap(({ fills }) => [...fills.values()])
+  }
+
+  /** Base units that the probe holds. */
+  #held(): bigint {
+    return this.#fills().reduce((sum, { side, tokens }) => sum + (side === 'buy' ? tokens : -tokens), 0n)
+  }
+
+  /** What became final meanwhile. */
+  #complete(): void {
+    this.#steps.splice(
+      0,
+      this.#steps.length,
+      ...this.#ids.map(({ name, id }) => stepOf(name, id, this.#watch.orders.get(id) as ProbeOrder)),
+    )
+  }
+}

@@ -1,0 +1,124 @@
+import { type Check, counted, fail, ok, seconds, warn } from './check.ts'
+
+// What is found on this machine, and what is to be said about it.
+
+/** The least that runs TypeScript as it is. */
+const LEAST_NODE = [22, 18] as const
+
+export function nodeVerdict(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return ok('node', version)
+  return fail('node', version, `use Node ${LEAST_NODE.join('.')} or later; npm install brings one`)
+}
+
+export interface ConfigFinding {
+  readonly files: readonly string[]
+  readonly bots: number
+  readonly live: number
+  /** As `sluice check` words them. */
+  readonly warnings: readonly string[]
+}
+
+export function configVerdict({ files, bots, live, warnings }: ConfigFinding): Check {
+  const what = `${files.join(', ')}: ${counted(bots, 'bot')}, ${live === 0 ? 'none' : live === 1 ? 'one' : live} of them live`
+  const [first] = warnings
+  if (first === undefined) return ok('config', what)
+  return warn('config', `${what}; ${first}`, `sluice check ${files.join(' ')} says all of it`)
+}
+
+/** A secret that could not be read: its message, which says what to do and never the secret. */
+export interface SecretFinding {
+  readonly name: string
+  readonly source: string
+  readonly problem: string
+}
+
+export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
+  const bad = secrets.filter(({ problem }) => problem !== '')
+  const sources = secrets.map(({ name, source }) => `${name} from ${source}`).join(', ')
+  if (bad.length === 0) return ok('secrets', sources === '' ? 'none needed' : sources)
+  const fixes = bad.map(({ problem }) => /run: (.*)$/.exec(problem)?.[1] ?? 'set it, then ask again')
+  return fail(
+    'secrets',
+    bad.map(({ name, problem }) => `${name}: ${problem}`).join('; '),
+    [...new Set(fixes)].join('; '),
+  )
+}
+
+/** What lies on the disk beside the journal, with its mode. */
+export interface FileFinding {
+  readonly path: string
+  readonly mode: number
+  /** Bits that others may not have. */
+  readonly forbidden: number
+}
+
+export function filesVerdict(files: readonly FileFinding[]): Check {
+  const open = files.filter(({ mode, forbidden }) => (mode & forbidden) !== 0)
+  const said = (list: readonly FileFinding[]): string => {
+    return list.map(({ path, mode }) => `${path} ${(mode & 0o777).toString(8).padStart(4, '0')}`).join(', ')
+  }
+  if (open.length === 0) return ok('files', files.length === 0 ? 'no journal yet' : `yours alone: ${said(files)}`)
+  const fix = `chmod go= ${open.map(({ path }) => `'${path}'`).join(' ')}`
+  return warn('files', `others can get at ${said(open)}`, fix)
+}
+
+export interface JournalFinding {
+  readonly path: string
+  readonly exists: boolean
+  /** Why it cannot be read, or what is damaged; '' where nothing is. */
+  readonly damage: string
+  /** The process that has it; '' where none has. */
+  readonly holder: string
+  readonly freeBytes: number
+  readonly endedInOrder: boolean
+  readonly ordersOpen: number
+  readonly undecided: number
+}
+
+/** Below these the tape stops, and entries. */
+const TAPE_BYTES = 512 * 2 ** 20
+const ENTRY_BYTES = 128 * 2 ** 20
+
+export function journalVerdict(journal: JournalFinding): Check {
+  const { path, exists, damage, holder, endedInOrder, ordersOpen, undecided } = journal
+  if (damage !== '') return fail('journal', damage, 'restore it from a copy, or name another journal.path')
+  if (holder !== '') return ok('journal', `${path}: in use by ${holder}; it is read beside it`)
+  if (!exists) return ok('journal', `${path}: new, made now, with nothing in it yet`)
+  const open = ordersOpen === 0 ? '' : `, ${counted(ordersOpen, 'order')} open, ${undecided} undecided`
+  const whole = `${path}: whole, nobody holds it${open}`
+  if (endedInOrder) return ok('journal', whole)
+  return warn('journal', `${whole}; the last run did not end in order`, 'nothing: the next run goes on from its rows')
+}
+
+export function diskVerdict({ path, freeBytes }: Pick<JournalFinding, 'path' | 'freeBytes'>): Check {
+  const free = `${(freeBytes / 2 ** 30).toFixed(1)} GiB free for ${path}`
+  if (freeBytes < ENTRY_BYTES) return fail('disk', free, 'make room: below 128 MiB nothing is bought')
+  if (freeBytes < TAPE_BYTES) return warn('disk', free, 'make room: below 512 MiB the market is not recorded')
+  return ok('disk', free)
+}
+
+/** How far this machine's clock is ahead of somebody's, ms; `plusMinusMs` is what cannot be told. */
+export interface SkewFinding {
+  readonly against: string
+  readonly skewMs: number
+  readonly plusMinusMs: number
+}
+
+const WARN_SKEW_MS = 2_000
+const FAIL_SKEW_MS = 30_000
+
+export function clockVerdict(skews: readonly SkewFinding[]): Check {
+  if (skews.length === 0) return warn('clock', 'nobody told the time', 'see the checks of service and RPC')
+  const said = skews
+    .map(({ against, skewMs, plusMinusMs }) => {
+      if (Math.abs(skewMs) <= plusMinusMs) return `as ${against}, within ${seconds(plusMinusMs)}`
+      return `${seconds(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'} ${against}`
+    })
+    .join('; ')
+  // The nearest: if one of them agrees with this machine, the other ones are wrong.
+  const off = Math.min(...skews.map(({ skewMs, plusMinusMs }) => Math.max(0, Math.abs(skewMs) - plusMinusMs)))
+  const fix = 'let the system keep time (NTP: timedatectl set-ntp true)'
+  if (off > FAIL_SKEW_MS) return fail('clock', said, fix)
+  return off > WARN_SKEW_MS ? warn('clock', said, fix) : ok('clock', said)
+}

@@ -1,0 +1,129 @@
+import { isPublicKey } from '../../core/base58.ts'
+import type { Http, Journal, Slot } from '../../core/ports.ts'
+import type { Limiter } from '../../runtime/limiter.ts'
+import { type Endpoint, headersOf, urlOf } from '../../service/endpoints.ts'
+import type { ServiceAccess } from '../../service-access.ts'
+import type { SkewFinding } from './machine-verdicts.ts'
+
+// The service's endpoints that read. Each request takes a slot of the plan, as an order does.
+
+export interface Asked {
+  /** 0 where there was no answer. */
+  readonly status: number
+  readonly reason: string
+  /** undefined where the body is no JSON. */
+  readonly value: unknown
+  /** By the answer's Date. */
+  readonly skew: SkewFinding | undefined
+}
+
+export interface Asking {
+  readonly service: ServiceAccess
+  readonly http: Http
+  readonly limiter: Limiter
+  readonly journal: Journal
+}
+
+const SLOT_WITHIN_MS = 3_000
+
+/** One GET, once there is a slot for it and that is durable; without one within 3 s it is not sent. */
+export async function ask(
+  { service, http, limiter, journal }: Asking,
+  endpoint: Extract<Endpoint, 'portfolio' | 'tokenInfo'>,
+  key: string,
+): Promise<Asked> {
+  const slot = await slotOf(limiter)
+  if (slot === undefined)
+    return { status: 0, reason: 'no free request under the plan', value: undefined, skew: undefined }
+  await durable(journal)
+  const sentAt = Date.now()
+  const url = urlOf(service.baseUrl, endpoint, key)
+  const result = await http({ method: 'GET', url, headers: headersOf(service.apiKey()) })
+  const heardAt = Date.now()
+  limiter.done(slot)
+  await durable(journal)
+  if (result.kind !== 'answered') return { status: 0, reason: result.reason, value: undefined, skew: undefined }
+  const { status, headers, body } = result
+  return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, heardAt) }
+}
+
+function slotOf(limiter: Limiter): Promise<Slot | undefined> {
+  return new Promise((resolve) => {
+    const cancel = limiter.request('entry', resolve)
+    if (cancel === undefined) return
+    setTimeout(() => {
+      cancel()
+      resolve(undefined)
+    }, SLOT_WITHIN_MS)
+  })
+}
+
+function durable(journal: Journal): Promise<void> {
+  return new Promise((resolve) => journal.commit(resolve))
+}
+
+/** The header counts whole seconds, and is of some moment between sending and hearing. */
+function skewOf(date: string | undefined, sentAt: number, heardAt: number): SkewFinding | undefined {
+  const told = date === undefined ? Number.NaN : Date.parse(date)
+  if (!Number.isFinite(told)) return undefined
+  const skewMs = (sentAt + heardAt) / 2 - (told + 500)
+  return { against: 'the service', skewMs, plusMinusMs: 500 + (heardAt - sentAt) / 2 }
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+const MOST_FIELDS = 100
+const DEEPEST = 6
+
+/** Every field as `path type`, sorted; `[]` stands for any item of a list. [] where it is no object. */
+export function shapeOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const fields = new Set<string>()
+  walk(value, '', 0, (path, item) => fields.add(`${path} ${typeOf(item)}`))
+  return [...fields].sort().slice(0, MOST_FIELDS)
+}
+
+/** What of ours stands in a portfolio or a token's record, and a wallet in place of ours. */
+export function knownIn(
+  value: unknown,
+  ours: { readonly key: string; readonly lamports: number | undefined },
+): { knows: string[]; stranger: string } {
+  const knows: string[] = []
+  let hasOurs = false
+  let stranger = ''
+  walk(value, '', 0, (path, item) => {
+    if (item === ours.key) hasOurs = true
+    else if (/(^|\.)(publicKey|wallet|walletAddress|owner)$/i.test(path) && isPublicKey(item)) stranger ||= item
+    const unit = ours.lamports === undefined ? undefined : unitOf(item, ours.lamports)
+    if (unit !== undefined) knows.push(`${path} is its balance in ${unit}`)
+  })
+  if (hasOurs) knows.unshift('names it')
+  return { knows, stranger: hasOurs ? '' : stranger }
+}
+
+function unitOf(item: unknown, lamports: number): string | undefined {
+  const number = typeof item === 'string' && item !== '' ? Number(item) : item
+  if (typeof number !== 'number' || lamports === 0) return undefined
+  if (Math.abs(number * 1e9 - lamports) < 1) return 'SOL'
+  return number === lamports ? 'lamports' : undefined
+}
+
+function walk(value: unknown, path: string, depth: number, see: (path: string, item: unknown) => void): void {
+  if (depth > DEEPEST || typeof value !== 'object' || value === null) return
+  for (const [key, item] of Object.entries(value)) {
+    const name = Array.isArray(value) ? `${path}[]` : path === '' ? key.slice(0, 60) : `${path}.${key.slice(0, 60)}`
+    see(name, item)
+    walk(item, name, depth + 1, see)
+  }
+}
+
+function typeOf(item: unknown): string {
+  if (item === null) return 'null'
+  return Array.isArray(item) ? 'list' : typeof item
+}

@@ -1,0 +1,148 @@
+import { readBlockTime, readFirstSlot, readHoldings, Unread } from '../../chain/read.ts'
+import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc.ts'
+import { HIGHEST_TRANSACTION_VERSION } from '../../chain/transaction.ts'
+import type { Rpc, RpcResult } from '../../core/ports.ts'
+import { clusterName } from '../../rpc-access.ts'
+import type { MethodFinding, RpcFinding } from './chain-verdicts.ts'
+
+// Every RPC by itself: what it is, how far it is, and whether it has what a proof needs.
+
+export interface RpcToAsk {
+  readonly name: string
+  readonly source: string
+  readonly rpc: Rpc
+  readonly requestsPerSecond: number
+  readonly isPublic: boolean
+}
+
+export interface RpcLook {
+  readonly finding: RpcFinding
+  /** The wallet, where it could be read. */
+  readonly lamports: number | undefined
+  readonly tokens: number
+}
+
+/** Some slot that no node has come to. */
+const FAR_FUTURE_SLOTS = 10_000_000
+/** Stands in where no wallet or no transaction is known: every node has the one and none the other. */
+const SOME_ACCOUNT = '11111111111111111111111111111111'
+const NO_SIGNATURE = '1'.repeat(64)
+const RESTED_MS = 1_200
+
+export async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
+  const look = new Look(one)
+  const { name, source, requestsPerSecond, isPublic } = one
+  const account = wallet || SOME_ACCOUNT
+  const start = performance.now()
+  const genesis = await look.rpc('getGenesisHash', [])
+  const ms = performance.now() - start
+  const known = { name, source, requestsPerSecond, isPublic, ms }
+  if (!genesis.ok) {
+    const unreachable = genesis.message.replace(/^RPC 1: /, '')
+    return { finding: { ...NOTHING, ...known, unreachable, throttled: look.throttled }, lamports: undefined, tokens: 0 }
+  }
+  const version = await look.rpc('getVersion', [])
+  const epoch = await look.call('getEpochInfo', [{ commitment: 'confirmed' }])
+  const slot = numberIn(epoch, 'absoluteSlot') ?? 0
+  const balance = await look.call('getBalance', [account, { commitment: 'finalized', minContextSlot: 0 }])
+  const rows = await look.call('getSignaturesForAddress', [account, { commitment: 'finalized', limit: 1 }])
+  const signature = (Array.isArray(rows) ? (rows[0] as { signature?: unknown })?.signature : undefined) ?? NO_SIGNATURE
+  const how = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: HIGHEST_TRANSACTION_VERSION }
+  await look.call('getTransaction', [signature, how])
+  await look.call('getSignatureStatuses', [[signature], { searchTransactionHistory: true }])
+  const holdings = await look.read('getTokenAccountsByOwner', () => readHoldings(look.rpc, account))
+  const first = await look.read('getFirstAvailableBlock', () => readFirstSlot(look.rpc))
+  const newest = await look.read('getBlockTime', () => readBlockTime(look.rpc, slot))
+  const oldest = first === undefined ? undefined : await blockTimeFrom(look.rpc, first)
+  const minContextSlot = await look.keepsMinContextSlot(account, slot + FAR_FUTURE_SLOTS)
+  const finding: RpcFinding = {
+    ...known,
+    unreachable: '',
+    genesis: typeof genesis.value === 'string' ? genesis.value : '',
+    cluster: clusterName(String(genesis.value)),
+    version: version.ok
+      ? String((version.value as Record<string, unknown> | null)?.['solana-core'] ?? '').slice(0, 20)
+      : '',
+    methods: look.methods,
+    minContextSlot,
+    slot,
+    ageMs: newest === undefined ? null : Date.now() - newest,
+    historyMs: newest === undefined || oldest === undefined ? null : newest - oldest,
+    throttled: look.throttled,
+  }
+  const tokens = holdings === undefined ? 0 : [...holdings.values()].filter(({ tokens }) => tokens > 0n).length
+  return { finding, lamports: numberIn(balance, 'value'), tokens }
+}
+
+const NOTHING = {
+  ...{ genesis: '', cluster: '', version: '', methods: [], minContextSlot: null, slot: 0 },
+  ...{ ageMs: null, historyMs: null },
+}
+
+class Look {
+  readonly methods: MethodFinding[] = []
+  throttled = false
+  readonly #one: RpcToAsk
+
+  constructor(one: RpcToAsk) {
+    this.#one = one
+  }
+
+  /** Asked once more where it was told to wait, or rests. */
+  readonly rpc: Rpc = async (method, params) => {
+    const answer = await this.#one.rpc(method, params)
+    if (answer.ok || answer.code !== RPC_UNREACHABLE) return answer
+    this.throttled ||= answer.message.includes('429')
+    await new Promise((resolve) => setTimeout(resolve, RESTED_MS))
+    return this.#one.rpc(method, params)
+  }
+
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const answer = await this.rpc(method, params)
+    this.methods.push({ method, problem: problemOf(answer) })
+    return answer.ok ? answer.value : undefined
+  }
+
+  /** As Sluice itself reads it, so that a shape which it does not understand shows. */
+  async read<T>(method: string, run: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const value = await run()
+      this.methods.push({ method, problem: '' })
+      return value
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      this.methods.push({ method, problem: error.message.slice(0, 120) })
+      return undefined
+    }
+  }
+
+  /** Of the three reads that an absence is proved by; null where one could not be asked. */
+  async keepsMinContextSlot(account: string, minContextSlot: number): Promise<boolean | null> {
+    const options = { commitment: 'finalized', minContextSlot }
+    const answers = [
+      await this.rpc('getEpochInfo', [options]),
+      await this.rpc('getBalance', [account, options]),
+      await this.rpc('getSignaturesForAddress', [account, { ...options, limit: 1 }]),
+    ]
+    if (answers.some(({ ok }) => ok)) return false
+    return answers.every((answer) => !answer.ok && answer.code === RPC_BEHIND) ? true : null
+  }
+}
+
+function problemOf(answer: RpcResult): string {
+  return answer.ok ? '' : `${answer.code} ${answer.message}`.slice(0, 120)
+}
+
+/** The first slot may have been skipped. */
+async function blockTimeFrom(rpc: Rpc, first: number): Promise<number | undefined> {
+  for (let slot = first; slot < first + 3; slot++) {
+    const answer = await rpc('getBlockTime', [slot])
+    if (answer.ok && typeof answer.value === 'number') return answer.value * 1_000
+  }
+  return undefined
+}
+
+function numberIn(value: unknown, field: string): number | undefined {
+  const found = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : undefined
+  return Number.isSafeInteger(found) ? (found as number) : undefined
+}

@@ -1,0 +1,32 @@
+import { defineStrategy, z } from 'sluice'
+
+/** What a signal asks for. */
+const request = z.object({
+  mint: z.string(),
+  sol: z.number().optional(),
+  percent: z.number().optional(),
+  tokens: z.number().optional(),
+})
+
+export default defineStrategy({
+  name: 'probe',
+  about: 'Buys and sells what `sluice doctor --probe-live` tells it to, and nothing by itself.',
+  params: z.object({}),
+  keys: ['trades'],
+  warmup: 0,
+  start: (_params, bot) => ({
+    onSignal(name, data) {
+      const { mint, sol, percent, tokens } = request.parse(data)
+      const reason = `probe: ${name}`
+      const placed =
+        sol !== undefined
+          ? bot.buy(mint, { sol, reason })
+          : percent !== undefined
+            ? bot.sell(mint, { percent, reason })
+            : tokens !== undefined
+              ? bot.sell(mint, { tokens, reason })
+              : bot.sell(mint, { all: true, reason })
+      bot.note(mint, JSON.stringify(placed)) // the answer to the signal
+    },
+  }),
+})
