@@ -36,25 +36,30 @@ export function walletAddress(secret: Uint8Array): string {
   return encodeBase58(key.export({ format: 'der', type: 'spki' }).subarray(-32))
 }
 
-const tokenAccounts = new Map<string, string>()
+const derived = new Map<string, string>()
 
 /**
  * The associated token account of an owner and a mint, as the real program derives it, so that a client may derive it
  * too.
  */
 export function tokenAccountAddress(owner: string, mint: string): string {
-  const key = `${owner}:${mint}`
-  const known = tokenAccounts.get(key)
-  if (known) return known
-  const address = derivedAddress([bytes(owner), bytes(PROGRAMS.token), bytes(mint)], PROGRAMS.associatedToken)
-  if (tokenAccounts.size >= 10_000) tokenAccounts.clear()
-  tokenAccounts.set(key, address)
-  return address
+  return once(`${owner}:${mint}`, () =>
+    derivedAddress([bytes(owner), bytes(PROGRAMS.token), bytes(mint)], PROGRAMS.associatedToken),
+  )
 }
 
 /** The bonding curve account of a mint, derived as pump.fun derives it. */
 export function poolAddress(mint: string): string {
-  return derivedAddress([Buffer.from('bonding-curve'), bytes(mint)], PROGRAMS.bondingCurve)
+  return once(mint, () => derivedAddress([Buffer.from('bonding-curve'), bytes(mint)], PROGRAMS.bondingCurve))
+}
+
+function once(key: string, derive: () => string): string {
+  const known = derived.get(key)
+  if (known) return known
+  const address = derive()
+  if (derived.size >= 10_000) derived.clear()
+  derived.set(key, address)
+  return address
 }
 
 function derivedAddress(seeds: Uint8Array[], program: string): string {

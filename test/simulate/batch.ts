@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { Journal } from './disk.ts'
+import type { Kind } from './scenario.ts'
+import { type Figure, type Options, type Result, simulate } from './world.ts'
+
+/** What came of many seeds. */
+export interface Batch {
+  readonly seeds: number
+  readonly kinds: Record<Kind, number>
+  readonly figures: Record<Figure, number>
+  readonly failed: Pick<Result, 'scenario' | 'complaints' | 'tail'>[]
+  /** Of each run, by its seed. */
+  readonly hashes: (readonly [seed: number, hash: string])[]
+}
+
+function emptyBatch(): Batch {
+  const figures = { virtualSeconds: 0, orders: 0, requests: 0, executions: 0, lies: 0, crashes: 0, forks: 0, steps: 0 }
+  return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], hashes: [] }
+}
+
+/** Every `stride`-th seed from `first` on, below `end`. */
+export async function simulateAll(first: number, end: number, stride = 1, options: Options = {}): Promise<Batch> {
+  const journal = new Journal()
+  let batch = emptyBatch()
+  try {
+    for (let seed = first; seed < end; seed += stride) batch = added(batch, await simulate(seed, journal, options))
+  } finally {
+    journal.remove()
+  }
+  return batch
+}
+
+function added(batch: Batch, { scenario, hash, complaints, tail, figures }: Result): Batch {
+  if (complaints.length > 0) batch.failed.push({ scenario, complaints, tail })
+  batch.hashes.push([scenario.seed, hash])
+  batch.kinds[scenario.kind]++
+  for (const [name, value] of Object.entries(figures)) batch.figures[name as Figure] += value
+  return { ...batch, seeds: batch.seeds + 1 }
+}
+
+/** Of several workers. */
+export function together(batches: readonly Batch[]): Batch {
+  const sum = emptyBatch()
+  let seeds = 0
+  for (const { seeds: count, kinds, figures, failed, hashes } of batches) {
+    seeds += count
+    for (const [kind, value] of Object.entries(kinds)) sum.kinds[kind as Kind] += value
+    for (const [name, value] of Object.entries(figures)) sum.figures[name as Figure] += value
+    sum.failed.push(...failed)
+    sum.hashes.push(...hashes)
+  }
+  sum.failed.sort((one, other) => one.scenario.seed - other.scenario.seed)
+  sum.hashes.sort(([one], [other]) => one - other)
+  return { ...sum, seeds }
+}
+
+/** One hash for all traces: the same seeds make the same. */
+export function digestOf({ hashes }: Batch): string {
+  return createHash('sha256').update(JSON.stringify(hashes)).digest('hex').slice(0, 16)
+}

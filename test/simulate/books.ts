@@ -1,0 +1,117 @@
+import type { Database } from 'better-sqlite3'
+import { isOpen, type OrderState } from '../../src/core/order.ts'
+import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
+import type { LandedTransaction } from '../../src/sandbox/ledger.ts'
+import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { type SimulatedChain, WALLET } from './chain.ts'
+import { MINTS } from './market.ts'
+import type { Kind } from './scenario.ts'
+import type { Execution, Truth } from './truth.ts'
+
+interface FillRow {
+  readonly signature: string
+  readonly order_id: string
+  readonly side: string
+  readonly tokens: string
+  readonly wallet_lamports: number
+  readonly final: number
+}
+
+/** Everything in which the journal is not in order once all is decided, or differs from the chain. */
+export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: Kind): string[] {
+  const fills = db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillRow[]
+  const alarms = db.prepare(`SELECT code, reason FROM output WHERE kind = 'alarm'`).all() as Alarm[]
+  return [
+    ...fillComplaints(fills, truth),
+    ...orderComplaints(db, fills, kind),
+    ...alarmComplaints(truth, alarms, db),
+    ...(kind === 'service' ? [] : heldComplaints(db, chain)),
+    ...lamportComplaints(db, chain),
+  ]
+}
+
+interface Alarm {
+  readonly code: string
+  readonly reason: string
+}
+
+function fillComplaints(fills: readonly FillRow[], truth: Truth): string[] {
+  const complaints: string[] = []
+  const executed = truth.successes(truth.posts)
+  const known = new Map(fills.map((fill) => [fill.signature, fill]))
+  for (const execution of executed) {
+    const { signature, post, landed } = execution
+    const fill = known.get(signature)
+    known.delete(signature)
+    const line = lineOf(landed as LandedTransaction)
+    if (fill === undefined) complaints.push(`${post.attemptId} executed as ${signature}, and is not booked`)
+    else if (fill.final !== 1) complaints.push(`${signature} of ${post.attemptId} is booked, and not as final`)
+    else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
+      complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
+  }
+  for (const signature of known.keys()) complaints.push(`${signature} is booked, and has not executed`)
+  return complaints
+}
+
+function lineOf({ tokens, accounts }: LandedTransaction): string {
+  const own = tokens.find(({ owner }) => owner === WALLET)
+  const moved = (own?.post ?? 0n) - (own?.pre ?? 0n)
+  const use = accounts.find(({ address }) => address === WALLET)
+  return `${moved < 0n ? -moved : moved} ${(use?.postLamports ?? 0) - (use?.preLamports ?? 0)}`
+}
+
+function orderComplaints(db: Database, fills: readonly FillRow[], kind: Kind): string[] {
+  const complaints: string[] = []
+  const orders = db.prepare(`SELECT 'o' || number AS id, state, json_extract(json, '$.size.kind') AS size FROM "order"`)
+  for (const { id, state, size } of orders.all() as { id: string; state: OrderState; size: string }[]) {
+    const own = fills.filter(({ order_id }) => order_id === id)
+    if (isOpen(state)) complaints.push(`${id} is ${state} in the end`)
+    if (state === 'filled' ? own.length === 0 : own.length > 0)
+      complaints.push(`${id} is ${state} with ${own.length} fills`)
+    if (kind === 'honest' && own.length > 1 && size !== 'all') complaints.push(`${id} has ${own.length} fills`)
+  }
+  const undecided = db.prepare('SELECT id, state FROM attempt WHERE undecided = 1').all() as {
+    id: string
+    state: string
+  }[]
+  for (const { id, state } of undecided) complaints.push(`${id} is ${state} in the end`)
+  return complaints
+}
+
+/** What executed beside what was asked has to be heard of. */
+function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): string[] {
+  const byOrder = new Map<string, Execution[]>()
+  for (const execution of truth.successes(truth.posts)) {
+    const { orderId } = execution.post
+    byOrder.set(orderId, [...(byOrder.get(orderId) ?? []), execution])
+  }
+  const complaints: string[] = []
+  const late = alarms.filter(({ code }) => code === 'LATE_FILL' || code === 'SERVICE_DUPLICATE').length
+  let extra = 0
+  for (const executions of byOrder.values()) if (!executions[0]?.post.isFull) extra += executions.length - 1
+  if (late < extra) complaints.push(`${extra} executions too many, ${late} alarms`)
+  const untaken = db.prepare('SELECT count(*) FROM report WHERE taken = 0').pluck().get()
+  if (untaken !== 0) complaints.push(`${untaken} reports were never taken`)
+  return complaints
+}
+
+/** What is booked as held is there; more than that came from strangers. */
+function heldComplaints(db: Database, { ledger, gifts }: SimulatedChain): string[] {
+  const rows = db.prepare('SELECT mint, tokens FROM position').all() as { mint: string; tokens: string }[]
+  return MINTS.flatMap((mint) => {
+    const account = ledger.account(tokenAccountAddress(WALLET, mint), 'processed')
+    const held = (account && decodeTokenAccount(account.data)?.amount) ?? 0n
+    const booked = BigInt(rows.find((row) => row.mint === mint)?.tokens ?? 0)
+    const given = gifts.get(mint) ?? 0n
+    return booked <= held && held - booked <= given
+      ? []
+      : [`${booked} of ${mint.slice(0, 4)} are booked, ${held} are held, ${given} were given`]
+  })
+}
+
+/** The audit knows the wallet to the lamport. */
+function lamportComplaints(db: Database, { ledger }: SimulatedChain): string[] {
+  const audited = db.prepare(`SELECT json_extract(json, '$.lamports') FROM wallet`).pluck().get()
+  const lamports = ledger.account(WALLET, 'finalized')?.lamports
+  return audited === lamports ? [] : [`the audit knows of ${audited} lamports, the wallet has ${lamports}`]
+}

@@ -1,0 +1,241 @@
+import type { Clock, Rpc, RpcResult } from '../../src/core/ports.ts'
+import { lamports, solToLamports } from '../../src/core/units.ts'
+import { tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
+import type { Bank } from '../../src/sandbox/bank.ts'
+import type { Draws } from '../../src/sandbox/draws.ts'
+import { BLOCKHASH_BLOCKS, type LandedTransaction, type Transaction } from '../../src/sandbox/ledger.ts'
+import type { Market } from '../../src/sandbox/market.ts'
+import { type Program, transferProgram } from '../../src/sandbox/program.ts'
+import { forgetfulRecords } from '../../src/sandbox/records.ts'
+import { SmallLedger } from '../../src/sandbox/small-ledger.ts'
+import { TRADE_PROGRAM, TradeProgram } from '../../src/sandbox/trade-program.ts'
+import { MINTS } from './market.ts'
+import type { Mutant } from './mutants.ts'
+import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts'
+import type { Scenario } from './scenario.ts'
+import type { Truth } from './truth.ts'
+
+export const WALLET = walletAddress(Buffer.alloc(32, 7))
+const FUNDS = solToLamports(20)
+const STRANGER = walletAddress(Buffer.alloc(32, 8))
+/** As the clients of nodes say it. */
+const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
+const BEHIND = -32_016
+const TIMEOUT_MS = 10_000
+/** A transaction that a fork dropped lands again with so many blocks of its life left, or never. */
+const LEAST_LIFE = 20
+
+interface GiftData {
+  readonly mint: string
+  readonly tokens: bigint
+}
+
+/** Tokens that nobody asked for. */
+const giftProgram: Program<GiftData> = {
+  plan: ({ mint }) => ({
+    accounts: [{ address: tokenAccountAddress(WALLET, mint), writable: true }],
+    tokenAccounts: [{ account: tokenAccountAddress(WALLET, mint), mint, owner: WALLET }],
+    instructions: [{ program: STRANGER, accounts: [STRANGER], data: '' }],
+  }),
+  execute: ({ mint, tokens }, bank: Bank) => {
+    const address = bank.openTokenAccount(STRANGER, WALLET, mint)
+    const { lamports, token } = bank.read(address) ?? { lamports: 0, token: undefined }
+    if (token !== undefined) bank.set(address, { lamports, token: { ...token, amount: token.amount + tokens } })
+  },
+}
+
+/** The ledger, where whoever submits next can say how long it takes to land. */
+export class Ledger extends SmallLedger {
+  landsAfter: number | undefined
+
+  override submit(transaction: Transaction, afterSlots = this.landsAfter): string {
+    return super.submit(transaction, afterSlots)
+  }
+}
+
+export interface ChainParts {
+  readonly clock: Clock
+  readonly draws: Draws
+  readonly scenario: Scenario
+  readonly market: Market
+  readonly mutant: Mutant | undefined
+  readonly note: (what: string) => void
+  /** An answer is about to be given. */
+  readonly answered: () => void
+}
+
+/** The chain with its nodes, and all that strangers do there. */
+export class SimulatedChain {
+  readonly ledger: Ledger
+  truth!: Truth
+  /** Tokens given to the wallet, by mint. */
+  readonly gifts = new Map<string, bigint>()
+  /** Transactions of the wallet that nobody ordered. */
+  readonly byHand = new Set<string>()
+  forks = 0
+  readonly #parts: ChainParts
+  readonly #history: History
+  readonly #states: NodeState[] = [{ ...HEALTHY }, { ...HEALTHY }]
+  readonly #nodes: Answer[]
+
+  constructor(parts: ChainParts) {
+    const { clock, market, scenario, draws } = parts
+    this.#parts = parts
+    const traded = (trade: Parameters<Market['print']>[0]): void => market.print(trade)
+    this.ledger = new Ledger({
+      ...{ clock, records: forgetfulRecords(), seed: scenario.seed, entropy: 'simulation' },
+      programs: { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram, gift: giftProgram },
+      funds: { [WALLET]: FUNDS, [STRANGER]: FUNDS },
+    })
+    this.#history = new History(this.ledger, [WALLET, ...MINTS.map((mint) => tokenAccountAddress(WALLET, mint))])
+    this.#nodes = this.#states.map((_state, index) => {
+      const state = (): NodeState => this.#states[index] as NodeState
+      return nodeOf(this.ledger, this.#history, state, () => state().freshShare > 0 && draws.chance(state().freshShare))
+    })
+    this.ledger.onBlock((_slot, landed) => {
+      for (const transaction of landed) this.#landed(transaction)
+    })
+  }
+
+  /** The nodes as a process reaches them; nothing is said to one that has ended. */
+  reach(isAlive: () => boolean): { any: Rpc; each: readonly Rpc[] } {
+    const each = this.#nodes.map(
+      (_node, index): Rpc =>
+        (method, params) =>
+          this.#ask(index, method, params, isAlive),
+    )
+    const [first, second] = each as [Rpc, Rpc]
+    const any: Rpc = async (method, params) => {
+      const answer = await first(method, params)
+      if (answer.ok || (answer.code !== UNREACHABLE.code && answer.code !== BEHIND)) return answer
+      const other = await second(method, params)
+      return other.ok || answer.code !== BEHIND ? other : answer
+    }
+    return { any, each }
+  }
+
+  /** Once a second: what may happen, happens. */
+  tick(): void {
+    const { draws, scenario } = this.#parts
+    const { chain, rpc } = scenario
+    if (draws.chance(chain.forks)) this.#fork()
+    if (draws.chance(chain.strangers)) this.#stranger()
+    if (draws.chance(chain.byHand)) this.#useByHand()
+    for (const [index, state] of this.#states.entries()) {
+      if (draws.chance(rpc.ill)) this.#fallIll(index)
+      else if (draws.chance(0.1)) Object.assign(state, { ...HEALTHY, lost: state.lost })
+    }
+    if (draws.chance(rpc.lies)) this.#lie()
+  }
+
+  /** Everything is well from now on. */
+  heal(): void {
+    for (const state of this.#states) Object.assign(state, HEALTHY)
+  }
+
+  #ask(index: number, method: string, params: readonly unknown[], isAlive: () => boolean): Promise<RpcResult> {
+    const { clock, draws, answered } = this.#parts
+    const { errorShare, silentShare } = this.#states[index] as NodeState
+    return new Promise((resolve) => {
+      const tell = (answer: RpcResult): void => {
+        if (!isAlive()) return
+        answered()
+        resolve(answer)
+      }
+      const latencyMs = 4 + draws.integer(60)
+      if (draws.chance(silentShare)) clock.after(TIMEOUT_MS, () => tell(UNREACHABLE))
+      else if (draws.chance(errorShare)) clock.after(latencyMs, () => tell(UNREACHABLE))
+      else clock.after(latencyMs, () => tell(this.#answer(index, method, params)))
+    })
+  }
+
+  #answer(index: number, method: string, params: readonly unknown[]): RpcResult {
+    const answer = (this.#nodes[index] as Answer)(method, params)
+    const { mutant } = this.#parts
+    if (mutant === 'heightOfTheFuture' && method === 'getEpochInfo' && answer.ok) {
+      const info = answer.value as { blockHeight: number }
+      const isFinal = JSON.stringify(params).includes('finalized')
+      return { ok: true, value: { ...info, blockHeight: info.blockHeight + (isFinal ? 300 : 0) } }
+    }
+    if (mutant === 'listForgets' && method === 'getSignaturesForAddress' && answer.ok)
+      return { ok: true, value: (answer.value as unknown[]).slice(1) }
+    return answer
+  }
+
+  #landed(transaction: LandedTransaction): void {
+    const { note } = this.#parts
+    const { signature, error } = transaction
+    const execution = this.truth.executions.get(signature)
+    if (execution !== undefined) execution.landed = transaction
+    const whose = execution?.post.attemptId ?? (this.byHand.has(signature) ? 'by hand' : 'a stranger')
+    note(`chain: ${whose} ${error === null ? 'executed' : 'reverted'} in ${transaction.slot}: ${signature.slice(0, 8)}`)
+  }
+
+  #fork(): void {
+    const { draws, note } = this.#parts
+    const { slot: final } = this.ledger.head('finalized')
+    const { slot: head, height } = this.ledger.head('processed')
+    const open = [...this.truth.executions.values()].filter(({ landed }) => landed !== undefined && landed.slot > final)
+    if (open.length === 0) return
+    const { signature, landed } = draws.pick(open)
+    const from = landed?.slot as number
+    const canLand = open.every(({ madeAtHeight }) => height + LEAST_LIFE < madeAtHeight + BLOCKHASH_BLOCKS)
+    const again = canLand && draws.chance(0.7) ? 1 + draws.integer(8) : Number.POSITIVE_INFINITY
+    const dropped = this.ledger.fork(signature, again)
+    this.#history.rewind(from)
+    for (const one of dropped) {
+      const execution = this.truth.executions.get(one)
+      if (execution !== undefined) execution.landed = undefined
+    }
+    this.forks++
+    note(`chain: a fork takes ${dropped.length} back from slot ${from} of ${head}, again after ${again}`)
+  }
+
+  #stranger(): void {
+    const { draws, note, scenario } = this.#parts
+    if (draws.chance(0.5)) {
+      const mint = MINTS[draws.integer(scenario.mints)] as string
+      const tokens = BigInt(1 + draws.integer(draws.pick([1_000, 1_000_000_000])))
+      this.gifts.set(mint, (this.gifts.get(mint) ?? 0n) + tokens)
+      this.#submit(STRANGER, 'gift', { mint, tokens })
+      note(`chain: somebody sends ${tokens} of ${mint.slice(0, 4)}`)
+    } else {
+      const amount = lamports(1 + draws.integer(draws.pick([1_000, 100_000_000])))
+      this.#submit(STRANGER, 'transfer', { from: STRANGER, to: WALLET, lamports: amount })
+      note(`chain: somebody sends ${amount} lamports`)
+    }
+  }
+
+  #useByHand(): void {
+    const { draws, note } = this.#parts
+    const amount = lamports(1 + draws.integer(draws.pick([1_000_000, 100_000_000])))
+    this.byHand.add(this.#submit(WALLET, 'transfer', { from: WALLET, to: STRANGER, lamports: amount }))
+    note(`chain: ${amount} lamports are sent by hand`)
+  }
+
+  #submit(payer: string, program: string, data: unknown): string {
+    return this.ledger.submit({ payer, instruction: { program, data }, priorityFeeLamports: 0 }, 2)
+  }
+
+  #fallIll(index: number): void {
+    const { draws, note } = this.#parts
+    const state = this.#states[index] as NodeState
+    const what = draws.pick(['lags', 'alternates', 'errs', 'is silent', 'is gone'] as const)
+    if (what === 'lags' || what === 'alternates') state.lag = 1 + draws.integer(draws.pick([5, 40, 200]))
+    if (what === 'alternates') state.freshShare = draws.between(0.2, 0.8)
+    if (what === 'errs') state.errorShare = draws.between(0.1, 0.9)
+    if (what === 'is silent') state.silentShare = draws.between(0.1, 0.9)
+    if (what === 'is gone') state.errorShare = 1
+    note(`chain: node ${index} ${what}, lag ${state.lag}`)
+  }
+
+  #lie(): void {
+    const { draws, note } = this.#parts
+    const index = draws.integer(2)
+    const state = this.#states[index] as NodeState
+    const own = [...this.truth.executions.values()].filter(({ landed }) => landed !== undefined)
+    if (own.length > 0 && draws.chance(0.7)) state.lost = draws.pick(own).signature
+    else state.firstSlot = this.ledger.head('finalized').slot - draws.integer(50)
+    note(`chain: node ${index} has lost ${state.lost.slice(0, 8) || `what was before slot ${state.firstSlot}`}`)
+  }
+}

@@ -1,0 +1,97 @@
+import { type Attempt, isOpen } from '../../src/core/order.ts'
+import type { Journal } from './disk.ts'
+import type { Process } from './process.ts'
+import type { Scenario } from './scenario.ts'
+import type { Leash } from './strategy.ts'
+import type { Post, Truth } from './truth.ts'
+
+export interface CheckParts {
+  readonly scenario: Scenario
+  readonly truth: Truth
+  readonly journal: Journal
+  readonly leash: Leash
+  readonly complain: (what: string) => void
+}
+
+/** What has to hold whatever happens. Where the service or a node lies, what rests on its word is not asked for. */
+export class Checks {
+  readonly #parts: CheckParts
+  readonly #sent = new Set<string>()
+  #alive: readonly Post[] = []
+  #posts = 0
+
+  constructor(parts: CheckParts) {
+    this.#parts = parts
+  }
+
+  /** Just before a request leaves. */
+  sends(attempt: Attempt): void {
+    const { truth, complain, journal } = this.#parts
+    const { id, orderId, mint, side } = attempt
+    if (this.#sent.has(id)) complain(`${id} is sent twice`)
+    this.#sent.add(id)
+    if (!journal.hasArmed(id)) complain(`${id} is sent before it is durable`)
+    if (!this.#isHonest) return
+    const alive = truth.posts.filter((post) => truth.isAlive(post))
+    for (const post of alive) {
+      if (post.orderId === orderId && !post.isFull) complain(`${id} is sent while ${post.attemptId} may execute`)
+      if (side === 'buy' && post.isFull && post.mint === mint)
+        complain(`${id} buys what ${post.attemptId} may still sell`)
+    }
+  }
+
+  /** After every step. */
+  step(process: Process | undefined): void {
+    const { truth, complain } = this.#parts
+    if (truth.posts.length !== this.#posts) {
+      this.#alive = truth.posts.filter((post) => truth.isAlive(post))
+      this.#posts = truth.posts.length
+    }
+    this.#executedOnce()
+    if (process === undefined || !process.isAlive()) return
+    for (const complaint of process.mirror.complaints.splice(0)) complain(complaint)
+    this.#reserved(process)
+    if (this.#isHonest) this.#held(process)
+  }
+
+  /** Blocks have passed: what was alive may have been decided. */
+  settle(): void {
+    this.#posts = -1
+  }
+
+  get #isHonest(): boolean {
+    return this.#parts.scenario.kind === 'honest'
+  }
+
+  /** An order that is no full exit has at most one execution. */
+  #executedOnce(): void {
+    const { truth, complain } = this.#parts
+    if (this.#parts.scenario.kind === 'service') return
+    for (const { orderId, isFull } of this.#alive) {
+      if (isFull) continue
+      const executions = truth.successes(truth.of(orderId))
+      if (executions.length > 1)
+        complain(`${orderId} executed as ${executions.map(({ post }) => post.attemptId).join(' and ')}`)
+    }
+  }
+
+  /** What is reserved is what open orders may cost. */
+  #reserved({ mirror }: Process): void {
+    const { leash, complain } = this.#parts
+    const [bot] = leash.bots
+    if (bot === undefined) return
+    const open = mirror.open.reduce((sum, { order }) => sum + order.reserveLamports, 0)
+    const reserved = Math.round(bot.wallet().reservedSol * 1e9)
+    if (reserved !== open) complain(`${reserved} lamports are reserved, the open orders may cost ${open}`)
+  }
+
+  /** Whatever may still execute, or be taken back, has its order open, or filled by what was seen. */
+  #held({ mirror }: Process): void {
+    const { complain } = this.#parts
+    for (const { attemptId, orderId } of this.#alive) {
+      const state = mirror.orders.get(orderId)?.state
+      if (state === undefined) complain(`${attemptId} may execute, and its order is forgotten`)
+      else if (!isOpen(state) && state !== 'filled') complain(`${attemptId} may execute, and its order is ${state}`)
+    }
+  }
+}

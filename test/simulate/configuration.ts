@@ -1,0 +1,45 @@
+import type { BotConfig, Config } from '../../src/config/config.ts'
+import { lamports, solToLamports } from '../../src/core/units.ts'
+import type { Scenario } from './scenario.ts'
+import { type Leash, restless } from './strategy.ts'
+
+/** What the configuration says of how late a request may still be carried out. */
+export const LATE_MS = 20_000
+
+/** Bots that trade on one wallet, as a configuration file would give them. */
+export function configOf(scenario: Scenario, leash: Leash): Config {
+  const strategy = { name: 'restless', file: 'restless.ts', strategy: restless(leash) }
+  const bots = Array.from({ length: scenario.bots }, (_none, index): BotConfig => {
+    const limits = { maxLamportsPerOrder: null, maxLamportsPerHour: null, maxOpenPositions: null }
+    return {
+      ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor: 'cloud', exits: { maxHoldSeconds: 20 } },
+      orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
+      exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
+      limits: { ...limits, maxLamportsPerMint: null, maxDailyLossLamports: null },
+      paper: { lamports: lamports(0), seed: scenario.seed + index, latencyMs: { p50: 1, p95: 1 } },
+      at: { file: '', line: 1, column: 1 },
+    }
+  })
+  return {
+    files: [],
+    service: {
+      kind: 'remote',
+      baseUrl: 'https://service.invalid/api',
+      wsUrl: 'wss://service.invalid',
+      host: 'service.invalid',
+      plan: {
+        ...{ name: 'simulated', requestsPerMinute: scenario.requestsPerMinute, connections: 5, messagesPerSecond: 50 },
+        maxBuyLamports: solToLamports(100),
+      },
+      share: 1,
+      units: { tradePrice: 'sol', tradeAmount: 'sol', priceUpdate: 'sol', sell: 'auto' },
+      lateMs: LATE_MS,
+    },
+    chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
+    wallet: {},
+    journal: { path: '', keepTapeDays: 1 },
+    bots,
+    warnings: [],
+    hash: 'simulated',
+  }
+}

@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database, Statement } from 'better-sqlite3'
+import type { Clock } from '../../src/core/ports.ts'
+import { openForWriting } from '../../src/journal/database.ts'
+import { GatheringJournal } from '../../src/journal/gathering-journal.ts'
+import { JournalReader } from '../../src/journal/reader.ts'
+import { type Batch, Writer } from '../../src/journal/writer.ts'
+import type { Mutant } from './mutants.ts'
+
+const NOTHING = (): void => {}
+/** What nobody commits is durable so long after it was handed over, as in the journal's thread. */
+const FLUSH_MS = 200
+
+/** A real journal on a disk, used for one run after another: to open it anew for each would cost more than the run. */
+export class Journal {
+  readonly path: string
+  readonly db: Database
+  readonly writer: Writer
+  readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-simulate-'))
+  readonly #armed: Statement
+  readonly #tables: readonly string[]
+
+  constructor() {
+    this.path = join(this.#folder, 'journal.db')
+    this.db = openForWriting(this.path, false)
+    keepStatements(this.db)
+    const space = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
+    this.writer = new Writer(this.db, { space }, NOTHING, () => Number.POSITIVE_INFINITY)
+    this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
+    this.#armed = this.db
+      .prepare(
+        `SELECT count(*) FROM attempt a JOIN "order" o ON o.open IN (0, 1) AND o.number = CAST(substr(a.id, 2) AS INTEGER)
+         WHERE a.undecided = 1 AND a.id = ?`,
+      )
+      .pluck()
+  }
+
+  /** What a process finds that starts now. */
+  reader(): JournalReader {
+    return new JournalReader(this.path, this.db)
+  }
+
+  /** Whether the file has this attempt as one that may execute, and its order. */
+  hasArmed(attemptId: string): boolean {
+    return this.#armed.get(attemptId) === 1
+  }
+
+  /** As a new one is. */
+  empty(): void {
+    this.db.transaction(() => {
+      for (const table of this.#tables) this.db.prepare(`DELETE FROM "${table}"`).run()
+    })()
+  }
+
+  remove(): void {
+    this.writer.abandon()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Preparing a statement costs more than running it. */
+function keepStatements(db: Database): void {
+  const prepare = db.prepare.bind(db)
+  const known = new Map<string, Statement>()
+  db.prepare = ((sql: string) => {
+    const statement = known.get(sql) ?? prepare(sql)
+    known.set(sql, statement)
+    return statement
+  }) as typeof db.prepare
+}
+
+export interface DiskParts {
+  readonly journal: Journal
+  readonly clock: Clock
+  /** How long the next flush takes, ms. */
+  readonly latencyMs: () => number
+  /** Just before a transaction, and just after it: the process may end at either. */
+  readonly before: () => 'goes' | 'fails'
+  readonly after: () => 'goes' | 'fails'
+  readonly mutant: Mutant | undefined
+}
+
+/** The journal's writer on a real SQLite file, with the manners of its thread: what waits when a flush ends becomes durable together, and
+ *  who waited for that is called in a later turn. A process that ends leaves behind what was flushed and nothing else. */
+export class SimulatedDisk extends GatheringJournal {
+  readonly path: string
+  readonly #parts: DiskParts
+  #handed: Batch[] = []
+  #waiting: (() => void)[] = []
+  #isTimed = false
+  #isDead = false
+
+  constructor(parts: DiskParts) {
+    super()
+    this.path = parts.journal.path
+    this.#parts = parts
+  }
+
+  commit(then: () => void): void {
+    this.handOver()
+    this.#waiting.push(then)
+    this.#flushAfter(this.#parts.latencyMs())
+  }
+
+  /** The process ends here. */
+  die(): void {
+    this.#isDead = true
+  }
+
+  async close(): Promise<void> {
+    this.handOver()
+    this.#write()
+    this.die()
+  }
+
+  protected override deliver(batch: Batch): void {
+    if (this.#isDead) return
+    this.#handed.push(batch)
+    this.#flushAfter(FLUSH_MS)
+  }
+
+  #flushAfter(ms: number): void {
+    if (this.#isTimed && ms >= FLUSH_MS) return
+    this.#isTimed = true
+    this.#parts.clock.after(ms, () => this.#flush())
+  }
+
+  #flush(): void {
+    if (this.#isDead || (this.#handed.length === 0 && this.#waiting.length === 0)) return
+    const { before, after } = this.#parts
+    const waiting = this.#waiting
+    this.#isTimed = false
+    if (before() === 'fails') return
+    this.#waiting = []
+    this.#write()
+    if (after() === 'fails') return
+    for (const then of waiting) if (!this.#isDead) then()
+  }
+
+  #write(): void {
+    const { journal, mutant } = this.#parts
+    const batches = this.#handed.splice(0)
+    if (mutant === 'commitDoesNotPersist' && batches.length === 1) return
+    for (const batch of batches) journal.writer.take(batch)
+    journal.writer.flush()
+  }
+}

@@ -1,0 +1,82 @@
+import type { Output } from '../../src/core/messages.ts'
+import {
+  type Attempt,
+  isOpen,
+  isUndecided,
+  laneOf,
+  type Order,
+  type OrderState,
+  sharesLane,
+} from '../../src/core/order.ts'
+import type { Journal } from '../../src/core/ports.ts'
+import type { Recovered } from '../../src/journal/recovery.ts'
+
+/** What a process believes, as it passes on its way into the journal. */
+export class Mirror {
+  readonly orders = new Map<string, { readonly order: Order; state: OrderState }>()
+  readonly attempts = new Map<string, Attempt['state']>()
+  isGateOpen = false
+  /** Of somebody else's transactions that wait for a person. */
+  readonly foreign = new Set<string>()
+  readonly complaints: string[] = []
+  readonly #note: (what: string) => void
+
+  constructor({ orders, attempts, money }: Recovered, note: (what: string) => void) {
+    this.#note = note
+    for (const { order, state } of orders) this.orders.set(order.id, { order, state })
+    for (const { id, state } of attempts) this.attempts.set(id, state)
+    for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
+  }
+
+  get open(): { readonly order: Order; state: OrderState }[] {
+    return [...this.orders.values()].filter(({ state }) => isOpen(state))
+  }
+
+  get isIdle(): boolean {
+    for (const { state } of this.orders.values()) if (isOpen(state)) return false
+    for (const state of this.attempts.values()) if (isUndecided(state)) return false
+    return true
+  }
+
+  watch(journal: Journal): Journal {
+    return {
+      rows: (...row) => journal.rows(...row),
+      input: (seq, time, input) => {
+        if (input.kind === 'gate') this.isGateOpen = input.open
+        if (input.kind === 'foreign') this.foreign.add(input.signature)
+        journal.input(seq, time, input)
+      },
+      output: (seq, time, index, output) => {
+        this.#take(output)
+        journal.output(seq, time, index, output)
+      },
+      write: (record) => {
+        if (record.kind === 'attempt') {
+          const { id, state } = record.attempt
+          this.attempts.set(id, state)
+          this.#note(`journal: ${id} is ${state}`)
+        }
+        journal.write(record)
+      },
+      commit: (then) => journal.commit(then),
+    }
+  }
+
+  #take(output: Output): void {
+    if (output.kind === 'order') this.#ordered(output.order)
+    else if (output.kind === 'orderState') {
+      const known = this.orders.get(output.orderId)
+      if (known !== undefined) known.state = output.state
+      this.#note(`engine: ${output.orderId} is ${output.state} ${output.code}`)
+    }
+  }
+
+  #ordered(order: Order): void {
+    const { id, side, size, mint } = order
+    for (const { order: held } of this.open)
+      if (laneOf(held) === laneOf(order) && !sharesLane(order, held))
+        this.complaints.push(`${id} is accepted into the lane of ${held.id}`)
+    this.orders.set(id, { order, state: 'accepted' })
+    this.#note(`engine: ${id} ${side} ${size.kind} of ${mint.slice(0, 4)}`)
+  }
+}

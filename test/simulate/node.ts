@@ -1,0 +1,172 @@
+import type { Rpc, RpcResult } from '../../src/core/ports.ts'
+import type {
+  Account,
+  Blockhash,
+  Commitment,
+  Head,
+  LandedTransaction,
+  Ledger,
+  SignatureQuery,
+  Transaction,
+} from '../../src/sandbox/ledger.ts'
+import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
+import { RpcError } from '../../src/sandbox/rpc-params.ts'
+
+/** What was on the chain at each slot, so that a node may show how it was some time ago. */
+export class History {
+  readonly #ledger: Ledger
+  readonly #heights = new Map<number, number>()
+  readonly #accounts = new Map<string, { slot: number; account: Account | undefined }[]>()
+
+  /** `watched`: the accounts that a node may be asked for. */
+  constructor(ledger: Ledger, watched: readonly string[]) {
+    this.#ledger = ledger
+    for (const address of watched) this.#accounts.set(address, [])
+    this.#note(0)
+    ledger.onBlock((slot, landed) => {
+      this.#heights.set(slot, ledger.head('processed').height)
+      if (landed.length > 0) this.#note(slot)
+    })
+  }
+
+  /** A fork took back everything from this slot on. */
+  rewind(from: number): void {
+    for (const [address, versions] of this.#accounts)
+      this.#accounts.set(
+        address,
+        versions.filter(({ slot }) => slot < from),
+      )
+  }
+
+  /** The newest block at or below a slot; that of the ledger where nobody remembers so far back. */
+  blockAt(slot: number, otherwise: Head): Head {
+    for (let at = slot; at > slot - 20; at--) {
+      const height = this.#heights.get(at)
+      if (height !== undefined) return { slot: at, height }
+    }
+    return otherwise
+  }
+
+  account(address: string, slot: number): Account | undefined {
+    return this.#accounts.get(address)?.findLast((version) => version.slot <= slot)?.account
+  }
+
+  #note(slot: number): void {
+    for (const [address, versions] of this.#accounts) {
+      const account = this.#ledger.account(address, 'processed')
+      versions.push({ slot, account })
+    }
+  }
+}
+
+/** What may be wrong with a node, as long as it is. */
+export interface NodeState {
+  /** Slots behind the chain. */
+  lag: number
+  /** Another machine behind the same address answers this share of the calls, which has no lag. */
+  freshShare: number
+  /** Share of calls that end with an error, and that nobody answers. */
+  errorShare: number
+  silentShare: number
+  /** Not honest: a transaction that its index has lost, and the first slot of its history. */
+  lost: string
+  firstSlot: number
+}
+
+export const HEALTHY: NodeState = { lag: 0, freshShare: 0, errorShare: 0, silentShare: 0, lost: '', firstSlot: 0 }
+
+/** The ledger as a node shows it that is some slots behind. */
+class Behind implements Ledger {
+  readonly genesisHash: string
+  readonly slotMs: number
+  readonly #ledger: Ledger
+  readonly #history: History
+  readonly #state: () => Pick<NodeState, 'lag' | 'lost' | 'firstSlot'>
+
+  constructor(ledger: Ledger, history: History, state: () => Pick<NodeState, 'lag' | 'lost' | 'firstSlot'>) {
+    this.#ledger = ledger
+    this.#history = history
+    this.#state = state
+    this.genesisHash = ledger.genesisHash
+    this.slotMs = ledger.slotMs
+  }
+
+  get firstAvailableSlot(): number {
+    return Math.max(this.#ledger.firstAvailableSlot, this.#state().firstSlot)
+  }
+
+  get transactionCount(): number {
+    return this.#ledger.transactionCount
+  }
+
+  head(commitment: Commitment): Head {
+    const head = this.#ledger.head(commitment)
+    const { lag } = this.#state()
+    return lag === 0 ? head : this.#history.blockAt(head.slot - lag, head)
+  }
+
+  blockTime(slot: number): number | undefined {
+    return this.#ledger.blockTime(slot)
+  }
+
+  latestBlockhash(commitment: Commitment): Blockhash {
+    return this.#ledger.latestBlockhash(commitment)
+  }
+
+  isBlockhashValid(blockhash: string, commitment: Commitment): boolean {
+    return this.#ledger.isBlockhashValid(blockhash, commitment)
+  }
+
+  account(address: string, commitment: Commitment): Account | undefined {
+    if (this.#state().lag === 0) return this.#ledger.account(address, commitment)
+    return this.#history.account(address, this.head(commitment).slot)
+  }
+
+  tokenAccounts(owner: string, commitment: Commitment): string[] {
+    const addresses = this.#ledger.tokenAccounts(owner, 'processed')
+    return addresses.filter((address) => this.account(address, commitment) !== undefined)
+  }
+
+  transaction(signature: string): LandedTransaction | undefined {
+    return signature === this.#state().lost ? undefined : this.#ledger.transaction(signature)
+  }
+
+  signatures(query: SignatureQuery): LandedTransaction[] {
+    const { slot } = this.head(query.commitment)
+    const { lost, firstSlot } = this.#state()
+    const rows = this.#ledger.signatures(query)
+    return rows.filter((row) => row.slot <= slot && row.signature !== lost && row.slot >= firstSlot)
+  }
+
+  submit(transaction: Transaction, afterSlots?: number): string {
+    return this.#ledger.submit(transaction, afterSlots)
+  }
+
+  fork(): string[] {
+    throw new Error('a node does not make forks')
+  }
+
+  onBlock(): void {
+    throw new Error('a node does not tell of blocks')
+  }
+
+  close(): void {}
+}
+
+/** How a node answers a call at once: its value, or the number of an error. */
+export function nodeOf(ledger: Ledger, history: History, state: () => NodeState, isFresh: () => boolean): Answer {
+  let lag = 0
+  const view = new Behind(ledger, history, () => ({ ...state(), lag }))
+  const methods = rpcMethods(view)
+  return (method, params) => {
+    lag = isFresh() ? 0 : state().lag
+    try {
+      return { ok: true, value: methods[method]?.([...params]) ?? null }
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      return { ok: false, code: error.code, message: error.message }
+    }
+  }
+}
+
+export type Answer = (method: string, params: Parameters<Rpc>[1]) => RpcResult

@@ -1,0 +1,185 @@
+import { botSettings } from '../../src/config/accounts.ts'
+import type { Config } from '../../src/config/config.ts'
+import { RowKind } from '../../src/core/block.ts'
+import { LiveBlock } from '../../src/core/live-block.ts'
+import { Mints } from '../../src/core/mints.ts'
+import type { Attempt } from '../../src/core/order.ts'
+import type { Clock, Executor, Journal, Machine } from '../../src/core/ports.ts'
+import { LiveChain } from '../../src/live-chain.ts'
+import { startInput } from '../../src/restore.ts'
+import { SystemClock } from '../../src/runtime/system-clock.ts'
+import type { Route } from '../../src/runtime/working-order.ts'
+import { Segment } from '../../src/segment.ts'
+import { Tally } from '../../src/tally.ts'
+import { Trading } from '../../src/trading.ts'
+import { type SimulatedChain, WALLET } from './chain.ts'
+import { type DiskParts, SimulatedDisk } from './disk.ts'
+import { Mirror } from './mirror.ts'
+import type { Mutant } from './mutants.ts'
+import type { Caller, SimulatedService } from './service.ts'
+
+const ROWS_A_BLOCK = 256
+const NOTHING = (): void => {}
+
+/** The machine that processes run on. */
+export interface Host {
+  readonly time: Clock
+  /** What the wall clock shows beside the true time, ms. */
+  wallOffset(): number
+  /** When it was booted, and which boot that was. */
+  readonly bootedAt: number
+  readonly boot: string
+}
+
+export interface ProcessParts {
+  readonly host: Host
+  readonly config: Config
+  readonly chain: SimulatedChain
+  readonly service: SimulatedService
+  readonly disk: Omit<DiskParts, 'clock'>
+  readonly isFirst: boolean
+  readonly mutant: Mutant | undefined
+  /** A request is about to be sent. */
+  readonly sends: (attempt: Attempt, process: Process) => void
+  readonly note: (what: string) => void
+}
+
+/** One start of a live process, wired as bot.ts wires it, from the journal's recovery to its end. */
+export class Process implements Caller {
+  readonly disk: SimulatedDisk
+  readonly mirror: Mirror
+  readonly #parts: ProcessParts
+  readonly #chain: LiveChain
+  readonly #trading: Trading
+  readonly #segment: Segment
+  readonly #mints = new Mints()
+  readonly #clock: Clock
+  sending: Attempt | undefined
+  #block: LiveBlock
+  #isAlive = true
+
+  constructor(parts: ProcessParts) {
+    const { config, service, chain, note, mutant, isFirst } = parts
+    this.#parts = parts
+    const reader = parts.disk.journal.reader()
+    const past = reader.recover()
+    if (!past.clean) reader.checkIntegrity()
+    const machine = this.#machine(past.lastTime)
+    this.#clock = machine.clock
+    this.disk = new SimulatedDisk({ ...parts.disk, clock: machine.clock })
+    const tally = new Tally()
+    this.mirror = new Mirror(past, note)
+    const journal = tally.watch(this.mirror.watch(this.#guarded(this.disk)))
+    const log = { info: NOTHING, error: NOTHING }
+    const access = {
+      baseUrl: 'https://service.invalid/api',
+      apiKey: () => 'key',
+      host: 'service.invalid',
+      wallet: WALLET,
+    }
+    const { genesisHash } = chain.ledger
+    const common = { config, service: { ...access, rpc: [] }, machine, journal, tally, past, log }
+    this.#chain = new LiveChain(
+      { ...common, live: true, post: (input) => this.#segment.runner.post(input) },
+      chain.reach(() => this.#isAlive),
+      genesisHash,
+    )
+    const http = service.port(this)
+    const freshKey = isFirst || mutant === 'limiterForgets'
+    this.#trading = new Trading({ ...common, freshKey, http, chain: this.#chain })
+    const { settings } = botSettings(config, {
+      ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
+    })
+    for (const { account } of settings) tally.liveAccounts.add(account.id)
+    const route = this.#watched(this.#trading.route as Route)
+    this.#segment = new Segment({
+      ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },
+      strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
+      observe: (block, from, to) => this.#trading.observe(block, from, to),
+      alarm: ({ code, reason }) => note(`alarm: ${code} ${reason}`),
+    })
+    this.#chain.attach(this.#segment.gateway)
+    const start = startInput(config, settings, this.#trading.plan, 'code', past, reader, this.#chain.proof)
+    tally.restore(start.money.positions)
+    note(`process: starts as segment ${start.segment} with ${past.attempts.length} attempts`)
+    this.#segment.begin(start, reader.blocks(this.#mints, start.warm))
+    this.#segment.resume(start)
+    this.#chain.start()
+    this.#segment.runner.post({ kind: 'feed', status: 'live', confirmed: ['trades'] })
+    this.#block = new LiveBlock(this.#mints.list, ROWS_A_BLOCK)
+  }
+
+  isAlive(): boolean {
+    return this.#isAlive
+  }
+
+  /** The feed shows a trade. */
+  row(mint: string, price: number, sol: number, isBuy: boolean, signature: string, trader: string): void {
+    const now = this.#clock.now()
+    const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0.0005 }
+    if (this.#block.length === ROWS_A_BLOCK) this.#block = new LiveBlock(this.#mints.list, ROWS_A_BLOCK)
+    const kind = isBuy ? RowKind.buy : RowKind.sell
+    this.#block.append(now, now, kind, this.#mints.intern(mint), numbers, signature, trader)
+    const { length } = this.#block
+    for (let at = length - 1; at < length; ) at = this.#segment.runner.rows(this.#block, at, length)
+  }
+
+  command(command: { name: 'resume' } | { name: 'accept'; signature: string }): void {
+    this.#segment.runner.post({ kind: 'command', command })
+  }
+
+  keyAccepted(): void {
+    this.#segment.gateway.keyAccepted(this.#trading.limiter)
+  }
+
+  /** As by kill -9: not one effect more. */
+  die(): void {
+    if (!this.#isAlive) return
+    this.#isAlive = false
+    this.disk.die()
+    this.#parts.service.cut(this)
+    this.#chain.stop()
+  }
+
+  async stop(): Promise<void> {
+    this.#segment.runner.stop()
+    this.#chain.stop()
+    this.#isAlive = false
+    await this.disk.close()
+  }
+
+  #machine(lastTime: number): Machine {
+    const { time, boot, bootedAt, wallOffset } = this.#parts.host
+    const monotonicMs = (): number => time.now() - bootedAt
+    const wall = new SystemClock(lastTime, () => time.now() + wallOffset(), monotonicMs)
+    const after: Clock['after'] = (ms, run) => time.after(ms, () => this.#isAlive && run())
+    return { clock: { now: () => wall.now(), after }, monotonicMs, boot }
+  }
+
+  /** What a dead process still says reaches nobody. */
+  #guarded(disk: SimulatedDisk): Journal {
+    return {
+      rows: (...row) => this.#isAlive && disk.rows(...row),
+      input: (...input) => this.#isAlive && disk.input(...input),
+      output: (...output) => this.#isAlive && disk.output(...output),
+      write: (record) => this.#isAlive && disk.write(record),
+      commit: (then) => this.#isAlive && disk.commit(then),
+    }
+  }
+
+  #watched(route: Route): Route {
+    const { mutant, sends } = this.#parts
+    const execute: Executor['execute'] = (attempt, done) => {
+      if (!this.#isAlive) return
+      this.sending = attempt
+      sends(attempt, this)
+      if (this.#isAlive) route.executor.execute(attempt, done)
+      this.sending = undefined
+    }
+    const resume: Executor['resume'] = (attempt, done) => {
+      if (mutant === 'resumeSendsAgain' && attempt.state === 'armed') execute(attempt, done)
+      else route.executor.resume(attempt, done)
+    }
+    return { ...route, executor: { execute, resume } }
+  }
+}

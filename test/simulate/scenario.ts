@@ -1,0 +1,55 @@
+import { draws } from '../../src/sandbox/draws.ts'
+
+/** honest: every RPC tells the truth, if late or not at all, and the service executes a request at most once, in its time, and never after
+ *  it refused. service: it does otherwise. rpc: a node loses what it had. */
+export type Kind = 'honest' | 'service' | 'rpc'
+
+/** What one run is like; all of it drawn from its seed. Shares are of the requests, calls, or seconds that could be struck. */
+export interface Scenario {
+  readonly seed: number
+  readonly kind: Kind
+  readonly bots: number
+  readonly mints: number
+  readonly requestsPerMinute: number
+  readonly tradingMs: number
+  /** Faults go on for so long; then there are none. */
+  readonly faultyMs: number
+  readonly network: { readonly lost: number; readonly slow: number }
+  readonly service: { readonly odd: number; readonly refuses: number; readonly lands: number; readonly lies: number }
+  readonly rpc: { readonly ill: number; readonly lies: number }
+  readonly chain: { readonly forks: number; readonly strangers: number; readonly byHand: number }
+  readonly disk: { readonly fails: number; readonly slow: number }
+  readonly clock: { readonly steps: number }
+  readonly crashes: number
+}
+
+/** A third of the runs have no more than one kind of fault, so that what it does alone is seen, too. */
+export function scenarioOf(seed: number): Scenario {
+  const { chance, pick, between, integer } = draws(seed, 'scenario')
+  const kind: Kind = chance(0.7) ? 'honest' : chance(0.6) ? 'service' : 'rpc'
+  const only = chance(0.33) ? integer(7) : undefined
+  const share = (group: number, most: number): number =>
+    (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
+  const tradingMs = pick([15_000, 30_000, 45_000])
+  return {
+    seed,
+    kind,
+    bots: 1 + integer(2),
+    mints: 1 + integer(3),
+    requestsPerMinute: pick([5, 10, 20, 60, 100]),
+    tradingMs,
+    faultyMs: tradingMs + pick([0, 10_000, 30_000]),
+    network: { lost: share(0, 0.3), slow: share(0, 0.2) },
+    service: {
+      odd: share(1, 0.3),
+      refuses: share(1, 0.2),
+      lands: share(2, 0.3),
+      lies: kind === 'service' ? between(0.05, 0.3) : 0,
+    },
+    rpc: { ill: share(3, 0.1), lies: kind === 'rpc' ? between(0.02, 0.1) : 0 },
+    chain: { forks: share(2, 0.3), strangers: share(4, 0.1), byHand: share(4, 0.03) },
+    disk: { fails: share(5, 0.01), slow: share(5, 0.1) },
+    clock: { steps: share(6, 0.05) },
+    crashes: share(5, 0.08),
+  }
+}

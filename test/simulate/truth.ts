@@ -1,0 +1,71 @@
+import { type Attempt, isFullExit, type TradeSide } from '../../src/core/order.ts'
+import { BLOCKHASH_BLOCKS, type LandedTransaction, type Ledger } from '../../src/sandbox/ledger.ts'
+
+/** A request that left, as it really was. */
+export interface Post {
+  readonly attemptId: string
+  readonly orderId: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly isFull: boolean
+  readonly sentAt: number
+  /** No answer can come any more. */
+  endedAt: number | undefined
+  /** Executions that are still to be made, whatever was answered. */
+  pending: number
+  readonly executions: Execution[]
+}
+
+/** A transaction that the service made of a request. */
+export interface Execution {
+  readonly signature: string
+  readonly post: Post
+  readonly madeAtHeight: number
+  /** Where it stands now; undefined before it landed, and after a fork. */
+  landed: LandedTransaction | undefined
+}
+
+/** What has really happened: known to nobody but the simulation. */
+export class Truth {
+  readonly posts: Post[] = []
+  readonly executions = new Map<string, Execution>()
+  readonly #ledger: Ledger
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger
+  }
+
+  sent(attempt: Attempt, now: number): Post {
+    const { id, orderId, mint, side } = attempt
+    const post = { attemptId: id, orderId, mint, side, isFull: isFullExit(attempt), sentAt: now }
+    this.posts.push({ ...post, endedAt: undefined, pending: 0, executions: [] })
+    return this.posts.at(-1) as Post
+  }
+
+  executed(post: Post, signature: string): void {
+    const madeAtHeight = this.#ledger.head('confirmed').height
+    const execution = { signature, post, madeAtHeight, landed: undefined }
+    post.executions.push(execution)
+    this.executions.set(signature, execution)
+  }
+
+  of(orderId: string): Post[] {
+    return this.posts.filter((post) => post.orderId === orderId)
+  }
+
+  /** Something may still come of it, or what came may still change. */
+  isAlive(post: Post): boolean {
+    return post.pending > 0 || post.executions.some((execution) => !this.isDecided(execution))
+  }
+
+  isDecided({ landed, madeAtHeight }: Execution): boolean {
+    const final = this.#ledger.head('finalized')
+    if (landed !== undefined) return landed.slot <= final.slot
+    return final.height > madeAtHeight + BLOCKHASH_BLOCKS
+  }
+
+  /** It has landed and succeeded, as things are now. */
+  successes(posts: readonly Post[]): Execution[] {
+    return posts.flatMap(({ executions }) => executions.filter(({ landed }) => landed?.error === null))
+  }
+}

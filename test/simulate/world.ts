@@ -1,0 +1,268 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Config } from '../../src/config/config.ts'
+import { draws } from '../../src/sandbox/draws.ts'
+import type { CurveTrade } from '../../src/sandbox/market.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { audit } from './books.ts'
+import { SimulatedChain } from './chain.ts'
+import { Checks } from './checks.ts'
+import { configOf } from './configuration.ts'
+import type { Journal } from './disk.ts'
+import { MINTS, WanderingMarket } from './market.ts'
+import type { Mutant } from './mutants.ts'
+import { type Host, Process } from './process.ts'
+import { type Scenario, scenarioOf } from './scenario.ts'
+import { SimulatedService } from './service.ts'
+import type { Leash } from './strategy.ts'
+import { Trace } from './trace.ts'
+import { Truth } from './truth.ts'
+
+const START = 1_780_000_000_000
+const TICK_MS = 1_000
+const ROW_MS = 200
+/** After the last buy. */
+const QUIET_ROW_MS = 2_000
+/** Nothing may take longer once there are no faults: the late wait, the bound and 1,500 blocks of a contradiction. */
+const LONGEST_CALM_MS = 3_600_000
+/** All is decided: so long the world is still watched. */
+const AFTERWARDS_MS = 40_000
+const LATE_AFTERWARDS_MS = 240_000
+
+export interface Result {
+  readonly scenario: Scenario
+  readonly hash: string
+  /** What did not hold; empty where all did. */
+  readonly complaints: readonly string[]
+  readonly tail: readonly string[]
+  readonly figures: Readonly<Record<Figure, number>>
+}
+
+export type Figure = 'virtualSeconds' | 'orders' | 'requests' | 'executions' | 'lies' | 'crashes' | 'forks' | 'steps'
+
+export interface Options {
+  readonly mutant?: Mutant
+  readonly show?: (line: string) => void
+}
+
+/** Runs what follows from a seed to its end. */
+export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
+  const world = new World(scenarioOf(seed), journal, options)
+  return world.run()
+}
+
+class World implements Host {
+  readonly time = new SimulatedClock(START)
+  readonly trace: Trace
+  bootedAt = START - 1_000_000
+  boot = 'boot 1'
+  readonly #scenario: Scenario
+  readonly #options: Options
+  readonly #journal: Journal
+  readonly #draws
+  readonly #market: WanderingMarket
+  readonly #chain: SimulatedChain
+  readonly #truth: Truth
+  readonly #service: SimulatedService
+  readonly #checks: Checks
+  readonly #leash: Leash
+  readonly #config: Config
+  readonly #complaints: string[] = []
+  #process: Process | undefined
+  #calmAt = Number.POSITIVE_INFINITY
+  #offsetMs = 0
+  #starts = 0
+  #crashes = 0
+  #steps = 0
+  #hasAnswered = false
+  /** The process ends at so many effects from now. */
+  #effectsLeft = Number.POSITIVE_INFINITY
+
+  constructor(scenario: Scenario, journal: Journal, options: Options) {
+    const { seed, mints } = scenario
+    this.#scenario = scenario
+    this.#options = options
+    this.#journal = journal
+    this.#draws = draws(seed, 'world')
+    this.trace = new Trace(START, options.show)
+    const note = (what: string): void => this.trace.add(this.time.now(), what)
+    const complain = (what: string): void => {
+      note(`WRONG: ${what}`)
+      if (!this.#complaints.includes(what)) this.#complaints.push(what)
+    }
+    const answered = (): void => {
+      this.#hasAnswered = true
+    }
+    const isCalm = (): boolean => this.time.now() >= this.#calmAt
+    const common = { clock: this.time, scenario, note, answered, mutant: options.mutant }
+    this.#market = new WanderingMarket(draws(seed, 'market'), mints, (trade) => this.#print(trade))
+    this.#chain = new SimulatedChain({ ...common, draws: draws(seed, 'chain'), market: this.#market })
+    const { ledger } = this.#chain
+    this.#truth = new Truth(ledger)
+    this.#chain.truth = this.#truth
+    this.#service = new SimulatedService({
+      ...common,
+      ...{ draws: draws(seed, 'service'), ledger, market: this.#market, truth: this.#truth, isCalm, complain },
+      acceptKey: () => this.#process?.keyAccepted(),
+    })
+    this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, bots: [] }
+    this.#config = configOf(scenario, this.#leash)
+    this.#checks = new Checks({ scenario, journal, truth: this.#truth, leash: this.#leash, complain })
+    ledger.onBlock(() => this.#checks.settle())
+  }
+
+  wallOffset = (): number => this.#offsetMs
+
+  async run(): Promise<Result> {
+    const { faultyMs, kind } = this.#scenario
+    this.#journal.empty()
+    this.#start()
+    this.#rows()
+    this.#tick()
+    await this.#until(START + faultyMs, () => false)
+    this.#calm()
+    const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isDecided())
+    if (!isOver) this.#complain('not everything is decided')
+    await this.#until(this.time.now() + (kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS), () => false)
+    await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isDecided())
+    await this.#process?.stop()
+    for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.#complain(complaint)
+    const { posts } = this.#truth
+    return {
+      scenario: this.#scenario,
+      hash: this.trace.digest(),
+      complaints: this.#complaints,
+      tail: this.trace.tail,
+      figures: {
+        virtualSeconds: Math.round((this.time.now() - START) / 1_000),
+        orders: new Set(posts.map(({ orderId }) => orderId)).size,
+        requests: this.#service.arrived,
+        executions: this.#truth.successes(posts).length,
+        lies: this.#service.lies,
+        crashes: this.#crashes,
+        forks: this.#chain.forks,
+        steps: this.#steps,
+      },
+    }
+  }
+
+  /** Steps until a time, or until it is true; whether it became true. */
+  async #until(end: number, isTrue: () => boolean): Promise<boolean> {
+    while (this.time.nextAt() <= end && this.#complaints.length === 0) {
+      this.time.advanceTo(this.time.nextAt())
+      if (this.#hasAnswered) {
+        this.#hasAnswered = false
+        await setImmediate()
+      }
+      this.#steps++
+      this.#checks.step(this.#process)
+      if (isTrue()) return true
+    }
+    if (this.#complaints.length === 0) this.time.advanceTo(end)
+    return false
+  }
+
+  #complain(what: string): void {
+    this.trace.add(this.time.now(), `WRONG: ${what}`)
+    this.#complaints.push(what)
+  }
+
+  #isDecided(): boolean {
+    const process = this.#process
+    if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
+    return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
+  }
+
+  #calm(): void {
+    this.trace.add(this.time.now(), 'from here on there are no faults')
+    this.#calmAt = this.time.now()
+    this.#effectsLeft = Number.POSITIVE_INFINITY
+    this.#offsetMs = 0
+    this.#chain.heal()
+    if (this.#process === undefined) this.#start()
+    this.#process?.keyAccepted()
+    this.#process?.command({ name: 'resume' })
+  }
+
+  get #isCalm(): boolean {
+    return this.time.now() >= this.#calmAt
+  }
+
+  #start(): void {
+    const { mutant } = this.#options
+    const { disk } = this.#scenario
+    this.#leash.bots.length = 0
+    const effect = (): 'goes' | 'fails' => {
+      if (--this.#effectsLeft > 0 && !(!this.#isCalm && this.#draws.chance(disk.fails))) return 'goes'
+      this.#crash()
+      return 'fails'
+    }
+    this.#process = new Process({
+      ...{ host: this, config: this.#config, chain: this.#chain, service: this.#service, mutant },
+      isFirst: this.#starts++ === 0,
+      disk: {
+        ...{ journal: this.#journal, before: effect, after: effect, mutant },
+        latencyMs: () =>
+          this.#draws.chance(disk.slow) && !this.#isCalm ? this.#draws.integer(3_000) : 1 + this.#draws.integer(4),
+      },
+      sends: (attempt) => {
+        if (--this.#effectsLeft <= 0) this.#crash()
+        else this.#checks.sends(attempt)
+      },
+      note: (what) => this.trace.add(this.time.now(), what),
+    })
+  }
+
+  /** As by kill -9, or by a machine that goes down; a new process starts some time after. */
+  #crash(): void {
+    const process = this.#process
+    if (process === undefined) return
+    const { integer, chance, pick } = this.#draws
+    this.trace.add(this.time.now(), 'process: crashes')
+    this.#crashes++
+    this.#process = undefined
+    this.#effectsLeft = Number.POSITIVE_INFINITY
+    process.die()
+    this.time.after(integer(pick([100, 5_000, 60_000])), () => {
+      if (this.#process !== undefined) return
+      if (chance(0.2)) {
+        this.boot = `boot ${this.#starts + 1}`
+        this.bootedAt = this.time.now() - 20_000
+      }
+      if (!this.#isCalm && chance(0.3)) this.#effectsLeft = 1 + integer(12)
+      this.#start()
+    })
+  }
+
+  #tick(): void {
+    this.time.after(TICK_MS, () => this.#tick())
+    const { mirror } = this.#process ?? {}
+    for (const signature of mirror?.foreign ?? []) {
+      if (!this.#isCalm && this.#draws.chance(0.8)) continue
+      mirror?.foreign.delete(signature)
+      this.#process?.command({ name: 'accept', signature })
+    }
+    if (this.#isCalm) return
+    this.#chain.tick()
+    const { crashes, clock } = this.#scenario
+    if (this.#draws.chance(crashes)) this.#effectsLeft = 1 + this.#draws.integer(20)
+    if (this.#draws.chance(crashes / 3)) this.#crash()
+    if (!this.#draws.chance(clock.steps)) return
+    this.#offsetMs = this.#draws.chance(0.3) ? 0 : this.#draws.integer(40_000) - 20_000
+    this.trace.add(this.time.now(), `clock: the wall clock is ${this.#offsetMs} ms off`)
+  }
+
+  #rows(): void {
+    this.time.after(this.#leash.isCalm() ? QUIET_ROW_MS : ROW_MS, () => this.#rows())
+    const mint = MINTS[this.#draws.integer(this.#scenario.mints)] as string
+    const price = this.#market.wander(mint)
+    this.#process?.row(mint, price, this.#draws.between(0.1, 2), this.#draws.chance(0.5), '', '')
+  }
+
+  /** The feed shows our own trade, mostly. */
+  #print({ mint, sol, tokens, side, signature, trader }: CurveTrade): void {
+    if (this.#draws.chance(0.3)) return
+    const price = Number(sol) / 1e9 / (Number(tokens) / 1e6)
+    const show = (): void => this.#process?.row(mint, price, Number(sol) / 1e9, side === 'buy', signature, trader)
+    this.time.after(100 + this.#draws.integer(2_000), show)
+  }
+}
