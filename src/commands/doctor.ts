@@ -5,7 +5,7 @@ import { solToLamports } from '../core/units.ts'
 import { confirm, refuseNobody, refuseRealMoney } from './confirm.ts'
 import { type Check, exitCodeOf, fail, ok } from './doctor/check.ts'
 import { examine } from './doctor/examine.ts'
-import { type Probed, probeLive } from './doctor/live-probe.ts'
+import type { Probed } from './doctor/live-probe.ts'
 import { proofTable, stepLine } from './doctor/probe-show.ts'
 import { checkLine, summaryLine } from './doctor/show.ts'
 import type { Options } from './options.ts'
@@ -67,6 +67,7 @@ async function probe(config: Config, { sol, mint, yes, print }: ProbeOptions): P
   const say = (text: string): void => {
     if (onTerminal) process.stderr.write(`  ... ${text}\n`)
   }
+  const { probeLive } = await import('./doctor/live-probe.ts')
   const interrupted = untilInterrupted()
   try {
     print('')

@@ -62,12 +62,12 @@ function durable(journal: Journal): Promise<void> {
   return new Promise((resolve) => journal.commit(resolve))
 }
 
-/** The header counts whole seconds, and is of some moment between sending and hearing. */
+/** The header counts whole seconds, is of some moment between sending and hearing, and servers write it once a second. */
 function skewOf(date: string | undefined, sentAt: number, heardAt: number): SkewFinding | undefined {
   const told = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(told)) return undefined
   const skewMs = (sentAt + heardAt) / 2 - (told + 500)
-  return { against: 'the service', skewMs, plusMinusMs: 500 + (heardAt - sentAt) / 2 }
+  return { against: 'the service', skewMs, plusMinusMs: 1_000 + (heardAt - sentAt) / 2 }
 }
 
 function parse(body: string): unknown {

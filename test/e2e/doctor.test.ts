@@ -1,0 +1,329 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test, vi } from 'vitest'
+import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { openLoudService } from './loud-service.ts'
+import { sluice } from './process.ts'
+import { openRpcProxy } from './rpc-proxy.ts'
+import { openStage } from './stage.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue, type VenueOptions } from './venue.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+interface Check {
+  readonly name: string
+  readonly status: 'ok' | 'warn' | 'fail'
+  readonly found: string
+  readonly fix?: string
+}
+
+interface Visit {
+  readonly code: number | null
+  readonly checks: readonly Check[]
+  /** Status and what was found, of one check. */
+  readonly of: (name: string) => string
+  /** Names of what failed. */
+  readonly failed: readonly string[]
+  readonly all: string
+}
+
+const BOT = { name: 'puppet', strategy: 'puppet', limits: { maxSolPerOrder: 0.1, maxOpenPositions: 3 } } as const
+type AtEnd = Parameters<typeof openVenue>[1]
+
+function venueOf(atEnd: AtEnd, options: Partial<VenueOptions> = {}): Promise<Venue> {
+  return openVenue({ bots: [BOT], ...options }, atEnd)
+}
+
+async function doctor({ configFile }: Venue, env: Readonly<Record<string, string>> = {}): Promise<Visit> {
+  const { code, stdout, stderr } = await sluice(['doctor', configFile, '--json'], env)
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines, stderr).toHaveLength(1)
+  const { ok, checks } = JSON.parse(lines[0] as string) as { ok: boolean; checks: Check[] }
+  expect(ok).toBe(code === 0)
+  for (const { status, fix } of checks) expect(status === 'ok').toBe(fix === undefined)
+  const found = (name: string): string => {
+    const check = checks.find((one) => one.name === name)
+    return check === undefined ? 'not looked at' : `${check.status}: ${check.found}`
+  }
+  const failed = checks.filter(({ status }) => status === 'fail').map(({ name }) => name)
+  return { code, checks, of: found, failed, all: `${stdout}${stderr}` }
+}
+
+/** Where the configuration reads an RPC's address from. */
+function rpcFile({ folder }: Venue, name: string, url: string): object {
+  const path = join(folder, name)
+  writeFileSync(path, url, { mode: 0o600 })
+  return { url: `file:${path}`, requestsPerSecond: 50 }
+}
+
+describe.concurrent('everything is as it should be', () => {
+  test.for([0, 1, 2, 3, 7])('dialect %d', async (dialect, { onTestFinished }) => {
+    const venue = await venueOf(onTestFinished, { dialect })
+    const visit = await doctor(venue)
+    expect(visit.failed).toEqual([])
+    expect(visit.code).toBe(0)
+    expect(visit.of('key')).toMatch(/^ok: 127\.0\.0\.1:\d+ took it/)
+    expect(visit.of('plan')).toMatch(/^ok: standard: 100 requests a minute, 5 connections, 50 messages a second$/i)
+    expect(visit.of('units')).toMatch(/^ok: amount \/ tokensTraded is SOL a token \(the price keeps to it/)
+    const isUsd = venue.sandbox.dialect.tradePrice === 'usd'
+    expect(visit.of('units')).toMatch(isUsd ? /price is 1\d\d times that: another currency$/ : /price too$/)
+    expect(visit.of('sell number')).toMatch(/^warn: what it counts is not known/)
+    expect(visit.of('portfolio')).toMatch(/names it.*is its balance in SOL/)
+    expect(visit.of('token info')).toMatch(/names it/)
+    expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute are used')
+    expect(visit.of('rpc 1 methods')).toBe('ok: 8 methods answer, minContextSlot is kept')
+    expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, no tokens$/)
+    expect(visit.of('clock')).toMatch(/^ok: /)
+    expect(venue.requests).toHaveLength(2)
+    for (const secret of Object.values(venue.sandbox.apiKeys)) expect(visit.all).not.toContain(secret)
+    expect(visit.all).not.toContain(venue.sandbox.rpcUrl)
+  })
+
+  test('the embedded sandbox, and for a person: a line a check', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    const file = join(venue.folder, 'sandbox.yaml')
+    writeFileSync(
+      file,
+      JSON.stringify({ service: 'sandbox', journal: { path: join(venue.folder, 'own.db') }, bots: [] }),
+    )
+    const { code, stdout, stderr } = await sluice(['doctor', file])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).toMatch(/^ {2}ok {4}key {12}sandbox took it /m)
+    expect(stdout).toMatch(/\n\d+ ok, \d+ to look at, 0 failed\n$/)
+  })
+
+  test('requests are counted from one look to the next, the records compared', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    expect((await doctor(venue)).of('portfolio')).not.toMatch(/last look/)
+    const second = await doctor(venue)
+    expect(second.of('portfolio')).toMatch(/as at the last look$/)
+    expect(second.of('requests')).toBe('ok: 4 of 100 requests of the last minute are used')
+    expect(second.of('journal')).toMatch(/^ok: .*: whole, nobody holds it$/)
+    for (const end of ['', '.lock']) expect(statSync(`${venue.journal}${end}`).mode & 0o077).toBe(0)
+  })
+
+  test('it talks to the configured hosts only', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    const heard = join(venue.folder, 'heard')
+    const wiretap = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
+    await doctor(venue, { SLUICE_E2E_WIRETAP: heard, NODE_OPTIONS: `--import=${wiretap}` })
+    const whom = new Set(readFileSync(heard, 'utf8').trim().split('\n'))
+    expect(whom).toEqual(new Set([`connect ${new URL(venue.sandbox.baseUrl).host}`]))
+  })
+})
+
+describe.concurrent('the service', () => {
+  test('refuses the key: 3', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    venue.giveKey('standard-nobody-knows-me')
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 3, failed: ['key'] })
+    expect(visit.of('rpc 1')).toMatch(/^ok/)
+    expect(visit.all).not.toContain('nobody-knows-me')
+    expect(venue.requests).toEqual([])
+  })
+
+  test('refuses a request under this plan: 3', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    venue.sandbox.faults.set({ kind: 'planRefused', target: 'portfolio' })
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 3, failed: ['portfolio'] })
+    expect(visit.of('portfolio')).toMatch(/^fail: 403: not in this plan/)
+  })
+
+  test.for<[what: string, plan: unknown, key: 'standard' | 'premium' | 'enterprise', found: RegExp]>([
+    ['more than the plan', 'premium', 'standard', /^fail: .*; configured is more: 1000 requests/],
+    ['less than the plan', 'standard', 'premium', /^warn: .*; configured is less: 100 requests/],
+    ['Enterprise without numbers', 'auto', 'enterprise', /^warn: the plan is Enterprise, but/],
+  ])('configured is %s', async ([, plan, key, found], { onTestFinished }) => {
+    const venue = await venueOf(onTestFinished, { config: { service: { plan } } })
+    venue.giveKey(venue.sandbox.apiKeys[key])
+    expect((await doctor(venue)).of('plan')).toMatch(found)
+  })
+
+  test('answers with what it was sent, in red letters', async ({ onTestFinished }) => {
+    const loud = await openLoudService()
+    onTestFinished(() => loud.close())
+    const venue = await venueOf(onTestFinished)
+    const host = `127.0.0.1:${loud.port}`
+    venue.configure({ service: { baseUrl: `http://${host}/api`, wsUrl: `ws://${host}/api/data` } })
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 3, failed: ['key'] })
+    expect(visit.all).not.toContain(venue.sandbox.apiKeys.standard)
+    expect(visit.all).not.toContain('\u001b')
+  })
+
+  test('has other units than the configuration says of the sell number: the proof goes first', async ({
+    onTestFinished,
+  }) => {
+    const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
+    expect((await doctor(venue)).of('sell number')).toBe('ok: counts base units, says service.units.sell')
+  })
+})
+
+/** Of every sandbox; it has a block. */
+const FIRST_SLOT = 300_000_000
+
+describe.concurrent('an RPC', () => {
+  const future = (params: readonly unknown[]): readonly unknown[] =>
+    params.map((one) => (typeof one === 'object' && !Array.isArray(one) ? { ...one, minContextSlot: undefined } : one))
+  test.for<[what: string, change: Parameters<typeof openRpcProxy>[1], check: string, found: RegExp]>([
+    [
+      'that ignores minContextSlot',
+      { call: (_, params) => future(params) },
+      'rpc 2 methods',
+      /it ignores minContextSlot/,
+    ],
+    [
+      'that has no history of an address',
+      {
+        answer: ({ method, answer: { id, ...rest } }) =>
+          method === 'getSignaturesForAddress'
+            ? { jsonrpc: '2.0', id, error: { code: -32_601, message: 'Method not found' } }
+            : { id, ...rest },
+      },
+      'rpc 2 methods',
+      /getSignaturesForAddress: -32601 Method not found/,
+    ],
+    [
+      'that is behind',
+      {
+        call: (method, params) => (method === 'getBlockTime' ? [FIRST_SLOT] : params),
+        answer: ({ method, answer }) => {
+          const { result } = answer as { result: { absoluteSlot: number } }
+          return method === 'getEpochInfo' && result
+            ? { ...answer, result: { ...result, absoluteSlot: result.absoluteSlot - 400 } }
+            : answer
+        },
+      },
+      'rpc 2 lag',
+      /^fail: slot \d+, (399|400|4\d\d) behind the newest/,
+    ],
+    [
+      'that is down',
+      { answer: () => 503 },
+      'rpc 2',
+      /^fail: file:.*: an answer that is no JSON-RPC, status 503|RPC 2 rests/,
+    ],
+  ])('%s', async ([, change, check, found], { onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    const proxy = await openRpcProxy(venue.sandbox.rpcUrl, change)
+    onTestFinished(() => proxy.close())
+    venue.configure({
+      chain: { rpc: [rpcFile(venue, 'rpc', venue.sandbox.rpcUrl), rpcFile(venue, 'rpc2', proxy.url)] },
+    })
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 1, failed: [check] })
+    expect(visit.of(check)).toMatch(found)
+    expect(visit.all).not.toContain(proxy.url)
+  })
+
+  test('that has too many requests', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    let calls = 0
+    const proxy = await openRpcProxy(venue.sandbox.rpcUrl, {
+      answer: ({ answer }) => (++calls % 4 === 0 ? 429 : answer),
+    })
+    onTestFinished(() => proxy.close())
+    venue.configure({ chain: { rpc: [rpcFile(venue, 'rpc', proxy.url)] } })
+    expect((await doctor(venue)).of('rpc 1 budget')).toMatch(/^warn: 50 requests a second, and it answered 429/)
+  })
+
+  test('of another cluster', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    const other = await startSandbox({ seed: 2 })
+    onTestFinished(() => other.close())
+    const rpc = [rpcFile(venue, 'rpc', venue.sandbox.rpcUrl), rpcFile(venue, 'rpc2', other.rpcUrl)]
+    venue.configure({ chain: { rpc } })
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 1, failed: ['rpc 2'] })
+    expect(visit.of('rpc 2')).toMatch(/that is not what the first RPC serves$/)
+    venue.configure({ chain: { rpc, cluster: 'mainnet-beta' } })
+    expect((await doctor(venue)).failed).toEqual(['rpc 1', 'rpc 2', 'wallet'])
+  })
+})
+
+describe.concurrent('this machine', () => {
+  test('others can read the key', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    const key = join(venue.folder, 'key')
+    chmodSync(key, 0o644)
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 1, failed: ['secrets'] })
+    expect(visit.of('secrets')).toMatch(/service\.apiKey: .*others can read it \(mode 0644\)/)
+    expect(visit.checks.find(({ name }) => name === 'secrets')?.fix).toBe(`chmod 600 '${key}'`)
+  })
+
+  test('the clock is a minute ahead', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    const ahead = 'const%20now%20=%20Date.now;%20Date.now%20=%20()%20=>%20now()%20+%2060_000'
+    const visit = await doctor(venue, { NODE_OPTIONS: `--import=data:text/javascript,${ahead}` })
+    expect(visit.failed).toContain('clock')
+    expect(visit.of('clock')).toMatch(/^fail: (60|59)\.\d s ahead of the service/)
+    expect(visit.of('rpc 1 lag')).toMatch(/^ok/)
+  })
+
+  test('the journal is none', async ({ onTestFinished }) => {
+    const venue = await venueOf(onTestFinished)
+    writeFileSync(venue.journal, 'something else', { mode: 0o600 })
+    const visit = await doctor(venue)
+    expect(visit).toMatchObject({ code: 1, failed: ['journal'] })
+    expect(visit.of('portfolio')).toMatch(/^warn: not asked: requests are counted in the journal/)
+    expect(venue.requests).toEqual([])
+    expect(readFileSync(venue.journal, 'utf8')).toBe('something else')
+  })
+
+  test('the wallet is empty', async ({ onTestFinished }) => {
+    const visit = await doctor(await venueOf(onTestFinished, { fundSol: 0 }))
+    expect(visit).toMatchObject({ code: 1, failed: ['wallet'] })
+    expect(visit.of('wallet')).toMatch(/there is nothing in it$/)
+  })
+
+  test('the wallet does not cover one buy', async ({ onTestFinished }) => {
+    const visit = await doctor(await venueOf(onTestFinished, { fundSol: 0.05 }))
+    expect(visit.of('wallet')).toMatch(/^fail: \w+: 0\.05 SOL, no tokens; one buy takes up to 0\.16/)
+  })
+
+  test('the configuration is wrong: 2', async ({ onTestFinished }) => {
+    const { configFile } = await venueOf(onTestFinished)
+    writeFileSync(configFile, 'service: sandbx\n')
+    expect(await sluice(['doctor', configFile])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+describe.concurrent('while a bot runs', () => {
+  test('on the same journal: what can be read is read, and no request of the plan is used', async ({
+    onTestFinished,
+  }) => {
+    const stage = await openStage({}, onTestFinished)
+    const one = stage.run()
+    await until('its start', () => /"msg":"running"/.test(one.stderr))
+    const visit = await doctor(stage)
+    expect(visit.failed).toEqual([])
+    expect(visit.of('journal')).toMatch(new RegExp(`^ok: .* in use by process ${one.pid}, started`))
+    expect(visit.of('process')).toMatch(
+      new RegExp(`^ok: process ${one.pid}, .*: feed live, 0 positions, plan Standard, 0 of 100`),
+    )
+    expect(visit.of('key')).toMatch(/^ok/)
+    expect(visit.of('portfolio')).toMatch(/^warn: not asked: process/)
+    expect(visit.of('rpc 1')).toMatch(/^ok/)
+    expect(stage.requests).toEqual([])
+    expect(one.child.exitCode).toBe(null)
+  })
+
+  test('on a plan with one connection, and another journal: no second one is opened', async ({ onTestFinished }) => {
+    const plan = { requestsPerMinute: 100, connections: 1, messagesPerSecond: 50 }
+    const stage = await openStage({ config: { service: { plan, units: {} } } }, onTestFinished)
+    const one = stage.run()
+    await until('its start', () => /"msg":"running"/.test(one.stderr))
+    expect((await doctor(stage)).of('key')).toMatch(/^warn: not tried: the plan has one connection/)
+    stage.configure({ service: { plan }, journal: { path: join(stage.folder, 'other.db') } })
+    const visit = await doctor(stage)
+    expect(visit.of('process')).toMatch(new RegExp(`^warn: process ${one.pid}, .* has the key or the journal`))
+    expect(visit.of('key')).toMatch(/^warn: not tried: the plan has one connection/)
+    expect(stage.requests).toEqual([])
+  })
+})
