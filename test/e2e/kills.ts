@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { type Random, seededRandom } from '../../src/core/random.ts'
+import type { Failpoint } from '../../src/runtime/failpoint.ts'
+import type { FaultKind } from '../../src/sandbox/faults.ts'
+import { discrepancies, isSettled } from './books.ts'
+import { kill, type Sluice } from './process.ts'
+import { openVenue, replayComplaints, type Venue } from './venue.ts'
+
+export interface KillOptions {
+  /** Processes that are killed. */
+  readonly count: number
+  readonly seed: number
+  /** Journals that are worked on at a time. */
+  readonly together: number
+  readonly say: (line: string) => void
+}
+
+/** On one journal, before what is left of it is settled. */
+const KILLS_A_JOURNAL = 5
+const FAILPOINTS: readonly Failpoint[] = [
+  ...(['accepted', 'armed', 'before-execute', 'after-execute', 'before-report', 'after-report'] as const),
+]
+const MOST_PASSAGES = 8
+/** A failpoint that has not been reached by then is not going to be. */
+const UNREACHED_MS = 10_000
+const LATEST_MS = 6_000
+/** What goes wrong meanwhile, besides. */
+const FAULTS: readonly FaultKind[] = ['dropBefore', 'dropAfter', 'reverted', 'rateLimit', 'fork']
+const FAULT_CHANCE = 0.3
+
+/** Kills processes that trade, at every failpoint in turn and at random times between, and lets others go on from what they left. After each
+ *  the journal has to be whole, to repeat its decisions, and to be the chain's, to the lamport; the complaints, none at best. */
+export async function killMany({ count, seed, together, say }: KillOptions): Promise<string[]> {
+  const firsts = Array.from({ length: Math.ceil(count / KILLS_A_JOURNAL) }, (_, index) => index * KILLS_A_JOURNAL)
+  const complaints: string[] = []
+  const work = async (): Promise<void> => {
+    for (let first = firsts.shift(); first !== undefined; first = firsts.shift()) {
+      const closing: (() => Promise<void>)[] = []
+      try {
+        const kills = Math.min(KILLS_A_JOURNAL, count - first)
+        const found = await killsOfOne(kills, first, seed, say, (close) => closing.push(close))
+        complaints.push(...found.map((text) => `from kill ${first as number} on: ${text}`))
+      } finally {
+        for (const close of closing) await close()
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: together }, work))
+  return complaints
+}
+
+async function killsOfOne(
+  kills: number,
+  first: number,
+  seed: number,
+  say: KillOptions['say'],
+  atEnd: Parameters<typeof openVenue>[1],
+): Promise<string[]> {
+  const random = seededRandom(seed * 1_000_003 + first)
+  const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
+  const venue = await openVenue(
+    { bots, speed: 10, slotMs: 40, seed: seed + first, config: { service: { lateSeconds: 1 } } },
+    atEnd,
+  )
+  const complaints: string[] = []
+  for (let number = first; number < first + kills; number++) {
+    const fault = random.next() < FAULT_CHANCE ? FAULTS[random.integer(FAULTS.length)] : undefined
+    if (fault !== undefined) venue.sandbox.faults.set({ kind: fault, ...(fault === 'fork' && { slots: 20 }) })
+    const how = await (number % 2 === 0 ? atFailpoint(venue, random, number / 2) : atRandom(venue, random))
+    const found = complaintsOf(venue, await verified(venue))
+    say(
+      `kill ${number + 1}: ${how}${fault === undefined ? '' : `, ${fault}`}; ${stateOf(venue)}; ${found.length} complaints`,
+    )
+    complaints.push(...found.map((text) => `after ${how}: ${text}`))
+  }
+  const last = venue.run()
+  const settled = await venue.settled()
+  last.child.kill('SIGINT')
+  if ((await last.ended) !== 0)
+    complaints.push(`the last process ended with ${last.child.exitCode}: ${last.stderr.slice(-500)}`)
+  if (!isSettled(settled)) complaints.push('something was left open')
+  complaints.push(...complaintsOf(venue, await venue.complaints()))
+  say(`from kill ${first + 1} on, settled: ${stateOf(venue)}; ${complaints.length} complaints`)
+  return complaints
+}
+
+async function atFailpoint(venue: Venue, random: Random, turn: number): Promise<string> {
+  const step = FAILPOINTS[turn % FAILPOINTS.length] as Failpoint
+  const setting = `${step}:${1 + random.integer(MOST_PASSAGES)}`
+  const one = venue.run({ SLUICE_FAILPOINT: setting })
+  const isReached = await endsWithin(one, UNREACHED_MS)
+  if (!isReached) await kill(one)
+  return isReached ? setting : `${setting}, not reached in ${UNREACHED_MS / 1_000} s`
+}
+
+async function atRandom(venue: Venue, random: Random): Promise<string> {
+  const one = venue.run()
+  const ms = random.integer(LATEST_MS)
+  await endsWithin(one, ms)
+  await kill(one)
+  return `${ms} ms`
+}
+
+async function endsWithin(one: Sluice, ms: number): Promise<boolean> {
+  const late = Promise.withResolvers<boolean>()
+  const timer = setTimeout(() => late.resolve(false), ms)
+  const ended = await Promise.race([one.ended.then(() => true), late.promise])
+  clearTimeout(timer)
+  return ended
+}
+
+/** What the journal says of itself: nothing, where the process was killed before it had made one. */
+async function verified({ journal, books, chain }: Venue): Promise<string[]> {
+  if (!isMade(journal)) return []
+  const read = books()
+  if (read.segments.length === 0) return []
+  return [...discrepancies(read, chain()), ...(await replayComplaints(journal, read.segments.length))]
+}
+
+function isMade(journal: string): boolean {
+  if (!existsSync(journal)) return false
+  const db = new Database(journal, { readonly: true })
+  try {
+    return db.prepare('SELECT count(*) FROM sqlite_master').pluck().get() !== 0
+  } finally {
+    db.close()
+  }
+}
+
+function complaintsOf({ journal, books, requests, sandbox }: Venue, others: readonly string[]): string[] {
+  if (!isMade(journal)) return []
+  const { attempts } = books()
+  const db = new Database(journal, { readonly: true })
+  const check = db.pragma('integrity_check', { simple: true })
+  db.close()
+  return [
+    ...others,
+    ...(check === 'ok' ? [] : [`the journal is damaged: ${check}`]),
+    ...(requests.length > attempts.length ? [`${requests.length} requests for ${attempts.length} attempts`] : []),
+    ...(sandbox.ledger.transactionCount > requests.length ? ['more executions than requests'] : []),
+  ]
+}
+
+function stateOf({ journal, books }: Venue): string {
+  if (!isMade(journal)) return 'no journal yet'
+  const { segments, orders, fills } = books()
+  return `${segments.length} starts, ${orders.length} orders, ${fills.length} fills`
+}
