@@ -84,9 +84,19 @@ describe('a block being written', () => {
     expect(texts.length).toBe(fitted)
     expect(texts.texts.trader(fitted - 1)).toBe(long)
     const token = new LiveBlock(['a'], 4)
-    const endless = { ...details, name: 'x'.repeat(100_000) }
-    expect(token.append(1, 1, RowKind.newToken, 0, numbers, '', '', endless)).toBe(false)
+    expect(token.append(1, 1, RowKind.newToken, 0, numbers, '', '', { ...details, name: 'x'.repeat(100_000) })).toBe(
+      false,
+    )
     expect(token.length).toBe(0)
+    const roomy = new LiveBlock(['a'], 1_000)
+    expect(roomy.append(1, 1, RowKind.newToken, 0, numbers, '', '', { ...details, name: 'x'.repeat(65_537) })).toBe(
+      false,
+    )
+    expect(roomy.append(1, 1, RowKind.newToken, 0, numbers, '', '', { ...details, name: '\0€'.repeat(9_000) })).toBe(
+      true,
+    )
+    expect(roomy.texts.details(0).name).toBe('\0€'.repeat(9_000))
+    expect(roomy.texts.details(0).metadata).toEqual(details.metadata)
   })
 
   it('keeps what a stranger wrote of a new token', () => {

@@ -43,7 +43,7 @@ export class Decoder {
       if (why === '' && this.row.kind !== RowKind.newToken) return ROW
       if (why !== '' && why !== 'unknown type') return misfit(why)
     }
-    return this.#parse(data.subarray(start, end))
+    return this.#parse(data, start, end)
   }
 
   /** Fields of the last row that the document does not have: drift, not an error. */
@@ -51,10 +51,10 @@ export class Decoder {
     return this.#frame.unknownFields
   }
 
-  #parse(data: Uint8Array): Decoded {
+  #parse(data: Uint8Array, start: number, end: number): Decoded {
     let value: unknown
     try {
-      value = JSON.parse(decoder.decode(data))
+      value = JSON.parse(textOf(data, start, end))
     } catch {
       return misfit('not JSON')
     }
@@ -67,6 +67,13 @@ export class Decoder {
     const why = this.row.read(this.#frame)
     return why === '' ? ROW : misfit(why)
   }
+}
+
+/** A Buffer reads a range without a view of it, and puts U+FFFD where the UTF-8 is wrong; only then it matters which it was. */
+function textOf(data: Uint8Array, start: number, end: number): string {
+  if (!(data instanceof Buffer)) return decoder.decode(data.subarray(start, end))
+  const text = data.toString('utf8', start, end)
+  return text.includes('\ufffd') ? decoder.decode(data.subarray(start, end)) : text
 }
 
 function controlOf(type: string, record: Readonly<Record<string, unknown>>): Decoded {

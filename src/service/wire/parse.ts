@@ -14,9 +14,10 @@ const PLACES = new Map<string, { readonly isText: boolean; readonly index: numbe
   ...['symbol', 'name', 'metadata'].map((name) => [name, undefined] as const),
 ])
 
-const encoder = new TextEncoder()
 /** Texts of the record being read, one after the other. */
 const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
+/** The same bytes: a Buffer writes a text three times as fast as a TextEncoder. */
+const textBuffer = Buffer.from(texts.bytes.buffer)
 
 /** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any real one. */
 export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Frame): boolean {
@@ -34,7 +35,7 @@ export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Fram
     if (typeof value !== 'string' || !isText) continue
     if (value.length > LONGEST_TEXT) return false
     frame.starts[index] = at
-    at += encoder.encodeInto(value, texts.bytes.subarray(at)).written
+    at += textBuffer.write(value, at)
     frame.ends[index] = at
   }
   if (record.type === 'newToken') frame.details = detailsOf(record)
