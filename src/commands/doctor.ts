@@ -3,7 +3,7 @@ import { isPublicKey } from '../core/base58.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { solToLamports } from '../core/units.ts'
 import { confirm, refuseNobody, refuseRealMoney } from './confirm.ts'
-import { type Check, exitCodeOf, fail, ok } from './doctor/check.ts'
+import { type Check, exitCodeOf, fail, ok, warn } from './doctor/check.ts'
 import { examine } from './doctor/examine.ts'
 import type { Probed } from './doctor/live-probe.ts'
 import { proofTable, stepLine } from './doctor/probe-show.ts'
@@ -26,11 +26,7 @@ export async function run(files: string[], options: Options): Promise<number> {
   let probed: Probed | undefined
   if (sol !== undefined && exitCodeOf(checks) === ExitCode.done) {
     probed = await probe(config, { sol, mint, yes, print })
-    const { problem, steps } = probed
-    const check =
-      problem === ''
-        ? ok('probe', `${steps.length} orders, all of them final`)
-        : fail('probe', problem, 'sluice orders says what became of them')
+    const check = probeVerdict(probed)
     checks.push(check)
     show(check)
   }
@@ -85,6 +81,13 @@ async function probe(config: Config, { sol, mint, yes, print }: ProbeOptions): P
   } finally {
     interrupted.release()
   }
+}
+
+function probeVerdict({ problem, steps, proof }: Probed): Check {
+  if (problem !== '') return fail('probe', problem, 'sluice orders says what became of them')
+  const done = `${steps.length} orders, all of them final`
+  if (proof.sellNumber !== null) return ok('probe', done)
+  return warn('probe', `${done}; what a sale's number counts is not proved`, 'nothing: parts are sold by percent')
 }
 
 function shown({ name, status, found, fix }: Check): object {

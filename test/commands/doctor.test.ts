@@ -214,7 +214,7 @@ describe('the chain', () => {
     ['one that does not answer', of(0, { unreachable: 'timeout' }), /^fail: env:RPC: timeout$/],
     ['one of another chain', of(0, { genesis: 'H' }), /^fail: .*that is not what the first RPC serves$/],
     ['one of no chain', of(0, { genesis: '' }), /^fail: .*does not say which chain/],
-    ['its methods', of(1), /^ok: one method answer, minContextSlot is kept$/],
+    ['its methods', of(1), /^ok: all 1 methods answer, minContextSlot is kept$/],
     [
       'one that is missing',
       of(1, { methods: [{ method: 'getBalance', problem: '-32601' }] }),

@@ -73,7 +73,7 @@ describe.concurrent('everything is as it should be', () => {
     expect(visit.of('portfolio')).toMatch(/names it.*is its balance in SOL/)
     expect(visit.of('token info')).toMatch(/names it/)
     expect(visit.of('requests')).toBe('ok: 2 of 100 requests of the last minute are used')
-    expect(visit.of('rpc 1 methods')).toBe('ok: 8 methods answer, minContextSlot is kept')
+    expect(visit.of('rpc 1 methods')).toBe('ok: all 8 methods answer, minContextSlot is kept')
     expect(visit.of('wallet')).toMatch(/^ok: \w+: 20 SOL, no tokens$/)
     expect(visit.of('clock')).toMatch(/^ok: /)
     expect(venue.requests).toHaveLength(2)

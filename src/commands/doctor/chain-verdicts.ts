@@ -74,7 +74,7 @@ function methods({ name, methods: all, minContextSlot }: RpcFinding): Check {
       'use another provider: one that is behind could prove a landed order dead',
     )
   if (minContextSlot === null) return warn(`${name} methods`, 'minContextSlot could not be tried', 'ask again')
-  return ok(`${name} methods`, `${counted(all.length, 'method')} answer, minContextSlot is kept`)
+  return ok(`${name} methods`, `all ${all.length} methods answer, minContextSlot is kept`)
 }
 
 const BEHIND_SLOTS = 30

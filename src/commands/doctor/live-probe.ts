@@ -136,7 +136,7 @@ class Probe {
     const paid = fill.tradeLamports / 1e9 / wholeTokens(fill.tokens, fill.decimals)
     if (agrees(paid, before) || agrees(paid, this.#watch.priceOf(this.#mint))) this.#tradeAmount = 'sol'
     for (const written of ['tokens', 'base'] as const) {
-      if (this.#sellNumber === null && this.#held() > 0n) await this.#sellNumberAs(written, fill)
+      if (!this.#sales.includes('number') && this.#held() > 0n) await this.#sellNumberAs(written, fill)
     }
     if (this.#held() > 0n) await this.#sellPercent()
     if (this.#held() > 0n) await this.#sellAll()
@@ -171,7 +171,9 @@ class Probe {
     const size = order.attempt?.size
     const sold = tokensOf(order)
     if (size?.kind !== 'tokens' || sold === 0n) return
-    this.#sellNumber = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
+    const counts = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
+    // Two sales that contradict each other prove nothing.
+    this.#sellNumber = this.#sellNumber === null || this.#sellNumber === counts ? counts : null
     if (this.#sellNumber === (written === 'tokens' ? 'tokens' : 'baseUnits')) this.#sales.push('number')
   }
 

@@ -13,7 +13,9 @@ export default defineStrategy({
       const placed =
         name === 'buy'
           ? bot.buy(mint, { sol: sizeSol, reason: 'told to' })
-          : bot.sell(mint, { all: true, reason: 'told to' })
+          : name === 'half'
+            ? bot.sell(mint, { tokens: (bot.position(mint)?.tokens ?? 0) / 2, reason: 'told to' })
+            : bot.sell(mint, { all: true, reason: 'told to' })
       const { reservedSol } = bot.wallet()
       bot.note(mint, JSON.stringify({ answer: placed.ok ? placed.id : placed.code, reservedSol }))
     },

@@ -1,0 +1,231 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import type { ServiceProof } from '../../src/core/learned.ts'
+import type { Dialect } from '../../src/sandbox/dialect.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import { launch, type Sluice, sluice } from './process.ts'
+import { openStage, orderIn, type Stage, tell } from './stage.ts'
+import { until } from './until.ts'
+import type { VenueOptions } from './venue.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const PRINTS_EVERY_MS = 150
+
+interface Probed {
+  readonly code: number | null
+  readonly ok: boolean
+  readonly proved: ServiceProof | undefined
+  readonly probe: string
+  readonly stderr: string
+}
+
+/** A market in which strangers go on trading, and the units of which nobody has told. */
+async function openBusyStage(
+  options: Partial<VenueOptions>,
+  atEnd: Parameters<typeof openStage>[1],
+): Promise<{ stage: Stage; quiet: () => void }> {
+  const stage = await openStage({ config: { service: { units: {} } }, ...options }, atEnd)
+  const timer = setInterval(() => stage.prints(2), PRINTS_EVERY_MS)
+  const quiet = (): void => clearInterval(timer)
+  atEnd(async () => quiet())
+  return { stage, quiet }
+}
+
+const argsOf = ({ configFile }: Stage): string[] => [
+  'doctor',
+  configFile,
+  '--probe-live',
+  '0.003',
+  '--mint',
+  MINT,
+  '--yes',
+]
+
+async function ended(one: Sluice): Promise<Probed> {
+  const code = await one.ended
+  const { ok, checks, proved } = JSON.parse(one.stdout.trim().split('\n').at(-1) ?? '{}')
+  const probe = (checks as { name: string; status: string; found: string }[]).find(({ name }) => name === 'probe')
+  return {
+    code,
+    ok,
+    proved,
+    probe: probe === undefined ? 'none' : `${probe.status}: ${probe.found}`,
+    stderr: one.stderr,
+  }
+}
+
+const probeOf = (stage: Stage): Promise<Probed> => ended(launch([...argsOf(stage), '--json']))
+
+describe.concurrent('a probe proves on the chain what the document leaves open', () => {
+  test.for<[what: string, dialect: Partial<Dialect>, proved: Partial<ServiceProof>, orders: number]>([
+    ['whole tokens', {}, { sellNumber: 'tokens', signatureField: 'signature', quotedPerSol: 1 }, 4],
+    [
+      'base units',
+      { sellNumber: 'baseUnits', signatureField: 'txid', signatureNesting: 'data.transaction' },
+      { sellNumber: 'baseUnits', signatureField: 'data.transaction.txid' },
+      5,
+    ],
+    [
+      'base units, slippage by the chain; a price in dollars',
+      { sellNumber: 'baseUnits', slippage: 'chain', tradePrice: 'usd', updatePrice: 'usd' },
+      { sellNumber: 'baseUnits', quotedPerSol: 150 },
+      5,
+    ],
+    [
+      'whole tokens, odd refusals, a buy of so many tokens, accounts that are closed',
+      { errorStatus: 'ok', errorBody: 'list', buyExact: 'out', closesAccount: 'yes', signatureField: 'hash' },
+      { sellNumber: 'tokens', signatureField: 'hash', rentLamports: 0 },
+      4,
+    ],
+    ['a fee, twice the frames', { serviceFeeBps: 100, overlap: 'twice', extras: 'both' }, { sellNumber: 'tokens' }, 4],
+  ])('%s', async ([, dialect, expected, orders], { onTestFinished }) => {
+    const { stage, quiet } = await openBusyStage({ dialect }, onTestFinished)
+    const { code, ok, proved, probe, stderr } = await probeOf(stage)
+    expect({ code, ok, stderr }).toEqual({ code: 0, ok: true, stderr: '' })
+    expect(probe).toBe(`ok: ${orders} orders, all of them final`)
+    expect(proved).toMatchObject({ tradeAmount: 'sol', sales: ['number', 'percent', 'all'], ...expected })
+    for (const ms of Object.values(proved?.latencyMs ?? {})) expect(ms).toBeGreaterThan(0)
+    const { fills, orders: booked } = stage.books()
+    expect(booked).toHaveLength(orders)
+    expect(fills.every(({ bot, final }) => bot === 'doctor' && final)).toBe(true)
+    const change = fills.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
+    expect(-change).toBe((proved?.lossLamports ?? 0) + (proved?.feeLamports ?? 0) + (proved?.rentLamports ?? 0))
+    quiet()
+    expect(await stage.complaints()).toEqual([])
+  })
+
+  test.for<[Dialect['sellNumber'], Partial<ServiceProof>, says: RegExp]>([
+    ['baseUnits', { sellNumber: 'baseUnits', sales: ['number', 'percent', 'all'] }, /^ok: 5 orders/],
+    ['tokens', { sellNumber: null, sales: ['percent', 'all'] }, /^warn: 5 orders, .* number counts is not proved$/],
+  ])('%s, and the first number is refused', async ([sellNumber, expected, says], { onTestFinished }) => {
+    const { stage, quiet } = await openBusyStage({ dialect: { sellNumber } }, onTestFinished)
+    stage.sandbox.faults.set({ kind: 'serverError', status: 400, target: '/trade/sell' })
+    const { code, proved, probe } = await probeOf(stage)
+    expect(code).toBe(0)
+    expect(proved).toMatchObject(expected)
+    expect(probe).toMatch(says)
+    quiet()
+    expect(await stage.complaints()).toEqual([])
+  })
+
+  test('a later run sells by the number, and trusts the feed from its first prints', async ({ onTestFinished }) => {
+    const { stage, quiet } = await openBusyStage({ dialect: { sellNumber: 'baseUnits' } }, onTestFinished)
+    expect((await probeOf(stage)).code).toBe(0)
+    quiet()
+    const running = await stage.go() // three prints, where a unit takes twenty to be proved
+    const send = running.handle
+    const { answer: buy } = await tell(send, stage, 'buy')
+    await orderIn(stage, buy, ({ state }) => state === 'filled')
+    const { answer: half } = await tell(send, stage, 'half')
+    await orderIn(stage, half, ({ state }) => state === 'filled')
+    const { attempts, fills } = stage.books()
+    const asked = attempts.find(({ orderId }) => orderId === half)?.size
+    expect(asked).toMatchObject({ kind: 'tokens', tokens: fills.find(({ orderId }) => orderId === half)?.tokens })
+    await tell(send, stage, 'sell')
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+    stage.configure({ service: { units: { sell: 'tokens' } } })
+    const { stdout } = await sluice(['doctor', stage.configFile, '--json'])
+    expect(stdout).toContain('service.units.sell is not what a probe has proved: base units')
+  })
+})
+
+describe.concurrent('a probe in trouble', () => {
+  test.for(['/trade/buy', '/trade/sell'])(
+    'the answer of %s is lost: it is found on the chain',
+    async (target, { onTestFinished }) => {
+      const { stage, quiet } = await openBusyStage({}, onTestFinished)
+      stage.sandbox.faults.set({ kind: 'dropAfter', target })
+      const { code, proved } = await probeOf(stage)
+      expect(code).toBe(0)
+      expect(proved).toMatchObject({ sellNumber: 'tokens', sales: ['number', 'percent', 'all'] })
+      quiet()
+      expect(await stage.complaints()).toEqual([])
+    },
+  )
+
+  test('Ctrl-C while an answer is out: what is held is in the journal, and a later run goes on', async ({
+    onTestFinished,
+  }) => {
+    const { stage, quiet } = await openBusyStage({}, onTestFinished)
+    stage.sandbox.faults.set({ kind: 'delay', ms: 1_500, target: '/trade/buy' })
+    const one = launch([...argsOf(stage), '--json'])
+    await until('the buy', () => stage.requests.includes('POST /api/trade/buy'))
+    one.child.kill('SIGINT')
+    const { code, probe } = await ended(one)
+    expect(code).toBe(1)
+    expect(probe).toMatch(/^fail: interrupted/)
+    expect(stage.books().orders).toHaveLength(1)
+    const next = stage.run()
+    await stage.settled()
+    expect((await sluice(['flatten', '--journal', stage.journal])).stdout).toMatch(/selling 1 position/)
+    await until('the sale', () => stage.books().fills.some(({ side, final }) => side === 'sell' && final))
+    await stage.settled()
+    next.child.kill('SIGINT')
+    expect(await next.ended).toBe(0)
+    quiet()
+    expect(await stage.complaints()).toEqual([])
+  })
+
+  test('the wallet holds the token already: nothing is bought', async ({ onTestFinished }) => {
+    const { stage } = await openBusyStage({}, onTestFinished)
+    const running = await stage.go()
+    await until('a unit', () => running.world.priceOf(MINT) !== undefined)
+    const bought = await until('a buy', async () => {
+      const { answer } = await tell(running.handle, stage, 'buy')
+      return answer.startsWith('o') && answer
+    })
+    await orderIn(stage, bought, ({ state }) => state === 'filled')
+    await stage.settled()
+    await running.stop()
+    const { code, probe } = await probeOf(stage)
+    expect(code).toBe(1)
+    expect(probe).toMatch(/^fail: the wallet holds this token already/)
+    expect(stage.books().orders).toHaveLength(1)
+  })
+
+  test.for<[what: string, args: (stage: Stage) => string[], code: number, says: RegExp]>([
+    ['nobody to ask', (stage) => argsOf(stage).slice(0, -1), 4, /has to be confirmed by a person, or by --yes/],
+    ['no mint', ({ configFile }) => ['doctor', configFile, '--probe-live', '0.003', '--yes'], 2, /needs --mint/],
+    [
+      'no mint that is one',
+      ({ configFile }) => ['doctor', configFile, '--mint', 'nonsense'],
+      2,
+      /--mint needs a base58 key/,
+    ],
+    [
+      'a service off loopback',
+      (stage) => {
+        const { folder } = stage
+        const far = join(folder, 'far.yaml')
+        const service = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
+        const chain = { rpc: [{ url: `file:${join(folder, 'rpc')}` }] }
+        const wallet = { publicKey: stage.sandbox.wallet }
+        writeFileSync(
+          far,
+          JSON.stringify({ service: { ...service, apiKey: `file:${join(folder, 'key')}` }, chain, wallet }),
+        )
+        return ['doctor', far, '--probe-live', '0.003', '--mint', MINT, '--yes']
+      },
+      4,
+      /--probe-live works on loopback only so far/,
+    ],
+  ])('%s', async ([, args, code, says], { onTestFinished }) => {
+    const { stage, quiet } = await openBusyStage({}, onTestFinished)
+    quiet()
+    const result = await sluice(args(stage))
+    expect(result).toMatchObject({ code, stdout: '' })
+    expect(result.stderr).toMatch(says)
+    expect(stage.requests).toEqual([])
+  })
+
+  test('a check fails: nothing is bought', async ({ onTestFinished }) => {
+    const { stage } = await openBusyStage({ fundSol: 0 }, onTestFinished)
+    const { code, probe } = await probeOf(stage)
+    expect({ code, probe }).toEqual({ code: 1, probe: 'none' })
+    expect(stage.requests).not.toContain('POST /api/trade/buy')
+  })
+})
