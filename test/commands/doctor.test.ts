@@ -48,7 +48,7 @@ const GIB = 2 ** 30
 
 describe('this machine', () => {
   const journal: JournalFinding = {
-    ...{ path: 'a.db', exists: true, damage: '', holder: '', freeBytes: GIB },
+    ...{ path: 'a.db', exists: true, isOlder: false, damage: '', holder: '', freeBytes: GIB },
     ...{ endedInOrder: true, ordersOpen: 0, undecided: 0 },
   }
   const config = { files: ['a.yaml'], bots: 2, live: 1, warnings: [] }
@@ -84,6 +84,7 @@ describe('this machine', () => {
     ['one that is in use', journalVerdict({ ...journal, holder: 'process 7' }), /^ok: a\.db: in use by process 7/],
     ['one that a crash left', journalVerdict({ ...journal, endedInOrder: false }), /^warn: .*did not end in order/],
     ['one that is damaged', journalVerdict({ ...journal, damage: 'a.db is corrupt' }), /^fail: a\.db is corrupt$/],
+    ['an older one', journalVerdict({ ...journal, isOlder: true, damage: 'why' }), /^warn: a\.db: of an older Sluice$/],
     ['room', diskVerdict(journal), /^ok: 1\.0 GiB free/],
     ['little room', diskVerdict({ ...journal, freeBytes: 0.3 * GIB }), /^warn/],
     ['no room', diskVerdict({ ...journal, freeBytes: 0.1 * GIB }), /^fail/],

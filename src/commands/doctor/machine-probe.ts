@@ -63,10 +63,13 @@ export interface JournalLook {
 
 export function lookAtJournal(path: string): JournalLook {
   const exists = existsSync(path)
-  const base = { path, exists, damage: '', holder: '', endedInOrder: true, ordersOpen: 0, undecided: 0 }
+  const base = { path, exists, isOlder: false, damage: '', holder: '', endedInOrder: true, ordersOpen: 0, undecided: 0 }
   const read = exists ? readJournal(path) : undefined
   if (typeof read === 'string')
-    return { finding: { ...base, freeBytes: freeFor(path), damage: read }, past: undefined, writer: undefined }
+    return {
+      finding: { ...base, freeBytes: freeFor(path), damage: read, isOlder: /by an older Sluice/.test(read) },
+      ...{ past: undefined, writer: undefined },
+    }
   const writer = openWriter(path)
   const past = read ?? readJournal(path)
   const known = typeof past === 'object' ? past : undefined

@@ -66,6 +66,8 @@ export function filesVerdict(files: readonly FileFinding[]): Check {
 export interface JournalFinding {
   readonly path: string
   readonly exists: boolean
+  /** Of an older version: a run brings it up to date, a look leaves it as it is. */
+  readonly isOlder: boolean
   /** Why it cannot be read, or what is damaged; '' where nothing is. */
   readonly damage: string
   /** The process that has it; '' where none has. */
@@ -81,7 +83,8 @@ const TAPE_BYTES = 512 * 2 ** 20
 const ENTRY_BYTES = 128 * 2 ** 20
 
 export function journalVerdict(journal: JournalFinding): Check {
-  const { path, exists, damage, holder, endedInOrder, ordersOpen, undecided } = journal
+  const { path, exists, isOlder, damage, holder, endedInOrder, ordersOpen, undecided } = journal
+  if (isOlder) return warn('journal', `${path}: of an older Sluice`, 'nothing: the next run brings it up to date')
   if (damage !== '') return fail('journal', damage, 'restore it from a copy, or name another journal.path')
   if (holder !== '') return ok('journal', `${path}: in use by ${holder}; it is read beside it`)
   if (!exists) return ok('journal', `${path}: new, made now, with nothing in it yet`)
