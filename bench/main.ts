@@ -11,6 +11,7 @@ import { benchJournal } from './journal.ts'
 import { benchLoop } from './loop.ts'
 import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
+import { benchSettling } from './settling.ts'
 import { benchStart } from './start.ts'
 
 const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
@@ -19,6 +20,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   decision: benchDecision,
   post: benchPost,
   exit: benchExit,
+  settling: benchSettling,
   loop: benchLoop,
   engine: benchEngine,
   start: benchStart,

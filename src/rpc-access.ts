@@ -1,8 +1,8 @@
-import { openRpcs, type Rpcs } from './chain/rpc.ts'
+import { openRpcs, type RpcCall, type Rpcs } from './chain/rpc.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Clock, Http } from './core/ports.ts'
-import { IoPriority, IoQueue } from './runtime/io-queue.ts'
-import { RpcPacer } from './runtime/pacing.ts'
+import { IoQueue } from './runtime/io-queue.ts'
+import { Pace, RpcPacer } from './runtime/pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
 
 /** Calls to the chain that are under way at once. */
@@ -23,7 +23,10 @@ export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock:
     http,
     clock,
     urls: providers.map(({ url }) => url),
-    pace: (url, method, call) => io.run(priorityOf(method), () => (pacers.get(url) as RpcPacer).run(url, method, call)),
+    pace: (url, call, run) => {
+      const pace = paceOf(call)
+      return (pacers.get(url) as RpcPacer).run(url, call.method, () => io.run(pace, run), pace)
+    },
   })
 }
 
@@ -71,8 +74,10 @@ export async function genesisOf(
   return { genesis, answers: found.length }
 }
 
-function priorityOf(method: string): IoPriority {
-  if (method === 'sendTransaction') return IoPriority.send
-  if (method === 'getSignatureStatuses') return IoPriority.status
-  return method === 'getTransaction' ? IoPriority.fill : IoPriority.audit
+/** A provisional fill moves a position and its exits; that it is final only completes the books. */
+function paceOf({ method, params }: RpcCall): Pace {
+  if (method === 'sendTransaction') return Pace.first
+  if (method === 'getSignatureStatuses') return Pace.status
+  if (method !== 'getTransaction') return Pace.audit
+  return (params[1] as { commitment?: string } | undefined)?.commitment === 'confirmed' ? Pace.fill : Pace.history
 }

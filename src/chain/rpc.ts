@@ -7,7 +7,7 @@ export interface RpcParts {
   /** In the order of preference. Secrets: providers put keys into them, so none ever stands in a message. */
   readonly urls: readonly string[]
   /** Runs a call in its turn within the budget of its provider. */
-  readonly pace: <T>(url: string, method: string, call: () => Promise<T>) => Promise<T>
+  readonly pace: <T>(url: string, call: RpcCall, run: () => Promise<T>) => Promise<T>
   /** Of one try, from when its turn has come; default 10,000 ms. */
   readonly timeoutMs?: number
 }
@@ -71,7 +71,7 @@ function rpcOver(providers: readonly Provider[], ids: { next: number }): Rpc {
   }
 }
 
-interface Call {
+export interface RpcCall {
   readonly method: string
   readonly params: readonly unknown[]
   readonly id: number
@@ -104,7 +104,7 @@ class Provider {
   }
 
   /** The answer, or why another provider should be asked. */
-  async ask(call: Call): Promise<RpcResult | string> {
+  async ask(call: RpcCall): Promise<RpcResult | string> {
     if (this.#genesis !== '' && this.#served === '') {
       const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
       if (typeof answer === 'string') return answer
@@ -114,10 +114,10 @@ class Provider {
     return { ok: false, code: RPC_OTHER_CLUSTER, message: `${this.name} serves another chain` }
   }
 
-  async #ask({ method, params, id }: Call): Promise<RpcResult | string> {
-    const { pace } = this.#parts
+  async #ask(call: RpcCall): Promise<RpcResult | string> {
+    const { method, params, id } = call
     const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
-    const result = await pace(this.#url, method, () => this.#post(body))
+    const result = await this.#parts.pace(this.#url, call, () => this.#post(body))
     if (result.kind !== 'answered') return this.#fail(result.reason === '' ? result.kind : 'no answer')
     if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))
     const answer = readAnswer(result.body, id)

@@ -1,7 +1,7 @@
 import Bottleneck from 'bottleneck'
 
-/** Bottleneck's scale: what is smaller goes first. */
-export const Pace = { first: 0, soon: 3, normal: 5, late: 9 } as const
+/** What goes first where not everything can go at once: Bottleneck's scale, on which what is smaller goes first. */
+export const Pace = { first: 0, status: 2, fill: 3, normal: 5, audit: 6, history: 8 } as const
 export type Pace = (typeof Pace)[keyof typeof Pace]
 
 // One at a time: without that, Bottleneck gives every job its time at once, and a priority comes too late.

@@ -35,9 +35,9 @@ const parts = (urls = [FIRST, SECOND]): Parameters<typeof openRpc>[0] => ({
   },
   clock,
   urls,
-  pace: (url, method, call) => {
+  pace: (url, { method }, run) => {
     paced.push(`${url === FIRST ? 1 : 2} ${method}`)
-    return call()
+    return run()
   },
 })
 const open = (urls?: string[]) => openRpc(parts(urls))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { IoPriority, IoQueue } from '../../src/runtime/io-queue.ts'
+import { IoQueue } from '../../src/runtime/io-queue.ts'
 import { MessagePacer, Pace, RpcPacer } from '../../src/runtime/pacing.ts'
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
@@ -61,13 +61,13 @@ test('providers do not wait for each other', async () => {
   expect(done.map(([, at]) => at)).toEqual([0, 0])
 })
 
-test('I/O: as much at once as allowed, exits and sends before the rest', async () => {
+test('I/O: as much at once as allowed, sends before the rest', async () => {
   const { done, note } = notes()
   const queue = new IoQueue(1)
-  const busy = queue.run(IoPriority.history, note('under way'))
-  for (const kind of ['history', 'audit', 'fill', 'status', 'send', 'exit'] as const)
-    void queue.run(IoPriority[kind], note(kind))
+  const busy = queue.run(Pace.history, note('under way'))
+  for (const kind of ['history', 'audit', 'normal', 'fill', 'status', 'first'] as const)
+    void queue.run(Pace[kind], note(kind))
   await busy
   await queue.idle()
-  expect(done.map(([name]) => name)).toEqual(['under way', 'exit', 'send', 'status', 'fill', 'audit', 'history'])
+  expect(done.map(([name]) => name)).toEqual(['under way', 'first', 'status', 'fill', 'normal', 'audit', 'history'])
 })

@@ -69,7 +69,7 @@ async function openExecutor(rig: Rig) {
   closing.push(close)
   const { clock, genesisHash: genesis } = rig
   const wallet = new LiveWallet({
-    rpcs: openRpcs({ http, clock, urls: [rig.rpcUrl], pace: (_url, _method, call) => call() }),
+    rpcs: openRpcs({ http, clock, urls: [rig.rpcUrl], pace: (_url, _call, run) => run() }),
     ...{ clock, monotonicMs: () => clock.now(), boot: 'b', account: 'a', genesis, wallet: rig.wallet },
     ...{ lateMs: 120_000, secondOpinionLamports: 1e9, past: { cursor: undefined, transactions: [], watches: [] } },
     ...{ booked: () => new Map(), write: () => {}, late: () => expect.fail('late') },
