@@ -49,6 +49,9 @@ function admitProbe(config: Config, mint: string, yes: boolean): void {
   refuseNobody('--probe-live', yes)
 }
 
+/** To the beginning of the line, and nothing on it. */
+const NO_LINE = '\r\u001b[K'
+
 interface ProbeOptions {
   readonly sol: number
   readonly mint: string
@@ -60,14 +63,18 @@ async function probe(config: Config, { sol, mint, yes, print }: ProbeOptions): P
   if (config.service.kind === 'remote')
     await confirm('--probe-live', `Buy ${mint} for ${sol} SOL, and sell it again?`, yes)
   const onTerminal = process.stderr.isTTY === true
+  // One line that goes again before anything else is said.
   const say = (text: string): void => {
-    if (onTerminal) process.stderr.write(`  ... ${text}\n`)
+    if (onTerminal) process.stderr.write(NO_LINE + (text === '' ? '' : `  ... ${text}`))
   }
   const { probeLive } = await import('./doctor/live-probe.ts')
   const interrupted = untilInterrupted()
   try {
     print('')
-    const show = (step: Probed['steps'][number]): void => print(stepLine(step))
+    const show = (step: Probed['steps'][number]): void => {
+      say('')
+      print(stepLine(step))
+    }
     const probed = await probeLive({
       config,
       lamports: solToLamports(sol),
@@ -76,6 +83,7 @@ async function probe(config: Config, { sol, mint, yes, print }: ProbeOptions): P
       say,
       interrupted: interrupted.promise,
     })
+    say('')
     print(`\n${proofTable(probed)}\n`)
     return probed
   } finally {

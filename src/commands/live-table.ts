@@ -76,7 +76,7 @@ function positionLines({ tally, world }: RunningBots, now: number): string[] {
     return [
       position.mint.slice(0, 8),
       position.bot,
-      formatSol(position.costLamports),
+      solText(position.costLamports),
       value === undefined ? dim(position.tokens === 0n ? '-' : 'no price') : value.toFixed(4),
       change === undefined ? '' : colored(change, `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
       duration(now - position.openedAt),
@@ -97,7 +97,7 @@ function fillLines({ tally }: RunningBots): string[] {
       fill.bot,
       fill.side === 'buy' ? styleText('cyan', 'bought') : styleText('magenta', 'sold'),
       fill.mint.slice(0, 8),
-      formatSol(fill.tradeLamports),
+      solText(fill.tradeLamports),
       fill.final ? 'final' : dim('confirmed'),
       dim(fill.signature.slice(0, 16)),
     ])
@@ -142,8 +142,13 @@ function cut(line: string, columns: number): string {
   return `${kept}\u001b[0m…`
 }
 
+/** As exact as somebody who watches wants it; `sluice fills` has every lamport. */
+function solText(lamports: number): string {
+  return lamportsToSol(lamports).toFixed(4)
+}
+
 function signed(lamports: number): string {
-  const text = `${lamports > 0 ? '+' : ''}${lamportsToSol(lamports).toFixed(4)}`
+  const text = `${lamports > 0 ? '+' : ''}${solText(lamports)}`
   return lamports === 0 ? dim('0') : colored(lamports, text)
 }
 

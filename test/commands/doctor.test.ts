@@ -57,7 +57,7 @@ describe('this machine', () => {
     ['Node', nodeVerdict('24.21.0'), /^ok: 24\.21\.0$/],
     ['the oldest Node', nodeVerdict('22.18.0'), /^ok/],
     ['a Node too old', nodeVerdict('22.17.9'), /^fail/],
-    ['a configuration', configVerdict(config), /^ok: a\.yaml: 2 bots, one of them live$/],
+    ['a configuration', configVerdict(config), /^ok: a\.yaml: 2 bots, 1 live$/],
     ['one with warnings', configVerdict({ ...config, warnings: ['odd'] }), /^warn: .*; odd$/],
     ['no secrets', secretsVerdict([]), /^ok: none needed$/],
     ['secrets', secretsVerdict([{ name: 'key', source: 'env:KEY', problem: '' }]), /^ok: key from env:KEY$/],
@@ -67,7 +67,11 @@ describe('this machine', () => {
       /^fail: key: not set/,
     ],
     ['no journal yet', filesVerdict([]), /^ok: no journal yet$/],
-    ['files', filesVerdict([{ path: 'a.db', mode: 0o100600, forbidden: 0o077 }]), /^ok: yours alone: a\.db 0600$/],
+    [
+      'files',
+      filesVerdict([{ path: 'a.db', mode: 0o100600, forbidden: 0o077 }]),
+      /^ok: one path of the journal, nobody else gets at them$/,
+    ],
     ['a folder that is shown', filesVerdict([{ path: 'data', mode: 0o40755, forbidden: 0o022 }]), /^ok/],
     [
       'a file that is shown',
@@ -154,7 +158,7 @@ describe('the service', () => {
     [
       'units',
       unitsVerdict({ amount: 'seen', quotedPerSol: 1, prints: 20 }),
-      /^ok: .*\(the price keeps to it over 20 prints\); price too$/,
+      /^ok: .*SOL a token, by 20 prints; price too$/,
     ],
     [
       'dollars',
@@ -164,7 +168,7 @@ describe('the service', () => {
     [
       'units by hand',
       unitsVerdict({ amount: 'configured', quotedPerSol: Number.NaN, prints: 0 }),
-      /^ok: .*tradeAmount\)$/,
+      /^ok: .*SOL a token, by service\.units\.tradeAmount$/,
     ],
     ['no units', unitsVerdict({ amount: 'open', quotedPerSol: Number.NaN, prints: 3 }), /^warn: .*nothing is bought$/],
     [

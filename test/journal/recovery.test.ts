@@ -228,3 +228,17 @@ test('its cost follows what is open, not what is behind it', async () => {
   expect(least(() => reader.recover())).toBeLessThan(least(() => reader.orders()) / 4)
   reader.close()
 })
+
+test('what was learnt is the newest of each name', async () => {
+  const learned = (name: string, time: number, value: number): JournalRecord => {
+    return { kind: 'learned', learned: { about: ACCOUNT, name, time, value: { value } } }
+  }
+  const { learned: found } = await after((journal) => {
+    for (const record of [learned('proof', 1, 1), learned('portfolio', 2, 2), learned('proof', 3, 3)])
+      journal.write(record)
+  })
+  expect(found).toEqual([
+    { about: ACCOUNT, name: 'portfolio', time: 2, value: { value: 2 } },
+    { about: ACCOUNT, name: 'proof', time: 3, value: { value: 3 } },
+  ])
+})

@@ -66,7 +66,10 @@ export async function examine(config: Config, { show, mint }: ExamineOptions): P
       return checks
     }
     if (config.service.kind === 'sandbox' && running !== undefined) {
-      add(processCheck(running))
+      add(
+        processCheck(running),
+        warn('service', 'not asked: the sandbox is that of the process', 'stop it to have it tried'),
+      )
       return checks
     }
     service = await openService(config, live > 0)

@@ -11,6 +11,7 @@ import { agrees, isShare, sellNumberOf } from './probe-verdicts.ts'
 import { type ProbeOrder, ProbeWatch } from './probe-watch.ts'
 
 export interface Probed {
+  readonly mint: string
   readonly steps: readonly Step[]
   readonly proof: ServiceProof
   /** What stopped it, or is still open; '' where it went through. */
@@ -120,7 +121,7 @@ class Probe {
     const { chain } = this.#running.world
     if (chain !== undefined && this.#ids.length > 0)
       await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value: { ...proof } })
-    return { steps: this.#steps, proof, problem }
+    return { mint: this.#mint, steps: this.#steps, proof, problem }
   }
 
   async #trade(): Promise<void> {

@@ -20,7 +20,7 @@ export interface ConfigFinding {
 }
 
 export function configVerdict({ files, bots, live, warnings }: ConfigFinding): Check {
-  const what = `${files.join(', ')}: ${counted(bots, 'bot')}, ${live === 0 ? 'none' : live === 1 ? 'one' : live} of them live`
+  const what = `${files.join(', ')}: ${counted(bots, 'bot')}, ${live} live`
   const [first] = warnings
   if (first === undefined) return ok('config', what)
   return warn('config', `${what}; ${first}`, `sluice check ${files.join(' ')} says all of it`)
@@ -58,7 +58,13 @@ export function filesVerdict(files: readonly FileFinding[]): Check {
   const said = (list: readonly FileFinding[]): string => {
     return list.map(({ path, mode }) => `${path} ${(mode & 0o777).toString(8).padStart(4, '0')}`).join(', ')
   }
-  if (open.length === 0) return ok('files', files.length === 0 ? 'no journal yet' : `yours alone: ${said(files)}`)
+  if (open.length === 0)
+    return ok(
+      'files',
+      files.length === 0
+        ? 'no journal yet'
+        : `${counted(files.length, 'path')} of the journal, nobody else gets at them`,
+    )
   const fix = `chmod go= ${open.map(({ path }) => `'${path}'`).join(' ')}`
   return warn('files', `others can get at ${said(open)}`, fix)
 }
@@ -86,7 +92,7 @@ export function journalVerdict(journal: JournalFinding): Check {
   const { path, exists, isOlder, damage, holder, endedInOrder, ordersOpen, undecided } = journal
   if (isOlder) return warn('journal', `${path}: of an older Sluice`, 'nothing: the next run brings it up to date')
   if (damage !== '') return fail('journal', damage, 'restore it from a copy, or name another journal.path')
-  if (holder !== '') return ok('journal', `${path}: in use by ${holder}; it is read beside it`)
+  if (holder !== '') return ok('journal', `${path}: in use by ${holder}`)
   if (!exists) return ok('journal', `${path}: new, made now, with nothing in it yet`)
   const open = ordersOpen === 0 ? '' : `, ${counted(ordersOpen, 'order')} open, ${undecided} undecided`
   const whole = `${path}: whole, nobody holds it${open}`

@@ -5,7 +5,7 @@ import { seconds } from './check.ts'
 import type { Probed } from './live-probe.ts'
 import type { Step } from './probe-record.ts'
 
-const WIDTH = 27
+const WIDTH = 26
 
 /** One order of a probe on a line. */
 export function stepLine({ name, order, outcome, done }: Step): string {
@@ -13,8 +13,9 @@ export function stepLine({ name, order, outcome, done }: Step): string {
 }
 
 /** What was proved, a line each. */
-export function proofTable({ proof, steps }: Probed): string {
+export function proofTable({ mint, proof, steps }: Probed): string {
   const rows: [string, string][] = [
+    ['token', mint || 'none'],
     [
       'a sale is answered in',
       proof.signatureField === '' ? 'no signature was answered' : `field ${proof.signatureField}`,
@@ -23,17 +24,15 @@ export function proofTable({ proof, steps }: Probed): string {
     ['sold as it was meant', proof.sales.join(', ') || 'in no way'],
     ["the feed's amounts", proof.tradeAmount === null ? 'not proved' : 'SOL: our own buy agrees'],
     ["the feed's price", price(proof)],
-    [
-      'it cost',
-      `${formatSol(cost(proof))} SOL: fees ${formatSol(proof.feeLamports)}, rent ${formatSol(proof.rentLamports)}, the rest price and venue`,
-    ],
+    ['it cost', costs(proof)],
     ...steps.map(({ name, latencyMs }): [string, string] => [name, latencies(latencyMs)]),
   ]
-  return rows.map(([what, found]) => `  ${styleText('dim', what.padEnd(WIDTH + 6))} ${found}`).join('\n')
+  return rows.map(([what, found]) => `  ${styleText('dim', what.padEnd(WIDTH))} ${found}`).join('\n')
 }
 
-function cost({ feeLamports, rentLamports, lossLamports }: ServiceProof): number {
-  return feeLamports + rentLamports + lossLamports
+function costs({ feeLamports, rentLamports, lossLamports }: ServiceProof): string {
+  const all = formatSol(feeLamports + rentLamports + lossLamports)
+  return `${all} SOL, with fees of ${formatSol(feeLamports)} and rent of ${formatSol(rentLamports)}`
 }
 
 function sellNumber({ sellNumber }: ServiceProof): string {

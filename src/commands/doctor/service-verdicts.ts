@@ -99,7 +99,7 @@ export interface NeedFinding {
 export function needsVerdict(need: NeedFinding): Check {
   const { requestsPerMinute, sockets, connections, positions, keys, largestBuyLamports, maxBuyLamports } = need
   const held = positions === null ? 'positions without a bound' : counted(positions, 'position')
-  const said = `${counted(keys, 'key')} on ${sockets} of ${connections} connections; ${held} to sell at once, of ${requestsPerMinute} requests a minute`
+  const said = `${counted(keys, 'key')} on ${sockets} of ${connections} connections; ${held} to sell at once, ${requestsPerMinute} requests a minute`
   if (largestBuyLamports > maxBuyLamports)
     return warn(
       'needs',
@@ -165,11 +165,11 @@ export function unitsVerdict({ amount, quotedPerSol, prints }: UnitFinding): Che
       ? '; price too'
       : `; price is ${times} times that: another currency`
   const by = {
-    probed: 'proved by a probe on the chain',
-    seen: `the price keeps to it over ${counted(prints, 'print')}`,
-    configured: 'says service.units.tradeAmount',
+    probed: 'a probe on the chain',
+    seen: counted(prints, 'print'),
+    configured: 'service.units.tradeAmount',
   }
-  if (amount !== 'open') return ok('units', `amount / tokensTraded is SOL a token (${by[amount]})${quoted}`)
+  if (amount !== 'open') return ok('units', `amount / tokensTraded is SOL a token, by ${by[amount]}${quoted}`)
   return warn(
     'units',
     `amount / tokensTraded is not proved to be SOL a token by ${counted(prints, 'print')}${quoted}; until it is nothing is bought`,
