@@ -3,7 +3,7 @@ import type { RunningBots } from '../bot.ts'
 import { reservesAt, solFor } from '../core/curve.ts'
 import type { Position } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
-import { formatSol, lamportsToSol, wholeTokens } from '../core/units.ts'
+import { lamportsToSol, wholeTokens } from '../core/units.ts'
 
 const POSITIONS_SHOWN = 10
 const FILLS_SHOWN = 6
