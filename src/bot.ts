@@ -89,11 +89,16 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     // What the process before left. Opening also migrates and locks; reading is from a connection of its own.
     const { path, keepTapeDays } = config.journal
     const space = (state: string): void => log.warn({ state }, 'the disk that holds the journal runs short')
+    // It may run short before there is anybody to tell.
+    let isShort = false
+    let halt = (): void => {
+      isShort = true
+    }
     const opened = await startJournalThread(path, {
       keepTapeDays,
       onFailure: (error) => end(ExitCode.failed, `the journal cannot be written: ${error.message}`),
       onSpace: (state) => {
-        if (state === 'noEntries') post({ name: 'halt' })
+        if (state === 'noEntries') halt()
         if (state !== 'ample') space(state)
       },
     })
@@ -187,6 +192,8 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
     tally.restore(start.money.positions)
     world.restore(settings, start.money)
     const warmed = segment.begin(start, reader.blocks(mints, start.warm))
+    halt = () => post({ name: 'halt' })
+    if (isShort) halt()
     log.info({ rows: warmed, positions: start.money.positions.length, orders: start.money.orders.length }, 'recovered')
     segment.resume(start)
     if (live.length > 0) world.chain?.start()

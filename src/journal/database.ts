@@ -44,8 +44,7 @@ export function openForWriting(path: string, durable = true): Database.Database 
  *  fifth of its time. SQLite takes what is not of its present log for nothing. Does nothing while somebody still needs the log there is. */
 export function makeRoomInLog(db: Database.Database): void {
   const path = `${db.name}-wal`
-  db.pragma('wal_checkpoint(TRUNCATE)')
-  if (!existsSync(path) || statSync(path).size > 0) return
+  if (!isFolded(db) || !existsSync(path) || statSync(path).size > 0) return
   const log = openSync(path, 'r+')
   try {
     writeSync(log, Buffer.alloc(LOG_BYTES), 0, LOG_BYTES, 0)
@@ -55,6 +54,17 @@ export function makeRoomInLog(db: Database.Database): void {
     ftruncateSync(log)
   } finally {
     closeSync(log)
+  }
+}
+
+/** Folds the log into the file; false where the disk has no room for that, so that the log stays as it is. */
+function isFolded(db: Database.Database): boolean {
+  try {
+    db.pragma('wal_checkpoint(TRUNCATE)')
+    return true
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_FULL')) return false
+    throw refusalOf(db.name, error)
   }
 }
 
@@ -98,6 +108,8 @@ export function refusalOf(path: string, error: unknown): unknown {
     return new SluiceError(`${path} is corrupt (${message}); restore it from a copy, or start another journal`)
   if (code.startsWith('SQLITE_CANTOPEN') || code.startsWith('SQLITE_READONLY'))
     return new SluiceError(`${path} cannot be opened: ${message}`)
+  if (code.startsWith('SQLITE_IOERR') || code.startsWith('SQLITE_FULL'))
+    return new SluiceError(`${path} cannot be used: ${message}`)
   return error
 }
 

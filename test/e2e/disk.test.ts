@@ -1,0 +1,111 @@
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { discrepancies } from './books.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue } from './venue.ts'
+
+vi.setConfig({ testTimeout: 240_000 })
+
+// Disks that fail for real: a file system without room, and calls of the system that fail under a running process.
+
+const own = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
+afterAll(() => rmSync(own, { recursive: true }))
+
+const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
+const config = { service: { lateSeconds: 1 } }
+const REASON =
+  /the journal cannot be written: .*(disk I\/O error|disk is full)|cannot be opened: |disk I\/O error|disk is full/
+
+/** After the disk has failed: nothing left without its row, nothing is damaged, and the next process brings all of it to an end. */
+async function recovered(venue: Venue, hasTape = true): Promise<void> {
+  const last = venue.run()
+  await until('it to run', () => last.stderr.includes('"running"'))
+  const books = await venue.settled()
+  last.child.kill('SIGINT')
+  expect(await last.ended).toBe(0)
+  // A disk that is short keeps no tape, so there is nothing to repeat.
+  expect(hasTape ? await venue.complaints() : discrepancies(books, venue.chain())).toEqual([])
+  expect(venue.requests.length).toBeLessThanOrEqual(books.attempts.length)
+  expect(venue.sandbox.ledger.transactionCount).toBeLessThanOrEqual(venue.requests.length)
+}
+
+const shim = join(own, 'failing-disk.so')
+const source = fileURLToPath(new URL('./failing-disk.c', import.meta.url))
+const compiled = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', shim, source, '-ldl'], { encoding: 'utf8' })
+const canPreload = compiled.status === 0 && process.platform === 'linux'
+if (!canPreload)
+  console.log(`no call of the system can be made to fail here: ${compiled.error?.message ?? compiled.stderr}`)
+
+describe.runIf(canPreload)('a call fails under a process that trades', () => {
+  const { EIO, ENOSPC } = constants.errno
+  test.concurrent.for([
+    ['sync', EIO, 1],
+    ['sync', EIO, 14],
+    ['sync', EIO, 40],
+    ['write', ENOSPC, 3],
+    ['write', ENOSPC, 400],
+  ] as const)('%s, with error %i, from the %i. time on', async ([call, errno, after], { onTestFinished }) => {
+    const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+    const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
+    const failing = venue.run(faults)
+    expect([await failing.ended, failing.stderr]).toEqual([1, expect.stringMatching(REASON)])
+    expect(failing.stderr).not.toMatch(/\n {4}at /) // no stack
+    await recovered(venue)
+  })
+})
+
+const disk = join(own, 'disk')
+mkdirSync(disk)
+const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300m', 'tmpfs', disk], { encoding: 'utf8' })
+if (mounted.status !== 0) console.log(`no file system of a certain size can be had here: ${mounted.stderr}`)
+else afterAll(() => spawnSync('umount', ['-l', disk]))
+
+test.runIf(mounted.status === 0)(
+  'a file system without room: nothing is bought, what is held is sold in the room that was kept, and nothing is lost',
+  async ({ onTestFinished }) => {
+    const before = process.env.TMPDIR
+    process.env.TMPDIR = disk
+    const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+    process.env.TMPDIR = before
+    const first = venue.run()
+    await until('something to sell', () => first.stderr.includes('"running"') && venue.books().fills.length >= 2)
+    const filler = openSync(join(disk, 'filler'), 'w')
+    fill(filler)
+    await until('word of it', () => first.stderr.includes('noEntries'))
+    const buys = (): number => venue.books().orders.filter(({ side }) => side === 'buy').length
+    const bought = buys()
+    await until('all to be sold', () => {
+      fill(filler)
+      return venue.books().positions.every(({ state }) => state === 'closed')
+    })
+    expect(buys()).toBe(bought)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = venue.run()
+    await until('it to run without room, or to say why not', () => {
+      fill(filler)
+      return second.child.exitCode !== null || second.stderr.includes('"running"')
+    })
+    second.child.kill('SIGINT')
+    const code = await second.ended
+    expect(second.stderr).not.toMatch(/\n {4}at /)
+    if (code !== 0) expect([code, second.stderr]).toEqual([1, expect.stringMatching(REASON)])
+    closeSync(filler)
+    rmSync(join(disk, 'filler'))
+    await recovered(venue, false)
+  },
+)
+
+/** To the last byte. */
+function fill(file: number): void {
+  const zeros = Buffer.alloc(4_096)
+  try {
+    for (;;) writeSync(file, zeros)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}
