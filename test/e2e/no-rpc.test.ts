@@ -1,0 +1,59 @@
+import { expect, test, vi } from 'vitest'
+import { openStage, orderIn, tell } from './stage.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+/** Nobody listens there. */
+const UNREACHABLE = [{ url: 'http://127.0.0.1:1', requestsPerSecond: 50 }]
+const units = { units: { tradeAmount: 'sol' } }
+
+test('a start without an RPC: a line a step, buys wait, a full exit goes; what became of it is told once there is one', async ({
+  onTestFinished,
+}) => {
+  const stage = await openStage({}, onTestFinished)
+  const before = await stage.go()
+  expect((await tell(before.handle, stage, 'buy')).answer).toBe('o1')
+  await stage.settled()
+  await before.stop()
+
+  stage.configure({ service: units, chain: { rpc: UNREACHABLE } })
+  const lines = stage.log.length
+  const without = await stage.start()
+  await until('the feed', () => without.world.feed.state === 'live')
+  const { rows } = without.tally
+  stage.prints(3)
+  await until('a price', () => without.tally.rows >= rows + 3)
+  const steps = [
+    'journal: locked',
+    'journal open',
+    'no RPC answers: entries wait, full exits go',
+    'recovered',
+    'running',
+  ]
+  const said = stage.log.slice(lines)
+  const found = steps.map((step) => said.findIndex((line) => line.includes(step)))
+  expect(
+    found.every((at) => at >= 0),
+    said.join('\n'),
+  ).toBe(true)
+  expect(found).toEqual(found.toSorted((one, other) => one - other))
+  expect(steps.map((step) => said.filter((line) => line.includes(step)).length)).toEqual(steps.map(() => 1))
+
+  expect((await tell(without.handle, stage, 'buy')).answer).toBe('CHAIN_UNREAD')
+  const sale = stage.requests.length
+  expect((await tell(without.handle, stage, 'sell')).answer).toBe('o2')
+  await until('the sale at the service', () => stage.requests.slice(sale).includes('POST /api/trade/sell'))
+  await orderIn(stage, 'o2', ({ state }, { attempts }) => state === 'working' && attempts.at(-1)?.state === 'acked')
+  await without.stop()
+
+  stage.configure({ service: units })
+  const again = await stage.go()
+  await orderIn(stage, 'o2', ({ state }) => state === 'filled')
+  await stage.settled()
+  expect((await tell(again.handle, stage, 'buy')).answer).toBe('o3')
+  await stage.settled()
+  await again.stop()
+  expect(await stage.complaints()).toEqual([])
+  expect(stage.requests.filter((request) => request === 'POST /api/trade/sell')).toHaveLength(1)
+})
