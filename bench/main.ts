@@ -24,9 +24,8 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   loop: benchLoop,
   engine: benchEngine,
   start: benchStart,
-  recovery: benchRecovery,
   gateway: benchGateway,
-  journal: benchJournal,
+  journal: async (smoke) => [...(await benchJournal(smoke)), ...(await benchRecovery(smoke))],
 }
 
 const { values, positionals } = parseArgs({
