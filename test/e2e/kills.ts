@@ -5,6 +5,7 @@ import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import type { FaultKind } from '../../src/sandbox/faults.ts'
 import { discrepancies, isSettled } from './books.ts'
 import { kill, type Sluice } from './process.ts'
+import { until } from './until.ts'
 import { openVenue, replayComplaints, type Venue } from './venue.ts'
 
 export interface KillOptions {
@@ -75,6 +76,7 @@ async function killsOfOne(
     complaints.push(...found.map((text) => `after ${how}: ${text}`))
   }
   const last = venue.run()
+  await until('the last process to run', () => last.stderr.includes('"running"'))
   const settled = await venue.settled()
   last.child.kill('SIGINT')
   if ((await last.ended) !== 0)
