@@ -119,24 +119,34 @@ export class Book {
     const before = this.fills.get(fill.signature)
     // What was final stays it, whatever comes late.
     if (before?.final !== true) this.fills.set(fill.signature, fill)
-    if (before !== undefined) return undefined
+    if (before !== undefined) {
+      this.#forgive(fill)
+      return undefined
+    }
     this.#forgetFills()
     this.#moveWallet(fill, 1)
     const known = this.positions.get(keyOf(fill))
-    const position = known ?? this.#hold(newPosition(fill, fill.time, {}))
+    const position = known ?? this.#hold(this.#another(fill))
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
+    this.#forgive(fill)
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Takes back a fill that a fork removed, and with a buy the sales of its tokens: they cannot be without it. One that was executed all the
-   *  same is booked again when that is reported. */
-  unbook(signature: string): Booking[] {
+  /** A fill of this signature is booked with other amounts: a fork put it into another block, and nobody watched who would have said so. */
+  hasOther({ signature, tokens, walletLamports }: Fill): boolean {
+    const before = this.fills.get(signature)
+    if (before === undefined || before.final) return false
+    return before.tokens !== tokens || before.walletLamports !== walletLamports
+  }
+
+  /** Takes back a fill that a fork removed; undefined when it is not booked. */
+  unbook(signature: string): Booking | undefined {
     const fill = this.fills.get(signature)
-    if (fill === undefined) return []
-    const held = this.positions.get(keyOf(fill))?.tokens ?? 0n
-    const before = fill.side === 'sell' || held >= fill.tokens ? [] : this.#provisionalSales(fill)
-    return [...before, fill].map((one) => this.#undo(one))
+    if (fill === undefined) return undefined
+    const booking = this.#undo(fill)
+    this.#forgive(fill)
+    return booking
   }
 
   /** Where a position stands, by what is held and which orders are open; one that nothing is left of is closed. */
@@ -167,10 +177,20 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Sales of a mint that a fork may take back, newest first. */
-  #provisionalSales({ account, mint }: Pick<Fill, 'account' | 'mint'>): Fill[] {
-    const own = (fill: Fill): boolean => fill.account === account && fill.mint === mint
-    return [...this.fills.values()].filter((fill) => fill.side === 'sell' && !fill.final && own(fill)).reverse()
+  /** What the closed one sold too much of counts for the one after it. */
+  #another(fill: Fill): Position {
+    const oversold = this.#closed.get(keyOf(fill))?.oversold ?? 0n
+    return { ...newPosition(fill, fill.time, {}), ...(oversold > 0n && { oversold }) }
+  }
+
+  /** Nothing of the mint can be taken back any more: what was sold beyond the books had come from elsewhere. */
+  #forgive({ account, mint }: Fill): void {
+    for (const position of [this.positions, this.#closed].map((all) => all.get(keyOf({ account, mint })))) {
+      if (position?.oversold === undefined) continue
+      for (const other of this.fills.values())
+        if (!other.final && other.mint === mint && other.account === account) return
+      delete position.oversold
+    }
   }
 
   /** Final ones only: one that is reported again must be known. */

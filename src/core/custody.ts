@@ -87,6 +87,7 @@ export class Custody {
     const left = Number(tokens) / Number(position.tokens)
     position.costLamports = lamports(Math.round(position.costLamports * left))
     position.tokens = tokens
+    delete position.oversold
     book.settle(position)
     if (position.state === 'closed') {
       this.#watch.unwatch(position)

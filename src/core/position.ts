@@ -31,6 +31,9 @@ export interface Position {
   exitTries: number
   /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
   exiting: string
+  /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in next was sold already.
+   *  Forgotten once nothing of the mint can be taken back any more, because then it had come from elsewhere. Absent: nothing. */
+  oversold?: TokenAmount
 }
 
 export function newPosition(
@@ -65,9 +68,9 @@ export function reopened(position: Position): Position {
 /** Tokens came in; the profit, which is none. */
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
-  position.tokens += fill.tokens
+  const share = putIn(position, fill.tokens)
   position.decimals = fill.decimals
-  setCost(position, position.costLamports + fill.tradeLamports)
+  setCost(position, position.costLamports + Math.round(fill.tradeLamports * share))
   if (position.tokens > 0n)
     position.averagePrice = position.costLamports / 1e9 / wholeTokens(position.tokens, position.decimals)
   if (opens) Object.assign(position, { openedAt: fill.time, highPrice: position.averagePrice })
@@ -78,14 +81,14 @@ export function addTokens(position: Position, fill: Fill): Lamports {
 export function removeTokens(position: Position, fill: Fill): Lamports {
   const share = position.tokens === 0n ? 1 : Math.min(1, Number(fill.tokens) / Number(position.tokens))
   const cost = Math.round(position.costLamports * share)
-  position.tokens = fill.tokens >= position.tokens ? 0n : position.tokens - fill.tokens
+  takeOut(position, fill.tokens)
   setCost(position, position.tokens === 0n ? 0 : position.costLamports - cost)
   return earn(position, fill.tradeLamports - cost)
 }
 
 /** A fork took a buy back; the profit, which is none. */
 export function undoBuy(position: Position, fill: Fill): Lamports {
-  position.tokens = fill.tokens >= position.tokens ? 0n : position.tokens - fill.tokens
+  takeOut(position, fill.tokens)
   setCost(position, position.tokens === 0n ? 0 : position.costLamports - fill.tradeLamports)
   return ZERO
 }
@@ -95,13 +98,28 @@ export function undoBuy(position: Position, fill: Fill): Lamports {
 export function undoSale(position: Position, fill: Fill): Lamports {
   const average = solToLamports(position.averagePrice * wholeTokens(fill.tokens, fill.decimals))
   const cost = position.averagePrice > 0 ? average : fill.tradeLamports
-  position.tokens += fill.tokens
+  const share = putIn(position, fill.tokens)
   position.decimals = fill.decimals
-  setCost(position, position.costLamports + cost)
-  if (position.averagePrice === 0)
+  setCost(position, position.costLamports + Math.round(cost * share))
+  if (position.averagePrice === 0 && position.tokens > 0n)
     position.averagePrice = position.costLamports / 1e9 / wholeTokens(position.tokens, position.decimals)
   position.highPrice = Math.max(position.highPrice, position.averagePrice)
   return earn(position, cost - fill.tradeLamports)
+}
+
+/** Which share of it stays: the rest was sold already. */
+function putIn(position: Position, tokens: TokenAmount): number {
+  const { oversold = 0n } = position
+  const owed = oversold < tokens ? oversold : tokens
+  if (owed > 0n) position.oversold = oversold - owed
+  position.tokens += tokens - owed
+  return owed === 0n ? 1 : Number(tokens - owed) / Number(tokens)
+}
+
+function takeOut(position: Position, tokens: TokenAmount): void {
+  const left = position.tokens - tokens
+  position.tokens = left < 0n ? 0n : left
+  if (left < 0n) position.oversold = (position.oversold ?? 0n) - left
 }
 
 function setCost(position: Position, cost: number): void {

@@ -44,13 +44,14 @@ export class Reports {
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
     if (ended?.side === 'buy' && state !== 'filled') this.#returnBudget(ended)
-    const reversals = report.reversed === undefined ? [] : book.unbook(report.reversed)
-    for (const reversal of reversals) this.#reversed(reversal)
+    const gone = report.reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
+    const reversal = gone === undefined ? undefined : book.unbook(gone)
+    if (reversal !== undefined) this.#reversed(reversal)
     const booking = fill === undefined ? undefined : book.book(fill)
     if (booking !== undefined) this.#booked(booking, order, wasOpen)
-    const about = order ?? fill ?? reversals[0]?.fill
+    const about = order ?? fill ?? reversal?.fill
     if (about === undefined) return
-    this.#follow(about, ended, booking !== undefined || reversals.length > 0 || fee !== undefined)
+    this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
     this.#tell(report, about, booking)
   }
 

@@ -18,7 +18,8 @@ const STATEMENTS = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
     ON CONFLICT DO UPDATE SET slot = excluded.slot, tokens = excluded.tokens, decimals = excluded.decimals,
       trade_lamports = excluded.trade_lamports, fee_lamports = excluded.fee_lamports, rent_lamports = excluded.rent_lamports,
-      wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken)`,
+      wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken)
+    WHERE taken IS NULL OR excluded.taken IS NOT NULL`,
   fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
   report: 'INSERT INTO report (taken, id, json) VALUES (0, ?, ?)',
   reportBefore: 'DELETE FROM report WHERE taken = 0 AND id = ?',

@@ -171,9 +171,30 @@ test('closed by a sale that a fork may take back: and the engine gives it back w
   const book = new Book()
   book.restore(money)
   expect(book.positions.size).toBe(0)
-  const [reversal] = book.unbook(sale(1).signature)
+  const reversal = book.unbook(sale(1).signature)
   expect(reversal).toMatchObject({ isNew: false, position: { exits: position(1).exits, averagePrice: 0.03 } })
   expect([...book.positions.values()]).toEqual([expect.objectContaining({ tokens: sale(1).tokens })])
+})
+
+test('of a fill that came again with other amounts the engine has what it took, until it hears of it', async () => {
+  const filled = report(1, { state: 'filled', fill: fill(1) })
+  const other = fill(1, { tokens: 2_000_000n, walletLamports: lamports(-7) })
+  const write = (journal: OpenJournal): void => {
+    journal.input(1, timeOf(1), { kind: 'report', id: 1, report: filled })
+    journal.write({ kind: 'fill', fill: other })
+    journal.write({ kind: 'report', id: 2, report: report(1, { reversed: fill(1).signature }) })
+    journal.write({ kind: 'report', id: 3, report: report(1, { state: 'filled', fill: other }) })
+  }
+  expect((await after(write)).money.fills).toEqual([fill(1)])
+  const told = await after((journal) => {
+    write(journal)
+    for (const [id, what] of [
+      [2, { reversed: fill(1).signature }],
+      [3, { state: 'filled', fill: other }],
+    ] as const)
+      journal.input(id, timeOf(id), { kind: 'report', id, report: report(1, what) })
+  })
+  expect(told.money.fills).toEqual([other])
 })
 
 test('a fill that the engine was told was taken back is not among those it took', async () => {

@@ -194,7 +194,8 @@ export class EngineWorld {
     if (fill !== undefined)
       this.#executed.set(orderId, { ...fill, final: fill.final || this.#executed.get(orderId)?.final === true })
     if (reversed !== undefined) {
-      for (const undone of this.#undoneWith(reversed)) {
+      const undone = this.recorded.fills.get(reversed)
+      if (undone !== undefined) {
         move(undone.account, -undone.walletLamports)
         this.recorded.fills.delete(undone.signature)
         this.#executed.delete(undone.orderId)
@@ -203,18 +204,6 @@ export class EngineWorld {
     }
     if (order !== undefined && feeLamports !== undefined) move(order.account, -feeLamports)
     if (order?.side === 'buy') this.#limits.get(order.bot)?.report(report, this.now)
-  }
-
-  /** The fill, and where the position does not hold what it had brought the sales that cannot be without it. */
-  #undoneWith(reversed: string): Fill[] {
-    const fill = this.recorded.fills.get(reversed)
-    if (fill === undefined) return []
-    const position = this.recorded.positions.get(`${fill.account}|${fill.mint}`)
-    const holdsIt = position !== undefined && position.state !== 'closed' && position.tokens >= fill.tokens
-    const sales = [...this.recorded.fills.values()].filter(
-      ({ account, mint, side, final }) => account === fill.account && mint === fill.mint && side === 'sell' && !final,
-    )
-    return fill.side === 'sell' || holdsIt ? [fill] : [fill, ...sales]
   }
 
   #drain(): Output[] {
