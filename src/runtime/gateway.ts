@@ -111,8 +111,8 @@ export class Gateway implements GatewayPort {
       const own = attempts.filter((attempt) => attempt.orderId === order.id)
       if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
       const working = this.#workingOrder(order, state)
-      if (isOpen(state) && !this.#lanes.takes(order)) this.#lanes.reopen(order)
-      else if (isOpen(state)) this.#lanes.hold(order)
+      const isKnown = isOpen(recorded) && this.#lanes.takes(order) // else a fork has opened it, as the engine has yet to hear
+      if (isOpen(state)) isKnown ? this.#lanes.hold(order) : this.#lanes.reopen(order)
       this.#orders.add(working)
       takeUp(working, own)
       taken.push(working)
@@ -163,7 +163,8 @@ export class Gateway implements GatewayPort {
     advance(attempt, outcome)
     if (outcome.kind === 'acked' || outcome.kind === 'filled') this.#refusals.accepted(working.route)
     this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
-    if (flight.hasFilled && outcome.kind !== 'filled') this.#takeBack(working, flight, signature)
+    if (flight.hasFilled && (outcome.kind !== 'filled' || outcome.fill.signature !== signature))
+      this.#takeBack(working, flight, signature)
     if (outcome.kind === 'filled') this.#filled(working, flight, outcome)
     else if (outcome.kind === 'acked') this.#stillOut(working, flight, '', '')
     else if (outcome.kind === 'unknown') this.#stillOut(working, flight, 'ANSWER_LOST', outcome.reason)

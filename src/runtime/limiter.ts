@@ -35,6 +35,9 @@ export interface LimiterOptions {
   readonly write: (slot: Slot) => void
 }
 
+/** After a key was refused. */
+const TRIED_AGAIN_MS = 30_000
+
 interface Waiter {
   /** undefined: gave up. */
   run: ((slot: Slot) => void) | undefined
@@ -123,9 +126,11 @@ export class Limiter {
     this.#serve()
   }
 
-  /** No slot for anybody until `open`: the key is refused, so that every request would be. */
+  /** No slot for anybody until `open`: the key is refused, so that every request would be. After a while one is tried all the same: the
+   *  feed, which would say that the key is good, may never have lost its connection. */
   close(): void {
     this.#closed = true
+    this.#options.clock.after(TRIED_AGAIN_MS, () => this.open())
   }
 
   open(): void {

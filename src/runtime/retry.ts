@@ -8,7 +8,7 @@ export type Cause = 'unsent' | 'throttled' | 'slippage' | 'key' | 'plan' | 'refu
 
 /** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it.
  *  climb: at once, with the next of the order's slippages.
- *  hold: at the head of the line until the key is accepted. minute: the same again in a minute.
+ *  hold: at the head of the line until the key is accepted, or worth another try. minute: the same again in a minute.
  *  end: never; a new try is a new order, and so in the journal. */
 export type Policy = 'backoff' | 'climb' | 'hold' | 'minute' | 'end'
 

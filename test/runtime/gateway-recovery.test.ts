@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Order } from '../../src/core/order.ts'
-import { aBuy, anOrder, GatewayWorld, type Script } from '../support/gateway-world.ts'
+import type { Attempt, Order } from '../../src/core/order.ts'
+import type { Outcome } from '../../src/core/ports.ts'
+import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
 import { FILL, only, refused, unsent } from '../support/outcomes.ts'
 
 const FILLED = ['working', 'filled', 'filled']
@@ -73,4 +74,39 @@ test('an entry that is too old by then expires, an exit is sent', () => {
   late.crash(0, 600)
   late.settle()
   expect(late.told(old)).toEqual(['expired TTL'])
+})
+
+test('a fork had reopened a sale and the engine has not heard of it: another one that it decides meanwhile is refused', () => {
+  const world = new GatewayWorld()
+  world.commitMs = 5
+  const [order, next] = [anOrder(), anOrder()]
+  const again = { ...next, mint: order.mint }
+  world.script = () => [
+    [100, (attempt) => fillOf(attempt, false)],
+    [1_000, { kind: 'unknown', reason: 'a fork took it back' }],
+  ]
+  world.submit(order)
+  world.settle(1_008) // what the fork did is on the disk, and not said yet
+  expect(world.told(order)).toEqual(['working', 'filled'])
+  world.onReport = ({ code }) => {
+    if (code === 'REVERSED') world.submit(again)
+  }
+  world.crash(1)
+  expect(world.told(order)).toEqual(['working', 'filled', 'working REVERSED', 'working ANSWER_LOST'])
+  world.settle(10)
+  expect(world.told(again)).toEqual(['refused LANE_BUSY'])
+})
+
+test('a fill that was seen gives way to another transaction of the same attempt', () => {
+  const order = anOrder()
+  const other = (attempt: Attempt): Outcome => {
+    const outcome = fillOf(attempt, true) as Extract<Outcome, { kind: 'filled' }>
+    return { ...outcome, fill: { ...outcome.fill, signature: 'another' } }
+  }
+  const world = crashed(order, 1_000, 0, [
+    [100, (attempt) => fillOf(attempt, false)],
+    [30_000, other],
+  ])
+  expect(world.told(order)).toEqual(['working', 'filled', 'working REVERSED', 'filled'])
+  expect(world.heard.find(({ code }) => code === 'REVERSED')?.reversed).toBe(`s${order.id}.1`)
 })

@@ -210,24 +210,26 @@ test.each<[string, Script | undefined, string[]]>([
   expect(world.told(buy)).toEqual(told)
 })
 
-test('a refused key: entries are refused, exits wait at the head until it is accepted', () => {
+test('a refused key: entries are refused, exits wait at the head until it is accepted, and try it every 30 s', () => {
   const world = new GatewayWorld(4)
   const exit = anOrder()
   const [before, after] = [aBuy(), aBuy()]
   world.script = (attempt, number) =>
-    attempt.orderId === exit.id && number === 1 ? only(refused('AUTHENTICATION_FAILED', 'never')) : FILL
+    attempt.orderId === exit.id && number < 3 ? only(refused('AUTHENTICATION_FAILED', 'never')) : FILL
   world.submit(exit)
   for (let others = 0; others < 3; others++) world.submit(anOrder())
   world.submit(before) // finds no slot
   world.settle(100)
   world.submit(after)
-  world.settle(600_000)
+  world.settle(20_000)
   expect(world.told(exit)).toEqual(['working', 'accepted KEY_REFUSED'])
   expect(world.told(before)).toEqual(['refused KEY_REFUSED'])
   expect(world.told(after)).toEqual(['refused KEY_REFUSED'])
+  world.settle(50_000)
+  expect(world.told(exit)).toEqual([1, 2].flatMap(() => ['working', 'accepted KEY_REFUSED']))
   world.gateway.keyAccepted(world.limiter)
   world.settle()
-  expect(world.told(exit).slice(2)).toEqual(FILLED)
+  expect(world.told(exit).slice(4)).toEqual(FILLED)
 })
 
 test('a key that the feed finds refused stops the entries that wait', () => {

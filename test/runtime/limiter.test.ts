@@ -160,14 +160,18 @@ test('however often it is refused, a tenth of the slots is left, and what waits 
   expect(next.slot).toBeDefined()
 })
 
-test('nobody gets a slot while the key is refused', () => {
+test.each([
+  ['is accepted', 20_000, 20_000],
+  ['is worth another try, after 30 s', 60_000, 30_000],
+])('nobody gets a slot while the key is refused, until it %s', (_when, opensAt, gets) => {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, 5)
   limiter.close()
   const exit = ask(limiter, clock, 'exit')
-  clock.advanceTo(10 * MINUTE)
+  clock.after(opensAt, () => limiter.open())
+  clock.advanceTo(gets - 1)
   expect(exit.slot).toBeUndefined()
-  limiter.open()
+  clock.advanceTo(gets)
   expect(exit.slot).toBeDefined()
 })
 
