@@ -114,6 +114,11 @@ export class SimulatedChain {
     return { any, each }
   }
 
+  /** Of the wallet, finally. */
+  get lamports(): number {
+    return this.ledger.account(WALLET, 'finalized')?.lamports ?? 0
+  }
+
   /** Once a second: what may happen, happens. */
   tick(): void {
     const { draws, scenario } = this.#parts

@@ -16,15 +16,18 @@ export class Mirror {
   readonly orders = new Map<string, { readonly order: Order; state: OrderState }>()
   readonly attempts = new Map<string, Attempt['state']>()
   isGateOpen = false
+  /** What the audit has come to. */
+  audited: number | undefined
   /** Of somebody else's transactions that wait for a person. */
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
   readonly #note: (what: string) => void
 
-  constructor({ orders, attempts, money }: Recovered, note: (what: string) => void) {
+  constructor({ orders, attempts, money, wallets }: Recovered, note: (what: string) => void) {
     this.#note = note
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
     for (const { id, state } of attempts) this.attempts.set(id, state)
+    this.audited = wallets[0]?.cursor.lamports
     for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
   }
 
@@ -51,6 +54,7 @@ export class Mirror {
         journal.output(seq, time, index, output)
       },
       write: (record) => {
+        if (record.kind === 'wallet') this.audited = record.cursor.lamports
         if (record.kind === 'attempt') {
           const { id, state } = record.attempt
           this.attempts.set(id, state)

@@ -26,7 +26,8 @@ const QUIET_ROW_MS = 2_000
 const LONGEST_CALM_MS = 3_600_000
 /** All is decided: so long the world is still watched. */
 const AFTERWARDS_MS = 40_000
-const LATE_AFTERWARDS_MS = 240_000
+/** An exit that nothing can sell is tried every 192 s. */
+const LATE_AFTERWARDS_MS = 150_000
 
 export interface Result {
   readonly scenario: Scenario
@@ -47,7 +48,16 @@ export interface Options {
 /** Runs what follows from a seed to its end. */
 export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
   const world = new World(scenarioOf(seed), journal, options)
-  return world.run()
+  const threw = (error: unknown): void => world.complain(`threw: ${error instanceof Error ? error.stack : error}`)
+  process.on('unhandledRejection', threw)
+  try {
+    await world.run()
+  } catch (error) {
+    threw(error)
+  } finally {
+    process.off('unhandledRejection', threw)
+  }
+  return world.result()
 }
 
 class World implements Host {
@@ -68,6 +78,7 @@ class World implements Host {
   readonly #config: Config
   readonly #complaints: string[] = []
   #process: Process | undefined
+  #quietSince = START
   #calmAt = Number.POSITIVE_INFINITY
   #offsetMs = 0
   #starts = 0
@@ -85,10 +96,7 @@ class World implements Host {
     this.#draws = draws(seed, 'world')
     this.trace = new Trace(START, options.show)
     const note = (what: string): void => this.trace.add(this.time.now(), what)
-    const complain = (what: string): void => {
-      note(`WRONG: ${what}`)
-      if (!this.#complaints.includes(what)) this.#complaints.push(what)
-    }
+    const { complain } = this
     const answered = (): void => {
       this.#hasAnswered = true
     }
@@ -112,7 +120,7 @@ class World implements Host {
 
   wallOffset = (): number => this.#offsetMs
 
-  async run(): Promise<Result> {
+  async run(): Promise<void> {
     const { faultyMs, kind } = this.#scenario
     this.#journal.empty()
     this.#start()
@@ -120,12 +128,14 @@ class World implements Host {
     this.#tick()
     await this.#until(START + faultyMs, () => false)
     this.#calm()
-    const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isDecided())
-    if (!isOver) this.#complain('not everything is decided')
-    await this.#until(this.time.now() + (kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS), () => false)
-    await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isDecided())
+    const quietMs = kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS
+    const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isQuietFor(quietMs))
+    if (!isOver) this.complain('not everything is decided')
     await this.#process?.stop()
-    for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.#complain(complaint)
+    for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
+  }
+
+  result(): Result {
     const { posts } = this.#truth
     return {
       scenario: this.#scenario,
@@ -161,14 +171,22 @@ class World implements Host {
     return false
   }
 
-  #complain(what: string): void {
+  readonly complain = (what: string): void => {
     this.trace.add(this.time.now(), `WRONG: ${what}`)
-    this.#complaints.push(what)
+    if (!this.#complaints.includes(what)) this.#complaints.push(what)
+  }
+
+  /** Everything has been decided for so long. */
+  #isQuietFor(ms: number): boolean {
+    const now = this.time.now()
+    if (!this.#isDecided()) this.#quietSince = now
+    return now - this.#quietSince >= ms
   }
 
   #isDecided(): boolean {
     const process = this.#process
     if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
+    if (process.mirror.audited !== this.#chain.lamports) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
   }
 
