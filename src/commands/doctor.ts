@@ -7,7 +7,8 @@ import { type Check, exitCodeOf, fail, ok, warn } from './doctor/check.ts'
 import { examine } from './doctor/examine.ts'
 import type { Probed } from './doctor/live-probe.ts'
 import { proofTable, stepLine } from './doctor/probe-show.ts'
-import { checkLine, summaryLine } from './doctor/show.ts'
+import { summaryLine } from './doctor/show.ts'
+import { Voice } from './doctor/voice.ts'
 import type { Options } from './options.ts'
 import { configOf, untilInterrupted } from './run-bots.ts'
 
@@ -18,23 +19,20 @@ export async function run(files: string[], options: Options): Promise<number> {
   if (mint !== '' && !isPublicKey(mint)) throw new SluiceError('--mint needs a base58 key of 32 bytes', ExitCode.usage)
   const config = await configOf(files)
   if (sol !== undefined) admitProbe(config, mint, yes)
-  const print = (text: string): void => {
-    if (json !== true) console.log(text)
-  }
-  const show = (check: Check): void => print(checkLine(check, process.stdout.isTTY ? process.stdout.columns : 0))
-  const checks = await examine(config, { show, mint })
+  const voice = new Voice(json === true)
+  const checks = await examine(config, { show: (check) => voice.check(check), say: (text) => voice.say(text), mint })
   let probed: Probed | undefined
   if (sol !== undefined && exitCodeOf(checks) === ExitCode.done) {
-    probed = await probe(config, { sol, mint, yes, print })
+    probed = await probe(config, { sol, mint, yes, voice })
     const check = probeVerdict(probed)
     checks.push(check)
-    show(check)
+    voice.check(check)
   }
   const exitCode = exitCodeOf(checks)
   const proved = probed && { proved: probed.proof }
   if (json === true)
     console.log(JSON.stringify({ ok: exitCode === ExitCode.done, checks: checks.map(shown), ...proved }))
-  else print(`\n${summaryLine(checks)}${sol !== undefined && probed === undefined ? '; nothing was bought' : ''}`)
+  else voice.print(`\n${summaryLine(checks)}${sol !== undefined && probed === undefined ? '; nothing was bought' : ''}`)
   return exitCode
 }
 
@@ -49,42 +47,27 @@ function admitProbe(config: Config, mint: string, yes: boolean): void {
   refuseNobody('--probe-live', yes)
 }
 
-/** To the beginning of the line, and nothing on it. */
-const NO_LINE = '\r\u001b[K'
-
 interface ProbeOptions {
   readonly sol: number
   readonly mint: string
   readonly yes: boolean
-  readonly print: (text: string) => void
+  readonly voice: Voice
 }
 
-async function probe(config: Config, { sol, mint, yes, print }: ProbeOptions): Promise<Probed> {
-  if (config.service.kind === 'remote')
-    await confirm('--probe-live', `Buy ${mint} for ${sol} SOL, and sell it again?`, yes)
-  const onTerminal = process.stderr.isTTY === true
-  // One line that goes again before anything else is said.
-  const say = (text: string): void => {
-    if (onTerminal) process.stderr.write(NO_LINE + (text === '' ? '' : `  ... ${text}`))
-  }
+async function probe(config: Config, { sol, mint, yes, voice }: ProbeOptions): Promise<Probed> {
+  const question = `Buy ${mint} for ${sol} SOL, and sell it again? Fees, rent and the price take about 0.003 SOL.`
+  if (config.service.kind === 'remote') await confirm('--probe-live', question, yes)
   const { probeLive } = await import('./doctor/live-probe.ts')
   const interrupted = untilInterrupted()
   try {
-    print('')
-    const show = (step: Probed['steps'][number]): void => {
-      say('')
-      print(stepLine(step))
-    }
+    voice.print('')
     const probed = await probeLive({
-      config,
-      lamports: solToLamports(sol),
-      mint,
-      show,
-      say,
-      interrupted: interrupted.promise,
+      ...{ config, lamports: solToLamports(sol), mint, interrupted: interrupted.promise },
+      show: (step) => voice.print(stepLine(step)),
+      say: (text) => voice.say(text),
+      warn: (text) => voice.warn(text),
     })
-    say('')
-    print(`\n${proofTable(probed)}\n`)
+    voice.print(`\n${proofTable(probed)}\n`)
     return probed
   } finally {
     interrupted.release()

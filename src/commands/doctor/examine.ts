@@ -25,80 +25,99 @@ import { examineService } from './service-examination.ts'
 export interface ExamineOptions {
   /** Told every check as it is made. */
   readonly show: (check: Check) => void
+  /** What is waited for. */
+  readonly say: (text: string) => void
   /** A mint to ask the service about; '' for the one that is traded most. */
   readonly mint: string
 }
 
+const HTTP_WITHIN_MS = 15_000
+
 /** Looks at everything that a run of this configuration needs, and changes nothing but the journal's count of requests. Throws a SluiceError
  *  where the configuration lacks what it would need to begin. */
-export async function examine(config: Config, { show, mint }: ExamineOptions): Promise<Check[]> {
-  const checks: Check[] = []
-  let redact = (text: string): string => text
-  const add = (...made: Check[]): void => {
+export async function examine(config: Config, options: ExamineOptions): Promise<Check[]> {
+  const findings = new Findings(options.show)
+  const { journal, canRead } = examineMachine(config, findings)
+  try {
+    const running = await runningOn(config.journal.path, journal)
+    if (!canRead) findings.add(warn('service', 'not asked: a secret cannot be read', 'see secrets'))
+    else if (config.service.kind === 'sandbox' && running !== undefined) {
+      const fix = 'stop it to have it tried'
+      findings.add(processCheck(running), warn('service', 'not asked: the sandbox is that of the process', fix))
+    } else await examineOthers(config, journal, running, findings, options)
+    return findings.checks
+  } finally {
+    await journal.writer?.close()
+  }
+}
+
+/** What was found so far; what a stranger said may stand in it, and nothing secret. */
+class Findings {
+  readonly checks: Check[] = []
+  redact = (text: string): string => text
+  readonly #show: (check: Check) => void
+
+  constructor(show: (check: Check) => void) {
+    this.#show = show
+  }
+
+  readonly add = (...made: Check[]): void => {
     for (const check of made) {
-      // What a stranger said may stand in it.
-      const clean = (text: string): string => printable(redact(text))
+      const clean = (text: string): string => printable(this.redact(text))
       const shown = { ...check, found: clean(check.found), fix: clean(check.fix) }
-      checks.push(shown)
-      show(shown)
+      this.checks.push(shown)
+      this.#show(shown)
     }
   }
+}
+
+function examineMachine(config: Config, { add }: Findings): { journal: JournalLook; canRead: boolean } {
+  const { bots, files } = config
   const { path } = config.journal
-  const secrets = readSecrets(config)
-  const lookedAt = journalFiles(path)
-  const live = config.bots.filter(({ mode }) => mode === 'live').length
+  const live = bots.filter(({ mode }) => mode === 'live').length
   const warnings = config.warnings.map((warning) => formatErrors([warning]))
-  add(
-    nodeVerdict(process.versions.node),
-    configVerdict({ files: config.files, bots: config.bots.length, live, warnings }),
-  )
-  add(secretsVerdict(secrets), filesVerdict(lookedAt))
+  const secrets = readSecrets(config)
+  const lying = journalFiles(path) // before the journal is opened: what others left there
+  add(nodeVerdict(process.versions.node), configVerdict({ files, bots: bots.length, live, warnings }))
+  add(secretsVerdict(secrets), filesVerdict(lying))
   const journal = lookAtJournal(path)
+  add(journalVerdict(journal.finding), diskVerdict(journal.finding))
+  return { journal, canRead: secrets.every(({ problem }) => problem === '') }
+}
+
+/** The service and the chain. */
+async function examineOthers(
+  config: Config,
+  journal: JournalLook,
+  running: Running | undefined,
+  findings: Findings,
+  { say, mint }: ExamineOptions,
+): Promise<void> {
+  const { add } = findings
   const clock = new SystemClock(0)
-  const http = openHttp({ timeoutMs: 15_000 })
-  let service: ServiceAccess | undefined
-  let key: ReturnType<typeof lockKey>
+  const { http, close } = openHttp({ timeoutMs: HTTP_WITHIN_MS })
+  const isLive = config.bots.some(({ mode }) => mode === 'live')
+  const service = await openService(config, isLive)
+  findings.redact = service.redact
+  const held = lockOrHolder(config, service)
+  const key = typeof held === 'string' ? undefined : held
   try {
-    add(journalVerdict(journal.finding), diskVerdict(journal.finding))
-    const running = await runningOn(path, journal)
-    if (secrets.some(({ problem }) => problem !== '')) {
-      add(warn('service', 'not asked: a secret cannot be read', 'see secrets'))
-      return checks
-    }
-    if (config.service.kind === 'sandbox' && running !== undefined) {
-      add(
-        processCheck(running),
-        warn('service', 'not asked: the sandbox is that of the process', 'stop it to have it tried'),
-      )
-      return checks
-    }
-    service = await openService(config, live > 0)
-    redact = service.redact
-    const held = lockOrHolder(config, service)
-    if (typeof held === 'object') key = held
     const busy = running ?? (typeof held === 'string' ? { holder: held, health: undefined } : undefined)
     if (busy !== undefined) add(processCheck(busy))
-    const parts = {
-      config,
-      service,
-      clock,
-      http: http.http,
-      journal,
-      busy,
-      freshKey: service.fresh || key?.isFirst === true,
-    }
+    say('the service')
+    const parts = { config, service, clock, http, journal, busy, freshKey: service.fresh || key?.isFirst === true }
     // The RPCs have budgets of their own, so they are asked meanwhile.
     const chain = examineChain(parts)
+    chain.catch(() => {}) // thrown below
     const skew = await examineService({ ...parts, mint, chain, add })
-    const { checks: ofChain, skews } = (await chain).checks(skew)
-    add(...ofChain, clockVerdict([...(skew === undefined ? [] : [skew]), ...skews]))
-    return checks
+    say('the RPCs')
+    const { checks, skews } = (await chain).checks(skew)
+    add(...checks, clockVerdict([...(skew === undefined ? [] : [skew]), ...skews]))
   } finally {
     key?.release()
-    await service?.close()
-    await http.close()
+    await service.close()
+    await close()
     clock.stop()
-    await journal.writer?.close()
   }
 }
 

@@ -27,6 +27,8 @@ export interface ProbeParts {
   readonly show: (step: Step) => void
   /** A line for a person who waits. */
   readonly say: (text: string) => void
+  /** What a person has to hear of the log. */
+  readonly warn: (text: string) => void
   /** Ends with Ctrl-C. */
   readonly interrupted: Promise<unknown>
 }
@@ -55,10 +57,10 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))
     throw new SluiceError(`a bot is called ${PROBE_BOT}, as the probe's own: give it another name`, ExitCode.usage)
-  const watch = new ProbeWatch(PROBE_BOT)
+  const watch = new ProbeWatch(PROBE_BOT, config.service.units)
   const running = await startBots(
     { ...config, bots: [await probeBot(parts.lamports)] },
-    { allow: 'live', logFormat: 'json', onlooker: watch, writeLog: (line) => grave(line) && parts.say(grave(line)) },
+    { allow: 'live', logFormat: 'json', onlooker: watch, writeLog: (line) => tellGrave(line, parts.warn) },
   )
   const probe = new Probe(parts, running, watch)
   try {
@@ -69,10 +71,12 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
   }
 }
 
-/** What a person has to hear of the log. */
-function grave(line: string): string {
-  const { level, msg } = JSON.parse(line) as { level: unknown; msg?: string }
-  return level === 50 || level === 'error' ? (msg ?? '') : ''
+const ERROR_LEVEL = 50
+
+/** Alarms and errors of the log, of which a person has to hear. */
+function tellGrave(line: string, warn: (text: string) => void): void {
+  const { level, msg, ...fields } = JSON.parse(line) as { level: number; msg?: string; reason?: string }
+  if (level >= ERROR_LEVEL) warn([msg, fields.reason].filter((text) => text !== undefined).join(': '))
 }
 
 /** It cannot go on; what was found stands. */
@@ -86,6 +90,7 @@ class Probe {
   readonly #ids: { name: string; id: string }[] = []
   readonly #sales: ServiceProof['sales'][number][] = []
   #sellNumber: ServiceProof['sellNumber'] = null
+  #isContradicted = false
   #tradeAmount: ServiceProof['tradeAmount'] = null
   #mint: string
   #ending = ''
@@ -119,8 +124,12 @@ class Probe {
       ...{ sellNumber: this.#sellNumber, tradeAmount: this.#tradeAmount, sales: this.#sales },
     })
     const { chain } = this.#running.world
-    if (chain !== undefined && this.#ids.length > 0)
-      await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value: { ...proof } })
+    if (chain !== undefined && this.#ids.length > 0) {
+      // What was proved before stays proved where this probe did not come so far.
+      const before = this.#isContradicted ? null : (chain.proof?.sellNumber ?? null)
+      const value = { ...proof, sellNumber: proof.sellNumber ?? before }
+      await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value })
+    }
     return { mint: this.#mint, steps: this.#steps, proof, problem }
   }
 
@@ -174,7 +183,8 @@ class Probe {
     if (size?.kind !== 'tokens' || sold === 0n) return
     const counts = sellNumberOf({ written, asked: size.tokens, decimals, sold, held })
     // Two sales that contradict each other prove nothing.
-    this.#sellNumber = this.#sellNumber === null || this.#sellNumber === counts ? counts : null
+    this.#isContradicted = this.#sellNumber !== null && this.#sellNumber !== counts
+    this.#sellNumber = this.#isContradicted ? null : counts
     if (this.#sellNumber === (written === 'tokens' ? 'tokens' : 'baseUnits')) this.#sales.push('number')
   }
 

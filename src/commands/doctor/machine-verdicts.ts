@@ -37,12 +37,12 @@ export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
   const bad = secrets.filter(({ problem }) => problem !== '')
   const sources = secrets.map(({ name, source }) => `${name} from ${source}`).join(', ')
   if (bad.length === 0) return ok('secrets', sources === '' ? 'none needed' : sources)
-  const fixes = bad.map(({ problem }) => /run: (.*)$/.exec(problem)?.[1] ?? 'set it, then ask again')
-  return fail(
-    'secrets',
-    bad.map(({ name, problem }) => `${name}: ${problem}`).join('; '),
-    [...new Set(fixes)].join('; '),
-  )
+  const parts = bad.map(({ name, problem }) => {
+    const [found = '', fix = 'set it, then ask again'] = problem.split(/; run: /)
+    return { found: `${name}: ${found}`, fix }
+  })
+  const fixes = [...new Set(parts.map(({ fix }) => fix))].join('; ')
+  return fail('secrets', parts.map(({ found }) => found).join('; '), fixes)
 }
 
 /** What lies on the disk beside the journal, with its mode. */

@@ -48,7 +48,7 @@ export function proofFrom(
   const latency = (of: keyof ServiceProof['latencyMs']): number | null => {
     return median(steps.flatMap(({ latencyMs }) => latencyMs[of] ?? []))
   }
-  const { quotedRatio } = watch.prices.units
+  const { quotedRatio } = watch.quoted.units
   return {
     ...shown,
     quotedPerSol: Number.isFinite(quotedRatio) ? Number(quotedRatio.toPrecision(4)) : null,

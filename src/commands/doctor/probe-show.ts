@@ -13,7 +13,7 @@ export function stepLine({ name, order, outcome, done }: Step): string {
 }
 
 /** What was proved, a line each. */
-export function proofTable({ mint, proof, steps }: Probed): string {
+export function proofTable({ mint, proof, steps, problem }: Probed): string {
   const rows: [string, string][] = [
     ['token', mint || 'none'],
     [
@@ -24,7 +24,7 @@ export function proofTable({ mint, proof, steps }: Probed): string {
     ['sold as it was meant', proof.sales.join(', ') || 'in no way'],
     ["the feed's amounts", proof.tradeAmount === null ? 'not proved' : 'SOL: our own buy agrees'],
     ["the feed's price", price(proof)],
-    ['it cost', costs(proof)],
+    [problem === '' ? 'it cost' : 'spent so far', costs(proof)],
     ...steps.map(({ name, latencyMs }): [string, string] => [name, latencies(latencyMs)]),
   ]
   return rows.map(([what, found]) => `  ${styleText('dim', what.padEnd(WIDTH))} ${found}`).join('\n')

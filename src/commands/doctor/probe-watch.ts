@@ -1,6 +1,6 @@
 import type { Block } from '../../core/block.ts'
 import type { Learned } from '../../core/learned.ts'
-import type { Output } from '../../core/messages.ts'
+import type { Output, UnitSettings } from '../../core/messages.ts'
 import type { Attempt, Fill, OrderState } from '../../core/order.ts'
 import { isOpen } from '../../core/order.ts'
 import type { HttpRequest, HttpResult, Journal, JournalRecord } from '../../core/ports.ts'
@@ -29,15 +29,18 @@ export class ProbeWatch implements Onlooker {
   readonly orders = new Map<string, ProbeOrder>()
   /** What the strategy said to each signal, in order. */
   readonly answers: string[] = []
-  readonly prices = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
+  /** For what the feed quotes; the robust price may rest on the configuration. */
+  readonly quoted = new Prices({ tradePrice: 'auto', tradeAmount: 'auto' })
   /** Prints of a sensible size, by mint. */
   readonly prints = new Map<string, number>()
   readonly #bot: string
+  readonly #prices: Prices
   #journal: Journal | undefined
   readonly #tokens = new Map<string, number>()
 
-  constructor(bot: string) {
+  constructor(bot: string, units: UnitSettings) {
     this.#bot = bot
+    this.#prices = new Prices(units)
   }
 
   sellUnit(): SellUnit {
@@ -49,10 +52,10 @@ export class ProbeWatch implements Onlooker {
       this.signatureField = signaturePathOf(result.body) || this.signatureField
   }
 
-  /** The robust price of the feed, SOL a token, whatever its proof rests on. */
+  /** The robust price of the feed, SOL a token. */
   priceOf(mint: string): number | undefined {
     const token = this.#tokens.get(mint)
-    return token === undefined ? undefined : this.prices.at(token)
+    return token === undefined ? undefined : this.#prices.at(token)
   }
 
   watch(journal: Journal): Journal {
@@ -84,7 +87,8 @@ export class ProbeWatch implements Onlooker {
   #rows(block: Block, from: number, to: number): void {
     for (let row = from; row < to; row++) {
       const token = block.token[row] as number
-      if (!((block.amount[row] as number) > 0) || !this.prices.fold(block, row, token)) continue
+      if (!((block.amount[row] as number) > 0) || !this.#prices.fold(block, row, token)) continue
+      this.quoted.fold(block, row, token)
       const mint = block.mints[token] as string
       this.#tokens.set(mint, token)
       this.prints.set(mint, (this.prints.get(mint) ?? 0) + 1)

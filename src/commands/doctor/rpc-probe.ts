@@ -52,7 +52,7 @@ export async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook>
   await look.call('getSignatureStatuses', [[signature], { searchTransactionHistory: true }])
   const holdings = await look.read('getTokenAccountsByOwner', () => readHoldings(look.rpc, account))
   const first = await look.read('getFirstAvailableBlock', () => readFirstSlot(look.rpc))
-  const newest = await look.read('getBlockTime', () => readBlockTime(look.rpc, slot))
+  const newest = await look.read('getBlockTime', () => newestBlockTime(look.rpc, slot))
   const oldest = first === undefined ? undefined : await blockTimeFrom(look.rpc, first)
   const minContextSlot = await look.keepsMinContextSlot(account, slot + FAR_FUTURE_SLOTS)
   const finding: RpcFinding = {
@@ -131,6 +131,18 @@ class Look {
 
 function problemOf(answer: RpcResult): string {
   return answer.ok ? '' : `${answer.code} ${answer.message}`.slice(0, 120)
+}
+
+/** A node may not tell the time of its very newest blocks yet. */
+async function newestBlockTime(rpc: Rpc, slot: number): Promise<number> {
+  for (const back of [0, 8]) {
+    try {
+      return await readBlockTime(rpc, slot - back)
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+    }
+  }
+  return readBlockTime(rpc, slot - 32)
 }
 
 /** The first slot may have been skipped. */
