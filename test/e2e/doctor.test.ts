@@ -158,7 +158,7 @@ describe.concurrent('the service', () => {
     expect(visit.all).not.toContain('\u001b')
   })
 
-  test('has other units than the configuration says of the sell number: the proof goes first', async ({
+  test('does not say what a sell number counts, the configuration does', async ({
     onTestFinished,
   }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })

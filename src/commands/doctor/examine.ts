@@ -109,7 +109,7 @@ async function examineOthers(
     // The RPCs have budgets of their own, so they are asked meanwhile.
     const chain = examineChain(parts)
     chain.catch(() => {}) // thrown below
-    const skew = await examineService({ ...parts, mint, chain, add })
+    const skew = await examineService({ ...parts, mint, chain, add, say })
     say('the RPCs')
     const { checks, skews } = (await chain).checks(skew)
     add(...checks, clockVerdict([...(skew === undefined ? [] : [skew]), ...skews]))

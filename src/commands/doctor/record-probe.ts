@@ -24,9 +24,10 @@ export interface Asking {
   readonly journal: Journal
 }
 
-const SLOT_WITHIN_MS = 3_000
+/** A minute, where what this key sent in the last one is not known: another journal counted it. */
+const SLOT_WITHIN_MS = 62_000
 
-/** One GET, once there is a slot for it and that is durable; without one within 3 s it is not sent. */
+/** One GET, once there is a slot for it and that is durable; without one within a minute it is not sent. */
 export async function ask(
   { service, http, limiter, journal }: Asking,
   endpoint: Extract<Endpoint, 'portfolio' | 'tokenInfo'>,
@@ -54,7 +55,7 @@ function slotOf(limiter: Limiter): Promise<Slot | undefined> {
     setTimeout(() => {
       cancel()
       resolve(undefined)
-    }, SLOT_WITHIN_MS)
+    }, SLOT_WITHIN_MS).unref()
   })
 }
 

@@ -28,6 +28,7 @@ export interface ServiceParts extends Examined {
   readonly mint: string
   readonly chain: Promise<ChainFound>
   readonly add: (...checks: Check[]) => void
+  readonly say: (text: string) => void
 }
 
 const LOOK_MS = 10_000
@@ -112,7 +113,7 @@ function sellNumberOf({ config, journal }: ServiceParts, account: string): Param
 }
 
 async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promise<SkewFinding | undefined> {
-  const { service, journal, http, config, clock, freshKey, busy, add } = parts
+  const { service, journal, http, config, clock, freshKey, busy, add, say } = parts
   const { past, writer } = journal
   if (busy !== undefined || past === undefined || writer === undefined) {
     const why = busy === undefined ? 'requests are counted in the journal' : `${busy.holder} counts the requests`
@@ -127,6 +128,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))
   const asking: Asking = { service, http, limiter, journal: writer }
   let skew: SkewFinding | undefined
+  say('a free request under the plan, a minute at most')
   const look = async (name: RecordFinding['name'], key: string, lamports?: number): Promise<void> => {
     const asked = await ask(asking, name === 'portfolio' ? 'portfolio' : 'tokenInfo', key)
     skew ??= asked.skew

@@ -172,7 +172,7 @@ export function unitsVerdict({ amount, quotedPerSol, prints }: UnitFinding): Che
   if (amount !== 'open') return ok('units', `amount / tokensTraded is SOL a token, by ${by[amount]}${quoted}`)
   return warn(
     'units',
-    `amount / tokensTraded is not proved to be SOL a token by ${counted(prints, 'print')}${quoted}; until it is nothing is bought`,
+    `amount / tokensTraded is not proved to be SOL a token (${counted(prints, 'print')} seen)${quoted}; until it is nothing is bought`,
     'ask again on a busy market, or set service.units.tradeAmount: sol',
   )
 }
