@@ -38,6 +38,7 @@ export class LiveChain {
   readonly wallet: LiveWallet
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
+  readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine'>
   #gateway: Gateway | undefined
 
   constructor(parts: ChainParts, rpcs: { any: Rpc; each: readonly Rpc[] }, genesis: string) {
@@ -49,6 +50,7 @@ export class LiveChain {
     this.proof = proofOf(past.learned, id)
     this.genesis = genesis
     this.#post = post
+    this.#parts = parts
     this.#balance = new WalletReader({
       ...{ rpc: rpcs.any, clock: machine.clock, wallet },
       read: (balance, slot) => post({ kind: 'wallet', account: id, lamports: lamports(balance), slot }),
@@ -100,6 +102,18 @@ export class LiveChain {
   /** The tokens that the wallet holds of a mint become this bot's. */
   adopt(bot: string, mint: string, holding: { tokens: bigint; decimals: number }): void {
     this.#post({ kind: 'adopt', account: this.account, bot, mint, ...holding })
+  }
+
+  /** What a probe proved of a sale's number is not so, or not any more. */
+  disproved(text: string): void {
+    const { journal, log, machine } = this.#parts
+    log.error(`chain: ${text}; parts are sold by percent from now on`)
+    if (this.proof === undefined) return
+    const value = { ...this.proof, sellNumber: null }
+    journal.write({
+      kind: 'learned',
+      learned: { about: this.account, name: 'proof', time: machine.clock.now(), value },
+    })
   }
 
   stop(): void {

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Config } from './config/config.ts'
 import { type Block, RowKind } from './core/block.ts'
 import type { ServiceProof } from './core/learned.ts'
+import type { Attempt } from './core/order.ts'
 import type { Http, Journal, Machine } from './core/ports.ts'
 import type { Plan } from './core/settings.ts'
+import type { TokenAmount } from './core/units.ts'
 import type { Recovered } from './journal/recovery.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Onlooker } from './onlooker.ts'
@@ -39,6 +41,8 @@ export class Trading {
   readonly route: Route | undefined
   readonly #parts: TradingParts
   #plan: Plan
+  /** A sale has shown that its number counts something else than was thought. */
+  #isContradicted = false
 
   constructor(parts: TradingParts) {
     const { config, service, machine, past, http, chain, tally } = parts
@@ -56,11 +60,25 @@ export class Trading {
       apiKey: service.apiKey,
       wallet: service.wallet,
       maxBuyLamports: () => this.#plan.maxBuyLamports,
-      sellUnit: () => parts.onlooker?.sellUnit() ?? sellUnitOf(config, chain.proof),
+      sellUnit: () => parts.onlooker?.sellUnit() ?? this.#sellUnit(chain),
       holding: (mint) => tally.holdingOf(mint),
       resolve: chain.wallet.resolver,
+      contradicted: (attempt, sold) => this.#contradicted(chain, attempt, sold),
     })
     this.route = { kind: 'cloud', executor, limiter: this.limiter, baseline: chain.wallet.baseline }
+  }
+
+  #sellUnit(chain: LiveChain): SellUnit {
+    return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
+  }
+
+  /** From now on parts are sold by percent; a probe tries on purpose what may be wrong. */
+  #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
+    if (this.#isContradicted || this.#parts.onlooker !== undefined || size.kind !== 'tokens') return
+    this.#isContradicted = true
+    chain.disproved(
+      `${id} was to sell ${size.tokens} base units and sold ${sold}: a sale's number counts something else`,
+    )
   }
 
   get plan(): Plan {

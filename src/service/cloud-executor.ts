@@ -4,7 +4,7 @@ import type { Lamports, TokenAmount } from '../core/units.ts'
 import { type Resolve, sendOnce } from './cloud-attempt.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { type Breach, checkBuy, checkSell } from './ranges.ts'
-import { type SellUnit, sellAmountOf } from './sell-amount.ts'
+import { isAsAsked, type SellUnit, sellAmountOf } from './sell-amount.ts'
 import { buyBody, sellBody } from './wire/requests.ts'
 
 export interface CloudParts {
@@ -22,6 +22,8 @@ export interface CloudParts {
   /** What the wallet holds of a mint; undefined where that is not known. */
   readonly holding: (mint: string) => TokenAmount | undefined
   readonly resolve: Resolve
+  /** A sale by number sold something else than it asked for: the number counts something else. */
+  readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
 }
 
 type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
@@ -39,11 +41,25 @@ export class CloudExecutor implements Executor {
     const { http, clock, resolve } = this.#parts
     const request = this.#requestOf(attempt)
     if ('kind' in request) clock.after(0, () => done(request))
-    else sendOnce(request, http, clock, resolve.begin(attempt, done))
+    else sendOnce(request, http, clock, resolve.begin(attempt, this.#watched(attempt, done)))
   }
 
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     this.#parts.resolve.resume(attempt, done)
+  }
+
+  /** Compares what a sale by number has sold with what it asked for. */
+  #watched(attempt: Attempt, done: (outcome: Outcome) => void): (outcome: Outcome) => void {
+    const { sellUnit, holding, contradicted } = this.#parts
+    const { size, mint } = attempt
+    if (size.kind !== 'tokens' || contradicted === undefined) return done
+    const amount = sellAmountOf(size, sellUnit(), holding(mint))
+    if ('code' in amount || amount.kind !== 'number') return done
+    return (outcome) => {
+      if (outcome.kind === 'filled' && !isAsAsked(outcome.fill.tokens, size.tokens))
+        contradicted(attempt, outcome.fill.tokens)
+      done(outcome)
+    }
   }
 
   /** The request, or why there is none. */

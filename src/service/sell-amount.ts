@@ -8,6 +8,14 @@ import { type SellAmount, tokenDecimal } from './wire/requests.ts'
 export type SellUnit = 'tokens' | 'base' | 'unproved'
 
 const HUNDREDTHS = 10_000n
+/** Services count in floating point: one part in so many may be missing. */
+const TOLERANCE = 1_000_000n
+
+/** Whether so much was sold as was asked, base units; a unit that is wrong is off by powers of ten. */
+export function isAsAsked(sold: TokenAmount, asked: TokenAmount): boolean {
+  const off = sold > asked ? sold - asked : asked - sold
+  return off <= 1n || off * TOLERANCE <= asked
+}
 
 /** How a sale says how much. Shares are rounded down to what a percentage can say; `holding`: base units in the wallet. */
 export function sellAmountOf(

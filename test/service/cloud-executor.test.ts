@@ -6,6 +6,7 @@ import { CloudExecutor } from '../../src/service/cloud-executor.ts'
 import type { SellUnit } from '../../src/service/sell-amount.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { buyAttempt, sellAttempt } from '../support/attempts.ts'
+import { fill } from '../support/journal-values.ts'
 import { MINT, signatureOf, WALLET } from './wire/samples.ts'
 
 const START = 1_782_611_393_000
@@ -20,6 +21,9 @@ class World {
   readonly told: string[] = []
   readonly resumed: string[] = []
   sellUnit: SellUnit = 'unproved'
+  readonly contradictions: TokenAmount[] = []
+  /** As the chain has it. */
+  landed: (outcome: Outcome) => void = () => {}
   holding: TokenAmount | undefined
   apiKey = (): string => 'k'
   readonly executor: CloudExecutor
@@ -39,24 +43,28 @@ class World {
       sellUnit: () => this.sellUnit,
       holding: () => this.holding,
       resolve: {
-        begin: ({ id }, done) => ({
-          acked: (signature) => {
-            this.told.push(`${id} acked ${signature}`)
-            done({ kind: 'acked', signature })
-          },
-          doubt: (reason, signature = '') => void this.told.push(`${id} doubt ${signature || reason}`),
-          hungUp: () => void this.told.push(`${id} hung up`),
-          refused: (outcome) => {
-            this.told.push(`${id} refused ${outcome.code}`)
-            done(outcome)
-          },
-          unsent: (outcome) => {
-            this.told.push(`${id} unsent`)
-            done(outcome)
-          },
-        }),
+        begin: ({ id }, done) => {
+          this.landed = done
+          return {
+            acked: (signature) => {
+              this.told.push(`${id} acked ${signature}`)
+              done({ kind: 'acked', signature })
+            },
+            doubt: (reason, signature = '') => void this.told.push(`${id} doubt ${signature || reason}`),
+            hungUp: () => void this.told.push(`${id} hung up`),
+            refused: (outcome) => {
+              this.told.push(`${id} refused ${outcome.code}`)
+              done(outcome)
+            },
+            unsent: (outcome) => {
+              this.told.push(`${id} unsent`)
+              done(outcome)
+            },
+          }
+        },
         resume: ({ id }) => void this.resumed.push(id),
       },
+      contradicted: (_attempt, sold) => void this.contradictions.push(sold),
     })
   }
 
@@ -200,4 +208,18 @@ test('an attempt of an earlier process is looked up, never sent', () => {
   world.executor.resume(attempt({ state: 'unknown' }), (outcome) => world.outcomes.push(outcome))
   world.clock.advanceTo(START + 60_000)
   expect([world.resumed, world.requests, world.outcomes]).toEqual([['o1.1'], [], []])
+})
+
+test.each<[what: string, unit: SellUnit, sold: bigint, contradictions: bigint[]]>([
+  ['as it asked', 'tokens', 5_000_000n, []],
+  ['as it asked, but for what floating point loses', 'base', 4_999_999n, []],
+  ['something else: its number counts something else', 'tokens', 5n, [5n]],
+  ['something else by percent: it had no number', 'unproved', 5n, []],
+])('a sale that sold %s', (_what, unit, sold, contradictions) => {
+  world.sellUnit = unit
+  world.holding = 9_000_000n
+  world.execute(sellAttempt(MINT, { size: { kind: 'tokens', tokens: 5_000_000n, decimals: 6 } }))
+  world.landed({ kind: 'filled', fill: fill(1, { tokens: sold }), final: false })
+  expect(world.contradictions).toEqual(contradictions)
+  expect(world.outcomes).toHaveLength(1)
 })

@@ -1,5 +1,5 @@
 import type { ServiceProof } from '../../core/learned.ts'
-import type { SellUnit } from '../../service/sell-amount.ts'
+import { isAsAsked, type SellUnit } from '../../service/sell-amount.ts'
 
 // What a probe's executions prove, and nothing else.
 
@@ -14,22 +14,14 @@ export interface NumberSale {
   readonly held: bigint
 }
 
-/** Services count in floating point: so much of what was asked may be missing. */
-const TOLERANCE = 1_000_000n
-
 /** What the number must have counted for this to have been sold; null where more than one thing explains it. */
 export function sellNumberOf({ written, asked, decimals, sold, held }: NumberSale): ServiceProof['sellNumber'] {
   const scale = 10n ** BigInt(decimals)
   if (sold === held || sold === 0n || scale === 1n) return null // a service may sell all where a number is too large
   const asTokens = written === 'tokens' ? asked : asked * scale
   const asUnits = written === 'tokens' ? asked / scale : asked
-  if (isAbout(sold, asTokens)) return 'tokens'
-  return isAbout(sold, asUnits) ? 'baseUnits' : null
-}
-
-function isAbout(value: bigint, expected: bigint): boolean {
-  const off = value > expected ? value - expected : expected - value
-  return off <= 1n || off * TOLERANCE <= expected
+  if (isAsAsked(sold, asTokens)) return 'tokens'
+  return isAsAsked(sold, asUnits) ? 'baseUnits' : null
 }
 
 /** Percent of what was held, within what a percentage of two decimals can say. */
