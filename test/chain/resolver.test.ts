@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Attempt } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
 import { solToLamports } from '../../src/core/units.ts'
+import { signatureOf } from './landed.ts'
 import { lagging, MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
 
 const open = (nodes = 1): Promise<WalletRig> => new WalletRig(nodes).ready()
@@ -123,6 +124,16 @@ describe('an answer is lost', () => {
     await rig.slots(PROOF_SLOTS)
     expect(rig.paid).toHaveLength(1)
     expect(rig.kinds(one)).toMatch(/^unknown( unknown)? absent$/)
+  })
+  test('and the feed shows a trade as ours that the chain does not have, or that is none of ours: nothing', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.lose(one)
+    rig.wallet.resolver.hint(MINT, signatureOf(77))
+    rig.wallet.resolver.hint(MINT, rig.transfer(STRANGER, WALLET, 0.01))
+    await rig.slots(PROOF_SLOTS)
+    expect(rig.kinds(one)).toMatch(/^unknown( unknown)* absent$/)
+    expect([rig.late, rig.foreign]).toEqual([[], []])
   })
   test('and it executed with another amount: the fill is what the chain says', async () => {
     const rig = await open()
@@ -597,6 +608,23 @@ describe('crashes', () => {
     await rig.crash()
     await rig.slots(100)
     expect(rig.late).toHaveLength(1)
+  })
+  test('an older copy of the journal: what it does not know of is foreign, told once, and nothing is doubted', async () => {
+    const rig = await open()
+    const copy = [...rig.records]
+    const one = rig.buy()
+    const signature = rig.trade()
+    rig.send(one).acked(signature)
+    await rig.slots(60)
+    expect(rig.kinds(one)).toBe('acked filled? filled!')
+    rig.records.splice(0, rig.records.length, ...copy)
+    await rig.crash()
+    await rig.slots(100)
+    expect(rig.foreign.map((row) => row.signature)).toEqual([signature])
+    expect(rig.alarms).toEqual([])
+    await rig.crash()
+    await rig.slots(100)
+    expect(rig.foreign).toHaveLength(1)
   })
   test('an execution while nobody ran is found by the first audit', async () => {
     const rig = await open()

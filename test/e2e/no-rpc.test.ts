@@ -55,5 +55,7 @@ test('a start without an RPC: a line a step, buys wait, a full exit goes; what b
   await stage.settled()
   await again.stop()
   expect(await stage.complaints()).toEqual([])
+  // Trades only: what else the service could tell, of the wallet or of a token, is no evidence, so nobody asks.
+  expect(new Set(stage.requests)).toEqual(new Set(['POST /api/trade/buy', 'POST /api/trade/sell']))
   expect(stage.requests.filter((request) => request === 'POST /api/trade/sell')).toHaveLength(1)
 })

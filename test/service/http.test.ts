@@ -175,3 +175,30 @@ test('undici never writes a head before it has called onRequestStart', async () 
   channel('undici:client:sendHeaders').unsubscribe(onHead)
   expect(seen).toEqual(['start', 'head'])
 })
+
+test('an answer that trickles in, a byte at a time, is lost at the limit, however long it goes on', async () => {
+  let timer: NodeJS.Timeout | undefined
+  const { url } = await serve({
+    request: (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n')
+      timer = setInterval(() => socket.write('x'), 5)
+    },
+  })
+  expect(await post(url, { timeoutMs: 60 })).toEqual({ kind: 'lost', reason: 'no answer within 60 ms' })
+  clearInterval(timer)
+})
+
+test('a server that takes the connection and then says nothing to the TLS greeting: unsent', async () => {
+  const { url, requests } = await serve({})
+  const result = await post(url.replace('http:', 'https:'), { connectTimeoutMs: 100 })
+  expect(result).toMatchObject({ kind: 'unsent' })
+  expect(requests.join('')).not.toContain('POST')
+})
+
+test('HTTP/2 is never offered, so that no library can repeat a request by its rules', async () => {
+  const { url, requests } = await serve({ request: (socket) => socket.destroy() })
+  expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
+  const greeting = requests.join('')
+  expect(greeting).not.toBe('')
+  expect(greeting).not.toContain('\u0002h2')
+})
