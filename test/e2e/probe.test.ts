@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { ServiceProof } from '../../src/core/learned.ts'
 import type { Dialect } from '../../src/sandbox/dialect.ts'
 import { MINT } from '../sandbox/still-market.ts'
-import { launch, type Sluice, sluice } from './process.ts'
+import { kill, launch, type Sluice, sluice } from './process.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import type { VenueOptions } from './venue.ts'
@@ -191,6 +191,19 @@ describe.concurrent('a probe in trouble', () => {
     await stage.settled()
     next.child.kill('SIGINT')
     expect(await next.ended).toBe(0)
+    quiet()
+    expect(await stage.complaints()).toEqual([])
+  })
+
+  test('kill -9 with a position: the next probe sells what was left, and goes on', async ({ onTestFinished }) => {
+    const { stage, quiet } = await openBusyStage({}, onTestFinished)
+    stage.sandbox.faults.set({ kind: 'delay', ms: 60_000, target: '/trade/sell' })
+    const one = launch([...argsOf(stage), '--json'])
+    await until('the sale', () => stage.requests.includes('POST /api/trade/sell'))
+    await kill(one)
+    const { code, proved, probe } = await probeOf(stage)
+    expect({ code, probe }).toEqual({ code: 0, probe: 'ok: 5 orders, all of them final' })
+    expect(proved).toMatchObject({ sellNumber: 'tokens', sales: ['number', 'percent', 'all'] })
     quiet()
     expect(await stage.complaints()).toEqual([])
   })

@@ -2,11 +2,12 @@ import { type RunningBots, startBots } from '../../bot.ts'
 import type { Config } from '../../config/config.ts'
 import { ExitCode, SluiceError } from '../../core/errors.ts'
 import type { ServiceProof } from '../../core/learned.ts'
-import { type Fill, isOpen } from '../../core/order.ts'
+import type { Fill } from '../../core/order.ts'
 import { formatSol, type Lamports, wholeTokens } from '../../core/units.ts'
 import type { SellUnit } from '../../service/sell-amount.ts'
 import { HOLD_SECONDS, PROBE_BOT, probeBot } from './probe-bot.ts'
-import { proofFrom, type Step, stepOf, tokensOf } from './probe-record.ts'
+import { type HandParts, Hands, Stopped } from './probe-hands.ts'
+import { proofFrom, type Step, tokensOf } from './probe-record.ts'
 import { agrees, isShare, sellNumberOf } from './probe-verdicts.ts'
 import { type ProbeOrder, ProbeWatch } from './probe-watch.ts'
 
@@ -18,35 +19,16 @@ export interface Probed {
   readonly problem: string
 }
 
-export interface ProbeParts {
+export interface ProbeParts extends HandParts {
   readonly config: Config
   readonly lamports: Lamports
   /** '' on a sandbox: the one that is traded most. */
   readonly mint: string
-  /** Told every step once it is over. */
-  readonly show: (step: Step) => void
-  /** A line for a person who waits. */
-  readonly say: (text: string) => void
   /** What a person has to hear of the log. */
   readonly warn: (text: string) => void
-  /** Ends with Ctrl-C. */
-  readonly interrupted: Promise<unknown>
 }
 
 const PRICE_WITHIN_MS = 90_000
-const ORDER_WITHIN_MS = 600_000
-const FINAL_WITHIN_MS = 120_000
-const LOOK_EVERY_MS = 50
-/** A refusal that time heals. */
-const TRANSIENT = new Set([
-  'PRICE_UNKNOWN',
-  'FEED_DOWN',
-  'BALANCE_UNKNOWN',
-  'CHAIN_UNREAD',
-  'WARMING',
-  'STALE_EVENT',
-  'EXIT_UNPROVED',
-])
 /** Prints after which a mint is one that is traded. */
 const ENOUGH_PRINTS = 5
 const PERCENT = 40
@@ -79,34 +61,29 @@ function tellGrave(line: string, warn: (text: string) => void): void {
   if (level >= ERROR_LEVEL) warn([msg, fields.reason].filter((text) => text !== undefined).join(': '))
 }
 
-/** It cannot go on; what was found stands. */
-class Stopped extends Error {}
-
 class Probe {
   readonly #parts: ProbeParts
   readonly #running: RunningBots
   readonly #watch: ProbeWatch
-  readonly #steps: Step[] = []
-  readonly #ids: { name: string; id: string }[] = []
+  readonly #hands: Hands
+  /** Of this probe; not those that sell what an earlier one left. */
+  readonly #orders: ProbeOrder[] = []
   readonly #sales: ServiceProof['sales'][number][] = []
   #sellNumber: ServiceProof['sellNumber'] = null
   #isContradicted = false
   #tradeAmount: ServiceProof['tradeAmount'] = null
   #mint: string
-  #ending = ''
-  #hasEnded = false
 
   constructor(parts: ProbeParts, running: RunningBots, watch: ProbeWatch) {
     this.#parts = parts
     this.#running = running
     this.#watch = watch
     this.#mint = parts.mint
-    void parts.interrupted.then(() => this.#stop('interrupted'))
-    void running.ended.then(({ message }) => this.#stop(message))
+    this.#hands = new Hands(parts, running, watch)
   }
 
   end(): void {
-    this.#hasEnded = true
+    this.#hands.end()
   }
 
   async run(): Promise<Probed> {
@@ -117,27 +94,30 @@ class Probe {
       if (!(error instanceof Stopped)) throw error
       problem = error.message
     }
-    const left = this.#held()
-    if (left > 0n)
-      problem += `${problem === '' ? '' : '; '}the wallet still holds some: a run on this journal sells it within ${HOLD_SECONDS / 60} minutes`
-    const proof = proofFrom(this.#watch, this.#fills(), this.#steps, {
+    if (this.#held() > 0n) {
+      const who = `the next probe sells it, or a live run on this journal within ${HOLD_SECONDS / 60} minutes`
+      problem += `${problem === '' ? '' : '; '}the wallet still holds some: ${who}`
+    }
+    const steps = this.#hands.steps()
+    const proof = proofFrom(this.#watch, this.#fills(), steps, {
       ...{ sellNumber: this.#sellNumber, tradeAmount: this.#tradeAmount, sales: this.#sales },
     })
     const { chain } = this.#running.world
-    if (chain !== undefined && this.#ids.length > 0) {
+    if (chain !== undefined && this.#orders.length > 0) {
       // What was proved before stays proved where this probe did not come so far.
       const before = this.#isContradicted ? null : (chain.proof?.sellNumber ?? null)
       const value = { ...proof, sellNumber: proof.sellNumber ?? before }
       await this.#watch.keep({ about: chain.account, name: 'proof', time: Date.now(), value })
     }
-    return { mint: this.#mint, steps: this.#steps, proof, problem }
+    return { mint: this.#mint, steps, proof, problem }
   }
 
   async #trade(): Promise<void> {
     const { lamports: amount, say } = this.#parts
     say('waiting for the wallet, the feed and a price')
-    await this.#until('a price that can be relied on', () => this.#chosen() !== '', PRICE_WITHIN_MS)
+    await this.#hands.until('a price that can be relied on', () => this.#chosen() !== '', PRICE_WITHIN_MS)
     this.#mint = this.#chosen()
+    await this.#sellLeft()
     await this.#refuseHeld()
     const before = this.#watch.priceOf(this.#mint)
     const bought = await this.#order(`buy ${formatSol(amount)} SOL`, 'buy', { sol: amount / 1e9 })
@@ -150,10 +130,7 @@ class Probe {
     }
     if (this.#held() > 0n) await this.#sellPercent()
     if (this.#held() > 0n) await this.#sellAll()
-    say('waiting until all of it is final')
-    const isFinal = (): boolean => this.#fills().every(({ final }) => final)
-    await this.#until('finality', isFinal, FINAL_WITHIN_MS)
-    this.#complete()
+    await this.#hands.final(this.#orders)
   }
 
   /** The given mint once it has a price; on a sandbox the one that is traded most. */
@@ -162,6 +139,15 @@ class Probe {
     const [most] = [...this.#watch.prints].sort(([, a], [, b]) => b - a)
     if (most === undefined || most[1] < ENOUGH_PRINTS || this.#watch.priceOf(most[0]) === undefined) return ''
     return most[0]
+  }
+
+  /** Of a probe that a crash ended. */
+  async #sellLeft(): Promise<void> {
+    const positions = [...this.#running.tally.positions.values()]
+    const left = positions.filter(({ bot, tokens }) => bot === PROBE_BOT && tokens > 0n)
+    const orders: ProbeOrder[] = []
+    for (const { mint } of left) orders.push(await this.#hands.order('sell what was left', 'sell-all', { mint }))
+    if (orders.length > 0) await this.#hands.final(orders)
   }
 
   /** What was there before would be sold too, and would make every number mean something else. */
@@ -199,78 +185,16 @@ class Probe {
     if (order.fills.size > 0 && this.#held() === 0n) this.#sales.push('all')
   }
 
-  /** One order, from the signal to its end. */
-  async #order(name: string, signal: string, data: Readonly<Record<string, number>>): Promise<ProbeOrder> {
-    this.#parts.say(name)
-    const id = await this.#place(signal, { mint: this.#mint, ...data })
-    const order = this.#watch.orders.get(id) as ProbeOrder
-    this.#ids.push({ name, id })
-    await this.#until(
-      `the end of ${id}; it goes on being proved by the next run`,
-      () => !isOpen(order.state),
-      ORDER_WITHIN_MS,
-    )
-    const step = stepOf(name, id, order)
-    this.#steps.push(step)
-    this.#parts.show(step)
-    return order
-  }
-
-  /** The id of the order that the signal made; asked again while time may help. */
-  async #place(signal: string, data: { readonly [name: string]: string | number }): Promise<string> {
-    let refusal = ''
-    const place = async (): Promise<string> => {
-      const before = this.#watch.answers.length
-      await this.#running.handle({ command: 'signal', signal, data })
-      await this.#until('an answer of the engine', () => this.#watch.answers.length > before, 10_000)
-      const placed = JSON.parse(this.#watch.answers[before] as string) as {
-        ok: boolean
-        id?: string
-        code?: string
-        reason?: string
-      }
-      if (placed.ok) return placed.id as string
-      refusal = `${placed.code}, ${placed.reason}`
-      if (!TRANSIENT.has(placed.code ?? '')) throw new Stopped(refusal)
-      return ''
-    }
-    for (const end = performance.now() + PRICE_WITHIN_MS; performance.now() < end; ) {
-      const id = await place()
-      if (id !== '') return id
-      const next = performance.now() + 1_000
-      await this.#until('', () => performance.now() >= next, 2_000)
-    }
-    throw new Stopped(refusal)
-  }
-
-  async #until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
-    const end = performance.now() + withinMs
-    while (!isSo()) {
-      if (this.#ending !== '') throw new Stopped(this.#ending)
-      if (performance.now() > end) throw new Stopped(`it took too long: ${what}`)
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
-    }
-  }
-
-  #stop(why: string): void {
-    if (!this.#hasEnded) this.#ending ||= why || 'ended'
+  #order(name: string, signal: string, data: Readonly<Record<string, number>>): Promise<ProbeOrder> {
+    return this.#hands.order(name, signal, { mint: this.#mint, ...data }, (made) => this.#orders.push(made))
   }
 
   #fills(): Fill[] {
-    return [...this.#watch.orders.values()].flatMap(({ fills }) => [...fills.values()])
+    return this.#orders.flatMap(({ fills }) => [...fills.values()])
   }
 
   /** Base units that the probe holds. */
   #held(): bigint {
     return this.#fills().reduce((sum, { side, tokens }) => sum + (side === 'buy' ? tokens : -tokens), 0n)
-  }
-
-  /** What became final meanwhile. */
-  #complete(): void {
-    this.#steps.splice(
-      0,
-      this.#steps.length,
-      ...this.#ids.map(({ name, id }) => stepOf(name, id, this.#watch.orders.get(id) as ProbeOrder)),
-    )
   }
 }
