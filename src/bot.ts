@@ -1,25 +1,25 @@
 import { Alarms } from './alarms.ts'
+import { Closers } from './closers.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
-import type { Command } from './core/messages.ts'
+import type { Command, Input } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
-import { isUndecided } from './core/order.ts'
+import type { Journal, Machine } from './core/ports.ts'
 import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
-import { startJournalThread } from './journal/journal-thread.ts'
-import { type JournalReader, openReader } from './journal/reader.ts'
 import { lockKey, lockWallet } from './key-lock.ts'
 import type { Onlooker } from './onlooker.ts'
 import { Operator } from './operator.ts'
+import { openPast, type Past } from './past.ts'
 import { startInput } from './restore.ts'
 import type { ControlCommand } from './runtime/control-command.ts'
 import { serveControl } from './runtime/control-server.ts'
 import { createLog, type Log } from './runtime/log.ts'
 import { bootId, monotonicMs, SystemClock } from './runtime/system-clock.ts'
 import { Segment } from './segment.ts'
-import { openService } from './service-access.ts'
+import { openService, type ServiceAccess } from './service-access.ts'
 import { Tally } from './tally.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -63,185 +63,206 @@ export interface RunningBots {
 
 /** The wiring: opens the journal, takes over what it holds, reaches the service, and lets the engine run. A line of the log a step. */
 export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
-  let redact = (text: string): string => text
-  const log = createLog({
-    level: 'info',
-    format: options.logFormat,
-    redact: (text) => redact(text),
-    ...(options.writeLog && { write: options.writeLog }),
-  })
-  const ending = Promise.withResolvers<Ending>()
-  // What a stranger said may stand in it.
-  const shown = (message: string): string => printable(redact(message))
-  const end = (exitCode: ExitCode, message: string): void => ending.resolve({ exitCode, message: shown(message) })
-  const undo: (() => unknown)[] = []
-  const unwind = async (): Promise<void> => {
-    for (const step of undo.splice(0).reverse()) await step()
-  }
+  const start = new Start(config, options)
   try {
-    const local = config.bots.find(({ executor, mode }) => executor === 'local' && mode === 'live')
-    if (local !== undefined)
-      throw new SluiceError(
-        `${local.name} has executor: local, which needs a builder policy and is not built yet; use executor: cloud`,
-        ExitCode.unsafe,
-      )
+    return await start.run()
+  } catch (error) {
+    await start.closers.closeAll()
+    throw error instanceof SluiceError ? new SluiceError(start.shown(error.message), error.exitCode) : error
+  }
+}
 
-    // What the process before left. Opening also migrates and locks; reading is from a connection of its own.
-    const { path, keepTapeDays } = config.journal
-    const space = (state: string): void => log.warn({ state }, 'the disk that holds the journal runs short')
-    // It may run short before there is anybody to tell.
-    let isShort = false
-    let halt = (): void => {
-      isShort = true
-    }
-    const opened = await startJournalThread(path, {
-      keepTapeDays,
-      onFailure: (error) => end(ExitCode.failed, `the journal cannot be written: ${error.message}`),
-      onSpace: (state) => {
-        if (state === 'noEntries') halt()
-        if (state !== 'ample') space(state)
-      },
+/** What every step of a start needs. */
+interface Ground {
+  readonly past: Past
+  readonly service: ServiceAccess
+  readonly machine: Machine
+  readonly mints: Mints
+  readonly tally: Tally
+  /** As seen by the tally, and by whoever looks on. */
+  readonly journal: Journal
+}
+
+class Start {
+  readonly closers = new Closers()
+  readonly #config: Config
+  readonly #options: BotsOptions
+  readonly #log: Log
+  readonly #ending = Promise.withResolvers<Ending>()
+  #redact = (text: string): string => text
+
+  constructor(config: Config, options: BotsOptions) {
+    this.#config = config
+    this.#options = options
+    this.#log = createLog({
+      level: 'info',
+      format: options.logFormat,
+      redact: (text) => this.#redact(text),
+      ...(options.writeLog && { write: options.writeLog }),
     })
-    undo.push(() => opened.close())
-    const reader: JournalReader = openReader(path)
-    undo.push(() => reader.close())
-    log.info({ path }, 'journal: locked, and every commit reaches the disk (synchronous=FULL, read back)')
-    const past = reader.recover()
-    if (!past.clean) reader.checkIntegrity()
-    if (!past.clean)
-      log.warn('journal: the process before did not end in order; the tables that money is read from are whole')
-    log.info(
-      {
-        path,
-        segment: past.lastSegment + 1,
-        ordersOpen: past.money.orders.length,
-        attemptsUndecided: past.attempts.filter(({ state }) => isUndecided(state)).length,
-        endedInOrder: past.clean,
-      },
-      'journal open',
-    )
+  }
 
-    // The service, and who we are there.
-    const wantsLive = config.service.kind === 'sandbox' || options.allow === 'live'
-    const service = await openService(config, wantsLive, options.speed)
-    undo.push(() => service.close())
-    redact = service.redact
-    service.onExit(() => end(ExitCode.failed, 'the sandbox ended'))
-    const clock = new SystemClock(past.lastTime)
-    undo.push(() => clock.stop())
-    const machine = { clock, monotonicMs, boot: bootId() }
-    const mints = new Mints()
-    const tally = new Tally()
-    const watched = tally.watch(opened)
-    const journal = options.onlooker?.watch(watched) ?? watched
-    const key = lockKey(config, service)
-    undo.push(() => key?.release())
-    const world = await buildWorld({
-      config,
-      service,
-      machine,
-      journal,
-      mints,
-      tally,
-      past,
-      log,
-      onlooker: options.onlooker,
-      live: wantsLive,
-      freshKey: service.fresh || key?.isFirst === true,
-      post: (input) => segment.runner.post(input),
-      end,
-    })
-    undo.push(() => world.close())
-    const { settings, notices } = botSettings(config, {
-      service: service.host,
-      cluster: world.chain?.genesis ?? '',
-      wallet: service.wallet,
-      allow: options.allow,
-    })
-    for (const notice of notices) log.warn(notice)
-    const live = settings.filter(({ account }) => account.mode === 'live')
-    for (const { account } of live) tally.liveAccounts.add(account.id)
-    if (live.length > 0 && config.service.kind === 'remote') {
-      const wallet = lockWallet(service)
-      undo.push(() => wallet.release())
-    }
+  /** What a stranger said may stand in it. */
+  shown(message: string): string {
+    return printable(this.#redact(message))
+  }
 
-    // The engine and what stands around it.
-    const segment: Segment = new Segment({
-      ...{ machine, journal, mints, past, route: world.route, observe: world.observe },
-      strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
-      want: (keys) => world.feed.want(keys),
-      alarm: ({ bot, code, reason }) => log.error({ bot, code, reason }, 'alarm'),
-    })
-    const { engine, gateway, runner } = segment
-    const post = (command: Command): void => runner.post({ kind: 'command', command })
-    world.attach(gateway)
-    const alarms = new Alarms((alert) => world.alert(alert))
-    tally.listen = (time, output) => alarms.take(time, output)
-
-    // Start: money from rows, strategies warmed up, open orders taken up, exits first; then the stream.
-    const start = startInput(
-      config,
-      settings,
-      world.plan(),
-      codeHash(config.bots.map(({ strategy }) => strategy)),
-      past,
-      reader,
-      world.chain?.proof,
-    )
-    tally.restore(start.money.positions)
-    world.restore(settings, start.money)
-    const warmed = segment.begin(start, reader.blocks(mints, start.warm))
-    halt = () => post({ name: 'halt' })
-    if (isShort) halt()
-    log.info({ rows: warmed, positions: start.money.positions.length, orders: start.money.orders.length }, 'recovered')
-    segment.resume(start)
-    if (live.length > 0) world.chain?.start()
-    if (options.record === true) world.feed.want(FIREHOSES)
-    const stopFeed = world.feed.start(world.timed(runner))
-    undo.push(stopFeed)
-    const marks = setInterval(() => {
-      for (const { account, mint, highPrice } of engine.takeMarks())
-        journal.write({ kind: 'mark', account, mint, highPrice })
-    }, MARKS_EVERY_MS)
-    undo.push(() => clearInterval(marks))
-
+  async run(): Promise<RunningBots> {
+    refuseLocalBots(this.#config)
+    const ground = await this.#openGround()
+    const world = await this.#openWorld(ground, (input) => segment.runner.post(input))
+    const settings = this.#settle(ground, world)
+    const segment: Segment = this.#openSegment(ground, world)
+    this.#begin(ground, world, segment, settings)
+    const stopFeed = this.#listen(world, segment)
     const operator = new Operator({
-      post,
-      tally,
+      post: postTo(segment),
+      tally: ground.tally,
       bots: settings,
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
       health: () => world.health(),
     })
-    const handle = (command: ControlCommand): object | Promise<object> => operator.carryOut(command)
-    undo.push(await serveControl({ journalPath: path, handle, warn: (message) => log.warn(message) }))
-    undo.push(() => runner.stop())
-    log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
+    const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
+    await this.#serve(segment, ground, handle)
+    this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     return {
-      bots: settings,
-      tally,
-      world,
-      log,
-      startedAt: clock.now(),
-      ended: ending.promise,
-      handle,
-      stop: async () => {
-        runner.post({ kind: 'command', command: { name: 'stop' } })
-        // Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for.
-        undo.splice(undo.indexOf(stopFeed), 1)
-        await stopFeed()
-        let isDurable = false
-        journal.commit(() => {
-          isDurable = true
-        })
-        await world.lastAnswers(LAST_ANSWERS_MS, () => isDurable)
-        tally.mute()
-        await unwind()
-      },
+      ...{ bots: settings, tally: ground.tally, world, log: this.#log, ended: this.#ending.promise, handle },
+      startedAt: ground.machine.clock.now(),
+      stop: () => this.#stop(ground, world, segment, stopFeed),
     }
-  } catch (error) {
-    await unwind()
-    throw error instanceof SluiceError ? new SluiceError(shown(error.message), error.exitCode) : error
   }
+
+  /** What the process before left, the service, and who we are there. */
+  async #openGround(): Promise<Ground> {
+    const config = this.#config
+    const failed = ({ message }: Error): void => this.#end(ExitCode.failed, `the journal cannot be written: ${message}`)
+    const past = await openPast(config, this.#log, failed, this.closers.add)
+    const service = await openService(config, this.#wantsLive, this.#options.speed)
+    this.closers.add(() => service.close())
+    this.#redact = service.redact
+    service.onExit(() => this.#end(ExitCode.failed, 'the sandbox ended'))
+    const clock = new SystemClock(past.recovered.lastTime)
+    this.closers.add(() => clock.stop())
+    const tally = new Tally()
+    const watched = tally.watch(past.journal)
+    const journal = this.#options.onlooker?.watch(watched) ?? watched
+    const machine = { clock, monotonicMs, boot: bootId() }
+    return { past, service, machine, mints: new Mints(), tally, journal }
+  }
+
+  async #openWorld(ground: Ground, post: (input: Input) => void): Promise<LiveWorld> {
+    const key = lockKey(this.#config, ground.service)
+    this.closers.add(() => key?.release())
+    const world = await buildWorld({
+      ...ground,
+      ...{ config: this.#config, log: this.#log, post },
+      past: ground.past.recovered,
+      onlooker: this.#options.onlooker,
+      live: this.#wantsLive,
+      freshKey: ground.service.fresh || key?.isFirst === true,
+      end: (exitCode, message) => this.#end(exitCode, message),
+    })
+    this.closers.add(() => world.close())
+    return world
+  }
+
+  /** Every bot with its account; who trades with real money locks the wallet. */
+  #settle({ service, tally }: Ground, world: LiveWorld): readonly BotSettings[] {
+    const { settings, notices } = botSettings(this.#config, {
+      service: service.host,
+      cluster: world.chain?.genesis ?? '',
+      wallet: service.wallet,
+      allow: this.#options.allow,
+    })
+    for (const notice of notices) this.#log.warn(notice)
+    const live = settings.filter(({ account }) => account.mode === 'live')
+    for (const { account } of live) tally.liveAccounts.add(account.id)
+    if (live.length > 0 && this.#config.service.kind === 'remote') {
+      const wallet = lockWallet(service)
+      this.closers.add(() => wallet.release())
+    }
+    return settings
+  }
+
+  #openSegment({ machine, journal, mints, past, tally }: Ground, world: LiveWorld): Segment {
+    const segment = new Segment({
+      ...{ machine, journal, mints, past: past.recovered, route: world.route, observe: world.observe },
+      strategies: new Map(this.#config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
+      want: (keys) => world.feed.want(keys),
+      alarm: ({ bot, code, reason }) => this.#log.error({ bot, code, reason }, 'alarm'),
+    })
+    world.attach(segment.gateway)
+    const alarms = new Alarms((alert) => world.alert(alert))
+    tally.listen = (time, output) => alarms.take(time, output)
+    return segment
+  }
+
+  /** Money from rows, strategies warmed up, open orders taken up, exits first. */
+  #begin({ past, mints, tally }: Ground, world: LiveWorld, segment: Segment, settings: readonly BotSettings[]): void {
+    const { recovered, reader } = past
+    const code = codeHash(this.#config.bots.map(({ strategy }) => strategy))
+    const start = startInput(this.#config, settings, world.plan(), code, recovered, reader, world.chain?.proof)
+    const { positions, orders } = start.money
+    tally.restore(positions)
+    world.restore(settings, start.money)
+    const rows = segment.begin(start, reader.blocks(mints, start.warm))
+    past.onNoRoom(() => postTo(segment)({ name: 'halt' }))
+    this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
+    segment.resume(start)
+    if (settings.some(({ account }) => account.mode === 'live')) world.chain?.start()
+  }
+
+  /** The stream, from now on. */
+  #listen(world: LiveWorld, { runner }: Segment): () => Promise<void> {
+    if (this.#options.record === true) world.feed.want(FIREHOSES)
+    const stopFeed = world.feed.start(world.timed(runner))
+    this.closers.add(stopFeed)
+    return stopFeed
+  }
+
+  async #serve({ engine, runner }: Segment, { journal }: Ground, handle: RunningBots['handle']): Promise<void> {
+    const marks = setInterval(() => {
+      for (const { account, mint, highPrice } of engine.takeMarks())
+        journal.write({ kind: 'mark', account, mint, highPrice })
+    }, MARKS_EVERY_MS)
+    this.closers.add(() => clearInterval(marks))
+    const { path } = this.#config.journal
+    this.closers.add(await serveControl({ journalPath: path, handle, warn: (message) => this.#log.warn(message) }))
+    this.closers.add(() => runner.stop())
+  }
+
+  /** Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for. */
+  async #stop({ journal, tally }: Ground, world: LiveWorld, segment: Segment, stopFeed: () => unknown): Promise<void> {
+    postTo(segment)({ name: 'stop' })
+    await this.closers.take(stopFeed)
+    let isDurable = false
+    journal.commit(() => {
+      isDurable = true
+    })
+    await world.lastAnswers(LAST_ANSWERS_MS, () => isDurable)
+    tally.mute()
+    await this.closers.closeAll()
+  }
+
+  get #wantsLive(): boolean {
+    return this.#config.service.kind === 'sandbox' || this.#options.allow === 'live'
+  }
+
+  #end(exitCode: ExitCode, message: string): void {
+    this.#ending.resolve({ exitCode, message: this.shown(message) })
+  }
+}
+
+function postTo({ runner }: Segment): (command: Command) => void {
+  return (command) => runner.post({ kind: 'command', command })
+}
+
+function refuseLocalBots({ bots }: Config): void {
+  const local = bots.find(({ executor, mode }) => executor === 'local' && mode === 'live')
+  if (local === undefined) return
+  throw new SluiceError(
+    `${local.name} has executor: local, which needs a builder policy and is not built yet; use executor: cloud`,
+    ExitCode.unsafe,
+  )
 }

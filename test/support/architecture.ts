@@ -21,6 +21,7 @@ const packagesOfStrategies = ['sluice', 'trading-signals']
 const wiring = [
   'alarms',
   'bot',
+  'closers',
   'decision-time',
   'index',
   'key-lock',
@@ -30,6 +31,7 @@ const wiring = [
   'operator',
   'restore',
   'paper-world',
+  'past',
   'rpc-access',
   'sandbox-child',
   'segment',
