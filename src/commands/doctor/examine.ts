@@ -126,7 +126,11 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   const { holder } = finding
   if (holder === '') return undefined
   try {
-    return { holder, health: (await sendCommand(path, { command: 'status' })) as NonNullable<Running['health']> }
+    const status = (await sendCommand(path, { command: 'status' })) as Partial<NonNullable<Running['health']>>
+    // One of an older version says less.
+    const { feed, positions, plan, requests } = status
+    const isWhole = feed !== undefined && positions !== undefined && plan !== undefined && requests !== undefined
+    return { holder, health: isWhole ? { feed, positions, plan, requests } : undefined }
   } catch (error) {
     if (error instanceof SluiceError) return { holder, health: undefined }
     throw error
