@@ -3,6 +3,7 @@ import type { Cancel, Clock, JournalRecord, Outcome } from '../core/ports.ts'
 import type { Watch } from '../core/wallet.ts'
 import { Absence, type AbsenceParts, type Reading, VALID_BLOCKS } from './absence.ts'
 import { type ExecutionParts, Executions } from './executions.ts'
+import { fillFrom } from './fill.ts'
 import type { Head } from './read.ts'
 import type { LandedTransaction } from './transaction.ts'
 import { SILENT_MS, WatchList } from './watch-list.ts'
@@ -104,6 +105,7 @@ export class Resolver {
 
   /** A transaction of the wallet, as the chain has it: the attempt that made it, '' where none did. */
   found(transaction: LandedTransaction, final: boolean): string {
+    this.#reconsider(transaction)
     return this.#executions.found(transaction, final)
   }
 
@@ -134,12 +136,17 @@ export class Resolver {
     const { state, signature } = one.attempt
     if (state === 'undecided') one.said = 'held'
     else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
-    if (signature !== '' && this.watches.claim(signature, one)) this.#follow(one, signature)
+    const isOwn = signature !== '' && this.watches.claim(signature, one)
+    if (isOwn && state !== 'landed') one.named.add(signature)
+    if (isOwn) this.#follow(one, signature)
+    // It stood for another one, whose signature has been told since.
+    else if (state === 'landed' && signature !== '')
+      Object.assign(one, { standsFor: this.watches.ownerOf(signature), settled: signature })
     if (state === 'armed') this.#doubt(one, 'an earlier process sent it; its answer is not known', '')
     // What was seen before is seen again within moments, or a fork has taken it back.
     if (state === 'landed')
       this.#parts.head(({ slot }) => {
-        one.seenAt ??= slot
+        if (one.said === 'landed') one.seenAt ??= slot
       })
     if (one.bound !== null) return
     if (state === 'acked' || state === 'landed') this.#boundFromNow(one)
@@ -165,7 +172,7 @@ export class Resolver {
 
   #doubt(one: Watched, reason: string, signature: string): void {
     if (one.ended || one.settled !== '' || one.said === 'landed') return
-    const isOwn = signature !== '' && this.watches.claim(signature, one)
+    const isOwn = signature !== '' && this.watches.name(signature, one)
     if (isOwn || !one.isLost) {
       one.said = 'unknown'
       one.say({ kind: 'unknown', reason, ...(isOwn && { signature }) })
@@ -220,9 +227,32 @@ export class Resolver {
     return standIn
   }
 
+  /** What was taken for an attempt's, by the word of the service or as the likeliest, may turn out to be none of it. */
+  #reconsider(transaction: LandedTransaction): void {
+    const { signature, error } = transaction
+    const owner = this.watches.ownerOf(signature)
+    if (owner === undefined || owner.ended) return
+    if (error !== null) this.#failed(owner, signature)
+    else if (fillFrom(transaction, this.#parts.wallet, owner.attempt, 0, true).kind === 'other')
+      this.watches.disclaim(signature)
+  }
+
+  /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service has named it. */
+  #failed(one: Watched, signature: string): void {
+    if (one.ended || one.final.has(signature)) return
+    const isNamed = one.named.has(signature)
+    const wasSeen =
+      one.settled === signature || (!isNamed && one.said === 'landed' && one.attempt.signature === signature)
+    if (wasSeen) this.#executions.takeBack(one, 'a fork put it into a block in which it failed')
+    if (!isNamed) this.watches.disclaim(signature)
+  }
+
   #follow(one: Watched, signature: string): void {
     if (one.followed.has(signature)) return
-    const told = (outcome: Outcome): void => this.#executions.told(one, signature, outcome)
+    const told = (outcome: Outcome): void => {
+      if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one) this.#failed(one, signature)
+      this.#executions.told(one, signature, outcome)
+    }
     one.followed.set(signature, this.#parts.follow(signature, one.attempt, told))
   }
 }

@@ -51,7 +51,9 @@ export class WatchList {
     const owner = this.ownerOf(signature)
     const isStandIn = owner !== undefined && owner.standsFor !== null
     if (isStandIn && owner.attempt.orderId === one.attempt.orderId) this.disclaim(signature)
-    return this.claim(signature, one)
+    const isOwn = this.claim(signature, one)
+    if (isOwn) one.named.add(signature)
+    return isOwn
   }
 
   disclaim(signature: string): void {

@@ -23,6 +23,8 @@ export class Watched {
   provisional: Fill | undefined
   /** Once the chain is final up to this slot, what was seen of it must be among what is final; null where nothing was seen. */
   seenAt: number | null = null
+  /** Signatures that the service gave for it; any other was found, and is only the likeliest. */
+  readonly named = new Set<string>()
   /** Its transactions whose end is known. */
   readonly final = new Set<string>()
   /** Failed transactions that are taken for its own: nobody knows, but somebody has to have paid their fees. */

@@ -217,6 +217,18 @@ describe('a full exit has several attempts out', () => {
     await rig.slots(70)
     expect([standIn(rig), rig.kinds(one), rig.kinds(other)]).toEqual(['filled? filled!', 'unknown', 'unknown'])
   })
+  test('the service named it, and the process died: what stood for that attempt ends with it', async () => {
+    const { rig, one } = await twice()
+    const late = rig.sell({ orderId: one.orderId, id: `${one.orderId}.3` })
+    const resolution = rig.send(late)
+    const signature = rig.trade('sell')
+    await rig.slots(12)
+    resolution.acked(signature)
+    const [standing] = rig.standIns as [Attempt]
+    await rig.crash({ ...late, state: 'acked', signature }, { ...standing, state: 'landed', signature })
+    await rig.slots(70)
+    expect([standIn(rig), rig.kinds(late)]).toEqual(['filled? filled!', expect.stringMatching(/^acked filled.*!$/)])
+  })
   test('all but one were refused: it is that one', async () => {
     const rig = await open()
     rig.trade('buy')
@@ -256,6 +268,18 @@ describe('an answer that is wrong', () => {
     rig.send(one).acked(older)
     await rig.slots(320)
     expect(rig.kinds(one)).toBe('acked unknown absent')
+  })
+  test('the signature of an order in the other direction: nobody is kept from it', async () => {
+    const rig = await open()
+    rig.trade()
+    await rig.slots(60)
+    const [sale, buy] = [rig.sell(), rig.buy()]
+    const signature = rig.trade()
+    rig.send(sale).acked(signature)
+    rig.lose(buy)
+    await rig.slots(60)
+    expect([rig.kinds(sale), rig.kinds(buy)]).toEqual(['acked unknown', 'unknown filled? filled!'])
+    expect(rig.foreign).toEqual([])
   })
   test('the signature of another order', async () => {
     const rig = await open()
@@ -331,6 +355,46 @@ describe('forks', () => {
     rig.ledger.fork(signature, 60)
     await rig.slots(160)
     expect(rig.kinds(one)).toBe('acked filled? unknown filled? filled!')
+  })
+  /** Executes, and in the block that a fork puts it into it fails. */
+  const failsAgain = (rig: WalletRig): string => {
+    const tokens = rig.market.token(MINT)?.curve.quoteBuy(100_000_000n).tokens ?? 0n
+    return rig.trade('buy', { tokens })
+  }
+  const fork = async (rig: WalletRig, signature: string): Promise<void> => {
+    await rig.slots(8)
+    rig.market.trade('buy', 5_000_000_000n)
+    rig.ledger.fork(signature, 1)
+    await rig.slots(60)
+  }
+  test('it lands again and fails: taken back, and reverted', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    const signature = failsAgain(rig)
+    rig.send(one).acked(signature)
+    await fork(rig, signature)
+    expect(rig.kinds(one)).toMatch(/^acked filled\? unknown (reverted\? )?reverted!$/)
+  })
+  test('it lands again and fails, after a restart: the same', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    const signature = failsAgain(rig)
+    rig.send(one).acked(signature)
+    await rig.slots(8)
+    await rig.crash({ ...one, state: 'landed', signature })
+    await fork(rig, signature)
+    await rig.slots(PROOF_SLOTS)
+    expect(rig.kinds(one)).toMatch(/^acked filled\?( filled\?)? unknown absent$/)
+    expect(rig.paid).toHaveLength(1)
+  })
+  test('it lands again and fails, and the service never named it: it may have been anybody, so its bound decides', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.lose(one)
+    await fork(rig, failsAgain(rig))
+    expect([rig.kinds(one), rig.paid.length]).toEqual(['unknown filled? unknown', 1])
+    await rig.slots(PROOF_SLOTS)
+    expect(rig.kinds(one)).toBe('unknown filled? unknown absent')
   })
   test('it lands again at once and brings something else: taken back, and told anew', async () => {
     const rig = await open()
