@@ -1,4 +1,5 @@
 import assert from './assert.ts'
+import type { ExitRules } from './exits.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import {
   type Fill,
@@ -12,7 +13,7 @@ import {
   sharesLane,
 } from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
-import { type Lamports, lamports } from './units.ts'
+import { type Lamports, lamports, type Millis } from './units.ts'
 
 const FILLS_KEPT = 500
 const ENDED_KEPT = 1_000
@@ -114,6 +115,12 @@ export class Book {
     return known.order
   }
 
+  /** A position where there is none. What the closed one before it sold too much of counts for this one. */
+  open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
+    const oversold = this.#closed.get(keyOf(owner))?.oversold ?? 0n
+    return this.#hold({ ...newPosition(owner, openedAt, exits), ...(oversold > 0n && { oversold }) })
+  }
+
   /** Books a fill once; undefined when it was booked before. */
   book(fill: Fill): Booking | undefined {
     const before = this.fills.get(fill.signature)
@@ -126,7 +133,7 @@ export class Book {
     this.#forgetFills()
     this.#moveWallet(fill, 1)
     const known = this.positions.get(keyOf(fill))
-    const position = known ?? this.#hold(this.#another(fill))
+    const position = known ?? this.open(fill, fill.time, {})
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
     this.#forgive(fill)
@@ -175,12 +182,6 @@ export class Book {
     position.feeLamports = lamports(position.feeLamports - fill.feeLamports - fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? undoBuy(position, fill) : undoSale(position, fill)
     return { fill, position, isNew: known === undefined, realizedLamports }
-  }
-
-  /** What the closed one sold too much of counts for the one after it. */
-  #another(fill: Fill): Position {
-    const oversold = this.#closed.get(keyOf(fill))?.oversold ?? 0n
-    return { ...newPosition(fill, fill.time, {}), ...(oversold > 0n && { oversold }) }
   }
 
   /** Nothing of the mint can be taken back any more: what was sold beyond the books had come from elsewhere. */

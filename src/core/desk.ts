@@ -6,7 +6,7 @@ import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { BotMoney } from './money.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
-import { newPosition, type Position } from './position.ts'
+import type { Position } from './position.ts'
 import { type BuyRequest, readBuy, readSell } from './requests.ts'
 import { checkLimits, checkRanges, sellCost, type Veto, worstCost } from './risk.ts'
 import type { Session } from './session.ts'
@@ -145,8 +145,7 @@ export class Desk {
   #openPosition(order: Order, exits: Position['exits']): void {
     const { book, now } = this.#session
     if (book.positions.has(keyOf(order))) return
-    const position = newPosition(order, now, exits)
-    book.positions.set(keyOf(order), position)
+    const position = book.open(order, now, exits)
     this.#watch.watch(position)
     this.#session.emitPosition(position)
   }

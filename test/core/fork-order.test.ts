@@ -53,6 +53,19 @@ test('a sale that a fork put before the buy that it had followed', () => {
   expect(held(books)).toBe(70)
 })
 
+test('and a buy was accepted between the two', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100))
+  book(books, fill(2, 'sell', 60))
+  book(books, fill(3, 'sell', 70)) // in another fork than 2
+  settle(books)
+  books.open(fill(4, 'buy', 50), 4, {})
+  books.unbook('s2')
+  settle(books)
+  book(books, fill(4, 'buy', 50))
+  expect(held(books)).toBe(80)
+})
+
 test('tokens from elsewhere that were sold along are not owed to the next buy', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))
