@@ -14,7 +14,17 @@ export interface Batch {
 }
 
 function emptyBatch(): Batch {
-  const figures = { virtualSeconds: 0, orders: 0, requests: 0, executions: 0, lies: 0, crashes: 0, forks: 0, steps: 0 }
+  const figures = {
+    virtualSeconds: 0,
+    orders: 0,
+    requests: 0,
+    executions: 0,
+    lies: 0,
+    misattributed: 0,
+    crashes: 0,
+    forks: 0,
+    steps: 0,
+  }
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], hashes: [] }
 }
 
@@ -25,7 +35,7 @@ export async function simulateAll(first: number, end: number, stride = 1, option
   try {
     for (let seed = first; seed < end; seed += stride) batch = added(batch, await simulate(seed, journal, options))
   } finally {
-    journal.remove()
+    journal.close()
   }
   return batch
 }

@@ -128,7 +128,7 @@ export class SimulatedChain {
     if (draws.chance(chain.byHand)) this.#useByHand()
     for (const [index, state] of this.#states.entries()) {
       if (draws.chance(rpc.ill)) this.#fallIll(index)
-      else if (draws.chance(0.1)) Object.assign(state, { ...HEALTHY, lost: state.lost })
+      else if (draws.chance(0.05)) Object.assign(state, { ...HEALTHY, lost: state.lost })
     }
     if (draws.chance(rpc.lies)) this.#lie()
   }
@@ -155,16 +155,13 @@ export class SimulatedChain {
   }
 
   #answer(index: number, method: string, params: readonly unknown[]): RpcResult {
-    const answer = (this.#nodes[index] as Answer)(method, params)
+    const node = this.#nodes[index] as Answer
     const { mutant } = this.#parts
-    if (mutant === 'heightOfTheFuture' && method === 'getEpochInfo' && answer.ok) {
-      const info = answer.value as { blockHeight: number }
-      const isFinal = JSON.stringify(params).includes('finalized')
-      return { ok: true, value: { ...info, blockHeight: info.blockHeight + (isFinal ? 300 : 0) } }
-    }
-    if (mutant === 'listForgets' && method === 'getSignaturesForAddress' && answer.ok)
-      return { ok: true, value: (answer.value as unknown[]).slice(1) }
-    return answer
+    if (mutant === 'confirmedCountsAsFinal') return confirmedAsFinal(node, method, params)
+    const answer = node(method, params)
+    if (mutant !== 'heightOfTheFuture' || method !== 'getEpochInfo' || !answer.ok || !isFinalized(params)) return answer
+    const info = answer.value as { blockHeight: number }
+    return { ok: true, value: { ...info, blockHeight: info.blockHeight + 300 } }
   }
 
   #landed(transaction: LandedTransaction): void {
@@ -225,12 +222,13 @@ export class SimulatedChain {
   #fallIll(index: number): void {
     const { draws, note } = this.#parts
     const state = this.#states[index] as NodeState
-    const what = draws.pick(['lags', 'alternates', 'errs', 'is silent', 'is gone'] as const)
+    const what = draws.pick(['lags', 'alternates', 'errs', 'is silent', 'is gone', 'stands still'] as const)
     if (what === 'lags' || what === 'alternates') state.lag = 1 + draws.integer(draws.pick([5, 40, 200]))
     if (what === 'alternates') state.freshShare = draws.between(0.2, 0.8)
     if (what === 'errs') state.errorShare = draws.between(0.1, 0.9)
     if (what === 'is silent') state.silentShare = draws.between(0.1, 0.9)
     if (what === 'is gone') state.errorShare = 1
+    if (what === 'stands still') state.standsAt = this.ledger.head('processed').slot
     note(`chain: node ${index} ${what}, lag ${state.lag}`)
   }
 
@@ -243,4 +241,21 @@ export class SimulatedChain {
     else state.firstSlot = this.ledger.head('finalized').slot - draws.integer(50)
     note(`chain: node ${index} has lost ${state.lost.slice(0, 8) || `what was before slot ${state.firstSlot}`}`)
   }
+}
+
+function isFinalized(params: readonly unknown[]): boolean {
+  return params.some((param) => (param as { commitment?: string } | null)?.commitment === 'finalized')
+}
+
+function confirmedAsFinal(node: Answer, method: string, params: readonly unknown[]): RpcResult {
+  const asked = isFinalized(params)
+    ? params.map((param) => (typeof param === 'object' ? { ...param, commitment: 'confirmed' } : param))
+    : params
+  const answer = node(method, asked)
+  if (method !== 'getSignatureStatuses' || !answer.ok) return answer
+  const { value } = answer.value as { value: ({ confirmationStatus: string } | null)[] }
+  const told = value.map(
+    (row) => row && { ...row, confirmationStatus: row.confirmationStatus.replace('confirmed', 'finalized') },
+  )
+  return { ok: true, value: { value: told } }
 }

@@ -30,7 +30,7 @@ export class Checks {
     const { id, orderId, mint, side } = attempt
     if (this.#sent.has(id)) complain(`${id} is sent twice`)
     this.#sent.add(id)
-    if (!journal.hasArmed(id)) complain(`${id} is sent before it is durable`)
+    if (!journal.hasArmed(attempt)) complain(`${id} is sent before it is durable`)
     if (!this.#isHonest) return
     const alive = truth.posts.filter((post) => truth.isAlive(post))
     for (const post of alive) {

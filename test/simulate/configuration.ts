@@ -4,7 +4,7 @@ import type { Scenario } from './scenario.ts'
 import { type Leash, restless } from './strategy.ts'
 
 /** What the configuration says of how late a request may still be carried out. */
-export const LATE_MS = 20_000
+export const LATE_MS = 30_000
 
 /** Bots that trade on one wallet, as a configuration file would give them. */
 export function configOf(scenario: Scenario, leash: Leash): Config {
@@ -32,7 +32,7 @@ export function configOf(scenario: Scenario, leash: Leash): Config {
         maxBuyLamports: solToLamports(100),
       },
       share: 1,
-      units: { tradePrice: 'sol', tradeAmount: 'sol', priceUpdate: 'sol', sell: 'auto' },
+      units: { tradePrice: 'sol', tradeAmount: 'sol', priceUpdate: 'sol', sell: 'tokens' },
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },

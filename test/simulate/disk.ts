@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Database, Statement } from 'better-sqlite3'
+import Database, { type Statement } from 'better-sqlite3'
+import { type Attempt, orderNumber } from '../../src/core/order.ts'
 import type { Clock } from '../../src/core/ports.ts'
-import { openForWriting } from '../../src/journal/database.ts'
 import { GatheringJournal } from '../../src/journal/gathering-journal.ts'
 import { JournalReader } from '../../src/journal/reader.ts'
+import { migrate } from '../../src/journal/schema.ts'
 import { type Batch, Writer } from '../../src/journal/writer.ts'
 import type { Mutant } from './mutants.ts'
 
@@ -13,38 +11,36 @@ const NOTHING = (): void => {}
 /** What nobody commits is durable so long after it was handed over, as in the journal's thread. */
 const FLUSH_MS = 200
 
-/** A real journal on a disk, used for one run after another: to open it anew for each would cost more than the run. */
+/** The journal's tables in SQLite, used for one run after another: to make them anew for each would cost more than the run. In memory: what
+ *  a process leaves behind is what it committed, and that is what the next one reads. */
 export class Journal {
-  readonly path: string
-  readonly db: Database
+  readonly db = new Database(':memory:')
   readonly writer: Writer
-  readonly #folder = mkdtempSync(join(tmpdir(), 'sluice-simulate-'))
   readonly #armed: Statement
   readonly #tables: readonly string[]
 
   constructor() {
-    this.path = join(this.#folder, 'journal.db')
-    this.db = openForWriting(this.path, false)
+    migrate(this.db)
     keepStatements(this.db)
     const space = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
     this.writer = new Writer(this.db, { space }, NOTHING, () => Number.POSITIVE_INFINITY)
     this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
     this.#armed = this.db
       .prepare(
-        `SELECT count(*) FROM attempt a JOIN "order" o ON o.open IN (0, 1) AND o.number = CAST(substr(a.id, 2) AS INTEGER)
-         WHERE a.undecided = 1 AND a.id = ?`,
+        `SELECT (SELECT count(*) FROM attempt WHERE undecided = 1 AND id = ?)
+           + (SELECT count(*) FROM "order" WHERE open IN (0, 1) AND number = ?)`,
       )
       .pluck()
   }
 
   /** What a process finds that starts now. */
   reader(): JournalReader {
-    return new JournalReader(this.path, this.db)
+    return new JournalReader(this.db.name, this.db)
   }
 
   /** Whether the file has this attempt as one that may execute, and its order. */
-  hasArmed(attemptId: string): boolean {
-    return this.#armed.get(attemptId) === 1
+  hasArmed({ id, orderId }: Attempt): boolean {
+    return this.#armed.get(id, orderNumber({ id: orderId })) === 2
   }
 
   /** As a new one is. */
@@ -54,14 +50,13 @@ export class Journal {
     })()
   }
 
-  remove(): void {
-    this.writer.abandon()
-    rmSync(this.#folder, { recursive: true, force: true })
+  close(): void {
+    this.db.close()
   }
 }
 
 /** Preparing a statement costs more than running it. */
-function keepStatements(db: Database): void {
+function keepStatements(db: Database.Database): void {
   const prepare = db.prepare.bind(db)
   const known = new Map<string, Statement>()
   db.prepare = ((sql: string) => {
@@ -85,7 +80,7 @@ export interface DiskParts {
 /** The journal's writer on a real SQLite file, with the manners of its thread: what waits when a flush ends becomes durable together, and
  *  who waited for that is called in a later turn. A process that ends leaves behind what was flushed and nothing else. */
 export class SimulatedDisk extends GatheringJournal {
-  readonly path: string
+  readonly path = ''
   readonly #parts: DiskParts
   #handed: Batch[] = []
   #waiting: (() => void)[] = []
@@ -94,13 +89,13 @@ export class SimulatedDisk extends GatheringJournal {
 
   constructor(parts: DiskParts) {
     super()
-    this.path = parts.journal.path
     this.#parts = parts
   }
 
   commit(then: () => void): void {
     this.handOver()
-    this.#waiting.push(then)
+    if (this.#parts.mutant === 'sentBeforeCommit') this.#parts.clock.after(0, then)
+    else this.#waiting.push(then)
     this.#flushAfter(this.#parts.latencyMs())
   }
 

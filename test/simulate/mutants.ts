@@ -1,12 +1,14 @@
-/** Ways in which the code around a gateway could be wrong; the simulation has to notice each. */
+/** Ways in which what stands around the gateway could be wrong; the simulation has to notice each. */
 export const MUTANTS = {
-  lostCountsAsUnsent: 'the HTTP port says that nothing was sent although bytes were',
+  lostCountsAsUnsent: 'the HTTP port says of a lost answer that nothing was sent',
+  oddCountsAsRefused: 'an answer that says nothing counts as a refusal for slippage',
   resumeSendsAgain: 'an attempt that an earlier process armed is sent again',
+  sentBeforeCommit: 'who waits for a commit is called before it',
   commitDoesNotPersist: 'a commit says that it is durable and is not',
-  heightOfTheFuture: 'the finalized height is told 300 blocks too high',
-  sentBeforeCommit: 'a commit says so before it has begun',
+  reportsNotRedelivered: 'a report that the engine had not taken is lost with the process',
   limiterForgets: 'the log of the slots is lost, and the key counts as fresh',
-  listForgets: 'the list of the wallet leaves its newest transaction out',
+  heightOfTheFuture: 'the finalized height is told 300 blocks too high',
+  confirmedCountsAsFinal: 'what is confirmed is told as finalized',
 } as const
 
 export type Mutant = keyof typeof MUTANTS

@@ -63,6 +63,8 @@ export class History {
 export interface NodeState {
   /** Slots behind the chain. */
   lag: number
+  /** It stands still at this slot; 0: it does not. */
+  standsAt: number
   /** Another machine behind the same address answers this share of the calls, which has no lag. */
   freshShare: number
   /** Share of calls that end with an error, and that nobody answers. */
@@ -73,7 +75,15 @@ export interface NodeState {
   firstSlot: number
 }
 
-export const HEALTHY: NodeState = { lag: 0, freshShare: 0, errorShare: 0, silentShare: 0, lost: '', firstSlot: 0 }
+export const HEALTHY: NodeState = {
+  lag: 0,
+  standsAt: 0,
+  freshShare: 0,
+  errorShare: 0,
+  silentShare: 0,
+  lost: '',
+  firstSlot: 0,
+}
 
 /** The ledger as a node shows it that is some slots behind. */
 class Behind implements Ledger {
@@ -158,8 +168,12 @@ export function nodeOf(ledger: Ledger, history: History, state: () => NodeState,
   let lag = 0
   const view = new Behind(ledger, history, () => ({ ...state(), lag }))
   const methods = rpcMethods(view)
+  const behind = (): number => {
+    const { standsAt } = state()
+    return standsAt === 0 ? state().lag : ledger.head('processed').slot - standsAt
+  }
   return (method, params) => {
-    lag = isFresh() ? 0 : state().lag
+    lag = isFresh() ? 0 : behind()
     try {
       return { ok: true, value: methods[method]?.([...params]) ?? null }
     } catch (error) {

@@ -30,7 +30,7 @@ export function scenarioOf(seed: number): Scenario {
   const only = chance(0.33) ? integer(7) : undefined
   const share = (group: number, most: number): number =>
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
-  const tradingMs = pick([15_000, 30_000, 45_000])
+  const tradingMs = pick([10_000, 20_000, 30_000])
   return {
     seed,
     kind,

@@ -9,6 +9,7 @@ import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { parseBuy, parseSell } from '../../src/sandbox/requests.ts'
 import { type Ledger, WALLET } from './chain.ts'
 import { LATE_MS } from './configuration.ts'
+import type { Mutant } from './mutants.ts'
 import { ANSWERS, REFUSALS, type Reply } from './replies.ts'
 import type { Scenario } from './scenario.ts'
 import type { Post, Truth } from './truth.ts'
@@ -24,6 +25,7 @@ export interface ServiceParts {
   readonly market: Market
   readonly truth: Truth
   readonly isCalm: () => boolean
+  readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
   readonly complain: (what: string) => void
   readonly answered: () => void
@@ -212,7 +214,7 @@ export class SimulatedService {
     const { draws, ledger, truth, scenario, note, isCalm } = this.#parts
     const isOdd = !isCalm() && draws.chance(scenario.service.lands)
     const how = isOdd ? draws.pick(['lost', 'slow', 'reverts'] as const) : 'lands'
-    ledger.landsAfter = how === 'lost' ? Number.POSITIVE_INFINITY : 1 + draws.integer(how === 'slow' ? 130 : 4)
+    ledger.landsAfter = how === 'lost' ? Number.POSITIVE_INFINITY : 1 + draws.integer(how === 'slow' ? 140 : 4)
     this.#faults.clear()
     if (how === 'reverts') this.#faults.set({ kind: 'reverted' })
     const result = this.#trade(post, body)
@@ -240,7 +242,16 @@ export class SimulatedService {
     this.#over(exchange)
     if (!caller.isAlive()) return
     answered()
-    exchange.resolve(result)
+    exchange.resolve(this.#told(result))
+  }
+
+  /** What the HTTP port makes of it. */
+  #told(result: HttpResult): HttpResult {
+    const { mutant } = this.#parts
+    if (mutant === 'lostCountsAsUnsent' && result.kind === 'lost') return { ...result, kind: 'unsent' }
+    if (mutant === 'oddCountsAsRefused' && result.kind === 'answered' && ANSWERS.includes(result))
+      return REFUSALS[0] as HttpResult
+    return result
   }
 
   /** No answer can come any more. */
@@ -249,6 +260,6 @@ export class SimulatedService {
     exchange.isOver = true
     exchange.post.endedAt = clock.now()
     this.#open.delete(exchange)
-    if (exchange.afterwards) this.#executeIn(exchange, draws.integer(LATE_MS - 1_000), true)
+    if (exchange.afterwards) this.#executeIn(exchange, draws.integer(LATE_MS), true)
   }
 }

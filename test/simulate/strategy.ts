@@ -23,7 +23,7 @@ export function restless(leash: Leash): Strategy {
     const chance = bot.random()
     const reason = 'by chance'
     if (position === undefined || position.tokens === 0) {
-      if (chance < 0.12 && !leash.isCalm()) {
+      if (chance < 0.2 && !leash.isCalm()) {
         const exits = EXITS[Math.floor(bot.random() * EXITS.length)] as ExitRules
         bot.buy(token, { sol: 0.01 + Number((bot.random() * 0.3).toFixed(4)), reason, exits })
       }

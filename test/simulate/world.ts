@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/config.ts'
 import { draws } from '../../src/sandbox/draws.ts'
 import type { CurveTrade } from '../../src/sandbox/market.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
-import { audit } from './books.ts'
+import { audit, misattributed } from './books.ts'
 import { SimulatedChain } from './chain.ts'
 import { Checks } from './checks.ts'
 import { configOf } from './configuration.ts'
@@ -38,7 +38,16 @@ export interface Result {
   readonly figures: Readonly<Record<Figure, number>>
 }
 
-export type Figure = 'virtualSeconds' | 'orders' | 'requests' | 'executions' | 'lies' | 'crashes' | 'forks' | 'steps'
+export type Figure =
+  | 'virtualSeconds'
+  | 'orders'
+  | 'requests'
+  | 'executions'
+  | 'lies'
+  | 'misattributed'
+  | 'crashes'
+  | 'forks'
+  | 'steps'
 
 export interface Options {
   readonly mutant?: Mutant
@@ -148,6 +157,7 @@ class World implements Host {
         requests: this.#service.arrived,
         executions: this.#truth.successes(posts).length,
         lies: this.#service.lies,
+        misattributed: misattributed(this.#journal.db, this.#truth),
         crashes: this.#crashes,
         forks: this.#chain.forks,
         steps: this.#steps,
