@@ -165,8 +165,12 @@ function readBack(path: string, db: Database.Database, durable: boolean): void {
 
 /** A file that only its owner can read, in a folder that only he can enter where it has to be made. SQLite's side files follow it. */
 function makePrivate(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const isNew = !existsSync(path)
-  closeSync(openSync(path, 'a', 0o600))
-  if (isNew) chmodSync(path, 0o600)
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const isNew = !existsSync(path)
+    closeSync(openSync(path, 'a', 0o600))
+    if (isNew) chmodSync(path, 0o600)
+  } catch (error) {
+    throw new SluiceError(`${path} cannot be made: ${(error as Error).message}`)
+  }
 }

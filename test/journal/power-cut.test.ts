@@ -1,0 +1,147 @@
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { openForWriting } from '../../src/journal/database.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { SCHEMA_VERSION } from '../../src/journal/schema.ts'
+import { attempt, journalPath, NO_LIMITS, order, report, start, timeOf, trades } from '../support/journal-samples.ts'
+
+const options = {
+  space: NO_LIMITS,
+  onFailure: (error: Error) => {
+    throw error
+  },
+}
+const ORDERS = 12
+/** A part of a page: what a disk writes at once, or less. */
+const STEP = 3_000
+
+/** A journal that was never folded, and how long its log was when each order was durable. */
+function written(): { db: Buffer; log: Buffer; lengths: number[] } {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  const lengths: number[] = []
+  journal.input(1, timeOf(0), start(1))
+  let seq = 2
+  for (let number = 1; number <= ORDERS; number++) {
+    const block = trades(5, number * 5)
+    journal.rows(block, 0, 5, seq)
+    seq += 5
+    journal.output(seq - 1, timeOf(number * 5), 0, { kind: 'order', order: order(number) })
+    journal.write({ kind: 'attempt', attempt: attempt(number) })
+    journal.write({ kind: 'report', id: number, report: report(number) })
+    journal.commit(() => lengths.push(statSync(`${path}-wal`).size))
+  }
+  return { db: readFileSync(path), log: readFileSync(`${path}-wal`), lengths }
+}
+
+describe('power is lost while the log is being written', () => {
+  test.each<[what: string, rest: (log: Buffer, at: number) => Buffer]>([
+    ['the rest was never written', (log, at) => log.subarray(0, at)],
+    ['there is room behind it', (log, at) => Buffer.concat([log.subarray(0, at), Buffer.alloc(log.length - at)])],
+    ['something old lies behind it', (log, at) => Buffer.concat([log.subarray(0, at), log.subarray(at).fill(0x5a)])],
+  ])('%s: every order that was durable is there with all of its parts, none is there in part', (_what, rest) => {
+    const { db, log, lengths } = written()
+    expect(lengths).toHaveLength(ORDERS)
+    const path = journalPath()
+    mkdirSync(dirname(path), { recursive: true })
+    const found = new Set<number>()
+    for (let at = lengths[0] as number; at <= log.length + STEP; at += STEP) {
+      writeFileSync(path, db)
+      writeFileSync(`${path}-wal`, rest(Buffer.from(log), Math.min(at, log.length)))
+      writeFileSync(`${path}-shm`, '')
+      const reader = openReader(path)
+      const { orders, attempts, untaken, clean } = reader.recover()
+      reader.checkIntegrity()
+      reader.close()
+      const ids = Array.from({ length: orders.length }, (_, index) => `o${index + 1}`)
+      expect(orders.map(({ order: { id } }) => id)).toEqual(ids)
+      expect(attempts.map(({ orderId }) => orderId)).toEqual(ids)
+      expect(untaken.map(({ id }) => `o${id}`)).toEqual(ids)
+      expect(orders.length).toBeGreaterThanOrEqual(lengths.filter((length) => length <= at).length)
+      expect(clean).toBe(false)
+      found.add(orders.length)
+    }
+    expect(found.size).toBe(ORDERS)
+  })
+})
+
+test('a log that is gone: the journal is as it was when it was last folded, and not damaged', async () => {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  journal.input(1, timeOf(0), start(1))
+  journal.output(2, timeOf(1), 0, { kind: 'order', order: order(1) })
+  await journal.close()
+  const again = openJournal(path, options)
+  again.output(3, timeOf(2), 0, { kind: 'order', order: order(2) })
+  again.commit(() => {})
+  const copy = journalPath()
+  mkdirSync(dirname(copy), { recursive: true })
+  copyFileSync(path, copy) // without its log
+  const reader = openReader(copy)
+  reader.checkIntegrity()
+  expect(reader.recover().orders.map(({ order: { id } }) => id)).toEqual(['o1'])
+  reader.close()
+  await again.close()
+})
+
+test('somebody reads for long: commits go on, and the log is folded once he has gone', async () => {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  journal.input(1, timeOf(0), start(1))
+  journal.commit(() => {})
+  const reading = new Database(path, { readonly: true })
+  const rows = reading.prepare('SELECT name FROM sqlite_master').iterate()
+  rows.next()
+  let committed = 0
+  for (let number = 1; number <= 400; number++) {
+    journal.output(number + 1, timeOf(number), 0, { kind: 'order', order: order(number) })
+    journal.commit(() => committed++)
+  }
+  expect(committed).toBe(400)
+  const length = statSync(`${path}-wal`).size
+  expect(length).toBeGreaterThan(2 ** 20)
+  rows.return?.()
+  reading.close()
+  await journal.close()
+  const reader = openReader(path)
+  expect(reader.recover().orders).toHaveLength(400)
+  reader.close()
+  expect(statSync(path).size).toBeGreaterThan(2 ** 16)
+})
+
+test.each<[what: string, path: () => string]>([
+  ['in what is no folder', () => '/dev/null/journal.db'],
+  ['where a folder lies', () => tmpdir()],
+])('a journal %s cannot be made: that is said, in one line', (_what, pathOf) => {
+  const path = pathOf()
+  const refusal = { name: 'SluiceError', message: expect.stringContaining(`${path} cannot be made: `) }
+  expect(() => openForWriting(path)).toThrow(expect.objectContaining(refusal))
+})
+
+test('a journal of the first version, with orders open: brought up to date as a whole, and they go on', async () => {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  journal.input(1, timeOf(0), start(1))
+  journal.output(2, timeOf(1), 0, { kind: 'order', order: order(1) })
+  journal.write({ kind: 'attempt', attempt: attempt(1, { state: 'unknown' }) })
+  await journal.close()
+  const old = new Database(path)
+  old.exec(
+    'DROP TABLE learned; DROP VIEW wallet_transactions; DROP TABLE wallet; DROP TABLE wallet_transaction; DROP TABLE watch',
+  )
+  old.pragma('user_version = 1')
+  old.close()
+  expect(() => openReader(path)).toThrow('written by an older Sluice')
+  const again = openJournal(path, options)
+  const reader = openReader(path)
+  expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
+  reader.close()
+  const db = new Database(path, { readonly: true })
+  expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)
+  db.close()
+  await again.close()
+})
