@@ -58,6 +58,20 @@ describe.runIf(canPreload)('a call fails under a process that trades', () => {
   })
 })
 
+test.runIf(canPreload)(
+  'a disk that takes its time: orders wait for it, the feed does not',
+  async ({ onTestFinished }) => {
+    const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+    const slow = venue.run({ LD_PRELOAD: shim, FAULT_CALL: 'sync', FAULT_AFTER: '12', FAULT_MS: '700' })
+    await until('sales', () => slow.stderr.includes('"running"') && venue.books().fills.length >= 4)
+    const { inputs } = await venue.settled()
+    expect(inputs.filter(({ json }) => /"status":"(stale|down)"/.test(json))).toEqual([])
+    slow.child.kill('SIGINT')
+    expect(await slow.ended).toBe(0)
+    expect(await venue.complaints()).toEqual([])
+  },
+)
+
 const disk = join(own, 'disk')
 mkdirSync(disk)
 const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=300m', 'tmpfs', disk], { encoding: 'utf8' })

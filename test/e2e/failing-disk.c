@@ -1,4 +1,5 @@
-// Preloaded into a process: from the FAULT_AFTER-th time on, FAULT_CALL (sync or write) fails with FAULT_ERRNO on the journal's files.
+// Preloaded into a process: from the FAULT_AFTER-th time on, FAULT_CALL (sync or write) fails with FAULT_ERRNO on the journal's files, or
+// takes FAULT_MS longer.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +22,11 @@ static int fails(const char *call, int fd) {
   path[length] = '\0';
   if (strstr(path, "journal.db") == NULL || strstr(path, ".lock") != NULL) return 0;
   if (__sync_add_and_fetch(&count, 1) < atol(after)) return 0;
+  const char *ms = getenv("FAULT_MS");
+  if (ms != NULL) {
+    usleep(1000 * atoi(ms));
+    return 0;
+  }
   const char *number = getenv("FAULT_ERRNO");
   errno = number == NULL ? EIO : atoi(number);
   return 1;

@@ -59,3 +59,14 @@ test('a start without an RPC: a line a step, buys wait, a full exit goes; what b
   expect(new Set(stage.requests)).toEqual(new Set(['POST /api/trade/buy', 'POST /api/trade/sell']))
   expect(stage.requests.filter((request) => request === 'POST /api/trade/sell')).toHaveLength(1)
 })
+
+test('an RPC of another chain than the configured one: the start is refused, in one line', async ({
+  onTestFinished,
+}) => {
+  const stage = await openStage({}, onTestFinished)
+  stage.configure({ service: units, chain: { cluster: 'devnet' } })
+  const one = stage.run()
+  expect(await one.ended).toBe(4)
+  expect(one.stderr).toMatch(/sluice: chain\.rpc: the RPC number 1 serves another chain/)
+  expect(stage.requests).toEqual([])
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { until } from './until.ts'
+import { openVenue } from './venue.ts'
+
+test('stopped in the middle of trading, and continued: nothing is lost, nothing is doubled', async ({
+  onTestFinished,
+}) => {
+  const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
+  const config = { service: { lateSeconds: 1 } }
+  const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+  const one = venue.run()
+  // Answers are out while it stands still: as a machine that goes to sleep.
+  venue.sandbox.faults.set({ kind: 'delay', ms: 1_500, count: 3, target: '/trade/' })
+  venue.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/sell' })
+  await until('requests', () => venue.requests.length >= 2)
+  one.child.kill('SIGSTOP')
+  const { slot } = venue.sandbox.ledger.head('processed')
+  await until('time to pass on the chain', () => venue.sandbox.ledger.head('processed').slot > slot + 150)
+  one.child.kill('SIGCONT')
+  await until('what comes after it', () => one.stderr.includes('"running"') && venue.books().fills.length >= 3)
+  const books = await venue.settled()
+  one.child.kill('SIGINT')
+  expect(await one.ended).toBe(0)
+  expect(await venue.complaints()).toEqual([])
+  expect(venue.requests.length).toBeLessThanOrEqual(books.attempts.length)
+}, 240_000)
