@@ -133,11 +133,12 @@ export class Resolver {
   }
 
   #goOn(one: Watched): void {
-    const { state, signature } = one.attempt
+    const { state, signature, code } = one.attempt
     if (state === 'undecided') one.said = 'held'
     else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
     const isOwn = signature !== '' && this.watches.claim(signature, one)
-    if (isOwn && state !== 'landed') one.named.add(signature)
+    if (isOwn && state === 'acked') one.named.add(signature)
+    if (isOwn && state === 'landed' && code === '') one.settled = signature // seen to execute; what else is seen is not it
     if (isOwn) this.#follow(one, signature)
     // It stood for another one, whose signature has been told since.
     else if (state === 'landed' && signature !== '')
@@ -203,7 +204,8 @@ export class Resolver {
   }
 
   #unsent(one: Watched, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
-    if (one.ended || one.said === 'landed') return
+    if (one.ended) return
+    if (one.said === 'landed') this.#executions.takeBack(one, 'it was not sent, so that what was seen is not its own')
     const wasLost = one.isLost
     one.ended = true
     this.watches.drop(one)

@@ -281,6 +281,19 @@ describe('an answer that is wrong', () => {
     expect([rig.kinds(sale), rig.kinds(buy)]).toEqual(['acked unknown', 'unknown filled? filled!'])
     expect(rig.foreign).toEqual([])
   })
+  test('nothing was sent, after something in its lane was seen: that was not its own', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    const resolution = rig.send(one)
+    resolution.doubt('no answer within 10 s')
+    const signature = rig.trade()
+    await rig.slots(12)
+    expect(rig.kinds(one)).toBe('unknown filled?')
+    resolution.unsent({ kind: 'unsent', reason: 'connection refused' })
+    await rig.slots(60)
+    expect(rig.kinds(one)).toBe('unknown filled? unknown absent')
+    expect(rig.foreign.map((row) => row.signature)).toEqual([signature])
+  })
   test('the signature of another order', async () => {
     const rig = await open()
     const [one, other] = [rig.buy(), rig.buy()]
