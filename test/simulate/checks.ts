@@ -87,9 +87,9 @@ export class Checks {
 
   /** Whatever may still execute, or be taken back, has its order open, or filled by what was seen. */
   #held({ mirror }: Process): void {
-    const { complain } = this.#parts
+    const { complain, journal } = this.#parts
     for (const { attemptId, orderId } of this.#alive) {
-      const state = mirror.orders.get(orderId)?.state
+      const state = mirror.orders.get(orderId)?.state ?? journal.stateOf(orderId)
       if (state === undefined) complain(`${attemptId} may execute, and its order is forgotten`)
       else if (!isOpen(state) && state !== 'filled') complain(`${attemptId} may execute, and its order is ${state}`)
     }

@@ -1,5 +1,5 @@
 import Database, { type Statement } from 'better-sqlite3'
-import { type Attempt, orderNumber } from '../../src/core/order.ts'
+import { type Attempt, type OrderState, orderNumber } from '../../src/core/order.ts'
 import type { Clock } from '../../src/core/ports.ts'
 import { GatheringJournal } from '../../src/journal/gathering-journal.ts'
 import { JournalReader } from '../../src/journal/reader.ts'
@@ -17,6 +17,7 @@ export class Journal {
   readonly db = new Database(':memory:')
   readonly writer: Writer
   readonly #armed: Statement
+  readonly #state: Statement
   readonly #tables: readonly string[]
 
   constructor() {
@@ -25,6 +26,7 @@ export class Journal {
     const space = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
     this.writer = new Writer(this.db, { space }, NOTHING, () => Number.POSITIVE_INFINITY)
     this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
+    this.#state = this.db.prepare('SELECT state FROM "order" WHERE open IN (0, 1) AND number = ?').pluck()
     this.#armed = this.db
       .prepare(
         `SELECT (SELECT count(*) FROM attempt WHERE undecided = 1 AND id = ?)
@@ -41,6 +43,11 @@ export class Journal {
   /** Whether the file has this attempt as one that may execute, and its order. */
   hasArmed({ id, orderId }: Attempt): boolean {
     return this.#armed.get(id, orderNumber({ id: orderId })) === 2
+  }
+
+  /** Of an order that is over, as far as the file has it. */
+  stateOf(orderId: string): OrderState | undefined {
+    return this.#state.get(orderNumber({ id: orderId })) as OrderState | undefined
   }
 
   /** As a new one is. */

@@ -1,15 +1,9 @@
 import { parseArgs } from 'node:util'
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
-import { type Batch, digestOf, simulateAll, together } from './batch.ts'
+import { digestOf, simulateAll } from './batch.ts'
+import { simulateOn } from './jobs.ts'
 
 /** Replayed traces shown of a run with many that fail. */
 const SHOWN = 5
-
-interface Share {
-  readonly first: number
-  readonly end: number
-  readonly stride: number
-}
 
 /** `npm run simulate -- --seeds 1000 [--seed FIRST] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
 async function main(): Promise<void> {
@@ -28,7 +22,7 @@ async function main(): Promise<void> {
   const began = performance.now()
   const show = (line: string): void => console.log(line)
   const batch =
-    jobs > 1 ? await shared(first, end, jobs) : await simulateAll(first, end, 1, values.verbose ? { show } : {})
+    jobs > 1 ? await simulateOn(jobs, first, end) : await simulateAll(first, end, 1, values.verbose ? { show } : {})
   const msEach = (performance.now() - began) / batch.seeds
   if (batch.failed.length > 0) process.exitCode = 1
   const { seeds, kinds, figures, failed } = batch
@@ -47,21 +41,4 @@ async function main(): Promise<void> {
   console.log(`${'hash'.padEnd(16)} ${digestOf(batch)}`)
 }
 
-function shared(first: number, end: number, jobs: number): Promise<Batch> {
-  const shares = Array.from({ length: jobs }, (_none, job): Share => ({ first: first + job, end, stride: jobs }))
-  return Promise.all(
-    shares.map((share) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Batch>()
-      const worker = new Worker(new URL('./main.ts', import.meta.url), { workerData: share })
-      worker.once('message', resolve)
-      worker.once('error', reject)
-      return promise
-    }),
-  ).then(together)
-}
-
-if (isMainThread) await main()
-else {
-  const { first, end, stride } = workerData as Share
-  parentPort?.postMessage(await simulateAll(first, end, stride))
-}
+await main()

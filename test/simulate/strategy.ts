@@ -4,7 +4,7 @@ import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/c
 
 /** What the strategy is told, and what it shows. */
 export interface Leash {
-  /** No more buys. */
+  /** No more decisions: what is held is left to its exits. */
   isCalm(): boolean
   /** The handles of the process that runs. */
   readonly bots: Bot<undefined>[]
@@ -19,18 +19,19 @@ const EXITS: readonly ExitRules[] = [
 /** Does whatever a strategy may do, by chance. */
 export function restless(leash: Leash): Strategy {
   const act = (bot: Bot<undefined>, token: Token<undefined>): void => {
+    if (leash.isCalm()) return
     const { position } = token
     const chance = bot.random()
     const reason = 'by chance'
     if (position === undefined || position.tokens === 0) {
-      if (chance < 0.2 && !leash.isCalm()) {
+      if (chance < 0.2) {
         const exits = EXITS[Math.floor(bot.random() * EXITS.length)] as ExitRules
         bot.buy(token, { sol: 0.01 + Number((bot.random() * 0.3).toFixed(4)), reason, exits })
       }
     } else if (chance < 0.03) bot.sell(token, { percent: 10 + Math.floor(bot.random() * 80), reason })
     else if (chance < 0.05) bot.sell(token, { tokens: position.tokens * bot.random(), reason })
     else if (chance < 0.08) bot.sell(token, { all: true, reason })
-    else if (chance < 0.1 && !leash.isCalm()) bot.buy(token, { sol: 0.02, reason, scaleIn: true, slippagePercent: 2 })
+    else if (chance < 0.1) bot.buy(token, { sol: 0.02, reason, scaleIn: true, slippagePercent: 2 })
     else if (chance < 0.12) for (const { id } of bot.orders()) bot.cancel(id)
   }
   const strategy = defineStrategy<unknown>({
