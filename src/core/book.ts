@@ -163,6 +163,7 @@ export class Book {
     if (position.tokens > 0n) position.state = open('sell') ? 'closing' : 'open'
     else if (open('buy')) position.state = 'opening'
     else this.#close(position)
+    this.#forgive(position)
   }
 
   #close(position: Position): void {
@@ -184,8 +185,10 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** Nothing of the mint can be taken back any more: what was sold beyond the books had come from elsewhere. */
-  #forgive({ account, mint }: Fill): void {
+  /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was sold beyond the books
+   *  had come from elsewhere. */
+  #forgive({ account, mint }: Pick<Fill, 'account' | 'mint'>): void {
+    if (this.laneHolder({ account, mint, side: 'buy' }) !== undefined) return
     for (const position of [this.positions, this.#closed].map((all) => all.get(keyOf({ account, mint })))) {
       if (position?.oversold === undefined) continue
       for (const other of this.fills.values())

@@ -5,9 +5,12 @@ import type { Fill } from '../../src/core/order.ts'
 import type { Position } from '../../src/core/position.ts'
 import { seededRandom } from '../../src/core/random.ts'
 import { lamports } from '../../src/core/units.ts'
+import { order } from '../support/journal-values.ts'
 
 const SEEDS = 2_000
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+
+const BUY = order(2, { account: 'a', bot: 'bot', mint: MINT, side: 'buy' })
 
 function fill(number: number, side: Fill['side'], tokens: number, final = false): Fill {
   const sign = side === 'buy' ? -1 : 1
@@ -64,6 +67,27 @@ test('and a buy was accepted between the two', () => {
   settle(books)
   book(books, fill(4, 'buy', 50))
   expect(held(books)).toBe(80)
+})
+
+test('a sale that is heard of before the buy whose tokens it sold, and both are final', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100, true))
+  books.accept(BUY)
+  book(books, fill(3, 'sell', 150, true))
+  book(books, fill(2, 'buy', 50, true))
+  expect(held(books)).toBe(0)
+})
+
+test('where that buy never executed, the tokens had come from elsewhere', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100, true))
+  books.accept(BUY)
+  book(books, fill(3, 'sell', 150, true))
+  books.move('o2', 'working')
+  books.move('o2', 'not_executed')
+  settle(books)
+  book(books, fill(4, 'buy', 50))
+  expect(held(books)).toBe(50)
 })
 
 test('tokens from elsewhere that were sold along are not owed to the next buy', () => {
