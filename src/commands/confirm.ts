@@ -1,16 +1,5 @@
 import { createInterface } from 'node:readline/promises'
-import { isLoopback } from '../config/address.ts'
-import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
-
-/** Throws a SluiceError where this configuration's money would be real. */
-export function refuseRealMoney({ service }: Config, option: string): void {
-  if (service.kind === 'sandbox' || isLoopback(new URL(service.baseUrl).hostname)) return
-  throw new SluiceError(
-    `${option} works on loopback only so far: what proves an order executed or dead is built, but not yet shown by force`,
-    ExitCode.unsafe,
-  )
-}
 
 /** A person types yes, or said so before. Throws a SluiceError where none does. */
 export async function confirm(option: string, question: string, yes: boolean): Promise<void> {

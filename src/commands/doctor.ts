@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { isPublicKey } from '../core/base58.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { solToLamports } from '../core/units.ts'
-import { confirm, refuseNobody, refuseRealMoney } from './confirm.ts'
+import { confirm, refuseNobody } from './confirm.ts'
 import { type Check, exitCodeOf, fail, ok, warn } from './doctor/check.ts'
 import { examine } from './doctor/examine.ts'
 import type { Probed } from './doctor/live-probe.ts'
@@ -43,7 +43,6 @@ function admitProbe(config: Config, mint: string, yes: boolean): void {
   if (mint === '') throw new SluiceError('--probe-live needs --mint: the token to buy', ExitCode.usage)
   if (chain.rpc.length === 0 || wallet.publicKey === undefined)
     throw new SluiceError('--probe-live needs chain.rpc and wallet.publicKey', ExitCode.usage)
-  refuseRealMoney(config, '--probe-live')
   refuseNobody('--probe-live', yes)
 }
 

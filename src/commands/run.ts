@@ -2,7 +2,7 @@ import { relative } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { checkText } from './check-text.ts'
-import { confirm, refuseRealMoney } from './confirm.ts'
+import { confirm } from './confirm.ts'
 import type { Options } from './options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
@@ -26,7 +26,6 @@ export async function run(files: string[], { live, yes, json }: Options): Promis
 async function confirmLive(config: Config, yes: boolean): Promise<void> {
   if (!config.bots.some(({ mode }) => mode === 'live'))
     throw new SluiceError('--live was given, but no bot has mode: live', ExitCode.usage)
-  refuseRealMoney(config, '--live')
   if (config.service.kind === 'sandbox') return
   console.error(checkText(config))
   await confirm('--live', 'Trade with real money?', yes)
