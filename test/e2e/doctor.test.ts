@@ -158,9 +158,7 @@ describe.concurrent('the service', () => {
     expect(visit.all).not.toContain('\u001b')
   })
 
-  test('does not say what a sell number counts, the configuration does', async ({
-    onTestFinished,
-  }) => {
+  test('does not say what a sell number counts, the configuration does', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
     expect((await doctor(venue)).of('sell number')).toBe('ok: counts base units, says service.units.sell')
   })
