@@ -147,12 +147,12 @@ export class Book {
     return before.tokens !== tokens || before.walletLamports !== walletLamports
   }
 
-  /** Takes back a fill that a fork removed; undefined when it is not booked. */
-  unbook(signature: string): Booking | undefined {
+  /** Takes back a fill that a fork removed; undefined when it is not booked. `comesAgain`: it is booked anew at once. */
+  unbook(signature: string, comesAgain = false): Booking | undefined {
     const fill = this.fills.get(signature)
     if (fill === undefined) return undefined
     const booking = this.#undo(fill)
-    this.#forgive(fill)
+    if (!comesAgain) this.#forgive(fill)
     return booking
   }
 

@@ -45,7 +45,7 @@ export class Reports {
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
     if (ended?.side === 'buy' && state !== 'filled') this.#returnBudget(ended)
     const gone = report.reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
-    const reversal = gone === undefined ? undefined : book.unbook(gone)
+    const reversal = gone === undefined ? undefined : book.unbook(gone, fill !== undefined)
     if (reversal !== undefined) this.#reversed(reversal)
     const booking = fill === undefined ? undefined : book.book(fill)
     if (booking !== undefined) this.#booked(booking, order, wasOpen)

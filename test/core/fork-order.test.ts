@@ -30,7 +30,7 @@ function fill(number: number, side: Fill['side'], tokens: number, final = false)
 
 /** The engine books a fill, after it took back what a fork has changed of it. */
 function book(books: Book, one: Fill): Position | undefined {
-  if (books.hasOther(one)) books.unbook(one.signature)
+  if (books.hasOther(one)) books.unbook(one.signature, true)
   const booking = books.book(one)
   settle(books)
   return booking?.position
@@ -97,6 +97,15 @@ test('tokens from elsewhere that were sold along are not owed to the next buy', 
   book(books, fill(2, 'sell', 130, true))
   book(books, fill(3, 'buy', 50))
   expect(held(books)).toBe(50)
+})
+
+test('a buy that comes with other amounts after all of it was sold, finally', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100))
+  book(books, fill(2, 'sell', 100, true))
+  expect(held(books)).toBe(0)
+  book(books, fill(1, 'buy', 130, true))
+  expect(held(books)).toBe(30)
 })
 
 test('a fill that came with other amounts while nobody watched is booked as it is', () => {
