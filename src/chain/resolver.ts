@@ -105,7 +105,7 @@ export class Resolver {
 
   /** A transaction of the wallet, as the chain has it: the attempt that made it, '' where none did. */
   found(transaction: LandedTransaction, final: boolean): string {
-    this.#reconsider(transaction)
+    this.#reconsider(transaction, final)
     return this.#executions.found(transaction, final)
   }
 
@@ -230,29 +230,33 @@ export class Resolver {
   }
 
   /** What was taken for an attempt's, by the word of the service or as the likeliest, may turn out to be none of it. */
-  #reconsider(transaction: LandedTransaction): void {
+  #reconsider(transaction: LandedTransaction, final: boolean): void {
     const { signature, error } = transaction
     const owner = this.watches.ownerOf(signature)
     if (owner === undefined || owner.ended) return
-    if (error !== null) this.#failed(owner, signature)
+    if (error !== null) this.#failed(owner, signature, final)
     else if (fillFrom(transaction, this.#parts.wallet, owner.attempt, 0, true).kind === 'other')
       this.watches.disclaim(signature)
   }
 
-  /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service has named it. */
-  #failed(one: Watched, signature: string): void {
+  /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service has named it; as long
+   *  as it is not final it may execute yet. */
+  #failed(one: Watched, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
-    const isNamed = one.named.has(signature)
-    const wasSeen =
-      one.settled === signature || (!isNamed && one.said === 'landed' && one.attempt.signature === signature)
-    if (wasSeen) this.#executions.takeBack(one, 'a fork put it into a block in which it failed')
-    if (!isNamed) this.watches.disclaim(signature)
+    const isOther = final && !one.named.has(signature)
+    for (const other of this.watches.all()) {
+      const wasSeen =
+        other.settled === signature || (isOther && other === one && one.said === 'landed' && one.settled === '')
+      if (wasSeen && !other.ended) this.#executions.takeBack(other, 'a fork put it into a block in which it failed')
+    }
+    if (isOther) this.watches.disclaim(signature)
   }
 
   #follow(one: Watched, signature: string): void {
     if (one.followed.has(signature)) return
     const told = (outcome: Outcome): void => {
-      if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one) this.#failed(one, signature)
+      if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
+        this.#failed(one, signature, outcome.final)
       this.#executions.told(one, signature, outcome)
     }
     one.followed.set(signature, this.#parts.follow(signature, one.attempt, told))
