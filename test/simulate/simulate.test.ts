@@ -5,7 +5,8 @@ import { simulateOn } from './jobs.ts'
 import { MUTANTS, type Mutant } from './mutants.ts'
 import { simulate } from './world.ts'
 
-const SEEDS = 3_000
+/** CI runs 3,000 besides (.ci/run), by hand it was 100,000. */
+const SEEDS = 300
 /** Seeds within which each mutant has to be noticed. */
 const FEW = 40
 const LONG_MS = 600_000
@@ -23,14 +24,14 @@ function failures({ failed }: Batch): string[] {
 test(
   `${SEEDS} seeds: nothing doubled, nothing lost, everything decided, and alarmed where the service or a node lied`,
   async () => {
-    const batch = await simulateOn(2, 1, SEEDS + 1)
+    const batch = await simulateOn(1, 1, SEEDS + 1)
     expect(failures(batch)).toEqual([])
     expect(batch.seeds).toBe(SEEDS)
     // It has been a simulation of something.
     const { kinds, figures } = batch
     expect(kinds.honest).toBeGreaterThan(SEEDS / 2)
     for (const [what, count] of Object.entries({ ...kinds, ...figures }))
-      if (what !== 'misattributed') expect({ what, isEnough: count > 100 }).toEqual({ what, isEnough: true })
+      if (what !== 'misattributed') expect({ what, isEnough: count > SEEDS / 30 }).toEqual({ what, isEnough: true })
   },
   LONG_MS,
 )
