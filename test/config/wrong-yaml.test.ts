@@ -268,7 +268,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a strategy that is like no other',
     sandbox('bots:\n  - { name: a, strategy: arbitrage }\n'),
-    '3:26 bots[0].strategy: no strategy of this name in strategies/; there are dip-buyer, launch-sniper, momentum',
+    '3:26 bots[0].strategy: no strategy of this name in strategies/; there are dip-buyer, launch-sniper, momentum, probe',
   ],
   [
     'a path without ./',
