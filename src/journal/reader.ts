@@ -6,6 +6,7 @@ import type { OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { damageOf } from './integrity.ts'
+import { type MarketItem, MarketTape, rowsOf } from './market-tape.ts'
 import { type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
 import { type SeqRange, TapeReader } from './tape-reader.ts'
@@ -61,6 +62,14 @@ export interface Counters {
   readonly reconnects: number
 }
 
+export type { MarketItem }
+
+/** A `MarketTape` whose errors are about the journal. */
+export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
+  items(mints: Mints): Iterable<MarketItem>
+  history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
+}
+
 /** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is corrupt, newer or no
  *  journal; every method throws it when the file turns out corrupt. */
 export function openReader(path: string): JournalReader {
@@ -103,6 +112,14 @@ export class JournalReader {
   /** The tape, or the rows of a range of it, block by block; tokens are numbered by `mints`. */
   blocks(mints: Mints, range: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER }): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range))
+  }
+
+  /** What was recorded of the market, for those who decide anew. */
+  market(): Market {
+    const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
+    const { stretches, rows } = tape
+    const items = (mints: Mints): Iterable<MarketItem> => this.#readEach(tape.items(mints))
+    return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
   segments(): Segment[] {
@@ -149,15 +166,14 @@ export class JournalReader {
   counters(): Counters {
     const money = `(SELECT realized_lamports, fee_lamports FROM past_position
       UNION ALL SELECT realized_lamports, fee_lamports FROM position)`
-    const [sums] = this.#all<Omit<Counters, 'reconnects'>>(
-      `SELECT coalesce((SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1)
-           - (SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 0) AS events,
-         (SELECT count(*) FROM decisions) AS decisions, (SELECT count(*) FROM "order") AS orders,
+    const [sums] = this.#all<Omit<Counters, 'events' | 'reconnects'>>(
+      `SELECT (SELECT count(*) FROM decisions) AS decisions, (SELECT count(*) FROM "order") AS orders,
          (SELECT count(*) FROM fill WHERE reversed = 0) AS fills, (SELECT count(*) FROM position) AS positions,
          (SELECT coalesce(sum(realized_lamports), 0) / 1e9 FROM ${money}) AS realizedSol,
          (SELECT coalesce(sum(fee_lamports), 0) / 1e9 FROM ${money}) AS feesSol`,
     )
-    return { ...(sums as NonNullable<typeof sums>), reconnects: this.#reconnects() }
+    const events = this.#read(() => rowsOf(this.#db))
+    return { events, ...(sums as NonNullable<typeof sums>), reconnects: this.#reconnects() }
   }
 
   /** A feed that is live after it was down, and was live in the same segment before. */

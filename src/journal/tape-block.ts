@@ -49,31 +49,40 @@ export class TapeBlock implements Block {
     this.size = decodeDoubles({ entries: row.size, index: null }, rows)
   }
 
+  get lastSeq(): Seq {
+    const { row, seq } = this.runs[this.runs.length - 1] as Run
+    return seq + this.length - 1 - row
+  }
+
+  // Asked for once a row: nothing but the column is looked at when it is there.
+
   get stamp(): Float64Array {
-    const { stamp, stamp_exact, first_time, rows } = this.#row
-    this.#stamp ??= stamp_exact
-      ? decodeDoubles({ entries: stamp, index: null }, rows)
-      : decodeOffsets(stamp, first_time, rows)
+    this.#stamp ??= stampsOf(this.#row)
     return this.#stamp
   }
 
   get marketCap(): Float64Array {
-    const { market_cap, rows } = this.#row
-    this.#marketCap ??= decodeDoubles({ entries: market_cap, index: null }, rows)
+    this.#marketCap ??= doublesOf(this.#row, this.#row.market_cap, null)
     return this.#marketCap
   }
 
   get extra(): Float64Array {
-    const { extra, extra_index, rows } = this.#row
-    this.#extra ??= decodeDoubles({ entries: extra, index: extra_index }, rows)
+    this.#extra ??= doublesOf(this.#row, this.#row.extra, this.#row.extra_index)
     return this.#extra
   }
 
   get extra2(): Float64Array {
-    const { extra2, extra2_index, rows } = this.#row
-    this.#extra2 ??= decodeDoubles({ entries: extra2, index: extra2_index }, rows)
+    this.#extra2 ??= doublesOf(this.#row, this.#row.extra2, this.#row.extra2_index)
     return this.#extra2
   }
+}
+
+function stampsOf({ stamp, stamp_exact, first_time, rows }: BlockRow): Float64Array {
+  return stamp_exact ? decodeDoubles({ entries: stamp, index: null }, rows) : decodeOffsets(stamp, first_time, rows)
+}
+
+function doublesOf({ rows }: BlockRow, entries: Uint8Array, index: Uint8Array | null): Float64Array {
+  return decodeDoubles({ entries, index }, rows)
 }
 
 /** Rows `from` to `to` of a block as a block of their own, without a copy. */

@@ -114,7 +114,7 @@ function seqAt(block: TapeBlock, row: number): Seq {
 }
 
 /** The first row whose seq is not below `seq`; the block's length where there is none. */
-function rowAt(block: TapeBlock, seq: Seq): number {
+export function rowAt(block: TapeBlock, seq: Seq): number {
   const index = block.runs.findLastIndex((run) => run.seq <= seq)
   if (index < 0) return 0
   const run = block.runs[index] as Run

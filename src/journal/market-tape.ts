@@ -1,0 +1,169 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { decodeJson } from '../core/json.ts'
+import type { Input } from '../core/messages.ts'
+import type { Mints } from '../core/mints.ts'
+import type { Millis, Seq } from '../core/units.ts'
+import { segmentsOf } from './segment-replay.ts'
+import type { TapeBlock } from './tape-block.ts'
+import { rowAt, type TapeReader } from './tape-reader.ts'
+
+/** What is recorded of the feed beside its rows. */
+export type FeedNews = Extract<Input, { kind: 'feed' | 'gap' }>
+
+/** A part of the tape that one process recorded, or one import brought (segment 0). */
+export interface Stretch {
+  readonly segment: number
+  /** The first seq of it that is still there, and one behind which there was nothing of it when it was looked for. */
+  readonly firstSeq: Seq
+  readonly lastSeq: Seq
+  readonly from: Millis
+  readonly to: Millis
+}
+
+/** The feed as it was recorded: without anything that was decided on it. */
+export type MarketItem =
+  | { readonly kind: 'began'; readonly stretch: Stretch }
+  | { readonly kind: 'rows'; readonly block: TapeBlock; readonly from: number; readonly to: number }
+  | { readonly kind: 'news'; readonly time: Millis; readonly news: FeedNews }
+  | { readonly kind: 'ended'; readonly stretch: Stretch }
+
+type News = Generator<Extract<MarketItem, { kind: 'news' }> & { readonly seq: Seq }, void, undefined>
+
+interface NewsRow {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+}
+
+/** Rows that the disk had no room for are a gap in whatever was recorded. */
+const NEWS = `
+SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ?
+UNION ALL
+SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to', last_time,
+  'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN ? AND ?
+ORDER BY 1`
+
+/** The market part of a journal, from its first row that was not dropped to its last. */
+export class MarketTape {
+  readonly stretches: readonly Stretch[]
+  /** Rows in all of them. */
+  readonly rows: number
+  readonly #tape: TapeReader
+  readonly #news: Statement<[Seq, Seq, Seq, Seq], NewsRow>
+  readonly #stateBefore: Statement<[number, Seq], NewsRow>
+
+  constructor(db: Database, tape: TapeReader) {
+    this.#tape = tape
+    this.#news = db.prepare(NEWS)
+    this.#stateBefore = db.prepare(
+      `SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
+    )
+    this.stretches = stretchesOf(db)
+    this.rows = rowsOf(db)
+  }
+
+  /** Everything, in order; block by block. Tokens are numbered by `mints`. */
+  *items(mints: Mints): Generator<MarketItem, void, undefined> {
+    for (const stretch of this.stretches) {
+      yield { kind: 'began', stretch }
+      const news = this.#newsOf(stretch)
+      try {
+        yield* this.#merged(mints, stretch, news)
+      } finally {
+        news.return()
+      }
+      yield { kind: 'ended', stretch }
+    }
+  }
+
+  /** As `items`, without the rows: no block is read. */
+  *history(): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
+    for (const stretch of this.stretches) {
+      yield { kind: 'began', stretch }
+      yield* this.#newsOf(stretch)
+      yield { kind: 'ended', stretch }
+    }
+  }
+
+  *#merged(mints: Mints, stretch: Stretch, news: News): Generator<MarketItem, void, undefined> {
+    let next = news.next()
+    for (const block of this.#tape.blocks(mints, { from: stretch.firstSeq, to: stretch.lastSeq })) {
+      let from = 0
+      for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
+        const to = rowAt(block, next.value.seq)
+        if (from < to) yield { kind: 'rows', block, from, to }
+        yield next.value
+        from = to
+      }
+      if (from < block.length) yield { kind: 'rows', block, from, to: block.length }
+    }
+    for (; next.done !== true; next = news.next()) yield next.value
+  }
+
+  /** First the state of the feed that a beheaded stretch begins in. */
+  *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
+    const before = this.#stateBefore.get(segment, firstSeq)
+    if (before !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: decodeJson(before.json) }
+    for (const { seq, time, json } of this.#news.iterate(firstSeq, lastSeq, firstSeq, lastSeq))
+      yield { kind: 'news', seq, time, news: decodeJson(json) }
+  }
+}
+
+interface BlockEnds {
+  readonly segment: number
+  readonly first_seq: Seq
+  readonly last_seq: Seq
+  readonly first_time: Millis
+  readonly last_time: Millis
+  readonly rows_before: number
+}
+
+const ENDS = 'SELECT segment, first_seq, last_seq, first_time, last_time, rows_before FROM block'
+
+/** A process may be recording: what it adds from now on is left out. */
+const LAST_SEQS = `SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
+UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing`
+
+/** Old tape is dropped from its beginning, so that only the first stretch can be beheaded. */
+function stretchesOf(db: Database): Stretch[] {
+  const first = db.prepare<[], BlockEnds>(`${ENDS} ORDER BY last_seq LIMIT 1`).get()
+  if (first === undefined) return []
+  const lastBefore = db.prepare<[Seq], BlockEnds>(`${ENDS} WHERE last_seq <= ? ORDER BY last_seq DESC LIMIT 1`)
+  const lastNews = db
+    .prepare<[Seq, Seq, Seq, Seq], Millis | null>(
+      `SELECT max(time) FROM (SELECT * FROM (SELECT time FROM input WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1)
+         UNION ALL SELECT last_time FROM missing WHERE first_seq BETWEEN ? AND ?)`,
+    )
+    .pluck()
+  const stretches: Stretch[] = []
+  const end = db.prepare<[], Seq>(`SELECT max(seq) FROM (${LAST_SEQS})`).pluck().get() as Seq
+  const isBeheaded = first.rows_before > 0
+  const segments = [...(first.segment === 0 ? [IMPORT] : []), ...segmentsOf(db)]
+  for (const [index, { number, firstSeq: startSeq, time, ended }] of segments.entries()) {
+    if (isBeheaded && number < first.segment) continue
+    const isCut = isBeheaded && number === first.segment
+    const firstSeq = isCut ? first.first_seq : startSeq
+    const lastSeq = (segments[index + 1]?.firstSeq ?? end + 1) - 1
+    const last = lastBefore.get(lastSeq)
+    const from = isCut || number === 0 ? first.first_time : time
+    const lastRow = last?.segment === number ? last.last_time : from
+    const to = Math.max(from, ended ?? 0, lastRow, lastNews.get(firstSeq, lastSeq, firstSeq, lastSeq) ?? 0)
+    stretches.push({ segment: number, firstSeq, lastSeq, from, to })
+  }
+  return stretches
+}
+
+/** What stands before the first segment. */
+const IMPORT = { number: 0, firstSeq: 1, time: 0, ended: null }
+
+/** Market rows on the tape. */
+export function rowsOf(db: Database): number {
+  const rows = db
+    .prepare(
+      `SELECT coalesce((SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1)
+         - (SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 0)`,
+    )
+    .pluck()
+    .get()
+  return rows as number
+}
