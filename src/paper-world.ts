@@ -2,11 +2,13 @@ import type { Config } from './config/config.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
 import type { Clock } from './core/ports.ts'
+import type { Position } from './core/position.ts'
 import { deriveSeed } from './core/random.ts'
 import type { BotSettings } from './core/settings.ts'
+import { type Lamports, ZERO } from './core/units.ts'
 import type { Limiter } from './runtime/limiter.ts'
 import type { Route } from './runtime/working-order.ts'
-import { DEFAULT_FILL_MODEL } from './simulation/fill-model.ts'
+import { DEFAULT_FILL_MODEL, type FillModel } from './simulation/fill-model.ts'
 import { PaperExecutor } from './simulation/paper-executor.ts'
 import { PaperMarket } from './simulation/paper-market.ts'
 
@@ -15,7 +17,7 @@ export class PaperWorld {
   readonly market: PaperMarket
   readonly #config: Config
   readonly #clock: Clock
-  readonly #routes = new Map<string, Route>()
+  readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
 
   constructor(config: Config, clock: Clock, mints: Mints) {
     this.market = new PaperMarket(mints, config.service.units)
@@ -28,9 +30,7 @@ export class PaperWorld {
   restore(bots: readonly BotSettings[], money: Money, limiterOf: (key: string) => Limiter): void {
     for (const { name, account, seed } of bots) {
       if (account.mode === 'live' || this.#routes.has(account.id)) continue
-      const { latencyMs } = this.#config.bots.find((bot) => bot.name === name)?.paper ?? DEFAULT_FILL_MODEL
-      const model = { ...DEFAULT_FILL_MODEL, latencyMs }
-      const executor = new PaperExecutor(this.#clock, this.market, model, deriveSeed(seed, name))
+      const executor = new PaperExecutor(this.#clock, this.market, this.modelOf(name), deriveSeed(seed, name))
       const mine = (record: { account: string }): boolean => record.account === account.id
       executor.restore(
         money.positions.filter(mine),
@@ -38,6 +38,17 @@ export class PaperWorld {
       )
       this.#routes.set(account.id, { kind: 'paper', executor, limiter: limiterOf(`paper ${account.id}`) })
     }
+  }
+
+  /** By what a bot's orders are filled. */
+  modelOf(bot: string): FillModel {
+    const { latencyMs } = this.#config.bots.find(({ name }) => name === bot)?.paper ?? DEFAULT_FILL_MODEL
+    return { ...DEFAULT_FILL_MODEL, latencyMs }
+  }
+
+  /** What selling a position now would bring, network fee and rent aside. */
+  valueOf(position: Position): Lamports {
+    return this.#routes.get(position.account)?.executor.valueOf(position) ?? ZERO
   }
 
   route(account: string): Route | undefined {

@@ -12,7 +12,7 @@ import type { Onlooker } from './onlooker.ts'
 import { Limiter, type LimiterOptions } from './runtime/limiter.ts'
 import type { Route } from './runtime/working-order.ts'
 import { CloudExecutor } from './service/cloud-executor.ts'
-import { planOf, STANDARD } from './service/plans.ts'
+import { firstPlan, shareOf } from './service/plans.ts'
 import type { SellUnit } from './service/sell-amount.ts'
 import type { ServiceAccess } from './service-access.ts'
 import type { Tally } from './tally.ts'
@@ -46,9 +46,8 @@ export class Trading {
 
   constructor(parts: TradingParts) {
     const { config, service, machine, past, http, chain, tally } = parts
-    const { plan } = config.service
     this.#parts = parts
-    this.#plan = typeof plan === 'object' ? plan : plan === 'auto' ? STANDARD : planOf(plan).plan
+    this.#plan = firstPlan(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
     this.limiter = this.limiterOf(key, parts.freshKey ? 'fresh' : past.slots.filter((slot) => slot.key === key))
     this.chain = chain
@@ -91,7 +90,7 @@ export class Trading {
   }
 
   shareOf(perInterval: number): number {
-    return Math.max(1, Math.floor(perInterval * this.#parts.config.service.share))
+    return shareOf(perInterval, this.#parts.config.service.share)
   }
 
   limiterOf(key: string, past: LimiterOptions['past']): Limiter {

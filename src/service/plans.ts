@@ -18,6 +18,16 @@ export const PREMIUM: Plan = {
   maxBuyLamports: solToLamports(100),
 }
 
+/** The plan to begin with: `auto` is Standard until the service has said which it is. */
+export function firstPlan(configured: string | Plan): Plan {
+  return typeof configured === 'object' ? configured : planOf(configured).plan
+}
+
+/** Of a number a minute or second, what a process may take that has so much of the plan: 1 at least. */
+export function shareOf(perInterval: number, share: number): number {
+  return Math.max(1, Math.floor(perInterval * share))
+}
+
 export interface KnownPlan {
   readonly plan: Plan
   /** '' where there is nothing to say. */

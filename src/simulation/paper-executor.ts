@@ -4,7 +4,7 @@ import type { Clock, Executor, Outcome } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import { deriveSeed, seededRandom } from '../core/random.ts'
 import { BASE_FEE } from '../core/risk.ts'
-import { type Lamports, lamports } from '../core/units.ts'
+import { type Lamports, lamports, ZERO } from '../core/units.ts'
 import { buy, drawLatencyMs, type FillModel, type PriceRun, type Swap, sell } from './fill-model.ts'
 import { Holdings } from './holdings.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
@@ -75,6 +75,14 @@ export class PaperExecutor implements Executor {
     })
   }
 
+  /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price. */
+  valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>): Lamports {
+    const price = this.#market.price(mint)
+    if (price === undefined) return ZERO
+    const swap = sell(tokens, decimals, 100, { quoted: price, worst: price }, this.#discountPercent(mint))
+    return swap?.tradeLamports ?? ZERO
+  }
+
   /** What was under way when the process ended went down with it; what had landed stays landed. */
   resume(attempt: Attempt, done: Done): void {
     const fill = this.#provisional.get(attempt.id)
@@ -108,9 +116,12 @@ export class PaperExecutor implements Executor {
   /** Bounded by the price at sending, as the service quotes it: an exit that is tried again must not hang on a price long gone. */
   #sell({ mint, slippagePercent }: Attempt, tokens: bigint, path: PricePath): Swap | undefined {
     const prices: PriceRun = { quoted: path.first, worst: path.low }
-    const abandoned = this.#clock.now() - this.#market.printedAt(mint) > this.#model.abandonedAfterMs
-    const discount = abandoned ? this.#model.abandonedDiscountPercent : 0
-    return sell(tokens, this.#holdings.decimals(mint), slippagePercent, prices, discount)
+    return sell(tokens, this.#holdings.decimals(mint), slippagePercent, prices, this.#discountPercent(mint))
+  }
+
+  #discountPercent(mint: string): number {
+    const isAbandoned = this.#clock.now() - this.#market.printedAt(mint) > this.#model.abandonedAfterMs
+    return isAbandoned ? this.#model.abandonedDiscountPercent : 0
   }
 
   #fill(attempt: Attempt, { tokens, tradeLamports }: Swap): Fill {

@@ -1,4 +1,5 @@
 import type { Block } from '../core/block.ts'
+import type { Input } from '../core/messages.ts'
 import type { Sink, Source, Stop } from '../core/ports.ts'
 import type { Millis } from '../core/units.ts'
 import type { SimulatedClock } from './clock.ts'
@@ -6,20 +7,25 @@ import type { SimulatedClock } from './clock.ts'
 /** So long after the last row what is still under way comes to its end: a proof of absence takes 80 s. */
 const DRAIN_MS = 120_000
 
-/** Recorded blocks as a market: drives a simulated clock between the rows, in one synchronous loop. Timers due at or before a row's time
+/** Rows of a block, or something else that happened: what is posted then. */
+export type TapeItem =
+  | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
+  | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
+
+/** Recorded rows as a market: drives a simulated clock between the rows, in one synchronous loop. Timers due at or before a row's time
  *  fire before it. Rows go out in the longest run without a timer in between; a run costs one binary search, a row costs nothing here.
  *
  *  Within a run the clock stands at its first row, and only the sink knows where it stopped: before it carries out what a row decided, the
  *  clock has to be brought to that row, with `clock.advanceTo(block.time[row])`. No timer is due there, so none fires. */
 export class Tape implements Source {
-  readonly #blocks: Iterable<Block>
+  readonly #items: Iterable<TapeItem>
   readonly #clock: SimulatedClock
   #sink: Sink | undefined
   #stopped = false
 
-  /** `blocks` in the order of time, read one at a time; the clock starts at or before the first row. */
-  constructor(blocks: Iterable<Block>, clock: SimulatedClock) {
-    this.#blocks = blocks
+  /** `items` in the order of time, read one at a time; the clock starts at or before the first. */
+  constructor(items: Iterable<TapeItem>, clock: SimulatedClock) {
+    this.#items = items
     this.#clock = clock
   }
 
@@ -41,24 +47,28 @@ export class Tape implements Source {
     const sink = this.#sink
     if (sink === undefined) throw new Error('a tape has to be started before it runs')
     let rows = 0
-    for (const block of this.#blocks) {
-      rows += this.#play(block, sink)
+    for (const item of this.#items) {
+      if (item.kind === 'rows') rows += this.#play(item.block, item.from, item.to, sink)
+      else {
+        this.#clock.advanceTo(item.time)
+        sink.post(item.input)
+      }
       if (this.#stopped) return rows
     }
     this.#clock.advanceTo(this.#clock.now() + DRAIN_MS)
     return rows
   }
 
-  #play(block: Block, sink: Sink): number {
-    const { time, length } = block
-    let row = 0
-    while (row < length && !this.#stopped) {
+  #play(block: Block, from: number, to: number, sink: Sink): number {
+    const { time } = block
+    let row = from
+    while (row < to && !this.#stopped) {
       this.#clock.advanceTo(time[row] as number)
-      const next = sink.rows(block, row, firstAt(time, this.#clock.nextAt(), row + 1, length))
+      const next = sink.rows(block, row, firstAt(time, this.#clock.nextAt(), row + 1, to))
       if (next <= row) throw new Error(`the sink took none of the rows from ${row} on`)
       row = next
     }
-    return row
+    return row - from
   }
 }
 

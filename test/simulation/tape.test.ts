@@ -2,10 +2,13 @@ import { expect, test } from 'vitest'
 import type { Block } from '../../src/core/block.ts'
 import type { Sink } from '../../src/core/ports.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
-import { Tape } from '../../src/simulation/tape.ts'
+import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
 import { blockOf } from '../support/market-rows.ts'
 
-const rowsAt = (...times: number[]): Block => blockOf(times.map((time) => ({ time, mint: 'mint', price: 1 })))
+const rowsAt = (...times: number[]): TapeItem => {
+  const block: Block = blockOf(times.map((time) => ({ time, mint: 'mint', price: 1 })))
+  return { kind: 'rows', block, from: 0, to: times.length }
+}
 
 /** Notes each row at its time; rows at the times of `stops` have outputs, which are carried out at once. */
 function noting(clock: SimulatedClock, log: string[], stops: number[] = [], act = () => {}): Sink {
@@ -63,6 +66,26 @@ test('rows go out in the longest run that no timer cuts', () => {
     [0, 300],
     [300, 1_000],
   ])
+})
+
+test('what else happened is posted at its time, behind the timers due by then', () => {
+  const clock = new SimulatedClock(0)
+  const log: string[] = []
+  const down: TapeItem = { kind: 'input', time: 15, input: { kind: 'feed', status: 'down', confirmed: [] } }
+  clock.after(15, () => log.push('timer'))
+  const tape = new Tape([rowsAt(10), down, rowsAt(15, 20)], clock)
+  tape.start({ ...noting(clock, log), post: ({ kind }) => log.push(`${kind} ${clock.now()}`) })
+  expect(tape.run()).toBe(3)
+  expect(log.join(', ')).toBe('row 10, timer, feed 15, row 15, row 20')
+})
+
+test('of a block, only the rows asked for', () => {
+  const clock = new SimulatedClock(0)
+  const log: string[] = []
+  const tape = new Tape([{ ...rowsAt(1, 2, 3, 4), from: 1, to: 3 } as TapeItem], clock)
+  tape.start(noting(clock, log))
+  expect(tape.run()).toBe(2)
+  expect(log).toEqual(['row 2', 'row 3'])
 })
 
 test('after the last row, what is under way ends', () => {

@@ -2,7 +2,7 @@ import { usualBuyOf, worstCaseOf } from '../../config/worst-case.ts'
 import { proofOf } from '../../core/learned.ts'
 import type { Plan } from '../../core/settings.ts'
 import { bootId, monotonicMs } from '../../runtime/system-clock.ts'
-import { planOf, STANDARD } from '../../service/plans.ts'
+import { planOf, STANDARD, shareOf } from '../../service/plans.ts'
 import { Tally } from '../../tally.ts'
 import { Trading } from '../../trading.ts'
 import type { ChainFound } from './chain-examination.ts'
@@ -154,8 +154,4 @@ function recordOf(
   if (shape.length > 0)
     journal.writer?.write({ kind: 'learned', learned: { about, name, time: Date.now(), value: shape } })
   return { name, status, reason, shape, before: before as readonly string[] | undefined, ...knownIn(value, ours) }
-}
-
-function shareOf(requestsPerMinute: number, share: number): number {
-  return Math.max(1, Math.floor(requestsPerMinute * share))
 }
