@@ -1,5 +1,6 @@
 // `npm run bench [-- NAME...] [--json] [--smoke]`: every figure of speed, each beside a bare baseline of the same run.
 import { parseArgs } from 'node:util'
+import { benchBacktest } from './backtest.ts'
 import { benchDecision } from './decision.ts'
 import { benchEngine } from './engine.ts'
 import { benchExit } from './exit.ts'
@@ -23,6 +24,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   settling: benchSettling,
   loop: benchLoop,
   engine: benchEngine,
+  backtest: benchBacktest,
   start: benchStart,
   gateway: benchGateway,
   journal: async (smoke) => [...(await benchJournal(smoke)), ...(await benchRecovery(smoke))],

@@ -55,6 +55,8 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     number: { min: 0.001, max: 1 },
   },
   mint: { flags: '--mint <mint>', about: 'the token' },
+  partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
+  out: { flags: '--out <folder>', about: 'write results.db there: a journal of every decision, order and fill' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -110,6 +112,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       options: ['journal', 'verify', 'json'],
       defaults: journal,
       load: () => import('./replay.ts'),
+    },
+    {
+      name: 'backtest',
+      arguments: '<file>',
+      about: "a configuration's bots over what was recorded, with simulated fills",
+      options: ['journal', 'partial', 'out', 'json'],
+      defaults: journal,
+      load: () => import('./backtest.ts'),
     },
     {
       name: 'orders',

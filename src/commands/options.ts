@@ -17,6 +17,8 @@ export interface Options {
   repeat?: boolean
   child?: boolean
   verify?: boolean
+  partial?: boolean
+  out?: string
   accept?: string
   executed?: string
   notExecuted?: boolean

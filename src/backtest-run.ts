@@ -1,0 +1,269 @@
+import type { BotResult } from './backtest/bot-result.ts'
+import { coverageOf, dateOf, type FeedEvent, FIREHOSES, type KeyCoverage, lackOf } from './backtest/coverage.ts'
+import { Results } from './backtest/results.ts'
+import { WatchedMints } from './backtest/watched-mints.ts'
+import { botSettings } from './config/accounts.ts'
+import { codeHash } from './config/code-hash.ts'
+import type { Config } from './config/config.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
+import type { Input, StartInput } from './core/messages.ts'
+import { Mints } from './core/mints.ts'
+import { NO_MONEY } from './core/money.ts'
+import type { Journal } from './core/ports.ts'
+import type { BotSettings, Plan } from './core/settings.ts'
+import type { Millis } from './core/units.ts'
+import type { Market, MarketItem } from './journal/reader.ts'
+import type { Recovered } from './journal/recovery.ts'
+import { PaperWorld } from './paper-world.ts'
+import { Limiter } from './runtime/limiter.ts'
+import { Segment } from './segment.ts'
+import { firstPlan, shareOf } from './service/plans.ts'
+import { SimulatedClock } from './simulation/clock.ts'
+import type { FillModel } from './simulation/fill-model.ts'
+import { Tape, type TapeItem } from './simulation/tape.ts'
+
+/** Of the single mints that bots watched or held, how many the tape may lack. */
+const MOST_ABSENT = 0.02
+const BOOT = 'simulated'
+
+export interface BacktestOptions {
+  /** Go on with a tape that does not cover what the bots need. */
+  readonly partial: boolean
+  /** Told now and then how many rows are done. */
+  readonly progress?: (rows: number) => void
+  /** Is told everything but the rows. */
+  readonly journal?: Journal | undefined
+}
+
+/** What came of a bot, and what it is worth. */
+export interface BotOutcome {
+  readonly result: BotResult
+  readonly startLamports: number
+  /** What selling its open positions at the end would bring. */
+  readonly valueLamports: number
+  readonly model: FillModel
+}
+
+/** All that a backtest says: a function of tape, configuration, code and seed. */
+export interface Backtest {
+  readonly rows: number
+  readonly from: Millis
+  readonly to: Millis
+  readonly segments: number
+  readonly gaps: number
+  readonly gapMs: number
+  readonly coverage: readonly KeyCoverage[]
+  /** What the tape lacks of what the bots need; empty unless `partial`. */
+  readonly lacks: readonly string[]
+  readonly mints: Pick<WatchedMints, 'wanted' | 'absent'>
+  readonly plan: Plan
+  readonly bots: readonly BotOutcome[]
+  readonly decisions: number
+  readonly alarms: readonly string[]
+}
+
+/** The bots of a configuration over a tape, on virtual time, in one synchronous loop: the engine, runner, gateway and limiter of a live run,
+ *  and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the bots' keys, exit 1 where a strategy throws
+ *  or the journal turns out corrupt. */
+export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
+  if (config.bots.length === 0) throw new SluiceError('there is no bot in the configuration', ExitCode.usage)
+  if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
+  const keys = new Set(config.bots.flatMap(({ strategy }) => strategy.strategy.keys))
+  const coverage = coverageOf([...keys], feedEvents(market))
+  const lacks = coverage.flatMap(lackOf)
+  if (!options.partial) refuse(lacks)
+  const run = new Run(config, market, options)
+  run.play()
+  if (!options.partial) refuse(run.lacks)
+  return run.report(coverage, [...lacks, ...run.lacks])
+}
+
+function refuse(lacks: readonly string[]): void {
+  if (lacks.length === 0) return
+  throw new SluiceError(
+    `the tape does not cover what the bots need; --partial goes on all the same\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
+    ExitCode.usage,
+  )
+}
+
+function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
+  for (const item of market.history()) {
+    if (item.kind === 'news') yield item.news.kind === 'feed' ? { ...item.news, time: item.time } : item.news
+    else
+      yield {
+        kind: item.kind,
+        segment: item.stretch.segment,
+        time: item.kind === 'began' ? item.stretch.from : item.stretch.to,
+      }
+  }
+}
+
+class Run {
+  readonly #config: Config
+  readonly #market: Market
+  readonly #options: BacktestOptions
+  readonly #mints = new Mints()
+  readonly #clock: SimulatedClock
+  readonly #plan: Plan
+  readonly #bots: readonly BotSettings[]
+  readonly #results: Results
+  readonly #paper: PaperWorld
+  readonly #watched = new WatchedMints()
+  readonly #segment: Segment
+  #rows = 0
+  #gaps = 0
+  #gapMs = 0
+
+  constructor(config: Config, market: Market, options: BacktestOptions) {
+    const { service } = config
+    this.#config = config
+    this.#market = market
+    this.#options = options
+    this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
+    this.#plan = firstPlan(service.plan)
+    const host = service.kind === 'remote' ? service.host : service.kind
+    this.#bots = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' }).settings
+    this.#results = new Results(
+      this.#bots.map(({ name }) => name),
+      options.journal,
+    )
+    this.#paper = new PaperWorld(config, this.#clock, this.#mints)
+    this.#segment = this.#newSegment()
+  }
+
+  play(): void {
+    const { runner } = this.#segment
+    const start = this.#startInput()
+    this.#paper.restore(this.#bots, start.money, (key) => this.#limiter(key))
+    this.#segment.begin(start, [])
+    const tape = new Tape(this.#items(), this.#clock)
+    tape.start(runner)
+    this.#rows = tape.run()
+    this.#watched.end(this.#clock.now())
+  }
+
+  /** What turned out to be missing on the way. */
+  get lacks(): string[] {
+    const { wanted, absent } = this.#watched
+    if (absent.size <= wanted.size * MOST_ABSENT) return []
+    return [`${absent.size} of ${wanted.size} tokens that the bots watched or held: not recorded at that time`]
+  }
+
+  report(coverage: readonly KeyCoverage[], lacks: readonly string[]): Backtest {
+    const { stretches } = this.#market
+    const bots = this.#results.bots.map((result, index) => {
+      const positions = [...result.positions.values()]
+      return {
+        result,
+        startLamports: (this.#bots[index] as BotSettings).paperLamports,
+        valueLamports: positions.reduce((sum, position) => sum + this.#paper.valueOf(position), 0),
+        model: this.#paper.modelOf(result.name),
+      }
+    })
+    return {
+      rows: this.#rows,
+      from: stretches[0]?.from ?? 0,
+      to: stretches.at(-1)?.to ?? 0,
+      segments: stretches.length,
+      gaps: this.#gaps,
+      gapMs: this.#gapMs,
+      mints: this.#watched,
+      plan: this.#plan,
+      ...{ coverage, lacks, bots, decisions: this.#results.decisions, alarms: this.#results.alarms },
+    }
+  }
+
+  #newSegment(): Segment {
+    const clock = this.#clock
+    return new Segment({
+      machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
+      journal: this.#results,
+      mints: this.#mints,
+      strategies: new Map(this.#config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
+      past: NOTHING,
+      route: ({ account }) => {
+        const route = this.#paper.route(account)
+        if (route === undefined) throw new Error(`no executor for ${account}`)
+        return route
+      },
+      want: (keys) => this.#watched.want(clock.now(), keys),
+      observe: (block, from, to) => {
+        this.#paper.market.observe(block, from, to)
+        clock.advanceTo(block.time[to - 1] as number)
+      },
+      alarm: ({ bot, code, reason }) => {
+        if (code !== 'STRATEGY_THREW') return
+        throw new SluiceError(
+          `${bot}: its strategy threw at ${dateOf(clock.now())} UTC, so there is no result: ${reason}`,
+        )
+      },
+    })
+  }
+
+  #startInput(): StartInput {
+    const { hash, bots, service } = this.#config
+    return {
+      kind: 'start',
+      segment: 1,
+      config: hash,
+      code: codeHash(bots.map(({ strategy }) => strategy)),
+      seed: 1,
+      bots: this.#bots,
+      plan: this.#plan,
+      units: { tradePrice: service.units.tradePrice, tradeAmount: service.units.tradeAmount },
+      money: NO_MONEY,
+      warm: { from: 1, to: 0 },
+    }
+  }
+
+  #limiter(key: string): Limiter {
+    const clock = this.#clock
+    return new Limiter({
+      ...{ key, clock, monotonicMs: () => clock.now(), boot: BOOT, past: 'fresh', write: () => {} },
+      requestsPerMinute: shareOf(this.#plan.requestsPerMinute, this.#config.service.share),
+    })
+  }
+
+  /** The tape as the runner's inputs. Between two segments nobody recorded: that is a gap as well. */
+  *#items(): Generator<TapeItem, void, undefined> {
+    let endedAt: Millis | undefined
+    let rows = 0
+    for (const item of this.#market.items(this.#mints)) {
+      if (item.kind === 'rows') {
+        yield item
+        rows += item.to - item.from
+        this.#options.progress?.(rows)
+      } else if (item.kind === 'news') yield this.#news(item)
+      else if (item.kind === 'ended') {
+        endedAt = item.stretch.to
+        this.#watched.record(endedAt, undefined)
+        yield { kind: 'input', time: endedAt, input: { kind: 'feed', status: 'down', confirmed: [] } }
+      } else if (endedAt !== undefined) {
+        const { from: to } = item.stretch
+        yield { kind: 'input', time: to, input: this.#gap({ from: endedAt, to, keys: FIREHOSES }) }
+      }
+    }
+    // Nothing is decided any more on a market that nobody knows; what is under way comes to its end.
+    yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
+    this.#segment.runner.stop()
+  }
+
+  #news({ time, news }: Extract<MarketItem, { kind: 'news' }>): TapeItem {
+    if (news.kind === 'gap') return { kind: 'input', time, input: this.#gap(news) }
+    this.#watched.record(time, news.status === 'live' ? news.confirmed : undefined)
+    return { kind: 'input', time, input: news }
+  }
+
+  /** Whoever watches single tokens is told of a gap in all trades too. */
+  #gap({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Input {
+    this.#gaps++
+    this.#gapMs += to - from
+    const all = keys.includes('trades') ? new Set([...keys, ...this.#watched.now]) : keys
+    return { kind: 'gap', from, to, keys: [...all] }
+  }
+}
+
+const NOTHING: Recovered = {
+  ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
+  ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
+}

@@ -1,0 +1,81 @@
+import { keyOf } from '../core/book.ts'
+import { VENUE_FEE } from '../core/curve.ts'
+import type { Fill } from '../core/order.ts'
+import type { Position } from '../core/position.ts'
+
+/** What a bot paid, lamports. */
+export interface Fees {
+  /** The venue's share, inside the prices of the fills. */
+  venue: number
+  /** Base and priority fees of what was filled, ... */
+  network: number
+  /** ... and of transactions that landed and failed. */
+  failed: number
+  /** Put into token accounts and not got back. */
+  rent: number
+}
+
+/** What became of one bot. */
+export class BotResult {
+  readonly name: string
+  orders = 0
+  buys = 0
+  sells = 0
+  /** Requests that became no orders, by code. */
+  readonly refused = new Map<string, number>()
+  /** Orders that ended without a fill, by state and code. */
+  readonly ended = new Map<string, number>()
+  readonly fees: Fees = { venue: 0, network: 0, failed: 0, rent: 0 }
+  /** Change of the wallet by all transactions, lamports. */
+  walletLamports = 0
+  /** Those that are not closed. */
+  readonly positions = new Map<string, Position>()
+  #closedLamports = 0
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** Profit of what was sold, network fees and rent aside, lamports. */
+  get realizedLamports(): number {
+    let sum = this.#closedLamports
+    for (const { realizedLamports } of this.positions.values()) sum += realizedLamports
+    return sum
+  }
+
+  /** Base and priority fees and rent, lamports. */
+  get feeLamports(): number {
+    return this.fees.network + this.fees.failed + this.fees.rent
+  }
+
+  filled({ side, tradeLamports, feeLamports, rentLamports, walletLamports }: Fill): void {
+    if (side === 'buy') this.buys++
+    else this.sells++
+    // A buyer's fee is taken off what he pays, a seller's off what he would get.
+    const share = side === 'buy' ? VENUE_FEE / (1 + VENUE_FEE) : VENUE_FEE / (1 - VENUE_FEE)
+    this.fees.venue += Math.round(tradeLamports * share)
+    this.fees.network += feeLamports
+    this.fees.rent += rentLamports
+    this.walletLamports += walletLamports
+  }
+
+  /** A transaction that landed and moved nothing but its fee. */
+  failed(feeLamports: number): void {
+    this.fees.failed += feeLamports
+    this.walletLamports -= feeLamports
+  }
+
+  position(position: Position): void {
+    if (position.state !== 'closed') {
+      this.positions.set(keyOf(position), position)
+      return
+    }
+    this.positions.delete(keyOf(position))
+    this.#closedLamports += position.realizedLamports
+  }
+}
+
+/** Counts one more under a name. */
+export function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1)
+}

@@ -1,0 +1,103 @@
+import type { Input, Output } from '../core/messages.ts'
+import { type ExecutionReport, isOpen, type Order } from '../core/order.ts'
+import type { Journal, JournalRecord } from '../core/ports.ts'
+import type { Millis, Seq } from '../core/units.ts'
+import { BotResult, count } from './bot-result.ts'
+
+/** Outputs that stand in the journal's `decisions`. */
+const DECISIONS: ReadonlySet<string> = new Set<Output['kind']>(['order', 'cancel', 'refused', 'note', 'alarm'])
+
+/** A failed transaction is told minutes after its order at the latest. */
+const ORDERS_REMEMBERED = 100_000
+
+/** The journal of a backtest: sums up what came of it, and hands all but the tape on to a file's where there is one. Nobody waits for a
+ *  commit. */
+export class Results implements Journal {
+  readonly #bots: ReadonlyMap<string, BotResult>
+  readonly #journal: Journal | undefined
+  /** Whose each order is; the last ones. */
+  readonly #owners = new Map<string, BotResult>()
+  readonly #open = new Set<string>()
+  /** Fills that are not final yet: each is told again when it is. */
+  readonly #provisional = new Set<string>()
+  /** Orders, refusals, cancellations, alarms and notes. */
+  decisions = 0
+  readonly alarms: string[] = []
+
+  constructor(bots: readonly string[], journal?: Journal) {
+    this.#journal = journal
+    this.#bots = new Map(bots.map((name) => [name, new BotResult(name)]))
+  }
+
+  get bots(): BotResult[] {
+    return [...this.#bots.values()]
+  }
+
+  rows(): void {}
+
+  write(record: JournalRecord): void {
+    this.#journal?.write(record)
+  }
+
+  commit(then: () => void): void {
+    this.#journal?.commit(() => {})
+    then()
+  }
+
+  input(seq: Seq, time: Millis, input: Input): void {
+    this.#journal?.input(seq, time, input)
+    if (input.kind === 'report') this.#report(input.report)
+  }
+
+  output(seq: Seq, time: Millis, index: number, output: Output): void {
+    this.#journal?.output(seq, time, index, output)
+    if (DECISIONS.has(output.kind)) this.decisions++
+    switch (output.kind) {
+      case 'order':
+        this.#order(output.order)
+        break
+      case 'orderState':
+        this.#moved(output)
+        break
+      case 'refused':
+        count(this.#of(output.bot).refused, output.code)
+        break
+      case 'alarm':
+        this.alarms.push(`${output.bot === '' ? '' : `${output.bot}: `}${output.code}, ${output.reason}`)
+        break
+      case 'position':
+        this.#of(output.position.bot).position(output.position)
+        break
+      default: // nothing that a result shows
+    }
+  }
+
+  #order({ id, bot: name }: Order): void {
+    const bot = this.#of(name)
+    bot.orders++
+    this.#open.add(id)
+    this.#owners.set(id, bot)
+    if (this.#owners.size > ORDERS_REMEMBERED) this.#owners.delete(this.#owners.keys().next().value as string)
+  }
+
+  #report({ orderId, fill, feeLamports }: ExecutionReport): void {
+    if (feeLamports !== undefined) this.#owners.get(orderId)?.failed(feeLamports)
+    if (fill === undefined) return
+    const isKnown = fill.final ? this.#provisional.delete(fill.signature) : this.#provisional.has(fill.signature)
+    if (isKnown) return
+    if (!fill.final) this.#provisional.add(fill.signature)
+    this.#of(fill.bot).filled(fill)
+  }
+
+  #moved({ orderId, state, code }: Extract<Output, { kind: 'orderState' }>): void {
+    if (isOpen(state) || !this.#open.delete(orderId) || state === 'filled') return
+    const bot = this.#owners.get(orderId)
+    if (bot !== undefined) count(bot.ended, `${state} ${code}`)
+  }
+
+  #of(bot: string): BotResult {
+    const result = this.#bots.get(bot)
+    if (result === undefined) throw new Error(`no bot ${bot} in this backtest`)
+    return result
+  }
+}

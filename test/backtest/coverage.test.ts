@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { coverageOf, type FeedEvent, lackOf, shareOf } from '../../src/backtest/coverage.ts'
+
+const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+
+const began = (time: number, segment = 1): FeedEvent => ({ kind: 'began', segment, time })
+const ended = (time: number, segment = 1): FeedEvent => ({ kind: 'ended', segment, time })
+const live = (time: number, ...confirmed: string[]): FeedEvent => ({ kind: 'feed', time, status: 'live', confirmed })
+const down = (time: number): FeedEvent => ({ kind: 'feed', time, status: 'down', confirmed: [] })
+const stale = (time: number, ...confirmed: string[]): FeedEvent => ({ kind: 'feed', time, status: 'stale', confirmed })
+const gap = (from: number, to: number, ...keys: string[]): FeedEvent => ({ kind: 'gap', from, to, keys })
+
+test.each<[string, FeedEvent[], string, number, string[]]>([
+  ['all of it', [began(0), live(0, 'trades'), ended(1_000)], 'trades', 1, []],
+  [
+    'the time before the feed was first live is not counted',
+    [began(0), down(0), gap(0, 900, 'trades'), live(900, 'trades'), ended(1_000)],
+    'trades',
+    1,
+    [],
+  ],
+  ['never live', [began(0), down(0), ended(1_000)], 'trades', 0, ['trades: the feed was never live']],
+  ['no segment', [], 'trades', 0, ['trades: the feed was never live']],
+  [
+    'another key',
+    [began(0), live(0, 'trades'), ended(1_000)],
+    'newTokens',
+    0,
+    ['newTokens: not in segment 1, 1970-01-01 00:00:00 to 1970-01-01 00:00:01 UTC'],
+  ],
+  ['a token of all trades', [began(0), live(0, 'trades'), ended(1_000)], MINT, 1, []],
+  ['a token of its own', [began(0), live(0, MINT), ended(1_000)], MINT, 1, []],
+  ['all trades of a token', [began(0), live(0, MINT), ended(1_000)], 'trades', 0, ['trades: not in']],
+  [
+    'a short gap, from when it was last heard',
+    [began(0), live(0, 'trades'), down(520), gap(500, 540, 'trades'), live(540, 'trades'), ended(1_000)],
+    'trades',
+    0.96,
+    [],
+  ],
+  [
+    'a long one',
+    [began(0), live(0, 'trades'), down(520), gap(500, 600, 'trades'), live(600, 'trades'), ended(1_000)],
+    'trades',
+    0.9,
+    ['trades: gaps are 10.0 % of the recorded time'],
+  ],
+  [
+    'a stale feed that comes back: the gap covers what was silent before it was known',
+    [began(0), live(0, 'trades'), stale(700, 'trades'), gap(600, 750, 'trades'), live(750, 'trades'), ended(1_000)],
+    'trades',
+    0.85,
+    ['trades: gaps are 15.0 %'],
+  ],
+  [
+    'a gap while it is live: rows that the disk had no room for',
+    [began(0), live(0, 'trades'), gap(200, 400, 'trades', 'newTokens'), ended(1_000)],
+    'trades',
+    0.8,
+    ['trades: gaps are 20.0 %'],
+  ],
+  [
+    'gaps of other keys',
+    [began(0), live(0, 'trades', 'newTokens'), gap(200, 400, 'newTokens'), ended(1_000)],
+    'trades',
+    1,
+    [],
+  ],
+  [
+    'a key that comes late',
+    [began(0), live(0, 'trades'), live(400, 'trades', 'newTokens'), ended(1_000)],
+    'newTokens',
+    0.6,
+    ['newTokens: gaps are 40.0 %'],
+  ],
+  [
+    'two segments: the time between them is not recorded',
+    [began(0), live(0, 'trades'), ended(1_000), began(9_000, 2), live(9_000, 'trades'), ended(9_500, 2)],
+    'trades',
+    1,
+    [],
+  ],
+  [
+    'a segment without the key, however short, is another recording',
+    [began(0), live(0, 'trades'), ended(100_000), began(200_000, 2), live(200_000, 'newTokens'), ended(200_001, 2)],
+    'trades',
+    100_000 / 100_001,
+    ['trades: not in segment 2, 1970-01-01 00:03:20 to 1970-01-01 00:03:20 UTC'],
+  ],
+  [
+    'a segment that was never live is none',
+    [began(0), ended(500), began(600, 2), live(600, 'trades'), ended(700, 2)],
+    'trades',
+    1,
+    [],
+  ],
+  ['one moment', [began(5, 0), live(5, 'trades'), ended(5, 0)], 'trades', 1, []],
+  [
+    'one moment without it',
+    [began(5, 0), live(5, 'trades'), ended(5, 0)],
+    'newTokens',
+    0,
+    ['newTokens: not in the import'],
+  ],
+])('%s', (_name, events, key, share, lacks) => {
+  const [coverage] = coverageOf([key], events)
+  if (coverage === undefined) throw new Error('no coverage')
+  expect(shareOf(coverage)).toBeCloseTo(share, 9)
+  const found = lackOf(coverage)
+  expect(found).toHaveLength(lacks.length)
+  for (const [index, lack] of lacks.entries()) expect(found[index]).toContain(lack)
+})

@@ -1,0 +1,114 @@
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test, vi } from 'vitest'
+import { sluice } from './process.ts'
+import { until } from './until.ts'
+import { openVenue } from './venue.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const KEYS = ['events', 'decisions', 'orders', 'fills', 'positions', 'realizedSol', 'feesSol', 'netSol']
+
+test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFinished }) => {
+  const venue = await openVenue(
+    {
+      bots: [{ name: 'trips', strategy: 'round-trips', mode: 'paper', params: { rounds: 3 } }],
+      config: { paper: { latency: { p50Seconds: 0.1, p95Seconds: 0.2 } } },
+    },
+    onTestFinished,
+  )
+  const running = await venue.start()
+  await until('fills on paper', () => running.tally.fills.size >= 8)
+  await running.stop()
+  const backtest = async (journal: string, ...more: string[]) => {
+    const { code, stdout, stderr } = await sluice(['backtest', venue.configFile, '--journal', journal, ...more])
+    return { code, stdout, stderr }
+  }
+
+  const first = await backtest(venue.journal, '--json')
+  expect(first).toMatchObject({ code: 0, stderr: '' })
+  const found = JSON.parse(first.stdout) as Record<string, number>
+  expect(Object.keys(found)).toEqual(KEYS)
+  for (const key of KEYS) expect(found[key], key).toEqual(expect.any(Number))
+  expect(found.events).toBe(running.tally.rows)
+  expect(found.fills).toBeGreaterThanOrEqual(8)
+
+  // The same in another process, from another folder, with every decision written down.
+  const copy = join(venue.folder, 'copy.db')
+  copyFileSync(venue.journal, copy)
+  const out = join(venue.folder, 'out')
+  expect(await backtest(copy, '--json', '--out', out)).toEqual(first)
+  const results = join(out, 'results.db')
+  const fills = await sluice(['fills', '--journal', results, '--json'])
+  expect(JSON.parse(fills.stdout).fills).toHaveLength(found.fills as number)
+  const db = new Database(results, { readonly: true })
+  const sums = db
+    .prepare(
+      `SELECT (SELECT count(*) FROM "order") AS orders, (SELECT count(*) FROM decisions) AS decisions,
+         (SELECT count(*) FROM position) AS positions, (SELECT count(*) FROM block) AS blocks`,
+    )
+    .get()
+  db.close()
+  expect(sums).toEqual({ orders: found.orders, decisions: found.decisions, positions: found.positions, blocks: 0 })
+  expect(statSync(results).mode & 0o077).toBe(0)
+
+  const again = await backtest(copy, '--out', out)
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') })
+
+  const { code, stdout, stderr } = await backtest(venue.journal)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toContain(`${found.events} market rows in 1 segment`)
+  expect(stdout).toMatch(/^trips: .* SOL net, of 10 SOL$/m)
+  expect(stdout).toContain('What this cannot say:')
+
+  // Whatever is wrong with the journal: one line and no number.
+  const spoilt = async (name: string, spoil: (path: string) => void) => {
+    const path = join(venue.folder, `${name}.db`)
+    copyFileSync(venue.journal, path)
+    spoil(path)
+    return backtest(path, '--json', '--out', join(venue.folder, name))
+  }
+  const sql = (statement: string) => (path: string) => {
+    const db = new Database(path)
+    db.exec(statement)
+    db.close()
+  }
+  for (const [name, spoil, exitCode, says] of [
+    ['truncated', (path: string) => truncateSync(path, statSync(path).size - 8192), 1, 'is corrupt'],
+    [
+      'text',
+      (path: string) => writeFileSync(path, 'hello, this is no database, and never was one'),
+      1,
+      'not a journal',
+    ],
+    ['newer', sql('PRAGMA user_version = 1000'), 1, 'newer Sluice'],
+    [
+      'damaged',
+      sql('UPDATE block SET price = zeroblob(length(price)) WHERE last_seq = (SELECT max(last_seq) FROM block)'),
+      1,
+      'is corrupt',
+    ],
+    ['empty', sql('DELETE FROM block'), 2, 'the tape is empty'],
+    [
+      'uncovered',
+      sql(`UPDATE input SET json = replace(json, 'newTokens', 'others')`),
+      2,
+      'newTokens: not in segment 1',
+    ],
+  ] as const) {
+    const refused = await spoilt(name, spoil)
+    expect(refused, name).toMatchObject({ code: exitCode, stdout: '', stderr: expect.stringContaining(says) })
+    expect(refused.stderr, name).toMatch(/^sluice: /)
+    expect(refused.stderr, name).not.toMatch(/\n\s+at /)
+    expect(existsSync(join(venue.folder, name, 'results.db')), name).toBe(false)
+  }
+  const partial = await spoilt('partial', sql(`UPDATE input SET json = replace(json, 'newTokens', 'others')`))
+  expect(partial.code).toBe(2)
+  const allowed = await backtest(join(venue.folder, 'partial.db'), '--json', '--partial')
+  expect(allowed).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('the tape lacks newTokens: not in segment 1'),
+  })
+  expect(readFileSync(venue.journal)).toEqual(readFileSync(copy)) // reading leaves no trace
+})
