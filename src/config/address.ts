@@ -27,7 +27,7 @@ export function openAddressProblem(text: string, scheme: SecureScheme): string |
 }
 
 /** Whether the host is this machine, whatever a name server says. */
-export function isLoopback(hostname: string): boolean {
+function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
 }
 
