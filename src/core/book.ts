@@ -80,6 +80,14 @@ export class Book {
     return undefined
   }
 
+  /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken for the other, so
+   *  that it may be a full exit's, whatever order it stands under. */
+  provisionalSale({ account, mint }: Pick<Order, 'account' | 'mint'>): Fill | undefined {
+    for (const fill of this.fills.values())
+      if (!fill.final && fill.side === 'sell' && fill.mint === mint && fill.account === account) return fill
+    return undefined
+  }
+
   /** How many attempts of a full exit are not proved by now. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
     if (unproved === 0) this.#unproved.delete(orderId)

@@ -173,6 +173,8 @@ export class Desk {
     if (lane !== undefined) return veto('LANE_BUSY', `${lane.order.id} is still open`)
     const exit = book.unprovedExit({ account: account.id, mint })
     if (exit !== undefined) return veto('EXIT_UNPROVED', `${exit.id} may still sell it`)
+    const sale = book.provisionalSale({ account: account.id, mint })
+    if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale ${sale.orderId} is not final`)
     const position = book.positions.get(keyOf({ account: account.id, mint }))
     if (position === undefined) return undefined
     if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds it`)

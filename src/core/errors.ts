@@ -4,7 +4,7 @@ export const ERRORS = {
   // an order that the engine did not let pass
   PRICE_UNKNOWN: 'no robust price yet: too few prints of a sensible size, or their unit is not proved',
   LANE_BUSY: 'another order of this wallet, mint and side is still open',
-  EXIT_UNPROVED: 'a sale of everything is not final yet: it could sell what is bought now',
+  EXIT_UNPROVED: 'a sale of it is not final yet: one of everything could sell what is bought now',
   POSITION_OPEN: 'the bot already holds this mint; set scaleIn to add to it',
   NO_POSITION: 'the bot holds nothing of this mint',
   MINT_OWNED: 'another bot of the same wallet holds this mint',

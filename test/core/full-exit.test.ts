@@ -120,6 +120,19 @@ describe('a full exit and a partial sale', () => {
   })
 })
 
+it.each([
+  [false, 'EXIT_UNPROVED'],
+  [true, ''],
+])('after the sale of a part, final: %s, a buy that scales in: %s', (final, code) => {
+  const { rig, tokens, wishes } = holding(HALF)
+  const [half] = orders(rig.trade(1e-6)) as [Order]
+  rig.report(half, 'filled', { fill: fillOf(half, 1e-6, rig.now, { tokens: tokens / 2n, final }) })
+  wishes.push({ ...BUY, scaleIn: true })
+  const outputs = rig.trade(1e-6)
+  expect(refusals(outputs).join()).toBe(code)
+  expect(orders(outputs)).toHaveLength(code === '' ? 1 : 0)
+})
+
 describe('a full exit that is not proved', () => {
   /** A position closed by the first fill of its exit, of which so many attempts are still out. */
   function closed(unproved: number) {
