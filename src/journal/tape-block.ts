@@ -4,6 +4,7 @@ import type { Seq } from '../core/units.ts'
 import type { OddTexts } from './block-encoder.ts'
 import type { BlockRow, TextRow } from './block-row.ts'
 import { decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
+import { numbersOf } from './mint-lookup.ts'
 import { KEY_BYTES, SIGNATURE_BYTES, unpackText } from './packed-text.ts'
 
 /** A stretch of rows whose seqs count up by one. */
@@ -113,8 +114,7 @@ export function partOf(block: Block, from: number, to: number): Block {
 }
 
 function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
-  const names = JSON.parse(row.mints) as string[]
-  const numbers = Uint32Array.from(names, (mint) => mints.intern(mint))
+  const numbers = numbersOf(mints, row.mints)
   const tokens = new Uint32Array(row.rows)
   if (row.token_index === null) return tokens.fill(numbers[0] as number)
   const index = decodeIndex(row.token_index, row.mint_count)

@@ -1,0 +1,32 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Mints } from '../../src/core/mints.ts'
+import { numbersOf } from '../../src/journal/mint-lookup.ts'
+import { keyOf } from '../support/journal-values.ts'
+
+const mint = fc.oneof(
+  fc.nat(50).map((number) => keyOf(number)),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.constantFrom('', '"', '\\', ',', '","', 'a', 'ab'),
+)
+
+test('the numbers that one by one would give', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(mint, { maxLength: 20 }), { maxLength: 10 }), (lists) => {
+      const [one, other] = [new Mints(), new Mints()]
+      for (const list of lists) {
+        const expected = list.map((name) => other.intern(name))
+        expect([...numbersOf(one, JSON.stringify(list))]).toEqual(expected)
+      }
+      expect(one.list).toEqual(other.list)
+    }),
+  )
+})
+
+test('more mints than the table begins with', () => {
+  const mints = new Mints()
+  const list = Array.from({ length: 10_000 }, (_, number) => keyOf(number))
+  const expected = list.map((_, number) => number)
+  expect([...numbersOf(mints, JSON.stringify(list))]).toEqual(expected)
+  expect([...numbersOf(mints, JSON.stringify(list.toReversed()))]).toEqual(expected.toReversed())
+})
