@@ -55,6 +55,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     number: { min: 0.001, max: 1 },
   },
   mint: { flags: '--mint <mint>', about: 'the token' },
+  strict: { flags: '--strict', about: 'the first bad line ends it, and nothing is written' },
   partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
   out: { flags: '--out <folder>', about: 'write results.db there: a journal of every decision, order and fill' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
@@ -120,6 +121,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       options: ['journal', 'partial', 'out', 'json'],
       defaults: journal,
       load: () => import('./backtest.ts'),
+    },
+    {
+      name: 'import',
+      arguments: '<file...>',
+      about: "captures of the feed (NDJSON of the service's messages) as the tape of a new journal",
+      options: ['journal', 'strict', 'json'],
+      defaults: journal,
+      load: () => import('./import.ts'),
     },
     {
       name: 'orders',

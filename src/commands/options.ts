@@ -18,6 +18,7 @@ export interface Options {
   child?: boolean
   verify?: boolean
   partial?: boolean
+  strict?: boolean
   out?: string
   accept?: string
   executed?: string

@@ -38,6 +38,7 @@ const wiring = [
   'segment',
   'service-access',
   'tally',
+  'tape-import',
   'trading',
   'world',
 ].map((name) => `src/${name}.ts`)
