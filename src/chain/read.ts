@@ -1,5 +1,6 @@
 import { isPublicKey, isSignature } from '../core/base58.ts'
 import type { Rpc } from '../core/ports.ts'
+import { PROGRAMS } from '../core/programs.ts'
 import { type Lamports, lamports, type Millis, type TokenAmount } from '../core/units.ts'
 import { RPC_BEHIND } from './rpc.ts'
 import { HIGHEST_TRANSACTION_VERSION, type LandedTransaction, readTransaction } from './transaction.ts'
@@ -34,7 +35,7 @@ export interface Listed {
 /** A node's transactions are newer than what we can read. */
 const UNSUPPORTED_VERSION = -32_015
 /** Token and Token-2022. */
-const TOKEN_PROGRAMS = ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb']
+const TOKEN_PROGRAMS = [PROGRAMS.token, PROGRAMS.token2022]
 
 export async function readHead(rpc: Rpc, commitment: Commitment, minContextSlot?: number): Promise<Head> {
   const value = await call(rpc, 'getEpochInfo', [options(commitment, minContextSlot)])
@@ -130,7 +131,8 @@ function holdingOf(row: unknown): Holding & { mint: string } {
 /** Behind one address there may be nodes that know more and such that know less. */
 const TRIES_BEHIND = 4
 
-async function call(rpc: Rpc, method: string, params: readonly unknown[]): Promise<unknown> {
+/** The answer; an Unread where there is none. */
+export async function call(rpc: Rpc, method: string, params: readonly unknown[]): Promise<unknown> {
   let result = await rpc(method, params)
   for (let tries = 1; !result.ok && result.code === RPC_BEHIND && tries < TRIES_BEHIND; tries++)
     result = await rpc(method, params)
@@ -142,12 +144,12 @@ function options(commitment: Commitment, minContextSlot?: number): object {
   return { commitment, ...(minContextSlot !== undefined && { minContextSlot }) }
 }
 
-function record(value: unknown): Record<string, unknown> {
+export function record(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null) throw new Unread('not what a node answers')
   return value as Record<string, unknown>
 }
 
-function whole(value: unknown): number {
+export function whole(value: unknown): number {
   if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Unread('a number that is none')
   return value as number
 }

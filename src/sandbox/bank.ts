@@ -1,4 +1,5 @@
-import { PROGRAMS, tokenAccountAddress } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
+import { tokenAccountAddress } from './addresses.ts'
 import { TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
 
 /** A token account's content; `amount` in base units. */

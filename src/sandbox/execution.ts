@@ -1,4 +1,4 @@
-import { PROGRAMS } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
 import { type Bank, ProgramFailure } from './bank.ts'
 import {
   type AccountUse,

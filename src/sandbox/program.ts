@@ -1,4 +1,4 @@
-import { PROGRAMS } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
 import type { Bank } from './bank.ts'
 import type { Account, LandedInstruction, LandedTransaction } from './ledger.ts'
 

@@ -1,5 +1,5 @@
 import { encodeBase58 } from '../core/base58.ts'
-import { PROGRAMS } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
 import { TOKEN_DECIMALS } from './curve.ts'
 import type { Account } from './ledger.ts'
 import { decodeTokenAccount, MINT_BYTES } from './token-layout.ts'

@@ -1,5 +1,6 @@
 import { encodeBase58 } from '../core/base58.ts'
-import { digest, PROGRAMS } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
+import { digest } from './addresses.ts'
 import {
   type Account,
   BLOCKHASH_BLOCKS,

@@ -1,5 +1,5 @@
 import { decodeBase58, encodeBase58 } from '../core/base58.ts'
-import { PROGRAMS } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
 import type { AccountUse, LandedTransaction, TokenUse } from './ledger.ts'
 import { amountShape } from './rpc-account.ts'
 

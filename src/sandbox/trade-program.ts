@@ -1,4 +1,5 @@
-import { namedAddress, PROGRAMS, poolAddress, tokenAccountAddress } from './addresses.ts'
+import { PROGRAMS } from '../core/programs.ts'
+import { namedAddress, poolAddress, tokenAccountAddress } from './addresses.ts'
 import { type Bank, ProgramFailure } from './bank.ts'
 import type { Curve, Swap } from './curve.ts'
 import { type LandedTransaction, rentExemption, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'

@@ -1,7 +1,8 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { isPublicKey, isSignature } from '../../src/core/base58.ts'
-import { digest, PROGRAMS, poolAddress, tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
+import { PROGRAMS } from '../../src/core/programs.ts'
+import { digest, poolAddress, tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
 import { draws } from '../../src/sandbox/draws.ts'
 
 const secrets = Array.from({ length: 20 }, (_none, index) => digest('secret ', String(index)))
