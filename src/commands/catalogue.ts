@@ -58,6 +58,19 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   strict: { flags: '--strict', about: 'the first bad line ends it, and nothing is written' },
   partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
   out: { flags: '--out <folder>', about: 'write results.db there: a journal of every decision, order and fill' },
+  tx: {
+    flags: '--tx <base64|file>',
+    about: 'what the builder answered: a transaction in any usual shape, or a file that holds it',
+  },
+  order: { flags: '--order <json>', about: "the request's body, with `side` beside it; or a file that holds it" },
+  policy: {
+    flags: '--policy <file>',
+    about: 'what a builder may put in (builder-policy.yaml); default: pump.fun and PumpSwap only',
+  },
+  rpc: {
+    flags: '--rpc <url>',
+    about: 'simulate it there, and read the wallet; env:NAME or file:PATH keeps the address secret',
+  },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -91,6 +104,12 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about: 'try everything that a run needs: key, plan, units, RPC, wallet, clock, files',
       options: ['json', 'probeLive', 'mint', 'yes'],
       load: () => import('./doctor.ts'),
+    },
+    {
+      name: 'verify-tx',
+      about: 'whether a transaction that was built for an order does that and nothing else',
+      options: ['tx', 'order', 'policy', 'rpc', 'json'],
+      load: () => import('./verify-tx.ts'),
     },
     {
       name: 'record',

@@ -26,6 +26,10 @@ export interface Options {
   bot?: string
   probeLive?: number
   mint?: string
+  tx?: string
+  order?: string
+  policy?: string
+  rpc?: string
 }
 
 /** The one export of every command's module: does the work and answers the exit code. */

@@ -56,7 +56,8 @@ export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function readText(file: string, cwd: string): string | { problem: string } {
+/** UTF-8, and not larger than a configuration may be. */
+export function readText(file: string, cwd: string): string | { problem: string } {
   const path = resolve(cwd, file)
   const status = statSync(path, { throwIfNoEntry: false })
   if (!status) return { problem: `no such file${didYouMean(basename(file), neighbours(path))}` }

@@ -69,6 +69,25 @@ function leadingZeros(bytes: Uint8Array): number {
   return zeros
 }
 
+/** The bytes of a base58 text of any length up to `most` bytes, or undefined. Takes time by the square of the length: not for keys. */
+export function decodeLongBase58(text: string, most: number): Uint8Array | undefined {
+  if (text.length > Math.ceil(most * 1.3658)) return undefined
+  const bytes: number[] = []
+  for (let at = 0; at < text.length; at++) {
+    let carry = DIGITS[text.charCodeAt(at)] ?? -1
+    if (carry < 0) return undefined
+    for (let index = 0; index < bytes.length; index++) {
+      carry += (bytes[index] as number) * 58
+      bytes[index] = carry & 255
+      carry >>= 8
+    }
+    for (; carry > 0; carry >>= 8) bytes.push(carry & 255)
+  }
+  const zeros = leadingOnes(text)
+  if (zeros + bytes.length > most) return undefined
+  return Uint8Array.from([...new Array<number>(zeros).fill(0), ...bytes.reverse()])
+}
+
 export function encodeBase58(bytes: Uint8Array): string {
   const digits: number[] = []
   let zeros = 0

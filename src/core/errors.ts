@@ -62,9 +62,52 @@ export const ERRORS = {
   SERVICE_DUPLICATE:
     'the service executed one order more than once: booked, and the position corrected; until `sluice resume` nothing is tried again at once',
   RESOLVED: 'a person decided that it did not execute',
+  // a transaction that somebody else built, and that is not signed
+  REPLY_UNREADABLE: 'the answer of the builder holds no transaction, or more than one',
+  TX_MALFORMED: 'the bytes are not exactly one transaction',
+  TX_VERSION: 'a transaction of a version that is not signed here: legacy and version 0 are',
+  FEE_PAYER: 'somebody else than the wallet pays the fee, so the transaction has his signature for a name',
+  CO_SIGNER: 'somebody signs who is not in coSigners, or his signature is missing or wrong',
+  SIGNATURE_PRESENT: "the wallet's own place for a signature is not empty",
+  LOOKUP_TABLE: 'a lookup table is not allowed, not active, too short, or was not read',
+  BLOCKHASH_UNKNOWN: 'our RPC does not know the blockhash: too old, or of another chain',
+  DURABLE_NONCE: 'it would never expire: it could be sent years later',
+  PROGRAM_UNKNOWN: 'it calls a program that the policy does not name',
+  INSTRUCTION_UNKNOWN: 'an instruction of a known program that no trade needs, or of another layout',
+  OPAQUE_UNBOUNDED: 'a program whose instructions are not understood could take all that the wallet holds',
+  AUTHORITY_CHANGE: 'it would give somebody else a right to the wallet or to one of its accounts',
+  SOL_TRANSFER: 'SOL would go where the policy does not let it',
+  TOKEN_TRANSFER: 'tokens would leave the wallet outside of the trade',
+  FEE_OVER: 'the fee of the service is above its cap in the policy',
+  TIP_OVER: 'the tips are above their cap in the policy',
+  PRIORITY_FEE: 'the priority fee is above what the order or the policy allows',
+  COMPUTE_BUDGET: 'the compute budget is set twice, or cannot be read',
+  ACCOUNT_FOREIGN: "the trade uses an account in the wallet's place that is not the wallet's own",
+  ACCOUNT_OPENED: 'it would open an account for somebody else, or one that stays without an owner',
+  ACCOUNT_CLOSED: 'it would close an account that the trade needs open, or to somebody else',
+  TRADE_COUNT: 'there is not exactly one trade in it',
+  WRONG_SIDE: 'it buys where a sale was asked for, or the other way round',
+  WRONG_MINT: 'it trades another token, or against other money than SOL',
+  AMOUNT_OVER: 'it would trade more than the order allows',
+  MIN_OUT: 'what the trade must give at least is nothing, or further below the market than the slippage of the order',
+  POOL_UNKNOWN: "it trades with a pool that is neither the mint's own nor in the policy",
+  SELL_UNBOUNDED: 'how many tokens the order means is not known',
+  CHAIN_SILENT: 'the chain could not be asked, so it is not known what the transaction does',
+  SIMULATION_FAILED: 'simulated on the chain as it is now, it fails',
+  SIMULATION_LOSS: 'simulated, more leaves the wallet than the bound, or less arrives',
+  ACCOUNT_CHANGED:
+    'simulated, the wallet or one of its accounts has another owner, delegate or right to close afterwards',
+  INNER_PROGRAM: 'simulated, it calls a program from inside that the policy does not name',
 } as const
 
 export type ErrorCode = keyof typeof ERRORS
+
+/** Something that is not done, and why. */
+export interface Refusal {
+  readonly code: ErrorCode
+  /** One line for a person. */
+  readonly reason: string
+}
 
 /** A failure that ends a command: shown as one message without a stack, with this exit code. */
 export class SluiceError extends Error {

@@ -1,7 +1,8 @@
+import type { SellAmount } from '../core/asked-trade.ts'
 import type { Size } from '../core/order.ts'
 import type { TokenAmount } from '../core/units.ts'
 import type { Breach } from './ranges.ts'
-import { type SellAmount, tokenDecimal } from './wire/requests.ts'
+import { tokenDecimal } from './wire/requests.ts'
 
 /** The document does not say whether a sale's number counts whole tokens or base units: wrong by 10^6 either way, so it is not sent
  *  before one of them is proved. */

@@ -1,3 +1,4 @@
+import type { SellAmount } from '../../core/asked-trade.ts'
 import { formatSol, type Lamports } from '../../core/units.ts'
 
 /** What the client says on the socket. */
@@ -27,12 +28,6 @@ export interface SellRequest {
   readonly slippagePercent: number
   readonly priorityFeeLamports: Lamports | null
 }
-
-/** Everything; a share, at most two decimals; or a number of tokens in the service's unit, written as a plain decimal. */
-export type SellAmount =
-  | { readonly kind: 'all' }
-  | { readonly kind: 'percent'; readonly percent: number }
-  | { readonly kind: 'number'; readonly decimal: string }
 
 export function buyBody(request: BuyRequest): string {
   return object([

@@ -1,0 +1,34 @@
+import { ByteReader, Malformed } from './byte-reader.ts'
+import type { Reading, Step } from './reading.ts'
+
+const HEAP = 1
+const LIMIT = 2
+const PRICE = 3
+const LOADED_BYTES = 4
+const MOST_UNITS = 1_400_000n
+/** What an instruction may use at most where no limit was set. */
+const USUAL_UNITS = 200_000n
+
+/** Limit and price, once each: together they are the priority fee, which is paid even where the transaction fails. */
+export function readComputeBudget({ place, data }: Step, reading: Reading): void {
+  const reader = new ByteReader(data)
+  const kind = reader.byte()
+  if (kind === LIMIT) {
+    if (reading.computeLimit !== undefined)
+      reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the limit again`)
+    reading.computeLimit = reader.uint32()
+  } else if (kind === PRICE) {
+    if (reading.microLamports !== undefined)
+      reading.refuse('COMPUTE_BUDGET', `instruction ${place} sets the price again`)
+    reading.microLamports = reader.uint64()
+  } else if (kind === HEAP || kind === LOADED_BYTES) reader.uint32()
+  else reading.refuse('COMPUTE_BUDGET', `instruction ${place}, Compute Budget number ${kind}: cannot be read`)
+  if (reader.left > 0) throw new Malformed('a compute budget of another shape')
+}
+
+/** What the priority fee is at most, lamports. `steps`: instructions that may use units. */
+export function priorityFee({ computeLimit, microLamports = 0n }: Reading, steps: number): bigint {
+  const asked = computeLimit === undefined ? USUAL_UNITS * BigInt(steps) : BigInt(computeLimit)
+  const units = asked < MOST_UNITS ? asked : MOST_UNITS
+  return (units * microLamports + 999_999n) / 1_000_000n
+}

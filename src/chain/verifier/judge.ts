@@ -1,0 +1,177 @@
+import type { FeeAccount } from '../../core/builder-policy.ts'
+import { PROGRAMS } from '../../core/programs.ts'
+import { priorityFee } from './compute-budget.ts'
+import { type Reading, sol, type Trade } from './reading.ts'
+
+/** What is known of the chain; undefined where nobody asked it. */
+export interface ChainFacts {
+  /** Rent of a token account of 165 bytes, lamports. */
+  readonly rentLamports: bigint
+  /** Of the traded token, base units. */
+  readonly holding?: { readonly tokens: bigint; readonly decimals: number } | undefined
+  readonly walletLamports?: bigint | undefined
+}
+
+/** Part of what may leave the wallet at most. */
+export interface Part {
+  readonly what: string
+  readonly lamports: bigint
+}
+
+const SIGNATURE_LAMPORTS = 5_000n
+const TOKEN_ACCOUNT_BYTES = 165n
+/** Accounts of Token-2022 grow with the extensions of their mint; none of those in use is larger. */
+const EXTENDED_BYTES = 200n
+/** An account's own overhead, in which rent counts. */
+const OVERHEAD_BYTES = 128n
+const HUNDRED = 100n
+/** Percentages have at most this many places. */
+const FINE = 1_000_000
+
+/** Adds up what was read, holds it against the order and the policy, and says what may leave the wallet at most; null: no bound. */
+export function judge(
+  reading: Reading,
+  signers: number,
+  steps: number,
+  facts: ChainFacts,
+): { parts: Part[]; bound: bigint | null } {
+  const [trade] = reading.trades
+  const count = reading.trades.length + reading.opaque.length
+  if (count !== 1)
+    reading.refuse('TRADE_COUNT', count === 0 ? 'nothing is traded' : `${count} trades in one transaction`)
+  if (trade !== undefined && count === 1) judgeTrade(trade, reading, facts)
+  judgeSeeded(reading, trade)
+  const parts = [
+    ...(trade?.side === 'buy' ? [{ what: 'trade', lamports: trade.lamports }] : []),
+    ...judgeFees(reading, trade),
+    { what: 'priority fee', lamports: judgePriority(reading, steps) },
+    { what: 'base fee', lamports: SIGNATURE_LAMPORTS * BigInt(signers) },
+    { what: 'rent', lamports: rentOf(reading, facts.rentLamports) },
+  ].filter(({ lamports }) => lamports > 0n)
+  judgeWrapped(reading, trade, facts.rentLamports)
+  if (reading.opaque.length > 0) return { parts: [], bound: judgeOpaque(reading, facts) }
+  return { parts, bound: parts.reduce((sum, { lamports }) => sum + lamports, 0n) }
+}
+
+function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
+  const { asked } = reading
+  const { name, side, exact, lamports, tokens } = trade
+  if (side !== asked.side) reading.refuse('WRONG_SIDE', `${name}, and the order is to ${asked.side}`)
+  else if (asked.side === 'buy') {
+    const most = exact === 'in' ? BigInt(asked.lamports) : share(BigInt(asked.lamports), 100 + asked.slippagePercent)
+    if (lamports > most)
+      reading.refuse('AMOUNT_OVER', `${name} may cost ${sol(lamports)} SOL, the order allows ${sol(most)}`)
+    if (tokens === 0n) reading.refuse('MIN_OUT', `${name} is content with no tokens at all`)
+  } else {
+    const most = tokensAsked(reading, facts)
+    if (most === undefined) reading.refuse('SELL_UNBOUNDED', `${name} sells ${tokens}; ${whyUnbounded(reading)}`)
+    else if (most !== null && tokens > most)
+      reading.refuse('AMOUNT_OVER', `${name} sells ${tokens} base units, the order allows ${most}`)
+    if (lamports === 0n) reading.refuse('MIN_OUT', `${name} is content with no SOL at all`)
+  }
+}
+
+/** Base units that the order means; null: all there are; undefined: not known. */
+function tokensAsked({ asked, policy }: Reading, { holding }: ChainFacts): bigint | null | undefined {
+  if (asked.side === 'buy' || asked.amount.kind === 'all') return null
+  if (asked.amount.kind === 'percent') return holding && share(holding.tokens, asked.amount.percent)
+  const [whole = '', fraction = ''] = asked.amount.decimal.split('.')
+  if (policy.sellNumber === 'baseUnits') return /^0*$/.test(fraction) ? BigInt(whole) : undefined
+  if (policy.sellNumber === null || holding === undefined) return undefined
+  return BigInt(whole + fraction.slice(0, holding.decimals).padEnd(holding.decimals, '0'))
+}
+
+function whyUnbounded({ asked, policy }: Reading): string {
+  const isNumber = asked.side === 'sell' && asked.amount.kind === 'number'
+  if (isNumber && policy.sellNumber === null) return 'sellNumber of the policy has to say what a number counts'
+  return 'how many the order means depends on the wallet: give --rpc'
+}
+
+/** Fees by a transfer of their own. */
+function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
+  const { asked, policy } = reading
+  const moved = asked.side === 'buy' ? BigInt(asked.lamports) : expected(trade?.lamports ?? 0n, asked.slippagePercent)
+  for (const [address, lamports] of reading.fees) {
+    const account = policy.feeAccounts.find((one) => one.address === address) as FeeAccount
+    const cap = capOf(account, moved)
+    if (lamports > cap)
+      reading.refuse('FEE_OVER', `${sol(lamports)} SOL to ${address}, and at most ${sol(cap)} are allowed`)
+  }
+  const most = BigInt(policy.tips.maxLamports)
+  if (reading.tips > most) reading.refuse('TIP_OVER', `${sol(reading.tips)} SOL, and at most ${sol(most)} are allowed`)
+  return [
+    ...[...reading.fees].map(([address, lamports]) => ({ what: `fee to ${address}`, lamports })),
+    { what: 'tips', lamports: reading.tips },
+  ]
+}
+
+/** What a sale should bring by its own least and slippage. The least is the builder's number, so it counts twice at most: else a high
+ *  slippage would multiply the fee. */
+function expected(least: bigint, slippagePercent: number): bigint {
+  return (least * HUNDRED * BigInt(FINE)) / BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
+}
+
+function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint): bigint {
+  const byPercent = maxPercent === null ? undefined : share(moved, maxPercent) + 1n // services round up
+  if (maxLamports === null) return byPercent ?? 0n
+  return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
+}
+
+function judgePriority(reading: Reading, steps: number): bigint {
+  const lamports = priorityFee(reading, steps)
+  const cap = BigInt(reading.policy.maxPriorityFeeLamports)
+  const asked = reading.asked.priorityFeeLamports
+  const most = asked === null || BigInt(asked) > cap ? cap : BigInt(asked)
+  if (lamports > most) reading.refuse('PRIORITY_FEE', `${sol(lamports)} SOL, and at most ${sol(most)} are allowed`)
+  return lamports
+}
+
+/** What is wrapped stays the wallet's, but more than the trade needs has no reason. */
+function judgeWrapped(reading: Reading, trade: Trade | undefined, rentLamports: bigint): void {
+  const needed = trade?.side === 'buy' && trade.wraps ? trade.lamports : 0n
+  const most = needed + rentLamports * BigInt(reading.seeded.size)
+  if (reading.wrapped > most)
+    reading.refuse('AMOUNT_OVER', `${sol(reading.wrapped)} SOL are wrapped, the trade needs at most ${sol(most)}`)
+}
+
+/** At most one, for a trade that wraps, and the wallet's. */
+function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
+  const { seeded } = reading
+  for (const [address, isOurs] of seeded)
+    if (!isOurs)
+      reading.refuse('ACCOUNT_OPENED', `${address} is opened and belongs to nobody: whoever comes first takes it`)
+  if (seeded.size > (trade?.wraps ? 1 : 0))
+    reading.refuse('ACCOUNT_OPENED', `${seeded.size} accounts for wrapped SOL are opened, more than the trade needs`)
+}
+
+/** Of accounts that are still there afterwards, and of those that the program may open. */
+function rentOf(reading: Reading, rentLamports: bigint): bigint {
+  const bytes = TOKEN_ACCOUNT_BYTES + OVERHEAD_BYTES
+  const extended = (rentLamports * (EXTENDED_BYTES + OVERHEAD_BYTES) + bytes - 1n) / bytes
+  const opened = [...reading.opened].filter(([address]) => !reading.closed.has(address))
+  const seeded = [...reading.seeded.keys()].filter((address) => !reading.closed.has(address))
+  const rents = opened.map(([, program]) => (program === PROGRAMS.token2022 ? extended : rentLamports))
+  const others = rentLamports * BigInt(seeded.length + reading.policy.rentAccounts)
+  return rents.reduce((sum, rent) => sum + rent, others)
+}
+
+/** Whatever its arguments say, a program that gets the wallet as a signer can take all that is in it. */
+function judgeOpaque(reading: Reading, { walletLamports }: ChainFacts): bigint | null {
+  const most = reading.policy.maxWalletLamports
+  const because =
+    most === null
+      ? 'the policy sets no maxWalletSol'
+      : walletLamports === undefined
+        ? 'what the wallet holds is not known: give --rpc'
+        : walletLamports > BigInt(most)
+          ? `the wallet holds ${sol(walletLamports)} SOL, more than maxWalletSol`
+          : ''
+  if (because !== '')
+    reading.refuse('OPAQUE_UNBOUNDED', `${reading.opaque.join(', ')} is not understood, and ${because}`)
+  return walletLamports ?? null
+}
+
+/** So many percent, rounded down; the percentage is a float of few places. */
+export function share(amount: bigint, percent: number): bigint {
+  return (amount * BigInt(Math.round(percent * FINE))) / (HUNDRED * BigInt(FINE))
+}

@@ -1,0 +1,184 @@
+import type { AskedTrade } from '../../core/asked-trade.ts'
+import type { BuilderPolicy } from '../../core/builder-policy.ts'
+import type { ErrorCode, Refusal } from '../../core/errors.ts'
+import type { Rpc } from '../../core/ports.ts'
+import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
+import { call, record, Unread } from '../read.ts'
+import { type AccountState, accountOf, OWNER_ONLY, readAccounts, tokenAccountOf } from './account-state.ts'
+import { share } from './judge.ts'
+import { sol, type Trade } from './reading.ts'
+import { encodeTransaction, type Message, type TransactionBytes } from './transaction-bytes.ts'
+import type { Verdict } from './verify.ts'
+
+/** What the chain, as it is now, would make of a transaction. */
+export interface Simulation {
+  readonly refusals: readonly Refusal[]
+  readonly notUnderstood: readonly string[]
+  /** By how much the wallet's SOL and its tokens of the mint would change; undefined where it fails. */
+  readonly lamports?: bigint
+  readonly tokens?: bigint
+}
+
+/** Programs that every trade may call from inside. */
+const USUAL_INNER: readonly string[] = [
+  ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.memo, PROGRAMS.memo1],
+  PROGRAMS.pumpFees,
+]
+
+/** Runs it on a node without signing it: nothing fails, nothing beyond the bound leaves, what has to arrive does, and nobody gets a right
+ *  to an account of the wallet. A program can behave otherwise when it is sent, so this comes on top of what was read. Unread where the
+ *  node cannot simulate. */
+export async function simulateTransaction(
+  rpc: Rpc,
+  transaction: TransactionBytes,
+  accounts: readonly string[],
+  asked: AskedTrade,
+  policy: BuilderPolicy,
+  verdict: Verdict,
+): Promise<Simulation> {
+  const touched = writableOf(transaction.message, accounts)
+  const { accounts: before } = await readAccounts(rpc, touched)
+  const bytes = Buffer.from(encodeTransaction(transaction)).toString('base64')
+  const how = {
+    ...{ encoding: 'base64', commitment: 'confirmed', sigVerify: false, replaceRecentBlockhash: false },
+    ...{ innerInstructions: true, accounts: { encoding: 'base64', addresses: touched } },
+  }
+  const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
+  const { err, accounts: told, innerInstructions, logs } = record(value)
+  if (err != null) {
+    const last = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string').at(-1) : undefined
+    const reason = `${JSON.stringify(err).slice(0, 200)}${last === undefined ? '' : `; ${String(last).slice(0, 200)}`}`
+    return { refusals: [{ code: 'SIMULATION_FAILED', reason }], notUnderstood: [] }
+  }
+  if (!Array.isArray(told) || told.length !== touched.length) throw new Unread('simulateTransaction: no accounts')
+  const changes = touched.map((address, index) => ({
+    address,
+    before: before[index] ?? null,
+    after: accountOf(told[index]),
+  }))
+  return judgeChanges(changes, innerProgramsOf(innerInstructions, accounts), asked, policy, verdict)
+}
+
+interface Change {
+  readonly address: string
+  readonly before: AccountState | null
+  readonly after: AccountState | null
+}
+
+function judgeChanges(
+  changes: readonly Change[],
+  inner: ReadonlySet<string> | undefined,
+  asked: AskedTrade,
+  policy: BuilderPolicy,
+  { bound, own, trade }: Verdict,
+): Simulation {
+  const refusals: Refusal[] = []
+  const refuse = (code: ErrorCode, reason: string) => refusals.push({ code, reason })
+  let lamports = 0n
+  let rent = 0n
+  let tokens = 0n
+  for (const change of changes) {
+    const { address, before, after } = change
+    if (address === asked.wallet) {
+      lamports += (after?.lamports ?? 0n) - (before?.lamports ?? 0n)
+      if (after === null || after.owner !== PROGRAMS.system || after.data.length > 0)
+        refuse('ACCOUNT_CHANGED', `the wallet would belong to ${after?.owner ?? 'nobody'}`)
+      continue
+    }
+    const [was, is] = [tokenAccountOf(before), tokenAccountOf(after)]
+    if (was?.owner !== asked.wallet && !own.includes(address)) continue
+    const problem = changeOf(was, is, asked)
+    if (problem !== undefined) refuse('ACCOUNT_CHANGED', `${address} ${problem}`)
+    const more = (after?.lamports ?? 0n) - (before?.lamports ?? 0n)
+    if ((was ?? is)?.mint === asked.mint) {
+      tokens += (is?.tokens ?? 0n) - (was?.tokens ?? 0n)
+      rent += more
+    } else lamports += more // wrapped SOL is SOL, and so is the rent in its account
+  }
+  if (bound === null || -lamports > bound)
+    refuse(
+      'SIMULATION_LOSS',
+      `${sol(-lamports)} SOL would leave, and at most ${bound === null ? 'nothing' : sol(bound)} may`,
+    )
+  if (trade !== undefined) judgeOut(trade, asked, { lamports: lamports + rent, tokens }, refuse)
+  else judgeDirection(asked, { lamports, tokens }, refuse)
+  const notUnderstood = inner === undefined ? ['the node does not tell which programs were called from inside'] : []
+  const allowed = [...USUAL_INNER, ...policy.innerPrograms, ...policy.programs.map(({ id }) => id)]
+  for (const program of inner ?? [])
+    if (!allowed.includes(program)) refuse('INNER_PROGRAM', `${program} is called from inside`)
+  return { refusals, notUnderstood, lamports, tokens }
+}
+
+type Token = ReturnType<typeof tokenAccountOf>
+
+/** What must not happen to an account of the wallet, in words. */
+function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined {
+  if (is === undefined) {
+    const isEmpty = was === undefined || was.tokens === 0n || asked.side === 'sell' || was.mint !== asked.mint
+    return isEmpty ? undefined : 'would be gone'
+  }
+  if (is.owner !== asked.wallet) return `would belong to ${is.owner}`
+  const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
+  if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
+  const rights = was?.rights ?? OWNER_ONLY
+  return is.rights === rights ? undefined : 'could be moved, closed or frozen by somebody else'
+}
+
+type Deltas = { readonly lamports: bigint; readonly tokens: bigint }
+type Refuse = (code: ErrorCode, reason: string) => void
+
+/** What arrives, against what the transaction itself asks for and against what the chain would give now: a bound far from that invites
+ *  others to trade in between. Since it was built the market may have come our way by as much as the order lets it go the other way. */
+function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
+  const down = Math.max(0, 100 - asked.slippagePercent)
+  const up = 100 + asked.slippagePercent
+  if (asked.side === 'buy') {
+    if (tokens < trade.tokens)
+      refuse('SIMULATION_LOSS', `${tokens} tokens would arrive, and at least ${trade.tokens} have to`)
+    if (trade.exact === 'in' && trade.tokens < share(share(tokens, down), down))
+      refuse('MIN_OUT', `at least ${trade.tokens} tokens, where the market gives ${tokens} now`)
+    if (trade.exact === 'out' && trade.lamports > share(share(-lamports, up), up))
+      refuse('MIN_OUT', `at most ${sol(trade.lamports)} SOL, where the market wants ${sol(-lamports)} now`)
+    return
+  }
+  if (-tokens > trade.tokens)
+    refuse('SIMULATION_LOSS', `${-tokens} tokens would leave, and at most ${trade.tokens} may`)
+  if (trade.lamports < share(share(lamports, down), down))
+    refuse('MIN_OUT', `at least ${sol(trade.lamports)} SOL, where the market gives ${sol(lamports)} now`)
+}
+
+/** Nothing is known of the trade but that it should be one. */
+function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
+  if (side === 'buy' ? tokens <= 0n : tokens >= 0n || lamports <= 0n)
+    refuse(
+      'SIMULATION_LOSS',
+      `the wallet would ${tokens <= 0n ? 'lose' : 'get'} ${tokens < 0n ? -tokens : tokens} tokens`,
+    )
+}
+
+/** Addresses that the message lets be written to. */
+function writableOf(
+  { keys, signers, readonlySigners, readonlyOthers, lookups }: Message,
+  accounts: readonly string[],
+): string[] {
+  const looked = lookups.reduce((sum, { writable }) => sum + writable.length, 0)
+  return accounts.filter((_address, index) => {
+    if (index < signers) return index < signers - readonlySigners
+    if (index < keys.length) return index < keys.length - readonlyOthers
+    return index < keys.length + looked
+  })
+}
+
+/** undefined where the node says nothing about them. */
+function innerProgramsOf(inner: unknown, accounts: readonly string[]): Set<string> | undefined {
+  if (!Array.isArray(inner)) return undefined
+  const called = inner.flatMap((group) => {
+    const { instructions } = record(group)
+    if (!Array.isArray(instructions)) throw new Unread('simulateTransaction: inner instructions that are none')
+    return instructions.map((instruction) => {
+      const { programId, programIdIndex } = record(instruction)
+      return typeof programId === 'string' ? programId : String(accounts[Number(programIdIndex)])
+    })
+  })
+  return new Set(called)
+}

@@ -1,0 +1,98 @@
+import type { AskedTrade } from '../../core/asked-trade.ts'
+import type { BuilderPolicy } from '../../core/builder-policy.ts'
+import { DENIED_MINTS } from '../../core/denied-mints.ts'
+import type { Refusal } from '../../core/errors.ts'
+import { PROGRAMS } from '../../core/programs.ts'
+import { readAssociated } from './associated-token.ts'
+import { Malformed } from './byte-reader.ts'
+import { readComputeBudget } from './compute-budget.ts'
+import { type ChainFacts, judge, type Part } from './judge.ts'
+import { readOpaque } from './opaque-program.ts'
+import { Reading, type Step, type Trade } from './reading.ts'
+import { checkSignatures } from './signatures.ts'
+import { readSystem } from './system-program.ts'
+import { readToken } from './token-program.ts'
+import type { TransactionBytes } from './transaction-bytes.ts'
+import { readVenue } from './venue.ts'
+
+export interface Verdict {
+  /** Empty: everything in it is understood, allowed and within the order. */
+  readonly refusals: readonly Refusal[]
+  /** The one trade in it; undefined where it cannot be read. */
+  readonly trade: Trade | undefined
+  /** What may leave the wallet at most, lamports, whatever the market does until it executes; null: no bound is known. */
+  readonly bound: bigint | null
+  readonly parts: readonly Part[]
+  readonly notUnderstood: readonly string[]
+  /** The wallet's own token accounts that it may touch. */
+  readonly own: readonly string[]
+}
+
+/** Holds a transaction against the order and the policy without asking anybody. `accounts`: those of the message, then those that its
+ *  lookups give, writable ones first; undefined where they were not resolved. */
+export function verifyTransaction(
+  transaction: TransactionBytes,
+  accounts: readonly string[] | undefined,
+  asked: AskedTrade,
+  policy: BuilderPolicy,
+  facts: ChainFacts,
+): Verdict {
+  const { message } = transaction
+  const signers = message.keys.slice(0, message.signers)
+  // The wallet is nobody's co-signer, whatever the policy lists.
+  const coSigners = new Set(signers.filter((key) => key !== asked.wallet && policy.coSigners.includes(key)))
+  const reading = new Reading(asked, policy, coSigners)
+  reading.refusals.push(...checkSignatures(transaction, asked.wallet, policy.coSigners))
+  if (DENIED_MINTS.has(asked.mint)) reading.refuse('MINT_DENIED', `the order is for ${asked.mint}`)
+  if (accounts === undefined)
+    return { refusals: reading.refusals, trade: undefined, bound: null, parts: [], notUnderstood: [], own: [] }
+  const steps = message.instructions.map(({ program, accounts: places, data }, index) => ({
+    place: index + 1,
+    program: accounts[program] as string,
+    accounts: places.map((place) => accounts[place] as string),
+    data,
+  }))
+  for (const step of steps) readStep(step, reading)
+  const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
+  const { parts, bound } = judge(reading, message.signers, working, facts)
+  const { refusals, notUnderstood, trades, own } = reading
+  // Where anything is refused, what was added up is not all that could leave.
+  const holds = refusals.length === 0 ? bound : null
+  return { refusals, trade: trades[0], bound: holds, parts, notUnderstood, own: [...own.keys()] }
+}
+
+function readStep(step: Step, reading: Reading): void {
+  try {
+    readProgram(step, reading)
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    reading.refuse('INSTRUCTION_UNKNOWN', `instruction ${step.place} of ${step.program}: ${error.message}`)
+  }
+}
+
+/** Solana's own programs, each by its own rules whatever the policy. */
+const READERS: Readonly<Record<string, (step: Step, reading: Reading) => void>> = {
+  [PROGRAMS.system]: readSystem,
+  [PROGRAMS.token]: readToken,
+  [PROGRAMS.token2022]: readToken,
+  [PROGRAMS.associatedToken]: readAssociated,
+  [PROGRAMS.computeBudget]: readComputeBudget,
+  [PROGRAMS.memo]: readMemo,
+  [PROGRAMS.memo1]: readMemo,
+}
+
+function readProgram(step: Step, reading: Reading): void {
+  const read = READERS[step.program]
+  const program = reading.policy.programs.find(({ id }) => id === step.program)
+  if (read !== undefined) read(step, reading)
+  else if (program === undefined)
+    reading.refuse('PROGRAM_UNKNOWN', `instruction ${step.place} calls ${step.program}, which the policy does not name`)
+  else if (program.decode === 'opaque') readOpaque(step, program, reading)
+  else readVenue(step, program.decode, reading)
+}
+
+/** It moves nothing; but what is written there the wallet says. */
+function readMemo({ place, data }: Step, reading: Reading): void {
+  const text = new TextDecoder().decode(data)
+  reading.notUnderstood.push(`instruction ${place} writes a memo: ${JSON.stringify(text.slice(0, 120))}`)
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import {
+  AddressLookupTableAccount,
+  Keypair,
+  PublicKey,
+  type TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import type { ChainFacts } from '../../../src/chain/verifier/judge.ts'
+import { decodeTransaction } from '../../../src/chain/verifier/transaction-bytes.ts'
+import { type Verdict, verifyTransaction } from '../../../src/chain/verifier/verify.ts'
+import type { AskedTrade } from '../../../src/core/asked-trade.ts'
+import type { BuilderPolicy } from '../../../src/core/builder-policy.ts'
+import type { Refusal } from '../../../src/core/errors.ts'
+
+/** A transaction before it is compiled, with what it is held against: mutators change any part of it. */
+export interface Draft {
+  name: string
+  payer: PublicKey
+  instructions: TransactionInstruction[]
+  tables: AddressLookupTableAccount[]
+  coSigners: Keypair[]
+  version: 'legacy' | 0
+  blockhash: string
+  asked: AskedTrade
+  policy: BuilderPolicy
+  facts: ChainFacts
+  /** Changes the bytes at last. */
+  finish?: (bytes: Uint8Array) => Uint8Array
+}
+
+export function keypair(name: string): Keypair {
+  return Keypair.fromSeed(createHash('sha256').update(name).digest())
+}
+
+export function address(name: string): PublicKey {
+  return new PublicKey(createHash('sha256').update(`address ${name}`).digest())
+}
+
+export function tableOf(name: string, addresses: PublicKey[]): AddressLookupTableAccount {
+  return new AddressLookupTableAccount({
+    key: address(`table ${name}`),
+    state: { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 1, lastExtendedSlotStartIndex: 0, addresses },
+  })
+}
+
+/** The bytes as a builder sends them: our place for a signature empty, the co-signers' filled. */
+export function compile(draft: Draft): { bytes: Uint8Array; accounts: string[] } {
+  const { payer, blockhash, instructions, tables, version, coSigners, finish } = draft
+  const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions })
+  const compiled = version === 0 ? message.compileToV0Message(tables) : message.compileToLegacyMessage()
+  const transaction = new VersionedTransaction(compiled)
+  if (coSigners.length > 0) transaction.sign(coSigners)
+  const keys = compiled.getAccountKeys(version === 0 ? { addressLookupTableAccounts: tables } : undefined)
+  const bytes = transaction.serialize()
+  return {
+    bytes: finish?.(bytes) ?? bytes,
+    accounts: keys
+      .keySegments()
+      .flat()
+      .map((key) => key.toBase58()),
+  }
+}
+
+/** As `verify-tx` without an RPC, but for the tables. */
+export function verifyDraft(draft: Draft): { refusals: readonly Refusal[]; verdict?: Verdict } {
+  const { bytes, accounts } = compile(draft)
+  const decoded = decodeTransaction(bytes)
+  if (!decoded.ok) return { refusals: [decoded] }
+  const verdict = verifyTransaction(decoded.transaction, accounts, draft.asked, draft.policy, draft.facts)
+  return { refusals: verdict.refusals, verdict }
+}

@@ -1,0 +1,260 @@
+import type { PublicKey } from '@solana/web3.js'
+import { describe, expect, test } from 'vitest'
+import { type Examination, examine } from '../../../src/chain/verifier/examine.ts'
+import { decodeTransaction } from '../../../src/chain/verifier/transaction-bytes.ts'
+import type { Clock } from '../../../src/core/ports.ts'
+import { lamports } from '../../../src/core/units.ts'
+import { address, compile, type Draft } from './draft.ts'
+import { type Drawn, honest } from './honest.ts'
+import { ata, TOKEN, WSOL } from './parts.ts'
+import { type NodeScript, nodeScript, plainAccount, scriptedNode, tableAccount, tokenAccount } from './scripted-node.ts'
+
+type Case = Draft & { drawn: Drawn }
+
+/** Waits are over at once. */
+const clock: Clock = {
+  now: () => 0,
+  after: (_ms, run) => {
+    run()
+    return () => {}
+  },
+}
+
+async function look(draft: Draft, script: NodeScript): Promise<Examination> {
+  const decoded = decodeTransaction(compile(draft).bytes)
+  if (!decoded.ok) throw new Error(decoded.reason)
+  const { asked, policy } = draft
+  return examine({ transaction: decoded.transaction, asked, policy, chain: { rpc: scriptedNode(script), clock } })
+}
+
+const SOL = 1_000_000_000n
+const thief = address('thief')
+
+/** A node on which the honest buy costs nearly all that it may. */
+function buying(draft: Case): NodeScript {
+  const { user, mint, amount, tokens } = draft.drawn
+  const script = nodeScript()
+  script.before.set(user.toBase58(), plainAccount(10n * SOL))
+  script.after.set(user.toBase58(), plainAccount(10n * SOL - amount - 2_500_000n))
+  script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
+  for (const { key, state } of draft.tables) script.before.set(key.toBase58(), tableAccount(state.addresses))
+  return script
+}
+
+/** A node on which the honest sale brings what it has to and a little more. */
+function selling(draft: Case): NodeScript {
+  const { user, mint, most, tokens } = draft.drawn
+  const script = nodeScript()
+  script.before.set(user.toBase58(), plainAccount(SOL))
+  script.after.set(user.toBase58(), plainAccount(SOL + most))
+  script.before.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens * 2n }))
+  script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
+  return script
+}
+
+const codesOf = ({ refusals }: Examination) => refusals.map(({ code }) => code)
+
+describe('on a node that simulates', () => {
+  test.each(['pump buy', 'pump buy of SOL, lookup table', 'tip'])('an honest %s is accepted', async (shape) => {
+    const draft = honest(shape, 4)
+    const examined = await look(draft, buying(draft))
+    expect(examined.refusals).toEqual([])
+    expect(examined.simulated).toEqual({ lamports: -draft.drawn.amount - 2_500_000n, tokens: draft.drawn.tokens })
+    expect(examined.notUnderstood).toEqual([])
+  })
+
+  test('an honest sale of a share is accepted; of more than the share it is not', async () => {
+    const draft = honest('pump sell of a share', 4)
+    expect(codesOf(await look(draft, selling(draft)))).toEqual([])
+    const script = selling(draft)
+    const { user, mint, tokens } = draft.drawn
+    script.before.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens * 2n - 4n }))
+    expect(codesOf(await look(draft, script))).toEqual(['AMOUNT_OVER'])
+  })
+
+  test('a node a few slots behind learns the blockhash in time', async () => {
+    const draft = honest('pump buy', 4)
+    expect(codesOf(await look(draft, { ...buying(draft), blockhashValid: 'later' }))).toEqual([])
+  })
+
+  const spoils: [what: string, code: string, spoil: (script: NodeScript, drawn: Drawn) => void][] = [
+    ['it fails', 'SIMULATION_FAILED', (script) => (script.err = { InstructionError: [3, { Custom: 6002 }] })],
+    ['the blockhash is unknown', 'BLOCKHASH_UNKNOWN', (script) => (script.blockhashValid = false)],
+    ['a strange program is called from inside', 'INNER_PROGRAM', (script) => (script.inner = [thief.toBase58()])],
+    [
+      'more SOL leaves than the bound',
+      'SIMULATION_LOSS',
+      (script, { user }) => script.after.set(user.toBase58(), plainAccount(SOL)),
+    ],
+    [
+      'fewer tokens arrive',
+      'SIMULATION_LOSS',
+      (script, { user, mint, tokens }) =>
+        script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 1n })),
+    ],
+    [
+      'the wallet belongs to a program',
+      'ACCOUNT_CHANGED',
+      (script, { user, amount }) =>
+        script.after.set(user.toBase58(), plainAccount(10n * SOL - amount, thief.toBase58())),
+    ],
+    [
+      'the tokens belong to somebody else',
+      'ACCOUNT_CHANGED',
+      (script, { user, mint, tokens }) =>
+        script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: thief, tokens })),
+    ],
+    [
+      'somebody else may move them',
+      'ACCOUNT_CHANGED',
+      (script, { user, mint, tokens }) =>
+        script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens, delegate: thief })),
+    ],
+    [
+      'somebody else may close the account',
+      'ACCOUNT_CHANGED',
+      (script, { user, mint, tokens }) =>
+        script.after.set(
+          ata(user, mint).toBase58(),
+          tokenAccount({ mint, owner: user, tokens, closeAuthority: thief }),
+        ),
+    ],
+    [
+      'the account is frozen',
+      'ACCOUNT_CHANGED',
+      (script, { user, mint, tokens }) =>
+        script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens, frozen: true })),
+    ],
+    [
+      'another token of the wallet gets less',
+      'ACCOUNT_CHANGED',
+      (script, { user }) => {
+        const mint = address('other mint')
+        // Any account that the message may write to can turn out to be ours.
+        const where = address('venue fee').toBase58()
+        script.before.set(where, tokenAccount({ mint, owner: user, tokens: 9n }))
+        script.after.set(where, tokenAccount({ mint, owner: user, tokens: 8n }))
+      },
+    ],
+    [
+      'the bound is far from the market',
+      'MIN_OUT',
+      (script, { user }) => script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000n)),
+    ],
+    ['the node cannot simulate', 'CHAIN_SILENT', (script) => script.refuses.push('simulateTransaction')],
+    ['the node does not answer', 'CHAIN_SILENT', (script) => script.refuses.push('getBalance')],
+  ]
+  test.each(spoils)('refused where %s: %s', async (_what, code, spoil) => {
+    const draft = honest('pump buy', 4)
+    const script = buying(draft)
+    spoil(script, draft.drawn)
+    expect(codesOf(await look(draft, script))).toEqual([code])
+  })
+
+  test('refused where a sale brings far more than it asks for: somebody could take the difference', async () => {
+    const draft = honest('pump sell of a share', 4)
+    const script = selling(draft)
+    const { user, most } = draft.drawn
+    script.after.set(user.toBase58(), plainAccount(SOL + most * 20n))
+    expect(codesOf(await look(draft, script))).toEqual(['MIN_OUT'])
+  })
+
+  test('nothing is simulated of what is refused already, and a node that hides the inner programs is said', async () => {
+    const draft = honest('pump buy', 4)
+    const script = buying(draft)
+    await look({ ...draft, asked: { ...draft.asked, mint: thief.toBase58() } }, script)
+    expect(script.asked).not.toContain('simulateTransaction')
+    const silent = await look(draft, { ...script, inner: null })
+    expect(silent.notUnderstood).toEqual(['the node does not tell which programs were called from inside'])
+  })
+})
+
+describe('lookup tables', () => {
+  const shape = 'pump buy of SOL, lookup table'
+  const first = (draft: Case) => draft.tables[0]!
+  const spoils: [what: string, spoil: (script: NodeScript, draft: Case) => void][] = [
+    ['is not there', (script, draft) => script.before.delete(first(draft).key.toBase58())],
+    ['is of another program', (script, draft) => set(script, draft, { owner: thief.toBase58() })],
+    ['is being closed', (script, draft) => replace(script, draft, { closing: true })],
+    ['is too short', (script, draft) => replace(script, draft, {}, 3)],
+    ['grew in this very slot', (script, draft) => replace(script, draft, { grewAt: 100n, from: 2 })],
+    [
+      'is not in the policy',
+      (_script, draft) => (draft.policy = { ...draft.policy, lookupTables: [thief.toBase58()] }),
+    ],
+    ['gives an account twice', (script, draft) => set(script, draft, twice(first(draft).state.addresses))],
+  ]
+  const replace = (script: NodeScript, draft: Case, how: Parameters<typeof tableAccount>[1], most = 99) => {
+    set(script, draft, tableAccount(first(draft).state.addresses.slice(0, most), how))
+  }
+  const set = (script: NodeScript, draft: Case, change: object) => {
+    const key = first(draft).key.toBase58()
+    script.before.set(key, { ...script.before.get(key)!, ...change })
+  }
+  const twice = (addresses: PublicKey[]) => tableAccount(addresses.map(() => addresses[0] as PublicKey))
+
+  test.each(spoils)('refused where one %s', async (_what, spoil) => {
+    const draft = honest(shape, 4)
+    const script = buying(draft)
+    spoil(script, draft)
+    expect(codesOf(await look(draft, script))).toContain('LOOKUP_TABLE')
+  })
+
+  test('entries count as they stand in the table: a thief in it is found', async () => {
+    const draft = honest(shape, 4)
+    const script = buying(draft)
+    const { user, mint } = draft.drawn
+    const changed = first(draft).state.addresses.map((one) => (one.equals(ata(user, mint)) ? ata(thief, mint) : one))
+    set(script, draft, tableAccount(changed))
+    expect(codesOf(await look(draft, script))).toContain('ACCOUNT_FOREIGN')
+  })
+
+  test('refused without an RPC', async () => {
+    const draft = honest(shape, 4)
+    const decoded = decodeTransaction(compile(draft).bytes)
+    if (!decoded.ok) throw new Error(decoded.reason)
+    const { asked, policy } = draft
+    expect(codesOf(await examine({ transaction: decoded.transaction, asked, policy }))).toEqual(['LOOKUP_TABLE'])
+  })
+})
+
+describe('a program without a layout', () => {
+  const opaque = (most: bigint): Case => {
+    const draft = honest('pump buy', 4)
+    const program = {
+      id: thief.toBase58(),
+      decode: 'opaque',
+      buy: ['66063d12'],
+      sell: [],
+      mintIndex: 2,
+      userIndex: 6,
+    } as const
+    const maxWalletLamports = lamports(Number(most))
+    const trade = draft.instructions.find(({ keys }) => keys.length === 18)!
+    trade.programId = thief
+    return { ...draft, policy: { ...draft.policy, programs: [program], maxWalletLamports } }
+  }
+
+  test('runs where the wallet holds little enough, and the bound is all of it', async () => {
+    const draft = opaque(10n * SOL)
+    const examined = await look(draft, buying(draft))
+    expect(codesOf(examined)).toEqual([])
+    expect(examined.bound).toBe(10n * SOL)
+    expect(examined.notUnderstood).toEqual([expect.stringContaining(thief.toBase58())])
+  })
+
+  test('is refused where the wallet holds more, where it brings nothing, or is about something else', async () => {
+    const rich = opaque(10n * SOL - 1n)
+    expect(codesOf(await look(rich, buying(rich)))).toEqual(['OPAQUE_UNBOUNDED'])
+    const draft = opaque(10n * SOL)
+    const script = buying(draft)
+    script.after.delete(ata(draft.drawn.user, draft.drawn.mint).toBase58())
+    expect(codesOf(await look(draft, script))).toEqual(['SIMULATION_LOSS'])
+    const other = opaque(10n * SOL)
+    const trade = other.instructions.find(({ programId }) => programId.equals(thief))!
+    trade.keys[2] = { pubkey: WSOL, isSigner: false, isWritable: false }
+    trade.keys[6] = { pubkey: TOKEN, isSigner: false, isWritable: false }
+    trade.data[0] = 0
+    expect(codesOf(await look(other, buying(other)))).toEqual(['INSTRUCTION_UNKNOWN', 'WRONG_MINT', 'ACCOUNT_FOREIGN'])
+  })
+})

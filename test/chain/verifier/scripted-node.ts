@@ -1,0 +1,122 @@
+import { PublicKey } from '@solana/web3.js'
+import type { Rpc } from '../../../src/core/ports.ts'
+import { PROGRAMS } from '../../../src/core/programs.ts'
+import { RENT } from './honest.ts'
+
+/** An account as a node keeps it. */
+export interface Account {
+  lamports: bigint
+  owner: string
+  data: Uint8Array
+}
+
+/** What a node answers: accounts now, and those that a simulation leaves. */
+export interface NodeScript {
+  slot: number
+  before: Map<string, Account>
+  after: Map<string, Account>
+  err: unknown
+  /** Programs that are called from inside; null: the node does not say. */
+  inner: string[] | null
+  blockhashValid: boolean | 'later'
+  /** Methods that it refuses. */
+  refuses: string[]
+  /** What was asked, in order. */
+  asked: string[]
+}
+
+export function nodeScript(): NodeScript {
+  return {
+    ...{ slot: 100, before: new Map(), after: new Map(), err: null, inner: [], blockhashValid: true },
+    ...{ refuses: [], asked: [] },
+  }
+}
+
+/** Of the calls below, as far as they are looked at. */
+type Params = readonly [key: string & string[], { programId: string; accounts: { addresses: string[] } }]
+
+/** A node that says what its script says, in the shapes of Solana's JSON-RPC. */
+export function scriptedNode(script: NodeScript): Rpc {
+  let tries = 0
+  const shape = (account: Account | undefined) =>
+    account === undefined
+      ? null
+      : {
+          ...account,
+          lamports: Number(account.lamports),
+          data: [Buffer.from(account.data).toString('base64'), 'base64'],
+        }
+  const methods: Record<string, (params: Params) => unknown> = {
+    getMinimumBalanceForRentExemption: () => Number(RENT),
+    getBalance: ([key]) => Number(script.before.get(key)?.lamports ?? 0n),
+    getMultipleAccounts: ([keys]) => keys.map((key: string) => shape(script.before.get(key))),
+    isBlockhashValid: () => script.blockhashValid === true || (script.blockhashValid === 'later' && ++tries > 2),
+    getTokenAccountsByOwner: ([owner, { programId }]) => holdingsOf(script, owner, programId),
+    simulateTransaction: ([, { accounts }]) => ({
+      err: script.err,
+      logs: ['Program log: as simulated'],
+      accounts: accounts.addresses.map((key: string) => shape(script.after.get(key) ?? script.before.get(key))),
+      innerInstructions: script.inner && [{ index: 0, instructions: script.inner.map((programId) => ({ programId })) }],
+    }),
+  }
+  return async (method, params) => {
+    script.asked.push(method)
+    const answer = methods[method]
+    if (!answer || script.refuses.includes(method)) return { ok: false, code: -32601, message: 'Method not found' }
+    const value = answer(params as unknown as Params)
+    return { ok: true, value: method.startsWith('getMinimum') ? value : { context: { slot: script.slot }, value } }
+  }
+}
+
+function holdingsOf(script: NodeScript, owner: string, programId: string): unknown[] {
+  return [...script.before].flatMap(([pubkey, account]) => {
+    if (account.owner !== programId || keyAt(account.data, 32) !== owner) return []
+    const amount = Buffer.from(account.data).readBigUInt64LE(64).toString()
+    const info = { mint: keyAt(account.data, 0), owner, tokenAmount: { amount, decimals: 6 } }
+    return [{ pubkey, account: { data: { parsed: { info } } } }]
+  })
+}
+
+function keyAt(data: Uint8Array, at: number): string {
+  return new PublicKey(data.subarray(at, at + 32)).toBase58()
+}
+
+export interface TokenState {
+  mint: PublicKey
+  owner: PublicKey
+  tokens: bigint
+  delegate?: PublicKey
+  closeAuthority?: PublicKey
+  frozen?: boolean
+  program?: string
+}
+
+/** A token account of 165 bytes (spl-token state.rs). */
+export function tokenAccount({ mint, owner, tokens, delegate, closeAuthority, frozen, program }: TokenState): Account {
+  const data = Buffer.alloc(165)
+  data.set(mint.toBytes(), 0)
+  data.set(owner.toBytes(), 32)
+  data.writeBigUInt64LE(tokens, 64)
+  if (delegate) data.set([1, 0, 0, 0, ...delegate.toBytes()], 72)
+  data[108] = frozen ? 2 : 1
+  if (closeAuthority) data.set([1, 0, 0, 0, ...closeAuthority.toBytes()], 129)
+  return { lamports: RENT, owner: program ?? PROGRAMS.token, data }
+}
+
+export const plainAccount = (lamports: bigint, owner: string = PROGRAMS.system): Account => {
+  return { lamports, owner, data: new Uint8Array() }
+}
+
+/** A lookup table (solana-address-lookup-table-interface): 56 bytes, then the addresses. */
+export function tableAccount(
+  addresses: readonly PublicKey[],
+  how: { closing?: boolean; grewAt?: bigint; from?: number } = {},
+): Account {
+  const head = Buffer.alloc(56)
+  head.writeUInt32LE(1, 0)
+  head.writeBigUInt64LE(how.closing ? 90n : 2n ** 64n - 1n, 4)
+  head.writeBigUInt64LE(how.grewAt ?? 1n, 12)
+  head[20] = how.from ?? 0
+  const data = Buffer.concat([head, ...addresses.map((one) => one.toBytes())])
+  return { lamports: RENT, owner: PROGRAMS.lookupTable, data }
+}
