@@ -14,6 +14,8 @@ export interface SegmentCoverage {
   readonly to: Millis
   /** The key was confirmed at some time. */
   readonly isPresent: boolean
+  /** All of it but pauses. */
+  readonly recordedMs: number
   /** Confirmed, live and no gap. */
   readonly coveredMs: number
 }
@@ -27,7 +29,11 @@ export const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 /** With less of a key than this, a bot sees another market than the one it would have traded on. */
 const LEAST_SHARE = 0.95
 
-/** The coverage of each key. Time before a segment's feed was first live counts as not recorded, as does time between segments. */
+/** A feed comes back within a minute where it can: a longer gap is a pause, as if the recorder had been ended and started again. */
+const PAUSE_MS = 600_000
+
+/** The coverage of each key. Time before a segment's feed was first live counts as not recorded, as do pauses and the time between
+ *  segments. */
 export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>): KeyCoverage[] {
   const watches = keys.map((key) => new KeyWatch(key))
   for (const event of events) for (const watch of watches) watch.take(event)
@@ -42,8 +48,8 @@ export function bring(keys: readonly string[], key: string): boolean {
 /** The share of the recorded time that a key was there for, 0 to 1. */
 export function shareOf({ segments }: KeyCoverage): number {
   const sum = (of: (one: SegmentCoverage) => number): number => segments.reduce((total, one) => total + of(one), 0)
-  const recordedMs = sum(({ from, to }) => to - from)
-  if (recordedMs > 0) return sum(({ coveredMs }) => coveredMs) / recordedMs
+  const recordedMs = sum((one) => one.recordedMs)
+  if (recordedMs > 0) return sum((one) => one.coveredMs) / recordedMs
   return segments.some(({ isPresent }) => isPresent) ? 1 : 0
 }
 
@@ -80,6 +86,7 @@ class KeyWatch implements KeyCoverage {
   /** Since when the key has been there without a break. */
   #since: Millis | undefined
   #isPresent = false
+  #pausedMs = 0
   #stretches: (readonly [Millis, Millis])[] = []
 
   constructor(key: string) {
@@ -93,6 +100,7 @@ class KeyWatch implements KeyCoverage {
         this.#liveAt = undefined
         this.#since = undefined
         this.#isPresent = false
+        this.#pausedMs = 0
         this.#stretches = []
         break
       case 'feed':
@@ -119,6 +127,7 @@ class KeyWatch implements KeyCoverage {
 
   /** A gap is told when it is over, and begins when the feed was last heard: before it was known to be down. */
   #cut(from: Millis, to: Millis): void {
+    if (to - from >= PAUSE_MS && this.#liveAt !== undefined) this.#pausedMs += to - Math.max(from, this.#liveAt)
     const since = this.#since
     if (since !== undefined && since < to) {
       this.#stretches.push([since, to])
@@ -143,6 +152,7 @@ class KeyWatch implements KeyCoverage {
       from: this.#liveAt,
       to: time,
       isPresent: this.#isPresent,
+      recordedMs: time - this.#liveAt - this.#pausedMs,
       coveredMs: this.#stretches.reduce((sum, [start, end]) => sum + end - start, 0),
     })
   }

@@ -57,7 +57,6 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   mint: { flags: '--mint <mint>', about: 'the token' },
   strict: { flags: '--strict', about: 'the first bad line ends it, and nothing is written' },
   partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
-  out: { flags: '--out <folder>', about: 'write results.db there: a journal of every decision, order and fill' },
   tx: {
     flags: '--tx <base64|file>',
     about: 'what the builder answered: a transaction in any usual shape, or a file that holds it',
@@ -71,6 +70,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     flags: '--rpc <url>',
     about: 'simulate it there, and read the wallet; env:NAME or file:PATH keeps the address secret',
   },
+  out: { flags: '--out <path>', about: 'where to write: the file of an export, the folder of a backtest (results.db)' },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -148,6 +148,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       options: ['journal', 'strict', 'json'],
       defaults: journal,
       load: () => import('./import.ts'),
+    },
+    {
+      name: 'export',
+      about: "the tape as NDJSON of the service's messages, with when they arrived and what was missed",
+      options: ['journal', 'out', 'json'],
+      defaults: journal,
+      load: () => import('./export.ts'),
     },
     {
       name: 'orders',

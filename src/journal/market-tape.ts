@@ -145,12 +145,17 @@ function stretchesOf(db: Database): Stretch[] {
     const firstSeq = isCut ? first.first_seq : startSeq
     const lastSeq = (segments[index + 1]?.firstSeq ?? end + 1) - 1
     const last = lastBefore.get(lastSeq)
-    const from = isCut || number === 0 ? first.first_time : time
+    const from = isCut ? first.first_time : number === 0 ? Math.min(first.first_time, firstNews(db)) : time
     const lastRow = last?.segment === number ? last.last_time : from
     const to = Math.max(from, ended ?? 0, lastRow, lastNews.get(firstSeq, lastSeq, firstSeq, lastSeq) ?? 0)
     stretches.push({ segment: number, firstSeq, lastSeq, from, to })
   }
   return stretches
+}
+
+function firstNews(db: Database): Millis {
+  const time = db.prepare<[], Millis>('SELECT time FROM input ORDER BY seq LIMIT 1').pluck().get()
+  return time ?? Number.POSITIVE_INFINITY
 }
 
 /** What stands before the first segment. */

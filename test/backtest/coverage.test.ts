@@ -88,6 +88,16 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
     ['trades: not in segment 2, 1970-01-01 00:03:20 to 1970-01-01 00:03:20 UTC'],
   ],
   [
+    'a gap of ten minutes is a pause, as between two segments',
+    [
+      ...[began(0), live(0, 'trades'), down(1_100), gap(1_000, 601_000, 'trades'), live(601_000, 'trades')],
+      ...[down(601_910), gap(601_900, 602_000, 'trades'), live(602_000, 'trades'), ended(602_000)],
+    ],
+    'trades',
+    0.95,
+    [],
+  ],
+  [
     'a segment that was never live is none',
     [began(0), ended(500), began(600, 2), live(600, 'trades'), ended(700, 2)],
     'trades',

@@ -119,13 +119,13 @@ test('rows that the disk had no room for are a gap', async () => {
 test('what was imported stands before the first segment', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
-  journal.input(1, timeOf(0), feed('live', ['trades']))
+  journal.input(1, timeOf(0) - 5, feed('live', ['trades']))
   journal.rows(trades(10), 0, 10, 2)
   await journal.close()
   expect(told(path)).toMatchObject({
     rows: 10,
-    stretches: [{ segment: 0, firstSeq: 1, lastSeq: 11, from: timeOf(0), to: timeOf(9) }],
-    items: ['began 0', 'live at 0', 'rows 0 to 9', 'ended 0'],
+    stretches: [{ segment: 0, firstSeq: 1, lastSeq: 11, from: timeOf(0) - 5, to: timeOf(9) }],
+    items: ['began 0', 'live at -5', 'rows 0 to 9', 'ended 0'],
   })
 })
 

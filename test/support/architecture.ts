@@ -38,6 +38,7 @@ const wiring = [
   'segment',
   'service-access',
   'tally',
+  'tape-export',
   'tape-import',
   'trading',
   'world',
