@@ -64,8 +64,6 @@ export interface Counters {
 
 export type { MarketItem }
 
-const MAPPED_BYTES = 2 ** 31 - 1
-
 /** A `MarketTape` whose errors are about the journal. */
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   items(mints: Mints): Iterable<MarketItem>
@@ -118,8 +116,6 @@ export class JournalReader {
 
   /** What was recorded of the market, for those who decide anew. */
   market(): Market {
-    // Pages where they lie instead of copies. Not for a process that trades: there a disk that fails has to be an error, not the end.
-    this.#db.pragma(`mmap_size = ${MAPPED_BYTES}`)
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const { stretches, rows } = tape
     const items = (mints: Mints): Iterable<MarketItem> => this.#readEach(tape.items(mints))
