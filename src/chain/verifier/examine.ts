@@ -1,6 +1,6 @@
 import type { AskedTrade } from '../../core/asked-trade.ts'
 import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import type { ErrorCode, Refusal } from '../../core/errors.ts'
+import type { ErrorCode } from '../../core/errors.ts'
 import type { Clock, Rpc } from '../../core/ports.ts'
 import { call, readHoldings, record, Unread, whole } from '../read.ts'
 import type { ChainFacts } from './judge.ts'
@@ -44,11 +44,14 @@ export async function examine(parts: ExamineParts): Promise<Examination> {
       const unknown = [...(because === '' ? [] : [because]), ...verdict.notUnderstood]
       return { ...verdict, refusals, notUnderstood: unknown, simulated: undefined }
     }
-    const [simulation, blockhash] = await Promise.all([
-      simulateTransaction(chain.rpc, transaction, accounts, asked, policy, verdict),
-      checkBlockhash(chain, transaction.message.blockhash),
-    ])
-    return joined(verdict, simulation, blockhash)
+    // A node that does not know the blockhash yet cannot simulate either, so one that does is waited for.
+    const slot = await blockhashKnownAt(chain, transaction.message.blockhash)
+    if (slot === undefined) {
+      const reason = `${transaction.message.blockhash} is not one of the last 150`
+      return { ...verdict, refusals: [{ code: 'BLOCKHASH_UNKNOWN', reason }], simulated: undefined }
+    }
+    const from = { accounts, slot }
+    return joined(verdict, await simulateTransaction(chain.rpc, transaction, from, asked, policy, verdict))
   } catch (error) {
     if (!(error instanceof Unread)) throw error
     const silent = { code: 'CHAIN_SILENT' as ErrorCode, reason: error.message }
@@ -57,11 +60,11 @@ export async function examine(parts: ExamineParts): Promise<Examination> {
   }
 }
 
-function joined(verdict: Verdict, simulation: Simulation, blockhash: readonly Refusal[]): Examination {
+function joined(verdict: Verdict, simulation: Simulation): Examination {
   const { lamports, tokens } = simulation
   return {
     ...verdict,
-    refusals: [...blockhash, ...simulation.refusals],
+    refusals: simulation.refusals,
     notUnderstood: [...verdict.notUnderstood, ...simulation.notUnderstood],
     simulated: lamports === undefined || tokens === undefined ? undefined : { lamports, tokens },
   }
@@ -78,12 +81,16 @@ async function readFacts(rpc: Rpc, { side, wallet, mint }: AskedTrade): Promise<
   }
 }
 
-async function checkBlockhash({ rpc, clock }: { rpc: Rpc; clock: Clock }, blockhash: string): Promise<Refusal[]> {
+/** The slot at which the chain says so; undefined where it does not know the blockhash. */
+async function blockhashKnownAt(
+  { rpc, clock }: { rpc: Rpc; clock: Clock },
+  blockhash: string,
+): Promise<number | undefined> {
   for (let tries = 1; ; tries++) {
-    const { value } = record(await call(rpc, 'isBlockhashValid', [blockhash, { commitment: 'confirmed' }]))
-    if (value === true) return []
-    if (tries === BLOCKHASH_TRIES)
-      return [{ code: 'BLOCKHASH_UNKNOWN', reason: `${blockhash} is not one of the last 150` }]
+    const how = { commitment: 'confirmed' }
+    const { context, value } = record(await call(rpc, 'isBlockhashValid', [blockhash, how]))
+    if (value === true) return whole(record(context).slot)
+    if (tries === BLOCKHASH_TRIES) return undefined
     await new Promise<void>((resolve) => void clock.after(BLOCKHASH_WAIT_MS, resolve))
   }
 }

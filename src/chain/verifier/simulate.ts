@@ -27,11 +27,11 @@ const USUAL_INNER: readonly string[] = [
 
 /** Runs it on a node without signing it: nothing fails, nothing beyond the bound leaves, what has to arrive does, and nobody gets a right
  *  to an account of the wallet. A program can behave otherwise when it is sent, so this comes on top of what was read. Unread where the
- *  node cannot simulate. */
+ *  node cannot simulate. `accounts`: all of the message; `slot`: one at which the chain knew its blockhash. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
-  accounts: readonly string[],
+  { accounts, slot }: { readonly accounts: readonly string[]; readonly slot: number },
   asked: AskedTrade,
   policy: BuilderPolicy,
   verdict: Verdict,
@@ -41,7 +41,7 @@ export async function simulateTransaction(
   const bytes = Buffer.from(encodeTransaction(transaction)).toString('base64')
   const how = {
     ...{ encoding: 'base64', commitment: 'confirmed', sigVerify: false, replaceRecentBlockhash: false },
-    ...{ innerInstructions: true, accounts: { encoding: 'base64', addresses: touched } },
+    ...{ minContextSlot: slot, innerInstructions: true, accounts: { encoding: 'base64', addresses: touched } },
   }
   const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
   const { err, accounts: told, innerInstructions, logs } = record(value)

@@ -151,6 +151,22 @@ describe('on a node that simulates', () => {
     expect(codesOf(await look(draft, script))).toEqual([code])
   })
 
+  test('refused where a purchase brings far more than it asks for', async () => {
+    const draft = honest('pump buy of SOL, lookup table', 4)
+    const { user, mint, tokens } = draft.drawn
+    const script = buying(draft)
+    script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens * 20n }))
+    expect(codesOf(await look(draft, script))).toEqual(['MIN_OUT'])
+  })
+
+  test('refused where more tokens leave than the sale says', async () => {
+    const draft = honest('pump sell of a share', 4)
+    const { user, mint, tokens } = draft.drawn
+    const script = selling(draft)
+    script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 1n }))
+    expect(codesOf(await look(draft, script))).toEqual(['SIMULATION_LOSS'])
+  })
+
   test('refused where a sale brings far more than it asks for: somebody could take the difference', async () => {
     const draft = honest('pump sell of a share', 4)
     const script = selling(draft)

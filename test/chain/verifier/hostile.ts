@@ -1,4 +1,4 @@
-import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import { ComputeBudgetProgram, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import type { ErrorCode } from '../../../src/core/errors.ts'
 import { lamports } from '../../../src/core/units.ts'
 import { address, type Draft, keypair, tableOf } from './draft.ts'
@@ -171,6 +171,47 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
       return [openSeeded(payer, seed, RENT), take]
     }),
   },
+  'the seeded account of the trade is left without an owner': {
+    code: 'ACCOUNT_OPENED',
+    shapes: ['seeded wSOL'],
+    spoil: (draft) => {
+      draft.instructions = draft.instructions.filter(({ data }) => data[0] !== 18)
+    },
+  },
+  'SOL of somebody who does not sign': {
+    code: 'SOL_TRANSFER',
+    spoil: inserted(({ payer }, thief) => system(2, parts.u64(5), [thief, payer])),
+  },
+  'an account that nobody opened is made': {
+    code: 'ACCOUNT_OPENED',
+    spoil: inserted(({ payer }, thief) => token([18, ...payer.toBytes()], [thief, parts.WSOL])),
+  },
+  'the SOL of a stranger is counted': {
+    code: 'INSTRUCTION_UNKNOWN',
+    spoil: inserted((_draft, thief) => parts.syncNative(thief)),
+  },
+  'an instruction of another shape': {
+    code: 'INSTRUCTION_UNKNOWN',
+    shapes: ['tip', 'guards', ...SELLS],
+    spoil: inserted((draft, thief) => {
+      const { payer } = draft
+      const [own, wrapped] = [ownTokens(draft), parts.ata(payer, parts.WSOL)]
+      const me = parts.signer(payer)
+      const seed = (length: number) => [...payer.toBytes(), ...parts.u64(length), ...new Array<number>(length).fill(97)]
+      const rest = [...parts.u64(RENT), ...parts.u64(165), ...parts.TOKEN.toBytes()]
+      const shapes = [
+        () => system(2, parts.u64(5), [me, payer, thief]),
+        () => system(2, Uint8Array.from([...parts.u64(5), 0]), [me, payer]),
+        () => system(3, Uint8Array.from([...seed(33), ...rest]), [me, thief]),
+        () => system(3, Uint8Array.from([...seed(5), ...rest, 0]), [me, thief]),
+        () => system(3, Uint8Array.from([...seed(5), ...rest]), [me, thief, payer, thief]),
+        () => token([3, ...parts.u64(5)], [own, own, me, thief]),
+        () => token([9], [wrapped, payer, me, thief]),
+        () => token([18, ...payer.toBytes(), 0], [thief, parts.WSOL]),
+      ]
+      return (shapes[draft.drawn.random.integer(shapes.length)] as () => TransactionInstruction)()
+    }),
+  },
   'a durable nonce': {
     code: 'DURABLE_NONCE',
     spoil: (draft, thief) => {
@@ -288,6 +329,14 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     code: 'ACCOUNT_OPENED',
     spoil: inserted(({ payer, drawn }) => parts.openAta(payer, payer, address(`other ${drawn.random.integer(50)}`))),
   },
+  'an account that somebody pays who does not sign': {
+    code: 'ACCOUNT_OPENED',
+    spoil: inserted(({ payer, drawn: { mint } }, thief) => {
+      const open = parts.openAta(thief, payer, mint)
+      Object.assign(open.keys[0] ?? {}, { isSigner: false })
+      return open
+    }),
+  },
   RecoverNested: {
     code: 'INSTRUCTION_UNKNOWN',
     spoil: inserted((draft, thief) => {
@@ -330,6 +379,32 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
     spoil: (draft) => {
       const again = parts.budget(1, 1)
       draft.instructions.push(...again, again[draft.drawn.random.integer(2)] as TransactionInstruction)
+    },
+  },
+  'a compute budget that cannot be read': {
+    code: 'COMPUTE_BUDGET',
+    spoil: inserted(({ drawn: { random } }) => {
+      const kind = [0, 5, 6, 7, 255][random.integer(5)] as number
+      return parts.instruction(ComputeBudgetProgram.programId, [kind, ...parts.u64(1)], [])
+    }),
+  },
+  'a compute budget with bytes behind it': {
+    code: 'INSTRUCTION_UNKNOWN',
+    shapes: ['tip', 'guards'],
+    spoil: inserted(() => parts.instruction(ComputeBudgetProgram.programId, [2, 1, 0, 0, 0, 1], [])),
+  },
+  'a share of nobody knows what': {
+    code: 'SELL_UNBOUNDED',
+    shapes: ['pump sell of a share'],
+    spoil: (draft) => {
+      draft.facts = { rentLamports: RENT }
+    },
+  },
+  'a number of nobody knows what': {
+    code: 'SELL_UNBOUNDED',
+    shapes: ['pump sell_v2 of a number'],
+    spoil: (draft) => {
+      draft.policy = { ...draft.policy, sellNumber: null }
     },
   },
   'content with nothing': {
@@ -521,6 +596,15 @@ export const FAMILIES: Readonly<Record<string, Family>> = {
         userIndex: 6,
       } as const
       draft.policy = { ...draft.policy, programs: [opaque] }
+      tradeOf(draft).programId = thief
+    },
+  },
+  'a program without a layout that sells in place of a buy': {
+    code: 'WRONG_SIDE',
+    shapes: OLD_BUYS,
+    spoil: (draft, thief) => {
+      const layout = { buy: [], sell: ['66063d12'], mintIndex: 2, userIndex: 6 }
+      draft.policy = { ...draft.policy, programs: [{ ...layout, id: thief.toBase58(), decode: 'opaque' }] }
       tradeOf(draft).programId = thief
     },
   },

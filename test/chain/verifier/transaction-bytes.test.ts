@@ -1,7 +1,8 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decodeTransaction, encodeTransaction } from '../../../src/chain/verifier/transaction-bytes.ts'
+import { ByteReader, Malformed } from '../../../src/chain/verifier/byte-reader.ts'
+import { decodeTransaction, encodeTransaction, type Message } from '../../../src/chain/verifier/transaction-bytes.ts'
 import { compile, verifyDraft } from './draft.ts'
 import { honest, SHAPES } from './honest.ts'
 
@@ -34,6 +35,96 @@ test('what is read is what web3.js reads, and written again the same bytes', () 
     )
     expect(Buffer.compare(encodeTransaction(decoded.transaction), bytes)).toBe(0)
   }
+})
+
+test.each([
+  ['nothing', []],
+  ['a length that goes on', [0x80]],
+  ['a zero that is longer than it has to be', [0x80, 0x00]],
+  ['seven bits that are longer than they have to be', [0x81, 0x80, 0x00]],
+  ['more than sixteen bits', [0xff, 0xff, 0x04]],
+  ['four bytes', [0x80, 0x80, 0x80, 0x01]],
+])('%s is no length', (_what, bytes) => {
+  expect(() => new ByteReader(Uint8Array.from(bytes)).compact()).toThrow(Malformed)
+})
+
+test.each([
+  [0, [0]],
+  [127, [0x7f]],
+  [128, [0x80, 0x01]],
+  [16_384, [0x80, 0x80, 0x01]],
+  [65_535, [0xff, 0xff, 0x03]],
+])('%s is written in as few bytes as it needs', (value, bytes) => {
+  expect(new ByteReader(Uint8Array.from(bytes)).compact()).toBe(value)
+})
+
+test('nothing is read beyond the end', () => {
+  const read = (run: (reader: ByteReader) => unknown) => () => run(new ByteReader(new Uint8Array(3).subarray(1, 1)))
+  for (const run of [read((r) => r.peek()), read((r) => r.byte()), read((r) => r.uint32()), read((r) => r.uint64())])
+    expect(run).toThrow(Malformed)
+})
+
+const looked = compile(honest('pump buy of SOL, lookup table', 1)).bytes
+type Parts = { message: Message; signatures: readonly Uint8Array[] }
+
+/** What a validator's own check would not let pass, and why. */
+test.each<[says: string, change: (parts: Parts) => Partial<Message> | { signatures: Uint8Array[] }]>([
+  ['2 signatures for 1 signers', ({ signatures }) => ({ signatures: [...signatures, new Uint8Array(64)] })],
+  ['nobody signs who can pay the fee', () => ({ readonlySigners: 1 })],
+  ['the header counts more accounts than there are', ({ message }) => ({ readonlyOthers: message.keys.length })],
+  [
+    'an account stands in it twice',
+    ({ message: { keys } }) => ({ keys: keys.map((key, at) => keys[at === 2 ? 1 : at] ?? key) }),
+  ],
+  [
+    'a lookup of nothing',
+    ({ message }) => ({
+      lookups: message.lookups.map((one) => ({ ...one, writable: [], readonly: [] })),
+      instructions: [],
+    }),
+  ],
+  [
+    'a program that is no account',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, program: 0 })) }),
+  ],
+  [
+    'a program that is no account',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, program: message.keys.length })) }),
+  ],
+  [
+    'an account that is not there',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, accounts: [200] })) }),
+  ],
+  [
+    'more accounts than can be counted',
+    ({ message }) => ({
+      lookups: message.lookups.map((one) => ({ ...one, writable: Array.from({ length: 255 }, () => 1) })),
+    }),
+  ],
+  [
+    'and at most 1232 travel',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, data: new Uint8Array(400) })) }),
+  ],
+])('%s', (says, change) => {
+  const decoded = decodeTransaction(looked)
+  if (!decoded.ok) throw new Error(decoded.reason)
+  const { message, signatures } = decoded.transaction
+  const changed = change({ message, signatures })
+  const bytes = encodeTransaction({
+    signatures,
+    message: { ...message, ...changed },
+    ...('signatures' in changed && changed),
+  })
+  expect(decodeTransaction(bytes)).toMatchObject({
+    ok: false,
+    code: 'TX_MALFORMED',
+    reason: expect.stringContaining(says),
+  })
+})
+
+test('bytes after the end are said to be that', () => {
+  const longer = decodeTransaction(Uint8Array.from([...looked, 0]))
+  expect(longer).toMatchObject({ ok: false, reason: expect.stringContaining('1 bytes follow after its end') })
 })
 
 const mutant = fc
