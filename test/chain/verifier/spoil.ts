@@ -1,0 +1,73 @@
+import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
+import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { Draft } from './draft.ts'
+import type { Drawn } from './honest.ts'
+import * as parts from './parts.ts'
+
+// How hostile builders change an honest draft.
+
+export type Hostile = Draft & { drawn: Drawn }
+
+/** One way to steal, mislead or stall, written into honest transactions of some shapes. */
+export interface Family {
+  readonly code: ErrorCode
+  /** Shapes that it is written into; default: all that are not co-signed, or whose tables and sizes would hide it. */
+  readonly shapes?: readonly string[]
+  readonly spoil: (draft: Hostile, thief: PublicKey) => void
+}
+
+const BUYS = ['pump buy', 'tip', 'guards', 'pump buy_v2, Token-2022', 'pump buy_exact_quote_in_v2 with a memo']
+export const SELLS = ['pump sell of everything', 'pump sell of a share']
+export const PLAIN = [...BUYS, ...SELLS]
+export const OLD_BUYS = ['pump buy', 'tip', 'guards']
+
+/** At a place of its own, since order must not hide it. */
+export function insert(draft: Hostile, ...added: TransactionInstruction[]): void {
+  draft.instructions.splice(draft.drawn.random.integer(draft.instructions.length + 1), 0, ...added)
+}
+
+export const inserted =
+  (make: (draft: Hostile, thief: PublicKey) => TransactionInstruction | TransactionInstruction[]): Family['spoil'] =>
+  (draft, thief) =>
+    insert(draft, ...[make(draft, thief)].flat())
+
+export function tradeOf({ instructions }: Draft): TransactionInstruction {
+  const found = instructions.find(({ programId }) => programId.equals(parts.PUMP) || programId.equals(parts.PUMP_SWAP))
+  if (!found) throw new Error('no trade in the draft')
+  return found
+}
+
+/** Another amount in the trade: 8 or 16 is its place. */
+export function amount(draft: Draft, at: 8 | 16, value: bigint): void {
+  tradeOf(draft).data.writeBigUInt64LE(value < 2n ** 64n ? value : 2n ** 64n - 1n, at)
+}
+
+/** Another account in the trade. */
+export function account(draft: Draft, at: number, pubkey: PublicKey): void {
+  const { keys } = tradeOf(draft)
+  keys[at] = {
+    isSigner: false,
+    isWritable: true,
+    ...keys[at],
+    ...(keys[at]?.isSigner ? { isSigner: false } : {}),
+    pubkey,
+  }
+}
+
+export function replaceTrade(draft: Hostile, trade: TransactionInstruction): void {
+  draft.instructions[draft.instructions.indexOf(tradeOf(draft))] = trade
+}
+
+export const system = (kind: number, rest: Uint8Array, keys: Parameters<typeof parts.instruction>[2]) =>
+  parts.instruction(SystemProgram.programId, [kind, 0, 0, 0, ...rest], keys)
+
+export const token = (data: readonly number[], keys: Parameters<typeof parts.instruction>[2]) =>
+  parts.instruction(parts.TOKEN, data, keys)
+
+export const ownTokens = ({ drawn: { user, mint } }: Hostile) => parts.ata(user, mint)
+export const much = ({ drawn: { random } }: Hostile) => 1 + random.integer(2_000_000_000)
+export const finish = (change: (bytes: Uint8Array, draft: Hostile) => Uint8Array): Family['spoil'] => {
+  return (draft) => {
+    draft.finish = (bytes) => change(bytes, draft)
+  }
+}
