@@ -7,6 +7,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxConcurrency: 10,
+    // Many tests wait for real blocks and processes: a worker a core, where vitest would leave one core to itself.
+    maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },
