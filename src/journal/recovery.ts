@@ -74,7 +74,7 @@ function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly 
     accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
     bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
     orders,
-    positions: [...heldPositions(db), ...provisionallyClosed(db, attempts)],
+    positions: [...heldPositions(db), ...provisionallyClosed(db, [...attempts, ...takenBack(db)])],
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
   }
@@ -106,19 +106,26 @@ function heldPositions(db: Database): Position[] {
   })
 }
 
-/** Positions that were closed by a sale which a fork may still take back, as they were when they closed. Only attempts that are not decided
- *  have such a sale, so it was not long ago: the last positions that closed are looked through, not all of them. */
-function provisionallyClosed(db: Database, attempts: readonly Attempt[]): Position[] {
-  const sale = db
-    .prepare(
-      `SELECT taken FROM fill WHERE signature = ? AND order_id = ? AND side = 'sell' AND final = 0 AND taken IS NOT NULL`,
-    )
-    .pluck()
+/** Fills that a fork took back, of which the engine has yet to hear. */
+function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
+  return untakenReports(db).flatMap(({ report: { orderId, reversed } }) =>
+    reversed === undefined ? [] : [{ orderId, signature: reversed }],
+  )
+}
+
+/** Positions that were closed by a sale which a fork may still take back, as they were when they closed. Such a sale is of an attempt that
+ *  is not decided, or its reversal is not taken yet, so it was not long ago: the last positions that closed are looked through, not all. */
+function provisionallyClosed(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
+  const sale = db.prepare(
+    `SELECT taken, account, mint FROM fill
+     WHERE signature = ? AND order_id = ? AND side = 'sell' AND final = 0 AND taken IS NOT NULL`,
+  )
   const since = new Map<string, Seq>()
-  for (const { signature, orderId, account, mint } of attempts) {
-    const taken = signature === '' ? undefined : (sale.get(signature, orderId) as Seq | undefined)
-    const key = `${account}|${mint}`
-    if (taken !== undefined) since.set(key, Math.min(taken, since.get(key) ?? taken))
+  for (const { signature, orderId } of sales) {
+    const row = sale.get(signature, orderId) as { taken: Seq; account: string; mint: string } | undefined
+    if (row === undefined) continue
+    const key = `${row.account}|${row.mint}`
+    since.set(key, Math.min(row.taken, since.get(key) ?? row.taken))
   }
   const oldest = Math.min(...since.values())
   const found: Position[] = []

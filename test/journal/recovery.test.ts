@@ -157,6 +157,18 @@ test('closed by a sale that a fork may take back: the fork came before the resta
   expect(money.positions).toEqual([position(1)])
 })
 
+test('closed by a sale that a fork took back, which the engine has not heard of: comes back as closed', async () => {
+  const { money } = await after((journal) => {
+    sold(false)(journal)
+    journal.write({
+      kind: 'attempt',
+      attempt: attempt(1, { side: 'sell', state: 'reverted', signature: sale(1).signature }),
+    })
+    journal.write({ kind: 'report', id: 2, report: report(1, { reversed: sale(1).signature }) })
+  })
+  expect(money.positions).toEqual([closedOne])
+})
+
 test('closed by a sale that a fork may take back: it was bought again since, and sold once more: as it closed last', async () => {
   const again = position(1, { state: 'closed', tokens: 0n, realizedLamports: lamports(9) })
   const { money } = await after((journal) => {
