@@ -255,6 +255,8 @@ export class Resolver {
   #follow(one: Watched, signature: string): void {
     if (one.followed.has(signature)) return
     const told = (outcome: Outcome): void => {
+      // It was followed to its end. Should the service name it for this attempt later, that end has to be told again.
+      if ('final' in outcome && outcome.final) one.followed.delete(signature)
       if (outcome.kind === 'reverted' && this.watches.ownerOf(signature) === one)
         this.#failed(one, signature, outcome.final)
       this.#executions.told(one, signature, outcome)

@@ -226,7 +226,7 @@ export class Gateway implements GatewayPort {
     const entriesStop = this.#refusals.learn(cause, route)
     const tries = triesOf(working, flight.step, failure, this.#options.clock.now() - order.time)
     const move: Move = mayGoOn ? moveAfter(cause, tries) : { kind: 'end' }
-    if (isExecuted(working)) this.#failedToo(working, code, details)
+    if (isExecuted(working) || !isOpen(working.state)) this.#failedToo(working, code, details)
     else if (flights.length === 0 && (move.kind === 'end' || working.state === 'held'))
       this.#end(working, RETRY[cause].ends, code, details)
     else if (this.#orders.mayBeSold(order)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
@@ -236,7 +236,7 @@ export class Gateway implements GatewayPort {
     if (entriesStop) this.#refuseEntries()
   }
 
-  /** Another attempt of its order has executed. */
+  /** Another attempt of its order has executed, or the service executed this one twice, as far as anybody knew before a restart. */
   #failedToo(working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
     const { state, flights } = working
     if (!isOpen(state)) this.#reports.say(working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })
