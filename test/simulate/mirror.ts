@@ -21,12 +21,15 @@ export class Mirror {
   /** Of somebody else's transactions that wait for a person. */
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
+  /** Reports that are written, and that the engine has yet to take. */
+  readonly #untaken = new Set<number>()
   readonly #note: (what: string) => void
 
-  constructor({ orders, attempts, money, wallets }: Recovered, note: (what: string) => void) {
+  constructor({ orders, attempts, money, wallets, untaken }: Recovered, note: (what: string) => void) {
     this.#note = note
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
     for (const { id, state } of attempts) this.attempts.set(id, state)
+    for (const { id } of untaken) this.#untaken.add(id)
     this.audited = wallets[0]?.cursor.lamports
     for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
   }
@@ -38,7 +41,7 @@ export class Mirror {
   get isIdle(): boolean {
     for (const { state } of this.orders.values()) if (isOpen(state)) return false
     for (const state of this.attempts.values()) if (isUndecided(state)) return false
-    return true
+    return this.#untaken.size === 0
   }
 
   watch(journal: Journal): Journal {
@@ -47,6 +50,7 @@ export class Mirror {
       input: (seq, time, input) => {
         if (input.kind === 'gate') this.isGateOpen = input.open
         if (input.kind === 'foreign') this.foreign.add(input.signature)
+        if (input.kind === 'report') this.#untaken.delete(input.id)
         journal.input(seq, time, input)
       },
       output: (seq, time, index, output) => {
@@ -55,6 +59,7 @@ export class Mirror {
       },
       write: (record) => {
         if (record.kind === 'wallet') this.audited = record.cursor.lamports
+        if (record.kind === 'report') this.#untaken.add(record.id)
         if (record.kind === 'attempt') {
           const { id, state } = record.attempt
           this.attempts.set(id, state)
