@@ -98,6 +98,10 @@ export const ERRORS = {
   ACCOUNT_CHANGED:
     'simulated, the wallet or one of its accounts has another owner, delegate or right to close afterwards',
   INNER_PROGRAM: 'simulated, it calls a program from inside that the policy does not name',
+  // the process that holds the key
+  SIGNER_DOWN: 'the signer does not answer, so nothing was signed; it is started again, at most three times a minute',
+  SIGNER_CAP: 'it would go beyond what the signer may sign away in one transaction, an hour or a day',
+  SIGNER_REFUSED: 'the signer read the message itself, and does not sign it: see the reason',
 } as const
 
 export type ErrorCode = keyof typeof ERRORS

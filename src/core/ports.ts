@@ -1,5 +1,5 @@
 import type { Block } from './block.ts'
-import type { ErrorCode } from './errors.ts'
+import type { ErrorCode, Refusal } from './errors.ts'
 import type { Learned } from './learned.ts'
 import type { Input, Output } from './messages.ts'
 import type { Attempt, ExecutionReport, Fill, Order } from './order.ts'
@@ -138,6 +138,28 @@ export interface Socket {
 /** One JSON-RPC call to the chain; never throws. */
 export type Rpc = (method: string, params: readonly unknown[]) => Promise<RpcResult>
 export type RpcResult = { ok: true; value: unknown } | { ok: false; code: number; message: string }
+
+/** What holds the wallet's key. It reads the message itself and signs only what keeps to its rules and to the declared bound. Below the
+ *  executor, so it answers by a promise, which never rejects.
+ *  @public */
+export interface Signer {
+  /** SIGNER_DOWN: whatever became of the request, no signature of it left the signer, and none will. */
+  sign(request: SignRequest): Promise<SignResult>
+}
+export interface SignRequest {
+  orderId: string
+  attemptId: string
+  /** The exact bytes to sign, prefix of the version included. */
+  message: Uint8Array
+  /** What may leave the wallet at most if it lands, as the verifier found; counts against the caps. */
+  boundLamports: bigint
+  /** Which policy of the builder it was held against. */
+  policyHash: string
+  /** The guards stand at its end, so the bound holds whatever the programs in it do. */
+  guarded: boolean
+}
+/** `signature`: 64 bytes, checked against the wallet's public key. */
+export type SignResult = { ok: true; signature: Uint8Array } | ({ ok: false } & Refusal)
 
 export type Cancel = () => void
 export type Stop = () => Promise<void>
