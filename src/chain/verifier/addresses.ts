@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { encodeBase58 } from '../../core/base58.ts'
 import { derivedAddress } from '../../core/derived-address.ts'
 import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
-import { keyBytes } from './transaction-bytes.ts'
+import { keyBytes } from '../../core/transaction-bytes.ts'
 
 const MOST_KEPT = 10_000
 const kept = new Map<string, string>()

@@ -1,4 +1,4 @@
-import { ByteReader, Malformed } from './byte-reader.ts'
+import { ByteReader, Malformed } from '../../core/byte-reader.ts'
 import type { Reading, Step } from './reading.ts'
 
 const HEAP = 1

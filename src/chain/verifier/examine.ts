@@ -2,11 +2,11 @@ import type { AskedTrade } from '../../core/asked-trade.ts'
 import type { BuilderPolicy } from '../../core/builder-policy.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import type { Clock, Rpc } from '../../core/ports.ts'
+import type { TransactionBytes } from '../../core/transaction-bytes.ts'
 import { call, readHoldings, record, Unread, whole } from '../read.ts'
 import type { ChainFacts } from './judge.ts'
 import { resolveAccounts } from './lookup-tables.ts'
 import { type Simulation, simulateTransaction } from './simulate.ts'
-import type { TransactionBytes } from './transaction-bytes.ts'
 import { type Verdict, verifyTransaction } from './verify.ts'
 
 /** What is known of a transaction; signed only where there are no refusals. */

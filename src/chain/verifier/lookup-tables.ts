@@ -3,8 +3,8 @@ import type { BuilderPolicy } from '../../core/builder-policy.ts'
 import type { Refusal } from '../../core/errors.ts'
 import type { Rpc } from '../../core/ports.ts'
 import { PROGRAMS } from '../../core/programs.ts'
+import type { Lookup, Message } from '../../core/transaction-bytes.ts'
 import { type AccountState, readAccounts } from './account-state.ts'
-import type { Lookup, Message } from './transaction-bytes.ts'
 
 /** Before the addresses stand the kind, when it was closed, when it last grew and from where, and who may add to it. */
 const HEADER_BYTES = 56

@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { Refusal } from '../../core/errors.ts'
-import { keyBytes, type TransactionBytes } from './transaction-bytes.ts'
+import { keyBytes, type TransactionBytes } from '../../core/transaction-bytes.ts'
 
 /** What an SPKI of an ed25519 key begins with. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')

@@ -3,11 +3,11 @@ import type { BuilderPolicy } from '../../core/builder-policy.ts'
 import type { ErrorCode, Refusal } from '../../core/errors.ts'
 import type { Rpc } from '../../core/ports.ts'
 import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
+import { encodeTransaction, type Message, type TransactionBytes } from '../../core/transaction-bytes.ts'
 import { call, record, Unread } from '../read.ts'
 import { type AccountState, accountOf, OWNER_ONLY, readAccounts, tokenAccountOf } from './account-state.ts'
 import { share } from './judge.ts'
 import { sol, type Trade } from './reading.ts'
-import { encodeTransaction, type Message, type TransactionBytes } from './transaction-bytes.ts'
 import type { Verdict } from './verify.ts'
 
 /** What the chain, as it is now, would make of a transaction. */

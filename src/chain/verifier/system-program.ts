@@ -1,7 +1,7 @@
 import { encodeBase58 } from '../../core/base58.ts'
+import { ByteReader, Malformed } from '../../core/byte-reader.ts'
 import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
 import { seededAddress } from './addresses.ts'
-import { ByteReader, Malformed } from './byte-reader.ts'
 import type { Reading, Step } from './reading.ts'
 
 /** Instructions by number (solana-system-interface). */

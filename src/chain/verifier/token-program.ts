@@ -1,5 +1,5 @@
 import { encodeBase58 } from '../../core/base58.ts'
-import { ByteReader, Malformed } from './byte-reader.ts'
+import { ByteReader, Malformed } from '../../core/byte-reader.ts'
 import type { Reading, Step } from './reading.ts'
 import { takeSeeded } from './system-program.ts'
 

@@ -1,6 +1,6 @@
+import { ByteReader, Malformed } from '../../core/byte-reader.ts'
 import { WSOL_MINT } from '../../core/programs.ts'
 import { bondingCurveOf, canonicalPoolOf } from './addresses.ts'
-import { ByteReader, Malformed } from './byte-reader.ts'
 import type { Reading, Step } from './reading.ts'
 import { LAYOUTS, type Layout } from './venue-layouts.ts'
 

@@ -8,11 +8,11 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import type { ChainFacts } from '../../../src/chain/verifier/judge.ts'
-import { decodeTransaction } from '../../../src/chain/verifier/transaction-bytes.ts'
 import { type Verdict, verifyTransaction } from '../../../src/chain/verifier/verify.ts'
 import type { AskedTrade } from '../../../src/core/asked-trade.ts'
 import type { BuilderPolicy } from '../../../src/core/builder-policy.ts'
 import type { Refusal } from '../../../src/core/errors.ts'
+import { decodeTransaction } from '../../../src/core/transaction-bytes.ts'
 
 /** A transaction before it is compiled, with what it is held against: mutators change any part of it. */
 export interface Draft {

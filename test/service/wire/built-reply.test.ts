@@ -1,7 +1,7 @@
 import { Keypair, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { describe, expect, test } from 'vitest'
-import { decodeTransaction } from '../../../src/chain/verifier/transaction-bytes.ts'
 import { decodeLongBase58, encodeBase58 } from '../../../src/core/base58.ts'
+import { decodeTransaction } from '../../../src/core/transaction-bytes.ts'
 import { readBuiltReply } from '../../../src/service/wire/built-reply.ts'
 
 const check = (bytes: Uint8Array) => {

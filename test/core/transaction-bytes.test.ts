@@ -1,10 +1,10 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ByteReader, Malformed } from '../../../src/chain/verifier/byte-reader.ts'
-import { decodeTransaction, encodeTransaction, type Message } from '../../../src/chain/verifier/transaction-bytes.ts'
-import { compile, verifyDraft } from './draft.ts'
-import { honest, SHAPES } from './honest.ts'
+import { ByteReader, Malformed } from '../../src/core/byte-reader.ts'
+import { decodeTransaction, encodeTransaction, type Message } from '../../src/core/transaction-bytes.ts'
+import { compile, verifyDraft } from '../chain/verifier/draft.ts'
+import { honest, SHAPES } from '../chain/verifier/honest.ts'
 
 const shapes = Object.keys(SHAPES)
 const samples = shapes.flatMap((shape) => [1, 2, 3].map((seed) => compile(honest(shape, seed)).bytes))

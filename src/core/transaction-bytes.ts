@@ -1,6 +1,6 @@
-import { decodeBase58, encodeBase58 } from '../../core/base58.ts'
-import type { Refusal } from '../../core/errors.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
 import { ByteReader, Malformed } from './byte-reader.ts'
+import type { Refusal } from './errors.ts'
 
 /** What fits into a packet, and so into a transaction of these versions. */
 const MOST_BYTES = 1_232
@@ -125,9 +125,10 @@ export function encodeTransaction({
   signatures,
   message,
 }: Pick<TransactionBytes, 'signatures' | 'message'>): Uint8Array {
-  return Buffer.concat([compact(signatures.length), ...signatures, encodeMessage(message)])
+  return joined([compact(signatures.length), ...signatures, encodeMessage(message)])
 }
 
+/** What is signed. */
 function encodeMessage(message: Message): Uint8Array {
   const { version, signers, readonlySigners, readonlyOthers, keys, blockhash, instructions, lookups } = message
   const parts = [
@@ -142,11 +143,11 @@ function encodeMessage(message: Message): Uint8Array {
     parts.push(compact(lookups.length))
     for (const { table, writable, readonly } of lookups) parts.push(keyBytes(table), list(writable), list(readonly))
   }
-  return Buffer.concat(parts)
+  return joined(parts)
 }
 
 function list(bytes: ArrayLike<number>): Uint8Array {
-  return Buffer.concat([compact(bytes.length), Uint8Array.from(bytes)])
+  return joined([compact(bytes.length), Uint8Array.from(bytes)])
 }
 
 function compact(value: number): Uint8Array {
@@ -165,7 +166,17 @@ export function keyBytes(address: string): Uint8Array {
 }
 
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
 }
 
 function times<T>(count: number, make: () => T): T[] {
