@@ -30,7 +30,7 @@ export class PaperWorld {
   restore(bots: readonly BotSettings[], money: Money, limiterOf: (key: string) => Limiter): void {
     for (const { name, account, seed } of bots) {
       if (account.mode === 'live' || this.#routes.has(account.id)) continue
-      const executor = new PaperExecutor(this.#clock, this.market, this.modelOf(name), deriveSeed(seed, name))
+      const executor = new PaperExecutor(this.#clock, this.market, this.modelOf(name), deriveSeed(seed, 'executor'))
       const mine = (record: { account: string }): boolean => record.account === account.id
       executor.restore(
         money.positions.filter(mine),

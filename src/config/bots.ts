@@ -80,7 +80,7 @@ function configOf(
     exitOrders: exitOrdersFrom(input, defaults),
     exits: exitsFrom(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
     limits: limitsFrom(input, defaults),
-    paper: paperFrom(paper),
+    paper: paperFrom(paper, input.name),
     at,
   }
 }

@@ -99,6 +99,7 @@ export interface BotConfig {
 
 export interface PaperConfig {
   readonly lamports: Lamports
+  /** Of this bot alone: made of `paper.seed` and its name. */
   readonly seed: number
   readonly latencyMs: { readonly p50: number; readonly p95: number }
 }

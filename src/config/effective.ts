@@ -1,4 +1,5 @@
 import type { ExitRules } from '../core/exits.ts'
+import { deriveSeed } from '../core/random.ts'
 import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
@@ -60,11 +61,11 @@ export function alertsFrom(input: FileInput['alerts'], cwd: string): AlertsConfi
   return input && { url: rpcUrl(input.url, cwd), shape: input.shape ?? 'generic' }
 }
 
-export function paperFrom(input: FileInput['paper']): PaperConfig {
+export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
   const { p50Seconds, p95Seconds } = input?.latency ?? { p50Seconds: 1.5, p95Seconds: 4 }
   return {
     lamports: solToLamports(input?.balanceSol ?? 10),
-    seed: input?.seed ?? 1,
+    seed: deriveSeed(input?.seed ?? 1, bot),
     latencyMs: { p50: p50Seconds * 1000, p95: p95Seconds * 1000 },
   }
 }

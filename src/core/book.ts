@@ -1,4 +1,5 @@
 import assert from './assert.ts'
+import { ByAccount } from './by-account.ts'
 import type { ExitRules } from './exits.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import {
@@ -15,6 +16,7 @@ import {
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
 import { type Lamports, lamports, type Millis } from './units.ts'
 
+// Of each account: what the others do must not change what one remembers.
 const FILLS_KEPT = 500
 const ENDED_KEPT = 1_000
 
@@ -31,17 +33,17 @@ export interface Booking {
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
   /** Open ones: each holds its lane and its reservation. */
-  readonly orders = new Map<string, OpenOrder>()
+  readonly orders = new ByAccount<OpenOrder>(({ order }) => order.account)
   /** Positions that are not closed, by `keyOf`. */
-  readonly positions = new Map<string, Position>()
+  readonly positions = new ByAccount<Position>(({ account }) => account)
   /** Fills taken, oldest first. */
-  readonly fills = new Map<string, Fill>()
+  readonly fills = new ByAccount<Fill>(({ account }) => account)
   /** The last orders that ended: a late fill may come, and a fork may open one again. */
-  readonly #ended = new Map<string, OpenOrder>()
+  readonly #ended = new ByAccount<OpenOrder>(({ order }) => order.account)
   /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
-  readonly #unproved = new Map<string, Order>()
+  readonly #unproved = new ByAccount<Order>(({ account }) => account)
   /** Positions that such a fill closed, by `keyOf`: a fork may give them back. */
-  readonly #closed = new Map<string, Position>()
+  readonly #closed = new ByAccount<Position>(({ account }) => account)
 
   restore(money: Money): void {
     for (const account of money.accounts) this.accounts.set(account.account, { ...account })
@@ -64,8 +66,8 @@ export class Book {
   /** Oldest first. */
   inLane({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
     const open: OpenOrder[] = []
-    for (const one of this.orders.values())
-      if (one.order.mint === mint && one.order.side === side && one.order.account === account) open.push(one)
+    for (const one of this.orders.of(account).values())
+      if (one.order.mint === mint && one.order.side === side) open.push(one)
     return open.length < 2 ? open : open.sort((one, other) => orderNumber(one.order) - orderNumber(other.order))
   }
 
@@ -76,15 +78,15 @@ export class Book {
 
   /** A full exit that could sell what is bought now. */
   unprovedExit({ account, mint }: Pick<Order, 'account' | 'mint'>): Order | undefined {
-    for (const order of this.#unproved.values()) if (order.mint === mint && order.account === account) return order
+    for (const order of this.#unproved.of(account).values()) if (order.mint === mint) return order
     return undefined
   }
 
   /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken for the other, so
    *  that it may be a full exit's, whatever order it stands under. */
   provisionalSale({ account, mint }: Pick<Order, 'account' | 'mint'>): Fill | undefined {
-    for (const fill of this.fills.values())
-      if (!fill.final && fill.side === 'sell' && fill.mint === mint && fill.account === account) return fill
+    for (const fill of this.fills.of(account).values())
+      if (!fill.final && fill.side === 'sell' && fill.mint === mint) return fill
     return undefined
   }
 
@@ -97,7 +99,7 @@ export class Book {
   /** What open orders may still take out of an account. */
   reserved(account: string): number {
     let sum = 0
-    for (const { order } of this.orders.values()) if (order.account === account) sum += order.reserveLamports
+    for (const { order } of this.orders.of(account).values()) sum += order.reserveLamports
     return sum
   }
 
@@ -119,7 +121,7 @@ export class Book {
     const [from, into] = isOpen(to) ? [this.#ended, this.orders] : [this.orders, this.#ended]
     from.delete(orderId)
     into.set(orderId, known)
-    if (this.#ended.size > ENDED_KEPT) this.#ended.delete(this.#ended.keys().next().value as string)
+    this.#ended.trim(known.order.account, ENDED_KEPT)
     return known.order
   }
 
@@ -138,7 +140,7 @@ export class Book {
       this.#forgive(fill)
       return undefined
     }
-    this.#forgetFills()
+    this.#forgetFills(fill.account)
     this.#moveWallet(fill, 1)
     const known = this.positions.get(keyOf(fill))
     const position = known ?? this.open(fill, fill.time, {})
@@ -178,7 +180,7 @@ export class Book {
     position.state = 'closed'
     this.positions.delete(keyOf(position))
     this.#closed.set(keyOf(position), position)
-    if (this.#closed.size > FILLS_KEPT) this.#closed.delete(this.#closed.keys().next().value as string)
+    this.#closed.trim(position.account, FILLS_KEPT)
   }
 
   #undo(fill: Fill): Booking {
@@ -199,16 +201,16 @@ export class Book {
     if (this.laneHolder({ account, mint, side: 'buy' }) !== undefined) return
     for (const position of [this.positions, this.#closed].map((all) => all.get(keyOf({ account, mint })))) {
       if (position?.oversold === undefined) continue
-      for (const other of this.fills.values())
-        if (!other.final && other.mint === mint && other.account === account) return
+      for (const other of this.fills.of(account).values()) if (!other.final && other.mint === mint) return
       delete position.oversold
     }
   }
 
   /** Final ones only: one that is reported again must be known. */
-  #forgetFills(): void {
-    if (this.fills.size <= FILLS_KEPT) return
-    for (const { signature, final } of this.fills.values()) {
+  #forgetFills(account: string): void {
+    const fills = this.fills.of(account)
+    if (fills.size <= FILLS_KEPT) return
+    for (const { signature, final } of fills.values()) {
       if (!final) continue
       this.fills.delete(signature)
       return
@@ -227,7 +229,7 @@ export class Book {
     const account = this.accounts.get(id)
     if (account === undefined || slot < account.slot) return undefined
     Object.assign(account, { lamports: balance, slot })
-    for (const fill of this.fills.values()) if (fill.account === id) this.#moveWallet(fill, 1)
+    for (const fill of this.fills.of(id).values()) this.#moveWallet(fill, 1)
     return account
   }
 

@@ -1,4 +1,5 @@
 import { isPublicKey } from './base58.ts'
+import type { ByAccount } from './by-account.ts'
 import type { DayResults } from './day-results.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
@@ -6,7 +7,7 @@ import type { ExitRules } from './exits.ts'
 import { type Json, plainJson } from './json.ts'
 import { orderNumber } from './order.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
-import { deriveSeed, type Random, seededRandom } from './random.ts'
+import { type Random, seededRandom } from './random.ts'
 import { readExits, readText } from './requests.ts'
 import { solThisHour } from './risk.ts'
 import type { Session } from './session.ts'
@@ -64,7 +65,7 @@ export class BotHandle implements Bot<unknown> {
     this.#days = days
     this.#host = host
     this.#seat = seat
-    this.#random = seededRandom(deriveSeed(host.settings.seed, host.settings.name))
+    this.#random = seededRandom(host.settings.seed)
   }
 
   get name(): string {
@@ -102,19 +103,19 @@ export class BotHandle implements Bot<unknown> {
   }
 
   positions(): PositionView[] {
-    const own = [...this.#session.book.positions.values()].filter((position) => position.bot === this.name)
+    const own = this.#of(this.#session.book.positions).filter((position) => position.bot === this.name)
     return own.map((position) => new HeldView(this.#session, position))
   }
 
   orders(): OrderView[] {
-    const own = [...this.#session.book.orders.values()].filter(({ order }) => order.bot === this.name)
+    const own = this.#of(this.#session.book.orders).filter(({ order }) => order.bot === this.name)
     // One that a fork opened again lies last here, and in its place after a restart.
     own.sort((one, other) => orderNumber(one.order) - orderNumber(other.order))
     return own.map(({ order, state }) => orderView(order, state, '', order.reason))
   }
 
   fills(): FillView[] {
-    const own = [...this.#session.book.fills.values()].filter((fill) => fill.bot === this.name)
+    const own = this.#of(this.#session.book.fills).filter((fill) => fill.bot === this.name)
     return own.slice(-FILLS_SHOWN).map(fillView)
   }
 
@@ -244,6 +245,10 @@ export class BotHandle implements Bot<unknown> {
   /** One that is known was proved when it became known. */
   #isMint(mint: string): boolean {
     return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
+  }
+
+  #of<T>(all: ByAccount<T>): T[] {
+    return [...all.of(this.#host.settings.account.id).values()]
   }
 
   #refuse(mint: string, code: ErrorCode, reason: string): Placed {

@@ -43,9 +43,9 @@ export class DayResults {
     this.#session.emitBot(money)
   }
 
-  #unrealized({ bot }: BotMoney, when: 'now' | 'dayStart'): Lamports {
+  #unrealized({ bot, account }: BotMoney, when: 'now' | 'dayStart'): Lamports {
     let sum = 0
-    for (const position of this.#session.book.positions.values()) {
+    for (const position of this.#session.book.positions.of(account).values()) {
       if (position.bot !== bot) continue
       const sol = liquidationSol(position, this.#session.price(position.mint))
       if (sol !== undefined) sum += solToLamports(Math.min(sol, MOST_VALUE_SOL)) - position.costLamports

@@ -187,7 +187,7 @@ export class Desk {
     const { account, limits, name } = settings
     const position = book.positions.get(keyOf({ account: account.id, mint }))
     let openPositions = 0
-    for (const { bot } of book.positions.values()) if (bot === name) openPositions++
+    for (const { bot } of book.positions.of(account.id).values()) if (bot === name) openPositions++
     const exposure = {
       openPositions,
       newPosition: position === undefined,

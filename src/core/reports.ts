@@ -136,8 +136,9 @@ export class Reports {
   }
 
   /** The chain says what a token costs; a feed whose unit is another one must not move money. What it is proved by is forgotten at the end
-   *  of the process, so entries are halted: a person lets them go on. */
+   *  of the process, so entries are halted: a person lets them go on. A fill on paper has its price from that very feed and proves nothing. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
+    if (this.#traderOf(fill.bot)?.settings.account.mode !== 'live') return
     const { price } = fillView(fill)
     if (!(price > 0 && price < Number.POSITIVE_INFINITY)) return
     if (this.#session.prices.confirm(this.#session.mints.intern(fill.mint), price, order?.price ?? undefined)) return

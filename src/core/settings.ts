@@ -19,6 +19,7 @@ export interface BotSettings {
   readonly limits: Limits
   /** Money that a paper account starts with. */
   readonly paperLamports: Lamports
+  /** Its own: what one bot draws does not change what another one does. */
   readonly seed: number
 }
 

@@ -53,7 +53,7 @@ export class PaperExecutor implements Executor {
   }
 
   execute(attempt: Attempt, done: Done): void {
-    const random = seededRandom(deriveSeed(this.#seed, attempt.id))
+    const random = seededRandom(deriveSeed(this.#seed, luckOf(attempt)))
     const latencyMs = drawLatencyMs(this.#model.latencyMs, random)
     const lost = random.next() * 100 < this.#model.landingFailurePercent
     const answerMs = latencyMs * ANSWER_SHARE
@@ -159,6 +159,11 @@ export class PaperExecutor implements Executor {
   #feeOf(attempt: Attempt): Lamports {
     return lamports(BASE_FEE + (attempt.priorityFeeLamports ?? this.#model.autoPriorityFeeLamports))
   }
+}
+
+/** By what it does and when, and not by how many orders other bots have sent before. */
+function luckOf({ id, mint, side, armedAt }: Attempt): string {
+  return `${mint} ${side} ${armedAt} ${id.slice(id.lastIndexOf('.'))}`
 }
 
 /** Looks like no signature of the chain, so that nobody takes it for one. */

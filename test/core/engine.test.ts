@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type BuyOptions, defineStrategy, type SellOptions, type Token } from '../../src/core/strategy.ts'
+import { lamports } from '../../src/core/units.ts'
 import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
 
 /** Buys on every print while `buy` is set: what it asks for is what the test is about. */
@@ -224,13 +225,46 @@ describe('a fill', () => {
     })
   })
 
-  it('of another magnitude than the feed ends entries and says so', () => {
-    const rig = rigOf(greedy({ scaleIn: true }))
-    const [order] = orders(rig.settle(1e-6))
-    const outputs = rig.fill(order as never, 1e-3)
+  it('of another magnitude than the feed ends entries and says so; on paper it proves nothing', () => {
+    const live = rigOf(greedy({ scaleIn: true }), { mode: 'live' })
+    const { id: account } = botSettings('greedy', { mode: 'live' }).account
+    live.input({ kind: 'wallet', account, lamports: lamports(10e9), slot: 1 })
+    live.input({ kind: 'gate', account, open: true })
+    const [order] = orders(live.settle(1e-6))
+    const outputs = live.fill(order as never, 1e-3)
     expect(outputs).toContainEqual(expect.objectContaining({ kind: 'alarm', code: 'UNIT_CONTRADICTED' }))
-    rig.trade(1e-6)
-    expect(refusals(rig.outputs)).toContain('UNIT_CONTRADICTED')
+    live.trade(1e-6)
+    expect(refusals(live.outputs)).toContain('UNIT_CONTRADICTED')
+
+    const paper = rigOf(greedy({ scaleIn: true }))
+    const [bought] = orders(paper.settle(1e-6))
+    expect(paper.fill(bought as never, 1e-3).map(({ kind }) => kind)).not.toContain('alarm')
+  })
+
+  it('is remembered whatever other bots do: each account has its own last 500', () => {
+    const seen: number[] = []
+    const size = { kind: 'sol', lamports: 1e6 }
+    const watcher = defineStrategy({
+      name: 'watcher',
+      about: '',
+      params: z.object({}),
+      keys: ['trades'],
+      start: (_params, bot) => ({ onSignal: () => seen.push(bot.fills().length) }),
+    })
+    const bots = [botSettings('watcher', { name: 'quiet' }), botSettings('watcher', { name: 'busy' })]
+    const rig = new EngineRig([watcher as never], bots)
+    const [quiet, busy] = bots.map(({ name, account }) => ({
+      bot: name,
+      account: account.id,
+      mint: MINT,
+      side: 'buy',
+      size,
+    }))
+    const bought = (owner: typeof quiet, id: string) => rig.fill({ id, ...owner } as never, 1e-6)
+    bought(quiet, 'o1')
+    for (let order = 2; order < 600; order++) bought(busy, `o${order}`)
+    rig.input({ kind: 'command', command: { name: 'signal', signal: 'look', data: null } })
+    expect(seen).toEqual([1, 100])
   })
 })
 

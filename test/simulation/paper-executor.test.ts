@@ -261,24 +261,26 @@ test('a provisional fill of an earlier process becomes final', () => {
   expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
 })
 
-test('luck belongs to the attempt: the same alone or among others, another with another seed', () => {
-  const landings = (seed: number, ids: string[]) => {
+test('luck belongs to the attempt: the same alone or among others and whatever its number, another with another seed', () => {
+  const landing = (seed: number, others: string[], id: string) => {
     const paper = new Paper(DEFAULT_FILL_MODEL, seed)
-    for (const id of ids) paper.run(buyAttempt('mint', 0.1, { id }))
+    for (const other of others) paper.run(buyAttempt('mint', 0.1, { id: other }))
+    paper.run(buyAttempt('mint', 0.1, { id }))
     paper.pass(1_000_000)
-    return new Map(
-      paper.outcomes.flatMap((one) => (one.kind === 'filled' ? [[one.fill.attemptId, one.fill.time]] : [])),
-    )
+    return paper.outcomes.flatMap((one) => (one.kind === 'filled' && one.fill.attemptId === id ? [one.fill.time] : []))
   }
-  const alone = landings(1, ['o5.1']).get('o5.1')
-  expect(alone).toBeGreaterThan(START)
-  expect(landings(1, ['o1.1', 'o2.1', 'o5.1', 'o5.2']).get('o5.1')).toBe(alone)
-  expect(landings(2, ['o5.1']).get('o5.1')).not.toBe(alone)
+  const alone = landing(1, [], 'o5.1')
+  expect(alone[0]).toBeGreaterThan(START)
+  expect(landing(1, ['o1.1', 'o2.1', 'o5.2'], 'o5.1')).toEqual(alone)
+  expect(landing(1, [], 'o77.1')).toEqual(alone)
+  expect(landing(2, [], 'o5.1')).not.toEqual(alone)
+  expect(landing(1, [], 'o5.2')).not.toEqual(alone)
 })
 
 test('about three transactions in a hundred never land, which takes 80 s to prove', () => {
   const paper = new Paper(DEFAULT_FILL_MODEL)
-  for (let order = 1; order <= 3_000; order++) paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1` }))
+  for (let order = 1; order <= 3_000; order++)
+    paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1`, armedAt: order }))
   paper.pass(79_000)
   expect(paper.outcomes.filter(({ kind }) => kind === 'absent')).toEqual([])
   paper.pass(AFTER_A_LOSS_MS)

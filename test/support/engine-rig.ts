@@ -1,4 +1,4 @@
-import { accountOf } from '../../src/core/account.ts'
+import { accountOf, type Mode } from '../../src/core/account.ts'
 import { type Block, RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
 import type { ExitRules } from '../../src/core/exits.ts'
@@ -28,6 +28,8 @@ export interface BotOptions {
   exits?: ExitRules
   wallet?: string
   paperSol?: number
+  /** Default paper. */
+  mode?: Mode
 }
 
 export function botSettings(strategy: string, options: BotOptions = {}): BotSettings {
@@ -36,7 +38,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     name,
     strategy,
     params: options.params ?? {},
-    account: accountOf('paper', 'test', '', options.wallet ?? name),
+    account: accountOf(options.mode ?? 'paper', 'test', '', options.wallet ?? name),
     executor: 'paper',
     orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
