@@ -1,6 +1,6 @@
 // Builds dist/ for the published package: the sources, then the shipped strategies against the types just built.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -27,3 +27,10 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const renamed = text.replaceAll(startedByUrl, '$1.js$2, import.meta.url)')
   if (renamed !== text) writeFileSync(path, renamed)
 }
+
+// What the compiler leaves behind: the sandbox's programs, which are read beside the module that knows them.
+const programs = join('sandbox', 'bpf')
+cpSync(join(root, 'src', programs), join(dist, programs), {
+  recursive: true,
+  filter: (path) => !/\.[ch]$/.test(path),
+})

@@ -5,9 +5,18 @@ const MARK = Uint8Array.from('ProgramDerivedAddress', (letter) => letter.charCod
 
 /** The 32 bytes of the address that a program derives from seeds: the first off the curve, counting the bump down (nobody has its key). */
 export function derivedAddress(seeds: readonly Uint8Array[], program: Uint8Array, digest: Digest): Uint8Array {
+  return derivation(seeds, program, digest).address
+}
+
+/** The same with its bump, which the program needs to sign for it. */
+export function derivation(
+  seeds: readonly Uint8Array[],
+  program: Uint8Array,
+  digest: Digest,
+): { address: Uint8Array; bump: number } {
   for (let bump = 255; bump >= 0; bump--) {
-    const hash = digest(...seeds, Uint8Array.of(bump), program, MARK)
-    if (!isOnCurve(hash)) return hash
+    const address = digest(...seeds, Uint8Array.of(bump), program, MARK)
+    if (!isOnCurve(address)) return { address, bump }
   }
   throw new Error('no bump gives an address off the curve')
 }

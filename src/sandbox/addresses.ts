@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '../core/base58.ts'
-import { derivedAddress } from '../core/derived-address.ts'
+import { derivation } from '../core/derived-address.ts'
 import { PROGRAMS } from '../core/programs.ts'
 
 /** Mints that are money, not tokens to trade; real feeds now and then announce one as a launch. */
@@ -29,34 +29,44 @@ export function walletAddress(secret: Uint8Array): string {
   return encodeBase58(key.export({ format: 'der', type: 'spki' }).subarray(-32))
 }
 
-const derived = new Map<string, string>()
+interface Derived {
+  address: string
+  bump: number
+}
+
+const derived = new Map<string, Derived>()
 
 /**
  * The associated token account of an owner and a mint, as the real program derives it, so that a client may derive it
  * too.
  */
-export function tokenAccountAddress(owner: string, mint: string): string {
-  return once(`${owner}:${mint}`, () =>
-    derive([bytes(owner), bytes(PROGRAMS.token), bytes(mint)], PROGRAMS.associatedToken),
-  )
+export function tokenAccountAddress(owner: string, mint: string, tokenProgram: string = PROGRAMS.token): string {
+  const seeds = () => [bytes(owner), bytes(tokenProgram), bytes(mint)]
+  return once(`${owner}:${mint}:${tokenProgram}`, PROGRAMS.associatedToken, seeds).address
 }
 
 /** The bonding curve account of a mint, derived as pump.fun derives it. */
-export function poolAddress(mint: string): string {
-  return once(mint, () => derive([Buffer.from('bonding-curve'), bytes(mint)], PROGRAMS.bondingCurve))
+export function poolAddress(mint: string, program: string = PROGRAMS.bondingCurve): string {
+  return curve(mint, program).address
 }
 
-function once(key: string, make: () => string): string {
+/** What the program signs with for that account. */
+export function poolBump(mint: string, program: string): number {
+  return curve(mint, program).bump
+}
+
+function curve(mint: string, program: string): Derived {
+  return once(`${mint}:${program}`, program, () => [Buffer.from('bonding-curve'), bytes(mint)])
+}
+
+function once(key: string, program: string, seeds: () => Uint8Array[]): Derived {
   const known = derived.get(key)
   if (known) return known
-  const address = make()
+  const { address, bump } = derivation(seeds(), bytes(program), digest)
+  const made = { address: encodeBase58(address), bump }
   if (derived.size >= 10_000) derived.clear()
-  derived.set(key, address)
-  return address
-}
-
-function derive(seeds: Uint8Array[], program: string): string {
-  return encodeBase58(derivedAddress(seeds, bytes(program), digest))
+  derived.set(key, made)
+  return made
 }
 
 function bytes(address: string): Uint8Array {

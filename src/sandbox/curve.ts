@@ -7,7 +7,7 @@ export const TOKEN_DECIMALS = 6
 /** Every token's supply in base units: 1e9 whole tokens. */
 export const TOKEN_SUPPLY = 1_000_000_000_000_000n
 /** Of the SOL that enters or leaves the curve; 0.95 % protocol and 0.30 % creator. */
-const CURVE_FEE_BPS = 125n
+export const CURVE_FEE_BPS = 125n
 
 const START = { virtualSol: 30_000_000_000n, virtualTokens: 1_073_000_000_000_000n, realTokens: 793_100_000_000_000n }
 /** What the pool starts with after a curve is bought out and migrates. */

@@ -4,6 +4,7 @@ import { type Bank, ProgramFailure } from './bank.ts'
 import type { Curve, Swap } from './curve.ts'
 import { type LandedTransaction, rentExemption, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
 import type { CurveTrade, Market } from './market.ts'
+import { CURVE_FEES, encodeTrade, POOL_FAILURES } from './pool-program.ts'
 import type { AccountMeta, Program } from './program.ts'
 import { encodeMint, MINT_BYTES } from './token-layout.ts'
 
@@ -32,18 +33,6 @@ export interface TradeData {
 /** Its name among the ledger's programs. */
 export const TRADE_PROGRAM = 'trade'
 
-/** pump.fun's own error numbers (pump-public-docs @1b82215, IDL). */
-const FAILURES = {
-  tooMuchSolRequired: 6002,
-  tooLittleSolReceived: 6003,
-  zeroAmount: 6020,
-  belowMinimumTokens: 6042,
-  accountNotInitialized: 3012,
-} as const
-/** Discriminators of buy_exact_sol_in, buy and sell, from the same IDL. */
-const DISCRIMINATORS = { in: '38fc74089edfcd5f', out: '66063d1201daebea', sell: '33e685a4017f83ad' } as const
-
-const CURVE_FEES = namedAddress('curve fees')
 const SERVICE_FEES = namedAddress('service fees')
 
 export function serviceFee(lamports: bigint, bps: number): bigint {
@@ -90,14 +79,11 @@ export class TradeProgram implements Program<TradeData> {
       { address: CURVE_FEES, writable: true, looked: true },
       { address: mint, writable: false, looked: true },
     ]
-    const spends = side === 'buy' && exact === 'in'
-    const data = Buffer.concat([Buffer.from(DISCRIMINATORS[side === 'sell' ? 'sell' : exact], 'hex'), Buffer.alloc(16)])
-    data.writeBigUInt64LE(spends ? BigInt(lamports) : tokens, 8)
-    data.writeBigUInt64LE(spends ? tokens : BigInt(lamports), 16)
+    const data = encodeTrade({ side, exact, lamports: BigInt(lamports), tokens })
     const trade = {
       program: PROGRAMS.bondingCurve,
       accounts: [mint, pool, pooled, own, wallet, CURVE_FEES, SERVICE_FEES],
-      data: data.toString('hex'),
+      data: Buffer.from(data).toString('hex'),
     }
     const open = {
       program: PROGRAMS.associatedToken,
@@ -117,11 +103,11 @@ export class TradeProgram implements Program<TradeData> {
   execute(data: TradeData, bank: Bank): void {
     this.#swap = undefined
     const curve = this.#market.token(data.mint)?.curve
-    if (!curve) throw new ProgramFailure({ Custom: FAILURES.accountNotInitialized }, 'AccountNotInitialized')
+    if (!curve) throw new ProgramFailure({ Custom: POOL_FAILURES.accountNotInitialized }, 'AccountNotInitialized')
     const swap = data.side === 'buy' ? this.#buy(data, curve, bank) : this.#sell(data, curve, bank)
     if (data.fails)
       throw new ProgramFailure(
-        { Custom: data.side === 'buy' ? FAILURES.belowMinimumTokens : FAILURES.tooLittleSolReceived },
+        { Custom: data.side === 'buy' ? POOL_FAILURES.belowMinimumTokens : POOL_FAILURES.tooLittleSolReceived },
         'on demand',
       )
     if (data.side === 'buy') curve.applyBuy(swap)
@@ -149,11 +135,11 @@ export class TradeProgram implements Program<TradeData> {
     const pool = poolAddress(mint)
     const swap = exact === 'in' ? curve.quoteBuy(BigInt(lamports)) : curve.quoteTokens(tokens)
     const cost = swap.sol + swap.fee
-    if (swap.tokens <= 0n) throw new ProgramFailure({ Custom: FAILURES.zeroAmount }, 'BuyZeroAmount')
+    if (swap.tokens <= 0n) throw new ProgramFailure({ Custom: POOL_FAILURES.buyZeroAmount }, 'BuyZeroAmount')
     if (exact === 'in' && swap.tokens < tokens)
-      throw new ProgramFailure({ Custom: FAILURES.belowMinimumTokens }, 'BuySlippageBelowMinTokensOut')
+      throw new ProgramFailure({ Custom: POOL_FAILURES.belowMinimumTokens }, 'BuySlippageBelowMinTokensOut')
     if (exact === 'out' && cost > BigInt(lamports))
-      throw new ProgramFailure({ Custom: FAILURES.tooMuchSolRequired }, 'TooMuchSolRequired')
+      throw new ProgramFailure({ Custom: POOL_FAILURES.tooMuchSolRequired }, 'TooMuchSolRequired')
     bank.transfer(wallet, pool, Number(swap.sol))
     bank.transfer(wallet, CURVE_FEES, Number(swap.fee))
     bank.transfer(wallet, SERVICE_FEES, Number(serviceFee(cost, serviceFeeBps)))
@@ -168,7 +154,7 @@ export class TradeProgram implements Program<TradeData> {
     const proceeds = swap.sol - swap.fee
     bank.moveTokens(own, tokenAccountAddress(pool, mint), tokens)
     if (proceeds < BigInt(lamports))
-      throw new ProgramFailure({ Custom: FAILURES.tooLittleSolReceived }, 'TooLittleSolReceived')
+      throw new ProgramFailure({ Custom: POOL_FAILURES.tooLittleSolReceived }, 'TooLittleSolReceived')
     bank.transfer(pool, wallet, Number(proceeds))
     bank.transfer(pool, CURVE_FEES, Number(swap.fee))
     bank.transfer(wallet, SERVICE_FEES, Number(serviceFee(proceeds, serviceFeeBps)))

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { linkProgram } from '../../../scripts/link-bpf.ts'
+
+const folder = new URL('../../../src/sandbox/bpf/', import.meta.url)
+const script = fileURLToPath(new URL('../../../scripts/build-programs.ts', import.meta.url))
+
+test('the programs are those of the committed hashes', () => {
+  const programs = readdirSync(folder).filter((name) => name.endsWith('.so'))
+  const sums = programs.map((name) => {
+    const hash = createHash('sha256').update(readFileSync(new URL(name, folder)))
+    return `${hash.digest('hex')}  ${name}`
+  })
+  const committed = readFileSync(new URL('SHA256SUMS', folder), 'utf8')
+  expect(committed.trim().split('\n').sort()).toEqual(sums.sort())
+})
+
+/** Another compiler makes other bytes of the same source: those are no evidence of anything. */
+const compiler = /clang version (\S+)/.exec(spawnSync('clang', ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
+const isOurs = compiler === '14.0.6'
+
+test.skipIf(!isOurs)(
+  `their sources compile and link to these bytes${isOurs ? '' : ` (skipped: it takes clang 14.0.6, here is ${compiler ?? 'none'})`}`,
+  () => {
+    const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' })
+    expect(stderr).toBe('')
+    expect(status).toBe(0)
+  },
+)
+
+test.skipIf(!isOurs).each([
+  [
+    'a table of constants',
+    'const char word[] = "abc"; int entrypoint(int i) { return word[i]; }',
+    'no memory is initialized',
+  ],
+  ['something to remember', 'int count; int entrypoint(void) { return ++count; }', 'no memory is initialized'],
+  [
+    'a function that is nowhere',
+    'int strlen(const char *); int entrypoint(char *s) { return strlen(s); }',
+    'strlen is no syscall',
+  ],
+  ['no way in', 'int start(void) { return 0; }', 'no function `entrypoint`'],
+])('the linker refuses a program with %s', (_what, source, because) => {
+  const flags = ['--target=bpf', '-mcpu=v1', '-Os', '-ffreestanding', '-fno-builtin', '-x', 'c', '-', '-c', '-o', '-']
+  const { stdout } = spawnSync('clang', flags, { input: source })
+  expect(() => linkProgram(stdout)).toThrow(because)
+})

@@ -1,0 +1,151 @@
+import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
+import { decodeBase58 } from '../../../src/core/base58.ts'
+import { PROGRAMS } from '../../../src/core/programs.ts'
+import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
+import type { Curve } from '../../../src/sandbox/curve.ts'
+import {
+  CURVE_FEES,
+  encodePool,
+  POOL_PROGRAM,
+  type ProgramInstruction,
+  poolBinary,
+  poolOf,
+  vaultOf,
+} from '../../../src/sandbox/pool-program.ts'
+import { encodeMint, encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
+import { address, keypair } from '../../chain/verifier/draft.ts'
+
+type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
+type Address = Parameters<LiteSVM['getBalance']>[0]
+type StoredAccount = Parameters<LiteSVM['setAccount']>[0]
+
+export interface Landed {
+  /** A program's own number; the runtime's number of an error as a text; undefined where it went through. */
+  error: number | string | undefined
+  /** Which instruction failed. */
+  place: number | undefined
+  units: number
+  /** Of each instruction, the programs that were called from inside, in order. */
+  inner: string[][]
+  logs: string[]
+}
+
+/** What an account holds that is there for nothing but to be there. */
+const RENT = 10_000_000n
+export const WALLET_LAMPORTS = 1_000_000_000_000n
+
+/** Solana's own runtime with the pool, a wallet, and one mint; nothing in it moves but by transactions and by `write`. */
+export class Machine {
+  readonly svm = new LiteSVM()
+  readonly wallet = keypair('machine wallet')
+  readonly mint = address('machine mint').toBase58()
+  readonly tokenProgram: string
+
+  constructor(tokenProgram: string = PROGRAMS.token) {
+    this.tokenProgram = tokenProgram
+    this.svm.addProgram(POOL_PROGRAM as Address, poolBinary())
+    this.write(this.user, PROGRAMS.system, new Uint8Array(0), WALLET_LAMPORTS)
+    this.write(CURVE_FEES, PROGRAMS.system, new Uint8Array(0))
+    this.write(this.mint, tokenProgram, encodeMint())
+    this.hold(this.user, 0n)
+  }
+
+  get user(): string {
+    return this.wallet.publicKey.toBase58()
+  }
+
+  /** The pool as the sandbox writes it before a trade. */
+  load(curve: Curve, feeBps?: bigint): void {
+    this.write(poolOf(this.mint), POOL_PROGRAM, encodePool(this.mint, curve, feeBps), RENT + curve.realSol)
+    const token = { mint: this.mint, owner: poolOf(this.mint), amount: curve.reserves.realTokens }
+    this.write(vaultOf(this.mint, this.tokenProgram), this.tokenProgram, encodeTokenAccount(token))
+  }
+
+  write(where: string, owner: string, data: Uint8Array, lamports = RENT): void {
+    const account = { address: where, programAddress: owner, data, lamports, executable: false }
+    this.svm.setAccount({ ...account, space: BigInt(data.length) } as unknown as StoredAccount)
+  }
+
+  /** Makes the owner's account hold that much of the mint. */
+  hold(owner: string, amount: bigint): void {
+    this.write(this.tokensOf(owner), this.tokenProgram, encodeTokenAccount({ mint: this.mint, owner, amount }))
+  }
+
+  tokensOf(owner: string): string {
+    return tokenAccountAddress(owner, this.mint, this.tokenProgram)
+  }
+
+  data(where: string): Uint8Array {
+    const account = this.svm.getAccount(where as Address)
+    return account.exists ? account.data : new Uint8Array(0)
+  }
+
+  lamports(where: string): bigint {
+    return this.svm.getBalance(where as Address) ?? 0n
+  }
+
+  tokens(where: string): bigint {
+    return new DataView(Uint8Array.from(this.data(where)).buffer).getBigUint64(64, true)
+  }
+
+  send(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
+    const [transaction, keys] = this.#sign(instructions)
+    const answer = this.svm.sendTransaction(transaction)
+    return answer instanceof FailedTransactionMetadata
+      ? { ...landed(answer.meta(), keys), ...failure(answer) }
+      : landed(answer, keys)
+  }
+
+  /** What a node would say of it now. */
+  simulate(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
+    const [transaction, keys] = this.#sign(instructions)
+    const answer = this.svm.simulateTransaction(transaction)
+    const { error, place } = answer instanceof FailedTransactionMetadata ? failure(answer) : NO_FAILURE
+    return { ...landed(answer.meta(), keys), error, place }
+  }
+
+  #sign(instructions: readonly (ProgramInstruction | TransactionInstruction)[]): [Transaction, PublicKey[]] {
+    this.svm.expireBlockhash()
+    const message = new TransactionMessage({
+      payerKey: this.wallet.publicKey,
+      recentBlockhash: this.svm.latestBlockhash(),
+      instructions: instructions.map((one) => (one instanceof TransactionInstruction ? one : forWeb3(one))),
+    }).compileToV0Message()
+    const transaction = new VersionedTransaction(message)
+    transaction.sign([this.wallet])
+    const signatures = { [this.user]: transaction.signatures[0] }
+    return [{ messageBytes: message.serialize(), signatures } as unknown as Transaction, message.staticAccountKeys]
+  }
+}
+
+function forWeb3({ program, accounts, data }: ProgramInstruction): TransactionInstruction {
+  const keys = accounts.map(({ address, signer, writable }) => ({
+    pubkey: publicKey(address),
+    isSigner: signer,
+    isWritable: writable,
+  }))
+  return new TransactionInstruction({ programId: publicKey(program), keys, data: Buffer.from(data) })
+}
+
+function publicKey(text: string): PublicKey {
+  return new PublicKey(decodeBase58(text, 32) as Uint8Array)
+}
+
+const NO_FAILURE = { error: undefined, place: undefined }
+
+/** LiteSVM hands its errors out as objects of classes that it does not export. */
+function failure(answer: FailedTransactionMetadata): Pick<Landed, 'error' | 'place'> {
+  const error = answer.err()
+  if (typeof error !== 'object' || !('err' in error)) return { error: String(error), place: undefined }
+  const cause = error.err()
+  const isCustom = typeof cause === 'object' && 'code' in cause
+  return { error: isCustom ? cause.code : String(cause), place: error.index }
+}
+
+function landed(meta: TransactionMetadata, keys: PublicKey[]): Landed {
+  const inner = meta
+    .innerInstructions()
+    .map((calls) => calls.map((call) => keys[call.instruction().programIdIndex()]?.toBase58() ?? ''))
+  return { ...NO_FAILURE, units: Number(meta.computeUnitsConsumed()), inner, logs: meta.logs() }
+}

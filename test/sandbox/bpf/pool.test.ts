@@ -1,0 +1,251 @@
+import { assert, bigInt, boolean, constantFrom, property, record } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { PROGRAMS } from '../../../src/core/programs.ts'
+import { Curve, type Swap } from '../../../src/sandbox/curve.ts'
+import {
+  CURVE_FEES,
+  decodePool,
+  type InstructionAccount,
+  POOL_FAILURES,
+  type PoolTrade,
+  poolInstruction,
+  poolOf,
+  vaultOf,
+} from '../../../src/sandbox/pool-program.ts'
+import { encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
+import { address } from '../../chain/verifier/draft.ts'
+import { Machine, WALLET_LAMPORTS } from './machine.ts'
+
+const MOST = 2n ** 64n - 1n
+const SOL = 1_000_000_000n
+const BASE_FEE = 5_000n
+
+const buyIn = (lamports: bigint, tokens = 1n): PoolTrade => ({ side: 'buy', exact: 'in', lamports, tokens })
+const buyOut = (tokens: bigint, lamports = MOST): PoolTrade => ({ side: 'buy', exact: 'out', lamports, tokens })
+const sale = (tokens: bigint, lamports = 0n): PoolTrade => ({ side: 'sell', exact: 'out', lamports, tokens })
+
+const machines = { Token: new Machine(PROGRAMS.token), 'Token-2022': new Machine(PROGRAMS.token2022) }
+const machine = machines.Token
+
+/** A wallet as rich as ever before the trade, holding what it may sell. */
+function trade(one: Machine, curve: Curve, what: PoolTrade, held: bigint, feeBps?: bigint) {
+  one.load(curve, feeBps)
+  one.write(one.user, PROGRAMS.system, new Uint8Array(0), WALLET_LAMPORTS)
+  one.write(CURVE_FEES, PROGRAMS.system, new Uint8Array(0))
+  one.hold(one.user, held)
+  const pool = one.lamports(poolOf(one.mint))
+  const fees = one.lamports(CURVE_FEES)
+  const answer = one.send(poolInstruction(one.user, one.mint, what, one.tokenProgram))
+  const moved = {
+    user: one.lamports(one.user) - WALLET_LAMPORTS + BASE_FEE,
+    pool: one.lamports(poolOf(one.mint)) - pool,
+    fees: one.lamports(CURVE_FEES) - fees,
+    tokens: one.tokens(one.tokensOf(one.user)) - held,
+  }
+  return { ...answer, moved, after: decodePool(one.data(poolOf(one.mint))) }
+}
+
+function expected(curve: Curve, { side }: PoolTrade, { sol, fee, tokens }: Swap) {
+  const [virtualSol, virtualTokens, realTokens] = [
+    curve.reserves.virtualSol,
+    curve.reserves.virtualTokens,
+    curve.reserves.realTokens,
+  ]
+  const isBuy = side === 'buy'
+  const sign = isBuy ? 1n : -1n
+  return {
+    error: undefined,
+    moved: { user: isBuy ? -sol - fee : sol - fee, pool: sign * sol, fees: fee, tokens: sign * tokens },
+    after: {
+      mint: machine.mint,
+      realSol: curve.realSol + sign * sol,
+      reserves: {
+        virtualSol: virtualSol + sign * sol,
+        virtualTokens: virtualTokens - sign * tokens,
+        realTokens: realTokens - sign * tokens,
+        complete: isBuy && tokens === realTokens,
+      },
+    },
+  }
+}
+
+function curveOf(virtualSol: bigint, virtualTokens: bigint, realTokens: bigint): Curve {
+  return new Curve({ virtualSol, virtualTokens, realTokens, complete: true })
+}
+
+const reserves = record({
+  virtualSol: bigInt({ min: SOL, max: 10_000_000n * SOL }),
+  virtualTokens: bigInt({ min: 1_000_000n, max: 2_000_000_000_000_000n }),
+  isPartlyReal: boolean(),
+})
+
+describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
+  test.each<[string, PoolTrade]>([
+    ['a buy of 1 SOL', buyIn(SOL)],
+    ['a buy of exactly so many tokens', buyOut(34_000_000_000_000n)],
+    ['a buy of more than there is, at most what is for sale', buyOut(800_000_000_000_000n)],
+    ['a buy of all that is left by SOL', buyIn(200n * SOL)],
+    ['a sale', sale(5_000_000_000_000n)],
+  ])('%s moves what the curve says', (_what, what) => {
+    const curve = new Curve()
+    curve.applyBuy(curve.quoteBuy(2n * SOL))
+    const swap =
+      what.side === 'sell'
+        ? curve.quoteSell(what.tokens)
+        : what.exact === 'in'
+          ? curve.quoteBuy(what.lamports)
+          : curve.quoteTokens(what.tokens)
+    expect(trade(one, curve, what, what.side === 'sell' ? what.tokens : 7n)).toMatchObject(expected(curve, what, swap))
+  })
+
+  test('other programs are called from inside: System for the SOL of a buy, the token program for the tokens', () => {
+    const token = one.tokenProgram
+    expect(trade(one, new Curve(), buyIn(SOL), 0n).inner).toEqual([[PROGRAMS.system, PROGRAMS.system, token]])
+    const curve = new Curve()
+    curve.applyBuy(curve.quoteBuy(SOL))
+    expect(trade(one, curve, sale(1_000_000n), 1_000_000n).inner).toEqual([[token]])
+  })
+})
+
+describe('the pool over random reserves and amounts', () => {
+  // The long form is SLUICE_POOL_RUNS=100000.
+  const numRuns = Number(process.env.SLUICE_POOL_RUNS ?? 400)
+  const setting = { numRuns, ...(process.env.SLUICE_POOL_RUNS ? {} : { seed: 1 }) }
+  const amount = constantFrom(1n, 1_000n, 1_000_000n, SOL, 100n * SOL).chain((max) => bigInt({ min: 1n, max }))
+
+  test(`buys: ${numRuns} bring what curve.ts says, to the base unit and the lamport`, () => {
+    void assert(
+      property(reserves, amount, boolean(), ({ virtualSol, virtualTokens, isPartlyReal }, size, isExactIn) => {
+        const curve = curveOf(virtualSol, virtualTokens, isPartlyReal ? (virtualTokens * 3n) / 4n : virtualTokens)
+        const what = isExactIn ? buyIn(size, 0n) : buyOut((size * virtualTokens) / (100n * SOL))
+        const swap = isExactIn ? curve.quoteBuy(size) : curve.quoteTokens(what.tokens)
+        const answer = trade(machine, curve, what, 0n)
+        if (swap.tokens === 0n) expect(answer.error).toBe(POOL_FAILURES.buyZeroAmount)
+        else if (swap.sol + swap.fee > WALLET_LAMPORTS) expect(answer.error).toBeDefined()
+        else expect(answer).toMatchObject(expected(curve, what, swap))
+      }),
+      setting,
+    )
+  })
+
+  test(`sales: ${numRuns} bring what curve.ts says`, () => {
+    void assert(
+      property(reserves, amount, ({ virtualSol, virtualTokens }, size) => {
+        const curve = curveOf(virtualSol, virtualTokens, virtualTokens)
+        const what = sale(1n + (size * virtualTokens) / (100n * SOL))
+        expect(trade(machine, curve, what, what.tokens)).toMatchObject(
+          expected(curve, what, curve.quoteSell(what.tokens)),
+        )
+      }),
+      setting,
+    )
+  })
+})
+
+describe('what the pool refuses, and nothing moves', () => {
+  const sold = () => {
+    const curve = new Curve()
+    curve.applyBuy(curve.quoteBuy(5n * SOL))
+    return curve
+  }
+  const { tokens, sol, fee } = sold().quoteBuy(SOL)
+  const proceeds = sold().quoteSell(tokens)
+  const took = (): Curve => new Curve({ ...sold().reserves, realTokens: 0n })
+  const rich = () => curveOf(MOST - SOL, MOST - SOL, MOST - SOL)
+
+  test.each<[string, number, () => Curve, PoolTrade]>([
+    ['one base unit more than 1 SOL brings', POOL_FAILURES.belowMinimumTokens, sold, buyIn(SOL, tokens + 1n)],
+    [
+      'tokens for a lamport less than they cost',
+      POOL_FAILURES.tooMuchSolRequired,
+      sold,
+      buyOut(tokens, sol + fee - 1n),
+    ],
+    [
+      'all tokens that there are in name',
+      POOL_FAILURES.tooMuchSolRequired,
+      () => curveOf(SOL, 100n, 100n),
+      buyOut(100n),
+    ],
+    [
+      'a lamport more than the tokens bring',
+      POOL_FAILURES.tooLittleSolReceived,
+      sold,
+      sale(tokens, proceeds.sol - proceeds.fee + 1n),
+    ],
+    ['a buy for nothing', POOL_FAILURES.buyZeroAmount, sold, buyIn(0n, 0n)],
+    ['a buy of nothing', POOL_FAILURES.buyZeroAmount, sold, buyOut(0n)],
+    ['a buy for a lamport, all of it fee', POOL_FAILURES.buyZeroAmount, sold, buyIn(1n, 0n)],
+    ['a sale of nothing', POOL_FAILURES.sellZeroAmount, sold, sale(0n)],
+    ['a buy from a curve that is sold out', POOL_FAILURES.bondingCurveComplete, took, buyIn(SOL)],
+    ['a sale to a curve that is sold out', POOL_FAILURES.bondingCurveComplete, took, sale(tokens)],
+    ['reserves beyond 64 bits by SOL', POOL_FAILURES.overflow, rich, buyIn(3n * SOL)],
+    ['reserves beyond 64 bits by tokens', POOL_FAILURES.overflow, rich, sale(2n * SOL)],
+    ['a price beyond 64 bits', POOL_FAILURES.overflow, () => curveOf(MOST - SOL, 1_000n, 1_000n), buyOut(999n)],
+    ['more SOL than was ever paid in', POOL_FAILURES.overflow, () => new Curve(), sale(SOL)],
+  ])('%s: %d', (_what, error, curve, what) => {
+    const before = curve()
+    const answer = trade(machine, before, what, what.side === 'sell' ? what.tokens : 0n)
+    expect(answer).toMatchObject({ error, place: 0, moved: { user: 0n, pool: 0n, fees: 0n, tokens: 0n } })
+    expect(answer.after?.reserves).toMatchObject({ virtualSol: before.reserves.virtualSol })
+  })
+
+  test.each([
+    ['exactly what 1 SOL brings', buyIn(SOL, tokens)],
+    ['exactly what it costs', buyOut(tokens, sol + fee)],
+    ['exactly what they bring', sale(tokens, proceeds.sol - proceeds.fee)],
+  ])('and %s goes through', (_what, what) => {
+    expect(trade(machine, sold(), what, what.side === 'sell' ? tokens : 0n).error).toBeUndefined()
+  })
+})
+
+describe('accounts and bytes that do not belong', () => {
+  const thief = address('thief').toBase58()
+  const other = address('other mint').toBase58()
+  const fee = (accounts: InstructionAccount[]) => accounts.with(1, { address: thief, signer: false, writable: true })
+  const at = (place: number, changed: Partial<InstructionAccount>) => (accounts: InstructionAccount[]) =>
+    accounts.with(place, { ...(accounts[place] as InstructionAccount), ...changed })
+
+  test.each<[string, number | string, (accounts: InstructionAccount[]) => InstructionAccount[]]>([
+    ['somebody else takes the fee', 2003, fee],
+    ['the pool is of another mint', 2003, at(2, { address: other })],
+    ['the pool is an account of nobody', 3007, at(3, { address: thief })],
+    ['the pool is the fee account', 3007, at(3, { address: CURVE_FEES })],
+    ["the vault is the user's own account", 2003, at(4, { address: machine.tokensOf(machine.user) })],
+    ['the token program is another', 3007, at(8, { address: PROGRAMS.token2022 })],
+    ['the user has not signed', 3010, at(6, { address: thief, signer: false })],
+    ['an account is missing', 3005, (accounts) => accounts.slice(0, 15)],
+    ['there are more than it can take', 3005, (accounts) => [...accounts, ...Array(9).fill(accounts[0])]],
+  ])('%s: %s', (_what, error, change) => {
+    machine.load(new Curve())
+    machine.hold(machine.user, 0n)
+    machine.write(other, machine.tokenProgram, machine.data(machine.mint))
+    const good = poolInstruction(machine.user, machine.mint, buyIn(SOL))
+    expect(machine.send({ ...good, accounts: change(good.accounts) })).toMatchObject({ error, place: 0 })
+    expect(machine.tokens(machine.tokensOf(machine.user))).toBe(0n)
+  })
+
+  test("a vault that says it is the curve's but that the token program does not own pays nobody", () => {
+    const curve = new Curve()
+    curve.applyBuy(curve.quoteBuy(SOL))
+    machine.load(curve)
+    const token = { mint: machine.mint, owner: poolOf(machine.mint), amount: 0n }
+    machine.write(vaultOf(machine.mint), thief, encodeTokenAccount(token))
+    expect(machine.send(poolInstruction(machine.user, machine.mint, sale(5n)))).toMatchObject({ error: 3007, place: 0 })
+  })
+
+  test.each<[string, number, Uint8Array]>([
+    ['nothing', 101, Buffer.alloc(0)],
+    [
+      "an instruction of pump.fun's that it does not have",
+      101,
+      Buffer.from(`181ec828051c0777${'00'.repeat(16)}`, 'hex'),
+    ],
+    ['a buy without its amounts', 102, Buffer.from('66063d1201daebea01', 'hex')],
+    ['a buy with too much behind', 102, Buffer.from(`66063d1201daebea${'01'.repeat(19)}`, 'hex')],
+  ])('data that says %s: %d', (_what, error, data) => {
+    machine.load(new Curve())
+    const good = poolInstruction(machine.user, machine.mint, buyIn(SOL))
+    expect(machine.send({ ...good, data })).toMatchObject({ error, place: 0 })
+  })
+})
