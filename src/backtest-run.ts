@@ -123,11 +123,11 @@ class Run {
     this.#plan = firstPlan(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
     this.#bots = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' }).settings
+    this.#paper = new PaperWorld(config, this.#clock, this.#mints)
     this.#results = new Results(
-      this.#bots.map(({ name }) => name),
+      new Map(this.#bots.map(({ name }) => [name, this.#paper.modelOf(name)])),
       options.journal,
     )
-    this.#paper = new PaperWorld(config, this.#clock, this.#mints)
     this.#segment = this.#newSegment()
   }
 

@@ -17,12 +17,15 @@ export class PaperWorld {
   readonly market: PaperMarket
   readonly #config: Config
   readonly #clock: Clock
+  readonly #adjust: (model: FillModel) => FillModel
   readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
 
-  constructor(config: Config, clock: Clock, mints: Mints) {
+  /** `adjust`: what else is known of how orders fill. */
+  constructor(config: Config, clock: Clock, mints: Mints, adjust: (model: FillModel) => FillModel = (model) => model) {
     this.market = new PaperMarket(mints, config.service.units)
     this.#config = config
     this.#clock = clock
+    this.#adjust = adjust
   }
 
   /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a budget of the same plan
@@ -42,8 +45,10 @@ export class PaperWorld {
 
   /** By what a bot's orders are filled. */
   modelOf(bot: string): FillModel {
-    const { latencyMs } = this.#config.bots.find(({ name }) => name === bot)?.paper ?? DEFAULT_FILL_MODEL
-    return { ...DEFAULT_FILL_MODEL, latencyMs }
+    const found = this.#config.bots.find(({ name }) => name === bot)
+    if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
+    const { latencyMs, serviceFeePercent } = found.paper
+    return this.#adjust({ ...DEFAULT_FILL_MODEL, latencyMs, serviceFeePercent })
   }
 
   /** What selling a position now would bring, network fee and rent aside. */

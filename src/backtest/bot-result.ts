@@ -1,5 +1,4 @@
 import { keyOf } from '../core/book.ts'
-import { VENUE_FEE } from '../core/curve.ts'
 import type { Fill } from '../core/order.ts'
 import type { Position } from '../core/position.ts'
 
@@ -7,12 +6,20 @@ import type { Position } from '../core/position.ts'
 export interface Fees {
   /** The venue's share, inside the prices of the fills. */
   venue: number
+  /** The trading service's share, inside them too. */
+  service: number
   /** Base and priority fees of what was filled, ... */
   network: number
   /** ... and of transactions that landed and failed. */
   failed: number
   /** Put into token accounts and not got back. */
   rent: number
+}
+
+/** What is taken of a trade, each way, percent. */
+export interface TradeFees {
+  readonly venueFeePercent: number
+  readonly serviceFeePercent: number
 }
 
 /** What became of one bot. */
@@ -25,15 +32,17 @@ export class BotResult {
   readonly refused = new Map<string, number>()
   /** Orders that ended without a fill, by state and code. */
   readonly ended = new Map<string, number>()
-  readonly fees: Fees = { venue: 0, network: 0, failed: 0, rent: 0 }
+  readonly fees: Fees = { venue: 0, service: 0, network: 0, failed: 0, rent: 0 }
   /** Change of the wallet by all transactions, lamports. */
   walletLamports = 0
   /** Those that are not closed. */
   readonly positions = new Map<string, Position>()
+  readonly #tradeFees: TradeFees
   #closedLamports = 0
 
-  constructor(name: string) {
+  constructor(name: string, tradeFees: TradeFees) {
     this.name = name
+    this.#tradeFees = tradeFees
   }
 
   /** Profit of what was sold, network fees and rent aside, lamports. */
@@ -51,9 +60,9 @@ export class BotResult {
   filled({ side, tradeLamports, feeLamports, rentLamports, walletLamports }: Fill): void {
     if (side === 'buy') this.buys++
     else this.sells++
-    // A buyer's fee is taken off what he pays, a seller's off what he would get.
-    const share = side === 'buy' ? VENUE_FEE / (1 + VENUE_FEE) : VENUE_FEE / (1 - VENUE_FEE)
-    this.fees.venue += Math.round(tradeLamports * share)
+    const { venue, service } = tradeFeesIn(side, tradeLamports, this.#tradeFees)
+    this.fees.venue += venue
+    this.fees.service += service
     this.fees.network += feeLamports
     this.fees.rent += rentLamports
     this.walletLamports += walletLamports
@@ -72,6 +81,22 @@ export class BotResult {
     }
     this.positions.delete(keyOf(position))
     this.#closedLamports += position.realizedLamports
+  }
+}
+
+/** The fees inside what changed hands, lamports. A buyer's are taken off what he pays, the service's first; a seller's off what he would get,
+ *  the venue's first. */
+function tradeFeesIn(
+  side: Fill['side'],
+  tradeLamports: number,
+  { venueFeePercent, serviceFeePercent }: TradeFees,
+): { readonly venue: number; readonly service: number } {
+  const [venue, service] = [venueFeePercent / 100, serviceFeePercent / 100]
+  const beforeService = side === 'buy' ? tradeLamports : tradeLamports / (1 - service)
+  const toVenue = side === 'buy' ? beforeService * (1 - service) : beforeService
+  return {
+    venue: Math.round(side === 'buy' ? (toVenue * venue) / (1 + venue) : (toVenue * venue) / (1 - venue)),
+    service: Math.round(beforeService * service),
   }
 }
 

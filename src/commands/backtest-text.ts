@@ -1,9 +1,8 @@
 import { shareOf, spanOf } from '../backtest/coverage.ts'
 import type { Backtest, BotOutcome } from '../backtest-run.ts'
-import { VENUE_FEE } from '../core/curve.ts'
 import { printable } from '../core/printable.ts'
-import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../core/risk.ts'
 import { formatSol } from '../core/units.ts'
+import { fillModelSentences } from './fill-model-text.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
 export function backtestText(backtest: Backtest): string {
@@ -41,7 +40,7 @@ function botLines({ result, startLamports, valueLamports }: BotOutcome): string[
     `${name}: ${net > 0 ? '+' : ''}${formatSol(net)} SOL net, of ${formatSol(startLamports)} SOL`,
     `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${listed('; not filled: ', ended)}`,
     `  refused   ${refused.size === 0 ? 'no request' : listed('', refused)}`,
-    `  realised  ${formatSol(result.realizedLamports)} SOL, the venue's fee of about ${formatSol(fees.venue)} SOL inside`,
+    `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
   ]
@@ -61,21 +60,27 @@ function counted(count: number, what: string): string {
 function modelLines(bots: readonly BotOutcome[]): string[] {
   const [first] = bots
   if (first === undefined) return []
-  const { latencyMs, landingFailurePercent, autoPriorityFeeLamports, abandonedAfterMs, abandonedDiscountPercent } =
-    first.model
-  const seconds = (ms: number): string => `${ms / 1000} s`
+  const { assumed, limits } = fillModelSentences(first.model)
   return [
     'How orders were filled, by assumption:',
-    `  Half of them land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot; ${landingFailurePercent} % never land. Each is filled at the`,
-    '  worst robust price (the median of sized prints) from then until it landed, and fails where that is beyond its slippage.',
-    "  Depth is a constant product inferred from the price: pump.fun's curve, or the pool after it. An order's own impact is paid in",
-    `  full and forgotten by the next one. The venue takes ${VENUE_FEE * 100} % each way; a transaction costs ${formatSol(BASE_FEE)} SOL and its priority`,
-    `  fee (${formatSol(autoPriorityFeeLamports)} SOL where the service chooses), a token account ${formatSol(TOKEN_ACCOUNT_RENT)} SOL of rent until its last token is sold.`,
-    `  A token without a sized print for ${seconds(abandonedAfterMs)} sells for ${100 - abandonedDiscountPercent} % of its price. What is still open is counted at what selling it`,
-    '  would bring, network fee and rent aside.',
+    ...assumed.flatMap((sentence) => wrapped(sentence)),
     'What this cannot say:',
-    '  Depth and latency are not measured, landing does not depend on congestion, and nobody on the tape reacts to these orders. The',
-    "  service's own fee is not known and not charged. Tokens that cannot be sold look as if they could. Strategies start without a",
-    '  warm-up. One tape is one market: parameters that were chosen on it will do worse on the next.',
+    ...limits.flatMap((sentence) => wrapped(sentence)),
   ]
+}
+
+const WIDTH = 130
+
+/** In lines of a terminal, indented. */
+function wrapped(sentence: string): string[] {
+  const lines: string[] = []
+  let line = ' '
+  for (const word of sentence.split(' ')) {
+    if (line.length + 1 + word.length > WIDTH) {
+      lines.push(line)
+      line = '   '
+    }
+    line += ` ${word}`
+  }
+  return [...lines, line]
 }

@@ -102,4 +102,6 @@ export interface PaperConfig {
   /** Of this bot alone: made of `paper.seed` and its name. */
   readonly seed: number
   readonly latencyMs: { readonly p50: number; readonly p95: number }
+  /** What the trading service keeps of a trade, each way. */
+  readonly serviceFeePercent: number
 }

@@ -67,6 +67,7 @@ export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
     lamports: solToLamports(input?.balanceSol ?? 10),
     seed: deriveSeed(input?.seed ?? 1, bot),
     latencyMs: { p50: p50Seconds * 1000, p95: p95Seconds * 1000 },
+    serviceFeePercent: input?.serviceFeePercent ?? 1,
   }
 }
 

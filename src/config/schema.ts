@@ -131,6 +131,7 @@ const alerts = z.strictObject({
 const paper = z.strictObject({
   balanceSol: sol.exactOptional(),
   seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
+  serviceFeePercent: z.number().min(0).max(10).exactOptional(),
   latency: z
     .strictObject({ p50Seconds: seconds, p95Seconds: seconds })
     .refine(({ p50Seconds, p95Seconds }) => p95Seconds >= p50Seconds, {

@@ -3,9 +3,11 @@
 
 const VIRTUAL_SOL = 30
 const VIRTUAL_TOKENS = 1_073_000_000
-const CURVE_K = VIRTUAL_SOL * VIRTUAL_TOKENS
-const GRADUATION_PRICE = 4.1088e-7
-const POOL_K = 84.99036 * 206_900_000
+/** Products of SOL and whole tokens: of the curve, always, and of the pool that a token migrates to. */
+export const CURVE_PRODUCT = VIRTUAL_SOL * VIRTUAL_TOKENS
+export const POOL_PRODUCT = 84.99036 * 206_900_000
+/** A token that was once this dear (SOL a token) has left the curve for good. */
+export const GRADUATION_PRICE = 4.1088e-7
 
 /** Venue fee of curve and low pool tiers, each way. */
 export const VENUE_FEE = 0.0125
@@ -16,19 +18,19 @@ export interface Reserves {
   readonly tokens: number
 }
 
-export function reservesAt(price: number): Reserves {
-  const k = price < GRADUATION_PRICE ? CURVE_K : POOL_K
-  const sol = Math.sqrt(k * price)
-  return { sol, tokens: k / sol }
+/** `product`: of SOL and whole tokens; where it is left out, that of the curve below its last price, and of a migrated pool above. */
+export function reservesAt(price: number, product = price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT): Reserves {
+  const sol = Math.sqrt(product * price)
+  return { sol, tokens: product / sol }
 }
 
-/** Whole tokens that `sol` buys, fee taken first. */
-export function tokensFor(sol: number, reserves: Reserves): number {
-  const paid = sol / (1 + VENUE_FEE)
+/** Whole tokens that `sol` buys, the fee (a share) taken first. */
+export function tokensFor(sol: number, reserves: Reserves, fee = VENUE_FEE): number {
+  const paid = sol / (1 + fee)
   return (paid * reserves.tokens) / (reserves.sol + paid)
 }
 
-/** SOL that selling `tokens` whole tokens brings, fee taken last. */
-export function solFor(tokens: number, reserves: Reserves): number {
-  return ((tokens * reserves.sol) / (reserves.tokens + tokens)) * (1 - VENUE_FEE)
+/** SOL that selling `tokens` whole tokens brings, the fee (a share) taken last. */
+export function solFor(tokens: number, reserves: Reserves, fee = VENUE_FEE): number {
+  return ((tokens * reserves.sol) / (reserves.tokens + tokens)) * (1 - fee)
 }

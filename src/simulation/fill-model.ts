@@ -1,70 +1,110 @@
-import { type Reserves, reservesAt, solFor, tokensFor } from '../core/curve.ts'
+import { type Reserves, solFor, tokensFor, VENUE_FEE } from '../core/curve.ts'
 import type { Random } from '../core/random.ts'
+import { BASE_FEE } from '../core/risk.ts'
 import { baseUnits, LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeTokens } from '../core/units.ts'
 
 /** Of every token that is bought here, as pump.fun makes them. */
 export const TOKEN_DECIMALS = 6
+export const SLOT_MS = 400
 
 /** What a paper trade costs and how it goes wrong. Pessimistic: a paper result that flatters is worse than none. */
 export interface FillModel {
   /** Decision to landing, lognormal with these percentiles, ms. Trading services say 2 to 5 s. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** Of 100 transactions, how many never land. */
+  /** Of 100 transactions, how many never land where nobody else trades and the fee is the usual one; see `lossPercent`. */
   readonly landingFailurePercent: number
+  /** Each way, of what changes hands: the venue's, ... */
+  readonly venueFeePercent: number
+  /** ... and the trading service's, whose document names none. */
+  readonly serviceFeePercent: number
   /** What the service pays when the order leaves the priority fee to it. */
   readonly autoPriorityFeeLamports: Lamports
-  /** A token without a sized print for so long counts as abandoned, ms; ... */
-  readonly abandonedAfterMs: number
-  /** ... and its pool pays so much less than it seems to. */
-  readonly abandonedDiscountPercent: number
+  /** Base and priority fees times this. */
+  readonly networkFeeFactor: number
+  /** A token without a sized print for so long counts as dead, ms: what is held of it is worth nothing. */
+  readonly deadAfterMs: number
 }
 
 export const DEFAULT_FILL_MODEL: FillModel = {
   latencyMs: { p50: 1_500, p95: 4_000 },
   landingFailurePercent: 3,
+  venueFeePercent: VENUE_FEE * 100,
+  serviceFeePercent: 1,
   autoPriorityFeeLamports: lamports(500_000),
-  abandonedAfterMs: 600_000,
-  abandonedDiscountPercent: 50,
+  networkFeeFactor: 1,
+  deadAfterMs: 600_000,
+}
+
+/** Fees and latency times `factor`. */
+export function stressed(model: FillModel, factor: number): FillModel {
+  const { latencyMs, venueFeePercent, serviceFeePercent, networkFeeFactor } = model
+  return {
+    ...model,
+    latencyMs: { p50: latencyMs.p50 * factor, p95: latencyMs.p95 * factor },
+    venueFeePercent: venueFeePercent * factor,
+    serviceFeePercent: serviceFeePercent * factor,
+    networkFeeFactor: networkFeeFactor * factor,
+  }
 }
 
 /** What changes hands; undefined in its place is a price that ran beyond the slippage. */
 export interface Swap {
   readonly tokens: TokenAmount
-  /** The venue's fee inside. */
+  /** The venue's and the service's fee inside. */
   readonly tradeLamports: Lamports
 }
 
-/** The robust prices that an order meets, SOL a token: the one it was quoted at, and the worst one until it landed. */
-export interface PriceRun {
-  readonly quoted: number
-  readonly worst: number
+/** The pool that an order meets: as it was quoted, and as it stands at the worst until the order landed. */
+export interface PoolRun {
+  readonly quoted: Reserves
+  readonly worst: Reserves
 }
 
-/** Spends exactly `spend`, the venue's fee inside. Slippage is measured against the quote that a builder makes: impact of the order itself
- *  inside, so it bounds what the market did meanwhile. Our impact is paid in full and forgotten by the next order. */
-export function buy(spend: Lamports, slippagePercent: number, prices: PriceRun): Swap | undefined {
-  const sol = spend / LAMPORTS_PER_SOL
-  const tokens = tokensFor(sol, reservesAt(prices.worst))
-  if (tokens * (1 + slippagePercent / 100) < tokensFor(sol, reservesAt(prices.quoted))) return undefined
+type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
+
+/** Spends exactly `spend`, all fees of the trade inside. Slippage is measured against the quote that a builder makes: impact of the order
+ *  itself inside, so it bounds what the market did meanwhile. Our impact is paid in full and forgotten by the next order. */
+export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
+  const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
+  const tokens = tokensFor(sol, pool.worst, fees.venueFeePercent / 100)
+  if (tokens * (1 + slippagePercent / 100) < tokensFor(sol, pool.quoted, fees.venueFeePercent / 100)) return undefined
   return { tokens: baseUnits(tokens, TOKEN_DECIMALS), tradeLamports: spend }
 }
 
-/** Sells `tokens` base units; `discountPercent` is taken off after the bound was met: what an abandoned pool pays less. */
+/** Sells `tokens` base units. */
 export function sell(
   tokens: TokenAmount,
   decimals: number,
   slippagePercent: number,
-  prices: PriceRun,
-  discountPercent = 0,
+  pool: PoolRun,
+  fees: TradeFees,
 ): Swap | undefined {
   const whole = wholeTokens(tokens, decimals)
-  const proceeds = proceedsOf(whole, reservesAt(prices.worst))
-  if (proceeds < proceedsOf(whole, reservesAt(prices.quoted)) * (1 - slippagePercent / 100)) return undefined
-  return { tokens, tradeLamports: lamports(Math.floor(proceeds * (1 - discountPercent / 100))) }
+  const proceeds = proceedsOf(whole, pool.worst, fees)
+  if (proceeds < proceedsOf(whole, pool.quoted, fees) * (1 - slippagePercent / 100)) return undefined
+  return { tokens, tradeLamports: lamports(Math.floor(proceeds)) }
 }
 
-function proceedsOf(tokens: number, reserves: Reserves): number {
-  return solFor(tokens, reserves) * LAMPORTS_PER_SOL
+function proceedsOf(tokens: number, reserves: Reserves, { venueFeePercent, serviceFeePercent }: TradeFees): number {
+  return solFor(tokens, reserves, venueFeePercent / 100) * (1 - serviceFeePercent / 100) * LAMPORTS_PER_SOL
+}
+
+/** Base and priority fee of one transaction. */
+export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamports {
+  return lamports(Math.round((BASE_FEE + (priorityFee ?? model.autoPriorityFeeLamports)) * model.networkFeeFactor))
+}
+
+/** So many prints of a token a slot double the share of transactions that never land. */
+const CROWD_PRINTS = 4
+const MOST_LOSS_PERCENT = 60
+
+/** Of 100 transactions, how many never land, while a token is printed `printsPerSlot` times a slot: the more the more others want into the
+ *  same blocks, the fewer the more is paid for it. An assumption about the shape; where it starts is `landingFailurePercent`. */
+export function lossPercent(model: FillModel, priorityFee: Lamports | null, printsPerSlot: number): number {
+  const { landingFailurePercent, autoPriorityFeeLamports: usual } = model
+  const crowd = 1 + printsPerSlot / CROWD_PRINTS
+  const fee = Math.sqrt(usual / Math.max(priorityFee ?? usual, 1))
+  return Math.min(landingFailurePercent * crowd * fee, Math.max(landingFailurePercent, MOST_LOSS_PERCENT))
 }
 
 /** z of the 95th percentile of the normal distribution. */

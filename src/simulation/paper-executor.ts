@@ -3,13 +3,21 @@ import type { Attempt, Fill } from '../core/order.ts'
 import type { Clock, Executor, Outcome } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import { deriveSeed, seededRandom } from '../core/random.ts'
-import { BASE_FEE } from '../core/risk.ts'
-import { type Lamports, lamports, ZERO } from '../core/units.ts'
-import { buy, drawLatencyMs, type FillModel, type PriceRun, type Swap, sell } from './fill-model.ts'
+import { type Lamports, lamports, type TokenAmount, ZERO } from '../core/units.ts'
+import {
+  buy,
+  drawLatencyMs,
+  type FillModel,
+  lossPercent,
+  networkFee,
+  type PoolRun,
+  SLOT_MS,
+  type Swap,
+  sell,
+} from './fill-model.ts'
 import { Holdings } from './holdings.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
 
-const SLOT_MS = 400
 /** A landed transaction is final 32 slots later. */
 const FINALITY_MS = 32 * SLOT_MS
 /** That one can not land any more is proved when its blockhash is 200 slots old, and not before. */
@@ -55,18 +63,20 @@ export class PaperExecutor implements Executor {
   execute(attempt: Attempt, done: Done): void {
     const random = seededRandom(deriveSeed(this.#seed, luckOf(attempt)))
     const latencyMs = drawLatencyMs(this.#model.latencyMs, random)
-    const lost = random.next() * 100 < this.#model.landingFailurePercent
+    const luckPercent = random.next() * 100
     const answerMs = latencyMs * ANSWER_SHARE
-    const path = this.#market.follow(attempt.mint)
+    const path = this.#canFill(attempt) ? this.#market.follow(attempt.mint) : undefined
     if (path === undefined) {
-      this.#clock.after(answerMs, () => done(withoutPrice(attempt)))
+      this.#clock.after(answerMs, () => done(this.#unfillable(attempt)))
       return
     }
     this.#clock.after(answerMs, () => done({ kind: 'acked', signature: signatureOf(attempt) }))
     // The slot that it lands in belongs to the path: nobody knows his place within it.
     this.#clock.after(latencyMs + SLOT_MS, () => {
       this.#market.unfollow(attempt.mint, path)
-      if (lost) this.#clock.after(ABSENCE_MS - latencyMs, () => done({ kind: 'absent' }))
+      const printsPerSlot = path.prints / (latencyMs / SLOT_MS + 1)
+      const isLost = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, printsPerSlot)
+      if (isLost) this.#clock.after(ABSENCE_MS - latencyMs, () => done({ kind: 'absent' }))
       else {
         const landed = this.#land(attempt, path)
         done(outcomeOf(landed, false))
@@ -75,12 +85,11 @@ export class PaperExecutor implements Executor {
     })
   }
 
-  /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price. */
+  /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price, or nobody could sell it. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>): Lamports {
-    const price = this.#market.price(mint)
-    if (price === undefined) return ZERO
-    const swap = sell(tokens, decimals, 100, { quoted: price, worst: price }, this.#discountPercent(mint))
-    return swap?.tradeLamports ?? ZERO
+    const price = this.#market.salePrice(mint)
+    if (price === undefined || this.#isTrap(mint)) return ZERO
+    return this.#sale(mint, tokens, decimals, 100, price, price)?.tradeLamports ?? ZERO
   }
 
   /** What was under way when the process ended went down with it; what had landed stays landed. */
@@ -108,20 +117,57 @@ export class PaperExecutor implements Executor {
   }
 
   /** Bounded by the price that was decided on, so that a runaway is missed as it would be. */
-  #buy({ size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
+  #buy({ mint, size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
     if (size.kind !== 'sol') throw new TypeError(`a buy is sized in SOL, not in ${size.kind}`)
-    return buy(size.lamports, slippagePercent, { quoted: price ?? path.first, worst: path.high })
+    return buy(size.lamports, slippagePercent, this.#pool(mint, price ?? path.first, path.high), this.#model)
   }
 
   /** Bounded by the price at sending, as the service quotes it: an exit that is tried again must not hang on a price long gone. */
-  #sell({ mint, slippagePercent }: Attempt, tokens: bigint, path: PricePath): Swap | undefined {
-    const prices: PriceRun = { quoted: path.first, worst: path.low }
-    return sell(tokens, this.#holdings.decimals(mint), slippagePercent, prices, this.#discountPercent(mint))
+  #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
+    return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first, path.low)
   }
 
-  #discountPercent(mint: string): number {
-    const isAbandoned = this.#clock.now() - this.#market.printedAt(mint) > this.#model.abandonedAfterMs
-    return isAbandoned ? this.#model.abandonedDiscountPercent : 0
+  #sale(
+    mint: string,
+    tokens: TokenAmount,
+    decimals: number,
+    slippagePercent: number,
+    quoted: number,
+    worst: number,
+  ): Swap | undefined {
+    if (this.#isDead(mint)) return { tokens, tradeLamports: ZERO }
+    return sell(tokens, decimals, slippagePercent, this.#pool(mint, quoted, worst), this.#model)
+  }
+
+  #isDead(mint: string): boolean {
+    return this.#clock.now() - this.#market.printedAt(mint) > this.#model.deadAfterMs
+  }
+
+  /** One that is dead as well is given away, so that it is not tried for ever. */
+  #isTrap(mint: string): boolean {
+    return !this.#isDead(mint) && this.#market.isTrap(mint, this.#clock.now())
+  }
+
+  #pool(mint: string, quoted: number, worst: number): PoolRun {
+    return { quoted: this.#market.reserves(mint, quoted), worst: this.#market.reserves(mint, worst) }
+  }
+
+  /** What is held has to be sold into whatever there is, where anybody could sell it; nothing is bought into a pool of which nothing is
+   *  known. */
+  #canFill({ side, mint }: Attempt): boolean {
+    return side === 'sell' ? !this.#isTrap(mint) : this.#market.isDeep(mint)
+  }
+
+  /** A buy ends; a sale was not sent and is tried again: the gateway waits between its tries. */
+  #unfillable({ side, mint }: Attempt): Outcome {
+    const refused = (code: ErrorCode, reason: string): Outcome => ({ kind: 'refused', code, reason, retry: 'never' })
+    if (this.#market.price(mint) === undefined) {
+      const reason = 'no robust price to fill at'
+      return side === 'sell' ? { kind: 'unsent', reason } : refused('PRICE_UNKNOWN', reason)
+    }
+    return side === 'sell'
+      ? refused('UNSELLABLE', 'many have bought it and nobody has sold it')
+      : refused('DEPTH_UNKNOWN', 'too few prints tell the depth of its pool')
   }
 
   #fill(attempt: Attempt, { tokens, tradeLamports }: Swap): Fill {
@@ -156,8 +202,8 @@ export class PaperExecutor implements Executor {
     return { kind: 'reverted', signature: signatureOf(attempt), feeLamports: this.#feeOf(attempt), code }
   }
 
-  #feeOf(attempt: Attempt): Lamports {
-    return lamports(BASE_FEE + (attempt.priorityFeeLamports ?? this.#model.autoPriorityFeeLamports))
+  #feeOf({ priorityFeeLamports }: Attempt): Lamports {
+    return networkFee(priorityFeeLamports, this.#model)
   }
 }
 
@@ -169,12 +215,4 @@ function luckOf({ id, mint, side, armedAt }: Attempt): string {
 /** Looks like no signature of the chain, so that nobody takes it for one. */
 function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
-}
-
-/** A buy ends; a sale was not sent and is tried again: the gateway waits between its tries. */
-function withoutPrice(attempt: Attempt): Outcome {
-  const reason = 'no robust price to fill at'
-  return attempt.side === 'buy'
-    ? { kind: 'refused', code: 'PRICE_UNKNOWN', reason, retry: 'never' }
-    : { kind: 'unsent', reason }
 }

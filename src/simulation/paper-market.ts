@@ -1,30 +1,39 @@
 import { type Block, RowKind, type TokenId } from '../core/block.ts'
+import { type Reserves, reservesAt } from '../core/curve.ts'
 import type { UnitSettings } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import { Prices } from '../core/price.ts'
 import type { Millis } from '../core/units.ts'
+import { Pools } from './pools.ts'
 
 /** Beyond any pool's depth, SOL a token: what claims it is no price to fill at. */
 const MOST_PRICE = 1_000
-const NEVER: Millis = Number.NEGATIVE_INFINITY
+/** A print further than this from the robust price is noise until others confirm it. */
+const NOISE_FACTOR = 2
+/** So many prints after a sale that emptied the pool the robust price has followed. */
+const PRINTS_TO_FOLLOW = 3
 
-/** The robust prices between two moments: what an order could meet while it was under way. */
+/** What an order could meet while it was under way: the robust price at first, then the worst of the sized prints. A single print far from
+ *  the others is none of them. */
 export interface PricePath {
   readonly first: number
   low: number
   high: number
+  /** Sized prints. */
+  prints: number
 }
 
-/** The market as paper executors see it: the robust price of every token, and its path while somebody follows it. One for all executors
- *  of a process. It costs a few nanoseconds a row while nobody does. */
+/** The market as paper executors see it: the robust price of every token, what its pool holds, and its path while somebody follows it. One
+ *  for all executors of a process. It costs a few nanoseconds a row while nobody does. */
 export class PaperMarket {
   readonly #mints: Mints
   readonly #prices: Prices
+  readonly #pools = new Pools()
   readonly #paths = new Map<TokenId, Set<PricePath>>()
-  /** 1 while the token is in `#paths`: an array is looked up faster for every row than a map. */
-  #followed = new Uint8Array(1024)
-  /** When a token was last printed with a size that counts. */
-  #printedAt = new Float64Array(1024).fill(NEVER)
+  /** What is left of pools that were emptied, and for how many prints that counts. */
+  readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
+  /** 1 while the token is in one of these two: an array is looked up faster for every row than a map. */
+  #watched = new Uint8Array(1024)
 
   constructor(mints: Mints, units: UnitSettings) {
     this.#mints = mints
@@ -33,14 +42,20 @@ export class PaperMarket {
 
   /** Folds rows in: each once, in order, and before an order that was decided on them is executed. */
   observe(block: Block, from: number, to: number): void {
-    const { kind, token: tokens, time } = block
+    const { kind, token: tokens, time, amount, size } = block
     for (let row = from; row < to; row++) {
-      if ((kind[row] as number) > RowKind.sell) continue
+      const side = kind[row] as number
+      if (side > RowKind.sell) continue
       const token = tokens[row] as number
-      if (!this.#prices.fold(block, row, token)) continue
-      if (token >= this.#printedAt.length) this.#grow(token)
-      this.#printedAt[token] = time[row] as number
-      if (this.#followed[token] === 1) this.#widen(token)
+      if (!this.#prices.fold(block, row, token)) {
+        if (side === RowKind.sell) this.#pools.sold(token)
+        continue
+      }
+      const sol = amount[row] as number
+      const price = sol / (size[row] as number)
+      this.#pools.fold(token, time[row] as number, price, side === RowKind.sell ? -sol : sol)
+      if (this.#watched[token] === 1) this.#attend(token, price)
+      if (side === RowKind.sell && sol > 1) this.#sold(token, price, sol)
     }
   }
 
@@ -50,10 +65,36 @@ export class PaperMarket {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
+  /** The robust price, or that which is left of a pool that was emptied. */
+  salePrice(mint: string): number | undefined {
+    const token = this.#mints.find(mint)
+    const price = token === undefined ? undefined : this.#priceOf(token)
+    if (token === undefined || price === undefined) return undefined
+    return Math.min(price, this.#emptied.get(token)?.price ?? price)
+  }
+
+  /** The pool of a mint if it stands at `price`. */
+  reserves(mint: string, price: number): Reserves {
+    const token = this.#mints.find(mint)
+    return reservesAt(price, token === undefined ? undefined : this.#pools.product(token))
+  }
+
+  /** Whether the depth of its pool is known: the curve's always is, a pool's after some prints. */
+  isDeep(mint: string): boolean {
+    const token = this.#mints.find(mint)
+    return token !== undefined && this.#pools.isMeasured(token)
+  }
+
+  /** Whether it seems that nobody can sell it: many have bought and nobody has sold, for a minute. */
+  isTrap(mint: string, now: Millis): boolean {
+    const token = this.#mints.find(mint)
+    return token !== undefined && this.#pools.isTrap(token, now)
+  }
+
   /** When the mint was last printed with a size that counts; -Infinity where it never was. */
   printedAt(mint: string): Millis {
     const token = this.#mints.find(mint)
-    return token === undefined ? NEVER : (this.#printedAt[token] ?? NEVER)
+    return token === undefined ? Number.NEGATIVE_INFINITY : this.#pools.printedAt(token)
   }
 
   /** The path of the mint's price from now until `unfollow`; undefined while it has no price. */
@@ -61,11 +102,11 @@ export class PaperMarket {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
     if (token === undefined || price === undefined) return undefined
-    const path: PricePath = { first: price, low: price, high: price }
+    const path: PricePath = { first: price, low: this.salePrice(mint) ?? price, high: price, prints: 0 }
     const paths = this.#paths.get(token)
     if (paths === undefined) this.#paths.set(token, new Set([path]))
     else paths.add(path)
-    this.#followed[token] = 1
+    this.#watch(token)
     return path
   }
 
@@ -76,7 +117,7 @@ export class PaperMarket {
     paths.delete(path)
     if (paths.size > 0) return
     this.#paths.delete(token)
-    this.#followed[token] = 0
+    this.#unwatch(token)
   }
 
   #priceOf(token: TokenId): number | undefined {
@@ -84,22 +125,42 @@ export class PaperMarket {
     return price !== undefined && price <= MOST_PRICE ? price : undefined
   }
 
-  #widen(token: TokenId): void {
-    const price = this.#priceOf(token)
-    if (price === undefined) return
-    for (const path of this.#paths.get(token) ?? []) {
-      if (price < path.low) path.low = price
-      if (price > path.high) path.high = price
+  #attend(token: TokenId, print: number): void {
+    const emptied = this.#emptied.get(token)
+    if (emptied !== undefined && --emptied.prints === 0) {
+      this.#emptied.delete(token)
+      this.#unwatch(token)
+    }
+    const paths = this.#paths.get(token)
+    const price = paths === undefined ? undefined : this.#priceOf(token)
+    if (paths === undefined || price === undefined) return
+    const isNoise = print > price * NOISE_FACTOR || print * NOISE_FACTOR < price
+    for (const path of paths) {
+      path.prints++
+      path.low = Math.min(path.low, price, isNoise ? price : print)
+      path.high = Math.max(path.high, price, isNoise ? price : print)
     }
   }
 
-  #grow(token: TokenId): void {
-    const size = 2 ** Math.ceil(Math.log2(token + 2))
-    const followed = new Uint8Array(size)
-    followed.set(this.#followed)
-    this.#followed = followed
-    const printedAt = new Float64Array(size).fill(NEVER)
-    printedAt.set(this.#printedAt)
-    this.#printedAt = printedAt
+  /** One sale that takes half of a pool or more is no noise: what it leaves is the price, though no print says so yet. */
+  #sold(token: TokenId, price: number, sol: number): void {
+    const left = this.#pools.leftBehind(token, price, sol)
+    if (left === undefined) return
+    this.#emptied.set(token, { price: left, prints: PRINTS_TO_FOLLOW })
+    this.#watch(token)
+    for (const path of this.#paths.get(token) ?? []) path.low = Math.min(path.low, left)
+  }
+
+  #watch(token: TokenId): void {
+    if (token >= this.#watched.length) {
+      const grown = new Uint8Array(2 ** Math.ceil(Math.log2(token + 2)))
+      grown.set(this.#watched)
+      this.#watched = grown
+    }
+    this.#watched[token] = 1
+  }
+
+  #unwatch(token: TokenId): void {
+    if (!this.#paths.has(token) && !this.#emptied.has(token)) this.#watched[token] = 0
   }
 }

@@ -16,7 +16,12 @@ export function configOf(scenario: Scenario, leash: Leash): Config {
       orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
       limits: { ...limits, maxLamportsPerMint: null, maxDailyLossLamports: null },
-      paper: { lamports: lamports(0), seed: scenario.seed + index, latencyMs: { p50: 1, p95: 1 } },
+      paper: {
+        lamports: lamports(0),
+        seed: scenario.seed + index,
+        latencyMs: { p50: 1, p95: 1 },
+        serviceFeePercent: 1,
+      },
       at: { file: '', line: 1, column: 1 },
     }
   })

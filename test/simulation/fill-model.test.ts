@@ -1,12 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { reservesAt } from '../../src/core/curve.ts'
 import { seededRandom } from '../../src/core/random.ts'
-import { solToLamports } from '../../src/core/units.ts'
-import { buy, drawLatencyMs, sell } from '../../src/simulation/fill-model.ts'
+import { lamports, solToLamports } from '../../src/core/units.ts'
+import {
+  buy,
+  DEFAULT_FILL_MODEL,
+  drawLatencyMs,
+  lossPercent,
+  networkFee,
+  sell,
+  stressed,
+} from '../../src/simulation/fill-model.ts'
 
 /** Of a pump.fun curve that nobody has bought from: 30 SOL against 1.073e9 tokens. */
 const LAUNCH = 30 / 1_073_000_000
-const at = (worst: number) => ({ quoted: LAUNCH, worst: LAUNCH * worst })
+const at = (worst: number) => ({ quoted: reservesAt(LAUNCH), worst: reservesAt(LAUNCH * worst) })
+const FEES = { venueFeePercent: 1.25, serviceFeePercent: 0 }
 
 // Whole tokens for 1 SOL: research/solana.md 7.1 gives 3.42 % of the supply, before the fee of 1.25 %.
 test.each([
@@ -16,34 +26,33 @@ test.each([
   ['beyond the slippage', 1.11, 10, undefined],
   ['beyond a narrow slippage', 1.02, 0.5, undefined],
 ])('buying 1 SOL at %s', (_what, worst, slippage, tokens) => {
-  const swap = buy(solToLamports(1), slippage, at(worst))
+  const swap = buy(solToLamports(1), slippage, at(worst), FEES)
   if (tokens === undefined) expect(swap).toBeUndefined()
   else expect(Number(swap?.tokens) / 1e6 / tokens).toBeCloseTo(1, 2)
   expect(swap?.tradeLamports).toBe(tokens === undefined ? undefined : 1_000_000_000)
 })
 
 test.each([
-  ['the quoted price', 1, 10, 0, 0.0272],
-  ['10 % down', 0.9, 10, 0, 0.0245],
-  ['beyond the slippage', 0.8, 10, 0, undefined],
-  ['any price where the slippage is 100 %', 0.01, 100, 0, 0.000275],
-  ['an abandoned pool', 1, 10, 50, 0.0136],
-])('selling a million tokens at %s', (_what, worst, slippage, discount, sol) => {
-  const swap = sell(1_000_000_000_000n, 6, slippage, at(worst), discount)
+  ['the quoted price', 1, 10, 0.0272],
+  ['10 % down', 0.9, 10, 0.0245],
+  ['beyond the slippage', 0.8, 10, undefined],
+  ['any price where the slippage is 100 %', 0.01, 100, 0.000275],
+])('selling a million tokens at %s', (_what, worst, slippage, sol) => {
+  const swap = sell(1_000_000_000_000n, 6, slippage, at(worst), FEES)
   if (sol === undefined) expect(swap).toBeUndefined()
   else expect((swap?.tradeLamports ?? 0) / 1e9 / sol).toBeCloseTo(1, 1)
 })
 
-test('a round trip loses at least the fee of the venue twice, and no buy costs more than it asked for', () => {
+test('a round trip loses at least the fees of venue and service twice, and no buy costs more than it asked for', () => {
   const price = fc.double({ min: 1e-12, max: 1, noNaN: true })
   fc.assert(
     fc.property(price, fc.integer({ min: 1_000_000, max: 100_000_000_000 }), (quoted, spend) => {
-      const prices = { quoted, worst: quoted }
+      const pool = { quoted: reservesAt(quoted), worst: reservesAt(quoted) }
       const spent = solToLamports(spend / 1e9)
-      const bought = buy(spent, 1, prices)
+      const bought = buy(spent, 1, pool, DEFAULT_FILL_MODEL)
       expect(bought?.tradeLamports).toBe(spend)
-      const sold = sell(bought?.tokens ?? 0n, 6, 1, prices)
-      expect(sold?.tradeLamports).toBeLessThanOrEqual((spend * (1 - 0.0125)) / (1 + 0.0125) + 1)
+      const sold = sell(bought?.tokens ?? 0n, 6, 1, pool, DEFAULT_FILL_MODEL)
+      expect(sold?.tradeLamports).toBeLessThanOrEqual((spend * 0.99 * 0.99 * (1 - 0.0125)) / (1 + 0.0125) + 1)
     }),
   )
 })
@@ -59,4 +68,31 @@ test('latency has the percentiles that it was given', () => {
   expect(drawn[19_000]).toBeLessThan(4_200)
   expect(drawn.every(Number.isInteger)).toBe(true)
   expect(drawLatencyMs({ p50: 700, p95: 700 }, random)).toBe(700)
+})
+
+const USUAL = DEFAULT_FILL_MODEL.autoPriorityFeeLamports
+
+test.each([
+  ['alone, at the usual fee', null, 0, 3],
+  ['alone, at the usual fee, named', USUAL, 0, 3],
+  ['among four prints a slot', null, 4, 6],
+  ['among twelve', null, 12, 12],
+  ['for a quarter of the fee', lamports(USUAL / 4), 0, 6],
+  ['for four times the fee', lamports(USUAL * 4), 4, 3],
+  ['never more than 60', lamports(10_000), 100, 60],
+])('landing fails %s: %s lamports, %d prints, %d %%', (_what, fee, prints, percent) => {
+  expect(lossPercent(DEFAULT_FILL_MODEL, fee, prints)).toBeCloseTo(percent, 9)
+})
+
+test('what never lands never lands, however much is paid', () => {
+  const model = { ...DEFAULT_FILL_MODEL, landingFailurePercent: 100 }
+  expect(lossPercent(model, null, 0)).toBe(100)
+  expect(lossPercent({ ...model, landingFailurePercent: 0 }, lamports(10_000), 50)).toBe(0)
+})
+
+test('under stress every fee and the latency are a multiple', () => {
+  const twice = stressed(DEFAULT_FILL_MODEL, 2)
+  expect(twice).toMatchObject({ latencyMs: { p50: 3_000, p95: 8_000 }, venueFeePercent: 2.5, serviceFeePercent: 2 })
+  expect(networkFee(null, twice)).toBe(2 * 505_000)
+  expect(networkFee(lamports(20_000), twice)).toBe(2 * 25_000)
 })

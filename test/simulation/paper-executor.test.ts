@@ -222,14 +222,77 @@ test('of two full exits under way at once, the second finds nothing', () => {
   expect(ends[1]).toMatchObject({ kind: 'reverted', signature: 'paper-o1.2' })
 })
 
-test('an abandoned token pays half of what its pool seems to', () => {
-  const fresh = new Paper()
-  fresh.executor.restore([holding(1_000_000_000n)], [])
-  const abandoned = new Paper()
-  abandoned.executor.restore([holding(1_000_000_000n)], [])
-  abandoned.pass(600_001)
-  const full = fresh.land(sellAttempt('mint'))?.tradeLamports ?? 0
-  expect(abandoned.land(sellAttempt('mint'))?.tradeLamports).toBe(Math.floor(full / 2))
+test('a dead token brings nothing, and is worth nothing', () => {
+  const paper = new Paper()
+  const held = holding(1_000_000_000n)
+  paper.executor.restore([held], [])
+  expect(paper.executor.valueOf(held)).toBeGreaterThan(0)
+  paper.pass(600_001)
+  expect(paper.executor.valueOf(held)).toBe(0)
+  expect(paper.land(sellAttempt('mint'))).toMatchObject({ tokens: 1_000_000_000n, tradeLamports: 0 })
+})
+
+test('what twenty bought and nobody sold for a minute cannot be sold', () => {
+  const paper = new Paper()
+  const held = holding(1_000_000_000n)
+  paper.executor.restore([held], [])
+  paper.print(...Array.from({ length: 15 }, () => PRICE))
+  paper.pass(59_999)
+  expect(paper.executor.valueOf(held)).toBeGreaterThan(0)
+  paper.pass(1)
+  expect(paper.executor.valueOf(held)).toBe(0)
+  paper.land(sellAttempt('mint'))
+  expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'UNSELLABLE', retry: 'never' })
+  paper.rows([{ kind: 'sell', time: paper.clock.now(), mint: 'mint', price: PRICE, sol: 0.001 }])
+  expect(paper.land(sellAttempt('mint', { id: 'o2.1' }))).toMatchObject({ tokens: 1_000_000_000n })
+})
+
+test('a sale that empties the pool leaves what it leaves, though no other print says so', () => {
+  const sol = Math.sqrt(32_190_000_000 * PRICE) // in the pool of a curve
+  const rugged = (share: number) => {
+    const paper = new Paper()
+    const held = holding(1_000_000_000n)
+    paper.executor.restore([held], [])
+    const calm = paper.executor.valueOf(held)
+    const run = sellAttempt('mint', { slippagePercent: 100 })
+    paper.run(run)
+    paper.rows([{ kind: 'sell', time: paper.clock.now(), mint: 'mint', price: PRICE * (1 - share), sol: sol * share }])
+    const value = paper.executor.valueOf(held)
+    paper.pass(FINAL_MS)
+    return { left: value / calm, sold: (fillOf(paper.outcomes.at(-1))?.tradeLamports ?? 0) / calm }
+  }
+  // Of the price (1 - share) squared stays.
+  expect(rugged(0.8).left).toBeCloseTo(0.04, 3)
+  expect(rugged(0.8).sold).toBeCloseTo(0.04, 3)
+  expect(rugged(0.4).left).toBeCloseTo(1, 3)
+})
+
+test('the longer and busier the way, the more is lost', () => {
+  const lost = (prints: number) => {
+    const paper = new Paper({ landingFailurePercent: 3 })
+    const run = (id: string) => paper.run(buyAttempt('mint', 0.001, { id }))
+    for (let order = 1; order <= 1_000; order++) run(`o${order}.1`)
+    paper.print(...Array.from({ length: prints }, () => PRICE))
+    paper.pass(100_000)
+    return paper.outcomes.filter(({ kind }) => kind === 'absent').length
+  }
+  const [calm, busy] = [lost(0), lost(42)] // twelve a slot
+  expect(calm).toBeGreaterThan(15)
+  expect(calm).toBeLessThan(50)
+  expect(busy).toBeGreaterThan(90)
+  expect(busy).toBeLessThan(160)
+})
+
+test('nothing is bought into a pool of which nothing is known; what is held is sold', () => {
+  const dear = 1e-6 // beyond the curve
+  const paper = new Paper()
+  paper.executor.restore([holding(1_000_000_000n)], [])
+  paper.print(dear, dear, dear)
+  paper.land(buyAttempt('mint', 0.1))
+  expect(paper.outcomes.at(-1)).toMatchObject({ kind: 'refused', code: 'DEPTH_UNKNOWN', retry: 'never' })
+  expect(paper.land(sellAttempt('mint', { id: 'o2.1' }))).toBeDefined()
+  paper.print(dear, dear * 1.01, dear * 1.02, dear * 1.03)
+  expect(paper.land(buyAttempt('mint', 0.1, { id: 'o3.1' }))).toBeDefined()
 })
 
 test('without a price a buy is refused, and a sale was not sent', () => {

@@ -28,7 +28,7 @@ export async function probeBot(amount: Lamports): Promise<BotConfig> {
       ...{ maxLamportsPerOrder: amount, maxLamportsPerHour: null, maxOpenPositions: null },
       ...{ maxLamportsPerMint: amount, maxDailyLossLamports: null },
     },
-    paper: { lamports: amount, seed: 1, latencyMs: { p50: 1_500, p95: 4_000 } },
+    paper: { lamports: amount, seed: 1, latencyMs: { p50: 1_500, p95: 4_000 }, serviceFeePercent: 1 },
     at: { file: '', line: 0, column: 0 },
   }
 }

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { CURVE_PRODUCT, POOL_PRODUCT } from '../../src/core/curve.ts'
+import { seededRandom } from '../../src/core/random.ts'
+import { Pools } from '../../src/simulation/pools.ts'
+
+const TOKEN = 7
+
+/** A constant product without a fee, and prints of trades in it. */
+class Pool {
+  readonly pools = new Pools()
+  readonly #product: number
+  #sol: number
+  time = 1
+
+  constructor(product: number, price: number) {
+    this.#product = product
+    this.#sol = Math.sqrt(product * price)
+  }
+
+  /** Negative: a sale that brings so much. */
+  trade(sol: number, wrong = 1): void {
+    const tokens = Math.abs(this.#product / this.#sol - this.#product / (this.#sol + sol))
+    this.#sol += sol
+    this.pools.fold(TOKEN, this.time++, (Math.abs(sol) / tokens) * wrong, sol)
+  }
+
+  get price(): number {
+    return this.#sol ** 2 / this.#product
+  }
+}
+
+test('a token that was never dearer than the curve goes is on the curve', () => {
+  const pool = new Pool(1e9, 1e-7)
+  for (let n = 0; n < 10; n++) pool.trade(1)
+  expect(pool.pools.product(TOKEN)).toBe(CURVE_PRODUCT)
+  expect(pool.pools.isMeasured(TOKEN)).toBe(true)
+  expect(pool.pools.isMeasured(TOKEN + 5_000)).toBe(true)
+})
+
+test('beyond it the product is estimated from prints of one side, from the fourth on, and kept when the price falls', () => {
+  const pool = new Pool(5e9, 1e-6)
+  const known: boolean[] = []
+  for (let n = 0; n < 4; n++) {
+    pool.trade(1)
+    known.push(pool.pools.isMeasured(TOKEN))
+  }
+  expect(known).toEqual([true, true, false, true]) // on the curve, as far as two prints can say
+  expect(pool.pools.product(TOKEN) / 5e9).toBeCloseTo(1, 4)
+  while (pool.price > 3e-7) pool.trade(-2)
+  expect(pool.pools.product(TOKEN) / 5e9).toBeCloseTo(1, 4)
+})
+
+test('one print or two beyond the curve may be wrong', () => {
+  const pool = new Pool(CURVE_PRODUCT, 1e-7)
+  for (let n = 0; n < 40; n++) pool.trade(0.3, n % 3 === 0 ? 1 : 5)
+  expect(pool.pools.product(TOKEN)).toBe(CURVE_PRODUCT)
+  for (let n = 0; n < 3; n++) pool.trade(0.01, 5)
+  expect(pool.pools.product(TOKEN)).toBeLessThanOrEqual(POOL_PRODUCT)
+})
+
+test('it is never deeper than a fresh migration, and small or crossed prints say nothing', () => {
+  const deep = new Pool(1e12, 1e-6)
+  for (let n = 0; n < 8; n++) deep.trade(5)
+  expect(deep.pools.product(TOKEN)).toBe(POOL_PRODUCT)
+  const small = new Pool(5e9, 1e-6)
+  for (let n = 0; n < 20; n++) small.trade(0.1)
+  for (let n = 0; n < 20; n++) small.trade(n % 2 === 0 ? 1 : -1)
+  expect(small.pools.isMeasured(TOKEN)).toBe(false)
+  expect(small.pools.product(TOKEN)).toBe(POOL_PRODUCT)
+})
+
+test('prints that are wrong one time in six leave the median near the truth, and never above it by much', () => {
+  const seed = 5
+  const random = seededRandom(seed)
+  const pool = new Pool(5e9, 1e-6)
+  const found: number[] = []
+  for (let n = 0; n < 4_000; n++) {
+    const sol =
+      (0.3 + random.next() * 2) * (pool.price > 1.2e-6 ? -1 : pool.price < 0.8e-6 ? 1 : random.next() < 0.5 ? -1 : 1)
+    pool.trade(sol, random.next() < 1 / 6 ? 0.3 + random.next() * 3 : 1)
+    if (n > 100) found.push(pool.pools.product(TOKEN) / 5e9)
+  }
+  found.sort((a, b) => a - b)
+  const at = (share: number) => found[Math.floor(found.length * share)] as number
+  expect(at(0.5), `seed ${seed}`).toBeGreaterThan(0.5)
+  expect(at(0.5), `seed ${seed}`).toBeLessThan(1.05)
+  expect(at(0.9), `seed ${seed}`).toBeLessThan(1.5)
+})
+
+test.each([
+  [0.49, undefined],
+  [0.51, 0.49 ** 2],
+  [0.9, 0.01],
+])('a sale of %d of the pool leaves %s of the price', (share, left) => {
+  const before = 3e-7
+  const pool = new Pool(CURVE_PRODUCT, before)
+  const sol = Math.sqrt(CURVE_PRODUCT * before) * share
+  const found = pool.pools.leftBehind(TOKEN, before * (1 - share), sol)
+  if (left === undefined) expect(found).toBeUndefined()
+  else expect((found ?? 0) / before).toBeCloseTo(left, 6)
+})
