@@ -270,8 +270,8 @@ test('a sale that empties the pool leaves what it leaves, though no other print 
 test('the longer and busier the way, the more is lost', () => {
   const lost = (prints: number) => {
     const paper = new Paper({ landingFailurePercent: 3 })
-    const run = (id: string) => paper.run(buyAttempt('mint', 0.001, { id }))
-    for (let order = 1; order <= 1_000; order++) run(`o${order}.1`)
+    const run = (order: number) => paper.run(buyAttempt('mint', 0.001, { id: `o${order}.1`, armedAt: order }))
+    for (let order = 1; order <= 1_000; order++) run(order)
     paper.print(...Array.from({ length: prints }, () => PRICE))
     paper.pass(100_000)
     return paper.outcomes.filter(({ kind }) => kind === 'absent').length
