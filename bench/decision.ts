@@ -67,8 +67,7 @@ function ours(frames: readonly Buffer[]): Times {
     mints,
     () => false,
     (block, row) => {
-      engine.row(++seq, time, block, row)
-      return row + 1
+      return engine.rows(++seq, block, row, row + 1)
     },
   )
   engine.input(++seq, 0, startInput([botSettings(follower.name)]))

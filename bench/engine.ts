@@ -32,19 +32,23 @@ function market(mints: Mints): LiveBlock[] {
   })
 }
 
-/** Rows in a second of one core through the engine: all rows of all blocks, several rounds in one engine. */
+/** Rows in a second of one core through the engine: all rows of all blocks, several rounds, each in an engine of its own. */
 function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
-  const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
   const limits = { maxLamportsPerOrder: 1 as never } // everything is refused: the cost of deciding without that of orders
-  engine.input(1, 0, startInput([botSettings(strategy.name, { params: strategy.params.parse({}) as never, limits })]))
-  engine.input(2, 0, { kind: 'feed', status: 'live', confirmed: [] })
-  let seq = 2
+  const settings = botSettings(strategy.name, { params: strategy.params.parse({}) as never, limits })
   const start = threadMs()
   for (let round = 0; round < ROUNDS; round++) {
+    const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
+    engine.input(1, 0, startInput([settings]))
+    engine.input(2, 0, { kind: 'feed', status: 'live', confirmed: [] })
+    engine.outputs.length = 0
+    let seq = 3
     for (const block of blocks) {
-      for (let row = 0; row < block.length; row++) {
-        engine.row(++seq, block.time[row] as number, block, row)
-        if (engine.outputs.length > 0) engine.outputs.length = 0
+      for (let row = 0; row < block.length; ) {
+        const next = engine.rows(seq, block, row, block.length)
+        seq += next - row
+        row = next
+        engine.outputs.length = 0
       }
     }
   }

@@ -96,10 +96,11 @@ function rowNs(run: number): number {
   const time = Float64Array.from({ length: 8_192 }, (_, row) => row)
   const block = { time, length: time.length } as unknown as Block
   let seen = 0
-  const row = (seq: number): void => {
-    seen += seq
+  const rows: EnginePort['rows'] = (firstSeq, _block, from, to) => {
+    for (let row = from; row < to; row++) seen += firstSeq + row
+    return to
   }
-  const engine: EnginePort = { outputs: [], row, input: nothing, warm: nothing }
+  const engine: EnginePort = { outputs: [], rows, input: nothing, warm: nothing }
   const gateway = { submit: nothing, cancel: nothing, trust: nothing }
   const shown = { clock: new SystemClock(), engine, journal, gateway, want: nothing, alarm: nothing, firstSeq: 1 }
   let elapsed = 0

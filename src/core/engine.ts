@@ -8,7 +8,7 @@ import { ExitWatch } from './exit-watch.ts'
 import { plainJson } from './json.ts'
 import type { Command, Input, Output, StartInput } from './messages.ts'
 import type { Mints } from './mints.ts'
-import type { BotMoney } from './money.ts'
+import { type BotMoney, moneyOf } from './money.ts'
 import type { EnginePort } from './ports.ts'
 import type { Position } from './position.ts'
 import { Exits } from './position-exits.ts'
@@ -17,7 +17,7 @@ import { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
 import { Trader } from './trader.ts'
-import { type Millis, type Seq, ZERO } from './units.ts'
+import type { Millis, Seq } from './units.ts'
 
 /** All bots and accounts of one process under one seq. The same in live, paper, backtest and replay: what differs is who feeds it.
  *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
@@ -46,13 +46,23 @@ export class Engine implements EnginePort {
     this.active = active.fill(-1)
   }
 
-  row(seq: Seq, time: Millis, block: Block, row: number): void {
+  rows(firstSeq: Seq, block: Block, from: number, to: number): number {
     const session = this.#session
-    session.seq = seq
-    session.now = time
-    if (time >= this.#dueAt) this.#catchUp(session)
-    this.#dispatch(session, block, row)
-    session.wants.flush()
+    const { outputs } = this
+    const { time } = block
+    const seqOfZero = firstSeq - from
+    let row = from
+    do {
+      const now = time[row] as number
+      if (!(now >= session.now)) throw new Error(`invariant broken: time runs backwards from ${session.now} to ${now}`)
+      session.seq = seqOfZero + row
+      session.now = now
+      if (now >= this.#dueAt) this.#catchUp(session)
+      this.#dispatch(session, block, row)
+      session.wants.flush()
+      row++
+    } while (row < to && outputs.length === 0)
+    return row
   }
 
   warm(block: Block, row: number): void {
@@ -284,11 +294,4 @@ export class Engine implements EnginePort {
         if (state === 'accepted') session.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
     }
   }
-}
-
-function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
-  const { name, account } = settings
-  const none = { state: null, buys: [], day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO }
-  const { state, buys, ...rest } = restored ?? { bot: name, account: account.id, ...none }
-  return { ...rest, status: 'active', state: plainJson(state, 'state'), buys: [...buys] }
 }

@@ -1,7 +1,8 @@
-import type { Json } from './json.ts'
+import { type Json, plainJson } from './json.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
-import type { Lamports, Millis } from './units.ts'
+import type { BotSettings } from './settings.ts'
+import { type Lamports, type Millis, ZERO } from './units.ts'
 
 /** Everything about money that a restart takes over from the journal's rows: what was decided, never decided again. */
 export interface Money {
@@ -77,4 +78,12 @@ export interface Timer {
   readonly at: Millis
   /** 0: once. */
   readonly everyMs: number
+}
+
+/** What a bot begins with: what the journal holds of it, or nothing. */
+export function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
+  const { name, account } = settings
+  const none = { state: null, buys: [], day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO }
+  const { state, buys, ...rest } = restored ?? { bot: name, account: account.id, ...none }
+  return { ...rest, status: 'active', state: plainJson(state, 'state'), buys: [...buys] }
 }

@@ -10,7 +10,8 @@ import type { WalletCursor, WalletTransaction, Watch } from './wallet.ts'
  *  sit on the main thread or in one worker. `outputs` is drained and reused by the runner: empty for nearly every row. */
 export interface EnginePort {
   readonly outputs: Output[]
-  row(seq: Seq, time: Millis, block: Block, row: number): void
+  /** Returns the next row not taken: it stops after a row with outputs. A row's time is the block's, and never falls. */
+  rows(firstSeq: Seq, block: Block, from: number, to: number): number
   input(seq: Seq, time: Millis, input: Input): void
   /** Strategies see it, their requests are discarded, money is untouched. */
   warm(block: Block, row: number): void

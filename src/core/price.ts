@@ -12,16 +12,19 @@ const MIN_PRINT_SOL = 0.01
 /** Nobody trades more at once: an amount above it is broken, or of another unit. */
 const MAX_PRINT_SOL = 1e5
 
+/** What is known of a token lies in eight doubles, one line of the processor's cache: its last prints in a ring, then the median, or NaN where
+ *  it has to be taken again, then how many prints came since the last `forget`. */
+const DOUBLES = 8
+const MEDIAN = WINDOW
+const COUNT = 12
+
 /** The robust price of every token, SOL a whole token: the median of its last sized prints. The only price that exits, limits, marks and
- *  entries act on. Flat arrays by token number: folding a row hashes nothing and allocates nothing; the median is taken when asked for. */
+ *  entries act on. A flat array by token number: folding a row hashes nothing and allocates nothing; the median is taken when asked for. */
 export class Prices {
   readonly #proof: UnitProof
-  #rings = new Float64Array(0)
-  /** Prints seen since the last `forget`, up to WINDOW. */
-  #counts = new Uint8Array(0)
-  #cursors = new Uint8Array(0)
-  /** The median, or NaN where it has to be taken again. */
-  #medians = new Float64Array(0)
+  #doubles = new Float64Array(0)
+  /** The same memory. */
+  #words = new Uint32Array(this.#doubles.buffer)
   readonly #scratch = new Float64Array(WINDOW)
 
   constructor(units: UnitSettings) {
@@ -34,36 +37,37 @@ export class Prices {
     const price = amount / (block.size[row] as number)
     if (!(amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9)) return false
     if (!this.#proof.proved) this.#proof.fold(price, block.price[row] as number)
-    if (token >= this.#counts.length) this.#grow(token)
-    const cursor = this.#cursors[token] as number
-    this.#rings[token * WINDOW + cursor] = price
-    this.#cursors[token] = cursor === WINDOW - 1 ? 0 : cursor + 1
-    if ((this.#counts[token] as number) < WINDOW) this.#counts[token] = (this.#counts[token] as number) + 1
-    this.#medians[token] = Number.NaN
+    if (token * DOUBLES >= this.#doubles.length) this.#grow(token)
+    const doubles = this.#doubles
+    const words = this.#words
+    const at = token * DOUBLES
+    const count = words[at * 2 + COUNT] as number
+    doubles[at + (count % WINDOW)] = price
+    doubles[at + MEDIAN] = Number.NaN
+    words[at * 2 + COUNT] = count + 1
     return true
   }
 
   /** The robust price; undefined before three sized prints, or while the unit of the feed's amounts is not proved. */
   at(token: TokenId): number | undefined {
-    const count = this.#counts[token]
+    const at = token * DOUBLES
+    const count = this.#words[at * 2 + COUNT]
     if (count === undefined || count < ENOUGH || !this.#proof.proved) return undefined
-    const known = this.#medians[token] as number
+    const known = this.#doubles[at + MEDIAN] as number
     if (!Number.isNaN(known)) return known
-    const median = this.#median(token, count)
-    this.#medians[token] = median
+    const median = this.#median(at, count)
+    this.#doubles[at + MEDIAN] = median
     return median
   }
 
   /** Drops what was printed so far: after a gap, and between a warm-up and the start, a price must be newer than the pause. */
   forget(token: TokenId | undefined): void {
-    if (token === undefined || token >= this.#counts.length) return
-    this.#counts[token] = 0
-    this.#cursors[token] = 0
+    if (token === undefined || token * DOUBLES >= this.#doubles.length) return
+    this.#words[token * DOUBLES * 2 + COUNT] = 0
   }
 
   forgetAll(): void {
-    this.#counts.fill(0)
-    this.#cursors.fill(0)
+    this.#words.fill(0)
   }
 
   /** One of our own fills, whose unit the chain proves, against the price now and the one it was decided on, since a price may fall by any
@@ -84,11 +88,11 @@ export class Prices {
   }
 
   /** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three have made. */
-  #median(token: TokenId, seen: number): number {
+  #median(start: number, seen: number): number {
     const sorted = this.#scratch
-    const count = seen & 1 ? seen : seen - 1
+    const count = seen >= WINDOW ? WINDOW : seen & 1 ? seen : seen - 1
     for (let index = 0; index < count; index++) {
-      const value = this.#rings[token * WINDOW + index] as number
+      const value = this.#doubles[start + index] as number
       let at = index
       for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
       sorted[at] = value
@@ -98,13 +102,9 @@ export class Prices {
 
   #grow(token: TokenId): void {
     const size = Math.max(1024, 2 ** Math.ceil(Math.log2(token + 1)))
-    const grown = <T extends Float64Array | Uint8Array>(from: T, to: T): T => {
-      to.set(from)
-      return to
-    }
-    this.#rings = grown(this.#rings, new Float64Array(size * WINDOW))
-    this.#counts = grown(this.#counts, new Uint8Array(size))
-    this.#cursors = grown(this.#cursors, new Uint8Array(size))
-    this.#medians = grown(this.#medians, new Float64Array(size))
+    const grown = new Float64Array(size * DOUBLES)
+    grown.set(this.#doubles)
+    this.#doubles = grown
+    this.#words = new Uint32Array(grown.buffer)
   }
 }

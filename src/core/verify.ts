@@ -59,9 +59,9 @@ export function verifySegment(
     } else if (entry.kind === 'warm') {
       for (let row = entry.from; row < entry.to; row++) engine.warm(entry.block, row)
     } else {
-      for (let row = entry.from; row < entry.to; row++) {
-        engine.row(entry.firstSeq + row - entry.from, entry.block.time[row] as number, entry.block, row)
-        if (engine.outputs.length > 0) drain(entry.firstSeq + row - entry.from)
+      for (let row = entry.from; row < entry.to; ) {
+        row = engine.rows(entry.firstSeq + row - entry.from, entry.block, row, entry.to)
+        if (engine.outputs.length > 0) drain(entry.firstSeq + row - 1 - entry.from)
       }
       rows += entry.to - entry.from
     }

@@ -7,6 +7,9 @@ export const SCAN_COLUMNS = [
   ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'market_cap'] as const),
   ...(['extra', 'extra_index', 'extra2', 'extra2_index', 'mints'] as const),
 ]
+/** As a reader asks for them: the list of mints as bytes, because a string of it would only be taken apart again. */
+export const SCAN = SCAN_COLUMNS.map((name) => (name === 'mints' ? 'CAST(mints AS BLOB) AS mints' : name)).join(', ')
+
 export const TEXT_COLUMNS = [...(['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const)]
 
 /** The columns of table `block` that a scan reads. */
@@ -33,7 +36,8 @@ export interface BlockRow {
   readonly extra_index: Uint8Array | null
   readonly extra2: Uint8Array
   readonly extra2_index: Uint8Array | null
-  readonly mints: string
+  /** JSON. */
+  readonly mints: Uint8Array
 }
 
 /** Those that are read once somebody asks for a text. */

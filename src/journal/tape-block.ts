@@ -118,7 +118,10 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
   const tokens = new Uint32Array(row.rows)
   if (row.token_index === null) return tokens.fill(numbers[0] as number)
   const index = decodeIndex(row.token_index, row.mint_count)
-  for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
+  // A loop that sees both kinds of index would ask for each row which it is.
+  if (index instanceof Uint8Array)
+    for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
+  else for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
   return tokens
 }
 

@@ -4,7 +4,7 @@ import { SluiceError } from '../core/errors.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { Slice } from './block-encoder.ts'
-import { type BlockRow, checksumOf, SCAN_COLUMNS, TEXT_COLUMNS, type TextRow } from './block-row.ts'
+import { type BlockRow, checksumOf, SCAN, SCAN_COLUMNS, TEXT_COLUMNS, type TextRow } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
 
@@ -24,9 +24,7 @@ export class TapeReader {
 
   constructor(path: string, db: Database) {
     this.#path = path
-    this.#next = db.prepare(
-      `SELECT checksum, ${SCAN_COLUMNS.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`,
-    )
+    this.#next = db.prepare(`SELECT checksum, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`)
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
     this.#texts = db.prepare(`SELECT text_checksum, ${TEXT_COLUMNS.join(', ')} FROM block WHERE last_seq = ?`)
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')

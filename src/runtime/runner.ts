@@ -51,19 +51,12 @@ export class Runner implements Sink {
     assert(outputs.length === 0, 'outputs were left behind')
     this.#busy = true
     const firstSeq = this.#nextSeq
-    const seqOfZero = firstSeq - from
-    let time = this.#lastTime
-    let row = from
-    for (let late = from; late < to && (times[late] as number) < time; late++) times[late] = time
-    while (row < to && outputs.length === 0) {
-      const arrival = times[row] as number
-      if (!(arrival >= time)) throw new Error(`invariant broken: time runs backwards from ${time} to ${arrival}`)
-      time = arrival
-      engine.row(seqOfZero + row, time, block, row)
-      row++
-    }
+    const lastTime = this.#lastTime
+    for (let late = from; late < to && (times[late] as number) < lastTime; late++) times[late] = lastTime
+    const row = engine.rows(firstSeq, block, from, to)
+    const time = times[row - 1] as number
     this.#lastTime = time
-    this.#nextSeq = seqOfZero + row
+    this.#nextSeq = firstSeq + row - from
     journal.rows(block, from, row, firstSeq)
     this.#options.observe?.(block, from, row)
     if (outputs.length > 0) this.#carryOut(this.#nextSeq - 1, time)

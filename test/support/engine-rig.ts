@@ -1,5 +1,5 @@
 import { accountOf, type Mode } from '../../src/core/account.ts'
-import { type Block, RowKind } from '../../src/core/block.ts'
+import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
 import type { ExitRules } from '../../src/core/exits.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
@@ -154,7 +154,7 @@ export class EngineRig {
   }
 
   #take(): Output[] {
-    this.engine.row(++this.seq, this.now, this.block as Block, this.block.length - 1)
+    this.engine.rows(++this.seq, this.block, this.block.length - 1, this.block.length)
     return this.#drain()
   }
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { type Block, RowKind } from '../../src/core/block.ts'
+import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
 import { decodeJson, encodeJson } from '../../src/core/json.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
@@ -111,7 +111,7 @@ export class EngineWorld {
     if (this.#block.length === this.#block.capacity) this.#block = new LiveBlock(this.mints.list, 64)
     const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: wish, extra2: more }
     this.#block.append(this.now, this.now, RowKind.buy, this.mints.intern(mint), numbers, '', '')
-    this.engine.row(++this.seq, this.now, this.#block as Block, this.#block.length - 1)
+    this.engine.rows(++this.seq, this.#block, this.#block.length - 1, this.#block.length)
     return this.#drain()
   }
 
