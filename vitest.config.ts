@@ -11,5 +11,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 20_000,
     hookTimeout: 20_000,
+    // The processes that tests start compile the sources once, not each anew: two thirds of what a start costs.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('./node_modules/.cache/sluice', import.meta.url)) },
   },
 })

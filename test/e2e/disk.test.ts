@@ -40,7 +40,7 @@ const canPreload = compiled.status === 0 && process.platform === 'linux'
 if (!canPreload)
   console.log(`no call of the system can be made to fail here: ${compiled.error?.message ?? compiled.stderr}`)
 
-describe.runIf(canPreload)('a call fails under a process that trades', () => {
+describe.runIf(canPreload)('a call fails, or is slow, under a process that trades', () => {
   const { EIO, ENOSPC } = constants.errno
   test.concurrent.for([
     ['sync', EIO, 1],
@@ -49,19 +49,16 @@ describe.runIf(canPreload)('a call fails under a process that trades', () => {
     ['write', ENOSPC, 3],
     ['write', ENOSPC, 400],
   ] as const)('%s, with error %i, from the %i. time on', async ([call, errno, after], { onTestFinished }) => {
-    const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+    const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
     const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
     const failing = venue.run(faults)
     expect([await failing.ended, failing.stderr]).toEqual([1, expect.stringMatching(REASON)])
     expect(failing.stderr).not.toMatch(/\n {4}at /) // no stack
     await recovered(venue)
   })
-})
 
-test.runIf(canPreload)(
-  'a disk that takes its time: orders wait for it, the feed does not',
-  async ({ onTestFinished }) => {
-    const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+  test.concurrent('a disk that takes its time: orders wait for it, the feed does not', async ({ onTestFinished }) => {
+    const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
     const slow = venue.run({ LD_PRELOAD: shim, FAULT_CALL: 'sync', FAULT_AFTER: '12', FAULT_MS: '700' })
     await until('sales', () => slow.stderr.includes('"running"') && venue.books().fills.length >= 4)
     const { inputs } = await venue.settled()
@@ -69,8 +66,8 @@ test.runIf(canPreload)(
     slow.child.kill('SIGINT')
     expect(await slow.ended).toBe(0)
     expect(await venue.complaints()).toEqual([])
-  },
-)
+  })
+})
 
 const disk = join(own, 'disk')
 mkdirSync(disk)
@@ -83,7 +80,7 @@ test.runIf(mounted.status === 0)(
   async ({ onTestFinished }) => {
     const before = process.env.TMPDIR
     process.env.TMPDIR = disk
-    const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+    const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
     process.env.TMPDIR = before
     const first = venue.run()
     await until('something to sell', () => first.stderr.includes('"running"') && venue.books().fills.length >= 2)

@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, tell } from './stage.ts'
-import { until } from './until.ts'
 import type { Venue } from './venue.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -129,21 +128,5 @@ describe.concurrent('an order that the chain treats badly', () => {
     expect(await stage.complaints()).toEqual([])
     expect(stage.books().orders.map(({ state }) => state)).toEqual(ends)
     expect(posts(stage, 'buy')).toBe(1)
-  })
-
-  test('is lost by the network: it stays open until the chain proves that it cannot land any more', async ({
-    onTestFinished,
-  }) => {
-    const stage = await openStage({}, onTestFinished)
-    const running = await stage.go()
-    stage.sandbox.faults.set({ kind: 'notLanded' })
-    await tell(running.handle, stage, 'buy')
-    await until('the answer', () => stage.books().attempts[0]?.state === 'acked')
-    expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
-    await orderIn(stage, 'o1', ({ state }) => state === 'not_executed')
-    expect((await tell(running.handle, stage, 'buy')).answer).toBe('o2')
-    await stage.settled()
-    await running.stop()
-    expect(await stage.complaints()).toEqual([])
   })
 })

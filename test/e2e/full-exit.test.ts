@@ -29,7 +29,7 @@ function lose(stage: Stage, kind: Fault['kind'], count = 1): void {
   stage.sandbox.faults.set({ kind, count, target: '/trade/sell' })
 }
 
-test('not executed, its answer lost: a second attempt within 3.5 s sells; nothing is bought until both are proved', async ({
+test.concurrent('not executed, its answer lost: a second attempt within 3.5 s sells; nothing is bought until both are proved', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: SLOT_MS, config }, onTestFinished)
@@ -57,7 +57,7 @@ test('not executed, its answer lost: a second attempt within 3.5 s sells; nothin
   expect(positions.map(({ state }) => state)).toEqual(['closed'])
 })
 
-test('executed, its answer lost: known within 5 s, one fill, and what went after it finds nothing to sell', async ({
+test.concurrent('executed, its answer lost: known within 5 s, one fill, and what went after it finds nothing to sell', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: SLOT_MS, config }, onTestFinished)
@@ -77,7 +77,7 @@ test('executed, its answer lost: known within 5 s, one fill, and what went after
   expect(stage.books().fills.filter(({ orderId }) => orderId === 'o2')).toHaveLength(1)
 })
 
-test('killed with two attempts out: both are looked up, none is sent again, the third sells', async ({
+test.concurrent('killed with two attempts out: both are looked up, none is sent again, the third sells', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: 100, config }, onTestFinished)

@@ -60,10 +60,7 @@ async function killsOfOne(
 ): Promise<string[]> {
   const random = seededRandom(seed * 1_000_003 + first)
   const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
-  const venue = await openVenue(
-    { bots, speed: 10, slotMs: 40, seed: seed + first, config: { service: { lateSeconds: 1 } } },
-    atEnd,
-  )
+  const venue = await openVenue({ bots, speed: 10, seed: seed + first, config: { service: { lateSeconds: 1 } } }, atEnd)
   const complaints: string[] = []
   for (let number = first; number < first + kills; number++) {
     const fault = random.next() < FAULT_CHANCE ? FAULTS[random.integer(FAULTS.length)] : undefined

@@ -133,32 +133,32 @@ describe.concurrent('a probe proves on the chain what the document leaves open',
   })
 })
 
-test('a number that sells something else than it asked: parts go by percent from then on', async ({
-  onTestFinished,
-}) => {
-  const units = { tradeAmount: 'sol', sell: 'tokens' }
-  const stage = await openStage(
-    { dialect: { sellNumber: 'baseUnits' }, config: { service: { units } } },
+describe.concurrent('a probe, or a number, in trouble', () => {
+  test('a number that sells something else than it asked: parts go by percent from then on', async ({
     onTestFinished,
-  )
-  const running = await stage.go()
-  const send = running.handle
-  await orderIn(stage, (await tell(send, stage, 'buy')).answer, ({ state }) => state === 'filled')
-  const half = async (): Promise<bigint> => {
-    const { answer } = await tell(send, stage, 'half')
-    await orderIn(stage, answer, ({ state }) => state === 'filled')
-    return stage.books().fills.find(({ orderId }) => orderId === answer)?.tokens ?? 0n
-  }
-  const bought = stage.books().fills[0]?.tokens ?? 0n
-  expect(await half()).toBeLessThan(bought / 100_000n)
-  expect(stage.log.join('')).toMatch(/a sale's number counts something else; parts are sold by percent from now on/)
-  expect(Number(await half()) / Number(bought)).toBeCloseTo(0.5, 3)
-  await stage.settled()
-  await running.stop()
-  expect(await stage.complaints()).toEqual([])
-})
+  }) => {
+    const units = { tradeAmount: 'sol', sell: 'tokens' }
+    const stage = await openStage(
+      { dialect: { sellNumber: 'baseUnits' }, config: { service: { units } } },
+      onTestFinished,
+    )
+    const running = await stage.go()
+    const send = running.handle
+    await orderIn(stage, (await tell(send, stage, 'buy')).answer, ({ state }) => state === 'filled')
+    const half = async (): Promise<bigint> => {
+      const { answer } = await tell(send, stage, 'half')
+      await orderIn(stage, answer, ({ state }) => state === 'filled')
+      return stage.books().fills.find(({ orderId }) => orderId === answer)?.tokens ?? 0n
+    }
+    const bought = stage.books().fills[0]?.tokens ?? 0n
+    expect(await half()).toBeLessThan(bought / 100_000n)
+    expect(stage.log.join('')).toMatch(/a sale's number counts something else; parts are sold by percent from now on/)
+    expect(Number(await half()) / Number(bought)).toBeCloseTo(0.5, 3)
+    await stage.settled()
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
 
-describe.concurrent('a probe in trouble', () => {
   test.for(['/trade/buy', '/trade/sell'])(
     'the answer of %s is lost: it is found on the chain',
     async (target, { onTestFinished }) => {

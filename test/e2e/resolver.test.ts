@@ -32,7 +32,7 @@ describe.concurrent('at real slot times', () => {
 
 describe.concurrent('proof', () => {
   test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
-    const stage = await openStage({ slotMs: 40 }, onTestFinished)
+    const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'notLanded' })
     await tell(running.handle, stage, 'buy')
@@ -70,7 +70,8 @@ describe.concurrent('a wallet that somebody else uses', () => {
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
-    const running = await stage.go()
+    const before = await stage.go()
+    await before.stop()
     const { ledger, wallet } = stage.sandbox
     const data: TradeData = {
       ...{ side: 'buy', wallet, mint: MINT, exact: 'in', lamports: 5e8, tokens: 0n, serviceFeeBps: 0 },
@@ -78,6 +79,9 @@ describe.concurrent('a wallet that somebody else uses', () => {
     }
     const instruction = { program: TRADE_PROGRAM, data }
     const signature = ledger.submit({ payer: wallet, instruction, priorityFeeLamports: 0 })
+    const { slot } = ledger.head('processed')
+    await until('its block to be final', () => ledger.head('finalized').slot > slot)
+    const running = await stage.go() // which looks at the wallet at once
     await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'), 60_000)
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
     expect(await running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })).toMatchObject({

@@ -37,7 +37,7 @@ export async function openStage(
     still = new StillMarket(emit)
     return still
   }
-  const venue = await openVenue({ market, slotMs: 40, bots: [PUPPET], ...options }, atEnd)
+  const venue = await openVenue({ market, bots: [PUPPET], ...options }, atEnd)
   venue.configure({ service: { units: { tradeAmount: 'sol' } }, ...options.config })
   const prints = (count: number): string[] =>
     Array.from({ length: count }, () => (still as StillMarket).trade('buy', 100_000_000n).signature)

@@ -7,7 +7,7 @@ test('stopped in the middle of trading, and continued: nothing is lost, nothing 
 }) => {
   const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
   const config = { service: { lateSeconds: 1 } }
-  const venue = await openVenue({ bots, config, speed: 10, slotMs: 40 }, onTestFinished)
+  const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
   const one = venue.run()
   // Answers are out while it stands still: as a machine that goes to sleep.
   venue.sandbox.faults.set({ kind: 'delay', ms: 1_500, count: 3, target: '/trade/' })

@@ -60,7 +60,7 @@ export async function openVenue(
 ): Promise<Venue> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
   process.env.XDG_STATE_HOME ??= stateFolder()
-  const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 80, speed: 20, ...options })
+  const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 40, speed: 20, ...options })
   const { requests, requestedAt, stopCounting } = countRequests(sandbox)
   const giveKey = (apiKey: string): void => writeFileSync(join(folder, 'key'), apiKey, { mode: 0o600 })
   giveKey(sandbox.apiKeys.standard)

@@ -23,10 +23,18 @@ test('the numbers that one by one would give', () => {
   )
 })
 
-test('more mints than the table begins with', () => {
+test.each<[what: string, count: number, mintOf: (number: number) => string]>([
+  ['more mints than the table begins with', 10_000, (number) => `${encoded(number)}${keyOf(number)}`],
+  ['mints that fall on the same place', 500, keyOf],
+])('%s', (_what, count, mintOf) => {
   const mints = new Mints()
-  const list = Array.from({ length: 10_000 }, (_, number) => keyOf(number))
+  const list = Array.from({ length: count }, (_, number) => mintOf(number))
   const expected = list.map((_, number) => number)
   expect([...numbersOf(mints, Buffer.from(JSON.stringify(list)))]).toEqual(expected)
   expect([...numbersOf(mints, Buffer.from(JSON.stringify(list.toReversed())))]).toEqual(expected.toReversed())
 })
+
+/** Digits that differ early, as those of mints do. */
+function encoded(number: number): string {
+  return keyOf(number, 8)
+}
