@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { linkProgram } from './link-bpf.ts'
 
 const folder = fileURLToPath(new URL('../src/sandbox/bpf/', import.meta.url))
-const programs = ['pool']
+const programs = ['pool', 'hostile']
 const flags = ['--target=bpf', '-mcpu=v1', '-Os', '-ffreestanding', '-fno-builtin', '-Wall', '-Wextra', '-Werror']
 
 function build(program: string, scratch: string): Buffer {

@@ -10,7 +10,7 @@ typedef unsigned long long u64;
 
 // A function of this target takes at most five words; with more it has to be inlined.
 #define INLINE static inline __attribute__((always_inline))
-#define OUTLINE static __attribute__((noinline))
+#define OUTLINE static __attribute__((noinline, unused))
 
 typedef struct { const u8 *key; u8 isWritable; u8 isSigner; } Meta;
 typedef struct { const u8 *program; Meta *accounts; u64 accountCount; u8 *data; u64 dataLength; } Instruction;
@@ -119,6 +119,10 @@ INLINE void withU32(Context *context, u32 value) {
 INLINE void withU64(Context *context, u64 value) {
   writeU64(context->buffer + context->call.dataLength, value);
   context->call.dataLength += 8;
+}
+
+INLINE void withKey(Context *context, const u8 *key) {
+  for (int at = 0; at < 32; at += 8) withU64(context, readU64(key + at));
 }
 
 INLINE u64 invoke(Context *context, const Seeds *signer) {

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { PROGRAMS } from '../../../src/core/programs.ts'
+import { namedAddress } from '../../../src/sandbox/addresses.ts'
+import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/pool-program.ts'
+
+/** What stands in `bpf/hostile.c`, as seen from outside. */
+export const HOSTILE_PROGRAM = namedAddress('hostile program')
+
+/** What it does when its trap springs; in the order of their numbers, which begin at 1. */
+export const ATTACKS = [
+  'take lamports',
+  'take tokens',
+  'take the account',
+  'take a delegation',
+  'take the right to close',
+  'assign the wallet',
+  'allocate the wallet',
+  'close the account',
+  'burn tokens',
+  'give nothing',
+] as const
+export type Attack = (typeof ATTACKS)[number]
+
+/** `trap`: the account that says when and what; `prey`: the wallet's token account, and `loot` the thief's of the same mint. */
+export interface Ambush {
+  trap: string
+  thief: string
+  loot: string
+  prey: string
+  preyMint: string
+}
+
+export function hostileBinary(): Uint8Array {
+  return readFileSync(new URL('../../../src/sandbox/bpf/hostile.so', import.meta.url))
+}
+
+/** The trap's data: from that slot on it does that, with so many lamports or base units. */
+export function encodeTrap(attack: Attack | undefined, fromSlot: bigint, amount: bigint): Uint8Array {
+  const data = Buffer.alloc(24)
+  data.writeBigUInt64LE(BigInt(attack === undefined ? 0 : ATTACKS.indexOf(attack) + 1), 0)
+  data.writeBigUInt64LE(fromSlot, 8)
+  data.writeBigUInt64LE(amount, 16)
+  return data
+}
+
+/** A trade by way of it: the pool's own data and accounts, and five more. */
+export function hostileInstruction(
+  wallet: string,
+  mint: string,
+  trade: PoolTrade,
+  { trap, thief, loot, prey, preyMint }: Ambush,
+  tokenProgram: string = PROGRAMS.token,
+): ProgramInstruction {
+  const { accounts, data } = poolInstruction(wallet, mint, trade, tokenProgram)
+  const more = [trap, thief, loot, prey, preyMint].map((address, index) => ({
+    address,
+    signer: false,
+    writable: index > 0,
+  }))
+  return { program: HOSTILE_PROGRAM, accounts: [...accounts, ...more], data }
+}
