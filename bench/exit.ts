@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { RowKind } from '../src/core/block.ts'
 import { Engine } from '../src/core/engine.ts'
+import { NO_COSTS } from '../src/core/fill-costs.ts'
 import { LiveBlock } from '../src/core/live-block.ts'
 import { Mints } from '../src/core/mints.ts'
 import { type Money, NO_MONEY } from '../src/core/money.ts'
@@ -58,7 +59,14 @@ function held(mint: string, account: string, bot: string): Position {
 function fillOf({ id, orderId, account, bot, mint, side }: Attempt): Outcome {
   const none = lamports(0)
   const about = { signature: id, orderId, attemptId: id, account, bot, mint, side, slot: 1, time: Date.now() }
-  const amounts = { tokens: 1_000_000n, decimals: 6, tradeLamports: none, feeLamports: none, rentLamports: none }
+  const amounts = {
+    tokens: 1_000_000n,
+    decimals: 6,
+    tradeLamports: none,
+    feeLamports: none,
+    rentLamports: none,
+    costs: NO_COSTS,
+  }
   return { kind: 'filled', fill: { ...about, ...amounts, walletLamports: none, final: true }, final: true }
 }
 

@@ -5,6 +5,7 @@ import { startBots } from '../src/bot.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { accountOf } from '../src/core/account.ts'
 import { encodeBase58 } from '../src/core/base58.ts'
+import { NO_COSTS } from '../src/core/fill-costs.ts'
 import { NO_MONEY } from '../src/core/money.ts'
 import type { Attempt, Fill, Order } from '../src/core/order.ts'
 import { lamports } from '../src/core/units.ts'
@@ -118,7 +119,14 @@ function writeOrder(journal: OpenJournal, account: string, number: number, isLos
   }
   const fill: Fill = {
     ...{ signature, orderId: id, attemptId: attempt.id, account, bot: 'dips', mint, side: 'buy', slot: number, time },
-    ...{ tokens: 5n, decimals: 6, tradeLamports: lamports(5e7), feeLamports: lamports(5e3), rentLamports: lamports(0) },
+    ...{
+      tokens: 5n,
+      decimals: 6,
+      tradeLamports: lamports(5e7),
+      feeLamports: lamports(5e3),
+      rentLamports: lamports(0),
+      costs: NO_COSTS,
+    },
     ...{ walletLamports: lamports(-50_005_000), final: true },
   }
   const state = isLost ? 'working' : 'filled'

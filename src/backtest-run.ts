@@ -124,10 +124,8 @@ class Run {
     const host = service.kind === 'remote' ? service.host : service.kind
     this.#bots = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' }).settings
     this.#paper = new PaperWorld(config, this.#clock, this.#mints)
-    this.#results = new Results(
-      new Map(this.#bots.map(({ name }) => [name, this.#paper.modelOf(name)])),
-      options.journal,
-    )
+    const names = this.#bots.map(({ name }) => name)
+    this.#results = new Results(names, options.journal)
     this.#segment = this.#newSegment()
   }
 

@@ -16,12 +16,6 @@ export interface Fees {
   rent: number
 }
 
-/** What is taken of a trade, each way, percent. */
-export interface TradeFees {
-  readonly venueFeePercent: number
-  readonly serviceFeePercent: number
-}
-
 /** What became of one bot. */
 export class BotResult {
   readonly name: string
@@ -37,12 +31,10 @@ export class BotResult {
   walletLamports = 0
   /** Those that are not closed. */
   readonly positions = new Map<string, Position>()
-  readonly #tradeFees: TradeFees
   #closedLamports = 0
 
-  constructor(name: string, tradeFees: TradeFees) {
+  constructor(name: string) {
     this.name = name
-    this.#tradeFees = tradeFees
   }
 
   /** Profit of what was sold, network fees and rent aside, lamports. */
@@ -57,12 +49,11 @@ export class BotResult {
     return this.fees.network + this.fees.failed + this.fees.rent
   }
 
-  filled({ side, tradeLamports, feeLamports, rentLamports, walletLamports }: Fill): void {
+  filled({ side, feeLamports, rentLamports, walletLamports, costs }: Fill): void {
     if (side === 'buy') this.buys++
     else this.sells++
-    const { venue, service } = tradeFeesIn(side, tradeLamports, this.#tradeFees)
-    this.fees.venue += venue
-    this.fees.service += service
+    this.fees.venue += costs.venueFeeLamports
+    this.fees.service += costs.serviceFeeLamports
     this.fees.network += feeLamports
     this.fees.rent += rentLamports
     this.walletLamports += walletLamports
@@ -81,22 +72,6 @@ export class BotResult {
     }
     this.positions.delete(keyOf(position))
     this.#closedLamports += position.realizedLamports
-  }
-}
-
-/** The fees inside what changed hands, lamports. A buyer's are taken off what he pays, the service's first; a seller's off what he would get,
- *  the venue's first. */
-function tradeFeesIn(
-  side: Fill['side'],
-  tradeLamports: number,
-  { venueFeePercent, serviceFeePercent }: TradeFees,
-): { readonly venue: number; readonly service: number } {
-  const [venue, service] = [venueFeePercent / 100, serviceFeePercent / 100]
-  const beforeService = side === 'buy' ? tradeLamports : tradeLamports / (1 - service)
-  const toVenue = side === 'buy' ? beforeService * (1 - service) : beforeService
-  return {
-    venue: Math.round(side === 'buy' ? (toVenue * venue) / (1 + venue) : (toVenue * venue) / (1 - venue)),
-    service: Math.round(beforeService * service),
   }
 }
 

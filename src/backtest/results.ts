@@ -2,7 +2,7 @@ import type { Input, Output } from '../core/messages.ts'
 import { type ExecutionReport, isOpen, type Order } from '../core/order.ts'
 import type { Journal, JournalRecord } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
-import { BotResult, count, type TradeFees } from './bot-result.ts'
+import { BotResult, count } from './bot-result.ts'
 
 /** Outputs that stand in the journal's `decisions`. */
 const DECISIONS: ReadonlySet<string> = new Set<Output['kind']>(['order', 'cancel', 'refused', 'note', 'alarm'])
@@ -24,9 +24,9 @@ export class Results implements Journal {
   decisions = 0
   readonly alarms: string[] = []
 
-  constructor(bots: ReadonlyMap<string, TradeFees>, journal?: Journal) {
+  constructor(bots: readonly string[], journal?: Journal) {
     this.#journal = journal
-    this.#bots = new Map([...bots].map(([name, fees]) => [name, new BotResult(name, fees)]))
+    this.#bots = new Map(bots.map((name) => [name, new BotResult(name)]))
   }
 
   get bots(): BotResult[] {

@@ -1,5 +1,5 @@
 import type { TokenAmount } from '../core/units.ts'
-import type { LandedTransaction, TokenBalance } from './transaction.ts'
+import type { LandedTransaction } from './transaction.ts'
 
 /** What a transaction did to a wallet; all from the balances before and after, so that no program needs to be known. */
 export interface WalletChange {
@@ -24,14 +24,12 @@ export function changeOf(transaction: LandedTransaction, wallet: string): Wallet
   return { signed, lamports, netLamports: lamports + ownAccountsChange(transaction, wallet, index), tokens }
 }
 
-export function tokenChange({ before, after }: LandedTransaction, wallet: string, mint: string): TokenAmount {
-  const sum = (balances: readonly TokenBalance[]): TokenAmount =>
-    balances.reduce((total, one) => (one.owner === wallet && one.mint === mint ? total + one.tokens : total), 0n)
-  return sum(after) - sum(before)
+export function tokenChange(transaction: LandedTransaction, wallet: string, mint: string): TokenAmount {
+  return tokenChanges(transaction, mint).get(wallet) ?? 0n
 }
 
 /** Accounts of the wallet that exist before or after; one that lived within the transaction only has 0 at both ends. */
-export function ownAccountsChange(transaction: LandedTransaction, wallet: string, walletIndex: number): number {
+function ownAccountsChange(transaction: LandedTransaction, wallet: string, walletIndex: number): number {
   const own = new Set<number>()
   for (const { owner, account } of [...transaction.before, ...transaction.after]) if (owner === wallet) own.add(account)
   own.delete(walletIndex)
@@ -42,4 +40,13 @@ export function ownAccountsChange(transaction: LandedTransaction, wallet: string
 
 export function balanceChange({ lamportsBefore, lamportsAfter }: LandedTransaction, account: number): number {
   return (lamportsAfter[account] ?? 0) - (lamportsBefore[account] ?? 0)
+}
+
+/** Of a mint, by owner; '' for accounts of which the node does not say whose they are. */
+export function tokenChanges({ before, after }: LandedTransaction, mint: string): Map<string, TokenAmount> {
+  const changes = new Map<string, TokenAmount>()
+  const add = (owner: string, tokens: bigint) => changes.set(owner, (changes.get(owner) ?? 0n) + tokens)
+  for (const one of before) if (one.mint === mint) add(one.owner, -one.tokens)
+  for (const one of after) if (one.mint === mint) add(one.owner, one.tokens)
+  return changes
 }

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '../core/errors.ts'
+import { networkFee, tradeOf } from '../core/fill-costs.ts'
 import type { Attempt, Fill } from '../core/order.ts'
 import { type Lamports, lamports, type Millis, type TokenAmount } from '../core/units.ts'
-import { balanceChange, ownAccountsChange, tokenChange } from './change.ts'
+import { balanceChange, tokenChange } from './change.ts'
+import { fillCosts } from './fill-costs.ts'
 import { type LandedTransaction, readTransaction } from './transaction.ts'
 
 /** What a landed transaction says of an attempt. */
@@ -16,16 +18,8 @@ export type Reading =
  *  another program's. */
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
-/**
- * Reads our execution from the answer of getTransaction. All from balances before and after, so that no program needs to be known:
- *
- *   tokens = the wallet's token accounts of this mint (Token and Token-2022), after less before
- *   fee    = base and priority fee, where the wallet paid it (it is the first account)
- *   rent   = lamports in the wallet's own token accounts, after less before: rent put in or got back, and wrapped SOL, which is still ours
- *   trade  = change of the wallet, less fee and rent
- *
- * `seenAt` stands in where the block has no time.
- */
+/** Reads our execution from the answer of getTransaction: tokens by owner and mint, so that Token and Token-2022 count alike and what a
+ *  transfer fee kept back does not; SOL by `fillCosts`. `seenAt` stands in where the block has no time. */
 export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
   const transaction = readTransaction(answer)
   if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
@@ -47,7 +41,12 @@ export function fillFrom(
   const change = tokenChange(transaction, wallet, attempt.mint)
   const isOurs = attempt.side === 'buy' ? change > 0n : change < 0n
   if (!isOurs) return { kind: 'other', reason: `the transaction is no ${attempt.side} of this mint` }
-  return { kind: 'filled', fill: fillOf(transaction, { wallet, index, attempt, change, feeLamports, seenAt, final }) }
+  try {
+    return { kind: 'filled', fill: fillOf(transaction, { wallet, index, attempt, change, seenAt, final }) }
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { kind: 'other', reason: 'the transaction moves more SOL than there is' }
+  }
 }
 
 interface Found {
@@ -55,16 +54,13 @@ interface Found {
   readonly index: number
   readonly attempt: Attempt
   readonly change: TokenAmount
-  readonly feeLamports: Lamports
   readonly seenAt: Millis
   readonly final: boolean
 }
 
 function fillOf(transaction: LandedTransaction, found: Found): Fill {
-  const { wallet, index, attempt, change, feeLamports, seenAt, final } = found
-  const walletLamports = lamports(balanceChange(transaction, index))
-  const rentLamports = lamports(ownAccountsChange(transaction, wallet, index))
-  const spent = -walletLamports - feeLamports - rentLamports
+  const { wallet, index, attempt, change, seenAt, final } = found
+  const costs = fillCosts(transaction, wallet, attempt.mint, attempt.side)
   return {
     signature: transaction.signature,
     orderId: attempt.orderId,
@@ -77,10 +73,11 @@ function fillOf(transaction: LandedTransaction, found: Found): Fill {
     time: transaction.time ?? seenAt,
     tokens: change < 0n ? -change : change,
     decimals: decimalsOf(transaction, attempt.mint),
-    tradeLamports: lamports(attempt.side === 'buy' ? spent : -spent),
-    feeLamports,
-    rentLamports,
-    walletLamports,
+    tradeLamports: tradeOf(attempt.side, costs),
+    feeLamports: networkFee(costs),
+    rentLamports: lamports(costs.rentPaidLamports - costs.rentReturnedLamports),
+    walletLamports: lamports(balanceChange(transaction, index)),
+    costs,
     final,
   }
 }

@@ -1,10 +1,11 @@
 import { isPublicKey, isSignature } from '../core/base58.ts'
 import type { Millis, TokenAmount } from '../core/units.ts'
+import { type Calls, readCalls } from './calls.ts'
 
 /** What Solana has of transaction versions: a lower number makes getTransaction refuse the newer ones. */
 export const HIGHEST_TRANSACTION_VERSION = 1
 
-/** A transaction of the chain, as far as balances go. */
+/** A transaction of the chain, as far as money goes. */
 export interface LandedTransaction {
   readonly signature: string
   readonly slot: number
@@ -21,6 +22,8 @@ export interface LandedTransaction {
   readonly lamportsAfter: readonly number[]
   readonly before: readonly TokenBalance[]
   readonly after: readonly TokenBalance[]
+  /** What it called; undefined where that cannot be read. Only the parts of a fill's costs rest on it. */
+  readonly calls?: Calls | undefined
 }
 
 export interface TokenBalance {
@@ -52,11 +55,12 @@ interface RawTransaction {
     postBalances: unknown[]
     preTokenBalances?: RawBalance[] | null
     postTokenBalances?: RawBalance[] | null
+    innerInstructions?: unknown
     loadedAddresses?: { writable: unknown[]; readonly: unknown[] } | null
   }
   transaction: {
     signatures: unknown[]
-    message: { accountKeys: unknown[]; header: { numRequiredSignatures: unknown } }
+    message: { accountKeys: unknown[]; instructions?: unknown; header: { numRequiredSignatures: unknown } }
   }
 }
 
@@ -86,6 +90,7 @@ function transactionOf({ slot, blockTime, meta, transaction }: RawTransaction): 
     lamportsAfter,
     before: (meta.preTokenBalances ?? []).map(balanceOf),
     after: (meta.postTokenBalances ?? []).map(balanceOf),
+    calls: readCalls(message.instructions, meta.innerInstructions, accounts),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.ts'
+import type { FillCosts } from './fill-costs.ts'
 import type { Lamports, Millis, Seq, TokenAmount } from './units.ts'
 
 export type TradeSide = 'buy' | 'sell'
@@ -196,12 +197,14 @@ export interface Fill {
   readonly decimals: number
   /** SOL that changed hands for them, the venue's and the service's fee inside; positive. */
   readonly tradeLamports: Lamports
-  /** Base and priority fee of the transaction. */
+  /** Base and priority fee of the transaction, and tips. */
   readonly feeLamports: Lamports
-  /** Rent put into (positive) or got back from (negative) token accounts. */
+  /** Rent put into (positive) or got back from (negative) accounts. */
   readonly rentLamports: Lamports
-  /** Change of the wallet by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a sell. */
+  /** Change of the wallet by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a sell, less what was wrapped. */
   readonly walletLamports: Lamports
+  /** The same, each apart. */
+  readonly costs: FillCosts
   /** Seen at finalized; until then a fork may take it back. */
   readonly final: boolean
 }

@@ -74,7 +74,7 @@ export interface FillView {
   readonly tokens: number
   /** SOL a token. */
   readonly price: number
-  /** Base and priority fee. */
+  /** Base and priority fee, and tips. */
   readonly feeSol: number
   readonly signature: string
   readonly time: Millis

@@ -5,13 +5,14 @@ import { Mints } from '../core/mints.ts'
 import type { OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
+import { type FillRow, fillRow } from './fill-row.ts'
 import { damageOf } from './integrity.ts'
 import { type MarketItem, MarketTape, rowsOf } from './market-tape.ts'
-import { type Recovered, recover } from './recovery.ts'
+import { type FillTableRow, fillOf, type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
 import { type SeqRange, TapeReader } from './tape-reader.ts'
 
-// Rows as the commands print them with --json; amounts in SOL and whole tokens.
+// Rows as the commands print them with --json; amounts in SOL and whole tokens. Those of fills are in fill-row.ts.
 
 export interface OrderRow {
   readonly id: string
@@ -22,18 +23,6 @@ export interface OrderRow {
   readonly code: ErrorCode | ''
   /** Why it was decided; while its outcome is being proved, how far that is. */
   readonly reason: string
-}
-
-export interface FillRow {
-  readonly orderId: string
-  readonly bot: string
-  readonly mint: string
-  readonly side: TradeSide
-  readonly sol: number
-  readonly tokens: number
-  readonly feeSol: number
-  readonly signature: string
-  readonly final: boolean
 }
 
 export interface PositionRow {
@@ -148,11 +137,8 @@ export class JournalReader {
 
   /** Oldest first; without those that a fork took back. */
   fills(): FillRow[] {
-    const rows = this.#all<Omit<FillRow, 'final'> & { final: number }>(
-      `SELECT order_id AS orderId, bot, mint, side, sol, tokens, fee_sol AS feeSol, signature, final
-       FROM fills WHERE reversed = 0 ORDER BY time, orderId`,
-    )
-    return rows.map((row) => ({ ...row, final: row.final === 1 }))
+    const rows = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0 ORDER BY time, order_id')
+    return rows.map((row) => fillRow(fillOf(row)))
   }
 
   /** Those that are held, oldest first. */

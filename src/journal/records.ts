@@ -147,8 +147,8 @@ function transactionWrite(transaction: WalletTransaction): Write {
 
 function fillWrite(fill: Fill, taken: Seq | null): Write {
   const { signature, orderId, attemptId, account, bot, mint, side, slot, time, tokens, decimals } = fill
-  const { tradeLamports, feeLamports, rentLamports, walletLamports, final } = fill
-  const amounts = [tradeLamports, feeLamports, rentLamports, walletLamports, final ? 1 : 0, taken]
+  const { tradeLamports, feeLamports, rentLamports, walletLamports, final, costs } = fill
+  const amounts = [tradeLamports, feeLamports, rentLamports, walletLamports, final ? 1 : 0, taken, encodeJson(costs)]
   const about = [signature, orderId, attemptId, account, bot, mint, side, slot, time]
   return ['fill', ...about, tokens.toString(), decimals, ...amounts]
 }

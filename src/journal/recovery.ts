@@ -165,6 +165,8 @@ export interface FillTableRow {
   readonly rent_lamports: number
   readonly wallet_lamports: number
   readonly final: number
+  /** JSON: FillCosts */
+  readonly costs: string
 }
 
 export function fillOf(row: FillTableRow): Fill {
@@ -174,7 +176,11 @@ export function fillOf(row: FillTableRow): Fill {
     ...{ signature, orderId: row.order_id, attemptId: row.attempt_id, account, bot, mint, side, slot, time },
     ...{ tokens: BigInt(row.tokens), decimals, tradeLamports },
     ...{ feeLamports: lamports(row.fee_lamports), rentLamports: lamports(row.rent_lamports) },
-    ...{ walletLamports: lamports(row.wallet_lamports), final: row.final === 1 },
+    ...{
+      walletLamports: lamports(row.wallet_lamports),
+      costs: decodeJson<Fill['costs']>(row.costs),
+      final: row.final === 1,
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { FILL_COSTS } from './fill-schema.ts'
 import { TEXTS } from './packed-text.ts'
 import { VIEWS } from './views.ts'
 
@@ -253,6 +254,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   },
   (db) => db.exec(CUSTODY),
   (db) => db.exec(LEARNED),
+  (db) => db.exec(FILL_COSTS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

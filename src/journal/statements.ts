@@ -14,11 +14,12 @@ const STATEMENTS = {
   attempt: `INSERT INTO attempt (undecided, id, account, executor, state, signature, code, armed_at, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   fill: `INSERT INTO fill (signature, order_id, attempt_id, account, bot, mint, side, slot, time, tokens, decimals,
-      trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+      trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken, costs)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
     ON CONFLICT DO UPDATE SET slot = excluded.slot, tokens = excluded.tokens, decimals = excluded.decimals,
       trade_lamports = excluded.trade_lamports, fee_lamports = excluded.fee_lamports, rent_lamports = excluded.rent_lamports,
-      wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken)
+      wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken),
+      costs = excluded.costs
     WHERE taken IS NULL OR excluded.taken IS NOT NULL`,
   fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
   report: 'INSERT INTO report (taken, id, json) VALUES (0, ?, ?)',

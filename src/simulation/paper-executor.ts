@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/errors.ts'
+import { walletChange } from '../core/fill-costs.ts'
 import type { Attempt, Fill } from '../core/order.ts'
 import type { Clock, Executor, Outcome } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
@@ -16,6 +17,7 @@ import {
   sell,
 } from './fill-model.ts'
 import { Holdings } from './holdings.ts'
+import { paperCosts } from './paper-costs.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
 
 /** A landed transaction is final 32 slots later. */
@@ -175,8 +177,8 @@ export class PaperExecutor implements Executor {
     const decimals = this.#holdings.decimals(mint)
     const rentLamports = this.#holdings.book({ mint, side, tokens })
     const feeLamports = this.#feeOf(attempt)
+    const costs = paperCosts(side, tradeLamports, feeLamports, rentLamports, this.#model)
     const time = this.#clock.now()
-    const change = side === 'buy' ? -tradeLamports : tradeLamports
     return {
       signature: signatureOf(attempt),
       orderId,
@@ -192,7 +194,8 @@ export class PaperExecutor implements Executor {
       tradeLamports,
       feeLamports,
       rentLamports,
-      walletLamports: lamports(change - feeLamports - rentLamports),
+      walletLamports: lamports(walletChange(side, costs)),
+      costs,
       final: false,
     }
   }

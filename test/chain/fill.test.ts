@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { codeOf, readFill } from '../../src/chain/fill.ts'
+import { NO_COSTS, walletChange } from '../../src/core/fill-costs.ts'
 import type { Attempt } from '../../src/core/order.ts'
 import { buyAttempt, sellAttempt } from '../support/attempts.ts'
 import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL, wallet } from './landed.ts'
+import { answerOf, costsOf, type Shape, shapes } from './trade-shapes.ts'
 
 const RENT = 2_039_280
 const buy = buyAttempt(MINT, 0.1)
@@ -18,8 +20,8 @@ const wrapped = (tokens: Use['tokens'] & {}, lamports: Use['lamports']): Use => 
 })
 const read = (answer: unknown, attempt: Attempt = buy) => readFill(answer, WALLET, attempt, 5, true)
 
-/** tokens, trade, fee, rent, change of the wallet. */
-type Money = [bigint, number, number, number, number]
+/** tokens, trade, fee, rent, change of the wallet, what was wrapped. */
+type Money = [bigint, number, number, number, number, number?]
 
 test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
   [
@@ -77,7 +79,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
       wrapped([300_000_000n, 200_000_000n], [300_000_000 + RENT, 200_000_000 + RENT]),
     ],
     {},
-    [5_000n, 100_000_000, 5_000, -100_000_000, -5_000],
+    [5_000n, 100_000_000, 5_000, 0, -5_000, -100_000_000],
   ],
   [
     'a sale that is paid in wrapped SOL',
@@ -88,7 +90,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
       wrapped([undefined, 100_000_000n], [0, 100_000_000 + RENT]),
     ],
     {},
-    [5_000n, 100_000_000, 5_000, 100_000_000 + RENT, -2_044_280],
+    [5_000n, 100_000_000, 5_000, RENT, -2_044_280, 100_000_000],
   ],
   [
     'tokens in two accounts, one of them looked up',
@@ -113,7 +115,7 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
     {},
     [5_000n, 100_000_000, 5_000, 0, -100_005_000],
   ],
-])('%s', (_name, attempt, uses, more, [tokens, trade, fee, rent, change]) => {
+])('%s', (_name, attempt, uses, more, [tokens, trade, fee, rent, change, wrapped = 0]) => {
   const reading = read(landed(uses, more), attempt)
   expect(reading).toEqual({
     kind: 'filled',
@@ -133,11 +135,127 @@ test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
       feeLamports: fee,
       rentLamports: rent,
       walletLamports: change,
+      // What it called is not told, so nobody can say what of the trade the fees are.
+      costs: {
+        ...NO_COSTS,
+        tradeLamports: trade,
+        ...{ baseFeeLamports: Math.min(fee, 5_000), priorityFeeLamports: Math.max(fee - 5_000, 0) },
+        ...{ rentPaidLamports: Math.max(rent, 0), rentReturnedLamports: Math.max(-rent, 0), wrappedLamports: wrapped },
+        ...{ withheldTokens: expect.any(BigInt), unknown: ['venueFee', 'serviceFee'] },
+      },
       final: true,
     },
   })
-  expect(change).toBe((attempt.side === 'buy' ? -trade : trade) - fee - rent)
+  expect(change).toBe((attempt.side === 'buy' ? -trade : trade) - fee - rent - wrapped)
 })
+
+describe('what it cost, each part apart', () => {
+  test('is read as it was made, and adds up to the change of the wallet', () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        const reading = read(answerOf(shape), shape.side === 'buy' ? buy : sell)
+        expect(reading).toMatchObject({ kind: 'filled', fill: { costs: costsOf(shape) } })
+        expectSum(reading)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('adds up whatever else the balances did, and whatever the instructions say', () => {
+    const noise = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: -5_000_000, max: 5_000_000 })), { maxLength: 6 })
+    fc.assert(
+      fc.property(shapes, noise, fc.array(fc.nat(60)), (shape, changes, cuts) => {
+        const answer = answerOf(shape)
+        const { postBalances } = answer.meta
+        for (const [place, change] of changes)
+          if (place < postBalances.length) postBalances[place] = Math.max(0, (postBalances[place] as number) + change)
+        const { instructions = [] } = answer.transaction.message
+        for (const cut of cuts) {
+          const one = instructions[cut % instructions.length] as { data: string }
+          one.data = one.data.slice(cut % 7)
+        }
+        const reading = read(answer, shape.side === 'buy' ? buy : sell)
+        if (reading.kind === 'filled') expectSum(reading)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test.each<[string, (answer: ReturnType<typeof answerOf>) => object]>([
+    [
+      'the node does not record what was called from inside',
+      ({ meta }) => ({ meta: { ...meta, innerInstructions: null } }),
+    ],
+    [
+      'calls of nobody',
+      ({ meta }) => ({ meta: { ...meta, innerInstructions: [{ index: 0, instructions: [{ programIdIndex: 99 }] }] } }),
+    ],
+    [
+      'instructions that are none',
+      ({ transaction }) => {
+        const message = { ...transaction.message, instructions: [null] }
+        return { transaction: { ...transaction, message } }
+      },
+    ],
+  ])('%s: the fees stay in the trade and are named unknown', (_what, spoiled) => {
+    const answer = answerOf(SIMPLE)
+    const reading = read({ ...answer, ...spoiled(answer) })
+    const unknown = { venueFeeLamports: 0, serviceFeeLamports: 0, unknown: ['venueFee', 'serviceFee'] }
+    expect(reading).toMatchObject({ fill: { tradeLamports: 101_500_000, costs: unknown } })
+    expectSum(reading)
+  })
+
+  test('a program that keeps its own book of tokens: what it kept is the fee of both', () => {
+    const uses = [
+      wallet(1_000_000_000, 898_495_000),
+      ownTokens([0n, 5_000n], [RENT, RENT]),
+      pool(0, 100_000_000),
+      { key: keyOf(50), lamports: [0, 1_500_000] as [number, number] },
+      {
+        key: keyOf(40),
+        lamports: [RENT, RENT] as [number, number],
+        tokens: [9_000n, 4_000n] as [bigint, bigint],
+        mint: MINT,
+        owner: POOL,
+      },
+    ]
+    const calls = [
+      { program: keyOf(45), accounts: [MINT, POOL, keyOf(40), keyOf(21), WALLET, keyOf(50)], data: Uint8Array.of(1) },
+    ]
+    const reading = read(landed(uses, { calls }))
+    const costs = {
+      tradeLamports: 100_000_000,
+      venueFeeLamports: 1_500_000,
+      remainderLamports: 0,
+      unknown: ['serviceFee'],
+    }
+    expect(reading).toMatchObject({ fill: { tradeLamports: 101_500_000, costs } })
+    expectSum(reading)
+  })
+})
+
+/** A buy for 0.1 SOL of which 0.001 SOL are the venue's and 0.0005 SOL the service's. */
+const SIMPLE: Shape = {
+  ...{ side: 'buy', alone: 100_000_000, venueFees: [600_000, 400_000], service: 500_000, taken: 'transfer', tip: 0 },
+  ...{
+    priority: 0,
+    hasLimit: true,
+    account: 'kept',
+    record: 0,
+    moves: 'transfers',
+    wrapped: 'kept',
+    tokens: 5_000,
+    withheld: 0,
+  },
+}
+
+function expectSum(reading: ReturnType<typeof read>): void {
+  if (reading.kind !== 'filled') throw new Error(`not read: ${JSON.stringify(reading)}`)
+  const { side, walletLamports, tradeLamports, feeLamports, rentLamports, costs } = reading.fill
+  expect(walletChange(side, costs)).toBe(walletLamports)
+  const trade = side === 'buy' ? -tradeLamports : tradeLamports
+  expect(trade - feeLamports - rentLamports - costs.wrappedLamports).toBe(walletLamports)
+}
 
 const bought = [wallet(1_000_000_000, 899_995_000), ownTokens([0n, 5_000n], [RENT, RENT])]
 

@@ -32,11 +32,32 @@ export const ownTokens = (tokens: Use['tokens'] & {}, lamports: Use['lamports'],
   ...more,
 })
 
+/** An instruction; `height` of those that were called from inside: 2 by the message's own, 3 by one of those. */
+export interface RawCall {
+  program: string
+  accounts: readonly string[]
+  data: Uint8Array
+  height?: number
+  inner?: readonly RawCall[]
+}
+
+interface More {
+  error?: unknown
+  fee?: number
+  signers?: number
+  slot?: number
+  time?: number | null
+  calls?: readonly RawCall[]
+}
+
 /** The answer of getTransaction, encoding json. */
-export function landed(
-  uses: Use[],
-  more: { error?: unknown; fee?: number; signers?: number; slot?: number; time?: number | null } = {},
-) {
+export function landed(used: Use[], more: More = {}) {
+  const { calls = [] } = more
+  const named = calls
+    .flatMap((call) => [call, ...(call.inner ?? [])])
+    .flatMap((call) => [...call.accounts, call.program])
+  const strangers = [...new Set(named)].filter((key) => !used.some((use) => use.key === key))
+  const uses: Use[] = [...used, ...strangers.map((key): Use => ({ key, lamports: [1, 1] }))]
   const ordered = [
     ...uses.filter(({ looked }) => looked === undefined),
     ...uses.filter(({ looked }) => looked === 'writable'),
@@ -56,6 +77,13 @@ export function landed(
             },
           ],
     )
+  const place = (key: string): number => ordered.findIndex((use) => use.key === key)
+  const compiled = ({ program, accounts, data, height }: RawCall) => ({
+    programIdIndex: place(program),
+    accounts: accounts.map(place),
+    data: encodeBase58(data),
+    stackHeight: height ?? null,
+  })
   const keysOf = (looked?: string) => uses.filter((use) => use.looked === looked).map(({ key }) => key)
   return {
     slot: more.slot ?? 100,
@@ -68,11 +96,18 @@ export function landed(
       postBalances: ordered.map(({ lamports }) => lamports[1]),
       preTokenBalances: balances(0),
       postTokenBalances: balances(1),
+      innerInstructions: calls.flatMap(({ inner = [] }, index) =>
+        inner.length > 0 ? [{ index, instructions: inner.map(compiled) }] : [],
+      ) as unknown,
       loadedAddresses: { writable: keysOf('writable'), readonly: keysOf('readonly') },
     },
     transaction: {
       signatures: [SIGNATURE],
-      message: { accountKeys: keysOf(), header: { numRequiredSignatures: more.signers ?? 1 } },
+      message: {
+        accountKeys: keysOf(),
+        header: { numRequiredSignatures: more.signers ?? 1 },
+        ...(more.calls !== undefined && { instructions: calls.map(compiled) }),
+      },
     },
   }
 }

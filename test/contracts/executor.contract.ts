@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Attempt, Fill } from '../../src/core/order.ts'
+import { networkFee, tradeOf, walletChange } from '../../src/core/fill-costs.ts'
+import type { Attempt } from '../../src/core/order.ts'
 import type { Executor, Outcome } from '../../src/core/ports.ts'
 
 /** A world in which one attempt is going to end in a known way. */
@@ -69,13 +70,13 @@ function expectFills(outcomes: readonly Outcome[], attempt: Attempt): void {
     expect(fill).toMatchObject({ attemptId: attempt.id, orderId, account, bot, mint, side })
     expect(fill.signature).not.toBe('')
     expect(fill.tokens > 0n, 'tokens changed hands').toBe(true)
-    expect(fill.walletLamports).toBe(walletChange(fill))
+    const { costs } = fill
+    expect(fill.walletLamports, 'the parts of a fill are the change of the wallet').toBe(walletChange(side, costs))
+    expect(fill.tradeLamports).toBe(tradeOf(side, costs))
+    expect(fill.feeLamports).toBe(networkFee(costs))
+    expect(fill.rentLamports).toBe(costs.rentPaidLamports - costs.rentReturnedLamports)
   }
   expect(
     new Set(fills.map(({ fill }) => JSON.stringify([fill.signature, `${fill.tokens}`, fill.walletLamports]))).size,
   ).toBeLessThan(2)
-}
-
-function walletChange({ side, tradeLamports, feeLamports, rentLamports }: Fill): number {
-  return (side === 'buy' ? -tradeLamports : tradeLamports) - feeLamports - rentLamports
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Book, keyOf } from '../../src/core/book.ts'
+import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { NO_MONEY } from '../../src/core/money.ts'
 import type { Fill } from '../../src/core/order.ts'
 import type { Position } from '../../src/core/position.ts'
@@ -25,6 +26,7 @@ function fill(number: number, side: Fill['side'], tokens: number, final = false)
     },
     ...{ side, slot: number, time: number, tokens: BigInt(tokens), decimals: 6, tradeLamports: lamports(tokens) },
     ...{ feeLamports: lamports(0), rentLamports: lamports(0), walletLamports: lamports(sign * tokens), final },
+    costs: NO_COSTS,
   }
 }
 

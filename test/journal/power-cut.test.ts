@@ -3,11 +3,22 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { openForWriting } from '../../src/journal/database.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { SCHEMA_VERSION } from '../../src/journal/schema.ts'
-import { attempt, journalPath, NO_LIMITS, order, report, start, timeOf, trades } from '../support/journal-samples.ts'
+import {
+  attempt,
+  fill,
+  journalPath,
+  NO_LIMITS,
+  order,
+  report,
+  start,
+  timeOf,
+  trades,
+} from '../support/journal-samples.ts'
 
 const options = {
   space: NO_LIMITS,
@@ -128,10 +139,15 @@ test('a journal of the first version, with orders open: brought up to date as a 
   journal.input(1, timeOf(0), start(1))
   journal.output(2, timeOf(1), 0, { kind: 'order', order: order(1) })
   journal.write({ kind: 'attempt', attempt: attempt(1, { state: 'unknown' }) })
+  journal.write({ kind: 'fill', fill: fill(2) })
+  journal.write({ kind: 'report', id: 1, report: report(2, { state: 'filled', fill: fill(2) }) })
+  journal.write({ kind: 'report', id: 2, report: report(3, { state: 'failed' }) })
   await journal.close()
   const old = new Database(path)
   old.exec(
-    'DROP TABLE learned; DROP VIEW wallet_transactions; DROP TABLE wallet; DROP TABLE wallet_transaction; DROP TABLE watch',
+    `DROP TABLE learned; DROP VIEW wallet_transactions; DROP TABLE wallet; DROP TABLE wallet_transaction; DROP TABLE watch;
+     DROP VIEW fills; ALTER TABLE fill DROP COLUMN costs; CREATE VIEW fills AS SELECT signature FROM fill;
+     UPDATE report SET json = json_remove(json, '$.fill.costs')`,
   )
   old.pragma('user_version = 1')
   old.close()
@@ -139,6 +155,16 @@ test('a journal of the first version, with orders open: brought up to date as a 
   const again = openJournal(path, options)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })
+  // Of a fill that was read before its parts were, the sums are known.
+  const costs = {
+    ...NO_COSTS,
+    ...{ tradeLamports: 50_000_000, baseFeeLamports: 5_000, priorityFeeLamports: 100_000, rentPaidLamports: 2_039_280 },
+    unknown: ['venueFee', 'serviceFee'],
+  }
+  const [first, second] = reader.recover().untaken
+  expect(first?.report.fill).toEqual({ ...fill(2), costs })
+  expect(second?.report).toEqual(report(3, { state: 'failed' }))
+  expect(reader.fills()).toMatchObject([{ orderId: 'o2', sol: 0.05, costs: { tradeSol: 0.05, venueFeeSol: 0 } }])
   reader.close()
   const db = new Database(path, { readonly: true })
   expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION)

@@ -47,7 +47,21 @@ test('the rows that commands print, in SOL and whole tokens', async () => {
   ])
   const { id: orderId, ...rest } = about(2)
   expect(reader.fills()).toEqual([
-    { orderId, ...rest, sol: 0.05, tokens: 1.5, feeSol: 0.000105, signature: keyOf(2, 64), final: true },
+    {
+      ...{ orderId, ...rest, sol: 0.05, tokens: 1.5, feeSol: 0.000105, rentSol: 0.00203928, walletSol: -0.05214428 },
+      costs: {
+        ...{
+          tradeSol: 0.049,
+          venueFeeSol: 0.0006,
+          serviceFeeSol: 0.0004,
+          baseFeeSol: 0.000005,
+          priorityFeeSol: 0.0001,
+        },
+        ...{ tipSol: 0, rentPaidSol: 0.00203928, rentReturnedSol: 0, wrappedSol: 0, remainderSol: 0 },
+        ...{ withheldTokens: '7', unknown: [] },
+      },
+      ...{ signature: keyOf(2, 64), final: true },
+    },
   ])
   expect(reader.positions()).toEqual([
     { bot: 'dips', mint: keyOf(2), state: 'open', tokens: 1.5, costSol: 0.05, valueSol: null },

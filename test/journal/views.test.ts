@@ -127,7 +127,19 @@ describe.each(clients)('$name', ({ name, missing, query }) => {
       { id: 'o1.1', order_id: 'o1', state: 'armed', slippage_percent: 5, priority_fee_sol: 0.0001 },
     ])
     expect(ask('SELECT * FROM fills')).toMatchObject([
-      { order_id: 'o1', sol: 0.05, tokens: 1.5, fee_sol: 0.000105, wallet_sol: -0.05214428, final: 0, reversed: 0 },
+      {
+        ...{
+          order_id: 'o1',
+          sol: 0.05,
+          tokens: 1.5,
+          fee_sol: 0.000105,
+          wallet_sol: -0.05214428,
+          final: 0,
+          reversed: 0,
+        },
+        ...{ trade_sol: 0.049, venue_fee_sol: 0.0006, service_fee_sol: 0.0004, base_fee_sol: 0.000005 },
+        ...{ priority_fee_sol: 0.0001, rent_paid_sol: 0.00203928, remainder_sol: 0, withheld: '7', unknown: '[]' },
+      },
     ])
     expect(ask('SELECT * FROM positions')).toMatchObject([{ bot: 'dips', state: 'open', tokens: 1.5, cost_sol: 0.05 }])
     expect(ask('SELECT kind, reason FROM decisions')).toEqual([

@@ -2,6 +2,7 @@ import { accountOf, type Mode } from '../../src/core/account.ts'
 import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
 import type { ExitRules } from '../../src/core/exits.ts'
+import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import type { Input, Output, StartInput } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
@@ -197,6 +198,7 @@ export function fillOf(
     tradeLamports: lamports(trade),
     feeLamports: lamports(5000),
     rentLamports: lamports(0),
+    costs: NO_COSTS,
     walletLamports: lamports(sign * trade - 5000),
     final: options.final ?? true,
   }

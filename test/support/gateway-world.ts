@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../src/core/errors.ts'
+import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import type { Input } from '../../src/core/messages.ts'
 import type { OpenOrder } from '../../src/core/money.ts'
 import {
@@ -69,7 +70,14 @@ export function fillOf(attempt: Attempt, final: boolean): Outcome {
     slot: 1,
     time: 0,
   }
-  const amounts = { tokens: 1n, decimals: 6, tradeLamports: none, feeLamports: none, rentLamports: none }
+  const amounts = {
+    tokens: 1n,
+    decimals: 6,
+    tradeLamports: none,
+    feeLamports: none,
+    rentLamports: none,
+    costs: NO_COSTS,
+  }
   return { kind: 'filled', fill: { ...fill, ...amounts, walletLamports: none, final }, final }
 }
 

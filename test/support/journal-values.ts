@@ -1,5 +1,6 @@
 import { encodeBase58 } from '../../src/core/base58.ts'
 import { type Block, RowKind } from '../../src/core/block.ts'
+import { type FillCosts, NO_COSTS } from '../../src/core/fill-costs.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import type { StartInput } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
@@ -95,13 +96,31 @@ export function attempt(orderNumber: number, more: Partial<Attempt> = {}): Attem
   }
 }
 
+/** A buy of 0.05 SOL, into a new account. */
+function costs(): FillCosts {
+  return {
+    ...NO_COSTS,
+    ...{
+      tradeLamports: lamports(49_000_000),
+      venueFeeLamports: lamports(600_000),
+      serviceFeeLamports: lamports(400_000),
+    },
+    ...{
+      baseFeeLamports: lamports(5_000),
+      priorityFeeLamports: lamports(100_000),
+      rentPaidLamports: lamports(2_039_280),
+    },
+    withheldTokens: 7n,
+  }
+}
+
 export function fill(orderNumber: number, more: Partial<Fill> = {}): Fill {
   const { id, account, bot, mint, side } = order(orderNumber)
   return {
     ...{ signature: keyOf(orderNumber, 64), orderId: id, attemptId: `${id}.1`, account, bot, mint, side, slot: 300 },
     ...{ time: timeOf(orderNumber), tokens: 18_446_744_073_709_551_615n, decimals: 9 },
     ...{ tradeLamports: lamports(50_000_000), feeLamports: lamports(105_000), rentLamports: lamports(2_039_280) },
-    ...{ walletLamports: lamports(-52_144_280), final: false },
+    ...{ walletLamports: lamports(-52_144_280), costs: costs(), final: false },
     ...more,
   }
 }
