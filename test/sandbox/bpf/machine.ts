@@ -119,7 +119,7 @@ export class Machine {
   }
 }
 
-function forWeb3({ program, accounts, data }: ProgramInstruction): TransactionInstruction {
+export function forWeb3({ program, accounts, data }: ProgramInstruction): TransactionInstruction {
   const keys = accounts.map(({ address, signer, writable }) => ({
     pubkey: publicKey(address),
     isSigner: signer,
