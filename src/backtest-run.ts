@@ -1,11 +1,11 @@
 import type { BotResult } from './backtest/bot-result.ts'
-import { coverageOf, dateOf, type FeedEvent, FIREHOSES, type KeyCoverage, lackOf } from './backtest/coverage.ts'
+import { dateOf, FIREHOSES, type KeyCoverage } from './backtest/coverage.ts'
 import { Results } from './backtest/results.ts'
 import { WatchedMints } from './backtest/watched-mints.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
-import { ExitCode, SluiceError } from './core/errors.ts'
+import { SluiceError } from './core/errors.ts'
 import type { Input, StartInput } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
 import { NO_MONEY } from './core/money.ts'
@@ -21,6 +21,7 @@ import { firstPlan, shareOf } from './service/plans.ts'
 import { SimulatedClock } from './simulation/clock.ts'
 import type { FillModel } from './simulation/fill-model.ts'
 import { Tape, type TapeItem } from './simulation/tape.ts'
+import { refuseLacks, tapeCoverage } from './tape-coverage.ts'
 
 /** Of the single mints that bots watched or held, how many the tape may lack. */
 const MOST_ABSENT = 0.02
@@ -33,6 +34,10 @@ export interface BacktestOptions {
   readonly progress?: (rows: number) => void
   /** Is told everything but the rows. */
   readonly journal?: Journal | undefined
+  /** When so many rows are done, what each bot has made of them is noted. */
+  readonly splitRow?: number | undefined
+  /** A strategy that throws takes only its own bot out. */
+  readonly tolerant?: boolean
 }
 
 /** What came of a bot, and what it is worth. */
@@ -41,6 +46,10 @@ export interface BotOutcome {
   readonly startLamports: number
   /** What selling its open positions at the end would bring. */
   readonly valueLamports: number
+  /** Net result up to `splitRow`, at what selling what was open then would have brought. */
+  readonly splitLamports: number | undefined
+  /** What its strategy threw; '' where it did not. */
+  readonly threw: string
   readonly model: FillModel
 }
 
@@ -66,36 +75,11 @@ export interface Backtest {
  *  and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the bots' keys, exit 1 where a strategy throws
  *  or the journal turns out corrupt. */
 export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
-  if (config.bots.length === 0) throw new SluiceError('there is no bot in the configuration', ExitCode.usage)
-  if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
-  const keys = new Set(config.bots.flatMap(({ strategy }) => strategy.strategy.keys))
-  const coverage = coverageOf([...keys], feedEvents(market))
-  const lacks = coverage.flatMap(lackOf)
-  if (!options.partial) refuse(lacks)
+  const { coverage, lacks } = tapeCoverage(config, market, options.partial)
   const run = new Run(config, market, options)
   run.play()
-  if (!options.partial) refuse(run.lacks)
+  if (!options.partial) refuseLacks(run.lacks)
   return run.report(coverage, [...lacks, ...run.lacks])
-}
-
-function refuse(lacks: readonly string[]): void {
-  if (lacks.length === 0) return
-  throw new SluiceError(
-    `the tape does not cover what the bots need; --partial goes on all the same\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
-    ExitCode.usage,
-  )
-}
-
-function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
-  for (const item of market.history()) {
-    if (item.kind === 'news') yield item.news.kind === 'feed' ? { ...item.news, time: item.time } : item.news
-    else
-      yield {
-        kind: item.kind,
-        segment: item.stretch.segment,
-        time: item.kind === 'began' ? item.stretch.from : item.stretch.to,
-      }
-  }
 }
 
 class Run {
@@ -110,6 +94,8 @@ class Run {
   readonly #paper: PaperWorld
   readonly #watched = new WatchedMints()
   readonly #segment: Segment
+  readonly #threw = new Map<string, string>()
+  #splitLamports: readonly number[] = []
   #rows = 0
   #gaps = 0
   #gapMs = 0
@@ -149,15 +135,14 @@ class Run {
 
   report(coverage: readonly KeyCoverage[], lacks: readonly string[]): Backtest {
     const { stretches } = this.#market
-    const bots = this.#results.bots.map((result, index) => {
-      const positions = [...result.positions.values()]
-      return {
-        result,
-        startLamports: (this.#bots[index] as BotSettings).paperLamports,
-        valueLamports: positions.reduce((sum, position) => sum + this.#paper.valueOf(position), 0),
-        model: this.#paper.modelOf(result.name),
-      }
-    })
+    const bots = this.#results.bots.map((result, index) => ({
+      result,
+      startLamports: (this.#bots[index] as BotSettings).paperLamports,
+      valueLamports: this.#valueOf(result),
+      splitLamports: this.#splitLamports[index],
+      threw: this.#threw.get(result.name) ?? '',
+      model: this.#paper.modelOf(result.name),
+    }))
     return {
       rows: this.#rows,
       from: stretches[0]?.from ?? 0,
@@ -169,6 +154,10 @@ class Run {
       plan: this.#plan,
       ...{ coverage, lacks, bots, decisions: this.#results.decisions, alarms: this.#results.alarms },
     }
+  }
+
+  #valueOf({ positions }: BotResult): number {
+    return [...positions.values()].reduce((sum, position) => sum + this.#paper.valueOf(position), 0)
   }
 
   #newSegment(): Segment {
@@ -191,6 +180,10 @@ class Run {
       },
       alarm: ({ bot, code, reason }) => {
         if (code !== 'STRATEGY_THREW') return
+        if (this.#options.tolerant === true) {
+          this.#threw.set(bot, reason)
+          return
+        }
         throw new SluiceError(
           `${bot}: its strategy threw at ${dateOf(clock.now())} UTC, so there is no result: ${reason}`,
         )
@@ -228,7 +221,7 @@ class Run {
     let rows = 0
     for (const item of this.#market.items(this.#mints)) {
       if (item.kind === 'rows') {
-        yield item
+        yield* this.#rowsOf(item, rows)
         rows += item.to - item.from
         this.#options.progress?.(rows)
       } else if (item.kind === 'news') yield this.#news(item)
@@ -244,6 +237,18 @@ class Run {
     // Nothing is decided any more on a market that nobody knows; what is under way comes to its end.
     yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
     this.#segment.runner.stop()
+  }
+
+  /** `before`: how many rows came before. What is noted at the split changes nothing. */
+  *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
+    const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
+    const isHere = split > item.from && split <= item.to
+    if (isHere) {
+      yield { ...item, to: split }
+      this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
+    }
+    if (!isHere) yield item
+    else if (split < item.to) yield { ...item, from: split }
   }
 
   #news({ time, news }: Extract<MarketItem, { kind: 'news' }>): TapeItem {

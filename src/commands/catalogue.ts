@@ -7,6 +7,8 @@ export interface OptionSpec {
   about: string
   /** Numbers are checked before the command's module is loaded; text and switches are not. */
   number?: NumberRange
+  /** It may be given again and again. */
+  many?: boolean
 }
 
 export interface NumberRange {
@@ -38,7 +40,11 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     number: { integer: true, min: 0 },
   },
   market: { flags: '--market <file>', about: 'a recorded market (NDJSON) instead of a made one' },
-  seed: { flags: '--seed <n>', about: 'the seed of the made market', number: { integer: true, min: 0 } },
+  seed: {
+    flags: '--seed <n>',
+    about: 'what chance starts from: of the made market, of the points drawn',
+    number: { integer: true, min: 0 },
+  },
   plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
   state: { flags: '--state <file>', about: 'keep chain, wallet and keys in this file, and go on from it' },
   fund: { flags: '--fund <sol>', about: 'what the wallet of a new chain has', number: { min: 0, max: 1_000_000 } },
@@ -48,7 +54,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   accept: { flags: '--accept <signature>', about: 'what somebody else did with the wallet is all right' },
   executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
   notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
-  bot: { flags: '--bot <name>', about: 'whose position it becomes' },
+  bot: { flags: '--bot <name>', about: 'which bot: whose position it becomes, whose params are varied' },
   probeLive: {
     flags: '--probe-live <sol>',
     about: 'buy for so much and sell it again, to prove what the document leaves open',
@@ -71,6 +77,18 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     about: 'simulate it there, and read the wallet; env:NAME or file:PATH keeps the address secret',
   },
   out: { flags: '--out <path>', about: 'where to write: the file of an export, the folder of a backtest (results.db)' },
+  range: { flags: '--range <name=from:to[:step]>', about: 'a param to vary, and where', many: true },
+  random: {
+    flags: '--random <n>',
+    about: 'so many points drawn by chance',
+    number: { integer: true, min: 1, max: 100_000 },
+  },
+  holdOut: {
+    flags: '--hold-out <percent>',
+    about: 'the last part of the tape, which nothing is chosen on (default 30)',
+    number: { min: 0, max: 90 },
+  },
+  jobs: { flags: '--jobs <n>', about: 'threads; default: one a core', number: { integer: true, min: 1, max: 256 } },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -140,6 +158,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       options: ['journal', 'partial', 'out', 'json'],
       defaults: journal,
       load: () => import('./backtest.ts'),
+    },
+    {
+      name: 'sweep',
+      arguments: '<file>',
+      about: 'many backtests of one bot over ranges of its params, with a hold-out',
+      options: ['journal', 'bot', 'range', 'random', 'seed', 'holdOut', 'jobs', 'partial', 'out', 'json'],
+      defaults: journal,
+      load: () => import('./sweep.ts'),
     },
     {
       name: 'import',

@@ -20,6 +20,10 @@ export interface Options {
   partial?: boolean
   strict?: boolean
   out?: string
+  range?: string[]
+  random?: number
+  holdOut?: number
+  jobs?: number
   accept?: string
   executed?: string
   notExecuted?: boolean

@@ -39,10 +39,11 @@ function declare(program: Command, spec: CommandSpec): Command {
 }
 
 function option(name: OptionName, value: Options[OptionName]): Option {
-  const { flags, about, number } = optionSpecs[name]
+  const { flags, about, number, many } = optionSpecs[name]
   const declared = new Option(flags, about)
   if (value !== undefined) declared.default(value)
   if (number) declared.argParser((text) => parseNumber(text, number))
+  if (many) declared.argParser((text, before: string[] = []) => [...before, text])
   return declared
 }
 

@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'better-sqlite3'
+import type { Block } from '../core/block.ts'
 import { decodeJson } from '../core/json.ts'
 import type { Input } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import { segmentsOf } from './segment-replay.ts'
-import type { TapeBlock } from './tape-block.ts'
 import { rowAt, type TapeReader } from './tape-reader.ts'
 
 /** What is recorded of the feed beside its rows. */
@@ -23,7 +23,7 @@ export interface Stretch {
 /** The feed as it was recorded: without anything that was decided on it. */
 export type MarketItem =
   | { readonly kind: 'began'; readonly stretch: Stretch }
-  | { readonly kind: 'rows'; readonly block: TapeBlock; readonly from: number; readonly to: number }
+  | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'news'; readonly time: Millis; readonly news: FeedNews }
   | { readonly kind: 'ended'; readonly stretch: Stretch }
 

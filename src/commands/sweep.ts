@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { rankCorrelation, ranked, type SetResult, type SweepSet } from '../backtest/set-result.ts'
+import type { Sweep } from '../backtest/sweep.ts'
+import { drawnFrom, gridOf, type Point, type Range, rangesOf } from '../backtest/sweep-space.ts'
+import { SweepStore } from '../backtest/sweep-store.ts'
+import { codeHash } from '../config/code-hash.ts'
+import type { BotConfig, Config } from '../config/config.ts'
+import { paramBounds } from '../config/param-bounds.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
+import { lamportsToSol } from '../core/units.ts'
+import { type Market, openReader } from '../journal/reader.ts'
+import { paramsOf, runSets, type SweepGround } from '../sweep-run.ts'
+import { runInThreads } from '../sweep-threads.ts'
+import { tapeCoverage } from '../tape-coverage.ts'
+import type { Options } from './options.ts'
+import { Progress } from './progress.ts'
+import { configOf } from './run-bots.ts'
+import { sweepHtml } from './sweep-html.ts'
+import { sweepText } from './sweep-text.ts'
+
+const STORE = 'sweep.db'
+const REPORT = 'sweep.html'
+const HOLD_OUT_PERCENT = 30
+/** Bots of one engine: more share less, and each remembers every token. */
+const SETS_AN_ENGINE = 32
+
+/** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does not cover what the bot
+ *  needs, unless `--partial`, and where there is nothing to sweep. */
+export async function run([file = '']: string[], options: Options): Promise<number> {
+  const { journal = 'data/sluice.db', partial = false, out, json, bot: name } = options
+  const config = await configOf([file])
+  const bot = botOf(config, name)
+  const ranges = rangesOf(options.range ?? [], paramBounds(bot.strategy.strategy))
+  const { sets, refused } = setsOf(bot, pointsOf(ranges, options))
+  const reader = openReader(journal)
+  try {
+    const market = reader.market()
+    const { lacks } = tapeCoverage({ bots: [bot] }, market, partial)
+    const holdOutPercent = options.holdOut ?? HOLD_OUT_PERCENT
+    const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
+    const ground: SweepGround = { config, bot, splitRow }
+    const store = out === undefined ? undefined : new SweepStore(join(out, STORE), identityOf(ground, sets, market))
+    try {
+      const results = await runAll(ground, sets, { path: journal, market }, options.jobs, store)
+      const strategy = bot.strategy.name
+      const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
+      if (out !== undefined) writeFileSync(join(out, REPORT), sweepHtml(sweep), { mode: 0o600 })
+      for (const lack of json === true ? lacks : []) console.error(`sluice: the tape lacks ${lack}`)
+      console.log(json === true ? JSON.stringify(jsonOf(sweep)) : sweepText(sweep))
+      return results.every(({ threw }) => threw !== '') ? ExitCode.failed : ExitCode.done
+    } finally {
+      store?.close()
+    }
+  } finally {
+    reader.close()
+  }
+}
+
+function botOf({ bots }: Config, name: string | undefined): BotConfig {
+  const names = bots.map((bot) => bot.name).join(', ')
+  const found = name === undefined && bots.length === 1 ? bots[0] : bots.find((bot) => bot.name === name)
+  if (found !== undefined) return found
+  const message =
+    name === undefined ? `which bot? --bot NAME (${names || 'there is none'})` : `no bot ${name} (${names})`
+  throw new SluiceError(message, ExitCode.usage)
+}
+
+function pointsOf(ranges: readonly Range[], { random, seed = 1 }: Options): Point[] {
+  return random === undefined ? gridOf(ranges) : drawnFrom(ranges, random, seed)
+}
+
+function setsOf(bot: BotConfig, points: readonly Point[]): { sets: SweepSet[]; refused: number } {
+  const taken = points.flatMap((point) => paramsOf(bot, point) ?? [])
+  if (taken.length === 0) throw new SluiceError(`${bot.strategy.name} takes none of these params`, ExitCode.usage)
+  return { sets: taken.map((params, index) => ({ set: index + 1, params })), refused: points.length - taken.length }
+}
+
+/** Everything that the results are a function of. */
+function identityOf({ config, bot, splitRow }: SweepGround, sets: readonly SweepSet[], market: Market): string {
+  const { rows, stretches } = market
+  const parts = [config.hash, codeHash([bot.strategy]), bot.name, splitRow, sets, rows, stretches]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}
+
+/** What is in the store already is not computed again; each pass over the tape is stored when it is over. */
+async function runAll(
+  ground: SweepGround,
+  sets: readonly SweepSet[],
+  tape: { readonly path: string; readonly market: Market },
+  jobs = availableParallelism(),
+  store?: SweepStore,
+): Promise<SetResult[]> {
+  const results = store?.results() ?? []
+  const known = new Set(results.map(({ set }) => set))
+  const left = sets.filter(({ set }) => !known.has(set))
+  const { rows } = tape.market
+  const passes = Math.ceil(left.length / (jobs * SETS_AN_ENGINE))
+  const progress = new Progress(process.stderr, rows * passes)
+  try {
+    for (let pass = 0; pass < passes; pass++) {
+      const some = left.slice((pass * left.length) / passes, ((pass + 1) * left.length) / passes)
+      const at = (done: number): void => progress.at(pass * rows + done)
+      const parts = dealt(some, Math.min(jobs, some.length))
+      const found =
+        parts.length === 1 ? runSets(ground, some, tape.market, at) : await runInThreads(ground, parts, tape, at)
+      store?.add(found)
+      results.push(...found)
+    }
+  } finally {
+    progress.end()
+  }
+  return ranked(results)
+}
+
+/** Neighbours trade alike: dealt out like cards, every thread has about the same to do. */
+function dealt<T>(items: readonly T[], hands: number): T[][] {
+  return Array.from({ length: hands }, (_, hand) => items.filter((_item, index) => index % hands === hand))
+}
+
+function jsonOf({ bot, strategy, refused, rows, holdOutPercent, results }: Sweep): object {
+  return {
+    ...{ bot, strategy, events: rows, sets: results.length, refused, holdOutPercent },
+    failed: results.filter(({ threw }) => threw !== '').length,
+    rankCorrelation: (holdOutPercent > 0 ? rankCorrelation(results) : undefined) ?? null,
+    results: results.map((result) => ({
+      ...{ set: result.set, params: result.params, netSol: lamportsToSol(result.netLamports) },
+      inSampleSol: lamportsToSol(result.sampleLamports),
+      holdOutSol: holdOutPercent > 0 ? lamportsToSol(result.netLamports - result.sampleLamports) : null,
+      ...{ orders: result.orders, fills: result.buys + result.sells, positions: result.open },
+      realizedSol: lamportsToSol(result.realizedLamports),
+      feesSol: lamportsToSol(result.feeLamports),
+      ...(result.threw !== '' && { threw: result.threw }),
+    })),
+  }
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { sluice } from './process.ts'
+
+/** Runs every `npx sluice` line of a document, words replaced as told; answers what each ended with. */
+export async function documentedCommands(document: string, words: Readonly<Record<string, string>>) {
+  const text = readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8')
+  const blocks = [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block)
+  const lines = blocks.join('').match(/^npx sluice .*$/gm) ?? []
+  const ended = []
+  for (const line of lines) {
+    const args = line.replace(/#.*/, '').trim().split(/\s+/).slice(2)
+    ended.push({ line, ...(await sluice(args.map((arg) => words[arg] ?? arg))) })
+  }
+  return ended
+}

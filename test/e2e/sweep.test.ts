@@ -1,0 +1,126 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test, vi } from 'vitest'
+import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { documentedCommands } from './documented-commands.ts'
+import { kill, launch, sluice } from './process.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const T0 = 1_780_000_000_000
+const folder = temporaryFolder()
+const journal = join(folder.path, 'tape.db')
+const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 200 }
+
+function config(name: string, params: object, strategy = 'dip-buyer'): string {
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  return folder.write(name, JSON.stringify({ service, bots: [{ name: 'dips', strategy, params, exits }] }))
+}
+
+interface Found {
+  readonly sets: number
+  readonly failed: number
+  readonly results: {
+    set: number
+    params: { dropPercent: number }
+    netSol: number
+    holdOutSol: number
+    inSampleSol: number
+  }[]
+}
+
+function sweep(...args: string[]) {
+  return sluice(['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...args])
+}
+
+function storedIn(store: string): unknown[] {
+  if (!existsSync(store)) return []
+  const db = new Database(store, { readonly: true })
+  try {
+    return db.prepare('SELECT * FROM result').all()
+  } catch {
+    return [] // its table is not there yet
+  } finally {
+    db.close()
+  }
+}
+
+test('the same numbers as a backtest; where it was killed it goes on, to the same end', async () => {
+  await writeTape(journal, [{ time: T0, items: noisyMarket(4_000, 3, T0) }])
+  config('dips.yaml', { sizeSol: 0.05 })
+  const drawn = ['--random', '40', '--seed', '4', '--range', 'dropPercent=5:40', '--json']
+
+  const whole = await sweep(...drawn, '--jobs', '2')
+  expect(whole).toMatchObject({ code: 0, stderr: '' })
+  const found = JSON.parse(whole.stdout) as Found
+  expect(found).toMatchObject({
+    bot: 'dips',
+    strategy: 'dip-buyer',
+    events: 4_000,
+    sets: 40,
+    failed: 0,
+    holdOutPercent: 30,
+  })
+  const samples = found.results.map(({ inSampleSol }) => inSampleSol)
+  expect(samples).toEqual([...samples].sort((a, b) => b - a))
+  const [{ params, netSol, inSampleSol, holdOutSol }] = found.results as [Found['results'][number]]
+  const one = await sluice(['backtest', config('one.yaml', params), '--journal', journal, '--json'])
+  expect(JSON.parse(one.stdout)).toMatchObject({ netSol })
+  expect(inSampleSol + holdOutSol).toBeCloseTo(netSol, 9)
+
+  const out = join(folder.path, 'out')
+  const store = join(out, 'sweep.db')
+  const first = launch([
+    'sweep',
+    join(folder.path, 'dips.yaml'),
+    '--journal',
+    journal,
+    ...drawn,
+    '--jobs',
+    '1',
+    '--out',
+    out,
+  ])
+  await until('a pass is stored', () => storedIn(store).length > 0)
+  await kill(first)
+  const kept = storedIn(store)
+  expect([first.stdout, kept.length]).toEqual(['', 20]) // one of two passes
+  const goesOn = await sweep(...drawn, '--jobs', '1', '--out', out)
+  expect(goesOn).toEqual(whole)
+  expect(storedIn(store)).toHaveLength(40)
+  expect(storedIn(store)).toEqual(expect.arrayContaining(kept))
+  expect(statSync(store).mode & 0o077).toBe(0)
+  const html = readFileSync(join(out, 'sweep.html'), 'utf8')
+  expect(html).not.toMatch(/<script|https?:|src=/)
+  expect(html).toContain('in the hold-out')
+
+  const other = await sweep('--range', 'dropPercent=5:6:1', '--out', out)
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('holds another sweep') })
+})
+
+test('a strategy that throws in some sets takes only those out', async () => {
+  const strategy = folder.write(
+    'fragile.ts',
+    `import { defineStrategy, z } from 'sluice'
+export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], params: z.object({ size: z.number().min(1).max(3) }),
+  start: ({ size }) => ({ onTrade(trade) { if (size > 2 && trade.price > 0) throw new Error('too large <b>') } }) })
+`,
+  )
+  const file = config('fragile.yaml', { size: 1 }, strategy)
+  const args = ['sweep', file, '--journal', journal, '--range', 'size=1:3:1', '--jobs', '1', '--hold-out', '0']
+  const { code, stdout } = await sluice(args)
+  expect(code).toBe(0)
+  expect(stdout).toContain('1 sets have no result, their strategy threw: Error: too large <b>')
+  expect(stdout).toContain('Nothing was held out')
+})
+
+test('the commands of docs/sweep.md', async () => {
+  const tape = join(folder.path, 'small.db')
+  await writeTape(tape, [{ time: T0, items: noisyMarket(300, 3, T0) }])
+  const words = { 'my.yaml': config('dips.yaml', {}), 'tape.db': tape, 'results/sweep': join(folder.path, 'kept') }
+  const ended = await documentedCommands('sweep.md', words)
+  expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(3).fill({ code: 0, stderr: '' }))
+})
