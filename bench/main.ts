@@ -10,6 +10,7 @@ import { type Figure, isMet, printFigures } from './figure.ts'
 import { benchGateway } from './gateway.ts'
 import { benchJournal } from './journal.ts'
 import { benchLoop } from './loop.ts'
+import { benchPool } from './pool.ts'
 import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchSettling } from './settling.ts'
@@ -27,6 +28,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   backtest: benchBacktest,
   start: benchStart,
   gateway: benchGateway,
+  pool: benchPool,
   journal: async (smoke) => [...(await benchJournal(smoke)), ...(await benchRecovery(smoke))],
 }
 

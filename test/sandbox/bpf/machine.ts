@@ -20,6 +20,9 @@ type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
 type Address = Parameters<LiteSVM['getBalance']>[0]
 type StoredAccount = Parameters<LiteSVM['setAccount']>[0]
 
+/** With the keys of its message. */
+type Signed = [Transaction, PublicKey[]]
+
 export interface Landed {
   /** A program's own number; the runtime's number of an error as a text; undefined where it went through. */
   error: number | string | undefined
@@ -90,7 +93,10 @@ export class Machine {
   }
 
   send(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
-    const [transaction, keys] = this.#sign(instructions)
+    return this.land(this.sign(instructions))
+  }
+
+  land([transaction, keys]: Signed): Landed {
     const answer = this.svm.sendTransaction(transaction)
     return answer instanceof FailedTransactionMetadata
       ? { ...landed(answer.meta(), keys), ...failure(answer) }
@@ -99,13 +105,13 @@ export class Machine {
 
   /** What a node would say of it now. */
   simulate(...instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Landed {
-    const [transaction, keys] = this.#sign(instructions)
+    const [transaction, keys] = this.sign(instructions)
     const answer = this.svm.simulateTransaction(transaction)
     const { error, place } = answer instanceof FailedTransactionMetadata ? failure(answer) : NO_FAILURE
     return { ...landed(answer.meta(), keys), error, place }
   }
 
-  #sign(instructions: readonly (ProgramInstruction | TransactionInstruction)[]): [Transaction, PublicKey[]] {
+  sign(instructions: readonly (ProgramInstruction | TransactionInstruction)[]): Signed {
     this.svm.expireBlockhash()
     const message = new TransactionMessage({
       payerKey: this.wallet.publicKey,

@@ -1,0 +1,55 @@
+import { SystemProgram } from '@solana/web3.js'
+import { PROGRAMS } from '../src/core/programs.ts'
+import { Curve } from '../src/sandbox/curve.ts'
+import { type PoolTrade, poolInstruction } from '../src/sandbox/pool-program.ts'
+import { Machine } from '../test/sandbox/bpf/machine.ts'
+import { type Figure, isMain, pairs, printFigures, summarize } from './figure.ts'
+
+const SOL = 1_000_000_000n
+const buy: PoolTrade = { side: 'buy', exact: 'in', lamports: SOL / 100n, tokens: 1n }
+const sale: PoolTrade = { side: 'sell', exact: 'out', lamports: 0n, tokens: 1_000_000_000n }
+
+/** Microseconds that the runtime takes for each of so many transactions, signing aside. */
+function landUs(machine: Machine, make: () => Parameters<Machine['sign']>[0], count: number): number {
+  let elapsed = 0
+  for (let index = 0; index < count; index++) {
+    const signed = machine.sign(make())
+    const start = performance.now()
+    const { error } = machine.land(signed)
+    elapsed += performance.now() - start
+    if (error !== undefined) throw new Error(`a trade failed: ${error}`)
+  }
+  return (elapsed * 1_000) / count
+}
+
+async function figures(name: string, tokenProgram: string, count: number): Promise<Figure[]> {
+  const machine = new Machine(tokenProgram)
+  machine.load(new Curve())
+  const trade = (what: PoolTrade) => [poolInstruction(machine.user, machine.mint, what, tokenProgram)]
+  const payer = machine.wallet.publicKey
+  const transfer = () => [SystemProgram.transfer({ fromPubkey: payer, toPubkey: payer, lamports: 1 })]
+  const [bought, sold] = [buy, sale].map((what) => machine.send(...trade(what)).units) as [number, number]
+  const units = (value: number) => ({ unit: 'CU', ...summarize([value]) })
+  const { ours, ratio } = await pairs(
+    7,
+    () => landUs(machine, () => trade(buy), count),
+    () => landUs(machine, transfer, count),
+  )
+  return [
+    { name: `pool, ${name}: a buy`, ...units(bought) },
+    { name: `pool, ${name}: a sale`, ...units(sold) },
+    { name: `pool, ${name}: a buy in the runtime`, unit: 'us', ...ours },
+    { name: 'beside a transfer of SOL', unit: 'x', ...ratio },
+  ]
+}
+
+/** What a trade of the sandbox's pool costs, beside the least that a transaction can. */
+export async function benchPool(smoke: boolean): Promise<Figure[]> {
+  const count = smoke ? 20 : 300
+  return [
+    ...(await figures('Token', PROGRAMS.token, count)),
+    ...(await figures('Token-2022', PROGRAMS.token2022, count)),
+  ]
+}
+
+if (isMain(import.meta.url)) printFigures(await benchPool(false))
