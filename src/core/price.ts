@@ -4,7 +4,8 @@ import { UnitProof } from './unit-proof.ts'
 
 /** Prints that the median is taken over. A jump therefore needs three prints to be believed; in real data one print in six is more than
  *  twice off, but of those above the minimum size only one in sixty. */
-const WINDOW = 5
+export const ROBUST_WINDOW = 5
+const WINDOW = ROBUST_WINDOW
 const ENOUGH = 3
 
 /** Prints below this many SOL say nothing about the price. */
@@ -25,7 +26,6 @@ export class Prices {
   #doubles = new Float64Array(0)
   /** The same memory. */
   #words = new Uint32Array(this.#doubles.buffer)
-  readonly #scratch = new Float64Array(WINDOW)
 
   constructor(units: UnitSettings) {
     this.#proof = new UnitProof(units)
@@ -35,7 +35,7 @@ export class Prices {
   fold(block: Block, row: number, token: TokenId): boolean {
     const amount = block.amount[row] as number
     const price = amount / (block.size[row] as number)
-    if (!(amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9)) return false
+    if (!isSized(amount, price)) return false
     if (!this.#proof.proved) this.#proof.fold(price, block.price[row] as number)
     if (token * DOUBLES >= this.#doubles.length) this.#grow(token)
     const doubles = this.#doubles
@@ -55,7 +55,7 @@ export class Prices {
     if (count === undefined || count < ENOUGH || !this.#proof.proved) return undefined
     const known = this.#doubles[at + MEDIAN] as number
     if (!Number.isNaN(known)) return known
-    const median = this.#median(at, count)
+    const median = robustPrice(this.#doubles, Math.min(count, WINDOW), at) as number
     this.#doubles[at + MEDIAN] = median
     return median
   }
@@ -87,19 +87,6 @@ export class Prices {
     return this.#proof.contradicted
   }
 
-  /** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three have made. */
-  #median(start: number, seen: number): number {
-    const sorted = this.#scratch
-    const count = seen >= WINDOW ? WINDOW : seen & 1 ? seen : seen - 1
-    for (let index = 0; index < count; index++) {
-      const value = this.#doubles[start + index] as number
-      let at = index
-      for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
-      sorted[at] = value
-    }
-    return sorted[count >> 1] as number
-  }
-
   #grow(token: TokenId): void {
     const size = Math.max(1024, 2 ** Math.ceil(Math.log2(token + 1)))
     const grown = new Float64Array(size * DOUBLES)
@@ -107,4 +94,25 @@ export class Prices {
     this.#doubles = grown
     this.#words = new Uint32Array(grown.buffer)
   }
+}
+
+/** Whether a trade of so many SOL at so much a token says anything about the price. */
+export function isSized(amount: number, price: number): boolean {
+  return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
+}
+
+const sorted = new Float64Array(WINDOW)
+
+/** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three have made. `prints`
+ *  lie from `start` on in the order in which they came, `count` of them, up to the window; undefined where there are too few. */
+export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
+  if (count < ENOUGH) return undefined
+  const odd = count & 1 ? count : count - 1
+  for (let index = 0; index < odd; index++) {
+    const value = prints[start + index] as number
+    let at = index
+    for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
+    sorted[at] = value
+  }
+  return sorted[odd >> 1] as number
 }

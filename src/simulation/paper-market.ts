@@ -2,7 +2,8 @@ import { type Block, RowKind, type TokenId } from '../core/block.ts'
 import { type Reserves, reservesAt } from '../core/curve.ts'
 import type { UnitSettings } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
-import { Prices } from '../core/price.ts'
+import { isSized } from '../core/price.ts'
+import { UnitProof } from '../core/unit-proof.ts'
 import type { Millis } from '../core/units.ts'
 import { Pools } from './pools.ts'
 
@@ -27,7 +28,7 @@ export interface PricePath {
  *  for all executors of a process. It costs a few nanoseconds a row while nobody does. */
 export class PaperMarket {
   readonly #mints: Mints
-  readonly #prices: Prices
+  readonly #proof: UnitProof
   readonly #pools = new Pools()
   readonly #paths = new Map<TokenId, Set<PricePath>>()
   /** What is left of pools that were emptied, and for how many prints that counts. */
@@ -37,25 +38,27 @@ export class PaperMarket {
 
   constructor(mints: Mints, units: UnitSettings) {
     this.#mints = mints
-    this.#prices = new Prices(units)
+    this.#proof = new UnitProof(units)
   }
 
-  /** Folds rows in: each once, in order, and before an order that was decided on them is executed. */
+  /** Folds rows in: each once, in order, and before an order that was decided on them is executed. What follows from the side of a trade is
+   *  computed, not branched on: a processor guesses it wrong every other time. */
   observe(block: Block, from: number, to: number): void {
-    const { kind, token: tokens, time, amount, size } = block
+    const { kind, token: tokens, time, amount, size, price: quoted } = block
     for (let row = from; row < to; row++) {
       const side = kind[row] as number
       if (side > RowKind.sell) continue
       const token = tokens[row] as number
-      if (!this.#prices.fold(block, row, token)) {
-        if (side === RowKind.sell) this.#pools.sold(token)
-        continue
-      }
       const sol = amount[row] as number
       const price = sol / (size[row] as number)
-      this.#pools.fold(token, time[row] as number, price, side === RowKind.sell ? -sol : sol)
+      if (!isSized(sol, price)) {
+        this.#pools.small(token, side)
+        continue
+      }
+      if (!this.#proof.proved) this.#proof.fold(price, quoted[row] as number)
+      this.#pools.fold(token, time[row] as number, price, sol, side)
       if (this.#watched[token] === 1) this.#attend(token, price)
-      if (side === RowKind.sell && sol > 1) this.#sold(token, price, sol)
+      if (sol > 1 && side === RowKind.sell) this.#sold(token, price, sol)
     }
   }
 
@@ -121,7 +124,7 @@ export class PaperMarket {
   }
 
   #priceOf(token: TokenId): number | undefined {
-    const price = this.#prices.at(token)
+    const price = this.#proof.proved ? this.#pools.price(token) : undefined
     return price !== undefined && price <= MOST_PRICE ? price : undefined
   }
 

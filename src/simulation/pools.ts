@@ -1,5 +1,6 @@
 import type { TokenId } from '../core/block.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../core/curve.ts'
+import { ROBUST_WINDOW, robustPrice } from '../core/price.ts'
 import type { Millis } from '../core/units.ts'
 
 /** Estimates that the median is taken over; the depth counts as known from the third on. */
@@ -11,25 +12,24 @@ const LEAST_PAIR_SOL = 0.5
 const TRAP_BUYS = 20
 const TRAP_MS = 60_000
 
-/** What is known of a token lies in 64 bytes, one line of the processor's cache: as doubles ... */
-const DOUBLES = 8
-const LAST_PRICE = 0
-const LAST_NET = 1
-const LAST_TIME = 2
-const FIRST_TIME = 3
-/** ... as words ... */
-const ESTIMATED = 8
-const BUYS = 9
-const FLAGS = 15
-/** ... and as floats. */
-const ESTIMATES = 10
-const SOLD = 1
-const GRADUATED = 2
-/** Prints in a row beyond the curve; a single one may be wrong. */
-const ONE_DEAR = 4
-const DEAR_ENOUGH = 3 * ONE_DEAR
+/** Prints of a token that are remembered: a power of 2. */
+const RING = 32
+/** What is known of a token lies in 8 doubles and the prices of its last prints, and the amounts of those apart. As doubles ... */
+const DOUBLES = 8 + RING
+const LAST_TIME = 0
+const FIRST_TIME = 1
+const PRICES = 8
+/** ... and as words: how many prints, how many of them buys, whether somebody sold, which of the last prints were beyond the curve, a bit
+ *  each, and whether three in a row ever were: a single one may be wrong. */
+const COUNT = 4
+const BUYS = 5
+const SOLD = 6
+const DEAR = 7
+const GRADUATED = 8
+const DEAR_ENOUGH = 7
 
-/** What sized prints say of the pool behind each token.
+/** What sized prints say of the price and of the pool behind each token. A print is only written down, without a branch that depends on it:
+ *  what it means is worked out when somebody asks, which for most tokens nobody does.
  *
  *  A print's price is what was paid over what came out, so in a pool of S SOL two trades in a row of a and b SOL have the prices p and
  *  q = p * (S + a + b) / S: from both follows S, and with it the product that the pool keeps. It takes prints of one side, which have the
@@ -38,45 +38,55 @@ const DEAR_ENOUGH = 3 * ONE_DEAR
 export class Pools {
   #doubles = new Float64Array(0)
   #words = new Uint32Array(0)
-  #floats = new Float32Array(0)
-  readonly #sorted = new Float64Array(WINDOW)
+  #nets = new Float32Array(0)
+  readonly #estimates = new Float64Array(WINDOW)
+  readonly #prints = new Float64Array(ROBUST_WINDOW)
 
-  /** Takes in a sized print at `price` (SOL a token) of `net` SOL, negative for a sale. */
-  fold(token: TokenId, time: Millis, price: number, net: number): void {
+  /** Takes in a sized print at `price` (SOL a token) of `sol` SOL; `side` is 0 for a buy and 1 for a sale, as `RowKind` has it. */
+  fold(token: TokenId, time: Millis, price: number, sol: number, side: number): void {
     if (token * DOUBLES >= this.#doubles.length) this.#grow(token)
     const doubles = this.#doubles
     const words = this.#words
     const at = token * DOUBLES
-    if (doubles[at + LAST_TIME] === 0) doubles[at + FIRST_TIME] = time
+    const word = at * 2
+    const count = words[word + COUNT] as number
+    if (count === 0) doubles[at + FIRST_TIME] = time
     doubles[at + LAST_TIME] = time
-    words[at * 2 + FLAGS] = flagsAfter(words[at * 2 + FLAGS] as number, price, net)
-    if (net > 0) words[at * 2 + BUYS] = (words[at * 2 + BUYS] as number) + 1
-    const lastNet = doubles[at + LAST_NET] as number
-    const ratio = price / (doubles[at + LAST_PRICE] as number)
-    doubles[at + LAST_PRICE] = price
-    doubles[at + LAST_NET] = net
-    const both = lastNet + net
-    if (lastNet * net > 0 && ratio > 0.5 && ratio < 2 && Math.abs(both) >= LEAST_PAIR_SOL)
-      this.#estimate(at, lastNet, both, ratio, price)
+    doubles[at + PRICES + (count % RING)] = price
+    this.#nets[token * RING + (count % RING)] = sol * (1 - 2 * side)
+    const dear = ((words[word + DEAR] as number) << 1) | +(price >= GRADUATION_PRICE)
+    words[word + COUNT] = count + 1
+    words[word + BUYS] = (words[word + BUYS] as number) + 1 - side
+    words[word + SOLD] = (words[word + SOLD] as number) | side
+    words[word + DEAR] = dear
+    words[word + GRADUATED] = (words[word + GRADUATED] as number) | +((dear & DEAR_ENOUGH) === DEAR_ENOUGH)
   }
 
-  /** Somebody sold, too little to say anything else. */
-  sold(token: TokenId): void {
+  /** A trade too small to say anything, but that somebody sold. */
+  small(token: TokenId, side: number): void {
     if (token * DOUBLES >= this.#doubles.length) this.#grow(token)
-    const at = token * DOUBLES * 2 + FLAGS
-    this.#words[at] = (this.#words[at] as number) | SOLD
+    const at = token * DOUBLES * 2 + SOLD
+    this.#words[at] = (this.#words[at] as number) | side
+  }
+
+  /** The robust price as the engine has it, but that no gap forgets; undefined before there are enough prints. */
+  price(token: TokenId): number | undefined {
+    const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
+    const known = Math.min(count, ROBUST_WINDOW)
+    for (let back = 0; back < known; back++) this.#prints[known - 1 - back] = this.#priceAt(token, count - 1 - back)
+    return robustPrice(this.#prints, known)
   }
 
   /** The product of SOL and whole tokens: the curve's, until the token was once dearer than the curve goes; then what is estimated, at most
    *  that of the pool it migrates to. */
   product(token: TokenId): number {
     if (!this.#is(token, GRADUATED)) return CURVE_PRODUCT
-    return Math.min(POOL_PRODUCT, this.#median(token) ?? POOL_PRODUCT)
+    return Math.min(POOL_PRODUCT, this.#estimate(token) ?? POOL_PRODUCT)
   }
 
   /** Whether the product is more than a guess. */
   isMeasured(token: TokenId): boolean {
-    return !this.#is(token, GRADUATED) || this.#median(token) !== undefined
+    return !this.#is(token, GRADUATED) || this.#estimate(token) !== undefined
   }
 
   /** The price that a sale of `sol` SOL at `price` left behind where it took at least half of what the pool had; undefined where not. */
@@ -97,44 +107,56 @@ export class Pools {
 
   /** When the token was last printed with a size that counts; -Infinity where it never was. */
   printedAt(token: TokenId): Millis {
-    const time = this.#doubles[token * DOUBLES + LAST_TIME] ?? 0
-    return time === 0 ? Number.NEGATIVE_INFINITY : time
+    const at = token * DOUBLES
+    const count = this.#words[at * 2 + COUNT] ?? 0
+    return count === 0 ? Number.NEGATIVE_INFINITY : (this.#doubles[at + LAST_TIME] as number)
   }
 
-  #is(token: TokenId, flag: number): boolean {
-    return ((this.#words[token * DOUBLES * 2 + FLAGS] ?? 0) & flag) !== 0
+  #is(token: TokenId, flag: typeof SOLD | typeof GRADUATED): boolean {
+    return (this.#words[token * DOUBLES * 2 + flag] ?? 0) !== 0
   }
 
-  #estimate(at: number, lastNet: number, both: number, ratio: number, price: number): void {
+  /** The median of the last estimates of the product; undefined while there are too few among the prints remembered. */
+  #estimate(token: TokenId): number | undefined {
+    const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
+    const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)
+    let found = 0
+    for (let print = count - 1; found < WINDOW && print > Math.max(0, count - RING); print--) {
+      const product = this.#productBetween(token, print - 1, print)
+      if (product !== undefined) estimates[found++] = product
+    }
+    return found < ENOUGH ? undefined : estimates.sort()[(found - 1) >> 1]
+  }
+
+  /** What two prints in a row say of the product. */
+  #productBetween(token: TokenId, first: number, second: number): number | undefined {
+    const net = this.#netAt(token, first)
+    const next = this.#netAt(token, second)
+    const both = net + next
+    const price = this.#priceAt(token, second)
+    const ratio = price / this.#priceAt(token, first)
+    if (!(net * next > 0 && ratio > 0.5 && ratio < 2 && Math.abs(both) >= LEAST_PAIR_SOL)) return undefined
     const before = both / (ratio - 1)
-    if (!(before > 0 && before < 1e9 && before + lastNet > 0 && before + both > 0)) return
-    const count = this.#words[at * 2 + ESTIMATED] as number
-    this.#floats[at * 2 + ESTIMATES + (count % WINDOW)] = ((before + lastNet) * (before + both)) / price
-    this.#words[at * 2 + ESTIMATED] = count + 1
+    if (!(before > 0 && before < 1e9 && before + net > 0 && before + both > 0)) return undefined
+    return ((before + net) * (before + both)) / price
   }
 
-  #median(token: TokenId): number | undefined {
-    const at = token * DOUBLES * 2
-    const count = Math.min(this.#words[at + ESTIMATED] ?? 0, WINDOW)
-    if (count < ENOUGH) return undefined
-    const sorted = this.#sorted.fill(Number.POSITIVE_INFINITY)
-    for (let index = 0; index < count; index++) sorted[index] = this.#floats[at + ESTIMATES + index] as number
-    sorted.sort()
-    return sorted[(count - 1) >> 1]
+  #priceAt(token: TokenId, print: number): number {
+    return this.#doubles[token * DOUBLES + PRICES + (print % RING)] as number
+  }
+
+  #netAt(token: TokenId, print: number): number {
+    return this.#nets[token * RING + (print % RING)] as number
   }
 
   #grow(token: TokenId): void {
-    const doubles = new Float64Array(Math.max(1024, 2 ** Math.ceil(Math.log2(token + 2))) * DOUBLES)
+    const size = Math.max(1024, 2 ** Math.ceil(Math.log2(token + 2)))
+    const doubles = new Float64Array(size * DOUBLES)
     doubles.set(this.#doubles)
     this.#doubles = doubles
     this.#words = new Uint32Array(doubles.buffer)
-    this.#floats = new Float32Array(doubles.buffer)
+    const nets = new Float32Array(size * RING)
+    nets.set(this.#nets)
+    this.#nets = nets
   }
-}
-
-function flagsAfter(before: number, price: number, net: number): number {
-  let flags = net < 0 ? before | SOLD : before
-  if ((flags & GRADUATED) !== 0) return flags
-  flags = price >= GRADUATION_PRICE ? flags + ONE_DEAR : flags & SOLD
-  return flags >= DEAR_ENOUGH ? (flags & SOLD) | GRADUATED : flags
 }

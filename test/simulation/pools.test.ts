@@ -21,7 +21,7 @@ class Pool {
   trade(sol: number, wrong = 1): void {
     const tokens = Math.abs(this.#product / this.#sol - this.#product / (this.#sol + sol))
     this.#sol += sol
-    this.pools.fold(TOKEN, this.time++, (Math.abs(sol) / tokens) * wrong, sol)
+    this.pools.fold(TOKEN, this.time++, (Math.abs(sol) / tokens) * wrong, Math.abs(sol), sol < 0 ? 1 : 0)
   }
 
   get price(): number {
