@@ -160,6 +160,7 @@ class Start {
       past: ground.past.recovered,
       onlooker: this.#options.onlooker,
       live: this.#wantsLive,
+      signing: undefined,
       freshKey: ground.service.fresh || key?.isFirst === true,
       end: (exitCode, message) => this.#end(exitCode, message),
     })

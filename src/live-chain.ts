@@ -1,11 +1,12 @@
 import { LiveWallet } from './chain/live-wallet.ts'
+import type { Rpcs } from './chain/rpc.ts'
 import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
 import { accountOf } from './core/account.ts'
 import assert from './core/assert.ts'
 import { proofOf, type ServiceProof } from './core/learned.ts'
 import type { Input } from './core/messages.ts'
-import type { Journal, Machine, Rpc } from './core/ports.ts'
+import type { Journal, Machine } from './core/ports.ts'
 import { lamports } from './core/units.ts'
 import type { Recovered } from './journal/recovery.ts'
 import { budgetedRpcs, genesisOf } from './rpc-access.ts'
@@ -36,12 +37,14 @@ export class LiveChain {
   /** What a probe has proved of its service. */
   readonly proof: ServiceProof | undefined
   readonly wallet: LiveWallet
+  readonly rpcs: Pick<Rpcs, 'any' | 'each'>
+  readonly #stops: (() => void)[] = []
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
   readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine'>
   #gateway: Gateway | undefined
 
-  constructor(parts: ChainParts, rpcs: { any: Rpc; each: readonly Rpc[] }, genesis: string) {
+  constructor(parts: ChainParts, rpcs: Pick<Rpcs, 'any' | 'each'>, genesis: string) {
     const { config, service, machine, journal, tally, past, log, post } = parts
     const { wallet } = service
     const { id } = accountOf('live', service.host, genesis, wallet)
@@ -49,6 +52,7 @@ export class LiveChain {
     this.account = id
     this.proof = proofOf(past.learned, id)
     this.genesis = genesis
+    this.rpcs = rpcs
     this.#post = post
     this.#parts = parts
     this.#balance = new WalletReader({
@@ -89,6 +93,17 @@ export class LiveChain {
     return this.#gateway.findings
   }
 
+  /** What is known of the orders that are out. */
+  get outgoing(): Gateway['outgoing'] {
+    assert(this.#gateway !== undefined, 'nobody has ordered anything yet')
+    return this.#gateway.outgoing
+  }
+
+  /** What else ends with the chain. */
+  onStop(stop: () => void): void {
+    this.#stops.push(stop)
+  }
+
   attach(gateway: Gateway): void {
     this.#gateway = gateway
   }
@@ -117,6 +132,7 @@ export class LiveChain {
   }
 
   stop(): void {
+    for (const stop of this.#stops) stop()
     this.#balance.stop()
     this.wallet.stop()
   }

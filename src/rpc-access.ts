@@ -7,18 +7,10 @@ import type { ServiceAccess } from './service-access.ts'
 
 /** Calls to the chain that are under way at once. */
 const MOST_CALLS = 16
-/** Providers count sends apart. */
-const SENDS_PER_SECOND = 1
-
 /** The chain, each provider within its own budget; what an exit waits for goes before what only completes the books. */
 export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
   const io = new IoQueue(MOST_CALLS)
-  const pacers = new Map(
-    providers.map(({ url, requestsPerSecond }) => [
-      url,
-      new RpcPacer({ requestsPerSecond, sendsPerSecond: SENDS_PER_SECOND }),
-    ]),
-  )
+  const pacers = new Map(providers.map(({ url, ...rates }) => [url, new RpcPacer(rates)]))
   return openRpcs({
     http,
     clock,
@@ -74,9 +66,15 @@ export async function genesisOf(
   return { genesis, answers: found.length }
 }
 
+/** What is asked between building a transaction and sending it. */
+const BEFORE_SENDING = new Set([
+  ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
+  'getMinimumBalanceForRentExemption',
+])
+
 /** A provisional fill moves a position and its exits; that it is final only completes the books. */
 function paceOf({ method, params }: RpcCall): Pace {
-  if (method === 'sendTransaction') return Pace.first
+  if (BEFORE_SENDING.has(method)) return Pace.first
   if (method === 'getSignatureStatuses') return Pace.status
   if (method !== 'getTransaction') return Pace.audit
   return (params[1] as { commitment?: string } | undefined)?.commitment === 'confirmed' ? Pace.fill : Pace.history

@@ -9,7 +9,7 @@ export interface ServiceAccess {
   readonly wsUrl: string
   /** Read again for every connection and request: a key may be replaced while we run. */
   readonly apiKey: () => string
-  readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number }[]
+  readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
   /** Public key; '' where none is configured. */
   readonly wallet: string
   /** As in an account. A sandbox has another port at every start and is the same service all the same. */
@@ -39,7 +39,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
     baseUrl: sandbox.baseUrl,
     wsUrl: sandbox.wsUrl,
     apiKey: () => apiKey,
-    rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND }],
+    rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND, sendsPerSecond: SANDBOX_RPC_PER_SECOND }],
     wallet: sandbox.wallet,
     host: 'sandbox',
     fresh: true,
@@ -60,7 +60,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   }
   const readKey = (): string => keep(apiKey.read())
   readKey()
-  const rpc = config.chain.rpc.map(({ url, requestsPerSecond }) => ({ url: keep(url.read()), requestsPerSecond }))
+  const rpc = config.chain.rpc.map(({ url, ...rates }) => ({ url: keep(url.read()), ...rates }))
   if (live && rpc.length === 0) throw new SluiceError('chain.rpc is missing: a live bot needs it', ExitCode.usage)
   if (config.alerts) keep(config.alerts.url.read())
   return {

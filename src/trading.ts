@@ -8,6 +8,7 @@ import type { Plan } from './core/settings.ts'
 import type { TokenAmount } from './core/units.ts'
 import type { Recovered } from './journal/recovery.ts'
 import type { LiveChain } from './live-chain.ts'
+import { localExecutor } from './local-trading.ts'
 import type { Onlooker } from './onlooker.ts'
 import { Limiter, type LimiterOptions } from './runtime/limiter.ts'
 import type { Route } from './runtime/working-order.ts'
@@ -15,6 +16,7 @@ import { CloudExecutor } from './service/cloud-executor.ts'
 import { firstPlan, shareOf } from './service/plans.ts'
 import type { SellUnit } from './service/sell-amount.ts'
 import type { ServiceAccess } from './service-access.ts'
+import type { Signing } from './signing.ts'
 import type { Tally } from './tally.ts'
 
 export interface TradingParts {
@@ -31,6 +33,8 @@ export interface TradingParts {
   /** undefined where nobody trades. */
   readonly chain: LiveChain | undefined
   readonly onlooker?: Onlooker | undefined
+  /** undefined where nobody signs here. */
+  readonly signing?: Signing | undefined
 }
 
 /** How live orders go out: the executor at the service, and the budget of the plan that all requests share. */
@@ -38,33 +42,37 @@ export class Trading {
   readonly limiter: Limiter
   /** undefined where nobody trades. */
   readonly chain: LiveChain | undefined
-  readonly route: Route | undefined
+  /** Through the service, and where it only builds. */
+  readonly cloud: Route | undefined
+  readonly local: Route | undefined
   readonly #parts: TradingParts
   #plan: Plan
   /** A sale has shown that its number counts something else than was thought. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
-    const { config, service, machine, past, http, chain, tally } = parts
+    const { config, service, machine, past, http, chain, tally, journal, signing } = parts
     this.#parts = parts
     this.#plan = firstPlan(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
     this.limiter = this.limiterOf(key, parts.freshKey ? 'fresh' : past.slots.filter((slot) => slot.key === key))
     this.chain = chain
     if (chain === undefined) return
-    const executor = new CloudExecutor({
-      http,
-      clock: machine.clock,
-      baseUrl: service.baseUrl,
-      apiKey: service.apiKey,
-      wallet: service.wallet,
+    const common = {
+      ...{ http, clock: machine.clock, journal, chain },
+      ...{ baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
       maxBuyLamports: () => this.#plan.maxBuyLamports,
       sellUnit: () => parts.onlooker?.sellUnit() ?? this.#sellUnit(chain),
-      holding: (mint) => tally.holdingOf(mint),
+      holding: (mint: string) => tally.holdingOf(mint),
+    }
+    const executor = new CloudExecutor({
+      ...common,
       resolve: chain.wallet.resolver,
       contradicted: (attempt, sold) => this.#contradicted(chain, attempt, sold),
     })
-    this.route = { kind: 'cloud', executor, limiter: this.limiter, baseline: chain.wallet.baseline }
+    const route = { limiter: this.limiter, baseline: chain.wallet.baseline }
+    this.cloud = { ...route, kind: 'cloud', executor }
+    if (signing !== undefined) this.local = { ...route, kind: 'local', executor: localExecutor({ ...common, signing }) }
   }
 
   #sellUnit(chain: LiveChain): SellUnit {

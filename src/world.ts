@@ -25,6 +25,7 @@ import { openHttp } from './service/http.ts'
 import { loopLoad } from './service/overload.ts'
 import { planOf } from './service/plans.ts'
 import type { ServiceAccess } from './service-access.ts'
+import type { Signing } from './signing.ts'
 import type { Tally } from './tally.ts'
 import { Trading } from './trading.ts'
 
@@ -42,6 +43,8 @@ export interface WorldParts {
   readonly live: boolean
   /** This key was never used on this machine. */
   readonly freshKey: boolean
+  /** undefined where no bot signs here. */
+  readonly signing: Signing | undefined
   readonly post: (input: Input) => void
   readonly end: (exitCode: ExitCode, message: string) => void
 }
@@ -142,8 +145,9 @@ export class LiveWorld {
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'))
   }
 
-  readonly route = ({ account }: Pick<Order, 'account' | 'bot'>): Route => {
-    const route = this.#paper.route(account) ?? this.#trading.route
+  readonly route = ({ account, bot }: Pick<Order, 'account' | 'bot'>): Route => {
+    const isLocal = this.#parts.config.bots.some(({ name, executor }) => name === bot && executor === 'local')
+    const route = this.#paper.route(account) ?? (isLocal ? this.#trading.local : this.#trading.cloud)
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
   }

@@ -1,4 +1,4 @@
-import type { Attempt } from '../core/order.ts'
+import { type Attempt, deadState } from '../core/order.ts'
 import type { WalletTransaction } from '../core/wallet.ts'
 import type { Executions } from './executions.ts'
 import type { Head } from './read.ts'
@@ -78,7 +78,7 @@ export class Absence {
   #absent(one: Watched): void {
     const { watches, executions } = this.#parts
     if (one.said === 'landed') executions.takeBack(one, 'a fork took it back')
-    watches.end(one, 'absent')
+    watches.end(one, deadState(one.attempt.executor))
     one.say({ kind: 'absent' })
   }
 
@@ -126,7 +126,8 @@ type Proof =
 function proofOf({ attempt, bound, boundSlot, said }: Watched, reading: Reading): Proof {
   const { baseline } = attempt
   const { head, slot, firstSlot, gap } = reading
-  const word = said === 'acked' ? 'acknowledged' : said === 'held' ? 'held' : 'unknown'
+  const word =
+    attempt.executor === 'local' ? 'sent' : said === 'acked' ? 'acknowledged' : said === 'held' ? 'held' : 'unknown'
   if (bound === null) return { kind: 'waits', progress: `${word}; it may still be sent, the proof begins after that` }
   if (head.height <= bound) {
     const from = baseline?.height ?? bound - VALID_BLOCKS

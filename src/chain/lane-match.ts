@@ -37,7 +37,8 @@ function matchOf(
   now: number,
   isOwned: boolean,
 ): LaneMatch | undefined {
-  const { attempt, lack, isLost } = watched
+  const { attempt, lack, isLost, isSigned } = watched
+  if (isSigned && !isOwned) return undefined
   if (transaction.slot <= (attempt.baseline?.slot ?? -1) || !isAfter(attempt, transaction, now)) return undefined
   const reading = fillFrom(transaction, wallet, attempt, now, true)
   if (reading.kind === 'other') return undefined

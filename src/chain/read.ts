@@ -15,7 +15,7 @@ export class Unread extends Error {
   }
 }
 
-export type Commitment = 'confirmed' | 'finalized'
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
 /** Of one bank: a slot, and the blocks up to it. */
 export interface Head {

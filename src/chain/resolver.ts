@@ -1,4 +1,5 @@
-import type { Attempt } from '../core/order.ts'
+import assert from '../core/assert.ts'
+import { type Attempt, deadState } from '../core/order.ts'
 import type { Cancel, Clock, JournalRecord, Outcome } from '../core/ports.ts'
 import type { Watch } from '../core/wallet.ts'
 import { Absence, type AbsenceParts, type Reading, VALID_BLOCKS } from './absence.ts'
@@ -28,6 +29,10 @@ export interface ResolverParts
 
 /** What is learnt of an attempt that is being sent, from whoever talks to the service. */
 export interface Resolution {
+  /** We signed it: what may land from now on, up to this height, base64. */
+  signed(signature: string, bound: number, bytes: string): void
+  /** Bytes of it may be out. */
+  sent(): void
   /** The service gave its signature. */
   acked(signature: string): void
   /** The answer is late, or says nothing. */
@@ -78,6 +83,8 @@ export class Resolver {
     const one = this.watches.of(attempt)
     one.done = done
     return {
+      signed: (signature, bound, bytes) => this.#signed(one, signature, bound, bytes),
+      sent: () => this.#sent(one),
       acked: (signature) => this.#acked(one, signature),
       doubt: (reason, signature = '') => this.#doubt(one, reason, signature),
       hungUp: () => this.#hungUp(one),
@@ -93,11 +100,17 @@ export class Resolver {
     this.#parts.clock.after(0, () => this.#goOn(one))
   }
 
+  /** What we signed of an attempt, base64, while it may still land; undefined where the service signed. */
+  signedBytes(attemptId: string): string | undefined {
+    return this.watches.signedBytes(attemptId)
+  }
+
   /** The feed shows a trade of our wallet in this mint: proof, if the chain has it and it is ours; nothing, if not. */
   hint(mint: string, signature: string): void {
     if (this.watches.ownerOf(signature) !== undefined) return
     for (const one of this.watches.all()) {
-      if (one.ended || one.settled !== '' || one.attempt.mint !== mint || one.hints.size >= MOST_HINTS) continue
+      if (one.ended || one.isSigned || one.settled !== '') continue
+      if (one.attempt.mint !== mint || one.hints.size >= MOST_HINTS) continue
       one.hints.add(signature)
       if (one.isLost) this.#follow(one, signature)
     }
@@ -127,7 +140,7 @@ export class Resolver {
   /** A person says that a held attempt did not execute. Should it turn out to have, that is a late fill. */
   abandon(one: Watched): void {
     Object.assign(one, { bound: null, boundSlot: null, attempt: { ...one.attempt, code: 'RESOLVED' } })
-    this.watches.end(one, 'absent')
+    this.watches.end(one, deadState(one.attempt.executor))
     this.#boundFromNow(one)
     one.say({ kind: 'absent', code: 'RESOLVED' })
   }
@@ -136,8 +149,9 @@ export class Resolver {
     const { state, signature, code } = one.attempt
     if (state === 'undecided') one.said = 'held'
     else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
+    else if (state === 'signed' || state === 'sent') one.said = 'acked'
     const isOwn = signature !== '' && this.watches.claim(signature, one)
-    if (isOwn && state === 'acked') one.named.add(signature)
+    if (isOwn && (state === 'acked' || one.isSigned)) one.named.add(signature)
     if (isOwn && state === 'landed' && code === '') one.settled = signature // seen to execute; what else is seen is not it
     if (isOwn) this.#follow(one, signature)
     // It stood for another one, whose signature has been told since.
@@ -152,6 +166,19 @@ export class Resolver {
     if (one.bound !== null) return
     if (state === 'acked' || state === 'landed') this.#boundFromNow(one)
     else this.#hungUp(one)
+  }
+
+  #signed(one: Watched, signature: string, bound: number, bytes: string): void {
+    assert(this.watches.name(signature, one), `${signature} is another attempt's`)
+    Object.assign(one, { bound, bytes, said: 'acked', attempt: { ...one.attempt, signature, state: 'signed' } })
+    this.watches.keep(one)
+    one.say({ kind: 'signed', signature })
+  }
+
+  #sent(one: Watched): void {
+    const { signature } = one.attempt
+    if (!one.ended && one.said === 'acked') one.say({ kind: 'sent', signature })
+    this.#follow(one, signature)
   }
 
   #acked(one: Watched, signature: string): void {

@@ -31,6 +31,11 @@ export class WatchList {
     return one
   }
 
+  /** What we signed of it, base64, while it may still land. */
+  signedBytes(attemptId: string): string | undefined {
+    return this.#byId.get(attemptId)?.bytes || undefined
+  }
+
   all(): Watched[] {
     return [...this.#byId.values()]
   }
@@ -74,7 +79,7 @@ export class WatchList {
     this.#write({ kind: 'watchOver', attemptId: id })
   }
 
-  end(one: Watched, state: 'filled' | 'refused' | 'reverted' | 'absent', signature = ''): void {
+  end(one: Watched, state: 'filled' | 'refused' | 'reverted' | 'absent' | 'expired', signature = ''): void {
     one.ended = true
     one.progress = ''
     one.attempt = { ...one.attempt, state, ...(signature !== '' && { signature }) }
@@ -95,7 +100,7 @@ export class WatchList {
     let youngest: number | undefined
     for (const one of this.#byId.values()) {
       const ageMs = now - one.attempt.armedAt
-      const isSilent = one.lack === 'sight' && ageMs >= SILENT_MS
+      const isSilent = one.lack === 'sight' && !one.isSigned && ageMs >= SILENT_MS
       if (one.isLost || isSilent) youngest = Math.min(youngest ?? ageMs, ageMs)
     }
     return youngest

@@ -17,6 +17,8 @@ export class Watched {
   lostAt: Watch['lostAt'] = null
   bound: number | null = null
   boundSlot: number | null = null
+  /** What we signed ourselves, base64; '' where the service did. */
+  bytes = ''
   /** The transaction that executed it, as far as is known; '' while none is. */
   settled = ''
   /** That execution as last told, while it is not final. */
@@ -45,17 +47,18 @@ export class Watched {
   }
 
   /** As the journal kept it: ended, unless somebody goes on with it. */
-  static of({ attempt, lostAt, bound, boundSlot, signatures, progress }: Watch): Watched {
+  static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress }: Watch): Watched {
     const watched = new Watched(attempt)
-    Object.assign(watched, { lostAt, bound, boundSlot, progress, ended: true })
+    Object.assign(watched, { lostAt, bound, boundSlot, bytes, progress, ended: true })
     if (attempt.state === 'filled') watched.settled = attempt.signature
     for (const signature of signatures) watched.final.add(signature)
     return watched
   }
 
   get record(): Watch {
-    const { attempt, ended, lostAt, bound, boundSlot, progress } = this
-    return { attempt, ended, lostAt, bound, boundSlot, signatures: [...this.final, ...this.paid], progress }
+    const { attempt, ended, lostAt, bound, boundSlot, bytes, progress } = this
+    const signed = bytes !== '' && !ended ? { bytes } : {}
+    return { attempt, ended, lostAt, bound, boundSlot, ...signed, signatures: [...this.final, ...this.paid], progress }
   }
 
   get lack(): Lack {
@@ -64,9 +67,14 @@ export class Watched {
     return this.said === 'acked' ? 'sight' : 'answer'
   }
 
+  /** Whose signature it has is known before it is sent, so that no other transaction can be its own. */
+  get isSigned(): boolean {
+    return this.attempt.executor === 'local'
+  }
+
   /** Its answer is lost, and nothing of it has been seen. */
   get isLost(): boolean {
-    return !this.ended && this.settled === '' && (this.said === 'unknown' || this.said === 'held')
+    return !this.isSigned && !this.ended && this.settled === '' && (this.said === 'unknown' || this.said === 'held')
   }
 
   say(outcome: Outcome): void {

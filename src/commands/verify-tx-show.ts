@@ -7,7 +7,7 @@ import { printable } from '../core/printable.ts'
 import { formatSol, lamportsToSol } from '../core/units.ts'
 
 /** All that is to be said of one answer of a builder. */
-export interface Examined extends Examination {
+export interface Examined extends Omit<Examination, 'transaction' | 'guarded' | 'lastHeight' | 'closed'> {
   readonly asked: AskedTrade
   /** Name of the policy. */
   readonly policy: string

@@ -42,7 +42,8 @@ async function examineReply(
   policy: BuilderPolicy,
   rpc: string | undefined,
 ): Promise<Examined> {
-  const known = { asked, policy: policy.name, lastValidBlockHeight: reply.ok ? reply.lastValidBlockHeight : undefined }
+  const lastValidBlockHeight = reply.ok ? reply.lastValidBlockHeight : undefined
+  const known = { asked, policy: policy.name, lastValidBlockHeight }
   const decoded = reply.ok ? decodeTransaction(reply.bytes) : reply
   if (!decoded.ok) {
     const { code, reason } = decoded
@@ -54,9 +55,12 @@ async function examineReply(
   const url = rpcUrlOf(rpc)
   const { http, close } = openHttp()
   const clock = new SystemClock()
-  const { any } = budgetedRpcs([{ url, requestsPerSecond: CALLS_PER_SECOND }], http, clock)
+  const { any } = budgetedRpcs([{ url, requestsPerSecond: CALLS_PER_SECOND, sendsPerSecond: 1 }], http, clock)
   try {
-    return { ...known, ...(await examine({ transaction, asked, policy, chain: { rpc: any, clock } })) }
+    return {
+      ...known,
+      ...(await examine({ transaction, asked, policy, lastValidBlockHeight, chain: { rpc: any, clock } })),
+    }
   } finally {
     clock.stop()
     await close()

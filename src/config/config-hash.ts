@@ -3,9 +3,13 @@ import type { Config } from './config.ts'
 
 /** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder moves. */
 export function configHash({ service, chain, wallet, bots }: Omit<Config, 'hash' | 'warnings'>): string {
-  const { apiKey: _, ...open } = service.kind === 'remote' ? service : { ...service, apiKey: undefined }
+  const {
+    apiKey: _,
+    builderPolicy,
+    ...open
+  } = service.kind === 'remote' ? service : { ...service, apiKey: undefined, builderPolicy: undefined }
   const decides = {
-    service: open,
+    service: { ...open, ...(builderPolicy !== undefined && { builderPolicy: { ...builderPolicy, name: undefined } }) },
     cluster: chain.cluster,
     wallet: wallet.publicKey,
     bots: bots.map(({ at: _at, strategy, ...bot }) => ({ ...bot, strategy: strategy.name })),

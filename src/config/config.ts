@@ -1,3 +1,4 @@
+import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { ExitRules } from '../core/exits.ts'
 import type { Json } from '../core/json.ts'
 import type { UnitSettings } from '../core/messages.ts'
@@ -51,11 +52,21 @@ export interface RemoteService extends ServiceSettings {
   readonly host: string
   /** Absent: good for backtests only. */
   readonly apiKey?: Secret
+  /** What it may put into transactions that it builds for us; absent: it builds none. */
+  readonly builderPolicy?: BuilderPolicy
+}
+
+export interface RpcConfig {
+  /** `read()` answers a checked address. */
+  readonly url: Secret
+  readonly requestsPerSecond: number
+  /** Providers count `sendTransaction` apart. */
+  readonly sendsPerSecond: number
 }
 
 export interface ChainConfig {
-  /** In the order of preference; empty only where no live bot needs it. `url.read()` answers a checked address. */
-  readonly rpc: readonly { readonly url: Secret; readonly requestsPerSecond: number }[]
+  /** In the order of preference; empty only where no live bot needs it. */
+  readonly rpc: readonly RpcConfig[]
   /** The cluster that the RPC has to be of, by name or genesis hash. */
   readonly cluster?: string
   /** That a buy of so much did not execute needs the word of a second RPC, where one is configured. */

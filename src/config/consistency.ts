@@ -23,7 +23,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
     ...liveProblems(bot, agreed, say(true)),
     ...limitProblems(bot, say(true)),
     ...exitWarnings(bot, agreed, say(false)),
-    ...liveWarnings(bot, say(false)),
+    ...liveWarnings(bot, agreed, say(false)),
   ]
 }
 
@@ -79,12 +79,12 @@ function exitWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
   return warnings
 }
 
-function liveWarnings({ config }: CheckedBot, say: Say): Problem[] {
+function liveWarnings({ config }: CheckedBot, { service }: Agreed, say: Say): Problem[] {
   if (config.mode !== 'live') return []
   const warnings: Problem[] = []
-  if (config.executor === 'local') {
+  if (config.executor === 'local' && service !== 'sandbox' && service?.builderPolicy === undefined) {
     const message =
-      'the local executor comes with the builder policy, which this version has not yet: running this bot live ends with exit code 4'
+      'the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4'
     warnings.push(say(['executor'], message))
   }
   if (config.limits.maxLamportsPerHour === null) {

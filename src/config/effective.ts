@@ -1,3 +1,4 @@
+import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { ExitRules } from '../core/exits.ts'
 import { deriveSeed } from '../core/random.ts'
 import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.ts'
@@ -12,7 +13,7 @@ import { type Secret, secretFrom, shownAs } from './secret.ts'
 
 type Section<K extends keyof FileInput> = NonNullable<FileInput[K]>
 
-export function serviceFrom(input: Section<'service'>, cwd: string): ServiceConfig {
+export function serviceFrom(input: Section<'service'>, cwd: string, policy?: BuilderPolicy): ServiceConfig {
   const given: Partial<Exclude<typeof input, 'sandbox'>> = input === 'sandbox' ? {} : input
   const settings = {
     plan: planFrom(given.plan),
@@ -24,9 +25,14 @@ export function serviceFrom(input: Section<'service'>, cwd: string): ServiceConf
     lateMs: (given.lateSeconds ?? 120) * 1000,
   }
   if (input === 'sandbox') return { kind: 'sandbox', ...settings }
-  const apiKey = input.apiKey === undefined ? {} : { apiKey: secretFrom(input.apiKey, cwd) }
   const baseUrl = input.baseUrl.replace(/\/+$/, '')
-  return { kind: 'remote', ...settings, baseUrl, wsUrl: input.wsUrl, host: new URL(baseUrl).host, ...apiKey }
+  return {
+    kind: 'remote',
+    ...settings,
+    ...{ baseUrl, wsUrl: input.wsUrl, host: new URL(baseUrl).host },
+    ...(input.apiKey !== undefined && { apiKey: secretFrom(input.apiKey, cwd) }),
+    ...(policy !== undefined && { builderPolicy: policy }),
+  }
 }
 
 function planFrom(input: Exclude<Section<'service'>, 'sandbox'>['plan']): ServiceConfig['plan'] {
@@ -36,7 +42,9 @@ function planFrom(input: Exclude<Section<'service'>, 'sandbox'>['plan']): Servic
 }
 
 export function chainFrom(input: FileInput['chain'], cwd: string): ChainConfig {
-  const rpc = (input?.rpc ?? []).map(({ url, requestsPerSecond = 8 }) => ({ url: rpcUrl(url, cwd), requestsPerSecond }))
+  const rpc = (input?.rpc ?? []).map(({ url, requestsPerSecond = 8, sendsPerSecond = 1 }) => {
+    return { url: rpcUrl(url, cwd), requestsPerSecond, sendsPerSecond }
+  })
   const secondOpinionLamports = solToLamports(input?.secondOpinionSol ?? 1)
   return { rpc, secondOpinionLamports, ...(input?.cluster !== undefined && { cluster: input.cluster }) }
 }

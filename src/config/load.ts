@@ -4,8 +4,9 @@ import { configHash } from './config-hash.ts'
 import { botProblems, serviceWarnings } from './consistency.ts'
 import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import { type ConfigError, inOrder } from './errors.ts'
+import { loadPolicy, type PolicyResult } from './policy.ts'
 import { readConfigFile } from './read.ts'
-import { agree, missingService } from './shared.ts'
+import { type Agreed, agree, missingService } from './shared.ts'
 
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
@@ -26,6 +27,8 @@ export async function loadConfig(
   const { bots, errors: botErrors } = await botsOf(parts, cwd)
   const problems = bots.flatMap((bot) => botProblems(bot, agreed))
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
+  const policy = policyOf(service, cwd)
+  if (policy?.ok === false) errors.push(...policy.errors)
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
 
   const warnings = [
@@ -34,7 +37,7 @@ export async function loadConfig(
   ]
   const checked = {
     files,
-    service: serviceFrom(service, cwd),
+    service: serviceFrom(service, cwd, policy?.ok ? policy.policy : undefined),
     chain: chainFrom(agreed.chain, cwd),
     wallet: walletFrom(agreed.wallet, cwd),
     journal: journalFrom(agreed.journal, cwd),
@@ -42,4 +45,9 @@ export async function loadConfig(
     bots: bots.map(({ config }) => config),
   }
   return { ok: true, config: { ...checked, warnings: inOrder(warnings, files), hash: configHash(checked) } }
+}
+
+function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undefined {
+  const file = service === undefined || service === 'sandbox' ? undefined : service.builderPolicy
+  return file === undefined ? undefined : loadPolicy(file, cwd)
 }

@@ -47,6 +47,7 @@ export const policySchema = z.strictObject({
   maxPriorityFeeSol: sol.exactOptional(),
   rentAccounts: z.int().min(0).max(10).exactOptional(),
   maxWalletSol: sol.exactOptional(),
+  guard: z.enum(['auto', 'required', 'off']).exactOptional(),
   sellNumber: z.enum(['tokens', 'baseUnits']).exactOptional(),
 })
 

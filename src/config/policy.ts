@@ -48,6 +48,7 @@ function policyFrom(input: PolicyInput, name: string): BuilderPolicy {
     maxPriorityFeeLamports: lamportsOr(input.maxPriorityFeeSol, BUILT_IN_POLICY.maxPriorityFeeLamports),
     rentAccounts: input.rentAccounts ?? BUILT_IN_POLICY.rentAccounts,
     maxWalletLamports: lamportsOr(input.maxWalletSol, null),
+    guard: input.guard ?? BUILT_IN_POLICY.guard,
     sellNumber: input.sellNumber ?? null,
   }
 }

@@ -13,6 +13,7 @@ const slippage = z.number().min(0.1)
 const sol = z.number().gt(0).max(1e6)
 /** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
 const buySol = z.number().min(0.001).max(1e6)
+const perSecond = z.number().gt(0).max(10_000)
 const none = z.literal('none')
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
@@ -93,12 +94,20 @@ const service = z.union([
     share: z.number().gt(0).max(1).exactOptional(),
     units: units.exactOptional(),
     lateSeconds: z.number().min(1).max(86_400).exactOptional(),
+    /** Of the local executor: what the service may put into a transaction. */
+    builderPolicy: z.string().min(1).exactOptional(),
   }),
 ])
 
 const chain = z.strictObject({
   rpc: z
-    .array(z.strictObject({ url: rpcReference(), requestsPerSecond: z.number().gt(0).max(10_000).exactOptional() }))
+    .array(
+      z.strictObject({
+        url: rpcReference(),
+        requestsPerSecond: perSecond.exactOptional(),
+        sendsPerSecond: perSecond.exactOptional(),
+      }),
+    )
     .min(1),
   cluster: z
     .string()

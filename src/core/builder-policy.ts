@@ -19,8 +19,10 @@ export interface BuilderPolicy {
   readonly maxPriorityFeeLamports: Lamports
   /** How many accounts a trading program may open at the wallet's cost (pump.fun: records of volume, a creator's vault). */
   readonly rentAccounts: number
-  /** An opaque program may run only while the wallet holds no more than this; null: never. */
+  /** An opaque program that no guards bound may run only while the wallet holds no more than this; null: never. */
   readonly maxWalletLamports: Lamports | null
+  /** Guards at the end of what we alone sign: where they fit, always, or never. */
+  readonly guard: 'auto' | 'required' | 'off'
   /** What a sale's number counts; null: not known, so a sale by number is refused. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
@@ -78,5 +80,6 @@ export const BUILT_IN_POLICY: BuilderPolicy = {
   maxPriorityFeeLamports: lamports(2_000_000),
   rentAccounts: 2,
   maxWalletLamports: null,
+  guard: 'auto',
   sellNumber: null,
 }

@@ -56,7 +56,7 @@ export const ERRORS = {
   ABSENT: 'proved: it cannot execute any more',
   DEPTH_UNKNOWN: 'simulated: too few prints tell how deep its pool is, so nothing is bought there on paper',
   UNSELLABLE: 'simulated: many have bought it and nobody has sold it, so it cannot be sold on paper either',
-  CRASHED: 'the process ended while it was simulated',
+  CRASHED: 'the process ended before anything of it could execute',
   REVERSED: 'a fork took the transaction back',
   HELD: 'it may or may not have executed, and the chain contradicts itself; `sluice resolve ORDER` says what a person can do',
   LATE_FILL:
@@ -65,6 +65,9 @@ export const ERRORS = {
     'the service executed one order more than once: booked, and the position corrected; until `sluice resume` nothing is tried again at once',
   RESOLVED: 'a person decided that it did not execute',
   // a transaction that somebody else built, and that is not signed
+  BUILDER_SILENT: 'the service gave no transaction to sign; nothing was signed',
+  EXPIRY_IMPLAUSIBLE: 'the builder says that it expires at a height that cannot be, or that is over',
+  GUARDS: 'the policy requires guards, and they do not fit: it has other signers, or is too large',
   REPLY_UNREADABLE: 'the answer of the builder holds no transaction, or more than one',
   TX_MALFORMED: 'the bytes are not exactly one transaction',
   TX_VERSION: 'a transaction of a version that is not signed here: legacy and version 0 are',

@@ -153,19 +153,24 @@ export type AttemptState =
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   armed: ['unsent', 'acked', 'refused', 'unknown', 'landed', 'filled', 'reverted', 'absent'],
   acked: ['landed', 'filled', 'reverted', 'absent', 'unknown', 'undecided'],
-  unknown: ['acked', 'landed', 'filled', 'reverted', 'absent', 'undecided', 'refused', 'unknown'],
+  unknown: ['acked', 'landed', 'filled', 'reverted', 'absent', 'undecided', 'refused', 'unknown', 'expired'],
   landed: ['filled', 'reverted', 'unknown', 'landed'],
-  undecided: ['landed', 'filled', 'reverted', 'absent'],
-  built: ['verified', 'refused'],
-  verified: ['signed', 'refused'],
-  signed: ['sent', 'unknown', 'landed', 'filled', 'reverted', 'expired'],
-  sent: ['landed', 'filled', 'reverted', 'expired', 'unknown'],
+  undecided: ['landed', 'filled', 'reverted', 'absent', 'expired'],
+  built: ['verified', 'refused', 'unsent'],
+  verified: ['signed', 'refused', 'unsent'],
+  signed: ['sent', 'landed', 'filled', 'reverted', 'expired', 'unknown', 'undecided'],
+  sent: ['landed', 'filled', 'reverted', 'expired', 'unknown', 'undecided'],
   unsent: [],
   refused: ['landed', 'filled'],
   filled: ['unknown'],
   reverted: ['landed', 'filled', 'unknown'],
   absent: ['landed', 'filled'],
   expired: ['landed', 'filled'],
+}
+
+/** Where an attempt ends that is proved not to execute any more: what we signed ourselves expires. */
+export function deadState(executor: ExecutorKind): 'absent' | 'expired' {
+  return executor === 'local' ? 'expired' : 'absent'
 }
 
 /** Attempts that may still execute: their lane stays closed and they are resumed after a restart. */
@@ -179,6 +184,11 @@ export function isUndecided(state: AttemptState): boolean {
     state === 'sent' ||
     state === 'undecided'
   )
+}
+
+/** Built for us, and not signed: it cannot execute. */
+export function isUnsigned(state: AttemptState): boolean {
+  return state === 'built' || state === 'verified'
 }
 
 /** Our own execution, read from the landed transaction. */

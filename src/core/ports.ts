@@ -63,6 +63,8 @@ export type Outcome =
   | { kind: 'unsent'; reason: string } // proved: not a byte was written
   | { kind: 'absent'; code?: ErrorCode } // proved: it cannot execute any more; ABSENT where no other code says why
   | { kind: 'acked'; signature: string } // not an end: it may land
+  | { kind: 'verified' } // not an end: what was built is what was ordered
+  | { kind: 'signed' | 'sent'; signature: string } // not an end: it may land; before `sent` not a byte of it has left
   | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay held
   | { kind: 'undecided'; reason: string } // not an end: the chain contradicts itself; a person may decide, and so may later evidence
 
@@ -119,7 +121,14 @@ export interface HttpRequest {
 }
 export type HttpResult =
   | { kind: 'unsent'; reason: string } // proved by the client's diagnostics: no byte of the request was written
-  | { kind: 'answered'; status: number; headers: Readonly<Record<string, string>>; body: string }
+  | {
+      kind: 'answered'
+      status: number
+      headers: Readonly<Record<string, string>>
+      body: string
+      /** The body as it came, where it is no text. */
+      bytes?: Uint8Array
+    }
   | { kind: 'lost'; reason: string }
 
 export type Dial = (url: string, on: SocketEvents) => Socket

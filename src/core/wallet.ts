@@ -50,6 +50,8 @@ export interface Watch {
   readonly boundSlot: number | null
   /** All of its transactions that were seen. */
   readonly signatures: readonly string[]
+  /** What we signed and send, base64; absent where the service signed, and once it has ended. */
+  readonly bytes?: string
   /** For people: how far its proof is; '' where it has ended. */
   readonly progress: string
 }

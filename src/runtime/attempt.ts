@@ -1,5 +1,5 @@
 import assert from '../core/assert.ts'
-import { ATTEMPT_MOVES, type Attempt, type AttemptState, type Fill } from '../core/order.ts'
+import { ATTEMPT_MOVES, type Attempt, type AttemptState, deadState, type Fill } from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
 import type { Lamports } from '../core/units.ts'
 import { codeOf } from './retry.ts'
@@ -41,7 +41,7 @@ export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
 
 /** Moves the attempt to where the outcome puts it. A move that the table does not know is a bug of the executor's. */
 export function advance(attempt: Attempt, outcome: Outcome): void {
-  const next = stateAfter(outcome)
+  const next = stateAfter(attempt, outcome)
   assert(
     ATTEMPT_MOVES[attempt.state].includes(next),
     `attempt ${attempt.id} can not move from ${attempt.state} to ${next}`,
@@ -53,8 +53,12 @@ export function advance(attempt: Attempt, outcome: Outcome): void {
       attempt.code = ''
       return
     case 'acked':
+    case 'signed':
+    case 'sent':
       attempt.signature = outcome.signature
       attempt.code = ''
+      return
+    case 'verified':
       return
     case 'unknown':
       if (outcome.signature !== undefined) attempt.signature = outcome.signature
@@ -72,8 +76,16 @@ export function advance(attempt: Attempt, outcome: Outcome): void {
   }
 }
 
+type Progress = Extract<Outcome, { kind: 'acked' | 'verified' | 'signed' | 'sent' }>
+
+/** Not an end, and nothing is in doubt. */
+export function isProgress(outcome: Outcome): outcome is Progress {
+  return ['acked', 'verified', 'signed', 'sent'].includes(outcome.kind)
+}
+
 /** What is only confirmed counts as landed: a fork may still take it back. */
-function stateAfter(outcome: Outcome): AttemptState {
+function stateAfter({ executor }: Attempt, outcome: Outcome): AttemptState {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final ? outcome.kind : 'landed'
+  if (outcome.kind === 'absent') return deadState(executor)
   return outcome.kind
 }

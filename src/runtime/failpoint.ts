@@ -1,5 +1,14 @@
 /** Places at which a test may end the process, or make it throw: between any two steps that must not be torn apart. */
-export type Failpoint = 'accepted' | 'armed' | 'before-execute' | 'after-execute' | 'before-report' | 'after-report'
+export type Failpoint =
+  | 'accepted'
+  | 'armed'
+  | 'before-execute'
+  | 'after-execute'
+  | 'built'
+  | 'signed'
+  | 'sent'
+  | 'before-report'
+  | 'after-report'
 
 let on = false
 let name: string | undefined

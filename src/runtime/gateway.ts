@@ -1,19 +1,29 @@
 import assert from '../core/assert.ts'
 import type { ErrorCode } from '../core/errors.ts'
 import type { OpenOrder } from '../core/money.ts'
-import { type Attempt, isFullExit, isOpen, isUndecided, type Order, type OrderState } from '../core/order.ts'
+import {
+  type Attempt,
+  isFullExit,
+  isOpen,
+  isUndecided,
+  isUnsigned,
+  type Order,
+  type OrderState,
+} from '../core/order.ts'
 import type { Cancel, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
-import { advance } from './attempt.ts'
+import { advance, isProgress } from './attempt.ts'
 import { Departures, type Outside } from './departures.ts'
 import { failpoint } from './failpoint.ts'
 import { Findings } from './findings.ts'
 import { Lanes } from './lanes.ts'
 import type { Limiter } from './limiter.ts'
 import { OpenOrders } from './open-orders.ts'
+import { Outgoing } from './outgoing.ts'
 import { Refusals } from './refusals.ts'
 import { detailsOf, type NumberedReport, type ReportDetails, Reports } from './reports.ts'
 import { endRequest } from './request.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
+import { Stops } from './stops.ts'
 import {
   climb,
   type Flight,
@@ -28,8 +38,6 @@ import {
   type WorkingOrder,
   workingOrder,
 } from './working-order.ts'
-
-const NOTHING = (): void => {}
 
 export interface GatewayOptions extends Outside {
   /** How the orders of a bot go out. */
@@ -49,8 +57,10 @@ export class Gateway implements GatewayPort {
   readonly #orders = new OpenOrders()
   readonly #refusals = new Refusals()
   readonly #departures: Departures
+  readonly #stops: Stops
   /** What the chain shows beside the outcomes that are waited for. */
   readonly findings: Findings
+  readonly outgoing: Outgoing
 
   constructor(options: GatewayOptions) {
     this.#options = options
@@ -62,6 +72,11 @@ export class Gateway implements GatewayPort {
       refusals: this.#refusals,
       end: (working, state, code) => this.#end(working, state, code),
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
+    })
+    this.outgoing = new Outgoing(this.#orders, this.#departures)
+    this.#stops = new Stops({
+      ...{ orders: this.#orders, refusals: this.#refusals },
+      end: (working, state, code) => this.#end(working, state, code),
     })
     this.findings = new Findings({
       ...{ clock: options.clock, journal: options.journal, reports: this.#reports, lanes: this.#lanes },
@@ -83,9 +98,9 @@ export class Gateway implements GatewayPort {
     this.#orders.add(working)
     failpoint('accepted')
     this.#departures.enqueue(working, false)
-    if (isFullExit(order)) this.#refuseEntries(order.mint)
+    if (isFullExit(order)) this.#stops.refuseEntries(order.mint)
     // Where a slot was free, the order became durable together with its attempt.
-    if (isWaiting(working)) this.#journal.commit(NOTHING)
+    if (isWaiting(working)) this.#journal.commit(() => {})
   }
 
   /** Calls an order off that is not out yet. One that is gets the code TOO_LATE; one that has ended is left alone. */
@@ -98,7 +113,7 @@ export class Gateway implements GatewayPort {
 
   trust(account: string, isTrusted: boolean): void {
     this.#refusals.trust(account, isTrusted)
-    if (!isTrusted) this.#endRepeats()
+    if (!isTrusted) this.#stops.endRepeats()
   }
 
   /** Goes on with what an earlier process left: `orders` that are open or have an attempt that may still execute, all their `attempts`,
@@ -115,17 +130,18 @@ export class Gateway implements GatewayPort {
       if (isOpen(state)) isKnown ? this.#lanes.hold(order) : this.#lanes.reopen(order)
       this.#orders.add(working)
       takeUp(working, own)
+      for (const attempt of own.filter(({ state }) => isUnsigned(state)))
+        this.#journal.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: 'CRASHED' } })
       taken.push(working)
     }
     // All lanes are held by now: what the engine hears here may make it decide.
     for (const report of untold) this.#options.post(report)
-    this.#refuseEntries()
-    this.#endRepeats()
+    this.#stops.refuseEntries()
+    this.#stops.endRepeats()
     taken.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
     for (const working of taken) {
-      const { executor } = working.route
       for (const flight of working.flights)
-        executor.resume(flight.attempt, (outcome) => this.#settle(working, flight, outcome))
+        working.route.executor.resume(flight.attempt, (outcome) => this.#settle(working, flight, outcome))
       this.#departures.repeatLater(working)
       if (isWaiting(working)) this.#departures.enqueue(working, false)
     }
@@ -139,7 +155,7 @@ export class Gateway implements GatewayPort {
   /** The service refuses the key: entries end, exits wait at the head. */
   keyRefused(limiter: Limiter): void {
     limiter.close()
-    this.#refuseEntries()
+    this.#stops.refuseEntries()
   }
 
   /** The service knows the key, or another one in its place, or the plan has changed. */
@@ -161,12 +177,12 @@ export class Gateway implements GatewayPort {
     const { signature } = attempt
     endRequest(flight, working.route.limiter, outcome, clock, monotonicMs())
     advance(attempt, outcome)
-    if (outcome.kind === 'acked' || outcome.kind === 'filled') this.#refusals.accepted(working.route)
+    if (isProgress(outcome) || outcome.kind === 'filled') this.#refusals.accepted(working.route)
     this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
     if (flight.hasFilled && (outcome.kind !== 'filled' || outcome.fill.signature !== signature))
       this.#takeBack(working, flight, signature)
     if (outcome.kind === 'filled') this.#filled(working, flight, outcome)
-    else if (outcome.kind === 'acked') this.#stillOut(working, flight, '', '')
+    else if (isProgress(outcome)) this.#stillOut(working, flight, '', '')
     else if (outcome.kind === 'unknown') this.#stillOut(working, flight, 'ANSWER_LOST', outcome.reason)
     else if (outcome.kind === 'undecided') this.#undecided(working, flight, outcome.reason)
     else if (outcome.kind === 'reverted' && !outcome.final) this.#reverted(working, flight, outcome)
@@ -233,7 +249,7 @@ export class Gateway implements GatewayPort {
     else if (move.kind === 'again' && move.afterMs > this.#departures.timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
     else this.#goOn(working, flight, move, code, details)
-    if (entriesStop) this.#refuseEntries()
+    if (entriesStop) this.#stops.refuseEntries()
   }
 
   /** Another attempt of its order has executed, or the service executed this one twice, as far as anybody knew before a restart. */
@@ -277,24 +293,5 @@ export class Gateway implements GatewayPort {
     this.#lanes.free(working.order)
     this.#orders.remove(working)
     this.#reports.say(working, state, code, details)
-  }
-
-  /** Ends what waits to go again at once after a refusal, where refusals are not believed any more. */
-  #endRepeats(): void {
-    for (const working of this.#orders.values()) {
-      const { refusedFor, code } = working
-      if (refusedFor === undefined || code === '' || !isWaiting(working)) continue
-      if (!this.#refusals.mayGoAgain(working)) this.#end(working, RETRY[refusedFor].ends, code)
-    }
-  }
-
-  /** Ends the entries that wait where entries have stopped, or while a full exit of their mint is out. */
-  #refuseEntries(mint?: string): void {
-    for (const working of this.#orders.values()) {
-      const { order, route } = working
-      if (order.class === 'exit' || !isWaiting(working) || order.mint !== (mint ?? order.mint)) continue
-      const refusal = this.#orders.mayBeSold(order) ? 'EXIT_UNPROVED' : this.#refusals.of(route)
-      if (refusal !== undefined) this.#end(working, 'refused', refusal)
-    }
   }
 }

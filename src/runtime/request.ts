@@ -7,7 +7,7 @@ import type { Flight } from './working-order.ts'
 export function endRequest(flight: Flight, limiter: Limiter, outcome: Outcome, clock: Clock, nowMs: number): void {
   const { slot, attempt, sentMs } = flight
   if (slot === undefined) return
-  if (outcome.kind === 'unknown') {
+  if (isUnanswered(outcome)) {
     if (attempt.state === 'unknown') return // the timer below is set
     const leftMs = Math.max(0, Math.ceil(sentMs + REQUEST_LIMIT_MS - nowMs))
     clock.after(leftMs, () => release(flight, limiter, slot))
@@ -18,6 +18,11 @@ export function endRequest(flight: Flight, limiter: Limiter, outcome: Outcome, c
     release(flight, limiter, slot)
     if (outcome.kind === 'refused' && outcome.code === 'RATE_LIMIT') limiter.throttled(slot, outcome.retryAfterMs)
   }
+}
+
+/** The request may still be under way. */
+function isUnanswered(outcome: Outcome): boolean {
+  return outcome.kind === 'unknown' || (outcome.kind === 'refused' && outcome.code === 'BUILDER_SILENT')
 }
 
 function release(flight: Flight, limiter: Limiter, slot: Slot): void {

@@ -1,26 +1,17 @@
 import type { Attempt } from '../core/order.ts'
 import type { Clock, Executor, Http, HttpRequest, Outcome } from '../core/ports.ts'
-import type { Lamports, TokenAmount } from '../core/units.ts'
+import type { TokenAmount } from '../core/units.ts'
 import { type Resolve, sendOnce } from './cloud-attempt.ts'
 import { headersOf, urlOf } from './endpoints.ts'
-import { type Breach, checkBuy, checkSell } from './ranges.ts'
-import { isAsAsked, type SellUnit, sellAmountOf } from './sell-amount.ts'
-import { buyBody, sellBody } from './wire/requests.ts'
+import { isAsAsked, sellAmountOf } from './sell-amount.ts'
+import { type TermParts, termsOf } from './trade-terms.ts'
 
-export interface CloudParts {
+export interface CloudParts extends TermParts {
   readonly http: Http
   readonly clock: Clock
   /** With the prefix /api. */
   readonly baseUrl: string
   readonly apiKey: () => string
-  /** Public key of the wallet that the service signs for. */
-  readonly wallet: string
-  /** Of the present plan. */
-  readonly maxBuyLamports: () => Lamports
-  /** What a sale's number counts, as far as that is proved for this service. */
-  readonly sellUnit: () => SellUnit
-  /** What the wallet holds of a mint; undefined where that is not known. */
-  readonly holding: (mint: string) => TokenAmount | undefined
   readonly resolve: Resolve
   /** A sale by number sold something else than it asked for: the number counts something else. */
   readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
@@ -64,27 +55,13 @@ export class CloudExecutor implements Executor {
 
   /** The request, or why there is none. */
   #requestOf(attempt: Attempt): HttpRequest | Unsendable {
-    const body = this.#bodyOf(attempt)
-    if (typeof body !== 'string') return { kind: 'refused', ...body, retry: 'never' }
+    const terms = termsOf(attempt, this.#parts)
+    if ('code' in terms) return { kind: 'refused', ...terms, retry: 'never' }
     try {
       const headers = headersOf(this.#parts.apiKey())
-      return { method: 'POST', url: urlOf(this.#parts.baseUrl, attempt.side), headers, body }
+      return { method: 'POST', url: urlOf(this.#parts.baseUrl, attempt.side), headers, body: terms.body }
     } catch {
       return { kind: 'unsent', reason: 'the key cannot be read' }
     }
-  }
-
-  #bodyOf(attempt: Attempt): string | Breach {
-    const { wallet, maxBuyLamports, sellUnit, holding } = this.#parts
-    const { mint, slippagePercent, priorityFeeLamports, size } = attempt
-    const common = { publicKey: wallet, mint, slippagePercent, priorityFeeLamports }
-    if (size.kind === 'sol') {
-      const buy = { ...common, lamports: size.lamports }
-      return checkBuy(buy, maxBuyLamports()) ?? buyBody(buy)
-    }
-    const amount = sellAmountOf(size, sellUnit(), holding(mint))
-    if ('code' in amount) return amount
-    const sell = { ...common, amount }
-    return checkSell(sell) ?? sellBody(sell)
   }
 }

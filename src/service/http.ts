@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Dispatcher, Pool } from 'undici'
 import type { Http, HttpRequest, HttpResult } from '../core/ports.ts'
 
@@ -104,8 +105,9 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#isSettled) return
-    const body = Buffer.concat(this.#chunks).toString()
-    this.#settle({ kind: 'answered', status: this.#status, headers: this.#headers, body })
+    const bytes = Buffer.concat(this.#chunks)
+    const answered = { kind: 'answered', status: this.#status, headers: this.#headers, body: bytes.toString() } as const
+    this.#settle(isUtf8(bytes) ? answered : { ...answered, bytes })
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -255,7 +255,7 @@ test.each<[string, string, string]>([
   [
     'the local executor',
     `${LIVE.replace('wallet: {', 'wallet: { keypair: "file:k",')}${ROBOT.replace('mode: live', 'mode: live, executor: local, limits: { maxSolPerHour: 1 }')}`,
-    '4:62 bots[0].executor: the local executor comes with the builder policy, which this version has not yet: running this bot live ends with exit code 4',
+    '4:62 bots[0].executor: the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4',
   ],
   [
     'two hosts',

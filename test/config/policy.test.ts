@@ -24,6 +24,7 @@ pools: [${key}]
 maxPriorityFeeSol: 0.003
 rentAccounts: 2
 maxWalletSol: 0.5
+guard: required
 sellNumber: tokens
 `)
   expect(result).toEqual({
@@ -47,6 +48,7 @@ sellNumber: tokens
       maxPriorityFeeLamports: 3_000_000,
       rentAccounts: 2,
       maxWalletLamports: 500_000_000,
+      guard: 'required',
       sellNumber: 'tokens',
     },
   })

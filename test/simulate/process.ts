@@ -92,7 +92,7 @@ export class Process implements Caller {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })
     for (const { account } of settings) tally.liveAccounts.add(account.id)
-    const route = this.#watched(this.#trading.route as Route)
+    const route = this.#watched(this.#trading.cloud as Route)
     this.#segment = new Segment({
       ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },
       strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),

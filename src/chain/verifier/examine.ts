@@ -1,18 +1,27 @@
 import type { AskedTrade } from '../../core/asked-trade.ts'
 import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import type { ErrorCode } from '../../core/errors.ts'
+import type { Refusal } from '../../core/errors.ts'
 import type { Clock, Rpc } from '../../core/ports.ts'
 import type { TransactionBytes } from '../../core/transaction-bytes.ts'
-import { call, readHoldings, record, Unread, whole } from '../read.ts'
-import type { ChainFacts } from './judge.ts'
+import { call, record, Unread, whole } from '../read.ts'
+import { type Expiry, readExpiry } from './expiry.ts'
+import { type ChainFacts, readFacts, readRent } from './facts.ts'
+import { type GuardRoom, guardTransaction } from './guarding.ts'
 import { resolveAccounts } from './lookup-tables.ts'
-import { type Simulation, simulateTransaction } from './simulate.ts'
+import { sol } from './reading.ts'
+import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
 import { type Verdict, verifyTransaction } from './verify.ts'
 
 /** What is known of a transaction; signed only where there are no refusals. */
 export interface Examination extends Verdict {
   /** By how much the wallet would change; undefined where it was not simulated, or fails. */
   readonly simulated: { readonly lamports: bigint; readonly tokens: bigint } | undefined
+  /** What was verified and simulated: what is to be signed. */
+  readonly transaction: TransactionBytes
+  /** Guards of ours stand at its end. */
+  readonly guarded: boolean
+  /** The last height at which it may land; undefined where nobody was asked. */
+  readonly lastHeight: number | undefined
 }
 
 export interface ExamineParts {
@@ -20,12 +29,22 @@ export interface ExamineParts {
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
   /** Absent: nothing is asked of the chain, and the examination says what is not known for that. */
-  readonly chain?: { readonly rpc: Rpc; readonly clock: Clock }
+  readonly chain?: ChainAccess
+  /** The last height at which it may land, as the builder says. */
+  readonly lastValidBlockHeight?: number | undefined
+  /** Absent: it is looked at as it is. */
+  readonly guard?: GuardRoom
+}
+
+export interface ChainAccess {
+  readonly rpc: Rpc
+  readonly clock: Clock
+  /** Rent of a token account; absent: asked for each time. */
+  readonly rent?: (rpc: Rpc) => Promise<bigint>
 }
 
 /** A token account's rent as it was for years; the chain has lowered it since, so it is a bound. */
 const USUAL_RENT_LAMPORTS = 2_039_280n
-const TOKEN_ACCOUNT_BYTES = 165
 /** A node that is a few slots behind does not know the newest blockhash yet. */
 const BLOCKHASH_TRIES = 5
 const BLOCKHASH_WAIT_MS = 200
@@ -33,59 +52,74 @@ const BLOCKHASH_WAIT_MS = 200
 /** First what can be read, then what the chain would make of it. */
 export async function examine(parts: ExamineParts): Promise<Examination> {
   const { transaction, asked, policy, chain } = parts
+  const plain = { transaction, guarded: false, lastHeight: undefined, simulated: undefined }
   try {
-    const resolved = await resolveAccounts(transaction.message, policy, chain?.rpc)
-    const facts = chain === undefined ? { rentLamports: USUAL_RENT_LAMPORTS } : await readFacts(chain.rpc, asked)
+    if (chain !== undefined) return await examineOnChain(parts, chain)
+    const resolved = await resolveAccounts(transaction.message, policy, undefined)
     const accounts = resolved.ok ? resolved.accounts : undefined
-    const verdict = verifyTransaction(transaction, accounts, asked, policy, facts)
+    const verdict = verifyTransaction(transaction, accounts, asked, policy, { rentLamports: USUAL_RENT_LAMPORTS })
+    const unknown = 'it was not simulated, and its blockhash not looked up: give --rpc'
     const refusals = [...verdict.refusals, ...(resolved.ok ? [] : resolved.refusals)]
-    if (refusals.length > 0 || accounts === undefined || chain === undefined) {
-      const because = chain === undefined ? 'it was not simulated, and its blockhash not looked up: give --rpc' : ''
-      const unknown = [...(because === '' ? [] : [because]), ...verdict.notUnderstood]
-      return { ...verdict, refusals, notUnderstood: unknown, simulated: undefined }
-    }
-    // A node that does not know the blockhash yet cannot simulate either, so one that does is waited for.
-    const slot = await blockhashKnownAt(chain, transaction.message.blockhash)
-    if (slot === undefined) {
-      const reason = `${transaction.message.blockhash} is not one of the last 150`
-      return { ...verdict, refusals: [{ code: 'BLOCKHASH_UNKNOWN', reason }], simulated: undefined }
-    }
-    const from = { accounts, slot }
-    return joined(verdict, await simulateTransaction(chain.rpc, transaction, from, asked, policy, verdict))
+    return { ...plain, ...verdict, refusals, notUnderstood: [unknown, ...verdict.notUnderstood] }
   } catch (error) {
     if (!(error instanceof Unread)) throw error
-    const silent = { code: 'CHAIN_SILENT' as ErrorCode, reason: error.message }
-    const nothing = { trade: undefined, bound: null, parts: [], notUnderstood: [], own: [], simulated: undefined }
-    return { ...nothing, refusals: [silent] }
+    const nothing = { trade: undefined, bound: null, parts: [], notUnderstood: [], own: [], closed: [] }
+    return { ...plain, ...nothing, refusals: [{ code: 'CHAIN_SILENT', reason: error.message }] }
   }
 }
 
-function joined(verdict: Verdict, simulation: Simulation): Examination {
+async function examineOnChain(
+  { transaction, asked, policy, guard, lastValidBlockHeight }: ExamineParts,
+  chain: ChainAccess,
+): Promise<Examination> {
+  const { message } = transaction
+  const [resolved, { facts: known, read }, slot] = await Promise.all([
+    resolveAccounts(message, policy, chain.rpc),
+    readFacts(chain.rpc, asked, { rent: chain.rent ?? readRent, others: writableOf(message, message.keys) }),
+    blockhashKnownAt(chain, message.blockhash),
+  ])
+  const facts: ChainFacts = { ...known, guardLamports: guard?.mayGuard(message) ? guard.boundLamports : undefined }
+  const accounts = resolved.ok ? resolved.accounts : undefined
+  const verdict = verifyTransaction(transaction, accounts, asked, policy, facts)
+  const plain = { ...verdict, transaction, guarded: false, lastHeight: undefined, simulated: undefined }
+  const found = [...verdict.refusals, ...(resolved.ok ? [] : resolved.refusals)]
+  if (found.length === 0) found.push(...uncovered(verdict, facts))
+  if (found.length === 0 && slot === undefined)
+    found.push({ code: 'BLOCKHASH_UNKNOWN', reason: `${message.blockhash} is not one of the last 150` })
+  if (found.length > 0 || accounts === undefined || slot === undefined) return { ...plain, refusals: found }
+  const run = (subject: TransactionBytes, all: readonly string[], of: Verdict): Promise<Simulation> =>
+    simulateTransaction(chain.rpc, subject, { accounts: all, slot, before: read }, asked, policy, of)
+  const unguarded = { ...plain, accounts }
+  const subject =
+    guard === undefined ? unguarded : await guardTransaction({ ...unguarded, asked, policy, facts, guard, run })
+  if (subject.refusals.length > 0) return { ...plain, refusals: subject.refusals }
+  const [simulation, expiry] = await Promise.all([
+    run(subject.transaction, subject.accounts, subject),
+    readExpiry(chain.rpc, slot, lastValidBlockHeight),
+  ])
+  return joined({ ...plain, ...subject }, simulation, expiry)
+}
+
+/** Told before it is sent, and with the rent as the chain has it. */
+function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
+  if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
+  const reason = `the wallet holds ${sol(walletLamports)} SOL, and trade, fees and rent may take ${sol(bound)}`
+  return [{ code: 'BALANCE_LOW', reason }]
+}
+
+function joined(examination: Examination, simulation: Simulation, expiry: Expiry): Examination {
   const { lamports, tokens } = simulation
   return {
-    ...verdict,
-    refusals: simulation.refusals,
-    notUnderstood: [...verdict.notUnderstood, ...simulation.notUnderstood],
+    ...examination,
+    refusals: [...simulation.refusals, ...expiry.refusals],
+    lastHeight: expiry.height,
+    notUnderstood: [...examination.notUnderstood, ...simulation.notUnderstood],
     simulated: lamports === undefined || tokens === undefined ? undefined : { lamports, tokens },
   }
 }
 
-async function readFacts(rpc: Rpc, { side, wallet, mint }: AskedTrade): Promise<ChainFacts> {
-  const rent = whole(await call(rpc, 'getMinimumBalanceForRentExemption', [TOKEN_ACCOUNT_BYTES]))
-  const { value } = record(await call(rpc, 'getBalance', [wallet, { commitment: 'confirmed' }]))
-  const holdings = side === 'sell' ? await readHoldings(rpc, wallet) : undefined
-  return {
-    rentLamports: BigInt(rent),
-    walletLamports: BigInt(whole(value)),
-    holding: holdings && (holdings.get(mint) ?? { tokens: 0n, decimals: 0 }),
-  }
-}
-
-/** The slot at which the chain says so; undefined where it does not know the blockhash. */
-async function blockhashKnownAt(
-  { rpc, clock }: { rpc: Rpc; clock: Clock },
-  blockhash: string,
-): Promise<number | undefined> {
+/** The slot at which the chain says so; undefined where it does not know the blockhash. A node that does not cannot simulate either. */
+async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string): Promise<number | undefined> {
   for (let tries = 1; ; tries++) {
     const how = { commitment: 'confirmed' }
     const { context, value } = record(await call(rpc, 'isBlockhashValid', [blockhash, how]))

@@ -1,16 +1,8 @@
 import type { FeeAccount } from '../../core/builder-policy.ts'
 import { PROGRAMS } from '../../core/programs.ts'
 import { priorityFee } from './compute-budget.ts'
+import type { ChainFacts } from './facts.ts'
 import { type Reading, sol, type Trade } from './reading.ts'
-
-/** What is known of the chain; undefined where nobody asked it. */
-export interface ChainFacts {
-  /** Rent of a token account of 165 bytes, lamports. */
-  readonly rentLamports: bigint
-  /** Of the traded token, base units. */
-  readonly holding?: { readonly tokens: bigint; readonly decimals: number } | undefined
-  readonly walletLamports?: bigint | undefined
-}
 
 /** Part of what may leave the wallet at most. */
 export interface Part {
@@ -156,7 +148,8 @@ function rentOf(reading: Reading, rentLamports: bigint): bigint {
 }
 
 /** Whatever its arguments say, a program that gets the wallet as a signer can take all that is in it. */
-function judgeOpaque(reading: Reading, { walletLamports }: ChainFacts): bigint | null {
+function judgeOpaque(reading: Reading, { walletLamports, guardLamports }: ChainFacts): bigint | null {
+  if (guardLamports !== undefined) return guardLamports
   const most = reading.policy.maxWalletLamports
   const because =
     most === null

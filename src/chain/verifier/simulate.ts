@@ -4,6 +4,7 @@ import type { ErrorCode, Refusal } from '../../core/errors.ts'
 import type { Rpc } from '../../core/ports.ts'
 import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
 import { encodeTransaction, type Message, type TransactionBytes } from '../../core/transaction-bytes.ts'
+import { codeOf } from '../fill.ts'
 import { call, record, Unread } from '../read.ts'
 import { type AccountState, accountOf, OWNER_ONLY, readAccounts, tokenAccountOf } from './account-state.ts'
 import { share } from './judge.ts'
@@ -19,6 +20,16 @@ export interface Simulation {
   readonly tokens?: bigint
 }
 
+/** What a simulation starts from. */
+export interface Ground {
+  /** All of the message, looked-up ones included. */
+  readonly accounts: readonly string[]
+  /** One at which the chain knew its blockhash. */
+  readonly slot: number
+  /** Accounts as they were read already. */
+  readonly before: ReadonlyMap<string, AccountState | null>
+}
+
 /** Programs that every trade may call from inside. */
 const USUAL_INNER: readonly string[] = [
   ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.memo, PROGRAMS.memo1],
@@ -27,17 +38,19 @@ const USUAL_INNER: readonly string[] = [
 
 /** Runs it on a node without signing it: nothing fails, nothing beyond the bound leaves, what has to arrive does, and nobody gets a right
  *  to an account of the wallet. A program can behave otherwise when it is sent, so this comes on top of what was read. Unread where the
- *  node cannot simulate. `accounts`: all of the message; `slot`: one at which the chain knew its blockhash. */
+ *  node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
-  { accounts, slot }: { readonly accounts: readonly string[]; readonly slot: number },
+  { accounts, slot, before }: Ground,
   asked: AskedTrade,
   policy: BuilderPolicy,
   verdict: Verdict,
 ): Promise<Simulation> {
   const touched = writableOf(transaction.message, accounts)
-  const { accounts: before } = await readAccounts(rpc, touched)
+  const unread = touched.filter((address) => !before.has(address))
+  const { accounts: read } = await readAccounts(rpc, unread)
+  const was = new Map([...before, ...unread.map((address, index) => [address, read[index] ?? null] as const)])
   const bytes = Buffer.from(encodeTransaction(transaction)).toString('base64')
   const how = {
     ...{ encoding: 'base64', commitment: 'confirmed', sigVerify: false, replaceRecentBlockhash: false },
@@ -48,12 +61,13 @@ export async function simulateTransaction(
   if (err != null) {
     const last = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string').at(-1) : undefined
     const reason = `${JSON.stringify(err).slice(0, 200)}${last === undefined ? '' : `; ${String(last).slice(0, 200)}`}`
-    return { refusals: [{ code: 'SIMULATION_FAILED', reason }], notUnderstood: [] }
+    const code = codeOf(err) === 'SLIPPAGE_EXCEEDED' ? 'SLIPPAGE_EXCEEDED' : 'SIMULATION_FAILED'
+    return { refusals: [{ code, reason }], notUnderstood: [] }
   }
   if (!Array.isArray(told) || told.length !== touched.length) throw new Unread('simulateTransaction: no accounts')
   const changes = touched.map((address, index) => ({
     address,
-    before: before[index] ?? null,
+    before: was.get(address) ?? null,
     after: accountOf(told[index]),
   }))
   return judgeChanges(changes, innerProgramsOf(innerInstructions, accounts), asked, policy, verdict)
@@ -157,7 +171,7 @@ function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refu
 }
 
 /** Addresses that the message lets be written to. */
-function writableOf(
+export function writableOf(
   { keys, signers, readonlySigners, readonlyOthers, lookups }: Message,
   accounts: readonly string[],
 ): string[] {

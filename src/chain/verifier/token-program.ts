@@ -9,6 +9,7 @@ const CLOSE = 9
 const TRANSFER_CHECKED = 12
 const SYNC_NATIVE = 17
 const INITIALIZE = [1, 16, 18]
+const TAKE_BACK = new Set(['05', '060300'])
 const GIVES_AWAY: Readonly<Record<number, string>> = { 4: 'Approve', 6: 'SetAuthority', 13: 'ApproveChecked' }
 const TAKES_AWAY: Readonly<Record<number, string>> = { 8: 'Burn', 15: 'BurnChecked' }
 
@@ -17,6 +18,7 @@ export function readToken(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.byte()
   const what = `instruction ${step.place}, Token`
+  if (takesRightsBack(step, reading)) return
   if (kind === TRANSFER || kind === TRANSFER_CHECKED) readTransfer(step, kind === TRANSFER_CHECKED, reading)
   else if (kind === CLOSE) readClose(step, reading)
   else if (kind === SYNC_NATIVE) readSync(step, reading)
@@ -29,6 +31,12 @@ export function readToken(step: Step, reading: Reading): void {
   else if (kind in TAKES_AWAY)
     reading.refuse('TOKEN_TRANSFER', `${what} ${TAKES_AWAY[kind]}: tokens would be destroyed`)
   else reading.refuse('INSTRUCTION_UNKNOWN', `${what} number ${kind}: no trade needs it`)
+}
+
+/** The wallet takes back what rights to an account of its own it may have given: Revoke, and SetAuthority of the right to close to nobody. */
+function takesRightsBack({ accounts: [account = '', authority, ...more], data }: Step, reading: Reading): boolean {
+  const isOurs = authority === reading.wallet && reading.own.has(account) && more.length === 0
+  return isOurs && TAKE_BACK.has(Buffer.from(data).toString('hex'))
 }
 
 /** From an account of ours only into itself: that checks a balance and moves nothing. */

@@ -7,7 +7,8 @@ import { PROGRAMS } from '../../core/programs.ts'
 import type { TransactionBytes } from '../../core/transaction-bytes.ts'
 import { readAssociated } from './associated-token.ts'
 import { readComputeBudget } from './compute-budget.ts'
-import { type ChainFacts, judge, type Part } from './judge.ts'
+import type { ChainFacts } from './facts.ts'
+import { judge, type Part } from './judge.ts'
 import { readOpaque } from './opaque-program.ts'
 import { Reading, type Step, type Trade } from './reading.ts'
 import { checkSignatures } from './signatures.ts'
@@ -26,6 +27,8 @@ export interface Verdict {
   readonly notUnderstood: readonly string[]
   /** The wallet's own token accounts that it may touch. */
   readonly own: readonly string[]
+  /** Those that it closes. */
+  readonly closed: readonly string[]
 }
 
 /** Holds a transaction against the order and the policy without asking anybody. `accounts`: those of the message, then those that its
@@ -45,7 +48,15 @@ export function verifyTransaction(
   reading.refusals.push(...checkSignatures(transaction, asked.wallet, policy.coSigners))
   if (DENIED_MINTS.has(asked.mint)) reading.refuse('MINT_DENIED', `the order is for ${asked.mint}`)
   if (accounts === undefined)
-    return { refusals: reading.refusals, trade: undefined, bound: null, parts: [], notUnderstood: [], own: [] }
+    return {
+      refusals: reading.refusals,
+      trade: undefined,
+      bound: null,
+      parts: [],
+      notUnderstood: [],
+      own: [],
+      closed: [],
+    }
   const steps = message.instructions.map(({ program, accounts: places, data }, index) => ({
     place: index + 1,
     program: accounts[program] as string,
@@ -55,10 +66,10 @@ export function verifyTransaction(
   for (const step of steps) readStep(step, reading)
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const { parts, bound } = judge(reading, message.signers, working, facts)
-  const { refusals, notUnderstood, trades, own } = reading
+  const { refusals, notUnderstood, trades, own, closed } = reading
   // Where anything is refused, what was added up is not all that could leave.
   const holds = refusals.length === 0 ? bound : null
-  return { refusals, trade: trades[0], bound: holds, parts, notUnderstood, own: [...own.keys()] }
+  return { refusals, trade: trades[0], bound: holds, parts, notUnderstood, own: [...own.keys()], closed: [...closed] }
 }
 
 function readStep(step: Step, reading: Reading): void {

@@ -24,8 +24,8 @@ const BLOCK_TIME_MS = 4_000
 
 /** Asks every RPC, all at once, each within its own budget; half of it where a process is running on it. */
 export async function examineChain({ config, service, clock, http, busy }: Examined): Promise<ChainFound> {
-  const providers = service.rpc.map(({ url, requestsPerSecond }) => {
-    return { url, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
+  const providers = service.rpc.map(({ requestsPerSecond, ...rpc }) => {
+    return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
   })
   const { each } = budgetedRpcs(providers, http, clock)
   const looks = await Promise.all(

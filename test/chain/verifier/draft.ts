@@ -7,7 +7,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import type { ChainFacts } from '../../../src/chain/verifier/judge.ts'
+import type { ChainFacts } from '../../../src/chain/verifier/facts.ts'
 import { type Verdict, verifyTransaction } from '../../../src/chain/verifier/verify.ts'
 import type { AskedTrade } from '../../../src/core/asked-trade.ts'
 import type { BuilderPolicy } from '../../../src/core/builder-policy.ts'

@@ -7,7 +7,15 @@ import { lamports } from '../../../src/core/units.ts'
 import { address, compile, type Draft } from './draft.ts'
 import { type Drawn, honest } from './honest.ts'
 import { ata, TOKEN, WSOL } from './parts.ts'
-import { type NodeScript, nodeScript, plainAccount, scriptedNode, tableAccount, tokenAccount } from './scripted-node.ts'
+import {
+  mintAccount,
+  type NodeScript,
+  nodeScript,
+  plainAccount,
+  scriptedNode,
+  tableAccount,
+  tokenAccount,
+} from './scripted-node.ts'
 
 type Case = Draft & { drawn: Drawn }
 
@@ -35,6 +43,7 @@ function buying(draft: Case): NodeScript {
   const { user, mint, amount, tokens } = draft.drawn
   const script = nodeScript()
   script.before.set(user.toBase58(), plainAccount(10n * SOL))
+  script.before.set(mint.toBase58(), mintAccount())
   script.after.set(user.toBase58(), plainAccount(10n * SOL - amount - 2_500_000n))
   script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
   for (const { key, state } of draft.tables) script.before.set(key.toBase58(), tableAccount(state.addresses))
@@ -46,6 +55,7 @@ function selling(draft: Case): NodeScript {
   const { user, mint, most, tokens } = draft.drawn
   const script = nodeScript()
   script.before.set(user.toBase58(), plainAccount(SOL))
+  script.before.set(mint.toBase58(), mintAccount())
   script.after.set(user.toBase58(), plainAccount(SOL + most))
   script.before.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens * 2n }))
   script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
@@ -78,7 +88,8 @@ describe('on a node that simulates', () => {
   })
 
   const spoils: [what: string, code: string, spoil: (script: NodeScript, drawn: Drawn) => void][] = [
-    ['it fails', 'SIMULATION_FAILED', (script) => (script.err = { InstructionError: [3, { Custom: 6002 }] })],
+    ['it fails', 'SIMULATION_FAILED', (script) => (script.err = { InstructionError: [3, { Custom: 1 }] })],
+    ['the price ran', 'SLIPPAGE_EXCEEDED', (script) => (script.err = { InstructionError: [3, { Custom: 6002 }] })],
     ['the blockhash is unknown', 'BLOCKHASH_UNKNOWN', (script) => (script.blockhashValid = false)],
     ['a strange program is called from inside', 'INNER_PROGRAM', (script) => (script.inner = [thief.toBase58()])],
     [
@@ -142,7 +153,7 @@ describe('on a node that simulates', () => {
       (script, { user }) => script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000n)),
     ],
     ['the node cannot simulate', 'CHAIN_SILENT', (script) => script.refuses.push('simulateTransaction')],
-    ['the node does not answer', 'CHAIN_SILENT', (script) => script.refuses.push('getBalance')],
+    ['the node does not answer', 'CHAIN_SILENT', (script) => script.refuses.push('getMultipleAccounts')],
   ]
   test.each(spoils)('refused where %s: %s', async (_what, code, spoil) => {
     const draft = honest('pump buy', 4)

@@ -170,7 +170,9 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   'pump sell of a share': (drawn) => {
     const { user, mint, tokens, most: two, sale } = drawn
     const asked = { ...sale, amount: { kind: 'percent', percent: 50 } as const }
-    const facts = { rentLamports: RENT, holding: { tokens: tokens * 2n, decimals: 6 } }
+    const account = parts.ata(user, mint).toBase58()
+    const holding = { tokens: tokens * 2n, decimals: 6, program: PROGRAMS.token, account }
+    const facts = { rentLamports: RENT, holding }
     return { asked, facts, instructions: [...price(drawn), parts.pumpSell({ user, mint, one: tokens, two })] }
   },
   'pump sell_v2 of a number': (drawn) => {

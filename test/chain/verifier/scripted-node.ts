@@ -1,4 +1,4 @@
-import { PublicKey } from '@solana/web3.js'
+import type { PublicKey } from '@solana/web3.js'
 import type { Rpc } from '../../../src/core/ports.ts'
 import { PROGRAMS } from '../../../src/core/programs.ts'
 import { RENT } from './honest.ts'
@@ -33,7 +33,10 @@ export function nodeScript(): NodeScript {
 }
 
 /** Of the calls below, as far as they are looked at. */
-type Params = readonly [key: string & string[], { programId: string; accounts: { addresses: string[] } }]
+type Params = readonly [keys: string[], { accounts: { addresses: string[] } }]
+
+/** Answered without the slot that they are about. */
+const BARE = new Set(['getMinimumBalanceForRentExemption', 'getEpochInfo'])
 
 /** A node that says what its script says, in the shapes of Solana's JSON-RPC. */
 export function scriptedNode(script: NodeScript): Rpc {
@@ -48,10 +51,9 @@ export function scriptedNode(script: NodeScript): Rpc {
         }
   const methods: Record<string, (params: Params) => unknown> = {
     getMinimumBalanceForRentExemption: () => Number(RENT),
-    getBalance: ([key]) => Number(script.before.get(key)?.lamports ?? 0n),
     getMultipleAccounts: ([keys]) => keys.map((key: string) => shape(script.before.get(key))),
+    getEpochInfo: () => ({ absoluteSlot: script.slot, blockHeight: script.slot }),
     isBlockhashValid: () => script.blockhashValid === true || (script.blockhashValid === 'later' && ++tries > 2),
-    getTokenAccountsByOwner: ([owner, { programId }]) => holdingsOf(script, owner, programId),
     simulateTransaction: ([, { accounts }]) => ({
       err: script.err,
       logs: ['Program log: as simulated'],
@@ -64,21 +66,8 @@ export function scriptedNode(script: NodeScript): Rpc {
     const answer = methods[method]
     if (!answer || script.refuses.includes(method)) return { ok: false, code: -32601, message: 'Method not found' }
     const value = answer(params as unknown as Params)
-    return { ok: true, value: method.startsWith('getMinimum') ? value : { context: { slot: script.slot }, value } }
+    return { ok: true, value: BARE.has(method) ? value : { context: { slot: script.slot }, value } }
   }
-}
-
-function holdingsOf(script: NodeScript, owner: string, programId: string): unknown[] {
-  return [...script.before].flatMap(([pubkey, account]) => {
-    if (account.owner !== programId || keyAt(account.data, 32) !== owner) return []
-    const amount = Buffer.from(account.data).readBigUInt64LE(64).toString()
-    const info = { mint: keyAt(account.data, 0), owner, tokenAmount: { amount, decimals: 6 } }
-    return [{ pubkey, account: { data: { parsed: { info } } } }]
-  })
-}
-
-function keyAt(data: Uint8Array, at: number): string {
-  return new PublicKey(data.subarray(at, at + 32)).toBase58()
 }
 
 export interface TokenState {
@@ -101,6 +90,13 @@ export function tokenAccount({ mint, owner, tokens, delegate, closeAuthority, fr
   data[108] = frozen ? 2 : 1
   if (closeAuthority) data.set([1, 0, 0, 0, ...closeAuthority.toBytes()], 129)
   return { lamports: RENT, owner: program ?? PROGRAMS.token, data }
+}
+
+/** A mint of 82 bytes with 6 decimals. */
+export function mintAccount(program: string = PROGRAMS.token): Account {
+  const data = Buffer.alloc(82)
+  data[44] = 6
+  return { lamports: RENT, owner: program, data }
 }
 
 export const plainAccount = (lamports: bigint, owner: string = PROGRAMS.system): Account => {

@@ -1,5 +1,6 @@
 import { assert, bigInt, constantFrom, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { withGuards } from '../../../src/chain/verifier/guards.ts'
 import { encodeBase58 } from '../../../src/core/base58.ts'
 import { PROGRAMS } from '../../../src/core/programs.ts'
 import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
@@ -218,6 +219,37 @@ describe.each(Object.entries(machines))('guards against a hostile program, %s', 
     machine.arm('take tokens', HELD)
     expect(run(machine, buy, four, 'other')).toMatchObject({ error: undefined, harm: ['another token gone'] })
   })
+})
+
+describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_name, machine) => {
+  const guarded = (trade: PoolTrade) => {
+    const allowed = allowedBy(trade, held)
+    const tokens = { account: machine.own, mint: machine.mint, program: machine.tokenProgram, decimals: TOKEN_DECIMALS }
+    const answer = machine.sendAsBuilt(machine.trade(trade), (transaction) => {
+      const guards = { floorLamports: allowed.floor, tokens: { ...tokens, amount: allowed.tokens } }
+      const finished = withGuards(transaction, transaction.message.keys, guards)
+      if (finished === undefined) throw new Error('no room for guards')
+      return finished
+    })
+    const before = { floor: WALLET_LAMPORTS - BASE_FEE, tokens: held }
+    return { ...answer, harm: machine.harm(answer.error === undefined ? allowed : before) }
+  }
+
+  test.each([buy, sellPart, sellAll])('let an honest trade through: $side of $tokens', (trade) => {
+    machine.reset(held)
+    expect(guarded(trade)).toMatchObject({ error: undefined, harm: [] })
+  })
+
+  test.each(ATTACKS.flatMap((attack) => [buy, sellPart, sellAll].map((trade) => [attack, trade.side, trade] as const)))(
+    'nothing is lost beyond the bound to "%s" of a %s',
+    (attack, _side, trade) => {
+      for (const amount of [1n, SOL / 50n, 5n * SOL, held, 2n ** 64n - 1n]) {
+        machine.reset(held)
+        machine.arm(attack, amount)
+        expect(guarded(trade).harm).toEqual([])
+      }
+    },
+  )
 })
 
 describe('a program that behaves until it counts', () => {

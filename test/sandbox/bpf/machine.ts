@@ -1,7 +1,14 @@
-import { PublicKey, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import {
+  PublicKey,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedMessage,
+  VersionedTransaction,
+} from '@solana/web3.js'
 import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
 import { decodeBase58 } from '../../../src/core/base58.ts'
 import { PROGRAMS } from '../../../src/core/programs.ts'
+import { decodeTransaction, type TransactionBytes } from '../../../src/core/transaction-bytes.ts'
 import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
 import type { Curve } from '../../../src/sandbox/curve.ts'
 import {
@@ -98,6 +105,27 @@ export class Machine {
 
   land([transaction, keys]: Signed): Landed {
     const answer = this.svm.sendTransaction(transaction)
+    return answer instanceof FailedTransactionMetadata
+      ? { ...landed(answer.meta(), keys), ...failure(answer) }
+      : landed(answer, keys)
+  }
+
+  /** One instruction, as somebody else built the transaction, and then what we make of that. */
+  sendAsBuilt(built: ProgramInstruction, finish: (transaction: TransactionBytes) => TransactionBytes): Landed {
+    this.svm.expireBlockhash()
+    const message = new TransactionMessage({
+      payerKey: this.wallet.publicKey,
+      recentBlockhash: this.svm.latestBlockhash(),
+      instructions: [forWeb3(built)],
+    }).compileToV0Message()
+    const decoded = decodeTransaction(new VersionedTransaction(message).serialize())
+    if (!decoded.ok) throw new Error(decoded.reason)
+    const { messageBytes, message: finished } = finish(decoded.transaction)
+    const signed = new VersionedTransaction(VersionedMessage.deserialize(messageBytes))
+    signed.sign([this.wallet])
+    const signatures = { [this.user]: signed.signatures[0] }
+    const answer = this.svm.sendTransaction({ messageBytes, signatures } as unknown as Transaction)
+    const keys = finished.keys.map(publicKey)
     return answer instanceof FailedTransactionMetadata
       ? { ...landed(answer.meta(), keys), ...failure(answer) }
       : landed(answer, keys)

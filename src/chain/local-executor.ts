@@ -1,0 +1,178 @@
+import type { AskedTrade } from '../core/asked-trade.ts'
+import { encodeBase58 } from '../core/base58.ts'
+import type { BuilderPolicy } from '../core/builder-policy.ts'
+import type { ErrorCode, Refusal } from '../core/errors.ts'
+import type { Attempt } from '../core/order.ts'
+import type { Cancel, Clock, Executor, Outcome, Rpc, Signer } from '../core/ports.ts'
+import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../core/transaction-bytes.ts'
+import type { Resolver } from './resolver.ts'
+import type { Sender } from './sender.ts'
+import { type Examination, examine } from './verifier/examine.ts'
+import { GuardRoom } from './verifier/guarding.ts'
+
+/** What the service built, with what it was asked for; or why there is nothing. */
+export type Built =
+  | {
+      readonly kind: 'built'
+      readonly asked: AskedTrade
+      readonly bytes: Uint8Array
+      readonly lastValidBlockHeight: number | undefined
+    }
+  | Extract<Outcome, { kind: 'refused' | 'unsent' }>
+
+export interface LocalParts {
+  readonly build: (attempt: Attempt) => Promise<Built>
+  readonly policy: BuilderPolicy
+  readonly policyHash: string
+  readonly rpc: Rpc
+  readonly clock: Clock
+  /** Rent of a token account, as the chain has it. */
+  readonly rent: (rpc: Rpc) => Promise<bigint>
+  readonly signer: Signer
+  readonly sender: Sender
+  readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes'>
+  /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
+  readonly room: (attempt: Attempt) => { readonly boundLamports: bigint; readonly reservedLamports: bigint }
+  /** The order may still be sent. */
+  readonly isWanted: (orderId: string) => boolean
+  /** All that was written becomes durable. */
+  readonly commit: (then: () => void) => void
+  /** What was not signed is kept for a person to look at. */
+  readonly keep: (why: string, bytes: Uint8Array) => void
+}
+
+/** A signed buy of an earlier process is sent again only so long after it was decided on. */
+const FRESH_MS = 3_000
+/** It may be otherwise in a moment, or with what the builder builds next. */
+const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
+
+type Refused = Extract<Outcome, { kind: 'refused' }>
+
+/** Orders that the service only builds: what it built is held against the order, signed here, made durable, and sent over our own RPC, the
+ *  same bytes until they land or can not any more. Until it is signed nothing of an attempt can execute, so that all of that may be tried
+ *  again; from then on its signature is known, and one transaction is all that it can be. */
+export class LocalExecutor implements Executor {
+  readonly #parts: LocalParts
+
+  constructor(parts: LocalParts) {
+    this.#parts = parts
+  }
+
+  execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    void this.#carryOut(attempt, done)
+  }
+
+  /** What was signed is sent on where it still makes sense: a sale always, a buy while what it was decided on is fresh. */
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const { resolve, clock } = this.#parts
+    const bytes = attempt.executor === 'local' ? resolve.signedBytes(attempt.id) : undefined
+    const isFresh = attempt.side === 'sell' || clock.now() - attempt.armedAt <= FRESH_MS
+    if (bytes === undefined || !isFresh) resolve.resume(attempt, done)
+    else {
+      const sending = this.#sending(bytes, done)
+      resolve.resume(attempt, sending.told)
+      sending.start()
+    }
+  }
+
+  async #carryOut(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
+    const built = await this.#parts.build(attempt)
+    if (built.kind !== 'built') {
+      done(built)
+      return
+    }
+    const checked = await this.#check(attempt, built)
+    if ('code' in checked) {
+      this.#parts.keep(`${attempt.id}: ${checked.code}: ${checked.reason}`, built.bytes)
+      done(refusedFor(checked))
+      return
+    }
+    done({ kind: 'verified' })
+    await this.#sign(attempt, checked, done)
+  }
+
+  async #check(attempt: Attempt, built: Extract<Built, { kind: 'built' }>): Promise<Examination | Refusal> {
+    const { policy, rpc, clock, rent, room } = this.#parts
+    const decoded = decodeTransaction(built.bytes)
+    if (!decoded.ok) return decoded
+    const { boundLamports, reservedLamports } = room(attempt)
+    const examination = await examine({
+      ...{ transaction: decoded.transaction, asked: built.asked, policy },
+      chain: { rpc, clock, rent },
+      lastValidBlockHeight: built.lastValidBlockHeight,
+      guard: new GuardRoom(policy.guard, boundLamports, reservedLamports),
+    })
+    return examination.refusals[0] ?? examination
+  }
+
+  async #sign(attempt: Attempt, examination: Examination, done: (outcome: Outcome) => void): Promise<void> {
+    const { signer, resolve, commit, isWanted, policyHash } = this.#parts
+    const { transaction, guarded, bound, lastHeight } = examination
+    if (!isWanted(attempt.orderId)) {
+      done(TOO_LATE)
+      return
+    }
+    const signed = await signer.sign({
+      ...{ orderId: attempt.orderId, attemptId: attempt.id, policyHash, guarded },
+      message: transaction.messageBytes,
+      boundLamports: bound as bigint,
+    })
+    if (!signed.ok) {
+      done({ kind: 'refused', code: signed.code, reason: signed.reason, retry: retryOf(signed.code) })
+      return
+    }
+    // Signed, and not out: nobody will ever see it.
+    if (!isWanted(attempt.orderId)) {
+      done(TOO_LATE)
+      return
+    }
+    const bytes = Buffer.from(signedTransaction(transaction, signed.signature)).toString('base64')
+    const sending = this.#sending(bytes, done)
+    const resolution = resolve.begin(attempt, sending.told)
+    resolution.signed(encodeBase58(signed.signature), lastHeight as number, bytes)
+    commit(() => {
+      resolution.sent()
+      sending.start()
+    })
+  }
+
+  /** Sends for as long as nothing has been seen of it. */
+  #sending(bytes: string, done: (outcome: Outcome) => void): { told: (outcome: Outcome) => void; start: () => void } {
+    let stop: Cancel | undefined
+    let isStarted = false
+    const goOn = (): void => {
+      if (isStarted) stop ??= this.#parts.sender.send(bytes)
+    }
+    return {
+      start: () => {
+        isStarted = true
+        goOn()
+      },
+      told: (outcome) => {
+        if (outcome.kind === 'unknown') goOn()
+        else if (outcome.kind !== 'signed' && outcome.kind !== 'sent') {
+          stop?.()
+          stop = undefined
+          if (!('final' in outcome) || outcome.final) isStarted = false
+        }
+        done(outcome)
+      },
+    }
+  }
+}
+
+const TOO_LATE: Refused = { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' }
+
+function refusedFor({ code, reason }: Refusal): Refused {
+  if (code === 'SLIPPAGE_EXCEEDED') return { kind: 'refused', code, reason, retry: 'slippage' }
+  return { kind: 'refused', code, reason, retry: PASSES.has(code) ? 'wait' : 'never' }
+}
+
+function retryOf(code: ErrorCode): Refused['retry'] {
+  return code === 'SIGNER_DOWN' ? 'wait' : 'never'
+}
+
+/** The wallet pays, so that its signature is the first. */
+function signedTransaction({ signatures, message }: TransactionBytes, signature: Uint8Array): Uint8Array {
+  return encodeTransaction({ signatures: [signature, ...signatures.slice(1)], message })
+}

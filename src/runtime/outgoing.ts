@@ -1,0 +1,34 @@
+import { isOpen } from '../core/order.ts'
+import type { Departures } from './departures.ts'
+import type { OpenOrders } from './open-orders.ts'
+import { isExecuted } from './working-order.ts'
+
+/** What an executor may ask about orders that are out: between arming an attempt and sending it, time passes where it is built and checked. */
+export class Outgoing {
+  readonly #orders: OpenOrders
+  readonly #departures: Departures
+
+  constructor(orders: OpenOrders, departures: Departures) {
+    this.#orders = orders
+    this.#departures = departures
+  }
+
+  /** Whether an order may still be sent: within its time to live, and nothing of it seen to execute. */
+  isWanted(orderId: string): boolean {
+    const working = this.#orders.get(orderId)
+    return working !== undefined && this.#departures.timeLeftMs(working) >= 0 && !isExecuted(working)
+  }
+
+  /** What an order may take out of the wallet at most, lamports; 0 where it is over. */
+  reserveLamports(orderId: string): bigint {
+    return BigInt(this.#orders.get(orderId)?.order.reserveLamports ?? 0)
+  }
+
+  /** What the account's open orders may take out of the wallet at most, lamports, this one left out. */
+  reservedLamports(account: string, orderId: string): bigint {
+    let sum = 0n
+    for (const { order, state } of this.#orders.values())
+      if (order.account === account && order.id !== orderId && isOpen(state)) sum += BigInt(order.reserveLamports)
+    return sum
+  }
+}

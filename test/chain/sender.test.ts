@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import { Sender } from '../../src/chain/sender.ts'
+import type { Rpc, RpcResult } from '../../src/core/ports.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { settled } from './scripted-chain.ts'
+
+interface Sent {
+  readonly at: number
+  readonly bytes: unknown
+  readonly provider: number
+}
+
+/** Providers that answer after so many ms, or never. */
+function rig(answersMs: readonly (number | undefined)[]) {
+  const clock = new SimulatedClock(0)
+  const sent: Sent[] = []
+  const providers = answersMs.map((ms, provider): Rpc => {
+    return (_method, [bytes]) => {
+      sent.push({ at: clock.now(), bytes, provider })
+      return new Promise<RpcResult>((resolve) => {
+        if (ms !== undefined) clock.after(ms, () => resolve({ ok: true, value: 'x' }))
+      })
+    }
+  })
+  const pass = async (ms: number): Promise<void> => {
+    for (let at = clock.now() + 50, end = clock.now() + ms; at <= end; at += 50) {
+      clock.advanceTo(at)
+      await settled()
+    }
+  }
+  return { sent, pass, sender: new Sender({ providers, clock }) }
+}
+
+test('goes to every provider at once, then to one after the other, at 0.5, 1, 2, 2 s', async () => {
+  const { sent, pass, sender } = rig([10, 10])
+  sender.send('bytes')
+  await pass(8_000)
+  expect(sent.map(({ at, provider }) => [at, provider])).toEqual([
+    ...[
+      [0, 0],
+      [0, 1],
+      [500, 0],
+      [1_500, 1],
+      [3_500, 0],
+      [5_500, 1],
+      [7_500, 0],
+    ],
+  ])
+})
+
+test('ends when it is told to, and when everything does', async () => {
+  const { sent, pass, sender } = rig([10])
+  const stop = sender.send('one')
+  sender.send('two')
+  stop()
+  await pass(600)
+  sender.stop()
+  await pass(5_000)
+  expect(sent.map(({ at, bytes }) => `${at} ${bytes}`)).toEqual(['0 one', '0 two', '500 two'])
+})
+
+test('what is sent again waits nowhere behind another one: a provider that does not answer has one of them at most', async () => {
+  const { sent, pass, sender } = rig([undefined])
+  for (let order = 0; order < 20; order++) sender.send(`order ${order}`)
+  await pass(10_000)
+  expect(sent.filter(({ at }) => at === 0)).toHaveLength(20)
+  expect(sent.filter(({ at }) => at > 0)).toHaveLength(1)
+})

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import type { Attempt } from '../../src/core/order.ts'
+import { signatureOf } from './landed.ts'
+import { WalletRig } from './wallet-rig.ts'
+
+const open = async (): Promise<WalletRig> => new WalletRig().ready()
+const local = { executor: 'local', state: 'verified' } as const
+/** Blocks until what was signed now can not land any more. */
+const VALID = 158
+
+/** What the local executor does once it has signed; `signature`: of what is on its way to the chain. */
+function signAndSend(rig: WalletRig, attempt: Attempt, signature: string): void {
+  const resolution = rig.send(attempt)
+  resolution.signed(signature, rig.ledger.head('processed').height + VALID, 'AQ==')
+  resolution.sent()
+}
+
+describe('what we signed ourselves', () => {
+  test('lands: provisional within moments, final with the chain', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1, local)
+    signAndSend(rig, one, rig.trade())
+    await rig.pass(5_000)
+    expect(rig.kinds(one)).toBe('signed sent filled?')
+    await rig.slots(40)
+    expect(rig.kinds(one)).toBe('signed sent filled? filled!')
+    expect(rig.standIns).toEqual([])
+  })
+
+  test('reverts: its fee is paid, and that is its end', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1, local)
+    signAndSend(rig, one, rig.trade('buy', { fails: true }))
+    await rig.slots(45)
+    expect(rig.kinds(one)).toBe('signed sent reverted? reverted!')
+  })
+
+  test('never lands: expired once the chain is final past its bound, and no block before that', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1, local)
+    signAndSend(rig, one, signatureOf(9))
+    const bound = rig.ledger.head('processed').height + VALID
+    await rig.until(() => rig.kinds(one) === 'signed sent absent', VALID + 150)
+    expect(rig.ledger.head('finalized').height).toBeGreaterThan(bound)
+    const watch = rig.past().watches.find(({ attempt }) => attempt.id === one.id)
+    expect(watch?.attempt.state).toBe('expired')
+    expect(watch?.bytes).toBeUndefined()
+  })
+
+  test('is no other transaction, whatever trades in its lane meanwhile', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1, local)
+    signAndSend(rig, one, signatureOf(9))
+    const byHand = rig.trade()
+    await rig.until(() => rig.kinds(one) === 'signed sent absent', VALID + 150)
+    expect(rig.classes()[byHand]).toBe('foreign')
+    expect(rig.late).toEqual([])
+  })
+
+  test('is sold several times over: each attempt has its own end, and nothing stands for anything', async () => {
+    const rig = await open()
+    rig.trade()
+    await rig.slots(4)
+    const first = rig.sell(local)
+    const second = { ...rig.sell(local), id: `${first.orderId}.2`, orderId: first.orderId }
+    signAndSend(rig, first, signatureOf(9))
+    signAndSend(rig, second, rig.trade('sell'))
+    await rig.until(() => rig.kinds(first) === 'signed sent absent', VALID + 150)
+    expect(rig.kinds(second)).toBe('signed sent filled? filled!')
+    expect(rig.standIns).toEqual([])
+  })
+
+  test('is taken back by a fork, and lands again', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1, local)
+    const signature = rig.trade()
+    signAndSend(rig, one, signature)
+    await rig.until(() => rig.kinds(one) === 'signed sent filled?', 20)
+    rig.ledger.fork(signature, 20)
+    await rig.slots(90)
+    expect(rig.kinds(one)).toBe('signed sent filled? unknown filled? filled!')
+  })
+
+  test.each(['signed', 'sent'] as const)(
+    'is %s when the process dies: the next one knows its signature',
+    async (state) => {
+      const rig = await open()
+      const one = rig.buy(0.1, local)
+      const signature = rig.trade('buy', {}, 6)
+      signAndSend(rig, one, signature)
+      await rig.crash({ ...one, state, signature })
+      expect(rig.wallet.resolver.signedBytes(one.id)).toBe('AQ==')
+      await rig.slots(45)
+      expect(rig.kinds(one)).toBe('signed sent filled? filled!')
+      expect(rig.foreign).toEqual([])
+    },
+  )
+
+  test('never lands, and the process dies: the bound is the one that was made durable', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1, local)
+    signAndSend(rig, one, signatureOf(9))
+    const bound = rig.ledger.head('processed').height + VALID
+    await rig.slots(100)
+    await rig.crash({ ...one, state: 'sent', signature: signatureOf(9) })
+    await rig.until(() => rig.kinds(one) === 'signed sent absent', 200)
+    expect(rig.ledger.head('finalized').height).toBeGreaterThan(bound)
+    expect(rig.ledger.head('finalized').height).toBeLessThan(bound + 60)
+  })
+})

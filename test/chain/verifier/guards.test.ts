@@ -1,0 +1,110 @@
+import { bigInt, constantFrom, assert as holds, integer, property } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { withGuards } from '../../../src/chain/verifier/guards.ts'
+import { verifyTransaction } from '../../../src/chain/verifier/verify.ts'
+import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../../../src/core/transaction-bytes.ts'
+import { compile } from './draft.ts'
+import { honest, SHAPES } from './honest.ts'
+import { ata } from './parts.ts'
+
+const SHAPE_NAMES = Object.keys(SHAPES)
+const U64 = bigInt({ min: 0n, max: 2n ** 64n - 1n })
+
+/** Every instruction with its accounts by address. */
+function stepsOf({ message }: TransactionBytes, accounts: readonly string[]): object[] {
+  return message.instructions.map(({ program, accounts: places, data }) => ({
+    program: accounts[program],
+    accounts: places.map((place) => accounts[place]),
+    data: Buffer.from(data).toString('hex'),
+  }))
+}
+
+describe('guards', () => {
+  test('of every honest shape: what was there stays as it was, what is added is what it says, and it still is one transaction', () => {
+    let guardedCount = 0
+    void holds(
+      property(
+        constantFrom(...SHAPE_NAMES),
+        integer({ min: 0, max: 400 }),
+        U64,
+        U64,
+        (shape, number, floor, amount) => {
+          const draft = honest(shape, number)
+          const { bytes, accounts } = compile(draft)
+          const decoded = decodeTransaction(bytes)
+          if (!decoded.ok) throw new Error(decoded.reason)
+          const { transaction } = decoded
+          const { user, mint } = draft.drawn
+          const account = ata(user, mint).toBase58()
+          const program = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+          const tokens = { account, mint: mint.toBase58(), program, amount, decimals: 6 }
+          const guarded = withGuards(transaction, accounts, { floorLamports: floor, tokens })
+          if (guarded === undefined) return
+          guardedCount++
+          const written = encodeTransaction(guarded)
+          const again = decodeTransaction(written)
+          if (!again.ok) throw new Error(again.reason)
+          expect(Buffer.from(again.transaction.messageBytes)).toEqual(Buffer.from(guarded.messageBytes))
+          const all = [...guarded.message.keys, ...accounts.slice(transaction.message.keys.length)]
+          const steps = stepsOf(guarded, all)
+          const before = stepsOf(transaction, accounts)
+          expect(steps.slice(0, before.length)).toEqual(before)
+          const wallet = user.toBase58()
+          expect(steps.slice(before.length)).toEqual([
+            { program: '11111111111111111111111111111111', accounts: [wallet, wallet], data: `02000000${hex(floor)}` },
+            { program, accounts: [account, tokens.mint, account, wallet], data: `0c${hex(amount)}06` },
+            { program, accounts: [account, wallet], data: '05' },
+            { program, accounts: [account, wallet], data: '060300' },
+          ])
+        },
+      ),
+      { numRuns: 300, seed: 7 },
+    )
+    expect(guardedCount).toBeGreaterThan(200)
+  })
+
+  test('are no reason to refuse what is honest, and change its bound by nothing but what computing costs', () => {
+    let fitting = 0
+    for (const shape of SHAPE_NAMES)
+      for (let number = 0; number < 20; number++) {
+        const draft = honest(shape, number)
+        const { bytes, accounts } = compile(draft)
+        const decoded = decodeTransaction(bytes)
+        if (!decoded.ok) throw new Error(decoded.reason)
+        const { asked, policy, facts } = draft
+        const plain = verifyTransaction(decoded.transaction, accounts, asked, policy, facts)
+        const guarded = withGuards(decoded.transaction, accounts, { floorLamports: 5n })
+        if (guarded === undefined) continue
+        fitting++
+        const all = [...guarded.message.keys, ...accounts.slice(decoded.transaction.message.keys.length)]
+        const verdict = verifyTransaction(guarded, all, asked, policy, facts)
+        expect(verdict.refusals).toEqual(plain.refusals)
+        const fee = (parts: typeof plain.parts) => parts.find(({ what }) => what === 'priority fee')?.lamports ?? 0n
+        expect((verdict.bound ?? 0n) - fee(verdict.parts)).toBe((plain.bound ?? 0n) - fee(plain.parts))
+      }
+    expect(fitting).toBeGreaterThan(SHAPE_NAMES.length * 10)
+  })
+
+  test('where others have signed, or the packet is full, there are none', () => {
+    const { bytes, accounts } = compile(honest('pump buy', 1))
+    const decoded = decodeTransaction(bytes)
+    if (!decoded.ok) throw new Error(decoded.reason)
+    const { message, signatures } = decoded.transaction
+    const [first] = message.instructions
+    const full = { ...first!, data: new Uint8Array(1_232 - bytes.length - 4) }
+    const stuffed = { ...decoded.transaction, message: { ...message, instructions: [...message.instructions, full] } }
+    expect(withGuards(stuffed, accounts, { floorLamports: 1n })).toBeUndefined()
+    const two = {
+      ...decoded.transaction,
+      signatures: [...signatures, ...signatures],
+      message: { ...message, signers: 2 },
+    }
+    expect(withGuards(two, accounts, { floorLamports: 1n })).toBeUndefined()
+  })
+})
+
+function hex(value: bigint): string {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigUInt64LE(value)
+  return bytes.toString('hex')
+}
