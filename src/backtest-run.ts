@@ -1,5 +1,7 @@
 import type { BotResult } from './backtest/bot-result.ts'
 import { dateOf, FIREHOSES, type KeyCoverage } from './backtest/coverage.ts'
+import { Equity } from './backtest/equity.ts'
+import { EquitySampler } from './backtest/equity-sampler.ts'
 import { Results } from './backtest/results.ts'
 import { WatchedMints } from './backtest/watched-mints.ts'
 import { botSettings } from './config/accounts.ts'
@@ -38,6 +40,10 @@ export interface BacktestOptions {
   readonly splitRow?: number | undefined
   /** A strategy that throws takes only its own bot out. */
   readonly tolerant?: boolean
+  /** Keep what a report needs: each bot's orders, trips and equity. */
+  readonly logged?: boolean
+  /** Fill by another model than the configuration's. */
+  readonly model?: (model: FillModel) => FillModel
 }
 
 /** What came of a bot, and what it is worth. */
@@ -51,6 +57,8 @@ export interface BotOutcome {
   /** What its strategy threw; '' where it did not. */
   readonly threw: string
   readonly model: FillModel
+  /** Empty unless `logged`. */
+  readonly equity: Equity
 }
 
 /** All that a backtest says: a function of tape, configuration, code and seed. */
@@ -96,6 +104,8 @@ class Run {
   readonly #segment: Segment
   readonly #threw = new Map<string, string>()
   #splitLamports: readonly number[] = []
+  readonly #equity: readonly Equity[]
+  readonly #sampler: EquitySampler | undefined
   #rows = 0
   #gaps = 0
   #gapMs = 0
@@ -109,9 +119,11 @@ class Run {
     this.#plan = firstPlan(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
     this.#bots = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' }).settings
-    this.#paper = new PaperWorld(config, this.#clock, this.#mints)
+    this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model)
     const names = this.#bots.map(({ name }) => name)
-    this.#results = new Results(names, options.journal)
+    this.#results = new Results(names, options.logged === true, options.journal)
+    this.#equity = this.#bots.map(() => new Equity())
+    this.#sampler = options.logged === true ? this.#newSampler() : undefined
     this.#segment = this.#newSegment()
   }
 
@@ -120,10 +132,12 @@ class Run {
     const start = this.#startInput()
     this.#paper.restore(this.#bots, start.money, (key) => this.#limiter(key))
     this.#segment.begin(start, [])
+    this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
     const tape = new Tape(this.#items(), this.#clock)
     tape.start(runner)
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
+    this.#sampler?.end()
   }
 
   /** What turned out to be missing on the way. */
@@ -137,11 +151,12 @@ class Run {
     const { stretches } = this.#market
     const bots = this.#results.bots.map((result, index) => ({
       result,
-      startLamports: (this.#bots[index] as BotSettings).paperLamports,
+      startLamports: this.#startOf(index),
       valueLamports: this.#valueOf(result),
       splitLamports: this.#splitLamports[index],
       threw: this.#threw.get(result.name) ?? '',
       model: this.#paper.modelOf(result.name),
+      equity: this.#equity[index] as Equity,
     }))
     return {
       rows: this.#rows,
@@ -156,8 +171,21 @@ class Run {
     }
   }
 
+  #startOf(index: number): number {
+    return (this.#bots[index] as BotSettings).paperLamports
+  }
+
   #valueOf({ positions }: BotResult): number {
-    return [...positions.values()].reduce((sum, position) => sum + this.#paper.valueOf(position), 0)
+    let sum = 0
+    for (const position of positions.values()) sum += this.#paper.valueOf(position)
+    return sum
+  }
+
+  #newSampler(): EquitySampler {
+    const bots = this.#results.bots.map((result, index) => {
+      return { result, startLamports: this.#startOf(index), equity: this.#equity[index] as Equity }
+    })
+    return new EquitySampler(bots, this.#clock, (position) => this.#paper.valueOf(position))
   }
 
   #newSegment(): Segment {

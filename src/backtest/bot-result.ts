@@ -1,6 +1,8 @@
 import { keyOf } from '../core/book.ts'
 import type { Fill } from '../core/order.ts'
 import type { Position } from '../core/position.ts'
+import { LAMPORTS_PER_SOL, wholeTokens } from '../core/units.ts'
+import type { BotLog } from './bot-log.ts'
 
 /** What a bot paid, lamports. */
 export interface Fees {
@@ -8,6 +10,8 @@ export interface Fees {
   venue: number
   /** The trading service's share, inside them too. */
   service: number
+  /** What the market moved between decision and landing, and the impact of the orders themselves: against the robust price of the decision. */
+  slippage: number
   /** Base and priority fees of what was filled, ... */
   network: number
   /** ... and of transactions that landed and failed. */
@@ -26,15 +30,18 @@ export class BotResult {
   readonly refused = new Map<string, number>()
   /** Orders that ended without a fill, by state and code. */
   readonly ended = new Map<string, number>()
-  readonly fees: Fees = { venue: 0, service: 0, network: 0, failed: 0, rent: 0 }
+  readonly fees: Fees = { venue: 0, service: 0, slippage: 0, network: 0, failed: 0, rent: 0 }
   /** Change of the wallet by all transactions, lamports. */
   walletLamports = 0
   /** Those that are not closed. */
   readonly positions = new Map<string, Position>()
+  /** What its report needs; undefined where nobody wants one. */
+  readonly log: BotLog | undefined
   #closedLamports = 0
 
-  constructor(name: string) {
+  constructor(name: string, log?: BotLog) {
     this.name = name
+    this.log = log
   }
 
   /** Profit of what was sold, network fees and rent aside, lamports. */
@@ -49,7 +56,9 @@ export class BotResult {
     return this.fees.network + this.fees.failed + this.fees.rent
   }
 
-  filled({ side, feeLamports, rentLamports, walletLamports, costs }: Fill): void {
+  /** `price`: the robust one that it was decided on, SOL a token; null where there was none. */
+  filled(fill: Fill, price: number | null): void {
+    const { side, feeLamports, rentLamports, walletLamports, costs } = fill
     if (side === 'buy') this.buys++
     else this.sells++
     this.fees.venue += costs.venueFeeLamports
@@ -57,15 +66,19 @@ export class BotResult {
     this.fees.network += feeLamports
     this.fees.rent += rentLamports
     this.walletLamports += walletLamports
+    if (price !== null) this.fees.slippage += slippageOf(fill, price)
+    this.log?.filled(fill)
   }
 
   /** A transaction that landed and moved nothing but its fee. */
-  failed(feeLamports: number): void {
+  failed(orderId: string, feeLamports: number): void {
+    this.log?.failed(orderId, feeLamports)
     this.fees.failed += feeLamports
     this.walletLamports -= feeLamports
   }
 
   position(position: Position): void {
+    this.log?.exits.set(position.mint, position.exits)
     if (position.state !== 'closed') {
       this.positions.set(keyOf(position), position)
       return
@@ -73,6 +86,12 @@ export class BotResult {
     this.positions.delete(keyOf(position))
     this.#closedLamports += position.realizedLamports
   }
+}
+
+/** What the tokens cost more, or brought less, than at this price. */
+function slippageOf({ side, tokens, decimals, costs }: Fill, price: number): number {
+  const decided = price * wholeTokens(tokens, decimals) * LAMPORTS_PER_SOL
+  return Math.round(side === 'buy' ? costs.tradeLamports - decided : decided - costs.tradeLamports)
 }
 
 /** Counts one more under a name. */

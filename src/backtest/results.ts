@@ -2,6 +2,7 @@ import type { Input, Output } from '../core/messages.ts'
 import { type ExecutionReport, isOpen, type Order } from '../core/order.ts'
 import type { Journal, JournalRecord } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
+import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
 /** Outputs that stand in the journal's `decisions`. */
@@ -16,7 +17,7 @@ export class Results implements Journal {
   readonly #bots: ReadonlyMap<string, BotResult>
   readonly #journal: Journal | undefined
   /** Whose each order is; the last ones. */
-  readonly #owners = new Map<string, BotResult>()
+  readonly #owners = new Map<string, { readonly bot: BotResult; readonly price: number | null }>()
   readonly #open = new Set<string>()
   /** Fills that are not final yet: each is told again when it is. */
   readonly #provisional = new Set<string>()
@@ -24,9 +25,10 @@ export class Results implements Journal {
   decisions = 0
   readonly alarms: string[] = []
 
-  constructor(bots: readonly string[], journal?: Journal) {
+  /** `logged`: keep what a report needs. */
+  constructor(bots: readonly string[], logged: boolean, journal?: Journal) {
     this.#journal = journal
-    this.#bots = new Map(bots.map((name) => [name, new BotResult(name)]))
+    this.#bots = new Map(bots.map((name) => [name, new BotResult(name, logged ? new BotLog() : undefined)]))
   }
 
   get bots(): BotResult[] {
@@ -37,6 +39,7 @@ export class Results implements Journal {
 
   write(record: JournalRecord): void {
     this.#journal?.write(record)
+    if (record.kind === 'attempt') this.#of(record.attempt.bot).log?.attempt(record.attempt)
   }
 
   commit(then: () => void): void {
@@ -72,26 +75,30 @@ export class Results implements Journal {
     }
   }
 
-  #order({ id, bot: name }: Order): void {
+  #order(order: Order): void {
+    const { id, bot: name, price } = order
     const bot = this.#of(name)
     bot.orders++
+    bot.log?.order(order)
     this.#open.add(id)
-    this.#owners.set(id, bot)
+    this.#owners.set(id, { bot, price })
     if (this.#owners.size > ORDERS_REMEMBERED) this.#owners.delete(this.#owners.keys().next().value as string)
   }
 
   #report({ orderId, fill, feeLamports }: ExecutionReport): void {
-    if (feeLamports !== undefined) this.#owners.get(orderId)?.failed(feeLamports)
+    const owner = this.#owners.get(orderId)
+    if (feeLamports !== undefined) owner?.bot.failed(orderId, feeLamports)
     if (fill === undefined) return
     const isKnown = fill.final ? this.#provisional.delete(fill.signature) : this.#provisional.has(fill.signature)
     if (isKnown) return
     if (!fill.final) this.#provisional.add(fill.signature)
-    this.#of(fill.bot).filled(fill)
+    this.#of(fill.bot).filled(fill, owner?.price ?? null)
   }
 
   #moved({ orderId, state, code }: Extract<Output, { kind: 'orderState' }>): void {
+    const bot = this.#owners.get(orderId)?.bot
+    bot?.log?.moved(orderId, state, code)
     if (isOpen(state) || !this.#open.delete(orderId) || state === 'filled') return
-    const bot = this.#owners.get(orderId)
     if (bot !== undefined) count(bot.ended, `${state} ${code}`)
   }
 

@@ -1,4 +1,8 @@
+import { costsOf } from '../backtest/costs.ts'
 import { shareOf, spanOf } from '../backtest/coverage.ts'
+import { withoutBest } from '../backtest/groups.ts'
+import { metricsOf } from '../backtest/metrics.ts'
+import { planUseOf } from '../backtest/plan-use.ts'
 import type { Backtest, BotOutcome } from '../backtest-run.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol } from '../core/units.ts'
@@ -11,7 +15,7 @@ export function backtestText(backtest: Backtest): string {
     ...tapeLines(backtest),
     ...(lacks.length > 0 ? ['', 'The tape does not cover what the bots need, so this is a part of the truth:'] : []),
     ...lacks.map((lack) => `  ${lack}`),
-    ...bots.flatMap((bot) => ['', ...botLines(bot)]),
+    ...bots.flatMap((bot) => ['', ...botLines(bot, backtest)]),
     ...(alarms.length > 0 ? ['', 'Alarms:', ...alarms.map((alarm) => `  ${printable(alarm)}`)] : []),
     '',
     ...modelLines(bots),
@@ -28,7 +32,8 @@ function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, pla
   ]
 }
 
-function botLines({ result, startLamports, valueLamports }: BotOutcome): string[] {
+function botLines(bot: BotOutcome, backtest: Backtest): string[] {
+  const { result, startLamports, valueLamports } = bot
   const { name, orders, buys, sells, ended, refused, fees, positions } = result
   const net = result.walletLamports + valueLamports
   const cost = [...positions.values()].reduce((sum, { costLamports }) => sum + costLamports, 0)
@@ -43,6 +48,33 @@ function botLines({ result, startLamports, valueLamports }: BotOutcome): string[
     `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
+    ...tradeLines(bot, backtest),
+  ]
+}
+
+/** What its trades were like; nothing where there was none. */
+function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome, backtest: Backtest): string[] {
+  const { log } = result
+  if (log === undefined || log.trips.trips.length === 0) return []
+  const { from, to, plan } = backtest
+  const { trips, strayFeeLamports } = log.trips
+  const metrics = new Map(metricsOf({ from, to, startLamports, trips, equity }).map((one) => [one.key, one.value]))
+  const figure = (key: string, digits: number): string => {
+    const value = metrics.get(key)
+    return typeof value === 'number' ? value.toFixed(digits) : 'n/a'
+  }
+  const table = costsOf(result.walletLamports + valueLamports, result.fees)
+  const shares = table.costs.map(({ label, sol, percentOfGross }) => {
+    return `${label} ${sol.toFixed(4)}${percentOfGross === null ? '' : ` (${percentOfGross.toFixed(0)} %)`}`
+  })
+  const without = [1, 3, 5].map((count) => (withoutBest(trips, count) - strayFeeLamports / 1e9).toFixed(4))
+  const use = planUseOf(log, plan.requestsPerMinute)
+  return [
+    `  gross     ${table.grossSol.toFixed(4)} SOL at the prices that were decided on; of it ${shares.join(', ')}`,
+    `  trades    ${trips.length}, ${figure('winRate', 1)} % won, median ${figure('medianTrade', 4)} SOL, average ${figure('expectancy', 4)} SOL, profit factor ${figure('profitFactor', 2)}`,
+    `  falls     ${figure('maxDrawdown', 4)} SOL at the most, ${figure('maxDrawdownPercent', 1)} % of its high`,
+    `  without   the best token ${without[0]} SOL, the best three ${without[1]} SOL, the best five ${without[2]} SOL`,
+    `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} had to wait, ${use.lateExits} of them to sell; ${use.refused} refused`,
   ]
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Backtest, runBacktest } from '../backtest-run.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
@@ -6,6 +6,7 @@ import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { openJournal } from '../journal/journal.ts'
 import { openReader } from '../journal/reader.ts'
+import { reportOf } from './backtest-report.ts'
 import { backtestText } from './backtest-text.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
@@ -28,11 +29,14 @@ export async function run(
     const backtest = await intoFolder(out, (results) => {
       const progress = new Progress(process.stderr, market.rows)
       try {
-        return runBacktest(config, market, { partial, progress: (rows) => progress.at(rows), journal: results })
+        const logged = json !== true || out !== undefined
+        return runBacktest(config, market, { partial, progress: (rows) => progress.at(rows), journal: results, logged })
       } finally {
         progress.end()
       }
     })
+    const report = out === undefined ? undefined : reportOf(config, market, backtest)
+    if (out !== undefined) writeFileSync(join(out, 'report.json'), `${JSON.stringify(report)}\n`, { mode: 0o600 })
     for (const lack of json === true ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
     console.log(json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest))
   } finally {

@@ -76,7 +76,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     flags: '--rpc <url>',
     about: 'simulate it there, and read the wallet; env:NAME or file:PATH keeps the address secret',
   },
-  out: { flags: '--out <path>', about: 'where to write: the file of an export, the folder of a backtest (results.db)' },
+  out: {
+    flags: '--out <path>',
+    about: 'where to write: the file of an export, the folder of a backtest (report.json, results.db)',
+  },
   range: { flags: '--range <name=from:to[:step]>', about: 'a param to vary, and where', many: true },
   random: {
     flags: '--random <n>',

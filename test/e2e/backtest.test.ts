@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFi
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test, vi } from 'vitest'
+import type { Report } from '../../src/backtest/report.ts'
 import { sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
@@ -40,6 +41,10 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
   const out = join(venue.folder, 'out')
   expect(await backtest(copy, '--json', '--out', out)).toEqual(first)
   const results = join(out, 'results.db')
+  const report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report
+  const twin = join(venue.folder, 'again')
+  await backtest(venue.journal, '--json', '--out', twin)
+  expect(readFileSync(join(twin, 'report.json'))).toEqual(readFileSync(join(out, 'report.json')))
   const fills = await sluice(['fills', '--journal', results, '--json'])
   expect(JSON.parse(fills.stdout).fills).toHaveLength(found.fills as number)
   const db = new Database(results, { readonly: true })
@@ -49,6 +54,20 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
          (SELECT count(*) FROM position) AS positions, (SELECT count(*) FROM block) AS blocks`,
     )
     .get()
+  // The books by another program: SQL over what was journaled.
+  const books = db
+    .prepare(
+      `SELECT (SELECT sum(wallet_sol) FROM fills) AS fills, (SELECT sum(fee_sol) FROM fills) AS fees,
+         (SELECT count(*) FROM attempts) AS requests`,
+    )
+    .get() as { fills: number; fees: number; requests: number }
+  const [bot] = report.bots
+  const cost = (name: string) => bot?.costs.find((one) => one.name === name)?.sol ?? Number.NaN
+  const open = bot?.trips.reduce((sum, { valueSol }) => sum + valueSol, 0) ?? Number.NaN
+  expect(bot?.netSol).toBeCloseTo(found.netSol as number, 9)
+  expect(bot?.netSol).toBeCloseTo(books.fills - cost('failed') + open, 9)
+  expect(cost('network')).toBeCloseTo(books.fees, 9)
+  expect(bot?.plan.requests).toBe(books.requests)
   db.close()
   expect(sums).toEqual({ orders: found.orders, decisions: found.decisions, positions: found.positions, blocks: 0 })
   expect(statSync(results).mode & 0o077).toBe(0)

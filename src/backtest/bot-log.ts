@@ -1,0 +1,82 @@
+import type { ErrorCode } from '../core/errors.ts'
+import type { ExitRules } from '../core/exits.ts'
+import type { Attempt, Fill, Order, OrderClass, OrderState, TradeSide } from '../core/order.ts'
+import type { Millis } from '../core/units.ts'
+import { TripLog } from './trip.ts'
+
+/** What became of one order, and when. */
+export interface OrderRecord {
+  readonly id: string
+  readonly mint: string
+  readonly side: TradeSide
+  readonly class: OrderClass
+  /** When it was decided. */
+  readonly time: Millis
+  /** The robust price then, SOL a token; null where there was none. */
+  readonly price: number | null
+  /** What a buy was to spend; null for a sale. */
+  readonly lamports: number | null
+  readonly reason: string
+  /** When its first attempt left; null while none has. */
+  sentAt: Millis | null
+  filledAt: Millis | null
+  state: OrderState
+  code: ErrorCode | ''
+}
+
+/** What happened in one transaction of ours, for a chart. */
+export interface FillMark {
+  readonly mint: string
+  readonly side: TradeSide
+  readonly time: Millis
+  /** SOL a token, the fees of the trade inside. */
+  readonly price: number
+  readonly lamports: number
+  readonly reason: string
+}
+
+/** Everything that one bot's report needs and its sums do not tell. Grows with its orders, never with the tape. */
+export class BotLog {
+  readonly orders = new Map<string, OrderRecord>()
+  readonly fills: FillMark[] = []
+  readonly trips = new TripLog()
+  /** When requests went out, in order. */
+  readonly requestTimes: Millis[] = []
+  /** The exits that a position has, by mint: those of the last one. */
+  readonly exits = new Map<string, ExitRules>()
+
+  order({ id, mint, side, class: kind, time, price, size, reason }: Order): void {
+    const lamports = size.kind === 'sol' ? size.lamports : null
+    const unset = { sentAt: null, filledAt: null, state: 'accepted', code: '' } as const
+    this.orders.set(id, { id, mint, side, class: kind, time, price, lamports, reason, ...unset })
+  }
+
+  /** Attempts are written at every step: the first time is when it leaves. */
+  attempt({ orderId, state, armedAt }: Attempt): void {
+    if (state !== 'armed') return
+    this.requestTimes.push(armedAt)
+    const order = this.orders.get(orderId)
+    if (order !== undefined) order.sentAt ??= armedAt
+  }
+
+  moved(orderId: string, state: OrderState, code: ErrorCode | ''): void {
+    const order = this.orders.get(orderId)
+    if (order !== undefined) Object.assign(order, { state, code })
+  }
+
+  filled(fill: Fill): void {
+    const order = this.orders.get(fill.orderId)
+    const reason = order?.reason ?? ''
+    if (order !== undefined) order.filledAt ??= fill.time
+    this.trips.filled(fill, reason)
+    const { mint, side, time, tradeLamports, tokens, decimals } = fill
+    const price = tradeLamports / 1e9 / (Number(tokens) / 10 ** decimals)
+    this.fills.push({ mint, side, time, price, lamports: tradeLamports, reason })
+  }
+
+  failed(orderId: string, feeLamports: number): void {
+    const order = this.orders.get(orderId)
+    if (order === undefined) this.trips.strayFeeLamports += feeLamports
+    else this.trips.failed(order.mint, feeLamports)
+  }
+}

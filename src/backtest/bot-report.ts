@@ -1,0 +1,156 @@
+import type { Json } from '../core/json.ts'
+import type { TradeSide } from '../core/order.ts'
+import type { Millis } from '../core/units.ts'
+import type { BotLog, FillMark } from './bot-log.ts'
+import type { BotResult } from './bot-result.ts'
+import { type CostTable, costsOf } from './costs.ts'
+import type { Equity } from './equity.ts'
+import { type Group, groupOf, groupsOf, kindOf, withoutBest } from './groups.ts'
+import type { Metric } from './metric.ts'
+import { metricsOf } from './metrics.ts'
+import { type PlanUse, planUseOf } from './plan-use.ts'
+import { netOf, type Trip } from './trip.ts'
+
+/** Of the tape's time, what comes after it is shown apart. */
+const IN_SAMPLE = 0.7
+/** What brought back less than this share of what was paid has ended at nothing. */
+const NOTHING = 0.01
+
+export interface BotReportInput {
+  readonly strategy: string
+  readonly params: Json
+  readonly result: BotResult
+  readonly startLamports: number
+  readonly valueLamports: number
+  readonly equity: Equity
+  readonly from: Millis
+  readonly to: Millis
+  readonly requestsPerMinute: number
+}
+
+/** A trade, in SOL. */
+export interface TripRow {
+  readonly mint: string
+  readonly openedAt: Millis
+  readonly closedAt: Millis | null
+  readonly entryReason: string
+  readonly exitReason: string
+  readonly boughtSol: number
+  readonly soldSol: number
+  readonly feesSol: number
+  readonly valueSol: number
+  readonly netSol: number
+}
+
+/** A fill, for a chart: SOL, and SOL a token. */
+export interface FillRow {
+  readonly mint: string
+  readonly side: TradeSide
+  readonly time: Millis
+  readonly price: number
+  readonly sol: number
+  readonly reason: string
+}
+
+/** Everything about one bot that its own run tells. */
+export interface BotReport extends CostTable {
+  readonly name: string
+  readonly strategy: string
+  readonly params: Json
+  readonly startSol: number
+  readonly orders: number
+  readonly buys: number
+  readonly sells: number
+  /** Orders that were not filled, and requests that became no orders, by why. */
+  readonly notFilled: Readonly<Record<string, number>>
+  readonly refused: Readonly<Record<string, number>>
+  readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
+  /** Of all trades. */
+  readonly endedAtZeroPercent: number | null
+  /** Entries that were decided and not filled, by why. */
+  readonly missedEntries: Readonly<Record<string, number>>
+  readonly inSample: Group
+  readonly holdOut: Group
+  readonly plan: PlanUse
+  readonly metrics: readonly Metric[]
+  readonly byEntry: readonly Group[]
+  readonly byExit: readonly Group[]
+  readonly byToken: readonly Group[]
+  readonly trips: readonly TripRow[]
+  readonly fills: readonly FillRow[]
+  /** Time, ms, and SOL. */
+  readonly equity: readonly (readonly [Millis, number])[]
+}
+
+/** `result` has to be logged. */
+export function botReport(input: BotReportInput): BotReport {
+  const { result, startLamports, valueLamports, from, to, equity } = input
+  const { log } = result
+  if (log === undefined) throw new Error(`nothing was logged of ${result.name}`)
+  const { trips } = log.trips
+  const cut = from + (to - from) * IN_SAMPLE
+  const zeros = trips.filter(
+    ({ soldLamports, valueLamports: left, boughtLamports }) => soldLamports + left <= boughtLamports * NOTHING,
+  )
+  return {
+    name: result.name,
+    strategy: input.strategy,
+    params: input.params,
+    startSol: startLamports / 1e9,
+    ...costsOf(result.walletLamports + valueLamports, result.fees),
+    orders: result.orders,
+    buys: result.buys,
+    sells: result.sells,
+    notFilled: mostFirst(result.ended),
+    refused: mostFirst(result.refused),
+    withoutBest: [1, 3, 5].map((tokens) => ({
+      tokens,
+      netSol: withoutBest(trips, tokens) - log.trips.strayFeeLamports / 1e9,
+    })),
+    endedAtZeroPercent: trips.length === 0 ? null : (zeros.length / trips.length) * 100,
+    missedEntries: mostFirst(missedOf(log)),
+    inSample: groupOf(
+      'in-sample',
+      trips.filter(({ openedAt }) => openedAt < cut),
+    ),
+    holdOut: groupOf(
+      'hold-out',
+      trips.filter(({ openedAt }) => openedAt >= cut),
+    ),
+    plan: planUseOf(log, input.requestsPerMinute),
+    metrics: metricsOf({ from, to, startLamports, trips, equity }),
+    byEntry: groupsOf(trips, ({ entryReason }) => kindOf(entryReason)),
+    byExit: groupsOf(trips, ({ exitReason }) => (exitReason === '' ? 'not sold' : kindOf(exitReason))),
+    byToken: groupsOf(trips, ({ mint }) => mint),
+    trips: trips.map(tripRow),
+    fills: log.fills.map(fillRow),
+    equity: equity.times.map((time, at) => [time, (equity.lamports[at] as number) / 1e9]),
+  }
+}
+
+function missedOf({ orders }: BotLog): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { side, state, code } of orders.values())
+    if (side === 'buy' && state !== 'filled') counts.set(code || state, (counts.get(code || state) ?? 0) + 1)
+  return counts
+}
+
+function tripRow(trip: Trip): TripRow {
+  const { mint, openedAt, closedAt, entryReason, exitReason } = trip
+  return {
+    ...{ mint, openedAt, closedAt, entryReason, exitReason },
+    boughtSol: trip.boughtLamports / 1e9,
+    soldSol: trip.soldLamports / 1e9,
+    feesSol: trip.feeLamports / 1e9,
+    valueSol: trip.valueLamports / 1e9,
+    netSol: netOf(trip) / 1e9,
+  }
+}
+
+function fillRow({ mint, side, time, price, lamports, reason }: FillMark): FillRow {
+  return { mint, side, time, price, sol: lamports / 1e9, reason }
+}
+
+function mostFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)))
+}

@@ -1,0 +1,51 @@
+import { mean, quantile, ratio, sum } from './statistics.ts'
+import { netOf, type Trip } from './trip.ts'
+
+/** Trades that have something in common. */
+export interface Group {
+  readonly name: string
+  readonly trades: number
+  readonly netSol: number
+  readonly medianSol: number | null
+  readonly winPercent: number | null
+  readonly holdingSeconds: number | null
+}
+
+/** Trades by a name, the best group first. */
+export function groupsOf(trips: readonly Trip[], nameOf: (trip: Trip) => string): Group[] {
+  const groups = new Map<string, Trip[]>()
+  for (const trip of trips) {
+    const name = nameOf(trip)
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [trip])
+    else group.push(trip)
+  }
+  return [...groups]
+    .map(([name, members]) => groupOf(name, members))
+    .sort((a, b) => b.netSol - a.netSol || (a.name < b.name ? -1 : 1))
+}
+
+export function groupOf(name: string, trips: readonly Trip[]): Group {
+  const nets = trips.map(netOf)
+  const held = trips.flatMap(({ openedAt, closedAt }) => (closedAt === null ? [] : [(closedAt - openedAt) / 1000]))
+  const winShare = ratio(nets.filter((net) => net > 0).length, nets.length)
+  return {
+    name,
+    trades: trips.length,
+    netSol: sum(nets) / 1e9,
+    medianSol: trips.length === 0 ? null : (quantile(nets, 0.5) as number) / 1e9,
+    winPercent: winShare === undefined ? null : winShare * 100,
+    holdingSeconds: mean(held) ?? null,
+  }
+}
+
+/** A reason without its numbers, so that equal reasons are one. */
+export function kindOf(reason: string): string {
+  return reason.replace(/:.*$/s, '').replace(/[-+]?\d+(?:\.\d+)?/g, 'n')
+}
+
+/** The result without the best `count` tokens. */
+export function withoutBest(trips: readonly Trip[], count: number): number {
+  const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
+  return sum(sums.slice(count))
+}

@@ -1,0 +1,77 @@
+import type { Fill } from '../core/order.ts'
+import type { Millis } from '../core/units.ts'
+
+/** One position from its first fill to its last, as a trader counts trades. Amounts in lamports. */
+export interface Trip {
+  readonly mint: string
+  readonly openedAt: Millis
+  /** null while something is held. */
+  closedAt: Millis | null
+  /** Of the first buy, and of the last sale; '' before. */
+  readonly entryReason: string
+  exitReason: string
+  /** The fees of venue and service inside. */
+  boughtLamports: number
+  soldLamports: number
+  /** Base and priority fees, those of failed transactions too, and rent that did not come back. */
+  feeLamports: number
+  /** What selling what is left would bring; 0 once it is closed. */
+  valueLamports: number
+}
+
+/** What it brought after everything. */
+export function netOf({ soldLamports, valueLamports, boughtLamports, feeLamports }: Trip): number {
+  return soldLamports + valueLamports - boughtLamports - feeLamports
+}
+
+/** The same as a share of what was paid. */
+export function returnOf(trip: Trip): number {
+  return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
+}
+
+/** The trips of one bot, from its fills. */
+export class TripLog {
+  /** Oldest first. */
+  readonly trips: Trip[] = []
+  /** Fees of failed transactions in tokens of which nothing was ever held. */
+  strayFeeLamports = 0
+  readonly #last = new Map<string, Trip>()
+  readonly #held = new Map<string, bigint>()
+
+  filled(fill: Fill, reason: string): void {
+    const { mint, side, time, tokens } = fill
+    const held = this.#held.get(mint) ?? 0n
+    const trip = held === 0n ? this.#begin(mint, time, reason) : (this.#last.get(mint) as Trip)
+    trip.feeLamports += fill.feeLamports + fill.rentLamports
+    if (side === 'buy') trip.boughtLamports += fill.tradeLamports
+    else {
+      trip.soldLamports += fill.tradeLamports
+      trip.exitReason = reason
+    }
+    const left = side === 'buy' ? held + tokens : held - tokens
+    this.#held.set(mint, left)
+    if (left === 0n) trip.closedAt = time
+  }
+
+  /** A transaction that landed and moved nothing but its fee: it belongs to the last trip of its mint. */
+  failed(mint: string, feeLamports: number): void {
+    const trip = this.#last.get(mint)
+    if (trip === undefined) this.strayFeeLamports += feeLamports
+    else trip.feeLamports += feeLamports
+  }
+
+  /** At the end: what each open one is worth. */
+  mark(worth: (mint: string) => number): void {
+    for (const trip of this.trips) if (trip.closedAt === null) trip.valueLamports = worth(trip.mint)
+  }
+
+  #begin(mint: string, openedAt: Millis, entryReason: string): Trip {
+    const trip: Trip = {
+      ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
+      ...{ boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
+    }
+    this.trips.push(trip)
+    this.#last.set(mint, trip)
+    return trip
+  }
+}

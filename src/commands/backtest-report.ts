@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { botReport } from '../backtest/bot-report.ts'
+import { shareOf } from '../backtest/coverage.ts'
+import type { Report, TapeReport } from '../backtest/report.ts'
+import { TapeStudy, type Window } from '../backtest/tape-study.ts'
+import type { Backtest } from '../backtest-run.ts'
+import { codeHash } from '../config/code-hash.ts'
+import type { BotConfig, Config } from '../config/config.ts'
+import { MANIFEST } from '../config/package-files.ts'
+import { Mints } from '../core/mints.ts'
+import type { Millis } from '../core/units.ts'
+import type { Market } from '../journal/reader.ts'
+import { fillModelSentences } from './fill-model-text.ts'
+
+/** Tokens whose prices are drawn: those that moved the result most. */
+const CHARTS_A_BOT = 30
+/** Shown before the first and after the last fill of a token, as a share of the time between, and at least so long. */
+const MARGIN = 0.15
+const LEAST_MARGIN_MS: Millis = 20_000
+
+/** The report of a backtest that was logged. Reads the tape once more. */
+export function reportOf(config: Config, market: Market, backtest: Backtest): Report {
+  const mints = new Mints()
+  const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest))
+  for (const item of market.items(mints)) if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
+  const { from, to, plan, alarms, bots } = backtest
+  const strategies = config.bots.map(({ strategy }) => strategy)
+  return {
+    version: 1,
+    sluice: (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version,
+    hashes: {
+      tape: study.hash(),
+      config: config.hash,
+      code: codeHash(strategies),
+      strategies: Object.fromEntries(config.bots.map(({ name, strategy }) => [name, codeHash([strategy])])),
+    },
+    tape: tapeReport(backtest, study),
+    plan: { name: plan.name, requestsPerMinute: plan.requestsPerMinute },
+    fillModel: fillModelOf(backtest),
+    bots: bots.map((bot, index) => {
+      const { strategy, params } = config.bots[index] as BotConfig
+      return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
+    }),
+    prices: Object.fromEntries(study.charts()),
+    alarms,
+  }
+}
+
+function tapeReport(backtest: Backtest, { sizedPrints, noisePrints }: TapeStudy): TapeReport {
+  const { from, to, rows, segments, gaps, gapMs, coverage, lacks, mints } = backtest
+  return {
+    ...{ from, to, rows, segments, gaps, gapSeconds: gapMs / 1000, lacks },
+    coveragePercent: Object.fromEntries(coverage.map((key) => [key.key, shareOf(key) * 100])),
+    watchedTokens: mints.wanted.size,
+    missingTokens: mints.absent.size,
+    sizedPrints,
+    noisePercent: sizedPrints === 0 ? null : (noisePrints / sizedPrints) * 100,
+  }
+}
+
+function fillModelOf({ bots }: Backtest): Report['fillModel'] {
+  const [first] = bots
+  if (first === undefined) throw new Error('a backtest without a bot')
+  return { numbers: { ...first.model }, ...fillModelSentences(first.model) }
+}
+
+function chartedWindows({ bots }: Backtest): Map<string, Window> {
+  const windows = new Map<string, Window>()
+  for (const { result } of bots) {
+    const spans = new Map<string, { from: Millis; to: Millis; moved: number }>()
+    for (const { mint, time, lamports } of result.log?.fills ?? []) {
+      const span = spans.get(mint) ?? { from: time, to: time, moved: 0 }
+      spans.set(mint, { from: Math.min(span.from, time), to: Math.max(span.to, time), moved: span.moved + lamports })
+    }
+    const most = [...spans].sort(([a, x], [b, y]) => y.moved - x.moved || (a < b ? -1 : 1)).slice(0, CHARTS_A_BOT)
+    for (const [mint, { from, to }] of most) {
+      const margin = Math.max(LEAST_MARGIN_MS, (to - from) * MARGIN)
+      const known = windows.get(mint)
+      windows.set(mint, {
+        from: Math.min(known?.from ?? from, from - margin),
+        to: Math.max(known?.to ?? to, to + margin),
+      })
+    }
+  }
+  return windows
+}

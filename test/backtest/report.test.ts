@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { BotLog } from '../../src/backtest/bot-log.ts'
+import { planUseOf } from '../../src/backtest/plan-use.ts'
+import { TapeStudy } from '../../src/backtest/tape-study.ts'
+import { netOf } from '../../src/backtest/trip.ts'
+import { runBacktest } from '../../src/backtest-run.ts'
+import { reportOf } from '../../src/commands/backtest-report.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { Mints } from '../../src/core/mints.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { anOrder } from '../support/gateway-world.ts'
+import { journalPath } from '../support/journal-samples.ts'
+import { blockOf } from '../support/market-rows.ts'
+import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const T0 = 1_780_000_000_000
+const folder = temporaryFolder()
+const exits = { stopLossPercent: 20, takeProfitPercent: 30, trailingPercent: 15, maxHoldSeconds: 300 }
+const bots = [
+  { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05 }, exits },
+  { name: 'trend', strategy: 'momentum', params: { minVolumeSol: 0 }, exits: { maxHoldSeconds: 100_000 } },
+]
+
+async function backtest() {
+  const path = journalPath()
+  await writeTape(path, [{ time: T0, items: noisyMarket(12_000, 3, T0) }])
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  const reader = openReader(path)
+  try {
+    const market = reader.market()
+    const plain = runBacktest(loaded.config, market, { partial: false })
+    const logged = runBacktest(loaded.config, market, { partial: false, logged: true })
+    return { plain, logged, report: reportOf(loaded.config, market, logged) }
+  } finally {
+    reader.close()
+  }
+}
+
+test('what a report says adds up, and looking changes nothing', async () => {
+  const { plain, logged, report } = await backtest()
+  for (const [index, { result, startLamports, valueLamports, equity }] of logged.bots.entries()) {
+    const before = plain.bots[index]
+    expect({ ...result, log: undefined, name: '' }).toEqual({ ...before?.result, log: undefined, name: '' })
+    expect(before?.result.log).toBeUndefined()
+
+    const log = result.log as BotLog
+    const net = result.walletLamports + valueLamports
+    const { trips, strayFeeLamports } = log.trips
+    expect(trips.length).toBeGreaterThan(10)
+    expect(trips.reduce((sum, trip) => sum + netOf(trip), 0) - strayFeeLamports).toBe(net)
+    expect(equity.lamports.at(-1)).toBe(startLamports + net)
+    expect(equity.times.length).toBeGreaterThan(1_000)
+    expect(equity.times.length).toBeLessThan(2_100)
+
+    const bot = report.bots[index]
+    expect(bot).toMatchObject({ netSol: net / 1e9, orders: result.orders, buys: result.buys, sells: result.sells })
+    expect(bot?.grossSol).toBeCloseTo((bot?.netSol ?? 0) + (bot?.costs ?? []).reduce((sum, { sol }) => sum + sol, 0), 9)
+    for (const groups of [bot?.byEntry, bot?.byExit, bot?.byToken, [bot?.inSample, bot?.holdOut]]) {
+      expect(groups?.reduce((sum, group) => sum + (group?.trades ?? 0), 0)).toBe(trips.length)
+      const sum = groups?.reduce((total, group) => total + (group?.netSol ?? 0), 0)
+      expect(sum).toBeCloseTo((net + strayFeeLamports) / 1e9, 9)
+    }
+    expect(bot?.fills).toHaveLength(result.buys + result.sells)
+    expect(Object.values(bot?.missedEntries ?? {}).reduce((sum, count) => sum + count, 0)).toBe(
+      [...log.orders.values()].filter(({ side, filledAt }) => side === 'buy' && filledAt === null).length,
+    )
+  }
+  expect(report.tape).toMatchObject({ rows: 12_000, gaps: 1, coveragePercent: { trades: 100 } })
+  expect(report.tape.noisePercent).toBeLessThan(5)
+  for (const points of Object.values(report.prices)) expect(points.length).toBeLessThanOrEqual(401)
+  expect(JSON.stringify((await backtest()).report)).toBe(JSON.stringify(report))
+}, 30_000)
+
+describe('a tape', () => {
+  const rows = noisyMarket(500, 9, T0)
+  const study = (cuts: number[], some = rows) => {
+    const mints = new Mints()
+    const found = new TapeStudy(mints, { tradePrice: 'sol', tradeAmount: 'sol' }, new Map())
+    for (const [at, from] of cuts.entries()) {
+      const part = some.slice(from, cuts[at + 1])
+      found.rows(blockOf(part, mints), 0, part.length)
+    }
+    return { hash: found.hash(), sized: found.sizedPrints, noise: found.noisePrints }
+  }
+
+  test('is the same however it is cut into blocks, and another with another row', () => {
+    const whole = study([0])
+    expect(study([0, 1, 77, 400])).toEqual(whole)
+    expect(study([0], [...rows.slice(0, -1)]).hash).not.toBe(whole.hash)
+    expect(whole.sized).toBeGreaterThan(300)
+  })
+
+  test('counts as noise what is more than twice off', () => {
+    const at = (price: number) => ({ time: T0, mint: 'A', price })
+    expect(study([0], [1, 1, 1, 2.1, 1.9, 0.4, 1].map(at))).toMatchObject({ sized: 4, noise: 2 })
+  })
+})
+
+test('plan use: the busiest minute, who waited, and how long', () => {
+  const log = new BotLog()
+  const order = (id: string, side: 'buy' | 'sell', time: number, sentAt: number | null) => {
+    log.order(anOrder({ id, side, class: side === 'buy' ? 'entry' : 'exit', time }))
+    const known = log.orders.get(id)
+    if (known !== undefined) known.sentAt = sentAt
+    if (sentAt !== null) log.requestTimes.push(sentAt)
+  }
+  order('o1', 'buy', 0, 0)
+  order('o2', 'buy', 10_000, 10_500)
+  order('o3', 'sell', 58_000, 59_999)
+  order('o4', 'sell', 60_000, 60_000)
+  order('o5', 'buy', 61_000, null)
+  log.moved('o5', 'refused', 'LIMIT_WAIT')
+  expect(planUseOf(log, 6)).toEqual({
+    ...{ requests: 4, peakPerMinute: 3, peakPercent: 50, delayed: 2, lateExits: 1, refused: 1 },
+    ...{ medianDelayMs: 1_249.5, longestDelayMs: 1_999 },
+  })
+})
