@@ -13,7 +13,7 @@ export interface Slice {
 }
 
 /** A block reaches no further than its 4-byte offsets of time do: 24 days. */
-const MAX_SPAN_MS = 2 ** 31 - 1
+export const MAX_SPAN_MS = 2 ** 31 - 1
 const MAX_DICTIONARY = 256
 /** Bytes of a text as it comes. */
 const LONGEST_TEXT = 128

@@ -18,6 +18,8 @@ export interface BlockRow {
   readonly segment: number
   readonly format: number
   readonly rows: number
+  /** On the tape since it began. */
+  readonly rows_before: number
   readonly first_seq: Seq
   readonly last_seq: Seq
   readonly runs: number

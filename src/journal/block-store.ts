@@ -18,8 +18,8 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** Call `wrote` once the transaction is durable. */
-  insert(segment: number, block: EncodedBlock): void {
+  /** At the end of the tape; call `wrote` once the transaction is durable. Or in the place of others, behind `rowsBefore` rows. */
+  insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
     const scan = [
       ...[block.lastSeq, segment, BLOCK_FORMAT, block.rows, block.firstSeq, block.runs.length],
@@ -32,7 +32,7 @@ export class BlockStore {
       ...[trader.entries, trader.index, jsonOf(block.details), jsonOf(block.odd)],
       ...[signature.entries, signature.index],
     ]
-    const values = [block.lastTime, this.#rows, ...scan, checksumOf(scan), ...texts, checksumOf(texts)]
+    const values = [block.lastTime, rowsBefore, ...scan, checksumOf(scan), ...texts, checksumOf(texts)]
     this.#insert.run(...values)
     for (const { row, seq } of block.runs.slice(1)) this.#insertRun.run(block.lastSeq, row, seq)
   }

@@ -1,4 +1,5 @@
 import type { Block, Texts } from '../core/block.ts'
+import { SluiceError } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
 import type { MarketItem } from './market-tape.ts'
 import type { Market } from './reader.ts'
@@ -264,10 +265,18 @@ class SharedBlock implements Block {
     return read((this.#sources[index] as Block).texts, row - part.row + part.from)
   }
 
+  /** Whoever records the journal meanwhile drops old blocks and merges small ones. */
+  #sameAs({ row, rows, from }: Part, block: Block): Block {
+    for (const at of [0, rows - 1])
+      if (block.time[from + at] !== this.time[row + at])
+        throw new SluiceError('the tape was changed by its recorder while it was read: run again, or on a copy')
+    return block
+  }
+
   get #sources(): readonly Block[] {
     if (this.#blocks !== undefined) return this.#blocks
     const blocks: Block[] = []
-    for (const { ordinal } of this.#parts) blocks.push(this.#own.at(ordinal))
+    for (const part of this.#parts) blocks.push(this.#sameAs(part, this.#own.at(part.ordinal)))
     this.#blocks = blocks
     return blocks
   }

@@ -13,6 +13,9 @@ export interface Run {
   readonly seq: Seq
 }
 
+/** The texts of a block, which begin in what is read at row `firstRow`. */
+type LoadTexts = () => TextRow & { readonly firstRow: number }
+
 /** A block of the tape. Columns that few strategies look at are decoded at the first look. */
 export class TapeBlock implements Block {
   readonly length: number
@@ -34,7 +37,7 @@ export class TapeBlock implements Block {
   #extra2: Float64Array | undefined
 
   /** `laterRuns` are those after the first; `loadTexts` reads the rest of the row from the journal, once. */
-  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, loadTexts: () => TextRow) {
+  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, loadTexts: LoadTexts) {
     const { rows } = row
     this.#row = row
     this.length = rows
@@ -127,21 +130,21 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
 
 /** Signatures and traders, packed, read from the journal when the first is asked for and written as text each time. */
 class TapeTexts implements Texts {
-  readonly #load: () => TextRow
+  readonly #load: LoadTexts
   #columns: TextColumns | undefined
 
-  constructor(load: () => TextRow) {
+  constructor(load: LoadTexts) {
     this.#load = load
   }
 
   signature(row: number): string {
-    const { odd, signature } = this.#read()
-    return odd?.signature?.[row] ?? textAt(signature, row, SIGNATURE_BYTES)
+    const { odd, signature, firstRow } = this.#read()
+    return odd?.signature?.[firstRow + row] ?? textAt(signature, firstRow + row, SIGNATURE_BYTES)
   }
 
   trader(row: number): string {
-    const { odd, trader } = this.#read()
-    return odd?.trader?.[row] ?? textAt(trader, row, KEY_BYTES)
+    const { odd, trader, firstRow } = this.#read()
+    return odd?.trader?.[firstRow + row] ?? textAt(trader, firstRow + row, KEY_BYTES)
   }
 
   signatureInto(row: number, target: Uint8Array): number {
@@ -153,7 +156,8 @@ class TapeTexts implements Texts {
   }
 
   details(row: number): TokenDetails {
-    return this.#read().details?.[row] ?? NO_DETAILS
+    const { details, firstRow } = this.#read()
+    return details?.[firstRow + row] ?? NO_DETAILS
   }
 
   #read(): TextColumns {
@@ -175,14 +179,16 @@ interface KeyColumn {
 }
 
 interface TextColumns {
+  readonly firstRow: number
   readonly trader: KeyColumn
   readonly signature: KeyColumn
   readonly details: Record<number, TokenDetails> | null
   readonly odd: OddTexts | null
 }
 
-function textColumnsOf(row: TextRow): TextColumns {
+function textColumnsOf(row: ReturnType<LoadTexts>): TextColumns {
   return {
+    firstRow: row.firstRow,
     trader: keyColumn(row.trader, row.trader_index, KEY_BYTES),
     signature: keyColumn(row.signature, row.signature_index, SIGNATURE_BYTES),
     details: row.details === null ? null : (JSON.parse(row.details) as Record<number, TokenDetails>),

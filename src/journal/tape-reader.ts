@@ -14,33 +14,34 @@ export interface SeqRange {
   readonly to: Seq
 }
 
+type StoredTexts = TextRow & Pick<BlockRow, 'rows_before' | 'rows'>
+
 /** Blocks of the tape, in the order of their seqs. */
 export class TapeReader {
   readonly #path: string
-  readonly #next: Statement<[Seq], BlockRow>
+  readonly #from: Statement<[Seq], BlockRow>
   readonly #runs: Statement<[number], Run>
-  readonly #texts: Statement<[number], TextRow>
+  readonly #texts: Statement<[Seq], StoredTexts>
   readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
 
   constructor(path: string, db: Database) {
     this.#path = path
-    this.#next = db.prepare(`SELECT checksum, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`)
+    this.#from = db.prepare(`SELECT checksum, rows_before, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq`)
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
-    this.#texts = db.prepare(`SELECT text_checksum, ${TEXT_COLUMNS.join(', ')} FROM block WHERE last_seq = ?`)
+    this.#texts = db.prepare(
+      `SELECT text_checksum, rows_before, rows, ${TEXT_COLUMNS.join(', ')} FROM block WHERE last_seq >= ?
+       ORDER BY last_seq LIMIT 1`,
+    )
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
-  /** Whole blocks that hold rows of the range, one at a time. Texts of a block can be read while the journal is open and the block is not
+  /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may merge some meanwhile. Texts of a block can be read while the journal is open and the block is not
    *  dropped from it. Throws SluiceError where a block is damaged or has a format that this program does not know. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
-    for (let seq = from; seq <= to; ) {
-      const row = this.#next.get(seq)
-      if (row === undefined || row.first_seq > to) return
+    for (const row of this.#from.iterate(from)) {
+      if (row.first_seq > to) return
       this.#refuseUnreadable(row)
-      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, () =>
-        this.#textsOf(row.last_seq),
-      )
-      seq = row.last_seq + 1
+      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, () => this.#textsOf(row))
     }
   }
 
@@ -77,11 +78,14 @@ export class TapeReader {
     return { from: block === undefined ? first : seqAt(block, row), to: last }
   }
 
-  #textsOf(lastSeq: Seq): TextRow {
-    const row = this.#texts.get(lastSeq)
-    if (row === undefined) throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
-    if (checksumOf(TEXT_COLUMNS.map((name) => row[name])) !== row.text_checksum) throw this.#damaged(lastSeq)
-    return row
+  /** They may lie in a larger block by now. */
+  #textsOf({ last_seq, rows_before, rows }: BlockRow): StoredTexts & { readonly firstRow: number } {
+    const found = this.#texts.get(last_seq)
+    const firstRow = found === undefined ? -1 : rows_before - found.rows_before
+    if (found === undefined || firstRow < 0 || firstRow + rows > found.rows)
+      throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
+    if (checksumOf(TEXT_COLUMNS.map((name) => found[name])) !== found.text_checksum) throw this.#damaged(last_seq)
+    return { ...found, firstRow }
   }
 
   #refuseUnreadable(row: BlockRow): void {
@@ -97,7 +101,8 @@ export class TapeReader {
   }
 }
 
-function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, void, undefined> {
+/** The rows of the block that are in the range, as stretches that know their seqs. */
+export function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, void, undefined> {
   for (const [index, run] of block.runs.entries()) {
     const end = block.runs[index + 1]?.row ?? block.length
     const from = Math.max(run.row, run.row + range.from - run.seq)

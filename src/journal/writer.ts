@@ -3,6 +3,7 @@ import type { Millis, Seq } from '../core/units.ts'
 import { BlockEncoder, type Slice } from './block-encoder.ts'
 import { BlockStore } from './block-store.ts'
 import { MAX_ROWS } from './column.ts'
+import { Compaction } from './compaction.ts'
 import { Retention } from './retention.ts'
 import { DiskSpace, SPACE_LIMITS, type Space, type SpaceLimits } from './space.ts'
 import { Statements, type Write } from './statements.ts'
@@ -30,6 +31,8 @@ const CHECKPOINT_BYTES = 8 * 2 ** 20
 /** A record changes a page or two, most of them its own. */
 const WRITE_BYTES = 8192
 const MAX_WRITES = 4096
+/** With its signature. */
+const ROW_BYTES = 128
 const SPACE_EVERY_MS = 1000
 
 /** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one transaction; one that fails is
@@ -45,6 +48,7 @@ export class Writer {
   readonly #encoder = new BlockEncoder()
   readonly #space: DiskSpace
   readonly #retention: Retention | undefined
+  readonly #compaction: Compaction
   readonly #onSpace: (space: Space) => void
   #writes: Write[] = []
   #segment = 0
@@ -69,6 +73,7 @@ export class Writer {
     this.#statements = new Statements(this.#db)
     this.#space = new DiskSpace(db.name, { ...SPACE_LIMITS, ...options.space }, freeBytes)
     this.#retention = options.keepTapeDays === undefined ? undefined : new Retention(this.#db, options.keepTapeDays)
+    this.#compaction = new Compaction(this.#db, this.#blocks)
     this.#onSpace = onSpace
     if (this.#space.state !== 'ample') onSpace(this.#space.state)
   }
@@ -99,7 +104,7 @@ export class Writer {
     this.#writes = []
   }
 
-  /** What can wait until nobody waits: room on the disk, old tape, the log. Call it when no order is on its way. */
+  /** What can wait until nobody waits: room on the disk, old tape, small blocks, the log. Call it when no order is on its way. */
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
@@ -107,6 +112,8 @@ export class Writer {
     }
     try {
       this.#retention?.step(this.#time)
+      if (this.#encoder.rows === 0 && this.#space.state === 'ample')
+        this.#unchecked += this.#compaction.step(this.#encoder) * ROW_BYTES
       if (this.#unchecked >= CHECKPOINT_BYTES) this.#checkpoint()
     } catch (error) {
       if (!isFull(error)) throw error
@@ -175,7 +182,7 @@ export class Writer {
       throw error
     }
     this.#blocks.wrote(this.#encoder.rows)
-    this.#unchecked += this.#encoder.rows * 128 + this.#writes.length * WRITE_BYTES
+    this.#unchecked += this.#encoder.rows * ROW_BYTES + this.#writes.length * WRITE_BYTES
   }
 }
 
