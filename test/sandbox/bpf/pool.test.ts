@@ -1,3 +1,4 @@
+import { PublicKey } from '@solana/web3.js'
 import { assert, bigInt, boolean, constantFrom, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PROGRAMS } from '../../../src/core/programs.ts'
@@ -14,6 +15,7 @@ import {
 } from '../../../src/sandbox/pool-program.ts'
 import { encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
 import { address } from '../../chain/verifier/draft.ts'
+import { openAta } from '../../chain/verifier/parts.ts'
 import { Machine, WALLET_LAMPORTS } from './machine.ts'
 
 const MOST = 2n ** 64n - 1n
@@ -96,6 +98,20 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
           ? curve.quoteBuy(what.lamports)
           : curve.quoteTokens(what.tokens)
     expect(trade(one, curve, what, what.side === 'sell' ? what.tokens : 7n)).toMatchObject(expected(curve, what, swap))
+  })
+
+  test('into an account that the same transaction opens', () => {
+    one.load(new Curve())
+    one.write(one.tokensOf(one.user), PROGRAMS.system, new Uint8Array(0), 0n)
+    const open = openAta(
+      one.wallet.publicKey,
+      one.wallet.publicKey,
+      new PublicKey(one.mint),
+      new PublicKey(one.tokenProgram),
+    )
+    const { error } = one.send(open, poolInstruction(one.user, one.mint, buyIn(SOL), one.tokenProgram))
+    expect(error).toBeUndefined()
+    expect(one.tokens(one.tokensOf(one.user))).toBe(new Curve().quoteBuy(SOL).tokens)
   })
 
   test('other programs are called from inside: System for the SOL of a buy, the token program for the tokens', () => {
