@@ -22,7 +22,8 @@ enum { FEES = 1, MINT = 2, CURVE = 3, VAULT = 4, OWN = 5, USER = 6, SYSTEM = 7, 
 #define BUY_ACCOUNTS 16
 #define SELL_ACCOUNTS 14
 
-// The curve's account: the fields of pump.fun's up to `creator`, then our own. src/sandbox/pool-program.ts writes it.
+// The curve's account: the fields of pump.fun's up to `creator`, then our own. src/sandbox/pool-program.ts writes it; what is real is never
+// more than what is virtual.
 typedef struct {
   u64 discriminator, virtualTokens, virtualSol, realTokens, realSol, supply;
   u8 isComplete;
@@ -80,26 +81,25 @@ INLINE u64 quoteTokens(const Curve *curve, u64 tokens, Swap *swap) {
   return 0;
 }
 
-// What `spend` lamports buy, fee included.
+// What `spend` lamports, at least one, buy, fee included.
 INLINE u64 quoteSpend(const Curve *curve, u64 spend, Swap *swap) {
-  swap->sol = 0;
-  if (spend > 1) TRY(multiplyDivide(spend - 1, 10000, 10000 + curve->feeBps, &swap->sol));
-  REQUIRE(curve->virtualSol + swap->sol >= swap->sol, OVERFLOW);
+  TRY(multiplyDivide(spend - 1, 10000, 10000 + curve->feeBps, &swap->sol));
   TRY(multiplyDivide(swap->sol, curve->virtualTokens, curve->virtualSol + swap->sol, &swap->tokens));
   swap->fee = feeOn(swap->sol, curve->feeBps);
   return swap->tokens > curve->realTokens ? quoteTokens(curve, curve->realTokens, swap) : 0;
 }
 
 INLINE u64 quoteSale(const Curve *curve, u64 tokens, Swap *swap) {
-  REQUIRE(curve->virtualTokens + tokens >= tokens && curve->realTokens + tokens >= tokens, OVERFLOW);
+  REQUIRE(curve->virtualTokens + tokens >= tokens, OVERFLOW);
   TRY(multiplyDivide(tokens, curve->virtualSol, curve->virtualTokens + tokens, &swap->sol));
-  REQUIRE(swap->sol <= curve->realSol && swap->sol < curve->virtualSol, OVERFLOW);
+  REQUIRE(swap->sol <= curve->realSol, OVERFLOW);
   swap->fee = feeOn(swap->sol, curve->feeBps);
   swap->tokens = tokens;
   return 0;
 }
 
-// The accounts are those of one curve. That the vault belongs to the token program that is called keeps out one that only pretends.
+// The accounts are those of one curve. That the vault belongs to the token program that is called keeps out one that only pretends; a vault
+// of another mint is refused by that program.
 INLINE u64 checkAccounts(const Context *context, const Account *token) {
   const Account *all = context->accounts;
   const Account *curve = &all[CURVE], *vault = &all[VAULT];
@@ -109,9 +109,8 @@ INLINE u64 checkAccounts(const Context *context, const Account *token) {
   const Curve *state = (const Curve *)curve->data;
   REQUIRE(state->discriminator == CURVE_DISCRIMINATOR, NOT_INITIALIZED);
   REQUIRE(isSame(state->mint, all[MINT].key) && isSame(state->feeAccount, all[FEES].key), CONSTRAINT_BROKEN);
-  REQUIRE(isSame(vault->owner, token->key) && vault->dataLength >= 165, WRONG_PROGRAM_OWNER);
-  REQUIRE(isSame(vault->data, all[MINT].key) && isSame(vault->data + 32, curve->key), CONSTRAINT_BROKEN);
-  REQUIRE(isSame(all[MINT].owner, token->key) && all[MINT].dataLength >= 82, WRONG_PROGRAM_OWNER);
+  REQUIRE(isSame(vault->owner, token->key), WRONG_PROGRAM_OWNER);
+  REQUIRE(isSame(vault->data + 32, curve->key), CONSTRAINT_BROKEN);
   REQUIRE(!state->isComplete, CURVE_COMPLETE);
   return 0;
 }
@@ -127,7 +126,7 @@ INLINE u64 buy(Context *context, u64 isExactSol, u64 first, u64 second) {
   REQUIRE(swap.tokens, BUY_ZERO_AMOUNT);
   REQUIRE(swap.sol + swap.fee >= swap.sol && swap.sol + swap.fee <= most, TOO_MUCH_SOL_REQUIRED);
   REQUIRE(!isExactSol || swap.tokens >= second, BELOW_MIN_TOKENS_OUT);
-  REQUIRE(curve->virtualSol + swap.sol >= swap.sol && curve->realSol + swap.sol >= swap.sol, OVERFLOW);
+  REQUIRE(curve->virtualSol + swap.sol >= swap.sol, OVERFLOW);
 
   curve->virtualSol += swap.sol;
   curve->realSol += swap.sol;
@@ -160,7 +159,6 @@ INLINE u64 sell(Context *context, u64 tokens, u64 least) {
 
   TRY(transferTokens(context, &all[SELL_TOKEN], &all[OWN], &all[MINT], &all[VAULT], &all[USER], tokens, 0));
   // After the call: at each one the runtime wants the sum of lamports unchanged among what it is given.
-  REQUIRE(*all[CURVE].lamports >= swap.sol, OVERFLOW);
   *all[CURVE].lamports -= swap.sol;
   *all[USER].lamports += swap.sol - swap.fee;
   *all[FEES].lamports += swap.fee;

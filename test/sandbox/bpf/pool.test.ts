@@ -2,12 +2,14 @@ import { PublicKey } from '@solana/web3.js'
 import { assert, bigInt, boolean, constantFrom, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PROGRAMS } from '../../../src/core/programs.ts'
+import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
 import { Curve, type Swap } from '../../../src/sandbox/curve.ts'
 import {
   CURVE_FEES,
   decodePool,
   type InstructionAccount,
   POOL_FAILURES,
+  POOL_PROGRAM,
   type PoolTrade,
   poolInstruction,
   poolOf,
@@ -86,6 +88,10 @@ describe.each(Object.entries(machines))('the pool with %s', (_name, one) => {
     ['a buy of 1 SOL', buyIn(SOL)],
     ['a buy of exactly so many tokens', buyOut(34_000_000_000_000n)],
     ['a buy of more than there is, at most what is for sale', buyOut(800_000_000_000_000n)],
+    [
+      'a buy of one more than there is',
+      buyOut(new Curve().reserves.realTokens - new Curve().quoteBuy(2n * SOL).tokens + 1n),
+    ],
     ['a buy of all that is left by SOL', buyIn(200n * SOL)],
     ['a sale', sale(5_000_000_000_000n)],
   ])('%s moves what the curve says', (_what, what) => {
@@ -158,6 +164,14 @@ describe('the pool over random reserves and amounts', () => {
   })
 })
 
+test.each([0n, 1n, 30n, 9_999n])('a fee of %d hundredths of a percent is rounded up', (bps) => {
+  for (const cost of [9_999n, 10_000n, 10_001n, 20_001n]) {
+    // Half of the tokens cost as much as there is, and one lamport more.
+    const { moved } = trade(machine, curveOf(cost - 1n, 2n * SOL, 2n * SOL), buyOut(SOL), 0n, bps)
+    expect(moved).toMatchObject({ pool: cost, fees: (cost * bps + 9_999n) / 10_000n })
+  }
+})
+
 describe('what the pool refuses, and nothing moves', () => {
   const sold = () => {
     const curve = new Curve()
@@ -167,6 +181,7 @@ describe('what the pool refuses, and nothing moves', () => {
   const { tokens, sol, fee } = sold().quoteBuy(SOL)
   const proceeds = sold().quoteSell(tokens)
   const took = (): Curve => new Curve({ ...sold().reserves, realTokens: 0n })
+  const dear = () => curveOf(1_000n, MOST / 1_000n + 1n, MOST / 1_000n + 1n)
   const rich = () => curveOf(MOST - SOL, MOST - SOL, MOST - SOL)
 
   test.each<[string, number, () => Curve, PoolTrade]>([
@@ -198,6 +213,25 @@ describe('what the pool refuses, and nothing moves', () => {
     ['reserves beyond 64 bits by SOL', POOL_FAILURES.overflow, rich, buyIn(3n * SOL)],
     ['reserves beyond 64 bits by tokens', POOL_FAILURES.overflow, rich, sale(2n * SOL)],
     ['a price beyond 64 bits', POOL_FAILURES.overflow, () => curveOf(MOST - SOL, 1_000n, 1_000n), buyOut(999n)],
+    [
+      'a price that just does not fit into 64 bits',
+      POOL_FAILURES.overflow,
+      () => curveOf((MOST / 2_000n) * 3n, 1_001n, 1_001n),
+      buyOut(1_000n),
+    ],
+    ['a cost beyond 64 bits with its fee', POOL_FAILURES.tooMuchSolRequired, dear, buyOut(MOST / 1_000n)],
+    [
+      'more SOL in the pool than 64 bits count',
+      POOL_FAILURES.overflow,
+      () => curveOf(MOST - SOL, 2n * SOL, 2n * SOL),
+      buyOut(1n),
+    ],
+    [
+      'more tokens in the pool than 64 bits count',
+      POOL_FAILURES.overflow,
+      () => curveOf(1_000n, MOST, MOST),
+      sale(2n * SOL),
+    ],
     ['more SOL than was ever paid in', POOL_FAILURES.overflow, () => new Curve(), sale(SOL)],
   ])('%s: %d', (_what, error, curve, what) => {
     const before = curve()
@@ -240,6 +274,33 @@ describe('accounts and bytes that do not belong', () => {
     expect(machine.send({ ...good, accounts: change(good.accounts) })).toMatchObject({ error, place: 0 })
     expect(machine.tokens(machine.tokensOf(machine.user))).toBe(0n)
   })
+
+  test('tokens of another mint, in a vault that somebody opened for the pool, bring nothing', () => {
+    const curve = new Curve()
+    curve.applyBuy(curve.quoteBuy(SOL))
+    machine.load(curve)
+    const held = (owner: string) => {
+      const where = tokenAccountAddress(owner, other)
+      machine.write(where, machine.tokenProgram, encodeTokenAccount({ mint: other, owner, amount: 1_000_000n }))
+      return { address: where }
+    }
+    machine.write(other, machine.tokenProgram, machine.data(machine.mint))
+    const good = poolInstruction(machine.user, machine.mint, sale(1_000_000n))
+    const changes = [at(2, { address: other }), at(4, held(poolOf(machine.mint))), at(5, held(machine.user))]
+    const accounts = changes.reduce((all, change) => change(all), good.accounts)
+    expect(machine.send({ ...good, accounts })).toMatchObject({ error: 2003, place: 0 })
+  })
+
+  test.each([0, 8])(
+    'an account of the program that holds no more than the first %d bytes of a pool is none',
+    (count) => {
+      machine.load(new Curve())
+      const pool = machine.data(poolOf(machine.mint))
+      const bytes = count === 0 ? new Uint8Array(pool.length) : pool.slice(0, count)
+      machine.write(poolOf(machine.mint), POOL_PROGRAM, bytes)
+      expect(machine.send(poolInstruction(machine.user, machine.mint, buyIn(SOL)))).toMatchObject({ error: 3012 })
+    },
+  )
 
   test("a vault that says it is the curve's but that the token program does not own pays nobody", () => {
     const curve = new Curve()
