@@ -5,6 +5,7 @@ import { ExitCode, SluiceError } from './core/errors.ts'
 import { Mints } from './core/mints.ts'
 import type { Millis } from './core/units.ts'
 import type { Market } from './journal/reader.ts'
+import { CSV_HEADER, csvLine, isCsv } from './service/capture-csv.ts'
 
 const CHUNK_CHARACTERS = 1 << 20
 
@@ -13,7 +14,9 @@ export interface Exported {
   readonly gaps: number
 }
 
-/** A tape as a new file of the service's messages, one a line, as `import` reads it. Throws SluiceError: exit 2 where the file is there
+type Message = Readonly<Record<string, unknown>>
+
+/** A tape as a new file of the service's messages, one a line, as `import` reads it; CSV where the file is named so. Throws SluiceError: exit 2 where the file is there
  *  already, else 1; then nothing is left of it. */
 export function exportTape(market: Market, path: string): Exported {
   if (existsSync(path)) throw new SluiceError(`${path} is there already; an export makes a new file`, ExitCode.usage)
@@ -21,15 +24,17 @@ export function exportTape(market: Market, path: string): Exported {
   const count = { rows: 0, gaps: 0 }
   let isWhole = false
   try {
-    let chunk: string[] = []
+    const asLine = isCsv(path) ? csvLine : jsonLine
+    let chunk: string[] = isCsv(path) ? [CSV_HEADER, '\n'] : []
     let length = 0
     const flush = (): void => {
       writeWhole(file, Buffer.from(chunk.join('')))
       chunk = []
       length = 0
     }
-    for (const { kind, line } of messagesOf(market)) {
+    for (const { kind, message } of messagesOf(market)) {
       count[kind]++
+      const line = asLine(message)
       chunk.push(line, '\n')
       length += line.length
       if (length >= CHUNK_CHARACTERS) flush()
@@ -46,24 +51,27 @@ export function exportTape(market: Market, path: string): Exported {
 }
 
 /** The time between two segments is a gap as well: nobody recorded then. */
-function* messagesOf(market: Market): Generator<{ kind: keyof Exported; line: string }, void, undefined> {
+function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message: Message }, void, undefined> {
   let endedAt: Millis | undefined
   for (const item of market.items(new Mints())) {
     if (item.kind === 'ended') endedAt = item.stretch.to
     else if (item.kind === 'began' && endedAt !== undefined)
-      yield { kind: 'gaps', line: gapLine({ from: endedAt, to: item.stretch.from, keys: FIREHOSES }) }
-    else if (item.kind === 'news' && item.news.kind === 'gap') yield { kind: 'gaps', line: gapLine(item.news) }
+      yield { kind: 'gaps', message: gapMessage({ from: endedAt, to: item.stretch.from, keys: FIREHOSES }) }
+    else if (item.kind === 'news' && item.news.kind === 'gap') yield { kind: 'gaps', message: gapMessage(item.news) }
     if (item.kind !== 'rows') continue
     const { block, from, to } = item
     for (let row = from; row < to; row++) {
-      const message = { receivedAt: block.time[row], ...eventOf(block, row).toJSON() }
-      yield { kind: 'rows', line: JSON.stringify(message, finite) }
+      yield { kind: 'rows', message: { receivedAt: block.time[row], ...eventOf(block, row).toJSON() } }
     }
   }
 }
 
-function gapLine({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): string {
-  return JSON.stringify({ type: 'gap', from, to, keys })
+function gapMessage({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Message {
+  return { type: 'gap', from, to, keys }
+}
+
+function jsonLine(message: Message): string {
+  return JSON.stringify(message, finite)
 }
 
 /** What the service did not send is left out. */

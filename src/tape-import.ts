@@ -7,6 +7,7 @@ import type { Journal } from './core/ports.ts'
 import type { Millis, Seq } from './core/units.ts'
 import { openJournal } from './journal/journal.ts'
 import { type Captured, CaptureReader, type Line, linesOf } from './service/capture.ts'
+import { csvLinesOf, isCsv } from './service/capture-csv.ts'
 import { Intake } from './service/intake.ts'
 
 export interface ImportOptions {
@@ -55,7 +56,7 @@ function lookAt(
   const keys = new Set<string>()
   let badLines = 0
   for (const file of files)
-    for (const line of linesOf(file)) {
+    for (const line of messagesIn(file)) {
       const captured = reader.read(line)
       if (captured.kind === 'row') keys.add(captured.key)
       if (captured.kind !== 'bad') continue
@@ -65,6 +66,11 @@ function lookAt(
       badLines++
     }
   return { keys, badLines }
+}
+
+/** CSV by the name, else NDJSON. */
+function messagesIn(file: string): Generator<Line, void, undefined> {
+  return isCsv(file) ? csvLinesOf(file) : linesOf(file)
 }
 
 class Import {
@@ -134,7 +140,7 @@ class Source {
   readonly #reader = new CaptureReader()
 
   constructor(file: string) {
-    this.#lines = linesOf(file)
+    this.#lines = messagesIn(file)
     this.next()
   }
 

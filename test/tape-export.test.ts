@@ -61,22 +61,25 @@ async function backtest(journal: string) {
   return found
 }
 
-test('exported and imported again, a tape backtests to the same result, and exports to the same file', async () => {
-  const journal = journalPath()
-  await writeTape(journal, recordings())
-  const [first, second] = [join(folder.path, 'first.ndjson'), join(folder.path, 'second.ndjson')]
-  expect(exporting(journal, first)).toEqual({ rows: expect.any(Number), gaps: 4 })
-  expect(statSync(first).mode & 0o077).toBe(0)
-  const copy = journalPath()
-  const imported = await importTape([first], copy, { strict: true, complain: () => {} })
-  expect(imported).toMatchObject({ badLines: 0, duplicates: 0, late: 0, keys: ['newTokens', 'trades'] })
-  const found = await backtest(journal)
-  expect(found.bots.map(({ result }) => result.buys)).toEqual([expect.any(Number), expect.any(Number)])
-  expect(found.bots[0]?.result.buys).toBeGreaterThan(5)
-  expect(await backtest(copy)).toEqual(found)
-  exporting(copy, second)
-  expect(readFileSync(second, 'utf8')).toBe(readFileSync(first, 'utf8'))
-})
+test.each(['ndjson', 'csv'])(
+  'exported as %s and imported again, a tape backtests to the same result, and exports to the same file',
+  async (format) => {
+    const journal = journalPath()
+    await writeTape(journal, recordings())
+    const [first, second] = [join(folder.path, `first.${format}`), join(folder.path, `second.${format}`)]
+    expect(exporting(journal, first)).toEqual({ rows: expect.any(Number), gaps: 4 })
+    expect(statSync(first).mode & 0o077).toBe(0)
+    const copy = journalPath()
+    const imported = await importTape([first], copy, { strict: true, complain: () => {} })
+    expect(imported).toMatchObject({ badLines: 0, duplicates: 0, late: 0, keys: ['newTokens', 'trades'] })
+    const found = await backtest(journal)
+    expect(found.bots.map(({ result }) => result.buys)).toEqual([expect.any(Number), expect.any(Number)])
+    expect(found.bots[0]?.result.buys).toBeGreaterThan(5)
+    expect(await backtest(copy)).toEqual(found)
+    exporting(copy, second)
+    expect(readFileSync(second, 'utf8')).toBe(readFileSync(first, 'utf8'))
+  },
+)
 
 test('a file that is there already is left alone; one that cannot be written is said', async () => {
   const journal = journalPath()

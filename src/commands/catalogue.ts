@@ -173,14 +173,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'import',
       arguments: '<file...>',
-      about: "captures of the feed (NDJSON of the service's messages) as the tape of a new journal",
+      about: "captures of the feed (NDJSON of the service's messages, or .csv) as the tape of a new journal",
       options: ['journal', 'strict', 'json'],
       defaults: journal,
       load: () => import('./import.ts'),
     },
     {
       name: 'export',
-      about: "the tape as NDJSON of the service's messages, with when they arrived and what was missed",
+      about: "the tape as NDJSON of the service's messages, or .csv, with when they arrived and what was missed",
       options: ['journal', 'out', 'json'],
       defaults: journal,
       load: () => import('./export.ts'),

@@ -21,6 +21,8 @@ export interface Line {
   readonly data: Buffer
   readonly start: number
   readonly end: number
+  /** Why it cannot be a message, where that is known already. */
+  readonly bad?: string
 }
 
 /** What a line of a capture is; a row lies in `CaptureReader.row` until the next call. */
@@ -44,7 +46,8 @@ export class CaptureReader {
     return this.#decoder.row
   }
 
-  read({ data, start, end }: Line): Captured {
+  read({ data, start, end, bad: why }: Line): Captured {
+    if (why !== undefined) return bad(why)
     if (data.subarray(start, end).every((byte) => byte <= 0x20)) return NOTHING
     const decoded = this.#decoder.decode(data, false, start, end)
     if (decoded.kind === 'row') return this.#row(data.subarray(start, end))
