@@ -129,7 +129,7 @@ export function encodeTransaction({
 }
 
 /** What is signed. */
-function encodeMessage(message: Message): Uint8Array {
+export function encodeMessage(message: Message): Uint8Array {
   const { version, signers, readonlySigners, readonlyOthers, keys, blockhash, instructions, lookups } = message
   const parts = [
     Uint8Array.from([...(version === 0 ? [128] : []), signers, readonlySigners, readonlyOthers]),

@@ -1,6 +1,7 @@
 import { PROGRAMS } from '../core/programs.ts'
 import { tokenAccountAddress } from './addresses.ts'
 import { TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
+import { type Version, Versions } from './versions.ts'
 
 /** A token account's content; `amount` in base units. */
 export interface TokenState {
@@ -12,12 +13,6 @@ export interface TokenState {
 export interface AccountState {
   lamports: number
   token?: TokenState
-}
-
-/** An account as of a slot; state undefined: closed. */
-interface Version {
-  slot: number
-  state: AccountState | undefined
 }
 
 /** Why a program stopped, in Solana's words: {Custom: 1} or a name. The transaction is reverted, its fee is kept. */
@@ -35,21 +30,16 @@ const INSUFFICIENT = { Custom: 1 }
 
 /** Balances as of every slot that is not final yet, and one open transaction at a time. */
 export class Bank {
-  readonly #versions: Map<string, Version[]>
+  readonly versions: Versions<AccountState>
   readonly #open = new Map<string, AccountState | undefined>()
 
-  constructor(saved: Map<string, Version[]>) {
-    this.#versions = saved
-  }
-
-  /** The account as of a slot. */
-  at(address: string, slot: number): AccountState | undefined {
-    return this.#versions.get(address)?.findLast((version) => version.slot <= slot)?.state
+  constructor(saved: Map<string, Version<AccountState>[]>) {
+    this.versions = new Versions(saved)
   }
 
   /** The account as the open transaction sees it. */
   read(address: string): AccountState | undefined {
-    return this.#open.has(address) ? this.#open.get(address) : this.#versions.get(address)?.at(-1)?.state
+    return this.#open.has(address) ? this.#open.get(address) : this.versions.newest(address)
   }
 
   lamports(address: string): number {
@@ -58,10 +48,6 @@ export class Bank {
 
   token(address: string): TokenState | undefined {
     return this.read(address)?.token
-  }
-
-  addresses(): IterableIterator<string> {
-    return this.#versions.keys()
   }
 
   set(address: string, state: AccountState | undefined): void {
@@ -111,37 +97,12 @@ export class Bank {
     this.#open.clear()
   }
 
-  /**
-   * Closes the open transaction as of a slot; versions older than the newest final one are let go. Returns what
-   * changed.
-   */
+  /** Closes the open transaction as of a slot. Returns what changed. */
   commit(slot: number, finalSlot: number): string[] {
     const changed = [...this.#open.keys()]
-    for (const [address, state] of this.#open) {
-      const versions = (this.#versions.get(address) ?? []).filter((version) => version.slot < slot)
-      const oldest = versions.findLastIndex((version) => version.slot <= finalSlot)
-      this.#versions.set(address, [...versions.slice(Math.max(0, oldest)), { slot, state }])
-    }
+    for (const [address, state] of this.#open) this.versions.put(address, state, slot, finalSlot)
     this.#open.clear()
     return changed
-  }
-
-  /** Takes back everything from this slot on; returns the accounts that changed. */
-  rewind(slot: number): string[] {
-    const changed: string[] = []
-    for (const [address, versions] of this.#versions) {
-      const kept = versions.filter((version) => version.slot < slot)
-      if (kept.length === versions.length) continue
-      this.#versions.set(address, kept)
-      changed.push(address)
-    }
-    return changed
-  }
-
-  /** To be saved; undefined where nothing is left of the account. */
-  saved(address: string): Version[] | undefined {
-    const versions = this.#versions.get(address)
-    return versions && versions.length > 0 ? versions : undefined
   }
 }
 

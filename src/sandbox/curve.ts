@@ -93,15 +93,27 @@ export class Curve {
     reserves.virtualSol += sol
     reserves.virtualTokens -= tokens
     reserves.realTokens -= tokens
-    if (reserves.realTokens <= 0n && !reserves.complete) {
-      this.reserves = { ...MIGRATED, realTokens: MIGRATED.virtualTokens, complete: true }
-    }
+    this.#migrate()
+  }
+
+  /** Takes over what a program made of it. */
+  settle({ virtualSol, virtualTokens, realTokens }: Omit<Reserves, 'complete'>): void {
+    const { complete } = this.reserves
+    this.reserves = { virtualSol, virtualTokens, realTokens, complete }
+    this.#migrate()
   }
 
   applySell({ sol, tokens }: Swap): void {
     this.reserves.virtualSol -= sol
     this.reserves.virtualTokens += tokens
     this.reserves.realTokens += tokens
+  }
+
+  /** Once everything is sold the token moves to a pool. */
+  #migrate(): void {
+    const { realTokens, complete } = this.reserves
+    if (realTokens <= 0n && !complete)
+      this.reserves = { ...MIGRATED, realTokens: MIGRATED.virtualTokens, complete: true }
   }
 }
 

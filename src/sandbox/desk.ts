@@ -1,14 +1,16 @@
+import { PROGRAMS } from '../core/programs.ts'
 import { solToLamports } from '../core/units.ts'
 import { tokenAccountAddress } from './addresses.ts'
 import { TOKEN_DECIMALS } from './curve.ts'
 import type { Dialect } from './dialect.ts'
 import type { Faults } from './faults.ts'
-import { BASE_FEE_LAMPORTS, type Ledger, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
+import { BASE_FEE_LAMPORTS, type Ledger, rentExemption } from './ledger.ts'
 import type { Market, MarketToken } from './market.ts'
 import { savePool } from './pools.ts'
 import type { Records } from './records.ts'
 import type { BuyRequest, SellRequest } from './requests.ts'
-import { decodeTokenAccount } from './token-layout.ts'
+import { decodeTokenAccount, tokenAccountBytes } from './token-layout.ts'
+import type { TokenPrograms } from './token-programs.ts'
 import { serviceFee, TRADE_PROGRAM, type TradeData } from './trade-program.ts'
 
 export type TradeCode = 'INSUFFICIENT_BALANCE' | 'INVALID_MINT' | 'SLIPPAGE_EXCEEDED' | 'INVALID_PARAMETERS'
@@ -23,6 +25,7 @@ export interface DeskOptions {
   records: Records
   faults: Faults
   dialect: Dialect
+  tokenPrograms: TokenPrograms
   /** Wallets whose keys the service holds. */
   wallets: readonly string[]
 }
@@ -51,7 +54,7 @@ export class Desk {
     const opens = this.#holding(publicKey, mint) === undefined
     const quote = token.curve.quoteBuy(spend)
     const most = dialect.buyExact === 'in' ? spend : worsened(spend, slippagePercent)
-    const fees = BASE_FEE_LAMPORTS + solToLamports(priorityFeeSol) + (opens ? TOKEN_ACCOUNT_RENT_LAMPORTS : 0)
+    const fees = BASE_FEE_LAMPORTS + solToLamports(priorityFeeSol) + (opens ? this.#rent(mint) : 0)
     const need = Number(most + serviceFee(most, dialect.serviceFeeBps)) + fees
     if (this.#lamports(publicKey) < need)
       return refused('INSUFFICIENT_BALANCE', `the trade needs ${need} lamports with fees`)
@@ -100,8 +103,14 @@ export class Desk {
 
   /** Base units; undefined where the wallet has no account for the mint. */
   #holding(wallet: string, mint: string): bigint | undefined {
-    const account = this.#options.ledger.account(tokenAccountAddress(wallet, mint), 'processed')
+    const { ledger, tokenPrograms } = this.#options
+    const address = tokenAccountAddress(wallet, mint, PROGRAMS[tokenPrograms(mint)])
+    const account = ledger.account(address, 'processed')
     return account && decodeTokenAccount(account.data)?.amount
+  }
+
+  #rent(mint: string): number {
+    return rentExemption(tokenAccountBytes(PROGRAMS[this.#options.tokenPrograms(mint)]))
   }
 
   #lamports(wallet: string): number {

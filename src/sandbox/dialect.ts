@@ -59,6 +59,8 @@ const QUESTIONS = {
   serviceFeeBps: [50, 0, 100],
   /** Whether a sale of everything closes the token account, which returns its rent. */
   closesAccount: ['no', 'yes'],
+  /** The token program of the mints; `both`: some of each. */
+  tokenProgram: ['token', 'token2022', 'both'],
   /** How the plan's name is written. */
   planName: ['Standard', 'standard', 'STANDARD'],
   /** Token info and portfolio: plain records, or inside {success, data} with other names. */

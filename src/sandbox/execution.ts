@@ -1,22 +1,16 @@
 import { PROGRAMS } from '../core/programs.ts'
 import { type Bank, ProgramFailure } from './bank.ts'
+import { computeBudget } from './compute-budget.ts'
+import { TOKEN_DECIMALS } from './curve.ts'
 import {
   type AccountUse,
   BASE_FEE_LAMPORTS,
   type LandedInstruction,
   type LandedTransaction,
-  type Transaction,
   type TransactionError,
 } from './ledger.ts'
+import type { Pending, Place } from './machine.ts'
 import type { Plan, Program } from './program.ts'
-
-/** A transaction on its way. */
-export interface Pending {
-  signature: string
-  transaction: Transaction
-  recentBlockhash: string
-  landSlot: number
-}
 
 const COMPUTE_UNIT_LIMIT = 200_000
 
@@ -28,17 +22,20 @@ export function executeTransaction(
   bank: Bank,
   program: Program,
   pending: Pending,
-  place: Pick<LandedTransaction, 'slot' | 'position' | 'blockTime'>,
+  place: Place,
 ): LandedTransaction | undefined {
-  const { payer, instruction, priorityFeeLamports } = pending.transaction
+  const { payer, instruction, priorityFeeLamports } = pending.transaction!
   const feeLamports = BASE_FEE_LAMPORTS + priorityFeeLamports
   if (bank.lamports(payer) < feeLamports) return undefined
   const plan = program.plan(instruction.data)
-  const instructions = [...computeBudget(priorityFeeLamports), ...plan.instructions]
+  const budget = computeBudget(COMPUTE_UNIT_LIMIT, priorityFeeLamports)
+  const instructions = [...budget.map(budgetInstruction), ...plan.instructions]
   const accounts = accountUses(payer, plan, instructions)
   for (const use of accounts) use.preLamports = bank.lamports(use.address)
   const tokens = plan.tokenAccounts.map((token) => ({
     ...token,
+    program: PROGRAMS.token,
+    decimals: TOKEN_DECIMALS,
     pre: bank.token(token.account)?.amount,
     post: undefined,
   }))
@@ -58,6 +55,7 @@ export function executeTransaction(
     accounts,
     tokens: tokens.map((token) => ({ ...token, post: bank.token(token.account)?.amount })),
     instructions,
+    inner: [],
     computeUnits: error ? 41_000 : 68_000,
     logs: logs(instructions, error),
   }
@@ -82,12 +80,8 @@ function attempt(
   }
 }
 
-function computeBudget(priorityFeeLamports: number): LandedInstruction[] {
-  const limit = Buffer.from([2, 0, 0, 0, 0])
-  limit.writeUInt32LE(COMPUTE_UNIT_LIMIT, 1)
-  const price = Buffer.alloc(9, 3)
-  price.writeBigUInt64LE(BigInt(Math.round((priorityFeeLamports * 1e6) / COMPUTE_UNIT_LIMIT)), 1)
-  return [limit, price].map((data) => ({ program: PROGRAMS.computeBudget, accounts: [], data: data.toString('hex') }))
+function budgetInstruction(data: Uint8Array): LandedInstruction {
+  return { program: PROGRAMS.computeBudget, accounts: [], data: Buffer.from(data).toString('hex') }
 }
 
 /** The message's keys in Solana's order (payer, writable, readonly), then those of the lookup table. */

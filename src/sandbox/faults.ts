@@ -22,6 +22,14 @@ export const FAULT_KINDS = {
   fork: 'chain',
   /** RPC: `status` (default 503). */
   rpcError: 'request',
+  /** RPC: sendTransaction answers with the signature, and nothing is sent on. */
+  sendDropped: 'request',
+  /** RPC: the node is `slots` (default 20) behind. `target`: only for methods whose name has it. */
+  rpcLag: 'request',
+  /** RPC: the newest blockhash is `slots` (default 200, so expired) old. */
+  staleBlockhash: 'request',
+  /** RPC: the genesis hash is mainnet's. */
+  otherCluster: 'request',
   /** Stream: nothing at all arrives for `ms`, pongs included. */
   silence: 'now',
   /** Stream: every connection is cut without a word. */

@@ -1,6 +1,7 @@
 /**
  * The chain behind the sandbox: what the RPC endpoint reads and what the trading desk submits to. Two adapters:
- * `small-ledger.ts` in plain TypeScript, and a LiteSVM one to come. Both pass test/contracts/ledger.contract.ts.
+ * `runtime-ledger.ts`, a real Solana runtime (LiteSVM), and `small-ledger.ts` in plain TypeScript for where that is
+ * missing. Both pass test/contracts/ledger.contract.ts.
  * Lamports are safe integers, token amounts bigint base units, times ms since the epoch, addresses and signatures
  * base58.
  */
@@ -60,6 +61,9 @@ export interface TokenUse {
   account: string
   mint: string
   owner: string
+  /** Token or Token-2022. */
+  program: string
+  decimals: number
   pre: bigint | undefined
   post: bigint | undefined
 }
@@ -69,6 +73,15 @@ export interface LandedInstruction {
   accounts: string[]
   /** Hex. */
   data: string
+}
+
+/** One that a program called. Places count in the transaction's accounts; data is hex. */
+export interface InnerInstruction {
+  program: number
+  accounts: number[]
+  data: string
+  /** 2: called by the transaction's own instruction. */
+  stackHeight: number
 }
 
 export interface LandedTransaction {
@@ -85,8 +98,48 @@ export interface LandedTransaction {
   accounts: AccountUse[]
   tokens: TokenUse[]
   instructions: LandedInstruction[]
+  /** By the place of the instruction that called them. */
+  inner: [place: number, called: InnerInstruction[]][]
   computeUnits: number
   logs: string[]
+  /** As it was sent, base64; absent on the small ledger, which has only what it did. */
+  bytes?: string
+}
+
+export interface SimulationOptions {
+  commitment: Commitment
+  /** Whether signatures count; without, empty ones do. */
+  verifySignatures: boolean
+  /** Runs it with the newest blockhash instead of its own. */
+  replaceBlockhash: boolean
+}
+
+/** What a transaction would do: as if it landed in the newest block at a commitment. */
+export interface SimulatedTransaction
+  extends Pick<LandedTransaction, 'error' | 'feeLamports' | 'accounts' | 'tokens' | 'inner' | 'computeUnits' | 'logs'> {
+  /** By address, of everything it names; undefined where there would be nothing. Empty where it fails. */
+  after: Map<string, Account | undefined>
+  /** The one that stands in for its own. */
+  replacement: Blockhash | undefined
+  /** Absent where nothing was returned; data is base64. */
+  returned: { program: string; data: string } | undefined
+}
+
+/** This ledger runs no bytes. */
+export class Unsupported extends Error {
+  constructor() {
+    super('this sandbox has no Solana runtime: install litesvm for one')
+  }
+}
+
+/** Bytes that no validator takes; never lands. */
+export class BadTransaction extends Error {
+  readonly kind: 'malformed' | 'unsigned'
+
+  constructor(kind: BadTransaction['kind'], message: string) {
+    super(message)
+    this.kind = kind
+  }
 }
 
 export interface SignatureQuery {
@@ -104,6 +157,8 @@ export interface Ledger {
   readonly genesisHash: string
   readonly slotMs: number
   readonly firstAvailableSlot: number
+  /** Runs transactions that somebody else signed; where it does not, `send` and `simulate` throw Unsupported. */
+  readonly runsBytes: boolean
   /** Transactions landed since the chain began. */
   readonly transactionCount: number
 
@@ -125,6 +180,15 @@ export interface Ledger {
    * On disk when it returns. Lands after `afterSlots` (1 to 3 by the seed if left out); Infinity: the network loses it.
    */
   submit(transaction: Transaction, afterSlots?: number): string
+  /**
+   * A signed transaction from outside; its signature. On disk when it returns, if it lives: what has landed, is under
+   * way or has expired changes nothing. `afterSlots` as above. Throws BadTransaction.
+   */
+  send(bytes: Uint8Array, afterSlots?: number): string
+  /** Changes nothing. Throws BadTransaction. */
+  simulate(bytes: Uint8Array, options: SimulationOptions): SimulatedTransaction
+  /** Whatever `run` reads lies so many slots further back: a node that lags. */
+  lagging<T>(slots: number, run: () => T): T
   /**
    * A fork takes back the transaction, which is not finalized, and all that landed in its slot or later; returns the
    * signatures dropped. They land again after `relandAfterSlots`, or never.

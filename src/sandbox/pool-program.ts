@@ -28,7 +28,7 @@ export const POOL_FAILURES = {
 /** buy_exact_sol_in, buy, sell. */
 const DISCRIMINATORS = { in: '38fc74089edfcd5f', out: '66063d1201daebea', sell: '33e685a4017f83ad' } as const
 const CURVE_DISCRIMINATOR = '17b7f83760d8ac60'
-const POOL_BYTES = 152
+export const POOL_BYTES = 152
 
 /**
  * Amounts in lamports and base units. In: a buy spends at most `lamports`, fee included, for at least `tokens`. Out: exactly `tokens` for at

@@ -1,5 +1,4 @@
 import { encodeBase58 } from '../core/base58.ts'
-import { PROGRAMS } from '../core/programs.ts'
 import { digest } from './addresses.ts'
 import {
   type Account,
@@ -9,7 +8,7 @@ import {
   type Ledger,
   rentExemption,
 } from './ledger.ts'
-import { accountShape, amountShape } from './rpc-account.ts'
+import { accountShape, amountShape, decimalsOf } from './rpc-account.ts'
 import {
   address,
   type Config,
@@ -19,13 +18,13 @@ import {
   historyCommitment,
   integer,
   invalid,
+  list,
+  type Method,
   RpcError,
   signature,
 } from './rpc-params.ts'
-import { transactionShape } from './rpc-transaction.ts'
+import { transactionShape, versionOf } from './rpc-transaction.ts'
 import { decodeTokenAccount } from './token-layout.ts'
-
-type Method = (params: unknown[]) => unknown
 
 const SLOTS_IN_EPOCH = 432_000
 const MOST_SIGNATURES = 256
@@ -82,11 +81,6 @@ export function rpcMethods(ledger: Ledger): Record<string, Method> {
   }
 }
 
-function list(value: unknown, most: number): unknown[] {
-  if (Array.isArray(value) && value.length <= most) return value
-  throw invalid(`expected a list of at most ${most}`)
-}
-
 function blockTime(ledger: Ledger, slot: number): number {
   const time = ledger.blockTime(slot)
   if (time === undefined)
@@ -131,16 +125,18 @@ function tokenBalance(ledger: Ledger, key: string, level: Commitment): object {
   const account = ledger.account(key, level)
   const token = account && decodeTokenAccount(account.data)
   if (!token) throw invalid('Invalid param: could not find account')
-  return amountShape(token.amount)
+  return amountShape(token.amount, decimalsOf(token.mint))
 }
 
 function tokenAccounts(ledger: Ledger, owner: string, filter: Config, options: Config, level: Commitment): object[] {
   if (filter.mint === undefined && filter.programId === undefined) throw invalid('expected a filter: mint or programId')
-  if (filter.programId !== undefined && filter.programId !== PROGRAMS.token) return []
   const shape = encoding(options.encoding, 'base64')
   return ledger.tokenAccounts(owner, level).flatMap((pubkey) => {
     const account = ledger.account(pubkey, level) as Account
-    const wanted = filter.mint === undefined || decodeTokenAccount(account.data)?.mint === filter.mint
+    const wanted =
+      filter.mint === undefined
+        ? account.owner === filter.programId
+        : decodeTokenAccount(account.data)?.mint === filter.mint
     return wanted ? [{ pubkey, account: accountShape(account, shape) }] : []
   })
 }
@@ -185,7 +181,7 @@ function transaction(ledger: Ledger, value: string, options: unknown): object | 
   const shape = encoding(settings.encoding, 'json')
   const landed = ledger.transaction(value)
   if (!landed || landed.slot > ledger.head(historyCommitment(ledger, settings)).slot) return null
-  if (typeof settings.maxSupportedTransactionVersion !== 'number') {
+  if (typeof settings.maxSupportedTransactionVersion !== 'number' && versionOf(landed) !== 'legacy') {
     const message = `Transaction version (${TRANSACTION_VERSION}) is not supported by the requesting client`
     throw new RpcError(UNSUPPORTED_TRANSACTION_VERSION, message)
   }

@@ -16,6 +16,9 @@ export class RpcError extends Error {
 const INVALID_PARAMS = -32602
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016
 
+/** Result of the params, or RpcError. */
+export type Method = (params: unknown[]) => unknown
+
 export type Config = Record<string, unknown>
 
 export function config(value: unknown): Config {
@@ -58,6 +61,11 @@ export function signature(value: unknown): string {
 export function integer(value: unknown, min: number, max: number): number {
   if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return Number(value)
   throw invalid(`invalid value: expected a whole number from ${min} to ${max}`)
+}
+
+export function list(value: unknown, most: number): unknown[] {
+  if (Array.isArray(value) && value.length <= most) return value
+  throw invalid(`expected a list of at most ${most}`)
 }
 
 export function encoding(value: unknown, fallback: string): string {

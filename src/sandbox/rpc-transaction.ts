@@ -1,5 +1,12 @@
 import { decodeBase58, encodeBase58 } from '../core/base58.ts'
 import { PROGRAMS } from '../core/programs.ts'
+import {
+  decodeTransaction,
+  encodeTransaction,
+  type Lookup,
+  type Message,
+  type TransactionBytes,
+} from '../core/transaction-bytes.ts'
 import type { AccountUse, LandedTransaction, TokenUse } from './ledger.ts'
 import { amountShape } from './rpc-account.ts'
 
@@ -7,28 +14,45 @@ import { amountShape } from './rpc-account.ts'
 
 export function transactionShape(transaction: LandedTransaction, encoding: string): object {
   const { slot, blockTime } = transaction
-  return { slot, blockTime, version: 0, meta: metaShape(transaction), transaction: messageShape(transaction, encoding) }
+  const { version } = transactionOf(transaction).message
+  return { slot, blockTime, version, meta: metaShape(transaction), transaction: messageShape(transaction, encoding) }
 }
 
-function metaShape({ error, feeLamports, accounts, tokens, computeUnits, logs }: LandedTransaction): object {
-  const looked = accounts.filter(({ source }) => source === 'lookupTable')
+function metaShape({ error, feeLamports, inner, computeUnits, logs, ...rest }: LandedTransaction): object {
   return {
     err: error,
     status: error === null ? { Ok: null } : { Err: error },
     fee: feeLamports,
+    ...balancesShape(rest),
+    innerInstructions: inner.map(([index, called]) => ({
+      index,
+      instructions: called.map(({ program, accounts, data, stackHeight }) => {
+        return { programIdIndex: program, accounts, data: base58(data), stackHeight }
+      }),
+    })),
+    logMessages: logs,
+    rewards: [],
+    computeUnitsConsumed: computeUnits,
+  }
+}
+
+/** What it changed, in a landed transaction and in a simulated one. */
+export function balancesShape({ accounts, tokens }: Pick<LandedTransaction, 'accounts' | 'tokens'>): object {
+  const looked = accounts.filter(({ source }) => source === 'lookupTable')
+  return {
     preBalances: accounts.map(({ preLamports }) => preLamports),
     postBalances: accounts.map(({ postLamports }) => postLamports),
     preTokenBalances: tokenBalances(accounts, tokens, ({ pre }) => pre),
     postTokenBalances: tokenBalances(accounts, tokens, ({ post }) => post),
-    innerInstructions: [],
-    logMessages: logs,
-    rewards: [],
     loadedAddresses: {
       writable: looked.filter(({ writable }) => writable).map(({ address }) => address),
       readonly: looked.filter(({ writable }) => !writable).map(({ address }) => address),
     },
-    computeUnitsConsumed: computeUnits,
   }
+}
+
+export function versionOf(transaction: LandedTransaction): 'legacy' | 0 {
+  return transactionOf(transaction).message.version
 }
 
 /** Accounts that do not exist at that moment have no entry. */
@@ -46,104 +70,96 @@ function tokenBalances(
         accountIndex,
         mint: token.mint,
         owner: token.owner,
-        programId: PROGRAMS.token,
-        uiTokenAmount: amountShape(amount),
+        programId: token.program,
+        uiTokenAmount: amountShape(amount, token.decimals),
       },
     ]
   })
 }
 
 function messageShape(transaction: LandedTransaction, encoding: string): unknown {
-  if (encoding === 'base64') return [Buffer.from(wireBytes(transaction)).toString('base64'), 'base64']
-  if (encoding === 'base58') return [encodeBase58(wireBytes(transaction)), 'base58']
-  const { signature, accounts, recentBlockhash, instructions } = transaction
+  const { accounts, instructions, recentBlockhash } = transaction
+  const sent = transactionOf(transaction)
+  if (encoding === 'base64') return [Buffer.from(encodeTransaction(sent)).toString('base64'), 'base64']
+  if (encoding === 'base58') return [encodeBase58(encodeTransaction(sent)), 'base58']
   const parsed = encoding === 'jsonParsed'
-  const statics = accounts.filter(({ source }) => source === 'transaction')
-  const message = {
-    ...(parsed ? {} : { header: header(statics) }),
-    accountKeys: parsed
-      ? accounts.map(({ address, signer, writable, source }) => ({ pubkey: address, signer, writable, source }))
-      : statics.map(({ address }) => address),
-    recentBlockhash,
-    instructions: parsed
-      ? instructions.map(({ program, accounts: keys, data }) => ({
+  const { version, keys, lookups, ...rest } = sent.message
+  const shared = { recentBlockhash, ...(version === 0 ? { addressTableLookups: lookups.map(lookupShape) } : {}) }
+  const message = parsed
+    ? {
+        ...shared,
+        accountKeys: accounts.map(({ address, signer, writable, source }) => ({
+          pubkey: address,
+          signer,
+          writable,
+          source,
+        })),
+        instructions: instructions.map(({ program, accounts: used, data }) => ({
           programId: program,
-          accounts: keys,
-          data: base58(data),
-          stackHeight: null,
-        }))
-      : compiled(transaction).map(({ program, accounts: keys, data }) => ({
-          programIdIndex: program,
-          accounts: keys,
+          accounts: used,
           data: base58(data),
           stackHeight: null,
         })),
-    addressTableLookups: lookups(transaction),
-  }
-  return { signatures: [signature], message }
+      }
+    : {
+        ...shared,
+        header: {
+          numRequiredSignatures: rest.signers,
+          numReadonlySignedAccounts: rest.readonlySigners,
+          numReadonlyUnsignedAccounts: rest.readonlyOthers,
+        },
+        accountKeys: keys,
+        instructions: rest.instructions.map(({ program, accounts: places, data }) => ({
+          programIdIndex: program,
+          accounts: places,
+          data: encodeBase58(data),
+          stackHeight: null,
+        })),
+      }
+  return { signatures: sent.signatures.map(encodeBase58), message }
+}
+
+function lookupShape({ table, writable, readonly }: Lookup): object {
+  return { accountKey: table, writableIndexes: writable, readonlyIndexes: readonly }
 }
 
 function base58(hex: string): string {
   return encodeBase58(Buffer.from(hex, 'hex'))
 }
 
-function header(statics: AccountUse[]): object {
-  return {
-    numRequiredSignatures: statics.filter(({ signer }) => signer).length,
-    numReadonlySignedAccounts: 0,
-    numReadonlyUnsignedAccounts: statics.filter(({ signer, writable }) => !signer && !writable).length,
+type Sent = Pick<TransactionBytes, 'signatures' | 'message'>
+
+/** As it was sent; on the small ledger, as it might have been. */
+function transactionOf(transaction: LandedTransaction): Sent {
+  const { bytes, signature, accounts, instructions, recentBlockhash } = transaction
+  if (bytes !== undefined) {
+    const decoded = decodeTransaction(Buffer.from(bytes, 'base64'))
+    if (decoded.ok) return decoded.transaction
   }
-}
-
-function compiled({
-  instructions,
-  accounts,
-}: LandedTransaction): { program: number; accounts: number[]; data: string }[] {
+  const statics = accounts.filter(({ source }) => source === 'transaction')
   const place = new Map(accounts.map(({ address }, index) => [address, index]))
-  return instructions.map(({ program, accounts: keys, data }) => ({
-    program: place.get(program)!,
-    accounts: keys.map((key) => place.get(key)!),
-    data,
-  }))
+  const message: Message = {
+    version: 0,
+    signers: statics.filter(({ signer }) => signer).length,
+    readonlySigners: 0,
+    readonlyOthers: statics.filter(({ signer, writable }) => !signer && !writable).length,
+    keys: statics.map(({ address }) => address),
+    blockhash: recentBlockhash,
+    instructions: instructions.map(({ program, accounts: keys, data }) => ({
+      program: place.get(program)!,
+      accounts: keys.map((key) => place.get(key)!),
+      data: Buffer.from(data, 'hex'),
+    })),
+    lookups: lookupsOf(transaction),
+  }
+  return { signatures: [decodeBase58(signature, 64)!], message }
 }
 
-/** The table itself is not on the ledger: its address stands for whatever table the service uses. */
-function lookups({ accounts }: LandedTransaction): object[] {
+/** The small ledger has no table: the program's address stands for whatever table the service uses. */
+function lookupsOf({ accounts }: LandedTransaction): Lookup[] {
   const looked = accounts.filter(({ source }) => source === 'lookupTable')
   if (looked.length === 0) return []
   const writable = looked.filter((use) => use.writable).length
-  const indexes = looked.map((_use, index) => index)
-  return [
-    {
-      accountKey: PROGRAMS.bondingCurve,
-      writableIndexes: indexes.slice(0, writable),
-      readonlyIndexes: indexes.slice(writable),
-    },
-  ]
-}
-
-/** A version 0 transaction as bytes: signatures, then the message (all lengths here are below 128, one byte each). */
-function wireBytes(transaction: LandedTransaction): Uint8Array {
-  const { signature, accounts, recentBlockhash } = transaction
-  const statics = accounts.filter(({ source }) => source === 'transaction')
-  const counts = Object.values(header(statics)) as number[]
-  const instructions = compiled(transaction).flatMap(({ program, accounts: keys, data }) => {
-    const bytes = Buffer.from(data, 'hex')
-    return [Uint8Array.of(program, keys.length, ...keys), Uint8Array.of(bytes.length), bytes]
-  })
-  const tables = lookups(transaction) as { accountKey: string; writableIndexes: number[]; readonlyIndexes: number[] }[]
-  return Buffer.concat([
-    Uint8Array.of(1),
-    decodeBase58(signature, 64)!,
-    Uint8Array.of(0x80, ...counts, statics.length),
-    ...statics.map(({ address }) => decodeBase58(address, 32)!),
-    decodeBase58(recentBlockhash, 32)!,
-    Uint8Array.of(instructions.length / 3),
-    ...instructions,
-    Uint8Array.of(tables.length),
-    ...tables.flatMap(({ accountKey, writableIndexes, readonlyIndexes }) => [
-      decodeBase58(accountKey, 32)!,
-      Uint8Array.of(writableIndexes.length, ...writableIndexes, readonlyIndexes.length, ...readonlyIndexes),
-    ]),
-  ])
+  const places = looked.map((_use, index) => index)
+  return [{ table: PROGRAMS.bondingCurve, writable: places.slice(0, writable), readonly: places.slice(writable) }]
 }

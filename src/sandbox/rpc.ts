@@ -4,8 +4,13 @@ import type { Handle } from './http.ts'
 import type { Ledger } from './ledger.ts'
 import { rpcMethods } from './rpc-methods.ts'
 import { RpcError } from './rpc-params.ts'
+import { sendMethods } from './rpc-send.ts'
 
 const MOST_IN_BATCH = 100
+const USUAL_LAG_SLOTS = 20
+/** A blockhash of so many slots ago is no longer one of the last 151. */
+const EXPIRED_AFTER_SLOTS = 200
+const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
 interface Call {
   id: unknown
@@ -15,7 +20,7 @@ interface Call {
 
 /** JSON-RPC 2.0 over POST, single and batched, with the methods and error numbers of a Solana node. */
 export function rpcEndpoint(ledger: Ledger, faults: Faults): Handle {
-  const methods = rpcMethods(ledger)
+  const methods = { ...rpcMethods(ledger), ...sendMethods(ledger, faults) }
 
   const call = (value: unknown): object => {
     const parsed = parseCall(value)
@@ -24,7 +29,9 @@ export function rpcEndpoint(ledger: Ledger, faults: Faults): Handle {
     try {
       const run = Object.hasOwn(methods, method) ? methods[method] : undefined
       if (!run) throw new RpcError(-32601, 'Method not found')
-      return { jsonrpc: '2.0', result: run(params), id }
+      if (method === 'getGenesisHash' && faults.strike('otherCluster'))
+        return { jsonrpc: '2.0', result: MAINNET_GENESIS, id }
+      return { jsonrpc: '2.0', result: ledger.lagging(lagSlots(method, faults), () => run(params)), id }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       const { code, message, data } = error
@@ -35,10 +42,25 @@ export function rpcEndpoint(ledger: Ledger, faults: Faults): Handle {
   return ({ method, body }) => {
     if (method !== 'POST') return { status: 405, body: 'Used HTTP Method is not allowed. POST is required' }
     const failure = faults.strike('rpcError', body)
-    if (failure)
-      return { status: failure.status ?? 503, body: 'Service unavailable', headers: { 'content-type': 'text/plain' } }
+    if (failure) return failed(failure.status ?? 503)
     return answer(body, call)
   }
+}
+
+function failed(status: number): Answer {
+  if (status === 429) {
+    const error = { code: 429, message: 'Too many requests for a specific RPC call' }
+    return { ...json(status, { jsonrpc: '2.0', error, id: null }), headers: { 'retry-after': '1' } }
+  }
+  return { status, body: 'Service unavailable', headers: { 'content-type': 'text/plain' } }
+}
+
+/** How far behind the chain this call is answered. */
+function lagSlots(method: string, faults: Faults): number {
+  const lag = faults.strike('rpcLag', method)
+  if (lag) return lag.slots ?? USUAL_LAG_SLOTS
+  const stale = method === 'getLatestBlockhash' ? faults.strike('staleBlockhash') : undefined
+  return stale ? (stale.slots ?? EXPIRED_AFTER_SLOTS) : 0
 }
 
 function answer(body: string, call: (value: unknown) => object): Answer {

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { Clock } from '../core/ports.ts'
 import { deriveSeed } from '../core/random.ts'
-import { solToLamports } from '../core/units.ts'
-import { digest, walletAddress } from './addresses.ts'
 import { Answers } from './answers.ts'
 import { Api } from './api.ts'
 import { systemClock } from './clock.ts'
@@ -16,16 +13,14 @@ import { Frames } from './frames.ts'
 import { portOf, serve } from './http.ts'
 import type { Ledger } from './ledger.ts'
 import type { Emit, Market } from './market.ts'
+import { type ChainKind, openChain } from './open-chain.ts'
 import { runMarket } from './pace.ts'
-import { restorePools, savePool } from './pools.ts'
-import { transferProgram } from './program.ts'
+import { restorePools } from './pools.ts'
 import { RecordedMarket } from './recorded-market.ts'
 import { fileRecords, forgetfulRecords, type Records } from './records.ts'
 import { rpcEndpoint } from './rpc.ts'
 import { SeededMarket } from './seeded-market.ts'
-import { SmallLedger } from './small-ledger.ts'
 import { STREAM_PATH, Stream } from './stream.ts'
-import { TRADE_PROGRAM, TradeProgram } from './trade-program.ts'
 
 export interface SandboxOptions {
   /** On 127.0.0.1; 0, the default: any free one. */
@@ -49,6 +44,8 @@ export interface SandboxOptions {
   fundSol?: number
   /** Default 400. */
   slotMs?: number
+  /** Default: Solana's runtime where it is installed, else the small ledger. */
+  chain?: ChainKind
   clock?: Clock
   /** Makes a new chain's name, wallet and keys what they were the last time; for tests. */
   entropy?: string
@@ -66,12 +63,12 @@ export interface Sandbox {
   genesisHash: string
   dialect: Dialect
   faults: Faults
+  /** What the chain runs on: without Solana's runtime it knows no bytes, and builds no transactions. */
+  chain: ChainKind
   ledger: Ledger
   market: Market
   close(): Promise<void>
 }
-
-const DEFAULT_FUND_SOL = 10
 
 /**
  * The trading service on loopback, all on one port:
@@ -89,10 +86,10 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = new Faults(seed)
   let stream: Stream | undefined
   const market = openMarket(options, records, (event) => stream?.publish(event))
-  const { wallet, ledger } = openChain(options, records, market, clock)
+  const { wallet, ledger, tokenPrograms } = await openChain({ ...options, clock, seed, dialect, records, market })
   const customers = new Customers(ledger.genesisHash, dialect, records)
   const answers = new Answers(dialect)
-  const desk = new Desk({ ledger, market, records, faults, dialect, wallets: [wallet] })
+  const desk = new Desk({ ledger, market, records, faults, dialect, tokenPrograms, wallets: [wallet.address] })
   const api = new Api({ answers, clock, customers, desk, faults, ledger, market })
   const server = await serve(options.port ?? 0, [
     ['/api', api.handle],
@@ -111,10 +108,11 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     wsUrl: `ws://${host}${STREAM_PATH}`,
     rpcUrl: `http://${host}/rpc`,
     apiKeys: customers.apiKeys,
-    wallet,
+    wallet: wallet.address,
     genesisHash: ledger.genesisHash,
     dialect,
     faults,
+    chain: ledger.runsBytes ? 'runtime' : 'small',
     ledger,
     market,
     async close() {
@@ -136,26 +134,6 @@ function openMarket(options: SandboxOptions, records: Records, emit: Emit): Mark
   const market = own?.(emit) ?? recorded ?? made()
   restorePools(records, market)
   return market
-}
-
-function openChain(
-  options: SandboxOptions,
-  records: Records,
-  market: Market,
-  clock: Clock,
-): { wallet: string; ledger: Ledger } {
-  const { seed = 1, entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL, slotMs } = options
-  const secret =
-    records.read<string>('secret').get('wallet') ?? digest('wallet ', String(seed), entropy).toString('hex')
-  records.write([{ kind: 'secret', key: 'wallet', body: secret }])
-  const wallet = walletAddress(Buffer.from(secret, 'hex'))
-  const trade = new TradeProgram(market, (own) => {
-    market.print(own)
-    savePool(records, market.token(own.mint)!)
-  })
-  const programs = { [TRADE_PROGRAM]: trade, transfer: transferProgram }
-  const funds = { [wallet]: solToLamports(fundSol) }
-  return { wallet, ledger: new SmallLedger({ clock, records, programs, seed, entropy, slotMs, funds }) }
 }
 
 /** The fault `fork` strikes a transaction once it is confirmed, the worst moment for whoever believed it. */

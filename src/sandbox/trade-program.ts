@@ -33,7 +33,8 @@ export interface TradeData {
 /** Its name among the ledger's programs. */
 export const TRADE_PROGRAM = 'trade'
 
-const SERVICE_FEES = namedAddress('service fees')
+/** Where the service's own fee goes. */
+export const SERVICE_FEES = namedAddress('service fees')
 
 export function serviceFee(lamports: bigint, bps: number): bigint {
   return (lamports * BigInt(bps) + 9_999n) / 10_000n

@@ -66,12 +66,12 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
     test('the same request twice is two transactions', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const signatures = [
-        ledger.submit(transfer(wallet, stranger, 1_000)),
-        ledger.submit(transfer(wallet, stranger, 1_000)),
+        ledger.submit(transfer(wallet, stranger, 1_000_000)),
+        ledger.submit(transfer(wallet, stranger, 1_000_000)),
       ]
       advance(6)
       expect(new Set(signatures).size).toBe(2)
-      expect(balance(stranger)).toBe(2_000)
+      expect(balance(stranger)).toBe(2_000_000)
     })
 
     test('a failed transaction pays its fees and does nothing else', () => {
@@ -87,7 +87,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
     test('what cannot pay its fee, and what the network loses, never lands', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const unpaid = ledger.submit(transfer(stranger, wallet, 1))
-      const lost = ledger.submit(transfer(wallet, stranger, 1_000), Number.POSITIVE_INFINITY)
+      const lost = ledger.submit(transfer(wallet, stranger, 1_000_000), Number.POSITIVE_INFINITY)
       advance(200)
       expect(ledger.transaction(unpaid)).toBeUndefined()
       expect(ledger.transaction(lost)).toBeUndefined()
@@ -96,14 +96,14 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
 
     test('each commitment sees a transfer at its own time', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
-      const signature = ledger.submit(transfer(wallet, stranger, 5_000), 1)
+      const signature = ledger.submit(transfer(wallet, stranger, 5_000_000), 1)
       const seen = { processed: 0, confirmed: 0, finalized: 0 }
       for (let slots = 1; slots <= 60; slots++) {
         advance(1)
         for (const commitment of ['processed', 'confirmed', 'finalized'] as const) {
           const through =
             (ledger.transaction(signature)?.slot ?? Number.POSITIVE_INFINITY) <= ledger.head(commitment).slot
-          expect(balance(stranger, commitment)).toBe(through ? 5_000 : 0)
+          expect(balance(stranger, commitment)).toBe(through ? 5_000_000 : 0)
           if (through && seen[commitment] === 0) seen[commitment] = slots
         }
       }
@@ -114,7 +114,7 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
     test('signatures come newest first, between two of them, up to a limit', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const sent = Array.from({ length: 5 }, () => {
-        const signature = ledger.submit(transfer(wallet, stranger, 1_000), 1)
+        const signature = ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
         advance(3)
         return signature
       })
@@ -134,30 +134,30 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
 
     test('a fork takes a confirmed transaction back, and it may land again', () => {
       const { ledger, advance, wallet, stranger, funds, transfer } = start()
-      const signature = ledger.submit(transfer(wallet, stranger, 5_000), 1)
+      const signature = ledger.submit(transfer(wallet, stranger, 5_000_000), 1)
       advance(8)
-      expect(balance(stranger, 'confirmed')).toBe(5_000)
+      expect(balance(stranger, 'confirmed')).toBe(5_000_000)
       expect(ledger.fork(signature, 4)).toEqual([signature])
       expect(ledger.transaction(signature)).toBeUndefined()
       expect([balance(wallet), balance(stranger)]).toEqual([funds, 0])
       advance(10)
       expect(ledger.transaction(signature)?.error).toBeNull()
-      expect(balance(stranger)).toBe(5_000)
+      expect(balance(stranger)).toBe(5_000_000)
     })
 
     test('a fork takes back what came later too, and nothing that is final', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
-      const final = ledger.submit(transfer(wallet, stranger, 1_000), 1)
+      const final = ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
       advance(60)
-      const second = ledger.submit(transfer(wallet, stranger, 2_000), 1)
+      const second = ledger.submit(transfer(wallet, stranger, 2_000_000), 1)
       advance(4)
-      const third = ledger.submit(transfer(wallet, stranger, 4_000), 1)
+      const third = ledger.submit(transfer(wallet, stranger, 4_000_000), 1)
       advance(4)
       expect(ledger.fork(second)).toEqual([second, third])
-      expect(balance(stranger)).toBe(1_000)
+      expect(balance(stranger)).toBe(1_000_000)
       expect(ledger.fork(final)).toEqual([])
       advance(100)
-      expect(balance(stranger)).toBe(1_000)
+      expect(balance(stranger)).toBe(1_000_000)
     })
 
     test('a blockhash lives for 150 blocks', () => {
@@ -173,11 +173,28 @@ export function ledgerContract(name: string, open: () => LedgerWorld): void {
       expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
     })
 
+    test('a blockhash that never was is unknown to a young chain too', () => {
+      const { ledger } = start()
+      expect(ledger.isBlockhashValid(ledger.genesisHash, 'confirmed')).toBe(false)
+    })
+
+    test('a node that lags sees what was, and not what came since', () => {
+      const { ledger, advance, wallet, stranger, transfer } = start()
+      const { slot } = ledger.head('processed')
+      ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
+      advance(20)
+      const lag = ledger.head('processed').slot - slot
+      expect(ledger.lagging(lag, () => [ledger.head('processed').slot, balance(stranger)])).toEqual([slot, 0])
+      advance(200)
+      expect(ledger.lagging(40, () => balance(stranger, 'finalized'))).toBe(1_000_000)
+      expect(balance(stranger)).toBe(1_000_000)
+    })
+
     test('every block is told once, with what landed in it', () => {
       const { ledger, advance, wallet, stranger, transfer } = start()
       const told: [number, string[]][] = []
       ledger.onBlock((slot, landed) => told.push([slot, landed.map(({ signature }) => signature)]))
-      const signature = ledger.submit(transfer(wallet, stranger, 1_000))
+      const signature = ledger.submit(transfer(wallet, stranger, 1_000_000))
       advance(20)
       expect(told.map(([slot]) => slot)).toEqual([...new Set(told.map(([slot]) => slot))].sort((a, b) => a - b))
       expect(told.flatMap(([, signatures]) => signatures)).toEqual([signature])

@@ -165,7 +165,11 @@ function unexplained(
   const complaints = unknown.flatMap((transaction) => {
     const { mint, tokens } = tradeOf(transaction, wallet)
     const side = transaction.error !== null ? undefined : tokens > 0n ? 'buy' : 'sell'
-    const index = out.findIndex((attempt) => attempt.mint === mint && attempt.side === (side ?? attempt.side))
+    // What failed before it opened a token account has no balances, but it names its mint.
+    const names = (attempt: Attempt): boolean => transaction.accounts.some(({ address }) => address === attempt.mint)
+    const index = out.findIndex((attempt) =>
+      side === undefined ? names(attempt) : attempt.mint === mint && attempt.side === side,
+    )
     if (index >= 0) out.splice(index, 1)
     return index >= 0 ? [] : [`${side ?? 'reverted trade'} of ${mint} is on the chain only: ${transaction.signature}`]
   })

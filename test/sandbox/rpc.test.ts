@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isPublicKey } from '../../src/core/base58.ts'
+import { PROGRAMS } from '../../src/core/programs.ts'
 import { namedAddress, tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import { type Answered, call, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
@@ -73,7 +74,7 @@ describe('RPC', () => {
     ['getTokenAccountBalance', [namedAddress('nobody')], expect.objectContaining({ code: -32602 })],
     ['getTokenAccountsByOwner', [namedAddress('nobody'), {}], expect.objectContaining({ code: -32602 })],
     ['getBlockTime', [1], expect.objectContaining({ code: -32007 })],
-    ['sendTransaction', ['AA=='], { code: -32601, message: 'Method not found' }],
+    ['requestAirdrop', [], { code: -32601, message: 'Method not found' }],
     ['toString', [], expect.objectContaining({ code: -32601 })],
   ])('%s %j', async (method, params, expected) => {
     expect(await rpc(rig, method, ...params)).toEqual(expected)
@@ -99,7 +100,8 @@ describe('RPC', () => {
     const { accountKeys, instructions, header } = plain.transaction.message
     const loaded = plain.meta.loadedAddresses
     expect([...accountKeys, ...loaded.writable, ...loaded.readonly]).toEqual(keys.map(({ pubkey }: Answered) => pubkey))
-    expect(loaded.readonly).toContain(MINT)
+    expect(loaded.readonly).toContain(PROGRAMS.token)
+    expect(meta.innerInstructions).not.toEqual([])
     expect(header.numRequiredSignatures).toBe(1)
     expect(instructions.every((instruction: Answered) => instruction.programIdIndex < accountKeys.length)).toBe(true)
 

@@ -1,13 +1,14 @@
 import type { Rpc, RpcResult } from '../../src/core/ports.ts'
-import type {
-  Account,
-  Blockhash,
-  Commitment,
-  Head,
-  LandedTransaction,
-  Ledger,
-  SignatureQuery,
-  Transaction,
+import {
+  type Account,
+  type Blockhash,
+  type Commitment,
+  type Head,
+  type LandedTransaction,
+  type Ledger,
+  type SignatureQuery,
+  type Transaction,
+  Unsupported,
 } from '../../src/sandbox/ledger.ts'
 import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
 import { RpcError } from '../../src/sandbox/rpc-params.ts'
@@ -150,6 +151,20 @@ class Behind implements Ledger {
 
   submit(transaction: Transaction, afterSlots?: number): string {
     return this.#ledger.submit(transaction, afterSlots)
+  }
+
+  readonly runsBytes = false
+
+  send(): never {
+    throw new Unsupported()
+  }
+
+  simulate(): never {
+    throw new Unsupported()
+  }
+
+  lagging(): never {
+    throw new Error('it lags by itself')
   }
 
   fork(): string[] {

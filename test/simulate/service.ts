@@ -66,7 +66,15 @@ export class SimulatedService {
     this.#parts = parts
     this.#faults = new Faults(scenario.seed)
     const records = forgetfulRecords()
-    this.#desk = new Desk({ ledger, market, records, faults: this.#faults, dialect: dialectOf(0), wallets: [WALLET] })
+    this.#desk = new Desk({
+      ledger,
+      market,
+      records,
+      faults: this.#faults,
+      dialect: dialectOf(0),
+      tokenPrograms: () => 'token',
+      wallets: [WALLET],
+    })
   }
 
   port(caller: Caller): Http {
