@@ -57,10 +57,11 @@ export class Segment {
     const { orders, attempts, untaken } = this.#past
     for (const { account, breached } of money.accounts) this.gateway.trust(account, breached !== true)
     const own = new Set(bots.map(({ account }) => account.id))
-    this.gateway.resume(
-      orders.filter(({ order }) => own.has(order.account)),
-      attempts.filter(({ account }) => own.has(account)),
-      untaken,
-    )
+    this.gateway.resume({
+      orders: orders.filter(({ order }) => own.has(order.account)),
+      attempts: attempts.filter(({ account }) => own.has(account)),
+      untold: untaken,
+      fills: [...money.fills, ...untaken.flatMap(({ report: { fill } }) => fill ?? [])],
+    })
   }
 }

@@ -1,5 +1,5 @@
 import type { TokenAmount } from '../core/units.ts'
-import type { LandedTransaction } from './transaction.ts'
+import type { LandedTransaction, TokenBalance } from './transaction.ts'
 
 /** What a transaction did to a wallet; all from the balances before and after, so that no program needs to be known. */
 export interface WalletChange {
@@ -26,6 +26,11 @@ export function changeOf(transaction: LandedTransaction, wallet: string): Wallet
 
 export function tokenChange(transaction: LandedTransaction, wallet: string, mint: string): TokenAmount {
   return tokenChanges(transaction, mint).get(wallet) ?? 0n
+}
+
+/** In all accounts of a wallet together. */
+export function tokensOf(balances: readonly TokenBalance[], wallet: string, mint: string): TokenAmount {
+  return balances.reduce((total, one) => (one.owner === wallet && one.mint === mint ? total + one.tokens : total), 0n)
 }
 
 /** Accounts of the wallet that exist before or after; one that lived within the transaction only has 0 at both ends. */

@@ -70,6 +70,15 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
+  /** What an earlier process saw of it is another's by now: of the same order, which the service has named since, so that this one only stood
+   *  for it; or of another order, so that this one has yet to execute. */
+  isAnothers(one: Watched): void {
+    const { signature, orderId, code } = one.attempt
+    const owner = this.#parts.watches.ownerOf(signature)
+    if (code === '' && owner?.attempt.orderId === orderId) Object.assign(one, { standsFor: owner, settled: signature })
+    else this.takeBack(one, `${signature} is of ${owner?.attempt.id}`)
+  }
+
   /** A fork removed what was seen: it may land again, until its bound. */
   takeBack(one: Watched, reason: string): void {
     const signature = one.settled || one.attempt.signature
@@ -132,9 +141,10 @@ export class Executions {
 
   /** The service has named the signature since: what stood for this attempt is over with it. */
   #release(one: Watched, fill: Fill): void {
-    for (const other of this.#parts.watches.all())
-      if (other.standsFor !== null && !other.ended && other !== one && other.settled === fill.signature)
-        this.#executed(other, fill)
+    for (const other of this.#parts.watches.all()) {
+      const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
+      if (isStandIn && !other.ended && other.settled === fill.signature) this.#executed(other, fill)
+    }
   }
 
   #late(one: Watched, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
@@ -146,6 +156,7 @@ export class Executions {
     }
     this.#parts.watches.keep(one)
     this.#parts.late(attempt, fill, code)
+    this.#release(one, fill)
   }
 
   #reverted(one: Watched, outcome: Reverted): void {

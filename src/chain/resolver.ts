@@ -150,13 +150,11 @@ export class Resolver {
     if (state === 'undecided') one.said = 'held'
     else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
     else if (state === 'signed' || state === 'sent') one.said = 'acked'
-    const isOwn = signature !== '' && this.watches.claim(signature, one)
+    const isOwn = signature !== '' && this.watches.claimAgain(one)
     if (isOwn && (state === 'acked' || one.isSigned)) one.named.add(signature)
     if (isOwn && state === 'landed' && code === '') one.settled = signature // seen to execute; what else is seen is not it
     if (isOwn) this.#follow(one, signature)
-    // It stood for another one, whose signature has been told since.
-    else if (state === 'landed' && signature !== '')
-      Object.assign(one, { standsFor: this.watches.ownerOf(signature), settled: signature })
+    else if (state === 'landed' && signature !== '') this.#executions.isAnothers(one)
     if (state === 'armed') this.#doubt(one, 'an earlier process sent it; its answer is not known', '')
     // What was seen before is seen again within moments, or a fork has taken it back.
     if (state === 'landed')

@@ -61,6 +61,16 @@ export class WatchList {
     return isOwn
   }
 
+  /** After a restart. Whose an execution was seen to be outweighs what the service said of another order. False where it is another's. */
+  claimAgain(one: Watched): boolean {
+    const { state, signature, code, orderId } = one.attempt
+    const owner = this.ownerOf(signature)
+    const isSeen = state === 'landed' && code === ''
+    const isOnlyNamed = owner !== undefined && !owner.ended && !owner.isSigned && owner.settled !== signature
+    if (isSeen && isOnlyNamed && owner.attempt.orderId !== orderId) this.disclaim(signature)
+    return this.claim(signature, one)
+  }
+
   disclaim(signature: string): void {
     this.#owners.delete(signature)
   }

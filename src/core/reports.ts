@@ -44,7 +44,9 @@ export class Reports {
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
     if (ended?.side === 'buy' && state !== 'filled') this.#returnBudget(ended)
-    const gone = report.reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
+    // What is by now another order's fill is that one's to take back.
+    const reversed = book.fills.get(report.reversed ?? '')?.orderId === orderId ? report.reversed : undefined
+    const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
     const reversal = gone === undefined ? undefined : book.unbook(gone, fill !== undefined)
     if (reversal !== undefined) this.#reversed(reversal)
     const booking = fill === undefined ? undefined : book.book(fill)

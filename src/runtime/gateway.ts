@@ -1,15 +1,6 @@
 import assert from '../core/assert.ts'
 import type { ErrorCode } from '../core/errors.ts'
-import type { OpenOrder } from '../core/money.ts'
-import {
-  type Attempt,
-  isFullExit,
-  isOpen,
-  isUndecided,
-  isUnsigned,
-  type Order,
-  type OrderState,
-} from '../core/order.ts'
+import { isFullExit, isOpen, isUndecided, isUnsigned, type Order, type OrderState } from '../core/order.ts'
 import type { Cancel, GatewayPort, Journal, Outcome, Slot } from '../core/ports.ts'
 import { advance, isProgress } from './attempt.ts'
 import { Departures, type Outside } from './departures.ts'
@@ -20,7 +11,7 @@ import type { Limiter } from './limiter.ts'
 import { OpenOrders } from './open-orders.ts'
 import { Outgoing } from './outgoing.ts'
 import { Refusals } from './refusals.ts'
-import { detailsOf, type NumberedReport, type ReportDetails, Reports } from './reports.ts'
+import { detailsOf, type ReportDetails, Reports } from './reports.ts'
 import { endRequest } from './request.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
 import { Stops } from './stops.ts'
@@ -35,6 +26,7 @@ import {
   type Route,
   takeUp,
   triesOf,
+  type Unfinished,
   type WorkingOrder,
   workingOrder,
 } from './working-order.ts'
@@ -116,9 +108,8 @@ export class Gateway implements GatewayPort {
     if (!isTrusted) this.#stops.endRepeats()
   }
 
-  /** Goes on with what an earlier process left: `orders` that are open or have an attempt that may still execute, all their `attempts`,
-   *  and the reports that the engine never took. An attempt that is out is looked up, never sent again. Exits go first. */
-  resume(orders: readonly OpenOrder[], attempts: readonly Attempt[], untold: readonly NumberedReport[]): void {
+  /** Goes on with what an earlier process left. An attempt that is out is looked up, never sent again. Exits go first. */
+  resume({ orders, attempts, untold, fills }: Unfinished): void {
     const said = new Map(untold.map(({ report }) => [report.orderId, report.state]))
     const taken: WorkingOrder[] = []
     for (const { order, state: recorded } of orders) {
@@ -129,7 +120,7 @@ export class Gateway implements GatewayPort {
       const isKnown = isOpen(recorded) && this.#lanes.takes(order) // else a fork has opened it, as the engine has yet to hear
       if (isOpen(state)) isKnown ? this.#lanes.hold(order) : this.#lanes.reopen(order)
       this.#orders.add(working)
-      takeUp(working, own)
+      takeUp(working, own, fills)
       for (const attempt of own.filter(({ state }) => isUnsigned(state)))
         this.#journal.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: 'CRASHED' } })
       taken.push(working)

@@ -1,8 +1,11 @@
 import type { ErrorCode } from '../core/errors.ts'
+import type { Input } from '../core/messages.ts'
+import type { OpenOrder } from '../core/money.ts'
 import {
   type Attempt,
   type Baseline,
   type ExecutorKind,
+  type Fill,
   isFullExit,
   isOpen,
   isUndecided,
@@ -81,8 +84,22 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
   }
 }
 
-/** Puts an order of an earlier process where its attempts, in the order in which they were made, show it to be: some may still be out. */
-export function takeUp(working: WorkingOrder, attempts: readonly Attempt[]): void {
+/** What an earlier process left. */
+export interface Unfinished {
+  /** Open, or with an attempt that may still execute. */
+  readonly orders: readonly OpenOrder[]
+  /** All of theirs. */
+  readonly attempts: readonly Attempt[]
+  /** Reports that the engine never took. */
+  readonly untold: readonly Extract<Input, { kind: 'report' }>[]
+  /** The last ones, those that the engine has yet to hear of among them. */
+  readonly fills: readonly Fill[]
+}
+
+/** Puts an order of an earlier process where its attempts, in the order in which they were made, show it to be: some may still be out.
+ *  `fills`: those that are told already, among them what executed once too often. */
+export function takeUp(working: WorkingOrder, attempts: readonly Attempt[], fills: readonly Fill[]): void {
+  working.executed = fills.some(({ orderId, final }) => final && orderId === working.order.id)
   for (const attempt of attempts) {
     working.attempts = numberOf(attempt)
     working.step = Math.max(0, working.order.slippagePercents.indexOf(attempt.slippagePercent))

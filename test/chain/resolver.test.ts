@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Attempt } from '../../src/core/order.ts'
+import type { Attempt, Size } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
 import { solToLamports } from '../../src/core/units.ts'
 import { signatureOf } from './landed.ts'
@@ -425,6 +425,34 @@ describe('forks', () => {
   })
 })
 
+describe('two sales of one lane in doubt: the amount says which it was', () => {
+  const PART: Size = { kind: 'percent', percent: 37.5 }
+  test.each<[what: string, size: Size, sold: (held: bigint) => bigint, isPart: boolean]>([
+    ['a share', PART, (held) => (held * 3_750n) / 10_000n, true],
+    ['a share, rounded by the service', PART, (held) => (held * 3_750n) / 10_000n - 900n, true],
+    ['everything, beside a share', PART, (held) => held, false],
+    [
+      'so many, sent as a percentage',
+      { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 },
+      () => 1_234_400_000n,
+      true,
+    ],
+    ['everything, beside so many', { kind: 'tokens', tokens: 1_234_567_890n, decimals: 6 }, (held) => held, false],
+  ])('%s', async (_what, size, sold, isPart) => {
+    const rig = await open()
+    rig.trade('buy')
+    await rig.slots(60)
+    const [full, part] = [rig.sell(), rig.sell({ size })]
+    rig.lose(full)
+    rig.lose(part)
+    rig.trade('sell', { tokens: sold(rig.held()) })
+    await rig.slots(60)
+    const [found, other] = isPart ? [part, full] : [full, part]
+    expect([rig.kinds(found), rig.kinds(other)]).toEqual(['unknown filled? filled!', 'unknown'])
+    expect(rig.notices.join()).not.toContain('another amount')
+  })
+})
+
 describe('a wallet that others use, too', () => {
   test('dust and spam while an answer is lost: classified, and absence is proved all the same', async () => {
     const rig = await open()
@@ -675,6 +703,42 @@ describe('crashes', () => {
     expect(rig.kinds(one)).toBe('acked filled? unknown')
     await rig.slots(250)
     expect(rig.kinds(one)).toBe('acked filled? unknown absent')
+  })
+  test.each([false, true])(
+    'the service gave its signature to another order, too: whoever was seen to execute has it; taken up last: %s',
+    async (isLast) => {
+      const rig = await open()
+      rig.trade('buy')
+      await rig.slots(160)
+      const [one, sale] = [rig.buy(), rig.sell()]
+      rig.lose(one)
+      const signature = rig.trade()
+      rig.send(sale).acked(signature)
+      await rig.until(() => rig.kinds(one).endsWith('filled?'), 30)
+      const both = [
+        { ...one, state: 'landed', signature },
+        { ...sale, state: 'acked', signature },
+      ] as const
+      await rig.crash(...(isLast ? both.toReversed() : both))
+      await rig.slots(PROOF_SLOTS)
+      expect(rig.kinds(one)).toMatch(/filled\? (filled\? )?filled!$/)
+      expect(rig.kinds(sale)).toMatch(/^acked (unknown )?absent$/)
+      expect(rig.late).toEqual([])
+    },
+  )
+  test('it was seen to execute, and by now that is finally another order: it has yet to execute', async () => {
+    const rig = await open()
+    const [one, other] = [rig.buy(), rig.buy()]
+    rig.lose(one)
+    rig.lose(other)
+    const signature = rig.trade()
+    await rig.slots(60)
+    const [filled, waits] = rig.kinds(one).endsWith('!') ? [one, other] : [other, one]
+    expect(rig.kinds(filled)).toMatch(/filled!$/)
+    await rig.crash({ ...waits, state: 'landed', signature })
+    await rig.slots(PROOF_SLOTS)
+    expect(rig.kinds(waits)).toMatch(/unknown absent$/)
+    expect(rig.late).toEqual([])
   })
   test('what had ended is watched on: a late fill after the restart', async () => {
     const rig = await open()

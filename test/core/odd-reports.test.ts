@@ -56,6 +56,18 @@ describe('a fork', () => {
     expect(orders(rig.trade(1e-6))).toHaveLength(1)
   })
 
+  it('that takes back what is by now the fill of another order leaves it booked', () => {
+    const { rig, buy, seen } = setUp()
+    rig.fill(buy, 1e-6, { final: false })
+    const [held] = seen.bot.positions()
+    const other = { ...buy, id: 'o77' }
+    const signature = `signature-${buy.id}`
+    rig.report(other, 'filled', { code: 'LATE_FILL', fill: { ...fillOf(other, 1e-6, rig.now), signature } })
+    rig.report(buy, 'working', { code: 'REVERSED', reversed: signature })
+    rig.report(buy, 'not_executed')
+    expect(seen.bot.positions()).toMatchObject([{ tokens: held?.tokens }])
+  })
+
   it('that takes an exit back gives the position its exits and its timer back, and the result of the day', () => {
     const { rig, buy, seen } = setUp({ exits: { stopLossPercent: 20, maxHoldSeconds: 600 } })
     const { tokens } = fillOf(buy, 1e-6, rig.now)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Attempt, Fill } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
 import { lamports } from '../../src/core/units.ts'
-import { aBuy, anOrder, fillOf, GatewayWorld } from '../support/gateway-world.ts'
+import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
 import { absent, FILL, lost, only, refused, unsent } from '../support/outcomes.ts'
 
 const late = (attempt: Attempt, signature = `late ${attempt.id}`): Fill => {
@@ -71,6 +71,27 @@ describe('an execution that nobody waits for any more', () => {
     expect(world.told(order).at(-1)).toBe('filled SERVICE_DUPLICATE')
     expect(world.heard.at(-1)).toMatchObject({ fill: { signature: 'second' } })
   })
+
+  test.each([false, true])(
+    'a second execution, and the first one is taken back by a fork: filled all the same; after a restart: %s',
+    (isRestarted) => {
+      const world = new GatewayWorld()
+      const gone: Script = [
+        [30_000, { kind: 'unknown', reason: 'a fork took it back' }],
+        [60_000, absent],
+      ]
+      world.script = () => [...FILL.slice(0, 2), ...gone]
+      const order = aBuy()
+      world.submit(order)
+      world.settle(2_000)
+      const attempt: Attempt = { ...executed(world), state: 'landed' }
+      world.gateway.findings.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
+      if (isRestarted) world.crash(1)
+      world.settle()
+      expect(world.stateOf(order)).toBe('filled')
+      expect(world.executed).toHaveLength(1)
+    },
+  )
 
   test('it survives a crash', () => {
     const world = new GatewayWorld()

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Journal } from './disk.ts'
-import type { Kind } from './scenario.ts'
+import { type Kind, scenarioOf } from './scenario.ts'
 import { type Figure, type Options, type Result, simulate } from './world.ts'
 
 /** What came of many seeds. */
@@ -28,12 +28,22 @@ function emptyBatch(): Batch {
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], hashes: [] }
 }
 
-/** Every `stride`-th seed from `first` on, below `end`. */
-export async function simulateAll(first: number, end: number, stride = 1, options: Options = {}): Promise<Batch> {
+/** Every `stride`-th seed from `first` on, below `end`; of one kind, or of all. */
+export interface Share {
+  readonly first: number
+  readonly end: number
+  readonly stride: number
+  readonly kind?: Kind | undefined
+}
+
+export async function simulateAll({ first, end, stride, kind }: Share, options: Options = {}): Promise<Batch> {
   const journal = new Journal()
   let batch = emptyBatch()
   try {
-    for (let seed = first; seed < end; seed += stride) batch = added(batch, await simulate(seed, journal, options))
+    for (let seed = first; seed < end; seed += stride) {
+      if (kind !== undefined && scenarioOf(seed).kind !== kind) continue
+      batch = added(batch, await simulate(seed, journal, options))
+    }
   } finally {
     journal.close()
   }

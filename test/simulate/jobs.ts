@@ -1,16 +1,11 @@
 import { Worker } from 'node:worker_threads'
-import { type Batch, together } from './batch.ts'
+import { type Batch, type Share, together } from './batch.ts'
 
-/** Every `stride`-th seed from `first` on, below `end`. */
-export interface Share {
-  readonly first: number
-  readonly end: number
-  readonly stride: number
-}
-
-/** The seeds from `first` on, below `end`, on so many threads. */
-export async function simulateOn(jobs: number, first: number, end: number): Promise<Batch> {
-  const shares = Array.from({ length: jobs }, (_none, job): Share => ({ first: first + job, end, stride: jobs }))
+/** The seeds of a share, on so many threads. */
+export async function simulateOn(jobs: number, { first, stride, ...rest }: Share): Promise<Batch> {
+  const shares = Array.from({ length: jobs }, (_none, job) => {
+    return { ...rest, first: first + job * stride, stride: jobs * stride }
+  })
   return together(await Promise.all(shares.map(onThread)))
 }
 

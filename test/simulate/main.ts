@@ -1,28 +1,29 @@
 import { parseArgs } from 'node:util'
 import { digestOf, simulateAll } from './batch.ts'
 import { simulateOn } from './jobs.ts'
+import type { Kind } from './scenario.ts'
 
 /** Replayed traces shown of a run with many that fail. */
 const SHOWN = 5
 
-/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
+/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1' },
       seed: { type: 'string', default: '1' },
+      kind: { type: 'string' },
       jobs: { type: 'string', default: '1' },
       json: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
   })
   const first = Number(values.seed)
-  const end = first + Number(values.seeds)
+  const share = { first, end: first + Number(values.seeds), stride: 1, kind: values.kind as Kind | undefined }
   const jobs = Number(values.jobs)
   const began = performance.now()
   const show = (line: string): void => console.log(line)
-  const batch =
-    jobs > 1 ? await simulateOn(jobs, first, end) : await simulateAll(first, end, 1, values.verbose ? { show } : {})
+  const batch = jobs > 1 ? await simulateOn(jobs, share) : await simulateAll(share, values.verbose ? { show } : {})
   const msEach = (performance.now() - began) / batch.seeds
   if (batch.failed.length > 0) process.exitCode = 1
   const { seeds, kinds, figures, failed } = batch

@@ -24,7 +24,7 @@ function failures({ failed }: Batch): string[] {
 test(
   `${SEEDS} seeds: nothing doubled, nothing lost, everything decided, and alarmed where the service or a node lied`,
   async () => {
-    const batch = await simulateOn(1, 1, SEEDS + 1)
+    const batch = await simulateOn(1, { first: 1, end: SEEDS + 1, stride: 1 })
     expect(failures(batch)).toEqual([])
     expect(batch.seeds).toBe(SEEDS)
     // It has been a simulation of something.

@@ -1,7 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { simulateAll } from './batch.ts'
-import type { Share } from './jobs.ts'
+import { type Share, simulateAll } from './batch.ts'
 
 // Runs a share of the seeds.
-const { first, end, stride } = workerData as Share
-parentPort?.postMessage(await simulateAll(first, end, stride))
+parentPort?.postMessage(await simulateAll(workerData as Share))

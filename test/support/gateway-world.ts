@@ -174,11 +174,9 @@ export class GatewayWorld {
           isOpen(state) || attempts.some((one) => one.orderId === order.id && isUndecided(one.state)),
       )
     this.#trust()
-    this.gateway.resume(
-      orders,
-      attempts,
-      reports.filter(({ id }) => !takenIds.has(id)),
-    )
+    const untold = reports.filter(({ id }) => !takenIds.has(id))
+    const fills = reports.flatMap(({ report: { fill } }) => fill ?? [])
+    this.gateway.resume({ orders, attempts, untold, fills })
   }
 
   #start(past: readonly Slot[] | 'fresh', nextReport = 1): void {
@@ -269,7 +267,8 @@ export class GatewayWorld {
     const end = number < 0 ? undefined : this.script(attempt, number + 1).at(-1)?.[1]
     const outcome = typeof end === 'function' ? end(attempt) : end
     if (outcome?.kind === 'filled' || outcome?.kind === 'reverted') return [[20_000, outcome]]
-    return [[200_000, { kind: 'absent' }]]
+    const absent: Script = [[200_000, { kind: 'absent' }]]
+    return attempt.state === 'landed' ? [[100_000, { kind: 'unknown', reason: 'it is gone' }], ...absent] : absent
   }
 
   /** The engine: asserts the moves of orders, as the book does. */
