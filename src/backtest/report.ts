@@ -26,6 +26,8 @@ export interface Report {
   readonly bots: readonly BotReport[]
   /** Robust prices of the tokens that were traded: time and SOL a token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
+  /** What strangers call them, where the tape says it: as they wrote it, so escape it. */
+  readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
   readonly alarms: readonly string[]
 }
 

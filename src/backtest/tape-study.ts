@@ -27,6 +27,8 @@ export class TapeStudy {
   readonly #prices: Prices
   readonly #hashes: Hash[] = [...HASHED, 'token'].map(() => createHash('sha256'))
   readonly #windows: ReadonlyMap<string, Window>
+  /** What strangers call the tokens that are looked at. */
+  readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   readonly #charts = new Map<TokenId, Chart | undefined>()
 
   /** `windows`: the tokens whose price is wanted, and when. */
@@ -41,8 +43,9 @@ export class TapeStudy {
     this.#hashes.at(-1)?.update(bytesOf(block.token.subarray(from, to)))
     const { kind, token: tokens, amount, size, time } = block
     for (let row = from; row < to; row++) {
-      if ((kind[row] as number) > RowKind.sell) continue
       const token = tokens[row] as number
+      if (kind[row] === RowKind.newToken) this.#name(block, row, token)
+      if ((kind[row] as number) > RowKind.sell) continue
       const before = this.#prices.at(token)
       if (!this.#prices.fold(block, row, token)) continue
       const price = (amount[row] as number) / (size[row] as number)
@@ -67,6 +70,13 @@ export class TapeStudy {
     for (const [token, chart] of this.#charts)
       if (chart !== undefined) found.set(this.#mints.list[token] as string, chart.points)
     return found
+  }
+
+  #name(block: Block, row: number, token: TokenId): void {
+    const mint = this.#mints.list[token] as string
+    if (!this.#windows.has(mint) || this.names.has(mint)) return
+    const { symbol, name } = block.texts.details(row)
+    this.names.set(mint, { symbol, name })
   }
 
   #chartOf(token: TokenId): Chart | undefined {

@@ -42,6 +42,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest): Re
       return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
     }),
     prices: Object.fromEntries(study.charts()),
+    names: Object.fromEntries(study.names),
     alarms,
   }
 }

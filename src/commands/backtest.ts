@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { reportPage } from '../backtest/page/page.ts'
+import type { Report } from '../backtest/report.ts'
 import { type Backtest, runBacktest } from '../backtest-run.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
@@ -35,8 +37,7 @@ export async function run(
         progress.end()
       }
     })
-    const report = out === undefined ? undefined : reportOf(config, market, backtest)
-    if (out !== undefined) writeFileSync(join(out, 'report.json'), `${JSON.stringify(report)}\n`, { mode: 0o600 })
+    if (out !== undefined) writeReport(out, reportOf(config, market, backtest))
     for (const lack of json === true ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
     console.log(json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest))
   } finally {
@@ -61,6 +62,12 @@ async function intoFolder(folder: string | undefined, run: (journal?: Journal) =
   }
   if (failure !== undefined) throw failure
   return backtest
+}
+
+function writeReport(folder: string, report: Report): void {
+  const mode = 0o600
+  writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report)}\n`, { mode })
+  writeFileSync(join(folder, 'report.html'), reportPage(report), { mode })
 }
 
 function removeResults(folder: string): void {

@@ -78,7 +78,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   },
   out: {
     flags: '--out <path>',
-    about: 'where to write: the file of an export, the folder of a backtest (report.json, results.db)',
+    about: 'where to write: the file of an export, the folder of a backtest (report.html, report.json, results.db)',
   },
   range: { flags: '--range <name=from:to[:step]>', about: 'a param to vary, and where', many: true },
   random: {

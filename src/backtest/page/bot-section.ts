@@ -1,0 +1,211 @@
+import type { BotReport, TripRow } from '../bot-report.ts'
+import type { Group } from '../groups.ts'
+import type { Metric } from '../metric.ts'
+import type { Report } from '../report.ts'
+import { chart, type Mark, type Points } from './chart.ts'
+import { dateTime, metricText, percentText, plain, seconds, shortMint, signedSol } from './format.ts'
+import { type Html, html, type Part } from './html.ts'
+import { type Column, pairs, table } from './table.ts'
+
+/** Rows of a long table that are shown. */
+const MOST_ROWS = 200
+
+/** Everything about one bot. */
+export function botSection(bot: BotReport, report: Report): Html {
+  const none = bot.trips.length === 0
+  return html`<section>
+<h2>${bot.name}</h2>
+<p class="quiet">${bot.strategy}, <code>${JSON.stringify(bot.params)}</code>, ${plain(bot.startSol)} SOL at the beginning</p>
+${tiles(bot)}
+${
+  none
+    ? html`<p>It made no trade.</p>`
+    : html`${curves(bot)}
+<div class="columns"><div>${costs(bot)}</div><div>${doubts(bot)}</div></div>`
+}
+<div class="columns"><div>${orders(bot)}</div><div>${plan(bot)}</div></div>
+${
+  none
+    ? ''
+    : html`<h3>By reason</h3>
+<div class="columns"><div>${groups('Bought because', bot.byEntry)}</div><div>${groups('Sold because', bot.byExit)}</div></div>
+<h3>By token</h3>
+${groups('Token', bot.byToken, (mint) => tokenName(mint, report))}
+${tokenCharts(bot, report)}
+<details><summary>All trades (${bot.trips.length})</summary>${trades(bot.trips, report)}</details>`
+}
+<details><summary>All figures (formulas: docs/metrics.md)</summary>${figures(bot.metrics)}</details>
+</section>`
+}
+
+export function sol(value: number | null | undefined): Html {
+  const kind = value === null || value === undefined || value === 0 ? '' : value > 0 ? 'gain' : 'loss'
+  return html`<span class="${kind}">${signedSol(value)}</span>`
+}
+
+function tiles(bot: BotReport): Html {
+  const value = (key: string): Part => {
+    const metric = bot.metrics.find((one) => one.key === key)
+    return metric === undefined ? '' : metricText(metric)
+  }
+  const tile = (label: string, content: Part): Html =>
+    html`<div class="tile"><b>${content}</b><span>${label}</span></div>`
+  return html`<div class="tiles">
+${tile('SOL net', sol(bot.netSol))}${tile('of the money', value('netProfitPercent'))}${tile('trades', value('trades'))}
+${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade'))}${tile('SOL, deepest fall', value('maxDrawdown'))}
+</div>`
+}
+
+function curves(bot: BotReport): Html {
+  const label = (value: number): string => plain(value, 3)
+  return html`<h3>What it was worth, SOL; open positions at what selling them would have brought</h3>
+${chart(bot.equity, { title: `Equity of ${bot.name}`, label })}
+<h3>Below its high, %</h3>
+${chart(fallOf(bot.equity), { title: `Drawdown of ${bot.name}`, label: (value) => plain(value, 2), area: true, height: 150 })}`
+}
+
+function fallOf(points: Points): Points {
+  let high = Number.NEGATIVE_INFINITY
+  return points.map(([time, value]) => {
+    high = Math.max(high, value)
+    return [time, high > 0 ? (value / high - 1) * 100 : 0]
+  })
+}
+
+const FIGURES: readonly Column[] = [{ head: '' }, { head: 'SOL', number: true }, { head: 'of gross', number: true }]
+
+function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
+  const ofGross = (value: number): string => (grossSol > 0 ? percentText((value / grossSol) * 100, 0) : 'n/a')
+  return html`<h3>From gross to net</h3>
+${table(FIGURES, [
+  ['gross, at the prices of the decisions', sol(grossSol), ofGross(grossSol)],
+  ...kinds.map(({ label, sol: amount }): Part[] => [label, sol(-amount), ofGross(amount)]),
+  [html`<b>net</b>`, html`<b>${sol(netSol)}</b>`, ofGross(netSol)],
+])}`
+}
+
+/** How much of it may be luck, or a matter of costs. */
+function doubts(bot: BotReport): Html {
+  const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
+    `${name}, ${trades} trades, median ${signedSol(medianSol)}`,
+    sol(netSol),
+  ]
+  return html`<h3>How sure it is</h3>
+${pairs([
+  ...bot.withoutBest.map(({ tokens, netSol }): [Part, Part] => [
+    tokens === 1 ? 'without the best token' : `without the best ${tokens} tokens`,
+    sol(netSol),
+  ]),
+  part({ ...bot.inSample, name: 'first 70 % of the time' }),
+  part({ ...bot.holdOut, name: 'last 30 %, held out' }),
+  ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
+])}`
+}
+
+function orders(bot: BotReport): Html {
+  const counts = (some: Readonly<Record<string, number>>): string =>
+    Object.entries(some)
+      .map(([why, count]) => `${count} ${why}`)
+      .join(', ') || 'none'
+  return html`<h3>Orders</h3>
+${pairs([
+  ['orders', bot.orders],
+  ['filled', `${bot.buys} buys, ${bot.sells} sales`],
+])}
+<p><span class="quiet">Not filled:</span> ${counts(bot.notFilled)}</p>
+<p><span class="quiet">Entries missed:</span> ${counts(bot.missedEntries)}</p>
+<p><span class="quiet">Requests refused:</span> ${counts(bot.refused)}</p>`
+}
+
+function plan({ plan: use }: BotReport): Html {
+  const ms = (value: number | null): string => (value === null ? 'n/a' : seconds(value / 1000))
+  return html`<h3>Plan</h3>
+${pairs([
+  ['requests', use.requests],
+  ['in the busiest minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
+  ['orders that had to wait', use.delayed],
+  ['of them to sell (late exits)', use.lateExits],
+  ['wait, median and longest', `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`],
+  ['entries refused for it', use.refused],
+])}`
+}
+
+function groups(head: string, some: readonly Group[], name: (text: string) => Part = (text) => text): Html {
+  const columns: Column[] = [
+    { head },
+    ...['trades', 'net SOL', 'median', 'won', 'held'].map((one) => ({ head: one, number: true })),
+  ]
+  const shown = some.length > MOST_ROWS ? [...some.slice(0, MOST_ROWS / 2), ...some.slice(-MOST_ROWS / 2)] : some
+  return html`${table(
+    columns,
+    shown.map((group) => [
+      name(group.name),
+      group.trades,
+      sol(group.netSol),
+      signedSol(group.medianSol),
+      percentText(group.winPercent, 0),
+      seconds(group.holdingSeconds),
+    ]),
+  )}
+${shown.length < some.length ? html`<p class="quiet">The best and the worst ${MOST_ROWS / 2} of ${some.length}.</p>` : ''}`
+}
+
+/** A stranger's text, shown beside the key that nobody can choose. */
+function tokenName(mint: string, { names }: Report): Html {
+  const symbol = (Object.hasOwn(names, mint) ? names[mint]?.symbol.slice(0, 20) : undefined) ?? ''
+  return html`<span title="${mint}">${symbol === '' ? '' : `${symbol} `}<code>${shortMint(mint)}</code></span>`
+}
+
+function tokenCharts(bot: BotReport, report: Report): Html {
+  const marks = new Map<string, Mark[]>()
+  for (const { mint, side, time, price, sol: amount, reason } of bot.fills) {
+    const text = `${dateTime(time)}  ${side} for ${plain(amount, 4)} SOL at ${price.toExponential(3)}: ${reason}`
+    marks.set(mint, [...(marks.get(mint) ?? []), { side, time, value: price, text }])
+  }
+  const drawn = bot.byToken.filter(({ name }) => marks.has(name) && Object.hasOwn(report.prices, name))
+  const label = (value: number): string => (value === 0 ? '0' : value.toExponential(2))
+  return html`${drawn.map(
+    (
+      { name, netSol },
+      at,
+    ) => html`<details${at === 0 ? ' open' : ''}><summary>Price and fills of ${tokenName(name, report)}: ${sol(netSol)} SOL</summary>
+${chart(report.prices[name] ?? [], { title: `Price of ${name}`, marks: marks.get(name) ?? [], label })}
+<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at what was paid and got, fees of the trade inside; reasons on hovering, and in the table of all trades.</p></details>
+`,
+  )}
+${drawn.length < bot.byToken.length ? html`<p class="quiet">Prices are drawn of the ${drawn.length} tokens that most was traded in.</p>` : ''}`
+}
+
+function trades(trips: readonly TripRow[], report: Report): Html {
+  const columns: Column[] = [
+    ...['opened, UTC', 'token'].map((head) => ({ head })),
+    ...['held', 'bought', 'sold', 'fees', 'net SOL'].map((head) => ({ head, number: true })),
+    ...['bought because', 'sold because'].map((head) => ({ head })),
+  ]
+  const rows = trips
+    .slice(-MOST_ROWS)
+    .map((trip): Part[] => [
+      dateTime(trip.openedAt),
+      tokenName(trip.mint, report),
+      trip.closedAt === null ? 'open' : seconds((trip.closedAt - trip.openedAt) / 1000),
+      ...[
+        plain(trip.boughtSol, 4),
+        plain(trip.closedAt === null ? trip.valueSol : trip.soldSol, 4),
+        plain(trip.feesSol, 4),
+      ],
+      ...[sol(trip.netSol), trip.entryReason, trip.exitReason],
+    ])
+  return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS}; all are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
+}
+
+function figures(metrics: readonly Metric[]): Html {
+  return html`<div class="columns">${[0, 1].map((half) => {
+    const from = Math.ceil(metrics.length / 2) * half
+    const some = metrics.slice(from, from + Math.ceil(metrics.length / 2))
+    return pairs(some.map((metric): [Part, Part] => [html`${metric.label}${unitOf(metric)}`, metricText(metric)]))
+  })}</div>`
+}
+
+function unitOf({ unit }: Metric): string {
+  return unit === 'SOL' ? ', SOL' : ''
+}

@@ -1,0 +1,94 @@
+import type { Report } from '../report.ts'
+import { botSection, sol } from './bot-section.ts'
+import { dateTime, metricText, percentText, plain, seconds } from './format.ts'
+import { Html, html, type Part } from './html.ts'
+import { STYLE } from './style.ts'
+import { pairs, table } from './table.ts'
+
+/** The report as one file: no script, and nothing that is fetched. A browser holds it to that. */
+export function reportPage(report: Report): string {
+  const { tape, bots } = report
+  return html`${new Html('<!doctype html>')}
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Backtest of ${bots.map(({ name }) => name).join(', ')}</title>
+<style>${STYLE}</style>
+</head>
+<body><main>
+<h1>Backtest of ${bots.map(({ name }) => name).join(', ')}</h1>
+<p class="quiet">${dateTime(tape.from)} to ${dateTime(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
+${warnings(report)}
+${bots.length > 1 ? summary(report) : ''}
+${bots.map((bot) => botSection(bot, report))}
+${ground(report)}
+</main></body>
+</html>
+`.text
+}
+
+function warnings({ tape: { lacks }, alarms }: Report): Html {
+  return html`${lacks.length === 0 ? '' : html`<div class="warn"><p><b>A part of the truth:</b> the tape does not cover what the bots need.</p>${list(lacks)}</div>`}
+${alarms.length === 0 ? '' : html`<div class="warn"><p><b>Alarms</b></p>${list(alarms.slice(0, 50))}</div>`}`
+}
+
+function list(lines: readonly string[]): Html {
+  return html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+}
+
+function summary({ bots }: Report): Html {
+  const heads = ['net SOL', 'gross', 'trades', 'won', 'median trade', 'deepest fall', 'without the best 3']
+  const rows = bots.map((bot): Part[] => {
+    const value = (key: string): Part => {
+      const metric = bot.metrics.find((one) => one.key === key)
+      return metric === undefined ? '' : metricText(metric)
+    }
+    const without = bot.withoutBest.find(({ tokens }) => tokens === 3)?.netSol
+    return [
+      bot.name,
+      sol(bot.netSol),
+      sol(bot.grossSol),
+      value('trades'),
+      value('winRate'),
+      value('medianTrade'),
+      value('maxDrawdown'),
+      sol(without),
+    ]
+  })
+  return table([{ head: 'bot' }, ...heads.map((head) => ({ head, number: true }))], rows)
+}
+
+/** What it all rests on. */
+function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
+  const coverage = Object.entries(tape.coveragePercent).map(([key, share]) => `${key} ${plain(share, 1)} %`)
+  return html`<section>
+<h2>What it rests on</h2>
+<div class="columns"><div><h3>The tape</h3>
+${pairs([
+  ['market rows', tape.rows],
+  ['segments', tape.segments],
+  ['gaps', `${tape.gaps}, ${seconds(tape.gapSeconds)} in all`],
+  ['covered, of the recorded time', coverage.join(', ')],
+  ['watched tokens that it lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
+  ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
+  ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],
+])}</div>
+<div><h3>Hashes</h3>
+${pairs([
+  ['tape', html`<code>${hashes.tape.slice(0, 16)}</code>`],
+  ['configuration', html`<code>${hashes.config.slice(0, 16)}</code>`],
+  ['code and strategies', html`<code>${hashes.code.slice(0, 16)}</code>`],
+  ...Object.entries(hashes.strategies).map(([bot, hash]): [Part, Part] => [
+    `strategy of ${bot}`,
+    html`<code>${hash.slice(0, 16)}</code>`,
+  ]),
+  ['Sluice', sluice],
+])}</div></div>
+<h3>How orders were filled, by assumption</h3>
+${list(fillModel.assumed)}
+<h3>What this cannot say</h3>
+${list(fillModel.limits)}
+</section>`
+}

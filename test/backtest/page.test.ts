@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BotLog } from '../../src/backtest/bot-log.ts'
+import { botReport } from '../../src/backtest/bot-report.ts'
+import { BotResult } from '../../src/backtest/bot-result.ts'
+import { Equity } from '../../src/backtest/equity.ts'
+import { chart } from '../../src/backtest/page/chart.ts'
+import { escapeHtml, html } from '../../src/backtest/page/html.ts'
+import { reportPage } from '../../src/backtest/page/page.ts'
+import type { Report } from '../../src/backtest/report.ts'
+import type { Trip } from '../../src/backtest/trip.ts'
+
+const T0 = 1_780_000_000_000
+const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202e`
+
+/** A report in which every text is written by an enemy. */
+function hostileReport(): Report {
+  const log = new BotLog()
+  const result = new BotResult(HOSTILE, log)
+  const trip: Trip = {
+    ...{ mint: HOSTILE, openedAt: T0, closedAt: T0 + 5_000, entryReason: HOSTILE, exitReason: HOSTILE },
+    ...{ boughtLamports: 1e9, soldLamports: 2e9, feeLamports: 0, valueLamports: 0 },
+  }
+  log.trips.trips.push(trip, { ...trip, mint: 'constructor', closedAt: null })
+  for (const side of ['buy', 'sell'] as const)
+    log.fills.push({ mint: HOSTILE, side, time: T0, price: 1e-7, lamports: 1e9, reason: HOSTILE })
+  result.refused.set(HOSTILE, 1)
+  result.ended.set(HOSTILE, 1)
+  const equity = new Equity()
+  for (const at of [0, 1, 2]) equity.sample(T0 + at, 1e9)
+  const bot = botReport({
+    ...{ strategy: HOSTILE, params: { x: HOSTILE }, result, startLamports: 1e9, valueLamports: 0, equity },
+    ...{ from: T0, to: T0 + 10_000, requestsPerMinute: 100 },
+  })
+  return {
+    version: 1,
+    sluice: HOSTILE,
+    hashes: { tape: HOSTILE, config: HOSTILE, code: HOSTILE, strategies: { [HOSTILE]: HOSTILE } },
+    tape: {
+      ...{ from: T0, to: T0 + 10_000, rows: 1, segments: 1, gaps: 0, gapSeconds: 0, lacks: [HOSTILE] },
+      ...{ coveragePercent: { [HOSTILE]: 1 }, watchedTokens: 0, missingTokens: 0, sizedPrints: 0, noisePercent: null },
+    },
+    plan: { name: HOSTILE, requestsPerMinute: 100 },
+    fillModel: { numbers: {}, assumed: [HOSTILE], limits: [HOSTILE] },
+    bots: [bot, bot],
+    prices: {
+      [HOSTILE]: [
+        [T0, 1e-7],
+        [T0 + 1, 2e-7],
+      ],
+    },
+    names: { [HOSTILE]: { symbol: HOSTILE, name: HOSTILE } },
+    alarms: [HOSTILE],
+  }
+}
+
+test('a stranger puts nothing into the page but text', () => {
+  const page = reportPage(hostileReport())
+  expect(page).not.toMatch(/<script|<img|<iframe|<object|<embed|<link|<base|<form/i)
+  expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/i)
+  expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  expect(page).not.toContain('\u202e')
+  const tags = new Set(
+    [...page.matchAll(/<(\/?[a-z0-9]+)/gi)].map(([, tag = '']) => tag.replace('/', '').toLowerCase()),
+  )
+  const known =
+    'html head meta title style body main h1 h2 h3 p span b div section table thead tbody tr th td code svg line path text ul li details summary'
+  expect([...tags].filter((tag) => !known.split(' ').includes(tag))).toEqual([])
+  // Every opened element is closed, so nothing has broken out of its place.
+  for (const tag of ['section', 'div', 'table', 'svg', 'details', 'span', 'p', 'td', 'title'])
+    expect(page.match(new RegExp(`<${tag}[ >]`, 'g'))?.length, tag).toBe(
+      page.match(new RegExp(`</${tag}>`, 'g'))?.length,
+    )
+})
+
+test('it needs nothing from elsewhere, and its policy lets nothing in', () => {
+  const page = reportPage(hostileReport())
+  expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)
+  expect(page).not.toMatch(/https?:|\/\/\w|url\(|@import|\ssrc="|\shref="/)
+})
+
+test('whatever is put into a template is text', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...`<>"'&;=/ax1\n\u202e\ud800é`), { maxLength: 12 }), (characters) => {
+      const text = characters.join('')
+      expect(escapeHtml(text)).not.toMatch(/[<>"'\n]/)
+      expect(html`<i title="${text}">${[text, 1]}</i>`.text).toBe(
+        `<i title="${escapeHtml(text)}">${escapeHtml(text)}1</i>`,
+      )
+    }),
+  )
+})
+
+test('a chart keeps its peaks, whatever is drawn, and its coordinates are numbers', () => {
+  const value = fc.double({ min: -1e6, max: 1e6, noNaN: true })
+  fc.assert(
+    fc.property(fc.array(value, { minLength: 2, maxLength: 50 }), fc.boolean(), (values, area) => {
+      const points = values.map((one, at) => [T0 + at, one] as const)
+      const { text } = chart(points, { title: 'x', area, label: String })
+      expect(text).not.toMatch(/NaN|Infinity|undefined/)
+    }),
+  )
+  const long = Array.from({ length: 20_000 }, (_, at) => [T0 + at, at === 12_345 ? 100 : 0] as const)
+  const { text } = chart(long, { title: 'x', label: String })
+  const heights = [...text.matchAll(/L[\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
+  expect(heights.length).toBeLessThan(1_200)
+  expect(new Set(heights).size).toBe(2)
+  expect(chart([], { title: 'x', label: String }).text).toContain('Too little to draw')
+})
