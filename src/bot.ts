@@ -190,7 +190,7 @@ class Start {
     const segment = new Segment({
       ...{ machine, journal, mints, past: past.recovered, route: world.route, observe: world.observe },
       strategies: new Map(this.#config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
-      want: (keys) => world.feed.want(keys),
+      want: (keys) => world.want(keys),
       alarm: ({ bot, code, reason }) => this.#log.error({ bot, code, reason }, 'alarm'),
     })
     world.attach(segment.gateway)

@@ -1,4 +1,5 @@
 import { LiveWallet } from './chain/live-wallet.ts'
+import { MintReader } from './chain/mint-reader.ts'
 import type { Rpcs } from './chain/rpc.ts'
 import { WalletReader } from './chain/wallet.ts'
 import type { Config } from './config/config.ts'
@@ -39,6 +40,7 @@ export class LiveChain {
   readonly wallet: LiveWallet
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly #stops: (() => void)[] = []
+  readonly mints: MintReader
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
   readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine'>
@@ -58,6 +60,10 @@ export class LiveChain {
     this.#balance = new WalletReader({
       ...{ rpc: rpcs.any, clock: machine.clock, wallet },
       read: (balance, slot) => post({ kind: 'wallet', account: id, lamports: lamports(balance), slot }),
+    })
+    this.mints = new MintReader({
+      ...{ rpc: rpcs.any, clock: machine.clock },
+      told: (mint, facts) => post({ kind: 'mint', mint, facts }),
     })
     this.wallet = new LiveWallet({
       ...machine,
@@ -134,6 +140,7 @@ export class LiveChain {
   stop(): void {
     for (const stop of this.#stops) stop()
     this.#balance.stop()
+    this.mints.stop()
     this.wallet.stop()
   }
 }

@@ -66,10 +66,10 @@ export async function genesisOf(
   return { genesis, answers: found.length }
 }
 
-/** What is asked between building a transaction and sending it. */
+/** What is asked between deciding on a buy, or building a transaction, and sending it. */
 const BEFORE_SENDING = new Set([
   ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
-  'getMinimumBalanceForRentExemption',
+  ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
 /** A provisional fill moves a position and its exits; that it is final only completes the books. */

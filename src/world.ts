@@ -28,6 +28,7 @@ import type { ServiceAccess } from './service-access.ts'
 import type { Signing } from './signing.ts'
 import type { Tally } from './tally.ts'
 import { Trading } from './trading.ts'
+import { vetted } from './vetting.ts'
 
 export interface WorldParts {
   readonly config: Config
@@ -56,6 +57,8 @@ export class LiveWorld {
   readonly #parts: WorldParts
   readonly #paper: PaperWorld
   readonly #trading: Trading
+  /** How live orders go out, by how they would without a look at the mint. */
+  readonly #vetted = new Map<Route, Route>()
   readonly #http: ReturnType<typeof openHttp>
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
@@ -126,6 +129,12 @@ export class LiveWorld {
     }
   }
 
+  /** The subscription keys wanted from now on. A mint among them may be bought next. */
+  want(keys: readonly string[]): void {
+    this.feed.want(keys)
+    for (const key of keys) this.chain?.mints.prepare(key)
+  }
+
   plan(): Plan {
     return this.#trading.plan
   }
@@ -147,9 +156,19 @@ export class LiveWorld {
 
   readonly route = ({ account, bot }: Pick<Order, 'account' | 'bot'>): Route => {
     const isLocal = this.#parts.config.bots.some(({ name, executor }) => name === bot && executor === 'local')
-    const route = this.#paper.route(account) ?? (isLocal ? this.#trading.local : this.#trading.cloud)
+    const route = this.#paper.route(account) ?? this.#live(isLocal ? this.#trading.local : this.#trading.cloud)
     if (route === undefined) throw new Error(`no executor for ${account}`)
     return route
+  }
+
+  #live(route: Route | undefined): Route | undefined {
+    const { config, machine } = this.#parts
+    if (route === undefined || this.chain === undefined) return route
+    const known = this.#vetted.get(route)
+    if (known !== undefined) return known
+    const made = vetted(route, config, this.chain, machine.clock)
+    this.#vetted.set(route, made)
+    return made
   }
 
   /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */

@@ -1,6 +1,7 @@
 import type { BotConfig, Config } from '../config/config.ts'
 import type { LoadResult } from '../config/load.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from '../config/worst-case.ts'
+import { MINT_TRAITS } from '../core/mint-check.ts'
 import { type Lamports, lamportsToSol } from '../core/units.ts'
 
 /** What `check --json` prints; amounts and spans in the units of the YAML, null where nothing bounds them. */
@@ -11,7 +12,7 @@ export function checkJson(result: LoadResult): object {
 }
 
 function botJson(bot: BotConfig, { service }: Config): object {
-  const { name, strategy, params, mode, executor, exits, orders, exitOrders, limits } = bot
+  const { name, strategy, params, mode, executor, exits, orders, exitOrders, limits, tokenChecks } = bot
   const worst = worstCaseOf(bot, service.plan)
   const usualBuy = usualBuyOf(bot, worst)
   return {
@@ -39,6 +40,12 @@ function botJson(bot: BotConfig, { service }: Config): object {
       maxOpenPositions: limits.maxOpenPositions,
       maxSolPerMint: sol(limits.maxLamportsPerMint),
       maxDailyLossSol: sol(limits.maxDailyLossLamports),
+    },
+    tokenChecks: {
+      when: tokenChecks.when,
+      ...Object.fromEntries(
+        MINT_TRAITS.map((trait) => [trait, tokenChecks.allow.includes(trait) ? 'allow' : 'refuse']),
+      ),
     },
     worstCase: {
       solPerOrder: sol(worst.perOrder),

@@ -55,6 +55,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ],
       ['sales', sales(bot)],
       ['limits', limits(bot)],
+      ['mints', tokenChecks(bot)],
     ]),
   ].join('\n')
 }
@@ -83,6 +84,12 @@ function limits({ limits }: BotConfig): string {
     [limits.maxLamportsPerMint, (value) => `${sol(value)} SOL a mint`],
     [limits.maxDailyLossLamports, (value) => `${sol(value)} SOL loss a day`],
   ])
+}
+
+function tokenChecks({ tokenChecks: { when, allow } }: BotConfig): string {
+  if (when === 'off') return 'not looked at: whoever made one may freeze it, take it back or make more'
+  const how = when === 'before' ? 'looked at before the first buy' : 'looked at after the first buy; what fails is sold'
+  return allow.length === 0 ? how : `${how}; allowed: ${allow.join(', ')}`
 }
 
 function listed(

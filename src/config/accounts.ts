@@ -42,6 +42,7 @@ function settingsOf(bot: BotConfig, mode: Mode, { service, cluster, wallet }: Re
     exitOrders: bot.exitOrders,
     exits: bot.exits,
     limits: bot.limits,
+    tokenChecks: bot.tokenChecks,
     paperLamports: bot.paper.lamports,
     seed: bot.paper.seed,
   }

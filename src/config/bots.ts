@@ -3,7 +3,7 @@ import { SluiceError } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
 import type { BotConfig } from './config.ts'
 import type { ConfigDocument } from './document.ts'
-import { exitOrdersFrom, exitsFrom, limitsFrom, ordersFrom, paperFrom } from './effective.ts'
+import { exitOrdersFrom, exitsFrom, limitsFrom, ordersFrom, paperFrom, tokenChecksFrom } from './effective.ts'
 import type { ConfigError, Position } from './errors.ts'
 import type { Path } from './path.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
@@ -80,6 +80,7 @@ function configOf(
     exitOrders: exitOrdersFrom(input, defaults),
     exits: exitsFrom(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
     limits: limitsFrom(input, defaults),
+    tokenChecks: tokenChecksFrom(input, defaults),
     paper: paperFrom(paper, input.name),
     at,
   }

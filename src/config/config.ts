@@ -2,6 +2,7 @@ import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { ExitRules } from '../core/exits.ts'
 import type { Json } from '../core/json.ts'
 import type { UnitSettings } from '../core/messages.ts'
+import type { TokenChecks } from '../core/mint-check.ts'
 import type { ExitOrderSettings, Limits, OrderSettings, Plan } from '../core/settings.ts'
 import type { Lamports } from '../core/units.ts'
 import type { ConfigError, Position } from './errors.ts'
@@ -104,6 +105,7 @@ export interface BotConfig {
   readonly exitOrders: ExitOrderSettings
   readonly exits: ExitRules
   readonly limits: Limits
+  readonly tokenChecks: TokenChecks
   readonly paper: PaperConfig
   readonly at: Position
 }

@@ -1,5 +1,6 @@
 import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { ExitRules } from '../core/exits.ts'
+import { DEFAULT_TOKEN_CHECKS, MINT_TRAITS, type TokenChecks } from '../core/mint-check.ts'
 import { deriveSeed } from '../core/random.ts'
 import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
@@ -108,6 +109,14 @@ export function limitsFrom(bot: BotInput, defaults: DefaultsInput): Limits {
     maxOpenPositions: given.maxOpenPositions ?? null,
     maxLamportsPerMint: lamportsOrNull(given.maxSolPerMint),
     maxDailyLossLamports: lamportsOrNull(given.maxDailyLossSol),
+  }
+}
+
+export function tokenChecksFrom(bot: BotInput, defaults: DefaultsInput): TokenChecks {
+  const given = { ...defaults.tokenChecks, ...bot.tokenChecks }
+  return {
+    when: given.when ?? DEFAULT_TOKEN_CHECKS.when,
+    allow: MINT_TRAITS.filter((trait) => given[trait] === 'allow'),
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
+import { MINT_TRAITS, type MintTrait } from '../core/mint-check.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
 import { keypairReference, rpcReference, secretReference } from './secret-schema.ts'
 
@@ -65,6 +66,11 @@ const limits = z.strictObject({
   maxOpenPositions: z.int().min(1).max(10_000).exactOptional(),
   maxSolPerMint: buySol.exactOptional(),
   maxDailyLossSol: sol.exactOptional(),
+})
+
+const tokenChecks = z.strictObject({
+  when: z.enum(['before', 'after', 'off']).exactOptional(),
+  ...traitSwitches(),
 })
 
 const plan = z.union([
@@ -163,6 +169,7 @@ export const botSchema = z.strictObject({
   exits: exits.exactOptional(),
   orders: orders.exactOptional(),
   exitOrders: exitOrders.exactOptional(),
+  tokenChecks: tokenChecks.exactOptional(),
 })
 
 const defaults = z.strictObject({
@@ -170,6 +177,7 @@ const defaults = z.strictObject({
   exitOrders: exitOrders.exactOptional(),
   exits: exits.exactOptional(),
   limits: limits.exactOptional(),
+  tokenChecks: tokenChecks.exactOptional(),
 })
 
 export const fileSchema = z.strictObject({
@@ -188,6 +196,11 @@ export type FileInput = z.output<typeof fileSchema>
 export type BotInput = z.output<typeof botSchema>
 export type DefaultsInput = z.output<typeof defaults>
 export type ExitsInput = z.output<typeof exits>
+
+function traitSwitches() {
+  const one = () => z.enum(['refuse', 'allow']).exactOptional()
+  return Object.fromEntries(MINT_TRAITS.map((trait) => [trait, one()])) as Record<MintTrait, ReturnType<typeof one>>
+}
 
 function address(scheme: SecureScheme) {
   return z.string().check(({ value, issues }) => {

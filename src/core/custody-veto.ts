@@ -1,11 +1,18 @@
+import { mintRefusal } from './mint-check.ts'
 import type { Veto } from './risk.ts'
 import type { Session } from './session.ts'
+import type { BotSettings } from './settings.ts'
 
-/** Why nothing may be bought of this mint with this account's wallet. */
-export function custodyVeto({ book, unread }: Session, account: string, mint: string): Veto | undefined {
-  const { foreign = [], quarantined = [] } = book.accounts.get(account) ?? {}
-  if (unread.has(account)) return { code: 'CHAIN_UNREAD', reason: 'the chain has not been read up to now' }
+/** Why this bot may buy nothing of this mint with its account's wallet. */
+export function custodyVeto(
+  { book, unread, mintFacts }: Session,
+  { account, tokenChecks }: Pick<BotSettings, 'account' | 'tokenChecks'>,
+  mint: string,
+): Veto | undefined {
+  const { foreign = [], quarantined = [] } = book.accounts.get(account.id) ?? {}
+  const facts = account.mode === 'live' ? mintFacts.get(mint) : undefined
+  if (unread.has(account.id)) return { code: 'CHAIN_UNREAD', reason: 'the chain has not been read up to now' }
   if (foreign.length > 0) return { code: 'FOREIGN_TX', reason: `somebody else used the wallet: ${foreign.join(', ')}` }
   if (quarantined.includes(mint)) return { code: 'QUARANTINED', reason: 'the wallet holds less of it than was booked' }
-  return undefined
+  return facts && mintRefusal(facts, tokenChecks)
 }

@@ -2,6 +2,7 @@ import { keyOf } from './book.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { Input } from './messages.ts'
+import { mintRefusal } from './mint-check.ts'
 import type { AccountMoney } from './money.ts'
 import type { ExecutionReport } from './order.ts'
 import { newPosition } from './position.ts'
@@ -11,6 +12,9 @@ import type { Trader } from './trader.ts'
 import { formatSol, lamports, solToLamports, wholeTokens } from './units.ts'
 
 type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
+
+/** Mints whose facts are remembered. */
+const MINTS_KEPT = 10_000
 
 /** Reports that a person should see. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
@@ -32,11 +36,12 @@ export class Custody {
     this.#traderOf = traderOf
   }
 
-  take(input: Of<'gate'> | Of<'foreign'> | Of<'deficit'> | Of<'adopt'>): void {
+  take(input: Of<'gate'> | Of<'foreign'> | Of<'deficit'> | Of<'adopt'> | Of<'mint'>): void {
     if (input.kind === 'gate') this.#gate(input)
     else if (input.kind === 'foreign') this.#foreign(input)
     else if (input.kind === 'deficit') this.#deficit(input)
-    else this.#adopt(input)
+    else if (input.kind === 'adopt') this.#adopt(input)
+    else this.#mint(input)
   }
 
   /** A person has seen it and says that it is all right. */
@@ -98,6 +103,24 @@ export class Custody {
     if (account.quarantined?.includes(mint) !== true) account.quarantined = [...(account.quarantined ?? []), mint]
     this.#session.emitAccount(account)
     this.#session.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
+  }
+
+  /** What was bought before anybody knew is sold. */
+  #mint({ mint, facts }: Of<'mint'>): void {
+    const { book, mintFacts } = this.#session
+    mintFacts.delete(mint)
+    mintFacts.set(mint, facts)
+    if (mintFacts.size > MINTS_KEPT) mintFacts.delete(mintFacts.keys().next().value as string)
+    for (const position of [...book.positions.values()]) {
+      const settings = position.mint === mint ? this.#traderOf(position.bot)?.settings : undefined
+      if (settings?.tokenChecks.when !== 'after' || settings.account.mode !== 'live') continue
+      const refusal = mintRefusal(facts, settings.tokenChecks)
+      if (refusal === undefined) continue
+      this.#session.emit({ kind: 'alarm', bot: position.bot, ...refusal })
+      this.#exits.sell(position, `${refusal.code}: ${refusal.reason}`)
+      for (const { order, state } of book.inLane({ ...position, side: 'buy' }))
+        if (state === 'accepted') this.#session.emit({ kind: 'cancel', orderId: order.id, code: refusal.code })
+    }
   }
 
   /** At the present price, since nobody knows what was paid. */

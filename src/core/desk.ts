@@ -165,7 +165,7 @@ export class Desk {
     if (this.#session.price(mint) === undefined) return veto('PRICE_UNKNOWN', 'no robust price yet')
     const age = this.#session.eventAgeMs()
     if (age > orders.maxEventAgeMs) return veto('STALE_EVENT', `the event is ${age} ms old`)
-    const inCustody = custodyVeto(this.#session, account.id, mint)
+    const inCustody = custodyVeto(this.#session, client.settings, mint)
     if (inCustody !== undefined) return inCustody
     const lane =
       book.laneHolder({ account: account.id, mint, side: 'buy' }) ??

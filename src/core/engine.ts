@@ -184,6 +184,7 @@ export class Engine implements EnginePort {
       case 'foreign':
       case 'deficit':
       case 'adopt':
+      case 'mint':
         this.#custody.take(input)
         break
       case 'wallet': {

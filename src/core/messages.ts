@@ -1,5 +1,6 @@
 import type { ErrorCode } from './errors.ts'
 import type { Json } from './json.ts'
+import type { MintFacts } from './mint-check.ts'
 import type { AccountMoney, BotMoney, Money, Timer } from './money.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
@@ -24,6 +25,8 @@ export type Input =
   | { kind: 'deficit'; account: string; mint: string; tokens: TokenAmount }
   /** An operator gives a bot what the wallet holds of a mint. */
   | { kind: 'adopt'; account: string; bot: string; mint: string; tokens: TokenAmount; decimals: number }
+  /** What our RPC says of a mint that is about to be bought. */
+  | { kind: 'mint'; mint: string; facts: MintFacts }
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
 

@@ -2,6 +2,7 @@ import type { Block } from './block.ts'
 import { Book } from './book.ts'
 import { EventAge } from './event-age.ts'
 import type { FeedStatus, Output, UnitSettings } from './messages.ts'
+import type { MintFacts } from './mint-check.ts'
 import type { Mints } from './mints.ts'
 import type { AccountMoney, BotMoney } from './money.ts'
 import type { Position } from './position.ts'
@@ -32,6 +33,8 @@ export class Session implements Stage {
   stopping = false
   /** Live accounts whose wallet has not been read up to now: nothing is bought there. */
   readonly unread = new Set<string>()
+  /** Mints that were read, the last ones. */
+  readonly mintFacts = new Map<string, MintFacts>()
   nextOrder = 1
   /** The row being handled; undefined while an input is. */
   block: Block | undefined

@@ -1,6 +1,7 @@
 import type { Account } from './account.ts'
 import type { ExitRules } from './exits.ts'
 import type { Json } from './json.ts'
+import type { TokenChecks } from './mint-check.ts'
 import type { ExecutorKind } from './order.ts'
 import type { Lamports } from './units.ts'
 
@@ -17,6 +18,7 @@ export interface BotSettings {
   /** Exits of a position for which the order named none. */
   readonly exits: ExitRules
   readonly limits: Limits
+  readonly tokenChecks: TokenChecks
   /** Money that a paper account starts with. */
   readonly paperLamports: Lamports
   /** Its own: what one bot draws does not change what another one does. */

@@ -83,6 +83,7 @@ dips  dip-buyer, paper, 10 SOL
   buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
   sales    slippage 5, 15, 30, 50 %, again after 3 s
   limits   0.05 SOL an order, 2 positions
+  mints    looked at before the first buy
 
 free  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 1
@@ -90,6 +91,7 @@ free  dip-buyer, paper, 10 SOL
   buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
   sales    slippage 5, 15, 30, 50 %, again after 3 s
   limits   none
+  mints    looked at before the first buy
 
 The worst that this allows, SOL
              one buy    an hour   held at once   all to zero   break-even
@@ -114,6 +116,7 @@ test('a right file with --json: the bots in the units of the YAML', () => {
     mode: 'paper',
     orders: { slippagePercent: 5, priorityFeeSol: 'auto', ttlSeconds: 2, maxEventAgeSeconds: 3, maxChasePercent: 5 },
     limits: { maxSolPerOrder: 0.05, maxSolPerHour: null, maxOpenPositions: 2 },
+    tokenChecks: { when: 'before', freezeAuthority: 'refuse', transferFee: 'refuse' },
     worstCase: { solPerOrder: expect.closeTo(0.06507, 4), solPerHour: null, exposureSol: 0.1 },
     breakEvenPercent: 8.78,
   })

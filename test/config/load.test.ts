@@ -57,6 +57,7 @@ test('the least there can be takes every default', async () => {
     exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 3000 },
     exits: {},
     limits: { maxLamportsPerOrder: null, maxOpenPositions: null },
+    tokenChecks: { when: 'before', allow: [] },
     paper: { lamports: 10_000_000_000, seed: deriveSeed(1, 'a'), latencyMs: { p50: 1500, p95: 4000 } },
     at: { file: '0.yaml', line: 3, column: 5 },
   })
@@ -113,13 +114,15 @@ test('orders, exitOrders and limits: the bot over the defaults, key by key', asy
   orders: { slippagePercent: 9, ttlSeconds: 1 }
   exitOrders: { retrySeconds: 1 }
   limits: { maxSolPerOrder: 0.5, maxOpenPositions: 2 }
+  tokenChecks: { when: after, mintAuthority: allow, pausable: allow }
 `
   const bot =
-    '{ name: a, strategy: dip-buyer, orders: { slippagePercent: 3, priorityFeeSol: 0.001 }, limits: { maxSolPerOrder: 0.1 } }'
+    '{ name: a, strategy: dip-buyer, orders: { slippagePercent: 3, priorityFeeSol: 0.001 }, limits: { maxSolPerOrder: 0.1 }, tokenChecks: { pausable: refuse, transferFee: allow } }'
   expect((await load(defaults + bots(bot))).bots[0]).toMatchObject({
     orders: { slippagePercent: 3, ttlMs: 1000, priorityFeeLamports: 1_000_000 },
     exitOrders: { slippageLadder: [5, 15, 30, 50], retryMs: 1000 },
     limits: { maxLamportsPerOrder: 100_000_000, maxOpenPositions: 2 },
+    tokenChecks: { when: 'after', allow: ['mintAuthority', 'transferFee'] },
   })
 })
 

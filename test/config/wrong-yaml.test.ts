@@ -384,6 +384,21 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:71 bots[0].exitOrders.slippageLadder[1]: expected a number, found "lots"',
   ],
   [
+    'a look at mints at no time',
+    bot('tokenChecks: { when: never }'),
+    '3:58 bots[0].tokenChecks.when: expected before, after or off, found "never"',
+  ],
+  [
+    'a switch that is none',
+    bot('tokenChecks: { freezeAuthority: no }'),
+    '3:69 bots[0].tokenChecks.freezeAuthority: expected refuse or allow, found "no"',
+  ],
+  [
+    'a trait that mints do not have',
+    bot('tokenChecks: { freezAuthority: allow }'),
+    '3:52 bots[0].tokenChecks.freezAuthority: unknown key; did you mean freezeAuthority?',
+  ],
+  [
     'a limit below the smallest buy',
     bot('limits: { maxSolPerOrder: 0.0001 }'),
     '3:63 bots[0].limits.maxSolPerOrder: expected at least 0.001, found 0.0001',

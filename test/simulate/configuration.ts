@@ -14,6 +14,7 @@ export function configOf(scenario: Scenario, leash: Leash): Config {
     return {
       ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor: 'cloud', exits: { maxHoldSeconds: 20 } },
       orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
+      tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
       limits: { ...limits, maxLamportsPerMint: null, maxDailyLossLamports: null },
       paper: {

@@ -12,6 +12,7 @@ import type { Route } from '../../src/runtime/working-order.ts'
 import { Segment } from '../../src/segment.ts'
 import { Tally } from '../../src/tally.ts'
 import { Trading } from '../../src/trading.ts'
+import { vetted } from '../../src/vetting.ts'
 import { type SimulatedChain, WALLET } from './chain.ts'
 import { type DiskParts, SimulatedDisk } from './disk.ts'
 import { Mirror } from './mirror.ts'
@@ -92,7 +93,8 @@ export class Process implements Caller {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })
     for (const { account } of settings) tally.liveAccounts.add(account.id)
-    const route = this.#watched(this.#trading.cloud as Route)
+    const watched = this.#watched(this.#trading.cloud as Route)
+    const route = vetted(watched, config, this.#chain, machine.clock)
     this.#segment = new Segment({
       ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },
       strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),

@@ -47,6 +47,7 @@ const wiring = [
   'tape-export',
   'tape-import',
   'trading',
+  'vetting',
   'world',
 ].map((name) => `src/${name}.ts`)
 

@@ -5,6 +5,7 @@ import type { ExitRules } from '../../src/core/exits.ts'
 import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import type { Input, Output, StartInput } from '../../src/core/messages.ts'
+import { DEFAULT_TOKEN_CHECKS } from '../../src/core/mint-check.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { NO_MONEY } from '../../src/core/money.ts'
 import type { ExecutionReport, Fill, Order } from '../../src/core/order.ts'
@@ -42,6 +43,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     account: accountOf(options.mode ?? 'paper', 'test', '', options.wallet ?? name),
     executor: 'paper',
     orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
+    tokenChecks: DEFAULT_TOKEN_CHECKS,
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
     exits: options.exits ?? {},
     limits: { ...NO_LIMITS, ...options.limits },

@@ -1,5 +1,6 @@
 import type { BotConfig } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
+import { DEFAULT_TOKEN_CHECKS } from '../../core/mint-check.ts'
 import type { Lamports } from '../../core/units.ts'
 
 /** Whose orders and fills a probe's are. */
@@ -22,6 +23,7 @@ export async function probeBot(amount: Lamports): Promise<BotConfig> {
       maxEventAgeMs: 60_000,
       maxChasePercent: 50,
     },
+    tokenChecks: DEFAULT_TOKEN_CHECKS,
     exitOrders: { slippageLadder: [15, 50], priorityFeeLadder: [], retryMs: 3_000 },
     exits: { maxHoldSeconds: HOLD_SECONDS },
     limits: {

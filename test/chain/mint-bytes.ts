@@ -1,0 +1,34 @@
+import { PROGRAMS } from '../../src/core/programs.ts'
+
+/** What a mint account is to hold. `extensions` by type, with their bytes. */
+export interface MintShape {
+  readonly mintAuthority?: boolean
+  readonly freezeAuthority?: boolean
+  readonly extensions?: readonly (readonly [type: number, value: Uint8Array])[]
+}
+
+/** The bytes of a mint as Token, or with extensions Token-2022, keeps it. */
+export function mintBytes({ mintAuthority = false, freezeAuthority = false, extensions }: MintShape = {}): Buffer {
+  const base = Buffer.alloc(82)
+  // Of an authority that is none the bytes behind the flag mean nothing.
+  base.fill(7, 4, 36).fill(7, 50, 82)
+  base.writeUInt32LE(mintAuthority ? 1 : 0, 0)
+  base.writeBigUInt64LE(10n ** 15n, 36)
+  base[44] = 6
+  base[45] = 1
+  base.writeUInt32LE(freezeAuthority ? 1 : 0, 46)
+  if (extensions === undefined) return base
+  const listed = extensions.map(([type, value]) => {
+    const head = Buffer.alloc(4)
+    head.writeUInt16LE(type, 0)
+    head.writeUInt16LE(value.length, 2)
+    return Buffer.concat([head, value])
+  })
+  return Buffer.concat([base, Buffer.alloc(83), Buffer.of(1), ...listed])
+}
+
+/** An account as getAccountInfo with base64 tells it. */
+export function accountShape(data: Uint8Array, owner: string = PROGRAMS.token): object {
+  const base64 = Buffer.from(data).toString('base64')
+  return { lamports: 1_461_600, owner, executable: false, rentEpoch: 0, data: [base64, 'base64'] }
+}
