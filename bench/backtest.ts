@@ -31,7 +31,7 @@ export default defineStrategy({
 `
 
 /** Of a market of 2,000 tokens with sizes and noise like a real one's, as an import or a busy recording has it: in full blocks. */
-async function writeTape(path: string, blocks: number): Promise<void> {
+export async function writeTape(path: string, blocks: number): Promise<void> {
   const random = seededRandom(7)
   const mints = new Mints()
   const prices = Float64Array.from({ length: TOKENS }, () => 1e-7 * (1 + random.next()))
@@ -118,7 +118,7 @@ function backtestRate(config: Config, path: string, note: (backtest: Backtest) =
   return (backtest.rows / (threadMs() - began)) * 1000
 }
 
-async function configOf(folder: string, bot: object): Promise<Config> {
+export async function configOf(folder: string, bot: object): Promise<Config> {
   const file = join(folder, 'bench.yaml')
   const service = { baseUrl: 'https://service.example/api', wsUrl: 'wss://service.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }

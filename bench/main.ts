@@ -15,6 +15,7 @@ import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchSettling } from './settling.ts'
 import { benchStart } from './start.ts'
+import { benchSweep } from './sweep.ts'
 
 const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   feed: benchFeed,
@@ -26,6 +27,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   loop: benchLoop,
   engine: benchEngine,
   backtest: benchBacktest,
+  sweep: benchSweep,
   start: benchStart,
   gateway: benchGateway,
   pool: benchPool,

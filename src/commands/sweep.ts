@@ -12,7 +12,7 @@ import { paramBounds } from '../config/param-bounds.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { type Market, openReader } from '../journal/reader.ts'
-import { paramsOf, runSets, type SweepGround } from '../sweep-run.ts'
+import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../sweep-run.ts'
 import { runInThreads } from '../sweep-threads.ts'
 import { tapeCoverage } from '../tape-coverage.ts'
 import type { Options } from './options.ts'
@@ -24,8 +24,6 @@ import { sweepText } from './sweep-text.ts'
 const STORE = 'sweep.db'
 const REPORT = 'sweep.html'
 const HOLD_OUT_PERCENT = 30
-/** Bots of one engine: more share less, and each remembers every token. */
-const SETS_AN_ENGINE = 32
 
 /** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does not cover what the bot
  *  needs, unless `--partial`, and where there is nothing to sweep. */

@@ -1,4 +1,4 @@
-import { type Block, RowKind } from './block.ts'
+import { type Block, eventOf, RowKind } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Mints } from './mints.ts'
 import type { Trader } from './trader.ts'
@@ -32,11 +32,14 @@ export class Audience {
     setByToken(this.#watchers, token, left.length === 0 ? undefined : left)
   }
 
+  /** One event for all of them: it cannot be changed. */
   show(block: Block, row: number, kind: RowKind, token: number): void {
     const all = this.#firehoses[kind]
-    for (let index = 0; index < all.length; index++) (all[index] as Trader).row(block, row, token)
     const watchers = this.#watchers[token]
+    if (all.length === 0 && watchers === undefined) return
+    const event = eventOf(block, row)
+    for (let index = 0; index < all.length; index++) (all[index] as Trader).row(kind, event, token)
     if (watchers === undefined) return
-    for (const trader of watchers) if (!all.includes(trader)) trader.row(block, row, token)
+    for (const trader of watchers) if (!all.includes(trader)) trader.row(kind, event, token)
   }
 }

@@ -1,4 +1,4 @@
-import { type Block, NewToken, PriceUpdate, RowKind, Trade } from './block.ts'
+import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from './block.ts'
 import { keyOf } from './book.ts'
 import { BotHandle, type Host, type Seat } from './bot-handle.ts'
 import { type ByToken, setByToken } from './by-token.ts'
@@ -62,16 +62,15 @@ export class Trader implements Host {
   }
 
   /** Shows a market row to the strategy. */
-  row(block: Block, row: number, token: number): void {
+  row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
-    const kind = block.kind[row] as RowKind
     const { handlers } = this
     const { active } = this.#session
     active[0] = this.#seat.index
     try {
-      if (kind <= RowKind.sell) handlers.onTrade?.(new Trade(block, row), view)
-      else if (kind === RowKind.newToken) handlers.onNewToken?.(new NewToken(block, row), view)
-      else handlers.onPriceUpdate?.(new PriceUpdate(block, row), view)
+      if (kind <= RowKind.sell) handlers.onTrade?.(event as Trade, view)
+      else if (kind === RowKind.newToken) handlers.onNewToken?.(event as NewToken, view)
+      else handlers.onPriceUpdate?.(event as PriceUpdate, view)
     } catch (error) {
       this.#broke(error)
     }

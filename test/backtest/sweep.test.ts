@@ -100,6 +100,7 @@ test.each([
     const { config, path } = await prepared(bot)
     const [base] = config.bots as [Config['bots'][number]]
     const reader = openReader(path)
+    const other = openReader(path)
     try {
       const market = reader.market()
       const splitRow = 5_000
@@ -114,7 +115,7 @@ test.each([
       const shared = new SharedMarket({
         ...market,
         next: () => chunks.next().value ?? undefined,
-        own: () => reader.market(),
+        own: () => other.market(),
       })
       expect(runSets(ground, sets, shared)).toEqual(expected)
 

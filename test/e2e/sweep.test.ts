@@ -87,7 +87,8 @@ test('the same numbers as a backtest; where it was killed it goes on, to the sam
   await until('a pass is stored', () => storedIn(store).length > 0)
   await kill(first)
   const kept = storedIn(store)
-  expect([first.stdout, kept.length]).toEqual(['', 20]) // one of two passes
+  expect(first.stdout).toBe('')
+  expect([8, 16, 24, 32]).toContain(kept.length) // whole passes
   const goesOn = await sweep(...drawn, '--jobs', '1', '--out', out)
   expect(goesOn).toEqual(whole)
   expect(storedIn(store)).toHaveLength(40)

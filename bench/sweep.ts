@@ -1,0 +1,122 @@
+// A sweep beside the backtests that it stands for, and its threads beside those of a bare loop. Alone: `npx node bench/sweep.ts`.
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import type { SweepSet } from '../src/backtest/set-result.ts'
+import { runBacktest } from '../src/backtest-run.ts'
+import { openReader } from '../src/journal/reader.ts'
+import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../src/sweep-run.ts'
+import { runInThreads } from '../src/sweep-threads.ts'
+import { configOf, writeTape } from './backtest.ts'
+import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
+import { inTemporaryFolder } from './temporary-folder.ts'
+
+const SETS = 64
+/** Of the 64 single runs: the others take as long. */
+const SINGLES = 8
+const BLOCKS = 8
+const SMOKE_BLOCKS = 1
+const RUNS = 3
+const THREADS = 2
+
+/** The loop of one thread: as long as it is told, whatever else there is. */
+const BARE = `
+const { workerData, parentPort } = require('node:worker_threads')
+const columns = Array.from({ length: 4 }, () => new Float64Array(32768).fill(1.5))
+let sum = 0
+for (let turn = 0; turn < workerData; turn++)
+  for (let row = 0; row < 32768; row++) {
+    const event = { a: columns[0][row], b: columns[1][row], c: columns[2][row], d: columns[3][row] }
+    if (event.a > 0) sum += event.b + event.c / event.d
+  }
+parentPort.postMessage(sum)
+`
+const BARE_TURNS = 16_000
+
+function setsOf(ground: SweepGround): SweepSet[] {
+  return Array.from({ length: SETS }, (_, index) => ({
+    set: index + 1,
+    params: paramsOf(ground.bot, { dropPercent: 10 + index / 2 }) as SweepSet['params'],
+  }))
+}
+
+/** CPU time of 64 backtests, of every eighth set, over again from the disk each time. */
+function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], tape: string): number {
+  const began = threadMs()
+  for (const { params } of sets.filter((_set, index) => index % (SETS / SINGLES) === 0)) {
+    const reader = openReader(tape)
+    runBacktest({ ...config, bots: [{ ...bot, params }] }, reader.market(), { partial: true })
+    reader.close()
+  }
+  return (threadMs() - began) * (SETS / SINGLES)
+}
+
+function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: string): number {
+  const began = threadMs()
+  const reader = openReader(tape)
+  for (let from = 0; from < SETS; from += SETS_AN_ENGINE)
+    runSets(ground, sets.slice(from, from + SETS_AN_ENGINE), reader.market())
+  reader.close()
+  return threadMs() - began
+}
+
+/** Wall time of the sets in so many threads. */
+async function threadsMs(
+  ground: SweepGround,
+  sets: readonly SweepSet[],
+  path: string,
+  threads: number,
+): Promise<number> {
+  const parts = Array.from({ length: threads }, (_, hand) => sets.filter((_set, index) => index % threads === hand))
+  const reader = openReader(path)
+  const began = performance.now()
+  await runInThreads(ground, parts, { path, market: reader.market() }, () => {})
+  reader.close()
+  return performance.now() - began
+}
+
+async function bareMs(threads: number, turns: number): Promise<number> {
+  const began = performance.now()
+  await Promise.all(
+    Array.from({ length: threads }, () => {
+      const worker = new Worker(BARE, { eval: true, workerData: turns / threads })
+      return new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
+    }),
+  )
+  return performance.now() - began
+}
+
+export async function benchSweep(smoke = false): Promise<Figure[]> {
+  return inTemporaryFolder(async (folder) => {
+    const [blocks, runs] = smoke ? [SMOKE_BLOCKS, 1] : [BLOCKS, RUNS]
+    const tape = join(folder, 'tape.db')
+    await writeTape(tape, blocks)
+    copyFileSync(fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url)), join(folder, 'dip-buyer.ts'))
+    const config = await configOf(folder, { strategy: join(folder, 'dip-buyer.ts') })
+    const ground: SweepGround = { config, bot: config.bots[0] as SweepGround['bot'], splitRow: undefined }
+    const sets = setsOf(ground)
+    const cost = await pairs(
+      runs,
+      () => sweepMs(ground, sets, tape),
+      () => singlesMs(ground, sets, tape),
+    )
+    const half = sets.slice(0, SETS_AN_ENGINE * THREADS)
+    const turns = smoke ? BARE_TURNS / 8 : BARE_TURNS
+    const gain = await pairs(
+      runs,
+      async () => (await threadsMs(ground, half, tape, 1)) / (await threadsMs(ground, half, tape, THREADS)),
+      async () => (await bareMs(1, turns)) / (await bareMs(THREADS, turns)),
+    )
+    return [
+      { name: `sweep: ${SETS} single backtests`, unit: 'ms', ...cost.bare },
+      { name: `sweep: ${SETS} sets`, unit: 'ms', ...cost.ours },
+      { name: `sweep: ${SETS} sets, one core`, unit: 'x singles', goal: 0.5, atMost: true, ...cost.ratio },
+      { name: `sweep: bare loop, gain of ${THREADS} threads`, unit: 'x', ...gain.bare },
+      { name: `sweep: gain of ${THREADS} threads`, unit: 'x', ...gain.ours },
+      { name: `sweep: gain of ${THREADS} threads`, unit: 'x bare', goal: 0.9, ...gain.ratio },
+    ]
+  })
+}
+
+if (isMain(import.meta.url)) printFigures(await benchSweep(process.argv.includes('--smoke')))
