@@ -6,7 +6,8 @@ import { PROGRAMS } from '../../src/core/programs.ts'
 import { type MintShape, mintBytes } from './mint-bytes.ts'
 
 const { token, token2022 } = PROGRAMS
-const factsOf = (data: Uint8Array, owner: string): MintFacts => mintFactsOf({ lamports: 1n, owner, data })
+const factsOf = (data: Uint8Array, owner: string): MintFacts =>
+  mintFactsOf({ lamports: 1n, owner, executable: false, data })
 const key = Buffer.alloc(32, 9)
 const none = Buffer.alloc(32)
 /** Fee config: two authorities, what is withheld, the fee until and since an epoch. */

@@ -8,6 +8,8 @@ export interface AccountState {
   readonly lamports: bigint
   /** The program that it belongs to. */
   readonly owner: string
+  /** It is a program itself. */
+  readonly executable: boolean
   readonly data: Uint8Array
 }
 
@@ -45,10 +47,15 @@ export async function readAccounts(
 /** One account of an answer in base64. */
 export function accountOf(value: unknown): AccountState | null {
   if (value === null) return null
-  const { lamports, owner, data } = record(value)
+  const { lamports, owner, executable, data } = record(value)
   if (!Array.isArray(data) || typeof data[0] !== 'string' || data[1] !== 'base64' || typeof owner !== 'string')
     throw new Unread('an account that is none')
-  return { lamports: BigInt(whole(lamports)), owner, data: Buffer.from(data[0], 'base64') }
+  return {
+    lamports: BigInt(whole(lamports)),
+    owner,
+    executable: executable === true,
+    data: Buffer.from(data[0], 'base64'),
+  }
 }
 
 export function tokenAccountOf(account: AccountState | null): TokenAccount | undefined {

@@ -7,6 +7,7 @@ import { encodeTransaction, type Message, type TransactionBytes } from '../../co
 import { codeOf } from '../fill.ts'
 import { call, record, Unread } from '../read.ts'
 import { type AccountState, accountOf, OWNER_ONLY, readAccounts, tokenAccountOf } from './account-state.ts'
+import { exposedBy } from './exposure.ts'
 import { share } from './judge.ts'
 import { sol, type Trade } from './reading.ts'
 import type { Verdict } from './verify.ts'
@@ -48,9 +49,14 @@ export async function simulateTransaction(
   verdict: Verdict,
 ): Promise<Simulation> {
   const touched = writableOf(transaction.message, accounts)
-  const unread = touched.filter((address) => !before.has(address))
+  const isOpaque = verdict.trade === undefined
+  const unread = (isOpaque ? accounts : touched).filter((address) => !before.has(address))
   const { accounts: read } = await readAccounts(rpc, unread)
   const was = new Map([...before, ...unread.map((address, index) => [address, read[index] ?? null] as const)])
+  const states = new Map(accounts.map((address) => [address, was.get(address) ?? null]))
+  const mayCall = [...USUAL_INNER, ...policy.innerPrograms, ...policy.programs.map(({ id }) => id)]
+  const exposed = isOpaque ? exposedBy(states, asked, verdict, [...mayCall, PROGRAMS.computeBudget]) : []
+  if (exposed.length > 0) return { refusals: exposed, notUnderstood: [] }
   const bytes = Buffer.from(encodeTransaction(transaction)).toString('base64')
   const how = {
     ...{ encoding: 'base64', commitment: 'confirmed', sigVerify: false, replaceRecentBlockhash: false },
@@ -70,7 +76,7 @@ export async function simulateTransaction(
     before: was.get(address) ?? null,
     after: accountOf(told[index]),
   }))
-  return judgeChanges(changes, innerProgramsOf(innerInstructions, accounts), asked, policy, verdict)
+  return judgeChanges(changes, innerProgramsOf(innerInstructions, accounts), asked, mayCall, verdict)
 }
 
 interface Change {
@@ -83,7 +89,7 @@ function judgeChanges(
   changes: readonly Change[],
   inner: ReadonlySet<string> | undefined,
   asked: AskedTrade,
-  policy: BuilderPolicy,
+  mayCall: readonly string[],
   { bound, own, trade }: Verdict,
 ): Simulation {
   const refusals: Refusal[] = []
@@ -117,9 +123,8 @@ function judgeChanges(
   if (trade !== undefined) judgeOut(trade, asked, { lamports: lamports + rent, tokens }, refuse)
   else judgeDirection(asked, { lamports, tokens }, refuse)
   const notUnderstood = inner === undefined ? ['the node does not tell which programs were called from inside'] : []
-  const allowed = [...USUAL_INNER, ...policy.innerPrograms, ...policy.programs.map(({ id }) => id)]
   for (const program of inner ?? [])
-    if (!allowed.includes(program)) refuse('INNER_PROGRAM', `${program} is called from inside`)
+    if (!mayCall.includes(program)) refuse('INNER_PROGRAM', `${program} is called from inside`)
   return { refusals, notUnderstood, lamports, tokens }
 }
 

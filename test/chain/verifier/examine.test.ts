@@ -284,4 +284,48 @@ describe('a program without a layout', () => {
     trade.data[0] = 0
     expect(codesOf(await look(other, buying(other)))).toEqual(['INSTRUCTION_UNKNOWN', 'WRONG_MINT', 'ACCOUNT_FOREIGN'])
   })
+
+  test("may use the wallet's own account of wrapped SOL while nothing is in it", async () => {
+    for (const [tokens, codes] of [
+      [0n, []],
+      [1n, ['ACCOUNT_FOREIGN']],
+    ] as const) {
+      const draft = opaque(10n * SOL)
+      const { user } = draft.drawn
+      const trade = draft.instructions.find(({ programId }) => programId.equals(thief))!
+      trade.keys.push({ pubkey: ata(user, WSOL), isSigner: false, isWritable: true })
+      const script = buying(draft)
+      script.before.set(ata(user, WSOL).toBase58(), tokenAccount({ mint: WSOL, owner: user, tokens }))
+      expect(codesOf(await look(draft, script))).toEqual(codes)
+    }
+  })
+
+  // In a simulation it may leave alone whatever it is handed.
+  const handed = address('venue fee').toBase58()
+  test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
+    ['tokens of another mint', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 1n })],
+    ['wrapped SOL', 'ACCOUNT_FOREIGN', ({ user }) => tokenAccount({ mint: WSOL, owner: user, tokens: 1n })],
+    [
+      'the mint in another account',
+      'ACCOUNT_FOREIGN',
+      ({ user, mint }) => tokenAccount({ mint, owner: user, tokens: 1n }),
+    ],
+    ['a program that the policy does not name', 'INNER_PROGRAM', () => ({ ...plainAccount(1n), executable: true })],
+    [
+      'an empty account of another mint',
+      'ACCOUNT_FOREIGN',
+      ({ user }) => tokenAccount({ mint: thief, owner: user, tokens: 0n }),
+    ],
+    ["somebody else's tokens", undefined, ({ mint }) => tokenAccount({ mint, owner: thief, tokens: 1n })],
+  ])('that is handed %s of the wallet: %s', async (_what, code, state) => {
+    const draft = opaque(10n * SOL)
+    const script = buying(draft)
+    script.before.set(handed, state(draft.drawn))
+    expect(codesOf(await look(draft, script))).toEqual(code === undefined ? [] : [code])
+    expect(script.asked.includes('simulateTransaction')).toBe(code === undefined)
+    const known = honest('pump buy', 4)
+    const same = buying(known)
+    same.before.set(handed, state(known.drawn))
+    expect(codesOf(await look(known, same))).toEqual([])
+  })
 })

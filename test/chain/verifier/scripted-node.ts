@@ -8,6 +8,7 @@ export interface Account {
   lamports: bigint
   owner: string
   data: Uint8Array
+  executable?: boolean
 }
 
 /** What a node answers: accounts now, and those that a simulation leaves. */
