@@ -7,7 +7,7 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { openJournal } from '../journal/journal.ts'
-import { openReader } from '../journal/reader.ts'
+import { openTape } from '../journal/tape-files.ts'
 import { reportOf } from './backtest-report.ts'
 import { backtestText } from './backtest-text.ts'
 import type { Options } from './options.ts'
@@ -18,16 +18,16 @@ const RESULTS = 'results.db'
 /** Results can be computed again: no reserve is kept for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** `sluice backtest FILE --journal DB`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
+/** `sluice backtest FILE --journal DB...`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
  *  not cover what they need, unless `--partial`; exit 1 where a strategy throws. */
 export async function run(
   [file = '']: string[],
-  { journal = 'data/sluice.db', partial = false, out, json }: Options,
+  { journals = ['data/sluice.db'], partial = false, out, json }: Options,
 ): Promise<number> {
   const config = await configOf([file])
-  const reader = openReader(journal)
+  const tape = openTape(journals)
   try {
-    const market = reader.market()
+    const { market } = tape
     const backtest = await intoFolder(out, (results) => {
       const progress = new Progress(process.stderr, market.rows)
       try {
@@ -41,7 +41,7 @@ export async function run(
     for (const lack of json === true ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
     console.log(json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest))
   } finally {
-    reader.close()
+    tape.close()
   }
   return 0
 }

@@ -29,6 +29,11 @@ export interface CommandSpec {
 export const optionSpecs: Record<OptionName, OptionSpec> = {
   json: { flags: '--json', about: 'one line of JSON, the last of stdout' },
   journal: { flags: '--journal <db>', about: 'the journal' },
+  journals: {
+    flags: '--journal <db>',
+    about: 'the journal; several are read as one tape (default: data/sluice.db)',
+    many: true,
+  },
   seconds: { flags: '--seconds <n>', about: 'end by itself after so many seconds', number: { min: 0.001 } },
   speed: { flags: '--speed <x>', about: 'how much faster than life the market runs', number: { min: 0.001 } },
   live: { flags: '--live', about: 'let bots with `mode: live` trade real money' },
@@ -158,8 +163,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       name: 'backtest',
       arguments: '<file>',
       about: "a configuration's bots over what was recorded, with simulated fills",
-      options: ['journal', 'partial', 'out', 'json'],
-      defaults: journal,
+      options: ['journals', 'partial', 'out', 'json'],
       load: () => import('./backtest.ts'),
     },
     {
@@ -181,8 +185,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'export',
       about: "the tape as NDJSON of the service's messages, or .csv, with when they arrived and what was missed",
-      options: ['journal', 'out', 'json'],
-      defaults: journal,
+      options: ['journals', 'out', 'json'],
       load: () => import('./export.ts'),
     },
     {

@@ -2,6 +2,7 @@
 export interface Options {
   json?: boolean
   journal?: string
+  journals?: string[]
   seconds?: number
   speed?: number
   live?: boolean

@@ -16,7 +16,7 @@ export async function parse(args: readonly string[]): Promise<number> {
     const command = declare(program, spec)
     command.action(async () => {
       const { run } = await spec.load()
-      exitCode = await run(command.args, command.opts<Options>())
+      exitCode = await run(command.args, optionsOf(command, spec))
     })
   }
   try {
@@ -36,6 +36,12 @@ function declare(program: Command, spec: CommandSpec): Command {
   command.description(spec.about)
   for (const name of spec.options) command.addOption(option(name, spec.defaults?.[name]))
   return command
+}
+
+/** By the catalogue's names: two options may share a flag, in different commands. */
+function optionsOf(command: Command, { options }: CommandSpec): Options {
+  const { journal, ...rest } = command.opts<Record<string, unknown>>()
+  return { ...rest, ...(journal !== undefined && { [options.includes('journals') ? 'journals' : 'journal']: journal }) }
 }
 
 function option(name: OptionName, value: Options[OptionName]): Option {

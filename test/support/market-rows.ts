@@ -3,9 +3,18 @@ import { LiveBlock } from '../../src/core/live-block.ts'
 import { Mints } from '../../src/core/mints.ts'
 
 /** A market row as a test writes it down. */
-export type MarketRow =
-  | { kind?: 'buy' | 'sell'; time: number; stamp?: number; mint: string; price: number; sol?: number; trader?: string }
-  | NewTokenRow
+export type MarketRow = TradeRow | NewTokenRow
+
+interface TradeRow {
+  kind?: 'buy' | 'sell'
+  time: number
+  stamp?: number
+  mint: string
+  price: number
+  sol?: number
+  trader?: string
+  signature?: string
+}
 
 export interface NewTokenRow {
   kind: 'newToken'
@@ -28,10 +37,10 @@ export function blockOf(rows: readonly MarketRow[], mints = new Mints()): Block 
 }
 
 function appendTrade(block: LiveBlock, mints: Mints, row: Exclude<MarketRow, NewTokenRow>): boolean {
-  const { time, stamp = time, price, sol = 1 } = row
+  const { time, stamp = time, price, sol = 1, signature = `signature-${block.length}` } = row
   const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 10, extra2: 0.0001 }
   const kind = row.kind === 'sell' ? RowKind.sell : RowKind.buy
-  return block.append(time, stamp, kind, mints.intern(row.mint), numbers, `signature-${block.length}`, row.trader ?? '')
+  return block.append(time, stamp, kind, mints.intern(row.mint), numbers, signature, row.trader ?? '')
 }
 
 function appendNewToken(block: LiveBlock, mints: Mints, row: NewTokenRow): boolean {

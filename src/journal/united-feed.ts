@@ -1,0 +1,119 @@
+import type { Millis } from '../core/units.ts'
+import type { MarketItem } from './market-tape.ts'
+
+type Told = Extract<MarketItem, { kind: 'news' }>
+
+/** What is to be told, and before which rows: those of this time or later. */
+export interface News {
+  readonly at: number
+  readonly told: Told
+}
+
+/** From, to. */
+type Interval = readonly [Millis, Millis]
+
+/** Several recorders of one feed as one: a key is heard while any of them hears it. */
+export class UnitedFeed {
+  /** When each key was heard by somebody, in any order. */
+  readonly #heard = new Map<string, Interval[]>()
+  /** Of the recorder whose history comes now: since when it hears each key, ... */
+  #since = new Map<string, Millis>()
+  /** ... when it did, and when it turned out to have missed it. */
+  #live = new Map<string, Interval[]>()
+  #gaps = new Map<string, Interval[]>()
+
+  /** The histories of recorders, one after the other, each from a beginning to an end. */
+  take(item: Exclude<MarketItem, { kind: 'rows' }>): void {
+    if (item.kind === 'ended') this.#end(item.stretch.to)
+    if (item.kind !== 'news') return
+    const { time, news } = item
+    if (news.kind === 'gap') for (const key of news.keys) add(this.#gaps, key, [news.from, news.to])
+    else this.#hear(time, news.status === 'live' ? news.confirmed : [])
+  }
+
+  /** In the order of time. */
+  news(): News[] {
+    const gains = new Map<Millis, string[]>()
+    const losses = new Map<Millis, string[]>()
+    const gaps = new Map<Millis, Map<Millis, string[]>>()
+    for (const [key, intervals] of this.#heard) {
+      const united = unite(intervals)
+      for (const [index, [from, to]] of united.entries()) {
+        add(gains, from, key)
+        add(losses, to, key)
+        const before = united[index - 1]
+        if (before === undefined) continue
+        const since = gaps.get(from) ?? new Map<Millis, string[]>()
+        gaps.set(from, since)
+        add(since, before[1], key)
+      }
+    }
+    const news: News[] = []
+    const now = new Set<string>()
+    const changes = [...[...gains.keys()].map((time) => time), ...[...losses.keys()].map((time) => time + 0.5)]
+    for (const at of changes.sort((one, other) => one - other)) {
+      const time = Math.floor(at)
+      if (at === time) {
+        for (const [from, keys] of gaps.get(time) ?? [])
+          news.push({ at, told: { kind: 'news', time, news: { kind: 'gap', from, to: time, keys } } })
+        for (const key of gains.get(time) ?? []) now.add(key)
+      } else for (const key of losses.get(time) ?? []) now.delete(key)
+      const status = now.size > 0 ? 'live' : 'down'
+      news.push({ at, told: { kind: 'news', time, news: { kind: 'feed', status, confirmed: [...now] } } })
+    }
+    return news
+  }
+
+  #hear(time: Millis, keys: readonly string[]): void {
+    const confirmed = new Set(keys)
+    for (const [key, since] of this.#since) {
+      if (confirmed.has(key)) continue
+      add(this.#live, key, [since, time])
+      this.#since.delete(key)
+    }
+    for (const key of keys) if (!this.#since.has(key)) this.#since.set(key, time)
+  }
+
+  #end(time: Millis): void {
+    this.#hear(time, [])
+    for (const [key, intervals] of this.#live)
+      for (const heard of without(intervals, this.#gaps.get(key) ?? [])) add(this.#heard, key, heard)
+    this.#live = new Map()
+    this.#gaps = new Map()
+    this.#since = new Map()
+  }
+}
+
+function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}
+
+/** Less the gaps; one without length is none. */
+function without(intervals: readonly Interval[], gaps: readonly Interval[]): Interval[] {
+  let left = [...intervals]
+  for (const [from, to] of gaps) {
+    if (from === to) continue
+    left = left.flatMap(([start, end]): Interval[] => {
+      if (to <= start || from >= end) return [[start, end]]
+      const around: Interval[] = [
+        [start, from],
+        [to, end],
+      ]
+      return around.filter(([one, other]) => one < other)
+    })
+  }
+  return left
+}
+
+/** In order, those that touch as one. */
+function unite(intervals: readonly Interval[]): Interval[] {
+  const united: Interval[] = []
+  for (const [from, to] of [...intervals].sort((one, other) => one[0] - other[0])) {
+    const last = united.at(-1)
+    if (last === undefined || from > last[1]) united.push([from, to])
+    else united[united.length - 1] = [last[0], Math.max(last[1], to)]
+  }
+  return united
+}
