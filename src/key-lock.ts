@@ -16,7 +16,7 @@ export function lockWallet(service: ServiceAccess): Lock {
   return lockName(stateFolder(), 'the wallet', service.wallet)
 }
 
-/** Where locks lie that belong to the machine's user and not to a journal. */
-function stateFolder(): string {
+/** Where things lie that belong to the machine's user and not to a journal: locks, what a signer has signed away. */
+export function stateFolder(): string {
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sluice')
 }

@@ -26,6 +26,9 @@ export interface CommandSpec {
   load: () => Promise<{ run: Run }>
 }
 
+/** SOL. */
+const CAP: NumberRange = { min: 0, max: 1_000_000 }
+
 export const optionSpecs: Record<OptionName, OptionSpec> = {
   json: { flags: '--json', about: 'one line of JSON, the last of stdout' },
   journal: { flags: '--journal <db>', about: 'the journal' },
@@ -51,7 +54,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     number: { integer: true, min: 0 },
   },
   plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
-  state: { flags: '--state <file>', about: 'keep chain, wallet and keys in this file, and go on from it' },
+  state: { flags: '--state <file>', about: 'keep in this file what outlasts a restart, and go on from it' },
   fund: { flags: '--fund <sol>', about: 'what the wallet of a new chain has', number: { min: 0, max: 1_000_000 } },
   slotMs: { flags: '--slot-ms <n>', about: 'milliseconds a slot', number: { integer: true, min: 10, max: 60_000 } },
   repeat: { flags: '--repeat', about: 'play the recorded market again and again' },
@@ -75,12 +78,17 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   order: { flags: '--order <json>', about: "the request's body, with `side` beside it; or a file that holds it" },
   policy: {
     flags: '--policy <file>',
-    about: 'what a builder may put in (builder-policy.yaml); default: pump.fun and PumpSwap only',
+    about: 'what a builder may put in (builder-policy.yaml)',
   },
   rpc: {
     flags: '--rpc <url>',
     about: 'simulate it there, and read the wallet; env:NAME or file:PATH keeps the address secret',
   },
+  socket: { flags: '--socket <path>', about: 'where engines connect: those of the same user or group' },
+  key: { flags: '--key <file>', about: "the wallet's keypair, as solana-keygen writes it (mode 0600)" },
+  maxPerTransactionSol: { flags: '--max-per-transaction-sol <n>', about: 'never sign for more', number: CAP },
+  maxPerHourSol: { flags: '--max-per-hour-sol <n>', about: 'nor for more within an hour', number: CAP },
+  maxPerDaySol: { flags: '--max-per-day-sol <n>', about: 'nor for more within a day', number: CAP },
   out: {
     flags: '--out <path>',
     about: 'where to write: the file of an export, the folder of a backtest (report.html, report.json, results.db)',
@@ -136,6 +144,12 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about: 'whether a transaction that was built for an order does that and nothing else',
       options: ['tx', 'order', 'policy', 'rpc', 'json'],
       load: () => import('./verify-tx.ts'),
+    },
+    {
+      name: 'signer',
+      about: "hold a wallet's key under another user, and sign what keeps to its rules",
+      options: ['socket', 'key', 'policy', 'maxPerTransactionSol', 'maxPerHourSol', 'maxPerDaySol', 'state'],
+      load: () => import('./signer.ts'),
     },
     {
       name: 'record',

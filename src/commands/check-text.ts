@@ -34,8 +34,20 @@ function shared({ service, chain, wallet, journal }: Config): string {
     ['plan', plan + share],
     ...(rpc ? [['rpc', rpc] as const] : []),
     ...(wallet.publicKey ? [['wallet', wallet.publicKey] as const] : []),
+    ...signer(wallet),
     ['journal', `${journal.path}, tape kept ${journal.keepTapeDays} days`],
   ])
+}
+
+function signer({ keypairPath, signerPath, caps }: Config['wallet']): [string, string][] {
+  if (signerPath !== undefined) return [['signer', `${signerPath}, its caps are its own`]]
+  if (keypairPath === undefined) return []
+  const most = listed('no caps', [
+    [caps.perTransaction, (value) => `${sol(value)} SOL a transaction`],
+    [caps.perHour, (value) => `${sol(value)} SOL an hour`],
+    [caps.perDay, (value) => `${sol(value)} SOL a day`],
+  ])
+  return [['signer', `started by us, key from ${keypairPath}; signs away at most: ${most}`]]
 }
 
 function botText(bot: BotConfig, { service }: Config): string {

@@ -35,6 +35,11 @@ export interface Options {
   order?: string
   policy?: string
   rpc?: string
+  socket?: string
+  key?: string
+  maxPerTransactionSol?: number
+  maxPerHourSol?: number
+  maxPerDaySol?: number
 }
 
 /** The one export of every command's module: does the work and answers the exit code. */

@@ -1,8 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { examine } from '../chain/verifier/examine.ts'
 import { rpcAddressProblem } from '../config/address.ts'
-import { formatErrors } from '../config/errors.ts'
-import { loadPolicy } from '../config/policy.ts'
 import { SECRET_REFERENCE, secretFrom } from '../config/secret.ts'
 import type { AskedTrade } from '../core/asked-trade.ts'
 import { BUILT_IN_POLICY, type BuilderPolicy } from '../core/builder-policy.ts'
@@ -14,6 +12,7 @@ import { openHttp } from '../service/http.ts'
 import { type BuiltReply, readBuiltReply } from '../service/wire/built-reply.ts'
 import { readRequest } from '../service/wire/request-reader.ts'
 import type { Options } from './options.ts'
+import { policyOf } from './policy-option.ts'
 import { type Examined, verdictJson, verdictText } from './verify-tx-show.ts'
 
 const MOST_BYTES = 65_536
@@ -24,7 +23,7 @@ export async function run(_args: string[], options: Options): Promise<number> {
   const { tx, order, json = false } = options
   if (tx === undefined || order === undefined) throw new SluiceError('verify-tx needs --tx and --order', ExitCode.usage)
   const asked = askedOf(order)
-  const policy = policyOf(options.policy)
+  const policy = options.policy === undefined ? BUILT_IN_POLICY : policyOf(options.policy)
   if (policy === undefined) return ExitCode.usage
   const reply = readBuiltReply(bytesOf(tx), (bytes) => {
     const decoded = decodeTransaction(bytes)
@@ -71,15 +70,6 @@ function askedOf(order: string): AskedTrade {
   const read = readRequest(order.trimStart().startsWith('{') ? order : readSmall(order, '--order').toString('utf8'))
   if (!read.ok) throw new SluiceError(`--order: ${read.problem}`, ExitCode.usage)
   return read.asked
-}
-
-/** undefined where it is wrong, and all that is wrong has been said. */
-function policyOf(file: string | undefined): BuilderPolicy | undefined {
-  if (file === undefined) return BUILT_IN_POLICY
-  const result = loadPolicy(file)
-  if (result.ok) return result.policy
-  console.error(formatErrors(result.errors))
-  return undefined
 }
 
 /** What stands there is the answer of the builder itself, unless it is the name of a file that holds it. */

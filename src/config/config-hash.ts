@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { Config } from './config.ts'
 
 /** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder moves. */
@@ -15,6 +16,11 @@ export function configHash({ service, chain, wallet, bots }: Omit<Config, 'hash'
     bots: bots.map(({ at: _at, strategy, ...bot }) => ({ ...bot, strategy: strategy.name })),
   }
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')
+}
+
+/** Hash of what a builder may put in, wherever that was read. */
+export function policyHash({ name: _, ...rules }: BuilderPolicy): string {
+  return createHash('sha256').update(canonicalJson(rules)).digest('hex')
 }
 
 /** JSON with its keys in order: equal values give equal text. */

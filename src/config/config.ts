@@ -76,8 +76,18 @@ export interface ChainConfig {
 
 export interface WalletConfig {
   readonly publicKey?: string
-  /** For the local executor: what `solana-keygen` writes. */
-  readonly keypair?: Secret
+  /** For the local executor: the file that `solana-keygen` wrote, absolute. Only the signer reads it. */
+  readonly keypairPath?: string
+  /** In its place: the socket of `sluice signer`, absolute. */
+  readonly signerPath?: string
+  readonly caps: SignerCaps
+}
+
+/** The most that the signer may sign away by the declared bounds of orders; null: no such cap. */
+export interface SignerCaps {
+  readonly perTransaction: Lamports | null
+  readonly perHour: Lamports | null
+  readonly perDay: Lamports | null
 }
 
 export interface JournalConfig {

@@ -1,3 +1,4 @@
+import { type Lamports, solToLamports } from '../core/units.ts'
 import type { CheckedBot } from './bots.ts'
 import { serviceFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
@@ -24,6 +25,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
     ...limitProblems(bot, say(true)),
     ...exitWarnings(bot, agreed, say(false)),
     ...liveWarnings(bot, agreed, say(false)),
+    ...capWarnings(bot, agreed, say(false)),
   ]
 }
 
@@ -44,8 +46,9 @@ function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agree
   }
   if (unfit.includes('wallet')) return problems
   if (!wallet?.publicKey) problems.push(say(['mode'], 'a live bot needs wallet.publicKey'))
-  if (config.executor === 'local' && !wallet?.keypair) {
-    problems.push(say(['executor'], 'the local executor signs, so it needs wallet.keypair (file:PATH)'))
+  if (config.executor === 'local' && !wallet?.keypair && !wallet?.signer) {
+    const way = 'wallet.keypair (file:PATH), or wallet.signer (the socket of `sluice signer`)'
+    problems.push(say(['executor'], `the local executor signs, so it needs ${way}`))
   }
   return problems
 }
@@ -91,6 +94,21 @@ function liveWarnings({ config }: CheckedBot, { service }: Agreed, say: Say): Pr
     warnings.push(say(['limits'], 'a live bot without limits.maxSolPerHour may spend the whole wallet in an hour'))
   }
   return warnings
+}
+
+/** A cap that the limits go beyond would stop the bot in the middle, sales included. */
+function capWarnings({ config }: CheckedBot, { wallet, service }: Agreed, say: Say): Problem[] {
+  if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
+  const { perOrder, perHour } = worstCaseOf(config, serviceFrom(service, '').plan)
+  const { maxSolPerTransaction, maxSolPerHour } = wallet?.caps ?? {}
+  const over = (worst: Lamports | null, cap: number | undefined) =>
+    cap !== undefined && (worst === null || worst > solToLamports(cap))
+  return [
+    ...(over(perOrder, maxSolPerTransaction) ? ['maxSolPerTransaction'] : []),
+    ...(over(perHour, maxSolPerHour) ? ['maxSolPerHour'] : []),
+  ].map((cap) =>
+    say(['limits'], `they allow more than wallet.caps.${cap}, slippage and fees in: the signer would refuse`),
+  )
 }
 
 /** What is odd about the parts that all bots share. */

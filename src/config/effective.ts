@@ -58,7 +58,13 @@ function rpcUrl(text: string, cwd: string): Secret {
 export function walletFrom(input: FileInput['wallet'], cwd: string): WalletConfig {
   return {
     ...(input?.publicKey === undefined ? {} : { publicKey: input.publicKey }),
-    ...(input?.keypair === undefined ? {} : { keypair: secretFrom(input.keypair, cwd) }),
+    ...(input?.keypair === undefined ? {} : { keypairPath: expandPath(input.keypair.slice('file:'.length), cwd) }),
+    ...(input?.signer === undefined ? {} : { signerPath: expandPath(input.signer, cwd) }),
+    caps: {
+      perTransaction: lamportsOrNull(input?.caps?.maxSolPerTransaction),
+      perHour: lamportsOrNull(input?.caps?.maxSolPerHour),
+      perDay: lamportsOrNull(input?.caps?.maxSolPerDay),
+    },
   }
 }
 

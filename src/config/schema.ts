@@ -124,13 +124,31 @@ const chain = z.strictObject({
   secondOpinionSol: sol.exactOptional(),
 })
 
-const wallet = z.strictObject({
-  publicKey: z
-    .string()
-    .refine(isPublicKey, { error: 'expected a public key: base58 of 32 bytes (never the private key)' })
-    .exactOptional(),
-  keypair: keypairReference().exactOptional(),
+/** What the signer may sign away by the declared bounds of orders. */
+const caps = z.strictObject({
+  maxSolPerTransaction: sol.exactOptional(),
+  maxSolPerHour: sol.exactOptional(),
+  maxSolPerDay: sol.exactOptional(),
 })
+
+const wallet = z
+  .strictObject({
+    publicKey: z
+      .string()
+      .refine(isPublicKey, { error: 'expected a public key: base58 of 32 bytes (never the private key)' })
+      .exactOptional(),
+    keypair: keypairReference().exactOptional(),
+    signer: z.string().min(1).exactOptional(),
+    caps: caps.exactOptional(),
+  })
+  .refine(({ keypair, signer }) => keypair === undefined || signer === undefined, {
+    path: ['signer'],
+    error: 'expected this or keypair: a signer at a socket has a key of its own',
+  })
+  .refine(({ signer, caps }) => signer === undefined || caps === undefined, {
+    path: ['caps'],
+    error: 'not for a signer at a socket: give them to `sluice signer`, where this process cannot change them',
+  })
 
 const journal = z.strictObject({
   path: z.string().min(1).exactOptional(),

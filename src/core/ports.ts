@@ -150,10 +150,9 @@ export type Rpc = (method: string, params: readonly unknown[]) => Promise<RpcRes
 export type RpcResult = { ok: true; value: unknown } | { ok: false; code: number; message: string }
 
 /** What holds the wallet's key. It reads the message itself and signs only what keeps to its rules and to the declared bound. Below the
- *  executor, so it answers by a promise, which never rejects.
- *  @public */
+ *  executor, so it answers by a promise, which never rejects. */
 export interface Signer {
-  /** SIGNER_DOWN: whatever became of the request, no signature of it left the signer, and none will. */
+  /** SIGNER_DOWN: nobody has a signature of it, and nobody gets one any more. */
   sign(request: SignRequest): Promise<SignResult>
 }
 export interface SignRequest {

@@ -44,27 +44,46 @@ export interface Lookup {
   readonly readonly: readonly number[]
 }
 
-export type Decoded = { readonly ok: true; readonly transaction: TransactionBytes } | ({ readonly ok: false } & Refusal)
+export type Decoded = { readonly ok: true; readonly transaction: TransactionBytes } | NotDecoded
+export type DecodedMessage = { readonly ok: true; readonly message: Message } | NotDecoded
+type NotDecoded = { readonly ok: false } & Refusal
 
 /** Reads a legacy or version 0 transaction, and refuses everything that a validator would, or that reads in more than one way. What is
  *  accepted is, written again, the same bytes. */
 export function decodeTransaction(bytes: Uint8Array): Decoded {
-  try {
+  return unlessMalformed<Decoded>(() => {
     const version = versionAhead(bytes)
     if (version !== undefined) return refuseVersion(version)
     if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
     const reader = new ByteReader(bytes)
     const signatures = times(reader.compact(), () => reader.bytes(64))
-    const start = reader.at
-    const first = reader.peek()
-    if (first > 128) return refuseVersion(first - 128)
-    const message = readMessage(reader)
-    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow after its end`)
+    const messageBytes = bytes.subarray(reader.at)
+    const decoded = decodeMessage(messageBytes)
+    if (!decoded.ok) return decoded
+    const { message } = decoded
     if (signatures.length !== message.signers)
       throw new Malformed(`${signatures.length} signatures for ${message.signers} signers`)
-    const transaction = { signatures, message, messageBytes: bytes.subarray(start) }
-    if (!isSame(encodeTransaction(transaction), bytes)) throw new Malformed('written again, it is not the same bytes')
-    return { ok: true, transaction }
+    return { ok: true, transaction: { signatures, message, messageBytes } }
+  })
+}
+
+/** Reads what is signed of such a transaction, by the same rules. */
+export function decodeMessage(bytes: Uint8Array): DecodedMessage {
+  return unlessMalformed<DecodedMessage>(() => {
+    const reader = new ByteReader(bytes)
+    const first = reader.peek()
+    if (first > 128) return refuseVersion(first - 128)
+    if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
+    const message = readMessage(reader)
+    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow after its end`)
+    if (!isSame(encodeMessage(message), bytes)) throw new Malformed('written again, it is not the same bytes')
+    return { ok: true, message }
+  })
+}
+
+function unlessMalformed<T>(decode: () => T): T | NotDecoded {
+  try {
+    return decode()
   } catch (error) {
     if (!(error instanceof Malformed)) throw error
     return { ok: false, code: 'TX_MALFORMED', reason: `no transaction: ${error.message}` }
@@ -76,7 +95,7 @@ function versionAhead([first = 0]: Uint8Array): number | undefined {
   return first > 128 ? first - 128 : undefined
 }
 
-function refuseVersion(version: number): Decoded {
+function refuseVersion(version: number): NotDecoded {
   const reason = `a transaction of version ${version}; ask the builder for version 0 or a legacy one`
   return { ok: false, code: 'TX_VERSION', reason }
 }

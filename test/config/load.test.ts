@@ -271,3 +271,16 @@ test.each<[string, string, string]>([
   const { warnings } = await load(text)
   expect(warnings.map(({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`)).toEqual([warning])
 })
+
+test('what the limits allow beyond the caps of the signer is worth a second look', async () => {
+  const key = LIVE.replace(
+    'wallet: {',
+    'wallet: { keypair: "file:k", caps: { maxSolPerTransaction: 0.1, maxSolPerHour: 1 },',
+  )
+  const robot = (limits: string) => ROBOT.replace('mode: live', `mode: live, executor: local, limits: ${limits}`)
+  const caps = async (limits: string) =>
+    (await load(key + robot(limits))).warnings.flatMap(({ message }) => /caps\.\w+/.exec(message) ?? [])
+  expect(await caps('{ maxSolPerOrder: 0.05, maxSolPerHour: 0.5 }')).toEqual([])
+  expect(await caps('{ maxSolPerOrder: 0.1, maxSolPerHour: 0.5 }')).toEqual(['caps.maxSolPerTransaction'])
+  expect(await caps('{ maxSolPerOrder: 0.05 }')).toEqual(['caps.maxSolPerHour'])
+})

@@ -218,6 +218,21 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     sandbox('wallet: { keypair: ~/.config/solana/id.json }\n'),
     '2:20 wallet.keypair: expected file:PATH, as in file:~/.config/solana/id.json (mode 0600): a keypair comes from a file only',
   ],
+  [
+    'two signers',
+    sandbox('wallet: { keypair: "file:k", signer: /run/s }\n'),
+    '2:38 wallet.signer: expected this or keypair: a signer at a socket has a key of its own',
+  ],
+  [
+    'caps of a signer at a socket',
+    sandbox('wallet: { signer: /run/s, caps: { maxSolPerHour: 1 } }\n'),
+    '2:33 wallet.caps: not for a signer at a socket: give them to `sluice signer`, where this process cannot change them',
+  ],
+  [
+    'a cap of nothing',
+    sandbox('wallet: { keypair: "file:k", caps: { maxSolPerHour: 0 } }\n'),
+    '2:53 wallet.caps.maxSolPerHour: expected more than 0, found 0',
+  ],
   ['an empty path', sandbox('journal: { path: "" }\n'), '2:18 journal.path: expected at least 1 character, found ""'],
   [
     'days as text',
@@ -448,7 +463,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a local executor without a keypair',
     `${remote('apiKey: env:KEY')}chain: { rpc: [{ url: env:RPC_URL }] }\nwallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111 }\nbots:\n  - { name: a, strategy: dip-buyer, mode: live, executor: local, exits: none }\n`,
-    '5:59 bots[0].executor: the local executor signs, so it needs wallet.keypair (file:PATH)',
+    '5:59 bots[0].executor: the local executor signs, so it needs wallet.keypair (file:PATH), or wallet.signer (the socket of `sluice signer`)',
   ],
   [
     'an error in a default',

@@ -42,7 +42,7 @@ export function configOf(scenario: Scenario, leash: Leash): Config {
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
-    wallet: {},
+    wallet: { caps: { perTransaction: null, perHour: null, perDay: null } },
     journal: { path: '', keepTapeDays: 1 },
     bots,
     warnings: [],

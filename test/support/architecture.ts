@@ -38,6 +38,7 @@ const wiring = [
   'sandbox-child',
   'segment',
   'service-access',
+  'signer-access',
   'signing',
   'sweep-run',
   'sweep-thread',

@@ -9,8 +9,11 @@ const MOST_UNITS = 1_400_000n
 /** What an instruction may use at most where no limit was set. */
 const USUAL_UNITS = 200_000n
 
+/** What was asked for so far. */
+export type ComputeAsked = Pick<Reading, 'computeLimit' | 'microLamports' | 'refuse'>
+
 /** Limit and price, once each: together they are the priority fee, which is paid even where the transaction fails. */
-export function readComputeBudget({ place, data }: Step, reading: Reading): void {
+export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>, reading: ComputeAsked): void {
   const reader = new ByteReader(data)
   const kind = reader.byte()
   if (kind === LIMIT) {
@@ -27,7 +30,7 @@ export function readComputeBudget({ place, data }: Step, reading: Reading): void
 }
 
 /** What the priority fee is at most, lamports. `steps`: instructions that may use units. */
-export function priorityFee({ computeLimit, microLamports = 0n }: Reading, steps: number): bigint {
+export function priorityFee({ computeLimit, microLamports = 0n }: Omit<ComputeAsked, 'refuse'>, steps: number): bigint {
   const asked = computeLimit === undefined ? USUAL_UNITS * BigInt(steps) : BigInt(computeLimit)
   const units = asked < MOST_UNITS ? asked : MOST_UNITS
   return (units * microLamports + 999_999n) / 1_000_000n

@@ -21,6 +21,7 @@ import {
   secretsVerdict,
 } from './machine-verdicts.ts'
 import { examineService } from './service-examination.ts'
+import { examineSigner } from './signer-probe.ts'
 
 export interface ExamineOptions {
   /** Told every check as it is made. */
@@ -39,6 +40,7 @@ export async function examine(config: Config, options: ExamineOptions): Promise<
   const findings = new Findings(options.show)
   const { journal, canRead } = examineMachine(config, findings)
   try {
+    findings.add(...(await examineSigner(config.wallet)))
     const running = await runningOn(config.journal.path, journal)
     if (!canRead) findings.add(warn('service', 'not asked: a secret cannot be read', 'see secrets'))
     else if (config.service.kind === 'sandbox' && running !== undefined) {

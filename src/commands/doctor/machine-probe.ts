@@ -14,13 +14,12 @@ import type { FileFinding, JournalFinding, SecretFinding } from './machine-verdi
 
 /** Every secret that the configuration names, read once. */
 export function readSecrets(config: Config): SecretFinding[] {
-  const { service, chain, wallet, alerts } = config
+  const { service, chain, alerts } = config
   const named: [string, Secret | undefined][] = [
     ['service.apiKey', service.kind === 'remote' ? service.apiKey : undefined],
     ...(service.kind === 'remote'
       ? chain.rpc.map(({ url }, index): [string, Secret] => [`chain.rpc ${index + 1}`, url])
       : []),
-    ['wallet.keypair', wallet.keypair],
     ['alerts.url', alerts?.url],
   ]
   return named.flatMap(([name, secret]) =>

@@ -45,6 +45,13 @@ export function secretsVerdict(secrets: readonly SecretFinding[]): Check {
   return fail('secrets', parts.map(({ found }) => found).join('; '), fixes)
 }
 
+/** `problem`: why it does not start, or cannot be reached; '' where it says that it signs for this wallet. */
+export function signerVerdict(wallet: string, problem: string): Check {
+  if (problem === '') return ok('signer', `signs for ${wallet}`)
+  const [found = '', fix = 'see docs/signer.md'] = problem.split(/; (?:run|start it): /)
+  return fail('signer', found, fix)
+}
+
 /** What lies on the disk beside the journal, with its mode. */
 export interface FileFinding {
   readonly path: string

@@ -1,0 +1,125 @@
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { Duplex } from 'node:stream'
+import { Malformed } from '../../core/byte-reader.ts'
+import type { Clock, SignRequest, SignResult } from '../../core/ports.ts'
+import { type Answer, decodeAnswer, encodeRequest, FrameReader } from './frames.ts'
+
+/** A way to a signer. */
+export interface Line {
+  readonly stream: Duplex
+  /** Cuts it, so that nothing unanswered can be answered any more; done once the other side is gone, where it is ours. */
+  cut(): Promise<unknown>
+  /** What happened to the other side, for people, where that is known once it is gone. */
+  why(): string
+}
+
+/** How long a signer may take to begin, and to answer. */
+const BEGIN_MS = 10_000
+export const ANSWER_MS = 2_000
+/** What an SPKI of an ed25519 key begins with. */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** One conversation with a signer, from its hello to its end. Its answers are believed only as far as they can be checked. */
+export class SignerClient {
+  readonly #line: Line
+  readonly #clock: Clock
+  readonly #ended: (why: string) => void
+  readonly #reader = new FrameReader()
+  readonly #waiting = new Map<number, { request: SignRequest; answer: (result: SignResult) => void }>()
+  #began: ((begun: Extract<Answer, { kind: 'hello' | 'failed' }>) => void) | undefined
+  #publicKey: KeyObject | undefined
+  #over: string | undefined
+  #lastId = 0
+
+  /** `ended`: once, when it is over. */
+  constructor(line: Line, clock: Clock, ended: (why: string) => void) {
+    this.#line = line
+    this.#clock = clock
+    this.#ended = ended
+    line.stream.on('data', (chunk: Uint8Array) => this.#take(chunk))
+    line.stream.on('error', () => void this.end('the connection broke'))
+    line.stream.once('end', () => void this.end('it ended'))
+    line.stream.once('close', () => void this.end('it ended'))
+  }
+
+  /** What the signer begins with. */
+  begin(): Promise<Extract<Answer, { kind: 'hello' | 'failed' }>> {
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(BEGIN_MS, () => void this.end(`it said nothing within ${BEGIN_MS / 1000} s`))
+      this.#began = (begun) => {
+        cancel()
+        this.#began = undefined
+        resolve(begun)
+      }
+      if (this.#over !== undefined) this.#began({ kind: 'failed', exitCode: 1, reason: this.#over })
+    })
+  }
+
+  ask(request: SignRequest): Promise<SignResult> {
+    if (this.#over !== undefined) return Promise.resolve(down(this.#over))
+    const id = ++this.#lastId
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(ANSWER_MS, () => void this.end(`no answer within ${ANSWER_MS / 1000} s`))
+      const answer = (result: SignResult): void => {
+        cancel()
+        this.#waiting.delete(id)
+        resolve(result)
+      }
+      this.#waiting.set(id, { request, answer })
+      try {
+        this.#line.stream.write(encodeRequest(id, request))
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error
+        answer({ ok: false, code: 'SIGNER_REFUSED', reason: `it cannot be asked: ${error.message}` })
+      }
+    })
+  }
+
+  /** Cut first, so that what was asked and not answered stays unsigned. */
+  end(why: string): Promise<unknown> {
+    const cut = this.#line.cut()
+    if (this.#over !== undefined) return cut
+    const said = this.#line.why()
+    this.#over = said === '' ? why : said
+    this.#began?.({ kind: 'failed', exitCode: 1, reason: this.#over })
+    for (const { answer } of [...this.#waiting.values()]) answer(down(this.#over))
+    this.#ended(this.#over)
+    return cut
+  }
+
+  #take(chunk: Uint8Array): void {
+    if (this.#over !== undefined) return
+    try {
+      for (const bytes of this.#reader.take(chunk)) this.#hear(decodeAnswer(bytes))
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error
+      void this.end(`it sent what is no answer: ${error.message}`)
+    }
+  }
+
+  #hear(answer: Answer): void {
+    if (answer.kind === 'hello' || answer.kind === 'failed') {
+      if (this.#began === undefined) throw new Malformed('a beginning in the middle')
+      if (answer.kind === 'hello') {
+        const key = Buffer.concat([SPKI, answer.publicKey])
+        this.#publicKey = createPublicKey({ key, format: 'der', type: 'spki' })
+      }
+      this.#began(answer)
+      return
+    }
+    const waiting = this.#waiting.get(answer.id)
+    if (waiting === undefined) throw new Malformed('an answer that nobody asked for')
+    if (answer.kind === 'refused') waiting.answer({ ok: false, code: answer.code, reason: answer.reason })
+    else if (this.#isOver(waiting.request.message, answer.signature))
+      waiting.answer({ ok: true, signature: answer.signature })
+    else throw new Malformed('a signature that is not over the message')
+  }
+
+  #isOver(message: Uint8Array, signature: Uint8Array): boolean {
+    return this.#publicKey !== undefined && verify(null, message, this.#publicKey, signature)
+  }
+}
+
+export function down(why: string): SignResult {
+  return { ok: false, code: 'SIGNER_DOWN', reason: `the signer is down: ${why}` }
+}

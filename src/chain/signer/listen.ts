@@ -1,0 +1,80 @@
+import { lstatSync, statSync, unlinkSync } from 'node:fs'
+import { connect } from 'node:net'
+import { dirname } from 'node:path'
+import { encodeBase58 } from '../../core/base58.ts'
+import { ExitCode, SluiceError } from '../../core/errors.ts'
+import type { Clock } from '../../core/ports.ts'
+import { SignerClient } from './client.ts'
+import type { SignerLaunch } from './launch.ts'
+import { childLine } from './start.ts'
+
+export interface ListeningSigner {
+  /** Base58. */
+  readonly wallet: string
+  /** Its exit code. */
+  readonly ended: Promise<number>
+  close(): void
+}
+
+/** The system's limit is 104 bytes on macOS and 108 on Linux. */
+const LONGEST_SOCKET_PATH = 100
+const OTHERS_WRITE = 0o022
+
+/** Starts a signer for engines of other users. Its socket lies in a folder that nobody else may write to, so that nobody else can put one
+ *  there; its group may connect. Throws a SluiceError where it does not start. */
+export async function listenAsSigner(
+  launch: SignerLaunch & { readonly socketPath: string },
+  clock: Clock,
+): Promise<ListeningSigner> {
+  const { socketPath } = launch
+  checkFolder(socketPath)
+  await removeStale(socketPath)
+  const line = childLine(launch)
+  let isClosing = false
+  const ended = line.gone.then((code) => (isClosing ? ExitCode.done : code))
+  const client = new SignerClient(line, clock, () => {})
+  const begun = await client.begin()
+  if (begun.kind === 'failed') {
+    await client.end(begun.reason)
+    throw new SluiceError(begun.reason, begun.exitCode === 0 ? ExitCode.failed : begun.exitCode)
+  }
+  const close = (): void => {
+    isClosing = true
+    line.stream.end()
+  }
+  return { wallet: encodeBase58(begun.publicKey), ended, close }
+}
+
+function checkFolder(path: string): void {
+  if (Buffer.byteLength(path) > LONGEST_SOCKET_PATH)
+    throw new SluiceError(`${path}: too long for a socket, ${LONGEST_SOCKET_PATH} bytes at most`, ExitCode.usage)
+  const folder = dirname(path)
+  const status = statSync(folder, { throwIfNoEntry: false })
+  if (!status?.isDirectory()) throw new SluiceError(`${folder}: no such folder`, ExitCode.usage)
+  const isOurs = status.uid === process.getuid?.() || status.uid === 0
+  if (!isOurs || (status.mode & OTHERS_WRITE) !== 0)
+    throw new SluiceError(
+      `${folder}: others could put a socket of theirs there; it must be the signer's own (chmod 750)`,
+      ExitCode.unsafe,
+    )
+}
+
+/** What a signer that was killed left behind. */
+async function removeStale(path: string): Promise<void> {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status === undefined) return
+  if (!status.isSocket()) throw new SluiceError(`${path}: is there, and is no socket`, ExitCode.usage)
+  if (await isAnswered(path)) throw new SluiceError(`${path}: a signer listens there already`, ExitCode.unsafe)
+  unlinkSync(path)
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    const answer = (value: boolean) => () => {
+      socket.destroy()
+      resolve(value)
+    }
+    socket.once('connect', answer(true)).once('error', answer(false))
+  })
+}

@@ -1,0 +1,131 @@
+// The process that holds a wallet's key. It imports Node's own modules and files of ours that do the same: no package. The one that starts
+// it is at descriptor 3, as the engine that it signs for or, with --socket, to say how the start went; its end is the end of this process.
+import { createServer, type Server, Socket } from 'node:net'
+import { parseArgs } from 'node:util'
+import { ExitCode } from '../../core/errors.ts'
+import { SignerFailure } from './failure.ts'
+import { encodeAnswer } from './frames.ts'
+import { readKeyFile } from './key-file.ts'
+import { serve } from './serve.ts'
+import { type Decision, decide } from './signatory.ts'
+import { Spending } from './spending.ts'
+
+/** Engines at one socket; more are turned away. */
+const MOST_ENGINES = 8
+/** Lines about strangers at the socket, a minute. */
+const MOST_LINES = 20
+
+const { values: given } = parseArgs({
+  options: {
+    key: { type: 'string' },
+    state: { type: 'string' },
+    wallet: { type: 'string' },
+    socket: { type: 'string' },
+    program: { type: 'string', multiple: true },
+    policy: { type: 'string' },
+    'per-transaction': { type: 'string' },
+    'per-hour': { type: 'string' },
+    'per-day': { type: 'string' },
+  },
+})
+
+process.umask(0o077)
+const parent = new Socket({ fd: 3, readable: true, writable: true })
+try {
+  start()
+} catch (error) {
+  const isKnown = error instanceof SignerFailure
+  const reason = isKnown ? error.message : `the signer does not start (${(error as NodeJS.ErrnoException).code})`
+  const exitCode = isKnown ? error.exitCode : ExitCode.failed
+  process.exitCode = exitCode
+  parent.end(encodeAnswer({ kind: 'failed', exitCode, reason }))
+}
+
+function start(): void {
+  const { key: keyPath = '', state = '', wallet, socket, program, policy } = given
+  const key = readKeyFile(keyPath, wallet)
+  const caps = {
+    perTransaction: capOf(given['per-transaction']),
+    perHour: capOf(given['per-hour']),
+    perDay: capOf(given['per-day']),
+  }
+  const spending = new Spending(state, key.publicKey, caps, Date.now)
+  const programs = program === undefined ? null : new Set(program)
+  const rules = { wallet: key.wallet, programs, policyHash: policy ?? null }
+  const conversation = {
+    publicKey: key.publicKey,
+    decide: (request: Parameters<typeof decide>[0]) => {
+      const decision = decide(request, key, rules, spending)
+      if (socket !== undefined) log(request, decision)
+      return decision
+    },
+  }
+  if (socket === undefined) {
+    // A terminal's Ctrl-C and a stop of the service go to the whole group: the signer has to outlast the engine, which may still sell.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+    serve(parent, { ...conversation, over: (why) => end(why === '' ? 0 : 1, why) })
+  } else listen(socket, conversation)
+}
+
+function listen(path: string, conversation: Omit<Parameters<typeof serve>[1], 'over'>): void {
+  let engines = 0
+  const server: Server = createServer((engine) => {
+    if (engines === MOST_ENGINES) {
+      say(`an engine was turned away: ${MOST_ENGINES} are connected`)
+      engine.destroy()
+      return
+    }
+    engines++
+    const over = (why: string): void => {
+      engines--
+      if (why !== '') say(`an engine was cut off: ${why}`)
+    }
+    serve(engine, { ...conversation, over })
+  })
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    process.exitCode = ExitCode.failed
+    const reason = `${path}: cannot listen there (${error.code})`
+    parent.end(encodeAnswer({ kind: 'failed', exitCode: ExitCode.failed, reason }))
+  })
+  // The owner and his group may connect, nobody else: the socket is made so, and never stands there otherwise.
+  process.umask(0o117)
+  server.listen(path, () => {
+    process.umask(0o077)
+    parent.write(encodeAnswer({ kind: 'hello', publicKey: conversation.publicKey }))
+  })
+  const close = (): void => {
+    server.close(() => end(0, ''))
+    setTimeout(() => end(0, ''), 100)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close)
+  process.on('SIGHUP', () => {})
+  parent.on('error', close).once('close', close).resume()
+}
+
+function capOf(text: string | undefined): bigint | null {
+  return text === undefined ? null : BigInt(text)
+}
+
+/** What an engine cannot take back: what it had signed, and what it was refused. */
+function log({ orderId, attemptId, boundLamports }: Parameters<typeof decide>[0], decision: Decision): void {
+  const what = `order ${JSON.stringify(orderId)} attempt ${JSON.stringify(attemptId)} bound ${boundLamports}`
+  if (decision.kind === 'signed') process.stderr.write(`${new Date().toISOString()} signed ${what}\n`)
+  else say(`refused ${what}: ${decision.code} ${decision.reason}`)
+}
+
+let lines = 0
+let minute = 0
+
+/** Strangers decide how often this is called. */
+function say(text: string): void {
+  const now = Math.floor(Date.now() / 60_000)
+  if (now !== minute) lines = 0
+  minute = now
+  if (++lines <= MOST_LINES) process.stderr.write(`${new Date().toISOString()} ${text}\n`)
+  else if (lines === MOST_LINES + 1) process.stderr.write('no more such lines within this minute\n')
+}
+
+function end(code: number, why: string): void {
+  if (why !== '') process.stderr.write(`the signer ends: ${why}\n`)
+  process.exit(code)
+}

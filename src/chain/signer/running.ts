@@ -1,0 +1,155 @@
+import { encodeBase58 } from '../../core/base58.ts'
+import { ExitCode, SluiceError } from '../../core/errors.ts'
+import type { Cancel, Clock, Signer, SignRequest, SignResult } from '../../core/ports.ts'
+import { ANSWER_MS, down, type Line, SignerClient } from './client.ts'
+
+export interface RunningSigner extends Signer {
+  /** Base58. */
+  readonly wallet: string
+  /** Ends it, where it is ours; what is not answered then is not signed. */
+  close(): Promise<void>
+}
+
+export interface RunningParts {
+  readonly dial: () => Line
+  /** Whose signatures are wanted; absent: whoever it is at first. */
+  readonly wallet?: string
+  readonly retries: Retries
+  readonly clock: Clock
+  /** Told in one line when it goes down and comes back. */
+  readonly tell: (line: string) => void
+}
+
+/** How one that went down is tried again: at first at once, then so much later each, and never more often within a minute. */
+export interface Retries {
+  readonly spacingMs: number
+  readonly mostPerMinute: number
+}
+
+const MINUTE_MS = 60_000
+
+/** Opens a way to a signer and keeps it open. Throws a SluiceError where it does not open at first. */
+export async function keepRunning(parts: RunningParts): Promise<RunningSigner> {
+  const signer = new KeptSigner(parts)
+  try {
+    await signer.open()
+  } catch (error) {
+    await signer.close()
+    throw error
+  }
+  return signer
+}
+
+class KeptSigner implements RunningSigner {
+  wallet = ''
+  readonly #parts: RunningParts
+  /** The last one, from its first byte on; and once it has said hello, until its end. */
+  #dialed: SignerClient | undefined
+  #client: SignerClient | undefined
+  #reopening: Promise<void> | undefined
+  /** Within the last minute. */
+  #tries = 0
+  #isWaiting = false
+  #isClosed = false
+  #why = ''
+  readonly #timers = new Set<Cancel>()
+
+  constructor(parts: RunningParts) {
+    this.#parts = parts
+  }
+
+  async sign(request: SignRequest): Promise<SignResult> {
+    if (this.#client === undefined) await this.#soon(this.#reopening)
+    return this.#client === undefined ? down(this.#why) : this.#client.ask(request)
+  }
+
+  async open(): Promise<void> {
+    const { dial, clock, wallet = this.wallet } = this.#parts
+    let isGone = false
+    const client: SignerClient = new SignerClient(dial(), clock, (why) => {
+      isGone = true
+      this.#lost(client, why)
+    })
+    this.#dialed = client
+    const begun = await client.begin()
+    if (begun.kind === 'failed') {
+      await client.end(begun.reason)
+      throw new SluiceError(begun.reason, begun.exitCode === 0 ? ExitCode.failed : begun.exitCode)
+    }
+    const found = encodeBase58(begun.publicKey)
+    if (wallet !== '' && found !== wallet) {
+      await client.end('it signs for another wallet')
+      throw new SluiceError(`the signer signs for ${found}, and the wallet asked for is ${wallet}`, ExitCode.usage)
+    }
+    this.wallet = found
+    if (!isGone && !this.#isClosed) this.#client = client
+    else await client.end('it ended')
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#why = 'it was closed'
+    for (const cancel of this.#timers) cancel()
+    this.#client = undefined
+    await this.#dialed?.end(this.#why)
+    await this.#reopening
+  }
+
+  /** As long as an answer would be waited for. */
+  #soon(done: Promise<void> | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#parts.clock.after(ANSWER_MS, resolve)
+      void done?.then(() => {
+        cancel()
+        resolve()
+      })
+      if (done !== undefined) return
+      cancel()
+      resolve()
+    })
+  }
+
+  #lost(client: SignerClient, why: string): void {
+    if (this.#client !== client || this.#isClosed) return
+    this.#client = undefined
+    this.#parts.tell(`the signer is down: ${why}`)
+    this.#down(why)
+  }
+
+  #down(why: string): void {
+    this.#why = why
+    const { spacingMs, mostPerMinute } = this.#parts.retries
+    const again = (): void => {
+      this.#reopening = this.#reopen()
+    }
+    if (this.#tries >= mostPerMinute) this.#isWaiting = true
+    else if (this.#tries === 0 || spacingMs === 0) again()
+    else this.#after(spacingMs, again)
+  }
+
+  #after(ms: number, run: () => void): void {
+    const cancel = this.#parts.clock.after(ms, () => {
+      this.#timers.delete(cancel)
+      run()
+    })
+    this.#timers.add(cancel)
+  }
+
+  async #reopen(): Promise<void> {
+    this.#tries++
+    this.#after(MINUTE_MS, () => {
+      this.#tries--
+      if (!this.#isWaiting) return
+      this.#isWaiting = false
+      this.#reopening = this.#reopen()
+    })
+    try {
+      await this.open()
+      if (this.#client !== undefined) this.#parts.tell('the signer is up again')
+      else if (!this.#isClosed) this.#down('it ended as it began')
+    } catch (error) {
+      if (!(error instanceof SluiceError)) throw error
+      if (!this.#isClosed) this.#down(error.message)
+    }
+  }
+}

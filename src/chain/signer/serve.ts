@@ -1,0 +1,45 @@
+import type { Duplex } from 'node:stream'
+import { Malformed } from '../../core/byte-reader.ts'
+import type { SignRequest } from '../../core/ports.ts'
+import { decodeRequest, encodeAnswer, FrameReader } from './frames.ts'
+import type { Decision } from './signatory.ts'
+
+export interface Conversation {
+  readonly publicKey: Uint8Array
+  readonly decide: (request: SignRequest) => Decision
+  /** Once, when it is over: '' where the other side ended it in order. */
+  readonly over: (why: string) => void
+}
+
+/** How a connection says that the other side is not there any more. */
+const GONE = ['EPIPE', 'ECONNRESET']
+
+/** Answers one engine, one request after the other. Whoever sends what is no request is cut off; who does not read his answers is not read
+ *  from either. */
+export function serve(stream: Duplex, { publicKey, decide, over }: Conversation): void {
+  const reader = new FrameReader()
+  let why = ''
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (!GONE.includes(error.code ?? '')) why ||= error.code ?? error.message
+  })
+  stream.once('close', () => over(why))
+  stream.once('end', () => stream.destroy())
+  stream.on('data', (chunk: Uint8Array) => {
+    // What was read before is still told after the end.
+    if (stream.destroyed) return
+    try {
+      for (const bytes of reader.take(chunk)) {
+        const { id, request } = decodeRequest(bytes)
+        stream.write(encodeAnswer({ id, ...decide(request) }))
+      }
+    } catch (error) {
+      if (!(error instanceof Malformed)) throw error
+      why = error.message
+      stream.destroy()
+    }
+    if (!stream.writableNeedDrain || stream.destroyed) return
+    stream.pause()
+    stream.once('drain', () => stream.resume())
+  })
+  stream.write(encodeAnswer({ kind: 'hello', publicKey }))
+}

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { SignerFailure } from './failure.ts'
+
+/** The most that may be signed away by the declared bounds, lamports; null: no such cap. */
+export interface Caps {
+  readonly perTransaction: bigint | null
+  readonly perHour: bigint | null
+  readonly perDay: bigint | null
+}
+
+const MINUTE_MS = 60_000
+const HOUR = 60
+const DAY = 24 * HOUR
+/** A ring of minutes, longer than a day. */
+const SLOTS = 1_500
+const SLOT_BYTES = 32
+const HEADER_BYTES = 64
+const SUM_BYTES = 16
+const MARK = 'sluice signer 1\n'
+const MOST = 2n ** 64n - 1n
+
+/** What was signed away, minute by minute, in a file of fixed size that is synced before a signature leaves. One slot is written at once,
+ *  within one sector. A minute counts as long as any part of it may lie within the window. */
+export class Spending {
+  readonly #file: number
+  readonly #wallet: Uint8Array
+  readonly #caps: Caps
+  readonly #nowMs: () => number
+  /** By place in the ring. */
+  readonly #minutes = new Float64Array(SLOTS)
+  readonly #lamports = new BigUint64Array(SLOTS)
+  /** The latest minute that was ever seen: the clock may not go back. */
+  #latest = 0
+
+  /** Opens or makes the file at `path`, 0600. Throws a SignerFailure where it is damaged, of another wallet, or open to others. */
+  constructor(path: string, wallet: Uint8Array, caps: Caps, nowMs: () => number) {
+    this.#wallet = wallet
+    this.#caps = caps
+    this.#nowMs = nowMs
+    this.#file = open(path)
+    try {
+      this.#load(path)
+    } catch (error) {
+      closeSync(this.#file)
+      throw error
+    }
+  }
+
+  /** Counts so many lamports for good, or says why they may not be signed away. */
+  take(lamports: bigint): string | undefined {
+    const { perTransaction, perHour, perDay } = this.#caps
+    const clock = Math.floor(this.#nowMs() / MINUTE_MS)
+    const minute = Math.max(clock, this.#latest)
+    const behind = minute > clock ? `; the clock stands ${minute - clock} minutes behind what was counted last` : ''
+    const over = (what: string, sum: bigint, cap: bigint | null) =>
+      cap !== null && sum > cap
+        ? `${what} ${sum} lamports would be signed away, and at most ${cap} may be${behind}`
+        : undefined
+    const refusal =
+      over('in one transaction', lamports, perTransaction) ??
+      over('within an hour', this.#within(HOUR, minute) + lamports, perHour) ??
+      over('within a day', this.#within(DAY, minute) + lamports, perDay)
+    if (refusal === undefined) this.#count(minute, lamports)
+    return refusal
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  #within(minutes: number, now: number): bigint {
+    let sum = 0n
+    for (let slot = 0; slot < SLOTS; slot++)
+      if ((this.#minutes[slot] as number) >= now - minutes) sum += this.#lamports[slot] as bigint
+    return sum
+  }
+
+  #count(minute: number, lamports: bigint): void {
+    const slot = minute % SLOTS
+    const before = this.#minutes[slot] === minute ? (this.#lamports[slot] as bigint) : 0n
+    const sum = before + lamports
+    this.#latest = minute
+    this.#minutes[slot] = minute
+    this.#lamports[slot] = sum < MOST ? sum : MOST
+    const bytes = this.#encode(minute, this.#lamports[slot] as bigint)
+    if (writeSync(this.#file, bytes, 0, SLOT_BYTES, HEADER_BYTES + slot * SLOT_BYTES) !== SLOT_BYTES)
+      throw new Error('the counters could not be written whole')
+  }
+
+  #encode(minute: number, lamports: bigint): Buffer {
+    const bytes = Buffer.alloc(SLOT_BYTES)
+    bytes.writeBigUInt64LE(BigInt(minute), 0)
+    bytes.writeBigUInt64LE(lamports, 8)
+    createHash('sha256').update(this.#wallet).update(bytes.subarray(0, 16)).digest().copy(bytes, 16, 0, SUM_BYTES)
+    return bytes
+  }
+
+  #load(path: string): void {
+    const { size, mode, uid } = fstatSync(this.#file)
+    if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
+      throw new SignerFailure(`${path}: must be the signer's own file, mode 0600`)
+    const header = Buffer.concat([Buffer.from(MARK), Buffer.alloc(16), this.#wallet])
+    const bytes = Buffer.alloc(HEADER_BYTES + SLOTS * SLOT_BYTES)
+    if (size === 0) {
+      header.copy(bytes)
+      writeSync(this.#file, bytes, 0, bytes.length, 0)
+      return
+    }
+    if (size !== bytes.length || readSync(this.#file, bytes, 0, bytes.length, 0) !== bytes.length) throw damaged(path)
+    if (!bytes.subarray(0, 32).equals(header.subarray(0, 32))) throw damaged(path)
+    if (!bytes.subarray(0, HEADER_BYTES).equals(header))
+      throw new SignerFailure(`${path}: counts what another wallet has signed away; give each wallet a file of its own`)
+    for (let slot = 0; slot < SLOTS; slot++)
+      this.#loadSlot(path, slot, bytes.subarray(HEADER_BYTES + slot * SLOT_BYTES).subarray(0, SLOT_BYTES))
+  }
+
+  #loadSlot(path: string, slot: number, bytes: Buffer): void {
+    if (bytes.every((byte) => byte === 0)) return
+    const minute = Number(bytes.readBigUInt64LE(0))
+    const lamports = bytes.readBigUInt64LE(8)
+    if (!this.#encode(minute, lamports).equals(bytes) || minute % SLOTS !== slot) throw damaged(path)
+    this.#minutes[slot] = minute
+    this.#lamports[slot] = lamports
+    this.#latest = Math.max(this.#latest, minute)
+  }
+}
+
+/** Every write returns once it is on the disk: Node's permission model lets nobody call fsync. */
+function open(path: string): number {
+  const { O_RDWR, O_CREAT, O_DSYNC, O_NOFOLLOW } = constants
+  try {
+    return openSync(path, O_RDWR | O_CREAT | O_DSYNC | O_NOFOLLOW, 0o600)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new SignerFailure(`${path}: what was signed away cannot be kept there (${code})`)
+  }
+}
+
+function damaged(path: string): SignerFailure {
+  return new SignerFailure(
+    `${path}: damaged, so what was signed away within the last day is not known; remove it to count from nothing`,
+  )
+}

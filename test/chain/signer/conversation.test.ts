@@ -1,0 +1,299 @@
+import { type Duplex, duplexPair } from 'node:stream'
+import { setImmediate as turn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Line } from '../../../src/chain/signer/client.ts'
+import { decodeRequest, encodeAnswer, encodeRequest, FrameReader } from '../../../src/chain/signer/frames.ts'
+import { keepRunning } from '../../../src/chain/signer/running.ts'
+import { serve } from '../../../src/chain/signer/serve.ts'
+import { RECONNECTS, RESTARTS } from '../../../src/chain/signer/start.ts'
+import type { Cancel, Clock, SignRequest } from '../../../src/core/ports.ts'
+import { buy, PAIR, WALLET } from './requests.ts'
+
+// Both ends of a conversation without a process, so that each can be hostile and time can be set.
+
+const KEY = PAIR.publicKey.toBytes()
+const { request, signature } = buy(1_000)
+const hello = encodeAnswer({ kind: 'hello', publicKey: KEY })
+const signed = (id: number, bytes = signature) => encodeAnswer({ kind: 'signed', id, signature: bytes })
+
+/** As two sockets that are connected: the end of the one is the end of the other. */
+function socketPair(): [Duplex, Duplex] {
+  const [one, other] = duplexPair({ allowHalfOpen: false })
+  one.once('close', () => other.destroy())
+  other.once('close', () => one.destroy())
+  return [one, other]
+}
+
+class ManualClock implements Clock {
+  #now = 0
+  #timers: { at: number; run: () => void }[] = []
+  now(): number {
+    return this.#now
+  }
+  after(ms: number, run: () => void): Cancel {
+    const timer = { at: this.#now + ms, run }
+    this.#timers.push(timer)
+    return () => {
+      this.#timers = this.#timers.filter((one) => one !== timer)
+    }
+  }
+  pass(ms: number): void {
+    this.#now += ms
+    const due = this.#timers.filter(({ at }) => at <= this.#now)
+    this.#timers = this.#timers.filter(({ at }) => at > this.#now)
+    for (const { run } of due) run()
+  }
+}
+
+/** An engine whose signers are played by `behave`, one for each time that it dials. */
+async function engine(behave: (far: Duplex, dialled: number) => void, retries = RESTARTS) {
+  const clock = new ManualClock()
+  const told: string[] = []
+  const far: Duplex[] = []
+  const dial = (): Line => {
+    const [near, other] = socketPair()
+    far.push(other)
+    other.on('error', () => {})
+    behave(other, far.length)
+    const cut = async (): Promise<void> => void near.destroy()
+    return { stream: near, cut, why: () => '' }
+  }
+  const signer = await keepRunning({ dial, retries, wallet: WALLET, clock, tell: (line) => told.push(line) })
+  return { signer, clock, told, far }
+}
+
+const settle = async (): Promise<void> => {
+  for (let turns = 0; turns < 10; turns++) await turn()
+}
+
+test.each<[string, (far: Duplex) => void]>([
+  ['a signature that is not over the message', (far) => far.write(signed(1, new Uint8Array(64).fill(1)))],
+  ['a signature of another message', (far) => far.write(signed(1, buy(1_000, 1).signature))],
+  ['an answer that nobody asked for', (far) => far.write(signed(2))],
+  ['a second hello', (far) => far.write(hello)],
+  ['a frame of 4 GiB', (far) => far.write(Buffer.from([255, 255, 255, 255, 1]))],
+  ['an answer that is none', (far) => far.write(Buffer.from([1, 0, 0, 0, 9]))],
+  ['half an answer and its end', (far) => far.end(signed(1).subarray(0, 40))],
+  ['its end', (far) => far.end()],
+])('what a signer must not do ends it, and nothing is signed: %s', async (_name, behave) => {
+  const { signer, told } = await engine((far, dialled) => {
+    far.write(hello)
+    if (dialled === 1) far.once('data', () => behave(far))
+  })
+  expect(await signer.sign(request)).toMatchObject({ ok: false, code: 'SIGNER_DOWN' })
+  await settle()
+  expect(told).toEqual([expect.stringContaining('the signer is down'), 'the signer is up again'])
+  await signer.close()
+})
+
+test('an answer in single bytes is an answer', async () => {
+  const { signer } = await engine((far) => {
+    far.write(hello)
+    far.once('data', () => {
+      for (const byte of signed(1)) far.write(Uint8Array.of(byte))
+    })
+  })
+  expect(await signer.sign(request)).toEqual({ ok: true, signature })
+  await signer.close()
+})
+
+test('what a refusal says can not steer a terminal', async () => {
+  const reason = 'no\u001b[2J\u202e!'
+  const { signer } = await engine((far) => {
+    far.write(hello)
+    far.once('data', () => far.write(encodeAnswer({ kind: 'refused', id: 1, code: 'SIGNER_CAP', reason })))
+  })
+  const refused = { ok: false, code: 'SIGNER_CAP', reason: 'no\\u001b[2J\\u202e!' }
+  expect(await signer.sign(request)).toEqual(refused)
+  await signer.close()
+})
+
+test('no answer within two seconds: it is cut off, all that waits is down, and it is tried again', async () => {
+  const { signer, clock, far } = await engine((other) => void other.write(hello))
+  const waiting = [signer.sign(request), signer.sign(buy(1_000, 1).request)]
+  clock.pass(2_000)
+  for (const result of await Promise.all(waiting)) expect(result).toMatchObject({ code: 'SIGNER_DOWN' })
+  await settle()
+  expect(far).toHaveLength(2)
+  expect(far[0]?.destroyed || far[0]?.readableEnded).toBe(true)
+  await signer.close()
+})
+
+test('it is started again three times a minute and not more, and again when the minute is over', async () => {
+  const { signer, clock, far, told } = await engine((other) => void other.write(hello))
+  for (let deaths = 1; deaths <= 3; deaths++) {
+    far.at(-1)?.end()
+    await settle()
+    expect(far).toHaveLength(deaths + 1)
+  }
+  far.at(-1)?.end()
+  await settle()
+  clock.pass(59_000)
+  expect(await signer.sign(request)).toMatchObject({ ok: false, code: 'SIGNER_DOWN' })
+  expect(far).toHaveLength(4)
+  clock.pass(1_000)
+  await settle()
+  expect(far.length).toBeGreaterThan(4)
+  expect(told.at(-1)).toBe('the signer is up again')
+  const answer = signer.sign(request)
+  far.at(-1)?.write(signed(1))
+  expect(await answer).toEqual({ ok: true, signature })
+  await signer.close()
+})
+
+test('a socket that nobody answers at is tried again each second, and its fall is told once', async () => {
+  const { signer, clock, far, told } = await engine((other, dialled) => {
+    if (dialled === 1 || dialled === 8) other.write(hello)
+    else other.end()
+  }, RECONNECTS)
+  far[0]?.end()
+  for (let tries = 2; tries <= 7; tries++) {
+    await settle()
+    expect(far).toHaveLength(tries)
+    clock.pass(1_000)
+  }
+  await settle()
+  expect(told).toEqual([expect.stringContaining('the signer is down'), 'the signer is up again'])
+  await signer.close()
+})
+
+test('a request that comes while it is started again waits for it', async () => {
+  let begin = () => {}
+  const { signer, far } = await engine((other, dialled) => {
+    if (dialled === 1) other.write(hello)
+    else begin = () => void other.write(hello)
+    other.on('data', () => other.write(signed(1)))
+  })
+  far[0]?.end()
+  await settle()
+  const answer = signer.sign(request)
+  await settle()
+  begin()
+  expect(await answer).toEqual({ ok: true, signature })
+  await signer.close()
+})
+
+test.each<[string, (far: Duplex) => void, RegExp]>([
+  [
+    'another wallet',
+    (far) => far.write(encodeAnswer({ kind: 'hello', publicKey: new Uint8Array(32) })),
+    /signs for 1111/,
+  ],
+  ['a failure', (far) => far.write(encodeAnswer({ kind: 'failed', exitCode: 4, reason: 'a reason' })), /^a reason$/],
+  ['its end', (far) => far.end(), /it ended/],
+  ['another protocol', (far) => far.write(Buffer.from([34, 0, 0, 0, 0, 2, ...KEY])), /another version/],
+])('it does not begin with %s', async (_name, behave, because) => {
+  await expect(engine(behave)).rejects.toThrow(because)
+})
+
+test.each<[string, Partial<SignRequest>]>([
+  ['a message of a megabyte', { message: new Uint8Array(1_000_000) }],
+  ['a bound below nothing', { boundLamports: -1n }],
+  ['a name of several lines', { orderId: 'a\nb' }],
+])('what cannot be asked is refused, and asks nothing: %s', async (_name, changed) => {
+  const { signer } = await engine((far) => {
+    far.write(hello)
+    far.on('data', () => expect.unreachable())
+  })
+  expect(await signer.sign({ ...request, ...changed })).toMatchObject({ ok: false, code: 'SIGNER_REFUSED' })
+  await signer.close()
+})
+
+/** A signer that signs everything, and what an engine hears of it. */
+function signerAlone() {
+  const [near, far] = socketPair()
+  const heard: Buffer[] = []
+  const asked: SignRequest[] = []
+  const over: string[] = []
+  near.on('error', () => {}).on('data', (chunk: Buffer) => heard.push(chunk))
+  const decide = (one: SignRequest) => {
+    asked.push(one)
+    return { kind: 'signed', signature } as const
+  }
+  serve(far, { publicKey: KEY, decide, over: (why) => over.push(why) })
+  return { near, far, asked, over, heard: () => Buffer.concat(heard).subarray(hello.length) }
+}
+
+test('a request is read as it was written, in whatever pieces it comes', () => {
+  const sizes = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 8 })
+  const names = fc.stringMatching(/^[ -~]{0,40}$/)
+  const anyRequest = fc.record({
+    ...{ orderId: names, attemptId: names, policyHash: names, guarded: fc.boolean() },
+    boundLamports: fc.bigInt({ min: 0n, max: 2n ** 60n }),
+    message: fc.uint8Array({ maxLength: 1_232 }),
+  })
+  const property = fc.property(fc.array(anyRequest, { minLength: 1, maxLength: 4 }), sizes, (requests, cuts) => {
+    const bytes = Buffer.concat(requests.map((one, id) => encodeRequest(id, one)))
+    const reader = new FrameReader()
+    const frames: Uint8Array[] = []
+    for (let at = 0, cut = 0; at < bytes.length; cut++) {
+      const size = cuts[cut % cuts.length] as number
+      frames.push(...reader.take(bytes.subarray(at, at + size)).map((one) => Uint8Array.from(one)))
+      at += size
+    }
+    expect(frames.map((frame) => decodeRequest(frame))).toEqual(
+      requests.map((one, id) => ({ id, request: { ...one, message: Uint8Array.from(one.message) } })),
+    )
+  })
+  fc.assert(property, { numRuns: 60 })
+})
+
+test('what is no request ends the conversation and is never decided on', async () => {
+  const whole = encodeRequest(1, request)
+  const spoilt: [string, Uint8Array][] = [
+    ['4 GiB', Buffer.from([255, 255, 255, 255])],
+    ['nothing', Buffer.alloc(4)],
+    ['too long', Buffer.from([1, 16, 0, 0])],
+    ['a flag of 2', Buffer.from(whole).fill(2, 8, 9)],
+    ['more lamports than there are', Buffer.from(whole).fill(255, 9, 17)],
+    ['a name that is no text', Buffer.from(whole).fill(7, 18, 20)],
+    ['an end too early', Buffer.from([3, 0, 0, 0, 1, 2, 3])],
+  ]
+  for (const [name, bytes] of spoilt) {
+    const { near, asked, over } = signerAlone()
+    near.write(bytes)
+    near.write(whole)
+    await settle()
+    expect(asked, name).toEqual([])
+    expect(over, name).toEqual([expect.stringMatching(/./)])
+  }
+})
+
+test('garbage is never signed, and never ends in anything but an end', async () => {
+  const garbage = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { minLength: 1, maxLength: 5 })
+  const property = fc.asyncProperty(garbage, async (chunks) => {
+    const { near, asked, heard } = signerAlone()
+    for (const chunk of chunks) near.write(chunk)
+    await settle()
+    expect(asked).toEqual([])
+    expect(heard()).toHaveLength(0)
+    near.destroy()
+  })
+  await fc.assert(property, { numRuns: 60 })
+})
+
+test('half a request is waited for, and its end is the end', async () => {
+  const { near, asked, over } = signerAlone()
+  near.write(encodeRequest(1, request).subarray(0, 100))
+  await settle()
+  expect([asked, over]).toEqual([[], []])
+  near.end()
+  near.destroy()
+  await settle()
+  expect(asked).toEqual([])
+  expect(over).toHaveLength(1)
+})
+
+test('who floods and does not read his answers is not read from either', async () => {
+  const { near, far, asked } = signerAlone()
+  near.removeAllListeners('data').pause()
+  const one = encodeRequest(1, request)
+  let sent = 0
+  while (near.write(one) || sent < 2_000) sent++
+  await settle()
+  expect(far.isPaused()).toBe(true)
+  expect(asked.length).toBeLessThan(sent)
+  expect(far.writableLength).toBeLessThan(200_000)
+  near.destroy()
+})

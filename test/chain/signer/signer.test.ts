@@ -1,0 +1,201 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import type { Line } from '../../../src/chain/signer/client.ts'
+import { launchSigner, type SignerLaunch } from '../../../src/chain/signer/launch.ts'
+import { listenAsSigner } from '../../../src/chain/signer/listen.ts'
+import { keepRunning, type RunningSigner } from '../../../src/chain/signer/running.ts'
+import { childLine, connectSigner, RESTARTS, startSigner } from '../../../src/chain/signer/start.ts'
+import type { Clock } from '../../../src/core/ports.ts'
+import { SystemClock } from '../../../src/runtime/system-clock.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+import { keypair } from '../verifier/draft.ts'
+import { buy, PAIR, WALLET } from './requests.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
+
+const folder = temporaryFolder()
+const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
+const system = new SystemClock()
+afterAll(() => system.stop())
+/** Nobody has to be quick on a busy machine. */
+const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(5 * ms, run) }
+let names = 0
+
+function launch(changed: Partial<SignerLaunch> = {}): SignerLaunch {
+  const caps = { perTransaction: null, perHour: null, perDay: null }
+  return { keyPath, stateFile: join(folder.path, `${++names}/signer.caps`), caps, wallet: WALLET, ...changed }
+}
+
+interface Opened {
+  readonly signer: RunningSigner
+  /** As kill -9 would. */
+  kill(): Promise<unknown>
+}
+
+/** A child of this process, restarted by it. */
+async function child(changed?: Partial<SignerLaunch>): Promise<Opened> {
+  const parts = launch(changed)
+  const lines: Line[] = []
+  const dial = (): Line => {
+    const line = childLine(parts)
+    lines.push(line)
+    return line
+  }
+  const signer = await keepRunning({ dial, retries: RESTARTS, wallet: WALLET, clock, tell: () => {} })
+  return { signer, kill: async () => lines.at(-1)?.cut() }
+}
+
+/** A process at a socket, restarted by somebody else. */
+async function atSocket(changed?: Partial<SignerLaunch>): Promise<Opened> {
+  const socketPath = join(folder.path, `${++names}.sock`)
+  const parts = { ...launch(changed), socketPath }
+  let listening = await listenAsSigner(parts, clock)
+  const connected = await connectSigner(socketPath, WALLET, { clock, tell: () => {} })
+  const close = async (): Promise<void> => {
+    await connected.close()
+    listening.close()
+    await listening.ended
+  }
+  const kill = async (): Promise<void> => {
+    listening.close()
+    await listening.ended
+    listening = await listenAsSigner(parts, clock)
+  }
+  return { signer: { ...connected, sign: (request) => connected.sign(request), close }, kill }
+}
+
+describe.each([
+  ['a child', child],
+  ['a process at a socket', atSocket],
+])('%s', (_name, open) => {
+  test('signs what web3.js signs, in any number at once, refuses, and keeps its caps over restarts', async () => {
+    const caps = { perTransaction: 200_000n, perHour: 900_000n, perDay: null }
+    const { signer, kill } = await open({ caps })
+    expect(signer.wallet).toBe(WALLET)
+    const buys = Array.from({ length: 8 }, (_none, nonce) => buy(95_000, nonce))
+    const answers = await Promise.all(buys.map(({ request }) => signer.sign(request)))
+    expect(answers).toEqual(buys.map(({ signature }) => ({ ok: true, signature })))
+
+    const lied = { ...buy(95_000).request, boundLamports: 99_999n }
+    expect(await signer.sign(lied)).toMatchObject({ ok: false, code: 'SIGNER_REFUSED' })
+    const large = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('in one transaction 200001') }
+    expect(await signer.sign(buy(195_001).request)).toEqual(large)
+
+    await kill()
+    const over = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('within an hour 900001') }
+    await expect.poll(() => signer.sign(buy(95_001).request), { timeout: 30_000 }).toEqual(over)
+    expect(await signer.sign(buy(95_000, 9).request)).toEqual({ ok: true, signature: buy(95_000, 9).signature })
+    await signer.close()
+    expect(await signer.sign(buy(1).request)).toMatchObject({ ok: false, code: 'SIGNER_DOWN' })
+  })
+})
+
+test('killed in the middle of requests, each is signed or nobody has a signature of it, and it goes on', async () => {
+  const { signer, kill } = await child()
+  const buys = Array.from({ length: 40 }, (_none, nonce) => buy(1_000, nonce))
+  const asked = buys.map(({ request }) => signer.sign(request))
+  await asked[0]
+  await kill()
+  const answers = await Promise.all(asked)
+  for (const [index, answer] of answers.entries())
+    expect(answer.ok ? answer.signature : answer.code).toEqual(answer.ok ? buys[index]?.signature : 'SIGNER_DOWN')
+  expect(answers.some(({ ok }) => !ok)).toBe(true)
+  await expect.poll(() => signer.sign(buy(1_000, 41).request), { timeout: 30_000 }).toMatchObject({ ok: true })
+  await signer.close()
+})
+
+test.each<[string, Partial<SignerLaunch>, RegExp]>([
+  ['no key file', { keyPath: join(folder.path, 'none.json') }, /none\.json: no such file/],
+  [
+    'a key that others can read',
+    { keyPath: folder.write('open.json', '[]', 0o644) },
+    /others can read it \(mode 0644\)/,
+  ],
+  ['no key', { keyPath: folder.write('word.json', 'words words') }, /expected a JSON array of 64 bytes/],
+  ['another wallet', { wallet: keypair('another').publicKey.toBase58() }, /the key of .* the wallet asked for is/],
+  ['damaged counters', { stateFile: folder.write('bad.caps', 'x') }, /damaged/],
+  ['a folder for counters that is a file', { stateFile: join(keyPath, 'x/y') }, /cannot be kept there/],
+  ['a path that opens more than itself', { keyPath: join(folder.path, '*') }, /would open more/],
+])('does not start: %s', async (_name, changed, because) => {
+  await expect(startSigner(launch(changed), { clock, tell: () => {} })).rejects.toThrow(because)
+})
+
+test('nothing but its own files, the key and its state; no other process; no environment; no key in its arguments', () => {
+  const parts = launch()
+  const process = launchSigner(parts)
+  process.kill('SIGKILL')
+  const entry = process.spawnargs.findIndex((argument) => argument.endsWith('process.ts'))
+  const flags = process.spawnargs.slice(1, entry)
+  const probe = `
+    const fs = require('node:fs')
+    const tried = (run) => { try { run(); return 'done' } catch ({ code, message }) { return code ?? message } }
+    console.log(JSON.stringify({
+      key: tried(() => fs.readFileSync(${JSON.stringify(keyPath)})),
+      config: tried(() => fs.readFileSync('/etc/passwd')),
+      sources: tried(() => fs.readFileSync(${JSON.stringify(join(import.meta.dirname, '../../../src/bot.ts'))})),
+      packages: tried(() => require(${JSON.stringify(join(import.meta.dirname, '../../../node_modules/ws'))})),
+      folder: tried(() => fs.readdirSync(${JSON.stringify(folder.path)})),
+      overwrite: tried(() => fs.writeFileSync(${JSON.stringify(keyPath)}, 'x')),
+      write: tried(() => fs.writeFileSync(${JSON.stringify(join(folder.path, 'y'))}, 'x')),
+      state: tried(() => fs.writeFileSync(${JSON.stringify(parts.stateFile)}, '')),
+      child: tried(() => require('node:child_process').spawnSync('true').error && (() => { throw require('node:child_process').spawnSync('true').error })()),
+      worker: tried(() => new (require('node:worker_threads').Worker)('1', { eval: true })),
+      code: tried(() => new Function('return 1')()),
+    }))`
+  const { stdout } = spawnSync(process.spawnfile, [...flags, '--eval', probe], { env: {}, encoding: 'utf8' })
+  const denied = 'ERR_ACCESS_DENIED'
+  const files = { config: denied, sources: denied, packages: denied, folder: denied, overwrite: denied, write: denied }
+  expect(JSON.parse(stdout)).toEqual({
+    ...{ key: 'done', state: 'done', ...files, child: denied, worker: denied },
+    code: expect.stringMatching(/Code generation from strings disallowed/),
+  })
+  expect(process.spawnargs.join(' ')).not.toContain([...PAIR.secretKey].slice(0, 4).join(','))
+})
+
+test.skipIf(process.platform !== 'linux')('its environment is empty, and it ends when its engine does', async () => {
+  const started = launchSigner(launch())
+  const gone = new Promise((resolve) => started.once('exit', resolve))
+  const stream = started.stdio[3] as Duplex
+  await new Promise((resolve) => stream.once('data', resolve))
+  expect(readFileSync(`/proc/${started.pid}/environ`, 'utf8')).toBe('')
+  // What a terminal or a service manager sends to the whole group does not end it before its engine.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1'] as const) started.kill(signal)
+  stream.write(Buffer.from([20, 0, 0]))
+  stream.end()
+  expect(await gone).toBe(0)
+})
+
+test('a frame of 4 GiB ends it, and one of its lines says so', async () => {
+  const started = launchSigner(launch())
+  const gone = new Promise((resolve) => started.once('exit', resolve))
+  ;(started.stdio[3] as NodeJS.WritableStream).write(Buffer.from([255, 255, 255, 255, 0]))
+  expect(await gone).toBe(1)
+})
+
+test('at a socket: for its owner and group; hostile engines are cut off, and the others go on', async () => {
+  const socketPath = join(folder.path, `${++names}.sock`)
+  const listening = await listenAsSigner({ ...launch(), socketPath }, clock)
+  expect(statSync(socketPath).mode & 0o777).toBe(0o660)
+  const signer = await connectSigner(socketPath, WALLET, { clock, tell: () => {} })
+  const cutOff = (bytes: Uint8Array) =>
+    new Promise((resolve) => {
+      const hostile = connect(socketPath)
+      hostile
+        .once('close', resolve)
+        .on('error', () => {})
+        .resume()
+      hostile.write(bytes)
+    })
+  await cutOff(Buffer.from([255, 255, 255, 255]))
+  await cutOff(Buffer.alloc(100_000, 0))
+  expect(await signer.sign(buy(1_000).request)).toMatchObject({ ok: true })
+  await expect(listenAsSigner({ ...launch(), socketPath }, clock)).rejects.toThrow('listens there already')
+  await signer.close()
+  listening.close()
+  expect(await listening.ended).toBe(0)
+  await expect(connectSigner(socketPath, WALLET, { clock, tell: () => {} })).rejects.toThrow(/nobody answers at/)
+})

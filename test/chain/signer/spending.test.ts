@@ -1,0 +1,121 @@
+import { chmodSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Caps, Spending } from '../../../src/chain/signer/spending.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+let files = 0
+const NONE: Caps = { perTransaction: null, perHour: null, perDay: null }
+const WALLET = new Uint8Array(32).fill(3)
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const START = 1_800_000_000_000
+
+/** A file, and whoever counts in it anew with each `open`, at a time that the test sets. */
+function rig(caps: Partial<Caps>) {
+  const path = join(folder.path, `${++files}.caps`)
+  const clock = { now: START }
+  const open = (wallet = WALLET) => new Spending(path, wallet, { ...NONE, ...caps }, () => clock.now)
+  return { path, clock, open }
+}
+
+test('one transaction, an hour and a day have their caps, each to the lamport', () => {
+  const { clock, open } = rig({ perTransaction: 100n, perHour: 250n, perDay: 400n })
+  const spending = open()
+  expect(spending.take(101n)).toMatch('in one transaction 101 lamports')
+  for (const lamports of [100n, 100n, 50n]) expect(spending.take(lamports)).toBeUndefined()
+  expect(spending.take(1n)).toMatch('within an hour 251 lamports would be signed away, and at most 250 may be')
+  clock.now += HOUR + MINUTE
+  expect(spending.take(100n)).toBeUndefined()
+  expect(spending.take(51n)).toMatch('within a day 401 lamports')
+  expect(spending.take(50n)).toBeUndefined()
+  clock.now += DAY + MINUTE
+  expect(spending.take(100n)).toBeUndefined()
+})
+
+test('what was refused is not counted', () => {
+  const spending = rig({ perHour: 10n }).open()
+  for (let count = 0; count < 5; count++) expect(spending.take(11n)).toBeDefined()
+  expect(spending.take(10n)).toBeUndefined()
+})
+
+test('a restart forgets nothing, and each count is on the disk before it is taken', () => {
+  const { path, open } = rig({ perDay: 30n })
+  for (let count = 0; count < 3; count++) {
+    // Whoever counted before was killed: nothing of his was closed.
+    expect(open().take(10n)).toBeUndefined()
+  }
+  expect(open().take(1n)).toMatch('within a day 31')
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('a clock that goes back frees nothing, and is named', () => {
+  const { clock, open } = rig({ perHour: 10n })
+  expect(open().take(10n)).toBeUndefined()
+  clock.now -= 3 * HOUR
+  expect(open().take(1n)).toMatch('the clock stands 180 minutes behind')
+  clock.now += 3 * HOUR + 59 * MINUTE
+  expect(open().take(1n)).toMatch('within an hour')
+  clock.now += 2 * MINUTE
+  expect(open().take(1n)).toBeUndefined()
+})
+
+test('no window of an hour or a day holds more than its cap, whenever it is restarted', () => {
+  const step = fc.record({
+    ms: fc.integer({ min: 0, max: 40 * MINUTE }),
+    lamports: fc.bigInt({ min: 1n, max: 60n }),
+    restarts: fc.boolean(),
+  })
+  const property = fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
+    const { clock, open } = rig({ perTransaction: 50n, perHour: 100n, perDay: 400n })
+    let spending = open()
+    const taken: { at: number; lamports: bigint }[] = []
+    const within = (ms: number) =>
+      taken.filter(({ at }) => at > clock.now - ms).reduce((sum, { lamports }) => sum + lamports, 0n)
+    for (const { ms, lamports, restarts } of steps) {
+      clock.now += ms
+      if (restarts) {
+        spending.close()
+        spending = open()
+      }
+      if (spending.take(lamports) === undefined) taken.push({ at: clock.now, lamports })
+      expect(within(HOUR)).toBeLessThanOrEqual(100n)
+      expect(within(DAY)).toBeLessThanOrEqual(400n)
+    }
+    // Nor is it stingy: a minute after the day everything is free again.
+    clock.now += DAY + MINUTE
+    expect(spending.take(50n)).toBeUndefined()
+    spending.close()
+  })
+  fc.assert(property, { numRuns: 10 })
+})
+
+test.each<[string, (path: string) => void, RegExp]>([
+  ['others may write it', (path) => chmodSync(path, 0o660), /mode 0600/],
+  ['it is shorter', (path) => truncateSync(path, 1_000), /damaged/],
+  ['it is something else', (path) => writeFileSync(path, 'x'.repeat(48_064)), /damaged/],
+  [
+    'a count was changed',
+    (path) => {
+      const bytes = readFileSync(path)
+      const slot = 64 + 32 * (Math.floor(START / MINUTE) % 1_500)
+      bytes.writeUInt8(bytes.readUInt8(slot + 8) ^ 1, slot + 8)
+      writeFileSync(path, bytes)
+    },
+    /damaged.*remove it to count from nothing/,
+  ],
+])('it does not begin where %s', (_name, spoil, because) => {
+  const { path, open } = rig({})
+  open().take(5n)
+  spoil(path)
+  expect(open).toThrow(because)
+})
+
+test('each wallet has a file of its own', () => {
+  const { open } = rig({})
+  open().take(5n)
+  expect(() => open(new Uint8Array(32).fill(4))).toThrow('another wallet')
+})
