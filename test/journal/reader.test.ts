@@ -129,3 +129,17 @@ test('replaying may stop anywhere; the journal can be closed behind it', async (
   for (const item of reader.replay(segment as NonNullable<typeof segment>, new Mints())) if (item.kind === 'rows') break
   reader.close()
 })
+
+test('one stretch of the tape may be read in the midst of another, as a replay reads what was shown before', async () => {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  journal.input(1, timeOf(0), start(1))
+  journal.rows(trades(10), 0, 10, 2)
+  await journal.close()
+  const reader = openReader(path)
+  const [segment] = reader.segments()
+  const mints = new Mints()
+  for (const _item of reader.replay(segment as NonNullable<typeof segment>, mints))
+    expect(contentOf(reader.blocks(mints))).toHaveLength(10)
+  reader.close()
+})
