@@ -12,6 +12,11 @@ export interface SandboxContact {
   readonly apiKeys: Readonly<Record<string, string>>
   readonly wallet: string
   readonly genesisHash: string
+  /** `small`: without Solana's runtime, so that bots with `executor: local` cannot trade. */
+  readonly chain: 'runtime' | 'small'
+  /** Files: the wallet's keypair, and the builder-policy.yaml of what is built there. */
+  readonly keypair: string
+  readonly policy: string
 }
 
 export interface SandboxChild extends SandboxContact {

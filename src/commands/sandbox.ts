@@ -3,6 +3,9 @@ import { PLAN_NAMES, type PlanName } from '../sandbox/customers.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../sandbox/sandbox.ts'
 import type { Options } from './options.ts'
 
+const SMALL =
+  'litesvm is not installed, so the sandbox has no Solana runtime: it builds and takes no transactions, and bots with executor: local cannot trade on it'
+
 /**
  * Serves until a signal or, as a child, until its parent's end of stdin is gone, so that it never outlives the parent.
  */
@@ -25,6 +28,7 @@ export async function run(_args: string[], flags: Options): Promise<number> {
   }
   // Listening for the end comes first: whoever reads the line may end it at once.
   const stopped = untilStopped(flags.child === true)
+  if (sandbox.chain === 'small') console.error(SMALL)
   process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
   await stopped
   await sandbox.close()
@@ -37,11 +41,10 @@ function toOptions({ port, dialect, speed, market, repeat, seed, state, fund, sl
 }
 
 /** With a plan named, only that plan's key. */
-function contact(
-  { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash }: Sandbox,
-  plan: PlanName | undefined,
-): object {
-  return { baseUrl, wsUrl, rpcUrl, apiKeys: plan ? { [plan]: apiKeys[plan] } : apiKeys, wallet, genesisHash }
+function contact(sandbox: Sandbox, plan: PlanName | undefined): object {
+  const { baseUrl, wsUrl, rpcUrl, apiKeys, wallet, genesisHash, chain, keypair, policy } = sandbox
+  const keys = plan ? { [plan]: apiKeys[plan] } : apiKeys
+  return { baseUrl, wsUrl, rpcUrl, apiKeys: keys, wallet, genesisHash, chain, keypair, policy }
 }
 
 function describe(error: unknown, { port, state }: Options): string {

@@ -3,10 +3,10 @@ import type { Dialect } from './dialect.ts'
 import type { MarketToken } from './market.ts'
 import type { Admission } from './request-window.ts'
 
-/** An HTTP answer; `body` is JSON text or whatever a fault wants. */
+/** An HTTP answer; `body` is JSON text, a transaction, or whatever a fault wants. */
 export interface Answer {
   status: number
-  body: string
+  body: string | Uint8Array
   headers?: Record<string, string>
 }
 

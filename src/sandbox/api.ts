@@ -1,6 +1,7 @@
 import { isPublicKey } from '../core/base58.ts'
 import type { Clock } from '../core/ports.ts'
 import { type Answer, type Answers, type Holding, json } from './answers.ts'
+import type { Builder } from './builder.ts'
 import type { Customer, Customers } from './customers.ts'
 import type { Desk, TradeResult } from './desk.ts'
 import type { Faults } from './faults.ts'
@@ -12,6 +13,7 @@ import { decodeTokenAccount } from './token-layout.ts'
 
 export interface ApiOptions {
   answers: Answers
+  builder: Builder
   clock: Clock
   customers: Customers
   desk: Desk
@@ -43,11 +45,16 @@ export class Api {
       ],
       ['GET', /^\/api\/token\/info\/([^/]+)$/, (_request, _customer, mint) => this.#token(mint)],
       ['GET', /^\/api\/portfolio\/([^/]+)$/, (_request, _customer, publicKey) => this.#portfolio(publicKey)],
-      // The document does not show their payloads; the local builder brings them.
       [
         'POST',
-        /^\/api\/transaction\/(buy|sell)$/,
-        () => options.answers.refusal('NOT_IMPLEMENTED', 'the sandbox builds no transactions yet'),
+        /^\/api\/transaction\/buy$/,
+        ({ body }, { plan }) =>
+          this.#built(parseBuy(parseJson(body), plan.maxBuySol), (buy) => options.builder.buy(buy)),
+      ],
+      [
+        'POST',
+        /^\/api\/transaction\/sell$/,
+        ({ body }) => this.#built(parseSell(parseJson(body)), (sell) => options.builder.sell(sell)),
       ],
     ]
   }
@@ -83,6 +90,10 @@ export class Api {
     if (!parsed.ok) return answers.refusal(parsed.code, parsed.message)
     const result = execute(parsed.value)
     return result.ok ? answers.trade(result.signature) : answers.refusal(result.code, result.message)
+  }
+
+  #built<T>(parsed: Parsed<T>, build: (value: T) => Answer): Answer {
+    return parsed.ok ? build(parsed.value) : this.#options.answers.refusal(parsed.code, parsed.message)
   }
 
   #token(mint: string): Answer {

@@ -61,6 +61,21 @@ const QUESTIONS = {
   closesAccount: ['no', 'yes'],
   /** The token program of the mints; `both`: some of each. */
   tokenProgram: ['token', 'token2022', 'both'],
+  /** Where a built transaction stands: the body itself as bytes or text, a JSON text, a list of numbers, or under a name. */
+  builtShape: [
+    ...['transaction', 'tx', 'serializedTransaction', 'encodedTransaction', 'swapTransaction', 'data.transaction'],
+    ...['result.tx', 'raw', 'bareText', 'bareJson', 'bytes'],
+  ],
+  /** How it is written where it is text. */
+  builtEncoding: ['base64', 'base58'],
+  /** Whether `lastValidBlockHeight` is told beside it. */
+  builtHeight: ['told', 'none'],
+  /** Its version, and whether it uses the service's lookup table. */
+  builtVersion: ['v0', 'v0 with a table', 'legacy'],
+  /** Whether a key of the service signs too, and pays the rent of what is opened. */
+  builtCoSigner: ['no', 'yes'],
+  /** Whether a tip goes to whoever lands it. */
+  builtTip: ['no', 'yes'],
   /** How the plan's name is written. */
   planName: ['Standard', 'standard', 'STANDARD'],
   /** Token info and portfolio: plain records, or inside {success, data} with other names. */

@@ -28,6 +28,14 @@ export const FAULT_KINDS = {
   rpcLag: 'request',
   /** RPC: the newest blockhash is `slots` (default 200, so expired) old. */
   staleBlockhash: 'request',
+  /** Builder: a transaction whose blockhash is `slots` (default 200, so expired) old. */
+  builtStale: 'request',
+  /** Builder: a `lastValidBlockHeight` that cannot be. */
+  builtHeight: 'request',
+  /** Builder: an answer without a transaction. */
+  builtGarbage: 'request',
+  /** Builder: a transaction that steals; `attack` is one of BUILD_ATTACKS (hostile-build.ts). */
+  builtHostile: 'request',
   /** RPC: the genesis hash is mainnet's. */
   otherCluster: 'request',
   /** Stream: nothing at all arrives for `ms`, pongs included. */
@@ -61,6 +69,7 @@ export interface Fault {
   executed?: boolean
   slots?: number
   plan?: string
+  attack?: string
 }
 
 /** Faults that were asked for and have not yet struck. */
@@ -114,6 +123,7 @@ const FIELDS = {
   executed: 'boolean',
   slots: 'number',
   plan: 'string',
+  attack: 'string',
 }
 
 /** A fault as the control endpoint gets it; a text says what is wrong with it. */

@@ -5,6 +5,8 @@ import { solToLamports } from '../core/units.ts'
 import { digest, namedAddress } from './addresses.ts'
 import { machineOf } from './chain-record.ts'
 import type { Dialect } from './dialect.ts'
+import { THIEF } from './hostile-build.ts'
+import { HOSTILE_PROGRAM, hostileBinary } from './hostile-program.ts'
 import { type Secret, secretOf } from './keys.ts'
 import { type Ledger, rentExemption } from './ledger.ts'
 import type { CurveTrade, Market } from './market.ts'
@@ -19,6 +21,7 @@ import { SmallLedger } from './small-ledger.ts'
 import { loadNative, type Native } from './svm.ts'
 import { type TokenPrograms, tokenPrograms } from './token-programs.ts'
 import { tradeBuilder, transferBuilder } from './trade-builder.ts'
+import { TIP_ACCOUNT } from './trade-draft.ts'
 import { SERVICE_FEES, TRADE_PROGRAM, TradeProgram } from './trade-program.ts'
 
 export type ChainKind = 'runtime' | 'small'
@@ -38,14 +41,17 @@ export interface OpenChainOptions {
 export interface OpenedChain {
   ledger: Ledger
   wallet: Secret
+  /** A key of the service, with some money of its own. */
+  coSigner: Secret
   tokenPrograms: TokenPrograms
 }
 
 const DEFAULT_FUND_SOL = 10
+const CO_SIGNER_LAMPORTS = 1_000_000_000_000
 const EMPTY_ACCOUNT_LAMPORTS = rentExemption(0)
 
 /** The service's lookup table: what every trade names. */
-const SERVICE_TABLE: Table = {
+export const SERVICE_TABLE: Table = {
   address: namedAddress('service table'),
   entries: [CURVE_FEES, SERVICE_FEES, PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken],
 }
@@ -55,6 +61,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   const { records, market, dialect, seed, clock, slotMs } = options
   const { entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL } = options
   const wallet = walletOf(records, seed, entropy)
+  const coSigner = secretOf(digest('co-signer ', wallet.bytes))
   const native = await nativeFor(records, options.chain)
   const traded = (own: CurveTrade): void => {
     market.print(own)
@@ -64,19 +71,23 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   const funds = { [wallet.address]: solToLamports(fundSol) }
   if (!native) {
     const programs = { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram }
-    return { wallet, tokenPrograms: () => 'token', ledger: new SmallLedger({ ...chain, programs, funds }) }
+    return { wallet, coSigner, tokenPrograms: () => 'token', ledger: new SmallLedger({ ...chain, programs, funds }) }
   }
   const programOf = tokenPrograms(dialect, records)
   const tables = [SERVICE_TABLE]
   const ledger = new RuntimeLedger({
     ...{ ...chain, native, tables },
-    programs: { [POOL_PROGRAM]: poolBinary() },
+    programs: { [POOL_PROGRAM]: poolBinary(), [HOSTILE_PROGRAM]: hostileBinary() },
     builders: { [TRADE_PROGRAM]: tradeBuilder(market, programOf), transfer: transferBuilder },
     venue: new MarketVenue(market, programOf, tables, traded),
     secrets: new Map([[wallet.address, wallet]]),
-    funds: { ...funds, [CURVE_FEES]: EMPTY_ACCOUNT_LAMPORTS, [SERVICE_FEES]: EMPTY_ACCOUNT_LAMPORTS },
+    funds: {
+      ...funds,
+      [coSigner.address]: CO_SIGNER_LAMPORTS,
+      ...Object.fromEntries([CURVE_FEES, SERVICE_FEES, TIP_ACCOUNT, THIEF].map((one) => [one, EMPTY_ACCOUNT_LAMPORTS])),
+    },
   })
-  return { wallet, tokenPrograms: programOf, ledger }
+  return { wallet, coSigner, tokenPrograms: programOf, ledger }
 }
 
 function walletOf(records: Records, seed: number, entropy: string): Secret {

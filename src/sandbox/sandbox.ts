@@ -3,6 +3,8 @@ import type { Clock } from '../core/ports.ts'
 import { deriveSeed } from '../core/random.ts'
 import { Answers } from './answers.ts'
 import { Api } from './api.ts'
+import { writeBotFiles } from './bot-files.ts'
+import { Builder } from './builder.ts'
 import { systemClock } from './clock.ts'
 import { controlEndpoint } from './control.ts'
 import { type ApiKeys, Customers } from './customers.ts'
@@ -13,7 +15,7 @@ import { Frames } from './frames.ts'
 import { portOf, serve } from './http.ts'
 import type { Ledger } from './ledger.ts'
 import type { Emit, Market } from './market.ts'
-import { type ChainKind, openChain } from './open-chain.ts'
+import { type ChainKind, openChain, SERVICE_TABLE } from './open-chain.ts'
 import { runMarket } from './pace.ts'
 import { restorePools } from './pools.ts'
 import { RecordedMarket } from './recorded-market.ts'
@@ -60,6 +62,9 @@ export interface Sandbox {
   apiKeys: ApiKeys
   /** Public key of the wallet that the service holds. */
   wallet: string
+  /** Files with that wallet's keypair and with the policy of what is built for it, for who signs himself. */
+  keypair: string
+  policy: string
   genesisHash: string
   dialect: Dialect
   faults: Faults
@@ -86,17 +91,28 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = new Faults(seed)
   let stream: Stream | undefined
   const market = openMarket(options, records, (event) => stream?.publish(event))
-  const { wallet, ledger, tokenPrograms } = await openChain({ ...options, clock, seed, dialect, records, market })
+  const { wallet, coSigner, ledger, tokenPrograms } = await openChain({
+    ...options,
+    clock,
+    seed,
+    dialect,
+    records,
+    market,
+  })
   const customers = new Customers(ledger.genesisHash, dialect, records)
   const answers = new Answers(dialect)
-  const desk = new Desk({ ledger, market, records, faults, dialect, tokenPrograms, wallets: [wallet.address] })
-  const api = new Api({ answers, clock, customers, desk, faults, ledger, market })
+  const files = writeBotFiles({ stateFile: options.stateFile, wallet, coSigner, dialect, table: SERVICE_TABLE })
+  const shared = { ledger, market, records, faults, dialect, tokenPrograms }
+  const desk = new Desk({ ...shared, wallets: [wallet.address] })
+  const builder = new Builder({ ...shared, answers, coSigner, table: SERVICE_TABLE })
+  const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market })
   const server = await serve(options.port ?? 0, [
     ['/api', api.handle],
     ['/rpc', rpcEndpoint(ledger, faults)],
     ['/sandbox', controlEndpoint(faults)],
   ]).catch((error: unknown) => {
     ledger.close()
+    files.close()
     throw error
   })
   stream = new Stream({ server, clock, customers, dialect, faults, frames: new Frames(dialect, seed) })
@@ -109,6 +125,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     rpcUrl: `http://${host}/rpc`,
     apiKeys: customers.apiKeys,
     wallet: wallet.address,
+    keypair: files.keypair,
+    policy: files.policy,
     genesisHash: ledger.genesisHash,
     dialect,
     faults,
@@ -120,6 +138,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       stream.close()
       await stop(server)
       ledger.close()
+      files.close()
     },
   }
 }

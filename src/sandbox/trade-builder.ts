@@ -21,7 +21,7 @@ export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Buil
       const curve = market.token(mint)?.curve
       const terms = { side, exact, lamports: BigInt(data.lamports), tokens: data.tokens }
       const trade = poolInstruction(wallet, mint, fails ? failing(terms) : terms, tokenProgram)
-      const fee = curve ? serviceFee(moved(data, curve), serviceFeeBps) : 0n
+      const fee = curve ? serviceFee(movedLamports(data, curve), serviceFeeBps) : 0n
       return [
         ...(opens ? [openCall(wallet, wallet, mint, tokenProgram)] : []),
         trade,
@@ -33,7 +33,10 @@ export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Buil
 }
 
 /** Lamports that the trade moves at the present price, the curve's fee included. */
-function moved({ side, exact, lamports, tokens }: TradeData, curve: Curve): bigint {
+export function movedLamports(
+  { side, exact, lamports, tokens }: Pick<TradeData, 'side' | 'exact' | 'lamports' | 'tokens'>,
+  curve: Curve,
+): bigint {
   if (side === 'sell') {
     const { sol, fee } = curve.quoteSell(tokens)
     return sol - fee

@@ -60,6 +60,9 @@ test('one JSON line with everything a client needs, of a service that trades at 
     'apiKeys',
     'wallet',
     'genesisHash',
+    'chain',
+    'keypair',
+    'policy',
     'child',
     'startedInMs',
   ])

@@ -13,7 +13,7 @@ enum { TRAP, THIEF, LOOT, PREY, PREY_MINT, ADDED };
 
 typedef struct { u64 attack, fromSlot, amount; } Trap;
 
-// test/sandbox/bpf/hostile-program.ts has the same numbers.
+// src/sandbox/hostile-program.ts has the same numbers.
 enum {
   TAKE_LAMPORTS = 1, TAKE_TOKENS, TAKE_ACCOUNT, TAKE_DELEGATION, TAKE_CLOSING, ASSIGN_WALLET, ALLOCATE_WALLET, CLOSE_ACCOUNT, BURN_TOKENS,
   GIVE_NOTHING,

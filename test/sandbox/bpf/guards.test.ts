@@ -5,9 +5,6 @@ import { encodeBase58 } from '../../../src/core/base58.ts'
 import { PROGRAMS } from '../../../src/core/programs.ts'
 import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
 import { Curve, TOKEN_DECIMALS } from '../../../src/sandbox/curve.ts'
-import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/pool-program.ts'
-import { encodeMint, encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
-import { address } from '../../chain/verifier/draft.ts'
 import {
   ATTACKS,
   type Attack,
@@ -15,7 +12,10 @@ import {
   HOSTILE_PROGRAM,
   hostileBinary,
   hostileInstruction,
-} from './hostile-program.ts'
+} from '../../../src/sandbox/hostile-program.ts'
+import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/pool-program.ts'
+import { encodeMint, encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
+import { address } from '../../chain/verifier/draft.ts'
 import { Machine, WALLET_LAMPORTS } from './machine.ts'
 
 const SOL = 1_000_000_000n

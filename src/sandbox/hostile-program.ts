@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { PROGRAMS } from '../../../src/core/programs.ts'
-import { namedAddress } from '../../../src/sandbox/addresses.ts'
-import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/pool-program.ts'
+import { PROGRAMS } from '../core/programs.ts'
+import { namedAddress } from './addresses.ts'
+import { type PoolTrade, type ProgramInstruction, poolInstruction } from './pool-program.ts'
 
 /** What stands in `bpf/hostile.c`, as seen from outside. */
 export const HOSTILE_PROGRAM = namedAddress('hostile program')
@@ -31,7 +31,7 @@ export interface Ambush {
 }
 
 export function hostileBinary(): Uint8Array {
-  return readFileSync(new URL('../../../src/sandbox/bpf/hostile.so', import.meta.url))
+  return readFileSync(new URL('./bpf/hostile.so', import.meta.url))
 }
 
 /** The trap's data: from that slot on it does that, with so many lamports or base units. */

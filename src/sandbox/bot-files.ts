@@ -1,0 +1,67 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Dialect } from './dialect.ts'
+import type { Secret } from './keys.ts'
+import type { Table } from './message.ts'
+import { POOL_PROGRAM } from './pool-program.ts'
+import { TIP_ACCOUNT, TIP_LAMPORTS } from './trade-draft.ts'
+import { SERVICE_FEES } from './trade-program.ts'
+
+/** What a bot needs that signs for itself. */
+export interface BotFiles {
+  /** The wallet's keypair as Solana's tools write it: 64 numbers; readable by its owner only. */
+  keypair: string
+  /** A builder-policy.yaml: what the sandbox's builder puts into a transaction, and nothing else. */
+  policy: string
+  /** Removes what would not outlive the process. */
+  close(): void
+}
+
+export interface BotFileParts {
+  /** Of the chain: they lie beside it. Without one, in a folder of their own that goes with the process. */
+  stateFile: string | undefined
+  wallet: Secret
+  coSigner: Secret
+  dialect: Dialect
+  table: Table
+}
+
+export function writeBotFiles({ stateFile, wallet, coSigner, dialect, table }: BotFileParts): BotFiles {
+  const folder = stateFile === undefined ? mkdtempSync(join(tmpdir(), 'sluice-sandbox-')) : dirname(resolve(stateFile))
+  mkdirSync(folder, { recursive: true })
+  const beside = (ending: string): string => join(folder, `${basename(stateFile ?? 'chain')}${ending}`)
+  const keypair = beside('.keypair.json')
+  write(keypair, `[${[...wallet.bytes].join(',')}]\n`)
+  const policy = beside('.policy.yaml')
+  const text = JSON.stringify(policyOf(dialect, coSigner.address, table), undefined, 2)
+  write(policy, `# What this sandbox's builder puts into a transaction; JSON is YAML.\n${text}\n`)
+  return {
+    keypair,
+    policy,
+    close: () => {
+      if (stateFile === undefined) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** As `docs/verify-tx.md` describes it. */
+function policyOf(dialect: Dialect, coSigner: string, table: Table): object {
+  const { serviceFeeBps, sellNumber, builtTip, builtCoSigner } = dialect
+  return {
+    programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
+    feeAccounts: serviceFeeBps > 0 ? [{ address: SERVICE_FEES, maxPercent: serviceFeeBps / 100 }] : [],
+    ...(builtTip === 'yes' ? { tips: { accounts: [TIP_ACCOUNT], maxSol: TIP_LAMPORTS / 1e9 } } : {}),
+    coSigners: builtCoSigner === 'yes' ? [coSigner] : [],
+    lookupTables: [table.address],
+    maxPriorityFeeSol: 0.01,
+    rentAccounts: 0,
+    sellNumber,
+  }
+}
+
+/** The mode holds for a file that was there before too. */
+function write(path: string, text: string): void {
+  writeFileSync(path, text, { mode: 0o600 })
+  chmodSync(path, 0o600)
+}

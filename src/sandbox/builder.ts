@@ -1,0 +1,75 @@
+import { type Answer, type Answers, json } from './answers.ts'
+import { type Built, builtAnswer } from './built-answer.ts'
+import type { Faults } from './faults.ts'
+import { spoil } from './hostile-build.ts'
+import type { Secret } from './keys.ts'
+import { compileMessage, signMessage, type Table } from './message.ts'
+import { savePool } from './pools.ts'
+import { type Priced, Pricing, type PricingOptions, type Refused } from './pricing.ts'
+import type { Records } from './records.ts'
+import type { BuyRequest, SellRequest } from './requests.ts'
+import { draftOf } from './trade-draft.ts'
+
+export interface BuilderOptions extends PricingOptions {
+  answers: Answers
+  faults: Faults
+  records: Records
+  /** A key of the service, which signs too where the dialect says so. */
+  coSigner: Secret
+  table: Table
+}
+
+/** How far off the height is that the fault `builtHeight` tells. */
+const ABSURD_HEIGHT = 999_999_999_999
+const EXPIRED_AFTER_SLOTS = 200
+
+/** POST /transaction/buy and /transaction/sell: transactions that the client signs and sends himself. */
+export class Builder {
+  readonly #options: BuilderOptions
+  readonly #pricing: Pricing
+  #built = 0
+
+  constructor(options: BuilderOptions) {
+    this.#options = options
+    this.#pricing = new Pricing(options)
+  }
+
+  buy(request: BuyRequest): Answer {
+    return this.#build(() => this.#pricing.buy(request))
+  }
+
+  sell(request: SellRequest): Answer {
+    return this.#build(() => this.#pricing.sell(request))
+  }
+
+  #build(price: () => Priced | Refused): Answer {
+    const { answers, ledger, faults, dialect, records } = this.#options
+    if (!ledger.runsBytes)
+      return answers.refusal(
+        'NOT_IMPLEMENTED',
+        'this sandbox builds no transactions: it has no Solana runtime (litesvm)',
+      )
+    const priced = price()
+    if (!priced.ok) return answers.refusal(priced.code, priced.message)
+    if (faults.strike('builtGarbage')) return json(200, { success: true, transaction: 'soon' })
+    savePool(records, priced.token)
+    const built = this.#transaction(priced)
+    if (faults.strike('builtHeight')) built.lastValidBlockHeight = ABSURD_HEIGHT
+    return builtAnswer(built, dialect)
+  }
+
+  #transaction({ token, trade }: Priced): Built {
+    const { ledger, faults, dialect, tokenPrograms, coSigner, table } = this.#options
+    const stale = faults.strike('builtStale')
+    const slots = stale ? (stale.slots ?? EXPIRED_AFTER_SLOTS) : 0
+    const { blockhash, lastValidBlockHeight } = ledger.lagging(slots, () => ledger.latestBlockhash('confirmed'))
+    const number = this.#built++
+    const parts = { dialect, tokenPrograms, table, blockhash, number, coSigner: coSigner.address }
+    const honest = draftOf(trade, { ...parts, curve: token.curve })
+    const hostile = faults.strike('builtHostile')
+    const secrets = new Map([[coSigner.address, coSigner]])
+    const sign = (draft: typeof honest): Uint8Array => signMessage(compileMessage(draft), secrets)
+    const bytes = hostile ? spoil(hostile.attack, { honest, trade, tokenPrograms, sign }) : sign(honest)
+    return { bytes, lastValidBlockHeight }
+  }
+}
