@@ -71,7 +71,7 @@ async function threadsMs(
   const parts = Array.from({ length: threads }, (_, hand) => sets.filter((_set, index) => index % threads === hand))
   const reader = openReader(path)
   const began = performance.now()
-  await runInThreads(ground, parts, { path, market: reader.market() }, () => {})
+  await runInThreads(ground, parts, { paths: [path], market: reader.market() }, () => {})
   reader.close()
   return performance.now() - began
 }

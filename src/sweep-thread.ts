@@ -4,12 +4,12 @@ import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { SetResult, SweepSet } from './backtest/set-result.ts'
 import { loadConfig } from './config/load.ts'
 import { SluiceError } from './core/errors.ts'
-import { type JournalReader, openReader } from './journal/reader.ts'
 import { SharedMarket, type TapeChunk } from './journal/shared-tape.ts'
+import { type OpenTape, openTape } from './journal/tape-files.ts'
 import { runSets } from './sweep-run.ts'
 import type { FromSweepThread, SweepThreadStart, ToSweepThread } from './sweep-threads.ts'
 
-const { files, hash, bot, sets, splitRow, journal, stretches, rows, port, bell } = workerData as SweepThreadStart
+const { files, hash, bot, sets, splitRow, journals, stretches, rows, port, bell } = workerData as SweepThreadStart
 
 function say(message: FromSweepThread): void {
   port.postMessage(message)
@@ -26,21 +26,21 @@ function next(): TapeChunk | undefined {
   }
 }
 
-async function run(mine: readonly SweepSet[], opened: JournalReader[]): Promise<readonly SetResult[]> {
+async function run(mine: readonly SweepSet[], opened: OpenTape[]): Promise<readonly SetResult[]> {
   const loaded = await loadConfig(files)
   const config = loaded.ok && loaded.config.hash === hash ? loaded.config : undefined
   const base = config?.bots.find(({ name }) => name === bot)
   if (config === undefined || base === undefined) throw new SluiceError('the configuration changed during the sweep')
   const own = () => {
-    const reader = openReader(journal)
-    opened.push(reader)
-    return reader.market()
+    const tape = openTape(journals)
+    opened.push(tape)
+    return tape.market
   }
   const market = new SharedMarket({ stretches, rows, next, own })
   return runSets({ config, bot: base, splitRow }, mine, market)
 }
 
-const opened: JournalReader[] = []
+const opened: OpenTape[] = []
 try {
   const results = await run(sets, opened)
   say({ kind: 'done', results })
@@ -52,6 +52,6 @@ try {
       : { kind: 'failed', message: stack ?? message, exitCode: null },
   )
 } finally {
-  for (const reader of opened) reader.close()
+  for (const tape of opened) tape.close()
   port.close()
 }

@@ -12,7 +12,7 @@ export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
   readonly bot: string
   readonly sets: readonly SweepSet[]
   readonly splitRow: number | undefined
-  readonly journal: string
+  readonly journals: readonly string[]
   readonly port: MessagePort
   /** Counted up when a message has to be looked at. */
   readonly bell: Int32Array
@@ -36,12 +36,12 @@ const AHEAD = 3
 export async function runInThreads(
   { config, bot, splitRow }: SweepGround,
   parts: readonly (readonly SweepSet[])[],
-  { path, market }: { readonly path: string; readonly market: Market },
+  { paths, market }: { readonly paths: readonly string[]; readonly market: Market },
   progress: (rows: number) => void,
 ): Promise<SetResult[]> {
   const { stretches, rows } = market
   const { files, hash } = config
-  const start = { files, hash, bot: bot.name, splitRow, journal: path, stretches, rows }
+  const start = { files, hash, bot: bot.name, splitRow, journals: paths, stretches, rows }
   const threads = parts.map((sets) => new SweepThread({ ...start, sets }))
   try {
     let done = 0

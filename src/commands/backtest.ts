@@ -8,6 +8,7 @@ import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { openJournal } from '../journal/journal.ts'
 import { openTape } from '../journal/tape-files.ts'
+import { verifyCausal } from './backtest-causal.ts'
 import { reportOf } from './backtest-report.ts'
 import { backtestText } from './backtest-text.ts'
 import type { Options } from './options.ts'
@@ -20,14 +21,13 @@ const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
 /** `sluice backtest FILE --journal DB...`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
  *  not cover what they need, unless `--partial`; exit 1 where a strategy throws. */
-export async function run(
-  [file = '']: string[],
-  { journals = ['data/sluice.db'], partial = false, out, json }: Options,
-): Promise<number> {
+export async function run([file = '']: string[], options: Options): Promise<number> {
+  const { journals = ['data/sluice.db'], partial = false, out, json } = options
   const config = await configOf([file])
   const tape = openTape(journals)
   try {
     const { market } = tape
+    if (options.verifyCausal === true) return verifyCausal(config, market, options)
     const backtest = await intoFolder(out, (results) => {
       const progress = new Progress(process.stderr, market.rows)
       try {

@@ -105,6 +105,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     number: { min: 0, max: 90 },
   },
   jobs: { flags: '--jobs <n>', about: 'threads; default: one a core', number: { integer: true, min: 1, max: 256 } },
+  verifyCausal: {
+    flags: '--verify-causal',
+    about: 'cut the tape at random rows (--seed): nothing decided before a cut may change',
+  },
   verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
 }
 
@@ -177,15 +181,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       name: 'backtest',
       arguments: '<file>',
       about: "a configuration's bots over what was recorded, with simulated fills",
-      options: ['journals', 'partial', 'out', 'json'],
+      options: ['journals', 'partial', 'out', 'verifyCausal', 'seed', 'json'],
       load: () => import('./backtest.ts'),
     },
     {
       name: 'sweep',
       arguments: '<file>',
       about: 'many backtests of one bot over ranges of its params, with a hold-out',
-      options: ['journal', 'bot', 'range', 'random', 'seed', 'holdOut', 'jobs', 'partial', 'out', 'json'],
-      defaults: journal,
+      options: ['journals', 'bot', 'range', 'random', 'seed', 'holdOut', 'jobs', 'partial', 'out', 'json'],
       load: () => import('./sweep.ts'),
     },
     {

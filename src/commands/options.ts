@@ -18,6 +18,7 @@ export interface Options {
   repeat?: boolean
   child?: boolean
   verify?: boolean
+  verifyCausal?: boolean
   partial?: boolean
   strict?: boolean
   out?: string

@@ -11,7 +11,8 @@ import type { BotConfig, Config } from '../config/config.ts'
 import { paramBounds } from '../config/param-bounds.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { lamportsToSol } from '../core/units.ts'
-import { type Market, openReader } from '../journal/reader.ts'
+import type { Market } from '../journal/reader.ts'
+import { openTape } from '../journal/tape-files.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../sweep-run.ts'
 import { runInThreads } from '../sweep-threads.ts'
 import { tapeCoverage } from '../tape-coverage.ts'
@@ -28,21 +29,21 @@ const HOLD_OUT_PERCENT = 30
 /** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does not cover what the bot
  *  needs, unless `--partial`, and where there is nothing to sweep. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
-  const { journal = 'data/sluice.db', partial = false, out, json, bot: name } = options
+  const { journals = ['data/sluice.db'], partial = false, out, json, bot: name } = options
   const config = await configOf([file])
   const bot = botOf(config, name)
   const ranges = rangesOf(options.range ?? [], paramBounds(bot.strategy.strategy))
   const { sets, refused } = setsOf(bot, pointsOf(ranges, options))
-  const reader = openReader(journal)
+  const tape = openTape(journals)
   try {
-    const market = reader.market()
+    const { market } = tape
     const { lacks } = tapeCoverage({ bots: [bot] }, market, partial)
     const holdOutPercent = options.holdOut ?? HOLD_OUT_PERCENT
     const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
     const ground: SweepGround = { config, bot, splitRow }
     const store = out === undefined ? undefined : new SweepStore(join(out, STORE), identityOf(ground, sets, market))
     try {
-      const results = await runAll(ground, sets, { path: journal, market }, options.jobs, store)
+      const results = await runAll(ground, sets, { paths: journals, market }, options.jobs, store)
       const strategy = bot.strategy.name
       const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
       if (out !== undefined) writeFileSync(join(out, REPORT), sweepHtml(sweep), { mode: 0o600 })
@@ -53,7 +54,7 @@ export async function run([file = '']: string[], options: Options): Promise<numb
       store?.close()
     }
   } finally {
-    reader.close()
+    tape.close()
   }
 }
 
@@ -87,7 +88,7 @@ function identityOf({ config, bot, splitRow }: SweepGround, sets: readonly Sweep
 async function runAll(
   ground: SweepGround,
   sets: readonly SweepSet[],
-  tape: { readonly path: string; readonly market: Market },
+  tape: { readonly paths: readonly string[]; readonly market: Market },
   jobs = availableParallelism(),
   store?: SweepStore,
 ): Promise<SetResult[]> {

@@ -121,7 +121,7 @@ test.each([
 
       if (bot.name === 'dips') return // threads take a second to start: once is enough
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
-      const inThreads = await runInThreads(ground, parts, { path, market }, () => {})
+      const inThreads = await runInThreads(ground, parts, { paths: [path], market }, () => {})
       expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)
     } finally {
       reader.close()

@@ -72,6 +72,10 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
   expect(sums).toEqual({ orders: found.orders, decisions: found.decisions, positions: found.positions, blocks: 0 })
   expect(statSync(results).mode & 0o077).toBe(0)
 
+  const causal = await backtest(copy, '--verify-causal', '--seed', '3', '--json')
+  expect(causal.code).toBe(0)
+  expect(JSON.parse(causal.stdout)).toMatchObject({ seed: 3, cuts: { length: 5 }, equal: true, divergence: null })
+
   const again = await backtest(copy, '--out', out)
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') })
 

@@ -22,6 +22,7 @@ const wiring = [
   'alarms',
   'backtest-run',
   'bot',
+  'causality',
   'closers',
   'decision-time',
   'index',
