@@ -14,6 +14,7 @@ import { benchPool } from './pool.ts'
 import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchSettling } from './settling.ts'
+import { benchSigner } from './signer.ts'
 import { benchStart } from './start.ts'
 import { benchSweep } from './sweep.ts'
 
@@ -31,6 +32,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   start: benchStart,
   gateway: benchGateway,
   pool: benchPool,
+  signer: benchSigner,
   journal: async (smoke) => [...(await benchJournal(smoke)), ...(await benchRecovery(smoke))],
 }
 
