@@ -25,6 +25,8 @@ export class SvmAccounts {
   readonly #vm: LiteSvm
   readonly #versions: Versions<Account>
   readonly #outside: Outside
+  /** Of which the runtime's copy is as it was at some slot before. */
+  readonly #behind = new Set<string>()
 
   constructor(native: Native, vm: LiteSvm, records: Records, outside: Outside) {
     this.#native = native
@@ -54,9 +56,17 @@ export class SvmAccounts {
     for (const address of addresses) {
       const outside = this.#outside.account(address)
       if (outside) this.write(address, outside)
-      else if (this.#versions.newest(address) !== this.#versions.at(address, slot))
-        this.write(address, this.#versions.at(address, slot))
+      else this.#turnTo(address, slot)
     }
+  }
+
+  #turnTo(address: string, slot: number): void {
+    const version = this.#versions.at(address, slot)
+    const isNewest = version === this.#versions.newest(address)
+    if (isNewest && !this.#behind.has(address)) return
+    this.write(address, version)
+    if (isNewest) this.#behind.delete(address)
+    else this.#behind.add(address)
   }
 
   at(address: string, slot: number): Account | undefined {

@@ -1,7 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { transferCall } from '../../src/sandbox/calls.ts'
+import { compileMessage, signMessage } from '../../src/sandbox/message.ts'
 import { type ChainChoice, chainContract } from '../contracts/chain.contract.ts'
 import { ledgerContract } from '../contracts/ledger.contract.ts'
 import { openRuntime, openSmall } from './ledger-worlds.ts'
@@ -18,3 +20,18 @@ for (const [name, open] of [
   ledgerContract(`${name} with a state file`, () => open({ file: join(folder, `${name} ${files++}.db`) }))
   chainContract(name, (choice: ChainChoice) => open(choice))
 }
+
+test('Solana runtime: a simulation on an earlier state leaves the present one as it is', () => {
+  const { ledger, wallet, stranger, funds, transfer, advance } = openRuntime()
+  ledger.submit(transfer(wallet, stranger, 1_000_000), 1)
+  advance(1)
+  const { blockhash } = ledger.latestBlockhash('confirmed')
+  const calls = [transferCall(wallet, stranger, 1_000_000n)]
+  const bytes = signMessage(compileMessage({ payer: wallet, blockhash, calls }), new Map())
+  const how = { commitment: 'confirmed', verifySignatures: false, replaceBlockhash: false } as const
+  expect(ledger.simulate(bytes, how)).toMatchObject({ error: null, accounts: [{ preLamports: funds }, {}, {}] })
+  ledger.submit(transfer(wallet, stranger, 2_000_000), 1)
+  advance(3)
+  expect(ledger.account(stranger, 'processed')?.lamports).toBe(3_000_000)
+  ledger.close()
+})
