@@ -30,7 +30,7 @@ export interface LocalParts {
   readonly rent: (rpc: Rpc) => Promise<bigint>
   readonly signer: Signer
   readonly sender: Sender
-  readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes'>
+  readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
   /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
   readonly room: (attempt: Attempt) => { readonly boundLamports: bigint; readonly reservedLamports: bigint }
   /** The order may still be sent. */
@@ -126,10 +126,15 @@ export class LocalExecutor implements Executor {
       done(TOO_LATE)
       return
     }
+    const signature = encodeBase58(signed.signature)
+    if (resolve.isKnown(signature)) {
+      done(SAME_BYTES)
+      return
+    }
     const bytes = Buffer.from(signedTransaction(transaction, signed.signature)).toString('base64')
     const sending = this.#sending(bytes, done)
     const resolution = resolve.begin(attempt, sending.told)
-    resolution.signed(encodeBase58(signed.signature), lastHeight as number, bytes)
+    resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
       sending.start()
@@ -162,6 +167,12 @@ export class LocalExecutor implements Executor {
 }
 
 const TOO_LATE: Refused = { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' }
+
+/** On the same blockhash, for the same terms: another one comes with the next blockhash. */
+const SAME_BYTES: Refused = {
+  ...{ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' },
+  reason: 'it would be the same transaction as one that is out',
+}
 
 function refusedFor({ code, reason }: Refusal): Refused {
   if (code === 'SLIPPAGE_EXCEEDED') return { kind: 'refused', code, reason, retry: 'slippage' }

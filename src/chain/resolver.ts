@@ -100,6 +100,11 @@ export class Resolver {
     this.#parts.clock.after(0, () => this.#goOn(one))
   }
 
+  /** It is some attempt's. */
+  isKnown(signature: string): boolean {
+    return this.watches.ownerOf(signature) !== undefined
+  }
+
   /** What we signed of an attempt, base64, while it may still land; undefined where the service signed. */
   signedBytes(attemptId: string): string | undefined {
     return this.watches.signedBytes(attemptId)

@@ -78,6 +78,7 @@ export const ERRORS = {
   // a transaction that somebody else built, and that is not signed
   BUILDER_SILENT: 'the service gave no transaction to sign; nothing was signed',
   EXPIRY_IMPLAUSIBLE: 'the builder says that it expires at a height that cannot be, or that is over',
+  SAME_BYTES: 'the service built the very transaction that is out already',
   GUARDS: 'the policy requires guards, and they do not fit: it has other signers, or is too large',
   REPLY_UNREADABLE: 'the answer of the builder holds no transaction, or more than one',
   TX_MALFORMED: 'the bytes are not exactly one transaction',

@@ -1,0 +1,298 @@
+import { describe, expect, test } from 'vitest'
+import type { Built } from '../../src/chain/local-executor.ts'
+import type { Attempt } from '../../src/core/order.ts'
+import { transferCall } from '../../src/sandbox/calls.ts'
+import { type Fault, LocalRig } from './local-rig.ts'
+
+const THIEF = 'So11111111111111111111111111111111111111112'
+
+describe('an order that the service only builds', () => {
+  test('is verified, guarded, signed, durable, sent and landed, in this order', async () => {
+    const rig = await LocalRig.open()
+    const before = rig.lamports
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.slots(50)
+    expect(rig.kinds(one)).toBe('verified signed sent filled? filled!')
+    expect(rig.steps.slice(0, 3)).toEqual(['signed', 'durable', 'sent'])
+    expect(rig.held()).toBeGreaterThan(0n)
+    expect(rig.last(one)).toMatchObject({ fill: { tokens: rig.held(), walletLamports: rig.lamports - before } })
+    expect(rig.kept).toEqual([])
+    const watch = rig.records.findLast((record) => record.kind === 'watch' && record.watch.bytes !== undefined)
+    expect(watch).toMatchObject({ watch: { bound: expect.any(Number), attempt: { state: 'signed' } } })
+  })
+
+  test('is sold again: everything, with what is left of it checked on the chain', async () => {
+    const rig = await LocalRig.open()
+    rig.execute(rig.buy())
+    await rig.slots(40)
+    const sale = rig.sell()
+    rig.execute(sale)
+    await rig.slots(40)
+    expect(rig.kinds(sale)).toBe('verified signed sent filled? filled!')
+    expect(rig.held()).toBe(0n)
+  })
+
+  test('asks the chain five times before it is sent, and the rent once', async () => {
+    const rig = await LocalRig.open()
+    rig.calls.length = 0
+    rig.execute(rig.buy())
+    await rig.pass(5)
+    const asked = rig.calls.slice(0, rig.calls.indexOf('sendTransaction') + 1)
+    expect(asked.toSorted()).toEqual([
+      ...['getEpochInfo', 'getMinimumBalanceForRentExemption', 'getMultipleAccounts', 'isBlockhashValid'],
+      ...['sendTransaction', 'simulateTransaction'],
+    ])
+  })
+
+  test('nine of ten sends are dropped: it lands once, or is proved expired', async () => {
+    const rig = await LocalRig.open()
+    rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 0.9 })
+    const ends = new Map<string, number>()
+    for (let round = 0; round < 12; round++) {
+      const before = rig.held()
+      const one = rig.buy(0.05)
+      rig.execute(one)
+      await rig.until(() => /filled!|reverted!|absent/.test(rig.kinds(one)), 400)
+      const end = rig.kinds(one).split(' ').at(-1)!
+      ends.set(end, (ends.get(end) ?? 0) + 1)
+      expect(rig.held() > before).toBe(end === 'filled!')
+    }
+    expect([...ends.keys()].toSorted()).toEqual(expect.arrayContaining(['filled!']))
+    expect(rig.late).toEqual([])
+  })
+
+  test('a fork takes it back: the same bytes are sent until it lands again', async () => {
+    const rig = await LocalRig.open()
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.until(() => rig.kinds(one).endsWith('filled?'), 20)
+    const [signature] = rig.chain.ledger.signatures({ address: rig.user, limit: 1, commitment: 'processed' })
+    rig.chain.ledger.fork(signature!.signature)
+    await rig.slots(120)
+    expect(rig.kinds(one)).toBe('verified signed sent filled? unknown filled? filled!')
+  })
+})
+
+describe('what is built is not what was ordered, and nothing is signed', () => {
+  const cases: [what: string, code: string, retry: string, build: (rig: LocalRig, one: Attempt) => Built][] = [
+    [
+      'SOL goes elsewhere',
+      'SOL_TRANSFER',
+      'never',
+      (rig, one) => rig.built(one, { calls: (calls) => [...calls, transferCall(rig.user, THIEF, 1n)] }),
+    ],
+    ['more is paid', 'AMOUNT_OVER', 'never', (rig, one) => ({ ...rig.built(rig.buy(0.2)), asked: rig.asked(one) })],
+    ['it sells', 'WRONG_SIDE', 'never', (rig, one) => ({ ...rig.built(one), asked: rig.asked(rig.sell()) })],
+    ['it will not expire', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1e15 })],
+    ['it is over', 'EXPIRY_IMPLAUSIBLE', 'wait', (rig, one) => rig.built(one, { height: 1 })],
+    [
+      'a byte more',
+      'TX_MALFORMED',
+      'never',
+      (rig, one) => rig.built(one, { bytes: (bytes) => Buffer.concat([bytes, Uint8Array.of(0)]) }),
+    ],
+    [
+      'the price ran since',
+      'SLIPPAGE_EXCEEDED',
+      'slippage',
+      (rig, one) => {
+        const built = rig.built(one)
+        rig.market.trade('buy', 30_000_000_000n)
+        return built
+      },
+    ],
+    ['the service says no', 'INVALID_MINT', 'never', () => refused('INVALID_MINT', 'never')],
+    ['the service is silent', 'BUILDER_SILENT', 'wait', () => refused('BUILDER_SILENT', 'wait')],
+  ]
+  test.each(cases)('%s: %s, %s', async (_what, code, retry, build) => {
+    const rig = await LocalRig.open()
+    rig.build = async (attempt) => build(rig, attempt)
+    const one = rig.buy()
+    const before = rig.lamports
+    rig.execute(one)
+    await rig.slots(10)
+    expect(rig.kinds(one)).toBe('refused')
+    expect(rig.last(one)).toMatchObject({ code, retry })
+    expect(rig.steps).toEqual([])
+    expect(rig.lamports).toBe(before)
+  })
+
+  test('a blockhash that nobody knows is waited for, and then built again', async () => {
+    const rig = await LocalRig.open()
+    rig.fault = (method, _params, honest) =>
+      method === 'isBlockhashValid' ? { context: { slot: 1 }, value: false } : honest()
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.pass(700)
+    expect(rig.kinds(one)).toBe('')
+    await rig.pass(200)
+    expect(rig.last(one)).toMatchObject({ code: 'BLOCKHASH_UNKNOWN', retry: 'wait' })
+  })
+
+  test('the wallet does not cover it, its fees and its rent: told before anything is sent', async () => {
+    const rig = await LocalRig.open()
+    const one = rig.buy(9.999)
+    rig.reserved = { ...rig.reserved, boundLamports: 20e9 }
+    rig.execute(one)
+    await rig.slots(2)
+    expect(rig.last(one)).toMatchObject({ code: 'BALANCE_LOW', retry: 'never' })
+    expect(rig.kept[0]).toMatch(/BALANCE_LOW: the wallet holds 10 SOL/)
+  })
+})
+
+describe('the RPC', () => {
+  const faults: [what: string, fault: Fault][] = [
+    [
+      'is down',
+      () => {
+        throw 1
+      },
+    ],
+    [
+      'cannot simulate',
+      (method, _params, honest) => {
+        if (method === 'simulateTransaction') throw -32601
+        return honest()
+      },
+    ],
+    ['answers nonsense', (method, _params, honest) => (method === 'getMultipleAccounts' ? { value: 'x' } : honest())],
+    ['does not tell its height', (method, _params, honest) => (method === 'getEpochInfo' ? {} : honest())],
+  ]
+  test.each(faults)('%s: nothing is signed, and it is built again', async (_what, fault) => {
+    const rig = await LocalRig.open()
+    rig.fault = fault
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.slots(2)
+    expect(rig.last(one)).toMatchObject({ kind: 'refused', code: 'CHAIN_SILENT', retry: 'wait' })
+    expect(rig.steps).toEqual([])
+  })
+
+  test('refuses every send: the order is proved expired, and no more is sent after that', async () => {
+    const rig = await LocalRig.open()
+    rig.fault = (method, _params, honest) => {
+      if (method === 'sendTransaction') throw -32005
+      return honest()
+    }
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.until(() => rig.kinds(one).endsWith('absent'), 300)
+    const sent = rig.steps.filter((step) => step === 'sent').length
+    expect(sent).toBeGreaterThan(20)
+    await rig.slots(50)
+    expect(rig.steps.filter((step) => step === 'sent')).toHaveLength(sent)
+  })
+})
+
+describe('the signer', () => {
+  test.each([
+    ['SIGNER_DOWN', 'wait'],
+    ['SIGNER_CAP', 'never'],
+    ['SIGNER_REFUSED', 'never'],
+  ] as const)('%s: nothing is sent, retry %s', async (code, retry) => {
+    const rig = await LocalRig.open()
+    rig.sign = async () => ({ ok: false, code, reason: 'a test' })
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.slots(2)
+    expect(rig.kinds(one)).toBe('verified refused')
+    expect(rig.last(one)).toMatchObject({ code, retry })
+    expect(rig.steps).toEqual([])
+  })
+
+  test('is told the bound, and that guards stand at its end', async () => {
+    const rig = await LocalRig.open()
+    const { sign } = rig
+    const told: object[] = []
+    rig.sign = (request) => {
+      told.push({ ...request, message: request.message.length, boundLamports: request.boundLamports > 100_000_000n })
+      return sign(request)
+    }
+    rig.execute(rig.buy())
+    await rig.slots(2)
+    expect(told).toEqual([
+      ...[{ orderId: 'o1', attemptId: 'o1.1', policyHash: 'hash', guarded: true, boundLamports: true }].map((one) => ({
+        ...one,
+        message: expect.any(Number),
+      })),
+    ])
+  })
+})
+
+describe('an order that is not wanted any more', () => {
+  test.each([1, 2])('asked for the %sth time: what was signed then never leaves', async (times) => {
+    const rig = await LocalRig.open()
+    let asked = 0
+    rig.isWanted = () => ++asked < times
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.slots(2)
+    expect(rig.last(one)).toMatchObject({ kind: 'refused', code: 'TTL', retry: 'wait' })
+    expect(rig.steps).not.toContain('sent')
+    await rig.slots(30)
+    expect(rig.held()).toBe(0n)
+  })
+})
+
+describe('the process dies', () => {
+  test('before it is signed: nothing of it is known, and nothing happened', async () => {
+    const rig = await LocalRig.open()
+    rig.sign = () => new Promise(() => {})
+    rig.execute(rig.buy())
+    await rig.slots(2)
+    expect(rig.records.some((record) => record.kind === 'watch')).toBe(false)
+    await rig.crash()
+    await rig.slots(40)
+    expect(rig.held()).toBe(0n)
+  })
+
+  test.each([
+    ['a sale, a minute later', 'sell', 60_000, true],
+    ['a buy, at once', 'buy', 0, true],
+    ['a buy, four seconds later', 'buy', 4_000, false],
+  ] as const)('signed and not sent, %s: sent on: %s %s', async (_what, side, ms, isSentOn) => {
+    const rig = await LocalRig.open()
+    if (side === 'sell') {
+      rig.execute(rig.buy())
+      await rig.slots(40)
+    }
+    rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 1 })
+    const one = side === 'buy' ? rig.buy() : rig.sell()
+    rig.execute(one)
+    await rig.pass(50)
+    const watch = rig.records.findLast((record) => record.kind === 'watch')!
+    const { signature } = (watch as Extract<typeof watch, { kind: 'watch' }>).watch.attempt
+    if (ms > 0) await rig.pass(Math.min(ms, 30_000))
+    rig.faults.clear()
+    const held = rig.held()
+    await rig.crash({ ...one, state: 'signed', signature })
+    await rig.until(() => /filled!|absent/.test(rig.kinds(one)), 400)
+    expect(rig.kinds(one).endsWith('filled!')).toBe(isSentOn)
+    expect(rig.held() === held).toBe(!isSentOn)
+  })
+})
+
+test('two orders of one wallet: the floor of each leaves room for the other', async () => {
+  const rig = await LocalRig.open()
+  rig.reserved = { ...rig.reserved, reservedLamports: 250_000_000 }
+  const [one, two] = [rig.buy(0.1), rig.buy(0.2)]
+  rig.execute(one)
+  rig.execute(two)
+  await rig.slots(50)
+  expect([rig.kinds(one), rig.kinds(two)]).toEqual(Array(2).fill('verified signed sent filled? filled!'))
+})
+
+test('the same bytes twice are one transaction, and so one attempt', async () => {
+  const rig = await LocalRig.open()
+  const [one, two] = [rig.buy(0.1), rig.buy(0.1)]
+  rig.execute(one)
+  rig.execute(two)
+  await rig.slots(50)
+  expect(rig.kinds(one)).toBe('verified signed sent filled? filled!')
+  expect(rig.last(two)).toMatchObject({ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' })
+})
+
+function refused(code: 'INVALID_MINT' | 'BUILDER_SILENT', retry: 'never' | 'wait'): Built {
+  return { kind: 'refused', code, reason: 'a test', retry }
+}

@@ -1,0 +1,281 @@
+import { sign } from 'node:crypto'
+import { LiveWallet } from '../../src/chain/live-wallet.ts'
+import { type Built, LocalExecutor } from '../../src/chain/local-executor.ts'
+import { Sender } from '../../src/chain/sender.ts'
+import { readRent } from '../../src/chain/verifier/facts.ts'
+import type { AskedTrade } from '../../src/core/asked-trade.ts'
+import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
+import type { Attempt, Fill } from '../../src/core/order.ts'
+import type { JournalRecord, Outcome, Rpc, RpcResult, SignRequest, SignResult } from '../../src/core/ports.ts'
+import { PROGRAMS } from '../../src/core/programs.ts'
+import { solToLamports } from '../../src/core/units.ts'
+import type { Watch } from '../../src/core/wallet.ts'
+import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
+import { budgetCalls, openCall } from '../../src/sandbox/calls.ts'
+import { dialectOf } from '../../src/sandbox/dialect.ts'
+import { Faults } from '../../src/sandbox/faults.ts'
+import { type Call, compileMessage, signMessage } from '../../src/sandbox/message.ts'
+import { type OpenedChain, openChain } from '../../src/sandbox/open-chain.ts'
+import { POOL_PROGRAM, type PoolTrade, poolInstruction } from '../../src/sandbox/pool-program.ts'
+import { forgetfulRecords } from '../../src/sandbox/records.ts'
+import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
+import { RpcError } from '../../src/sandbox/rpc-params.ts'
+import { sendMethods } from '../../src/sandbox/rpc-send.ts'
+import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { MINT, StillMarket } from '../sandbox/still-market.ts'
+import { buyAttempt, sellAttempt } from '../support/attempts.ts'
+import { settled } from './scripted-chain.ts'
+
+export { MINT } from '../sandbox/still-market.ts'
+
+const SLOT_MS = 400
+const ACCOUNT = 'live|test|chain|wallet'
+
+/** The pool's program and nobody else. */
+export const POLICY: BuilderPolicy = {
+  ...BUILT_IN_POLICY,
+  name: 'sandbox',
+  programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
+}
+
+/** Stands before the node: gives another answer, or throws the number of an error; a promise takes its time. */
+export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
+
+/** A wallet with the local executor on a Solana runtime of its own, in process and on simulated time. The signer and the builder are the
+ *  test's: `build` gives what a service would, `sign` what a signer would. */
+export class LocalRig {
+  readonly clock = new SimulatedClock(1_700_000_000_000)
+  readonly market = new StillMarket(() => {})
+  readonly faults = new Faults(1)
+  readonly records: JournalRecord[] = []
+  readonly late: Fill[] = []
+  readonly kept: string[] = []
+  readonly alarms: string[] = []
+  /** Order of what was made durable, signed and sent. */
+  readonly steps: string[] = []
+  readonly calls: string[] = []
+  fault: Fault | undefined
+  policy: BuilderPolicy = POLICY
+  reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0 }
+  isWanted: (orderId: string) => boolean = () => true
+  build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
+  sign: (request: SignRequest) => Promise<SignResult> = async ({ message }) => {
+    this.steps.push('signed')
+    return { ok: true, signature: sign(null, message, this.chain.wallet.key) }
+  }
+  chain!: OpenedChain
+  wallet!: LiveWallet
+  executor!: LocalExecutor
+  readonly #outcomes = new Map<string, Outcome[]>()
+  #orders = 0
+  #life = 0
+
+  static async open(): Promise<LocalRig> {
+    const rig = new LocalRig()
+    const { clock, market } = rig
+    const records = forgetfulRecords()
+    const how = { clock, market, records, dialect: dialectOf(0), seed: 1, entropy: 'test', slotMs: SLOT_MS }
+    rig.chain = await openChain({ ...how, chain: 'runtime' })
+    rig.#start([])
+    await rig.pass(2_000)
+    return rig
+  }
+
+  get user(): string {
+    return this.chain.wallet.address
+  }
+
+  get lamports(): number {
+    return this.chain.ledger.account(this.user, 'processed')?.lamports ?? 0
+  }
+
+  held(): bigint {
+    const account = this.chain.ledger.account(tokenAccountAddress(this.user, MINT, PROGRAMS.token), 'processed')
+    return (account && decodeTokenAccount(account.data)?.amount) ?? 0n
+  }
+
+  buy(sol = 0.1, more: Partial<Attempt> = {}): Attempt {
+    return buyAttempt(MINT, sol, this.#armed(more))
+  }
+
+  sell(more: Partial<Attempt> = {}): Attempt {
+    return sellAttempt(MINT, this.#armed(more))
+  }
+
+  execute(attempt: Attempt): void {
+    this.executor.execute(attempt, this.#hear(attempt))
+  }
+
+  /** The process dies; the next one goes on with these attempts, as the journal has them. */
+  async crash(...attempts: Attempt[]): Promise<void> {
+    const watches = new Map<string, Watch>()
+    for (const record of this.records) {
+      if (record.kind === 'watch') watches.set(record.watch.attempt.id, record.watch)
+      if (record.kind === 'watchOver') watches.delete(record.attemptId)
+    }
+    this.wallet.stop()
+    this.#start([...watches.values()])
+    for (const attempt of attempts) this.executor.resume(attempt, this.#hear(attempt))
+    this.wallet.start()
+    await this.pass(0)
+  }
+
+  kinds(attempt: Attempt): string {
+    return (this.#outcomes.get(attempt.id) ?? [])
+      .map((one) => ('final' in one ? `${one.kind}${one.final ? '!' : '?'}` : one.kind))
+      .join(' ')
+  }
+
+  last(attempt: Attempt): Outcome | undefined {
+    return this.#outcomes.get(attempt.id)?.at(-1)
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.clock.now() + ms
+    await settled()
+    while (this.clock.nextAt() <= until) {
+      this.clock.advanceTo(this.clock.nextAt())
+      await settled()
+    }
+    this.clock.advanceTo(until)
+    await settled()
+  }
+
+  slots(count: number): Promise<void> {
+    return this.pass(count * SLOT_MS)
+  }
+
+  async until(isTrue: () => boolean, mostSlots: number): Promise<void> {
+    for (let count = 0; !isTrue(); count++) {
+      if (count > mostSlots) throw new Error(`not within ${mostSlots} slots: ${isTrue}`)
+      await this.slots(1)
+    }
+  }
+
+  /** What the service was asked for. */
+  asked({ side, size, mint, slippagePercent }: Attempt): AskedTrade {
+    const terms = { wallet: this.user, mint, slippagePercent, priorityFeeLamports: null }
+    if (side === 'buy' && size.kind === 'sol') return { ...terms, side, lamports: size.lamports }
+    return { ...terms, side: 'sell', amount: { kind: 'all' } }
+  }
+
+  /** An honest transaction for it; `calls` and `bytes` spoil it. */
+  built(
+    attempt: Attempt,
+    spoil: { calls?: (calls: Call[]) => Call[]; bytes?: (bytes: Uint8Array) => Uint8Array; height?: number } = {},
+  ): Built {
+    const { ledger } = this.chain
+    const { blockhash, lastValidBlockHeight } = ledger.latestBlockhash('finalized')
+    const calls = [...budgetCalls(200_000, 10_000), ...this.trade(attempt)]
+    const message = compileMessage({ payer: this.user, blockhash, calls: spoil.calls?.(calls) ?? calls })
+    const bytes = signMessage(message, new Map())
+    return {
+      kind: 'built',
+      asked: this.asked(attempt),
+      bytes: spoil.bytes?.(bytes) ?? bytes,
+      lastValidBlockHeight: spoil.height ?? lastValidBlockHeight,
+    }
+  }
+
+  trade({ side, size, slippagePercent }: Attempt): Call[] {
+    const { curve } = this.market.token(MINT)!
+    const share = (amount: bigint): bigint => (amount * BigInt(Math.round((100 - slippagePercent) * 100))) / 10_000n
+    if (side === 'buy' && size.kind === 'sol') {
+      const { tokens } = curve.quoteBuy(BigInt(size.lamports))
+      const trade: PoolTrade = { side, exact: 'in', lamports: BigInt(size.lamports), tokens: share(tokens) }
+      return [openCall(this.user, this.user, MINT, PROGRAMS.token), poolInstruction(this.user, MINT, trade)]
+    }
+    const tokens = this.held()
+    const { sol, fee } = curve.quoteSell(tokens)
+    return [poolInstruction(this.user, MINT, { side: 'sell', exact: 'out', lamports: share(sol - fee), tokens })]
+  }
+
+  #start(watches: Watch[]): void {
+    const life = ++this.#life
+    const isAlive = (): boolean => life === this.#life
+    const rpc = this.#node(isAlive)
+    const { clock: own, chain, records } = this
+    const clock = {
+      now: () => own.now(),
+      after: (ms: number, run: () => void) => own.after(ms, () => isAlive() && run()),
+    }
+    const write = (record: JournalRecord): void => void (isAlive() && records.push(structuredClone(record)))
+    this.wallet = new LiveWallet({
+      ...{
+        rpcs: { any: rpc, each: [rpc] },
+        clock,
+        monotonicMs: () => own.now(),
+        boot: 'boot 1',
+        account: ACCOUNT,
+        write,
+      },
+      ...{ genesis: chain.ledger.genesisHash, wallet: this.user, lateMs: 120_000 },
+      secondOpinionLamports: solToLamports(1),
+      past: { cursor: undefined, transactions: [], watches },
+      booked: () => new Map(),
+      late: (_attempt, fill) => void this.late.push(fill),
+      paid: () => {},
+      standIn: () => {
+        throw new Error('nothing stands for what is signed here')
+      },
+      on: {
+        ...{ gate: () => {}, foreign: () => {}, deficit: () => {}, landed: () => {}, notice: () => {} },
+        alarm: (text) => this.alarms.push(text),
+      },
+    })
+    this.executor = new LocalExecutor({
+      ...{ clock, rpc, policy: this.policy, policyHash: 'hash', rent: readRent, resolve: this.wallet.resolver },
+      build: (attempt) => this.build(attempt),
+      signer: { sign: (request) => this.sign(request) },
+      sender: new Sender({ providers: [rpc], clock }),
+      room: () => ({
+        boundLamports: BigInt(this.reserved.boundLamports),
+        reservedLamports: BigInt(this.reserved.reservedLamports),
+      }),
+      isWanted: (orderId) => this.isWanted(orderId),
+      commit: (then) => {
+        this.steps.push('durable')
+        clock.after(1, then)
+      },
+      keep: (why) => this.kept.push(why),
+    })
+    this.wallet.start()
+  }
+
+  #armed(more: Partial<Attempt>): Partial<Attempt> {
+    const orderId = `o${++this.#orders}`
+    const common = {
+      id: `${orderId}.1`,
+      orderId,
+      account: ACCOUNT,
+      executor: 'local' as const,
+      state: 'built' as const,
+    }
+    return { ...common, armedAt: this.clock.now(), baseline: this.wallet.baseline(), ...more }
+  }
+
+  #hear(attempt: Attempt): (outcome: Outcome) => void {
+    const outcomes = this.#outcomes.get(attempt.id) ?? []
+    this.#outcomes.set(attempt.id, outcomes)
+    return (outcome) => outcomes.push(outcome)
+  }
+
+  #node(isAlive: () => boolean): Rpc {
+    const methods = { ...rpcMethods(this.chain.ledger), ...sendMethods(this.chain.ledger, this.faults) }
+    return async (method, params): Promise<RpcResult> => {
+      if (!isAlive()) return new Promise(() => {})
+      this.calls.push(method)
+      if (method === 'sendTransaction') this.steps.push('sent')
+      const honest = (): unknown => methods[method]?.([...params])
+      try {
+        const value = await (this.fault === undefined ? honest() : this.fault(method, params, honest))
+        return { ok: true, value: structuredClone(value ?? null) }
+      } catch (error) {
+        if (typeof error === 'number') return { ok: false, code: error, message: `fault ${error}` }
+        if (!(error instanceof RpcError)) throw error
+        return { ok: false, code: error.code, message: error.message }
+      }
+    }
+  }
+}
