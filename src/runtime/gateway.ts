@@ -227,7 +227,7 @@ export class Gateway implements GatewayPort {
     const cause = causeOf(failure)
     const code = codeOf(failure)
     const details = detailsOf(flight.attempt, failure)
-    const mayGoOn = isLast(working, flight) && this.#refusals.mayRepeat(order.account, failure, cause)
+    const mayGoOn = isLast(working, flight) && this.#refusals.mayRepeat(flight.attempt, failure, cause)
     this.#land(working, flight, !isOpen(working.state))
     working.refusedFor = failure.kind === 'refused' ? cause : undefined
     const entriesStop = this.#refusals.learn(cause, route)

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../core/errors.ts'
+import type { Attempt } from '../core/order.ts'
 import type { Executor } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
 import type { Cause, Failure } from './retry.ts'
@@ -23,19 +24,24 @@ export class Refusals {
   }
 
   /** Something of this account executed that was refused or proved dead, or a second time: until a person says so, nothing is repeated at
-   *  once on the word of a refusal. */
+   *  once on the word of a refusal. What we did not sign needs nobody's word. */
   trust(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)
   }
 
-  mayRepeat(account: string, { kind }: Pick<Failure, 'kind'>, cause: Cause): boolean {
-    return !this.#breached.has(account) || kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
+  mayRepeat(
+    { account, executor }: Pick<Attempt, 'account' | 'executor'>,
+    { kind }: Pick<Failure, 'kind'>,
+    cause: Cause,
+  ): boolean {
+    if (!this.#breached.has(account) || executor === 'local') return true
+    return kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
   }
 
   /** Of one that waits for its next try. */
-  mayGoAgain({ order, refusedFor }: WorkingOrder): boolean {
-    return refusedFor === undefined || this.mayRepeat(order.account, { kind: 'refused' }, refusedFor)
+  mayGoAgain({ order: { account }, route: { kind }, refusedFor }: WorkingOrder): boolean {
+    return refusedFor === undefined || this.mayRepeat({ account, executor: kind }, { kind: 'refused' }, refusedFor)
   }
 
   /** An order went through here. */

@@ -5,6 +5,7 @@ import type { OpenOrder } from '../../src/core/money.ts'
 import {
   type Attempt,
   type ExecutionReport,
+  type ExecutorKind,
   isFullExit,
   isOpen,
   isUndecided,
@@ -107,8 +108,11 @@ export class GatewayWorld {
   #life = 0
   #resumedAt = 0
 
-  constructor(slots = 100) {
+  readonly #kind: ExecutorKind
+
+  constructor(slots = 100, kind: ExecutorKind = 'cloud') {
     this.#slots = slots
+    this.#kind = kind
     this.#start('fresh')
   }
 
@@ -127,6 +131,12 @@ export class GatewayWorld {
   later(ms: number, run: () => void): void {
     const life = this.#life
     this.clock.after(ms, () => life === this.#life && run())
+  }
+
+  /** Attempts as the journal has them, the last row of each. */
+  get attempts(): Attempt[] {
+    const rows = this.#rows.flatMap((row) => (row.kind === 'attempt' ? [row.attempt] : []))
+    return [...new Map(rows.map((attempt) => [attempt.id, attempt])).values()]
   }
 
   /** The states that the engine heard of an order, with their codes. */
@@ -192,7 +202,7 @@ export class GatewayWorld {
     const write = (slot: Slot): void => journal.write({ kind: 'slot', slot })
     const limits = { key: 'k', boot: 'b', requestsPerMinute: this.#slots, past, write }
     this.limiter = new Limiter({ clock: ours, monotonicMs, ...limits })
-    const route = { kind: 'cloud' as const, executor: this.#executor(ours), limiter: this.limiter }
+    const route = { kind: this.#kind, executor: this.#executor(ours), limiter: this.limiter }
     const post = (input: Input): void => this.#hear(input)
     this.gateway = new Gateway({ clock: ours, monotonicMs, journal, route: () => route, post, nextReport })
   }
