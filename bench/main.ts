@@ -9,6 +9,7 @@ import { benchFeedColumns } from './feed-columns.ts'
 import { type Figure, isMet, printFigures } from './figure.ts'
 import { benchGateway } from './gateway.ts'
 import { benchJournal } from './journal.ts'
+import { benchLocal } from './local.ts'
 import { benchLoop } from './loop.ts'
 import { benchPool } from './pool.ts'
 import { benchPost } from './post.ts'
@@ -33,6 +34,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   gateway: benchGateway,
   pool: benchPool,
   signer: benchSigner,
+  local: benchLocal,
   journal: async (smoke) => [...(await benchJournal(smoke)), ...(await benchRecovery(smoke))],
 }
 

@@ -20,6 +20,7 @@ import { createLog, type Log } from './runtime/log.ts'
 import { bootId, monotonicMs, SystemClock } from './runtime/system-clock.ts'
 import { Segment } from './segment.ts'
 import { openService, type ServiceAccess } from './service-access.ts'
+import { openSigning, type Signing } from './signing.ts'
 import { Tally } from './tally.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -108,9 +109,9 @@ class Start {
   }
 
   async run(): Promise<RunningBots> {
-    refuseLocalBots(this.#config)
     const ground = await this.#openGround()
-    const world = await this.#openWorld(ground, (input) => segment.runner.post(input))
+    const signing = await this.#openSigning(ground)
+    const world = await this.#openWorld(ground, signing, (input) => segment.runner.post(input))
     const settings = this.#settle(ground, world)
     const segment: Segment = this.#openSegment(ground, world)
     this.#begin(ground, world, segment, settings)
@@ -151,7 +152,15 @@ class Start {
     return { past, service, machine, mints: new Mints(), tally, journal }
   }
 
-  async #openWorld(ground: Ground, post: (input: Input) => void): Promise<LiveWorld> {
+  /** Before anything is reached that could need a signature. */
+  async #openSigning({ service, machine }: Ground): Promise<Signing | undefined> {
+    if (!this.#wantsLive) return undefined
+    const signing = await openSigning(this.#config, service, machine.clock, this.#log)
+    this.closers.add(() => signing?.signer.close())
+    return signing
+  }
+
+  async #openWorld(ground: Ground, signing: Signing | undefined, post: (input: Input) => void): Promise<LiveWorld> {
     const key = lockKey(this.#config, ground.service)
     this.closers.add(() => key?.release())
     const world = await buildWorld({
@@ -160,7 +169,7 @@ class Start {
       past: ground.past.recovered,
       onlooker: this.#options.onlooker,
       live: this.#wantsLive,
-      signing: undefined,
+      signing,
       freshKey: ground.service.fresh || key?.isFirst === true,
       end: (exitCode, message) => this.#end(exitCode, message),
     })
@@ -257,13 +266,4 @@ class Start {
 
 function postTo({ runner }: Segment): (command: Command) => void {
   return (command) => runner.post({ kind: 'command', command })
-}
-
-function refuseLocalBots({ bots }: Config): void {
-  const local = bots.find(({ executor, mode }) => executor === 'local' && mode === 'live')
-  if (local === undefined) return
-  throw new SluiceError(
-    `${local.name} has executor: local, which needs a builder policy and is not built yet; use executor: cloud`,
-    ExitCode.unsafe,
-  )
 }

@@ -2,6 +2,7 @@ import type { Config, RemoteService } from './config/config.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import { redactor } from './runtime/redactor.ts'
 import { startSandboxChild } from './sandbox-child.ts'
+import type { SigningGround } from './signing.ts'
 
 /** Where the service and the chain are, and as whom we come. */
 export interface ServiceAccess {
@@ -12,6 +13,8 @@ export interface ServiceAccess {
   readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
   /** Public key; '' where none is configured. */
   readonly wallet: string
+  /** For bots that sign here: what may be signed, and with what. */
+  readonly signs: SigningGround['signs']
   /** As in an account. A sandbox has another port at every start and is the same service all the same. */
   readonly host: string
   /** Nobody but us can have used the key. */
@@ -24,6 +27,7 @@ export interface ServiceAccess {
 }
 
 const SANDBOX_RPC_PER_SECOND = 50
+const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
 
 /** Starts the sandbox, its chain kept beside the journal, or reads the secrets of a configured service. `live`: somebody will trade. */
 export async function openService(config: Config, live: boolean, speed = 1): Promise<ServiceAccess> {
@@ -41,6 +45,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
     apiKey: () => apiKey,
     rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND, sendsPerSecond: SANDBOX_RPC_PER_SECOND }],
     wallet: sandbox.wallet,
+    signs: { policy: undefined, wallet: { caps: NO_CAPS } },
     host: 'sandbox',
     fresh: true,
     redact: redactor(Object.values(sandbox.apiKeys)),
@@ -69,6 +74,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
     apiKey: readKey,
     rpc,
     wallet: config.wallet.publicKey ?? '',
+    signs: { policy: service.builderPolicy, wallet: config.wallet },
     host: service.host,
     fresh: false,
     redact: (text) => redact(text),
