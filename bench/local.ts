@@ -81,7 +81,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
       signer,
       policyHash: '',
       rent: keptRent(),
-      sender: new Sender({ providers: [rpc], clock: NO_RESENDS }),
+      sender: new Sender({ providers: [rpc], clock: NO_RESENDS, alarm: () => {} }),
     },
     policy: draft.policy,
     build: async () => ({

@@ -89,7 +89,7 @@ export class LiveChain {
         deficit: (mint, tokens) => post({ kind: 'deficit', account: id, mint, tokens }),
         landed: () => this.#balance.refresh(),
         notice: (text) => log.info(`chain: ${text}`),
-        alarm: (text) => log.error(`chain: ${text}`),
+        alarm: (text) => this.alarm(text),
       },
     })
   }
@@ -103,6 +103,11 @@ export class LiveChain {
   get outgoing(): Gateway['outgoing'] {
     assert(this.#gateway !== undefined, 'nobody has ordered anything yet')
     return this.#gateway.outgoing
+  }
+
+  /** A person should see it. */
+  alarm(text: string): void {
+    this.#parts.log.error(`chain: ${text}`)
   }
 
   /** What else ends with the chain. */

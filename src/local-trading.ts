@@ -30,7 +30,7 @@ export function localExecutor(parts: LocalTradingParts): LocalExecutor {
       return decoded.ok ? undefined : decoded
     },
   })
-  const sender = new Sender({ providers: rpcs.each, clock })
+  const sender = new Sender({ providers: rpcs.each, clock, alarm: (text) => chain.alarm(text) })
   chain.onStop(() => sender.stop())
   return new LocalExecutor({
     ...{ clock, sender, signer: signing.signer, policy: signing.policy, policyHash: signing.policyHash },

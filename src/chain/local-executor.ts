@@ -69,7 +69,7 @@ export class LocalExecutor implements Executor {
     const isFresh = attempt.side === 'sell' || clock.now() - attempt.armedAt <= FRESH_MS
     if (bytes === undefined || !isFresh) resolve.resume(attempt, done)
     else {
-      const sending = this.#sending(bytes, done)
+      const sending = this.#sending(bytes, attempt.signature, done)
       resolve.resume(attempt, sending.told)
       sending.start()
     }
@@ -132,7 +132,7 @@ export class LocalExecutor implements Executor {
       return
     }
     const bytes = Buffer.from(signedTransaction(transaction, signed.signature)).toString('base64')
-    const sending = this.#sending(bytes, done)
+    const sending = this.#sending(bytes, signature, done)
     const resolution = resolve.begin(attempt, sending.told)
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
@@ -142,11 +142,15 @@ export class LocalExecutor implements Executor {
   }
 
   /** Sends for as long as nothing has been seen of it. */
-  #sending(bytes: string, done: (outcome: Outcome) => void): { told: (outcome: Outcome) => void; start: () => void } {
+  #sending(
+    bytes: string,
+    signature: string,
+    done: (outcome: Outcome) => void,
+  ): { told: (outcome: Outcome) => void; start: () => void } {
     let stop: Cancel | undefined
     let isStarted = false
     const goOn = (): void => {
-      if (isStarted) stop ??= this.#parts.sender.send(bytes)
+      if (isStarted) stop ??= this.#parts.sender.send(bytes, signature)
     }
     return {
       start: () => {

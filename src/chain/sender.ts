@@ -4,6 +4,8 @@ export interface SenderParts {
   /** In the order of preference; each keeps to its own budget of sends. */
   readonly providers: readonly Rpc[]
   readonly clock: Clock
+  /** A provider answered with the signature of something else. */
+  readonly alarm: (text: string) => void
 }
 
 /** Until the first resend, and from one to the next; the last one for all after it. */
@@ -18,19 +20,20 @@ export class Sender {
   readonly #stops = new Set<Cancel>()
   /** Providers that a resend waits at. One at a time, so that what is sent for the first time never stands behind many of them. */
   readonly #busy = new Set<Rpc>()
+  #isAlarmed = false
 
   constructor(parts: SenderParts) {
     this.#parts = parts
   }
 
   /** First to all providers, then to one after the other. `bytes`: base64. */
-  send(bytes: string): Cancel {
+  send(bytes: string, signature: string): Cancel {
     const { providers, clock } = this.#parts
-    for (const provider of providers) void provider('sendTransaction', [bytes, HOW])
+    for (const provider of providers) void this.#post(provider, bytes, signature)
     let cancel: Cancel = () => {}
     const again = (times: number): void => {
       cancel = clock.after(WAITS_MS[Math.min(times, WAITS_MS.length - 1)] as number, () => {
-        this.#resend(providers[times % providers.length] as Rpc, bytes)
+        this.#resend(providers[times % providers.length] as Rpc, bytes, signature)
         again(times + 1)
       })
     }
@@ -47,9 +50,17 @@ export class Sender {
     for (const stop of this.#stops) stop()
   }
 
-  #resend(provider: Rpc, bytes: string): void {
+  #resend(provider: Rpc, bytes: string, signature: string): void {
     if (this.#busy.has(provider)) return
     this.#busy.add(provider)
-    void provider('sendTransaction', [bytes, HOW]).then(() => this.#busy.delete(provider))
+    void this.#post(provider, bytes, signature).then(() => this.#busy.delete(provider))
+  }
+
+  /** That it was sent already is as good as that it was sent. */
+  async #post(provider: Rpc, bytes: string, signature: string): Promise<void> {
+    const result = await provider('sendTransaction', [bytes, HOW])
+    if (!result.ok || result.value === signature || this.#isAlarmed) return
+    this.#isAlarmed = true
+    this.#parts.alarm(`an RPC took ${signature} and answered with ${String(result.value).slice(0, 100)}`)
   }
 }

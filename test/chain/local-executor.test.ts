@@ -185,6 +185,20 @@ describe('the RPC', () => {
   })
 })
 
+test('the RPC says that it was sent already: that is no failure', async () => {
+  const rig = await LocalRig.open()
+  rig.fault = (method, _params, honest) => {
+    if (method !== 'sendTransaction') return honest()
+    honest()
+    throw -32002
+  }
+  const one = rig.buy()
+  rig.execute(one)
+  await rig.slots(45)
+  expect(rig.kinds(one)).toBe('verified signed sent filled? filled!')
+  expect(rig.alarms).toEqual([])
+})
+
 describe('the signer', () => {
   test.each([
     ['SIGNER_DOWN', 'wait'],

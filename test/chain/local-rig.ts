@@ -228,7 +228,7 @@ export class LocalRig {
       ...{ clock, rpc, policy: this.policy, policyHash: 'hash', rent: readRent, resolve: this.wallet.resolver },
       build: (attempt) => this.build(attempt),
       signer: { sign: (request) => this.sign(request) },
-      sender: new Sender({ providers: [rpc], clock }),
+      sender: new Sender({ providers: [rpc], clock, alarm: (text) => this.alarms.push(text) }),
       room: () => ({
         boundLamports: BigInt(this.reserved.boundLamports),
         reservedLamports: BigInt(this.reserved.reservedLamports),

@@ -14,6 +14,7 @@ interface Sent {
 function rig(answersMs: readonly (number | undefined)[]) {
   const clock = new SimulatedClock(0)
   const sent: Sent[] = []
+  const alarms: string[] = []
   const providers = answersMs.map((ms, provider): Rpc => {
     return (_method, [bytes]) => {
       sent.push({ at: clock.now(), bytes, provider })
@@ -28,12 +29,12 @@ function rig(answersMs: readonly (number | undefined)[]) {
       await settled()
     }
   }
-  return { sent, pass, sender: new Sender({ providers, clock }) }
+  return { sent, pass, alarms, sender: new Sender({ providers, clock, alarm: (text) => alarms.push(text) }) }
 }
 
 test('goes to every provider at once, then to one after the other, at 0.5, 1, 2, 2 s', async () => {
   const { sent, pass, sender } = rig([10, 10])
-  sender.send('bytes')
+  sender.send('bytes', 'x')
   await pass(8_000)
   expect(sent.map(({ at, provider }) => [at, provider])).toEqual([
     ...[
@@ -50,8 +51,8 @@ test('goes to every provider at once, then to one after the other, at 0.5, 1, 2,
 
 test('ends when it is told to, and when everything does', async () => {
   const { sent, pass, sender } = rig([10])
-  const stop = sender.send('one')
-  sender.send('two')
+  const stop = sender.send('one', 'x')
+  sender.send('two', 'x')
   stop()
   await pass(600)
   sender.stop()
@@ -61,8 +62,15 @@ test('ends when it is told to, and when everything does', async () => {
 
 test('what is sent again waits nowhere behind another one: a provider that does not answer has one of them at most', async () => {
   const { sent, pass, sender } = rig([undefined])
-  for (let order = 0; order < 20; order++) sender.send(`order ${order}`)
+  for (let order = 0; order < 20; order++) sender.send(`order ${order}`, 'x')
   await pass(10_000)
   expect(sent.filter(({ at }) => at === 0)).toHaveLength(20)
   expect(sent.filter(({ at }) => at > 0)).toHaveLength(1)
+})
+
+test('a node that answers with another signature is told about once, and our own counts', async () => {
+  const { alarms, pass, sender } = rig([10, 10])
+  sender.send('bytes', 'another')
+  await pass(3_000)
+  expect(alarms).toEqual(['an RPC took another and answered with x'])
 })
