@@ -1,8 +1,8 @@
-import type { Config, RemoteService } from './config/config.ts'
+import type { Config, RemoteService, WalletConfig } from './config/config.ts'
+import type { BuilderPolicy } from './core/builder-policy.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import { redactor } from './runtime/redactor.ts'
 import { startSandboxChild } from './sandbox-child.ts'
-import type { SigningGround } from './signing.ts'
 
 /** Where the service and the chain are, and as whom we come. */
 export interface ServiceAccess {
@@ -14,7 +14,7 @@ export interface ServiceAccess {
   /** Public key; '' where none is configured. */
   readonly wallet: string
   /** For bots that sign here: what may be signed, and with what. */
-  readonly signs: SigningGround['signs']
+  readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: WalletConfig }
   /** As in an account. A sandbox has another port at every start and is the same service all the same. */
   readonly host: string
   /** Nobody but us can have used the key. */

@@ -1,10 +1,11 @@
 import type { RunningSigner } from './chain/signer/running.ts'
-import type { Config, WalletConfig } from './config/config.ts'
+import type { Config } from './config/config.ts'
 import { policyHash } from './config/config-hash.ts'
 import type { BuilderPolicy } from './core/builder-policy.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Clock } from './core/ports.ts'
 import type { Log } from './runtime/log.ts'
+import type { ServiceAccess } from './service-access.ts'
 import { openSigner } from './signer-access.ts'
 
 /** What local orders are signed with, and held against before. */
@@ -14,18 +15,11 @@ export interface Signing {
   readonly policyHash: string
 }
 
-/** Where what a local bot needs comes from: the configuration, or a sandbox that brings its own. */
-export interface SigningGround {
-  /** Public key; '' where none is configured. */
-  readonly wallet: string
-  readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: WalletConfig }
-}
-
 /** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError where there is no policy,
  *  for whoever signs a stranger's bytes without one hands over the wallet, and where the signer says that something is wrong with the key. */
 export async function openSigning(
   { bots }: Config,
-  { wallet, signs }: SigningGround,
+  { wallet, signs }: Pick<ServiceAccess, 'wallet' | 'signs'>,
   clock: Clock,
   log: Pick<Log, 'info' | 'error'>,
 ): Promise<Signing | undefined> {
@@ -34,10 +28,8 @@ export async function openSigning(
   const { policy } = signs
   if (policy === undefined) {
     const way = 'set service.builderPolicy; `sluice learn-builder` writes one'
-    throw new SluiceError(
-      `${local.name} signs what the service builds, and no policy says what may be in it: ${way}`,
-      ExitCode.unsafe,
-    )
+    const what = `${local.name} has executor: local, and no policy says what the service may put into what it signs`
+    throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
   }
   const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
   const hash = policyHash(policy)

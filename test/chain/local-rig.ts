@@ -27,13 +27,11 @@ import { MINT, StillMarket } from '../sandbox/still-market.ts'
 import { buyAttempt, sellAttempt } from '../support/attempts.ts'
 import { settled } from './scripted-chain.ts'
 
-export { MINT } from '../sandbox/still-market.ts'
-
 const SLOT_MS = 400
 const ACCOUNT = 'live|test|chain|wallet'
 
 /** The pool's program and nobody else. */
-export const POLICY: BuilderPolicy = {
+const POLICY: BuilderPolicy = {
   ...BUILT_IN_POLICY,
   name: 'sandbox',
   programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
