@@ -16,7 +16,9 @@ import {
 } from '../support/journal-samples.ts'
 
 const document = readFileSync(new URL('../../docs/journal.md', import.meta.url), 'utf8')
-const examples = [...document.matchAll(/```sql\n-- (.*)\n([^`]*)```/g)].map(([, name, sql]) => [name, sql] as const)
+const examples = [...document.matchAll(/```sql\n-- (.*)\n([^`]*)```/g)].map(
+  ([, name, sql]) => [name ?? '', sql ?? ''] as const,
+)
 
 let db: Database.Database
 
