@@ -1,6 +1,7 @@
 import type { Plan } from '../core/settings.ts'
 import type { Millis } from '../core/units.ts'
 import type { BotReport } from './bot-report.ts'
+import type { BotExtras } from './extras.ts'
 
 /** What report.json holds, and report.html shows: a function of tape, configuration, code and seed. Times are ms since 1970, UTC. */
 export interface Report {
@@ -24,6 +25,10 @@ export interface Report {
     readonly limits: readonly string[]
   }
   readonly bots: readonly BotReport[]
+  /** Of further runs over the same tape, by bot. */
+  readonly extras: Readonly<Record<string, BotExtras>>
+  /** What the entries that were missed would have made, SOL, by bot: see docs/metrics.md. */
+  readonly missedSol: Readonly<Record<string, number>>
   /** Robust prices of the tokens that were traded: time and SOL a token. */
   readonly prices: Readonly<Record<string, readonly (readonly [Millis, number])[]>>
   /** What strangers call them, where the tape says it: as they wrote it, so escape it. */

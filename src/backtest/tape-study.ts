@@ -4,6 +4,7 @@ import type { UnitSettings } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import { Prices } from '../core/price.ts'
 import type { Millis } from '../core/units.ts'
+import type { Ghosts } from './ghosts.ts'
 
 /** Points of a price chart. */
 const POINTS = 400
@@ -26,13 +27,15 @@ export class TapeStudy {
   readonly #mints: Mints
   readonly #prices: Prices
   readonly #hashes: Hash[] = [...HASHED, 'token'].map(() => createHash('sha256'))
+  readonly #ghosts: Ghosts
   readonly #windows: ReadonlyMap<string, Window>
   /** What strangers call the tokens that are looked at. */
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   readonly #charts = new Map<TokenId, Chart | undefined>()
 
   /** `windows`: the tokens whose price is wanted, and when. */
-  constructor(mints: Mints, units: UnitSettings, windows: ReadonlyMap<string, Window>) {
+  constructor(mints: Mints, units: UnitSettings, windows: ReadonlyMap<string, Window>, ghosts: Ghosts) {
+    this.#ghosts = ghosts
     this.#mints = mints
     this.#prices = new Prices(units)
     this.#windows = windows
@@ -53,7 +56,9 @@ export class TapeStudy {
         this.sizedPrints++
         if (price > before * NOISE_FACTOR || price * NOISE_FACTOR < before) this.noisePrints++
       }
-      this.#chartOf(token)?.add(time[row] as number, this.#prices.at(token))
+      const robust = this.#prices.at(token)
+      if (robust !== undefined) this.#ghosts.price(token, time[row] as number, robust)
+      this.#chartOf(token)?.add(time[row] as number, robust)
     }
   }
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { botReport } from '../backtest/bot-report.ts'
 import { shareOf } from '../backtest/coverage.ts'
+import type { BotExtras } from '../backtest/extras.ts'
+import { type GhostCosts, Ghosts, type MissedEntry } from '../backtest/ghosts.ts'
 import type { Report, TapeReport } from '../backtest/report.ts'
 import { TapeStudy, type Window } from '../backtest/tape-study.ts'
 import type { Backtest } from '../backtest-run.ts'
@@ -10,6 +12,7 @@ import { MANIFEST } from '../config/package-files.ts'
 import { Mints } from '../core/mints.ts'
 import type { Millis } from '../core/units.ts'
 import type { Market } from '../journal/reader.ts'
+import { networkFee } from '../simulation/fill-model.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 
 /** Tokens whose prices are drawn: those that moved the result most. */
@@ -19,9 +22,15 @@ const MARGIN = 0.15
 const LEAST_MARGIN_MS: Millis = 20_000
 
 /** The report of a backtest that was logged. Reads the tape once more. */
-export function reportOf(config: Config, market: Market, backtest: Backtest): Report {
+export function reportOf(
+  config: Config,
+  market: Market,
+  backtest: Backtest,
+  extras: ReadonlyMap<string, BotExtras>,
+): Report {
   const mints = new Mints()
-  const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest))
+  const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
+  const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), ghosts)
   for (const item of market.items(mints)) if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
   const { from, to, plan, alarms, bots } = backtest
   const strategies = config.bots.map(({ strategy }) => strategy)
@@ -41,6 +50,8 @@ export function reportOf(config: Config, market: Market, backtest: Backtest): Re
       const { strategy, params } = config.bots[index] as BotConfig
       return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
     }),
+    extras: Object.fromEntries(extras),
+    missedSol: Object.fromEntries([...ghosts.end(to)].map(([bot, lamports]) => [bot, lamports / 1e9])),
     prices: Object.fromEntries(study.charts()),
     names: Object.fromEntries(study.names),
     alarms,
@@ -63,6 +74,22 @@ function fillModelOf({ bots }: Backtest): Report['fillModel'] {
   const [first] = bots
   if (first === undefined) throw new Error('a backtest without a bot')
   return { numbers: { ...first.model }, ...fillModelSentences(first.model) }
+}
+
+function missedEntries({ bots }: Backtest): MissedEntry[] {
+  return bots.flatMap(({ result: { name, log }, model }) =>
+    [...(log?.orders.values() ?? [])].flatMap(({ side, state, mint, time, lamports }) =>
+      side === 'sell' || state === 'filled' || lamports === null
+        ? []
+        : [{ bot: name, mint, time: time + model.latencyMs.p50, lamports, exits: log?.exits.get(mint) ?? {} }],
+    ),
+  )
+}
+
+function ghostCosts({ bots }: Backtest): Map<string, GhostCosts> {
+  return new Map(
+    bots.map(({ result, model }) => [result.name, { ...model, networkFeeLamports: networkFee(null, model) }]),
+  )
 }
 
 function chartedWindows({ bots }: Backtest): Map<string, Window> {

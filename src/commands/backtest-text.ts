@@ -1,5 +1,6 @@
 import { costsOf } from '../backtest/costs.ts'
 import { shareOf, spanOf } from '../backtest/coverage.ts'
+import type { BotExtras } from '../backtest/extras.ts'
 import { withoutBest } from '../backtest/groups.ts'
 import { metricsOf } from '../backtest/metrics.ts'
 import { planUseOf } from '../backtest/plan-use.ts'
@@ -9,13 +10,13 @@ import { formatSol } from '../core/units.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
-export function backtestText(backtest: Backtest): string {
+export function backtestText(backtest: Backtest, extras?: ReadonlyMap<string, BotExtras>): string {
   const { bots, lacks, alarms } = backtest
   return [
     ...tapeLines(backtest),
     ...(lacks.length > 0 ? ['', 'The tape does not cover what the bots need, so this is a part of the truth:'] : []),
     ...lacks.map((lack) => `  ${lack}`),
-    ...bots.flatMap((bot) => ['', ...botLines(bot, backtest)]),
+    ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...extraLines(extras?.get(bot.result.name))]),
     ...(alarms.length > 0 ? ['', 'Alarms:', ...alarms.map((alarm) => `  ${printable(alarm)}`)] : []),
     '',
     ...modelLines(bots),
@@ -49,6 +50,23 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
     ...tradeLines(bot, backtest),
+  ]
+}
+
+/** What the further runs said; nothing where there was none. */
+function extraLines(extras: BotExtras | undefined): string[] {
+  if (extras === undefined) return []
+  const { stress, sizes, random } = extras
+  const runs = (some: BotExtras['stress']): string =>
+    some.map(({ factor, netSol }) => `${netSol.toFixed(4)} SOL at ${factor}x`).join(', ')
+  return [
+    `  stress    fees and latency times 2 and 4: ${runs(stress)}`,
+    `  sizes     ${runs(sizes)}`,
+    ...(random === null
+      ? []
+      : [
+          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; better than ${random.beatenPercent} % of them`,
+        ]),
   ]
 }
 

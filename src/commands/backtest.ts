@@ -1,12 +1,16 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BotExtras } from '../backtest/extras.ts'
 import { reportPage } from '../backtest/page/page.ts'
 import type { Report } from '../backtest/report.ts'
+import { extraRows, extrasOf } from '../backtest-extras.ts'
 import { type Backtest, runBacktest } from '../backtest-run.ts'
+import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { openJournal } from '../journal/journal.ts'
+import type { Market } from '../journal/reader.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { verifyCausal } from './backtest-causal.ts'
 import { reportOf } from './backtest-report.ts'
@@ -37,9 +41,10 @@ export async function run([file = '']: string[], options: Options): Promise<numb
         progress.end()
       }
     })
-    if (out !== undefined) writeReport(out, reportOf(config, market, backtest))
+    const extras = out === undefined ? undefined : further(config, market, backtest)
+    if (out !== undefined) writeReport(out, reportOf(config, market, backtest, extras ?? new Map()))
     for (const lack of json === true ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
-    console.log(json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest))
+    console.log(json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest, extras))
   } finally {
     tape.close()
   }
@@ -62,6 +67,16 @@ async function intoFolder(folder: string | undefined, run: (journal?: Journal) =
   }
   if (failure !== undefined) throw failure
   return backtest
+}
+
+/** The further runs that a report shows. */
+function further(config: Config, market: Market, backtest: Backtest): Map<string, BotExtras> {
+  const progress = new Progress(process.stderr, extraRows(config, market))
+  try {
+    return extrasOf(config, market, backtest, { progress: (rows) => progress.at(rows) })
+  } finally {
+    progress.end()
+  }
 }
 
 function writeReport(folder: string, report: Report): void {

@@ -43,6 +43,8 @@ function hostileReport(): Report {
     plan: { name: HOSTILE, requestsPerMinute: 100 },
     fillModel: { numbers: {}, assumed: [HOSTILE], limits: [HOSTILE] },
     bots: [bot, bot],
+    extras: { [HOSTILE]: { stress: [], sizes: [], random: null } },
+    missedSol: {},
     prices: {
       [HOSTILE]: [
         [T0, 1e-7],

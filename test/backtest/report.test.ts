@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BotLog } from '../../src/backtest/bot-log.ts'
+import { Ghosts } from '../../src/backtest/ghosts.ts'
 import { planUseOf } from '../../src/backtest/plan-use.ts'
 import { TapeStudy } from '../../src/backtest/tape-study.ts'
 import { netOf } from '../../src/backtest/trip.ts'
@@ -33,7 +34,7 @@ async function backtest() {
     const market = reader.market()
     const plain = runBacktest(loaded.config, market, { partial: false })
     const logged = runBacktest(loaded.config, market, { partial: false, logged: true })
-    return { plain, logged, report: reportOf(loaded.config, market, logged) }
+    return { plain, logged, report: reportOf(loaded.config, market, logged, new Map()) }
   } finally {
     reader.close()
   }
@@ -78,7 +79,12 @@ describe('a tape', () => {
   const rows = noisyMarket(500, 9, T0)
   const study = (cuts: number[], some = rows) => {
     const mints = new Mints()
-    const found = new TapeStudy(mints, { tradePrice: 'sol', tradeAmount: 'sol' }, new Map())
+    const found = new TapeStudy(
+      mints,
+      { tradePrice: 'sol', tradeAmount: 'sol' },
+      new Map(),
+      new Ghosts(mints, [], new Map()),
+    )
     for (const [at, from] of cuts.entries()) {
       const part = some.slice(from, cuts[at + 1])
       found.rows(blockOf(part, mints), 0, part.length)

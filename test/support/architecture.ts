@@ -20,6 +20,7 @@ const packagesOfStrategies = ['sluice', 'trading-signals']
 /** The wiring: bot.ts and what it is made of. They may see more than one folder. */
 const wiring = [
   'alarms',
+  'backtest-extras',
   'backtest-run',
   'bot',
   'causality',

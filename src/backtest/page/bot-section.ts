@@ -1,4 +1,5 @@
 import type { BotReport, TripRow } from '../bot-report.ts'
+import type { BotExtras } from '../extras.ts'
 import type { Group } from '../groups.ts'
 import type { Metric } from '../metric.ts'
 import type { Report } from '../report.ts'
@@ -21,7 +22,7 @@ ${
   none
     ? html`<p>It made no trade.</p>`
     : html`${curves(bot)}
-<div class="columns"><div>${costs(bot)}</div><div>${doubts(bot)}</div></div>`
+<div class="columns"><div>${costs(bot)}</div><div>${doubts(bot, report)}</div></div>`
 }
 <div class="columns"><div>${orders(bot)}</div><div>${plan(bot)}</div></div>
 ${
@@ -85,7 +86,8 @@ ${table(FIGURES, [
 }
 
 /** How much of it may be luck, or a matter of costs. */
-function doubts(bot: BotReport): Html {
+function doubts(bot: BotReport, { extras, missedSol }: Report): Html {
+  const further = Object.hasOwn(extras, bot.name) ? extras[bot.name] : undefined
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
     `${name}, ${trades} trades, median ${signedSol(medianSol)}`,
     sol(netSol),
@@ -98,8 +100,34 @@ ${pairs([
   ]),
   part({ ...bot.inSample, name: 'first 70 % of the time' }),
   part({ ...bot.holdOut, name: 'last 30 %, held out' }),
+  ...furtherRows(further),
   ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
-])}`
+  ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
+])}
+${further === undefined ? '' : sizeCurve(further.sizes)}`
+}
+
+function furtherRows(further: BotExtras | undefined): [Part, Part][] {
+  if (further === undefined) return []
+  const { stress, random } = further
+  const rows = stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency times ${factor}`, sol(netSol)])
+  if (random === null) return rows
+  const { seeds, medianSol, p5Sol, p95Sol, beatenPercent } = random
+  return [
+    ...rows,
+    [`same exits, random entries: median of ${seeds}`, sol(medianSol)],
+    ['5 and 95 of 100 of them', html`${sol(p5Sol)} to ${sol(p95Sol)}`],
+    ['of them worse than this bot', percentText(beatenPercent, 0)],
+  ]
+}
+
+function sizeCurve(sizes: BotExtras['sizes']): Html {
+  const columns = ['orders times', 'trades', 'net SOL', 'of what was bought'].map((head) => ({ head, number: true }))
+  const rows = sizes.map(({ factor, trades: count, netSol, percentOfBought }): Part[] => {
+    return [factor, count, sol(netSol), percentText(percentOfBought)]
+  })
+  return html`<h3>Other sizes</h3>
+${table(columns, rows)}`
 }
 
 function orders(bot: BotReport): Html {

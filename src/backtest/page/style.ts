@@ -17,6 +17,6 @@ p { margin: 6px 0; max-width: 80ch; } .quiet { color: var(--quiet); } .warn { bo
 th, td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; } thead th { color: var(--quiet); font-weight: 500; white-space: nowrap; } tbody th { font-weight: 400; color: var(--quiet); } .number { text-align: right; white-space: nowrap; } td:last-child, th:last-child { padding-right: 0; } td.text { overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; margin: 6px 0; }
 .grid { stroke: var(--rule); } .tick { fill: var(--quiet); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; } .line { fill: none; stroke: var(--accent); stroke-width: 1.6; stroke-linejoin: round; } .line.fall { stroke: var(--loss); } .area { fill: var(--wash); } .buy { fill: var(--gain); stroke: var(--card); } .sell { fill: var(--loss); stroke: var(--card); }
-details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } code { font: 13px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; } ul { padding-left: 20px; max-width: 90ch; } li { margin: 3px 0; }
+details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } td code { white-space: nowrap; } code { font: 13px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; } ul { padding-left: 20px; max-width: 90ch; } li { margin: 3px 0; }
 @media print { .card, svg { break-inside: avoid; } }
 `)

@@ -1,0 +1,120 @@
+import { type BotExtras, type RandomEntries, randomEntries, scaledStrategy, type VariedRun } from './backtest/extras.ts'
+import { quantile } from './backtest/statistics.ts'
+import { type Backtest, type BotOutcome, runBacktest } from './backtest-run.ts'
+import type { BotConfig, Config } from './config/config.ts'
+import { deriveSeed } from './core/random.ts'
+import type { Limits } from './core/settings.ts'
+import { type Lamports, lamports } from './core/units.ts'
+import type { Market } from './journal/reader.ts'
+import { stressed } from './simulation/fill-model.ts'
+
+const STRESS = [2, 4]
+const SIZES = [0.5, 2, 5]
+const SEEDS = 100
+
+export interface ExtraOptions {
+  /** Told how many rows of all the runs together are done; how many there will be is `extraRows`. */
+  readonly progress: (rows: number) => void
+}
+
+/** Rows that the further runs play. */
+export function extraRows(config: Config, market: Market): number {
+  return market.rows * (STRESS.length + SIZES.length + config.bots.length)
+}
+
+/** Further runs of a backtest that was logged, by bot: at other costs, at other sizes, and with entries left to chance. */
+export function extrasOf(
+  config: Config,
+  market: Market,
+  backtest: Backtest,
+  { progress }: ExtraOptions,
+): Map<string, BotExtras> {
+  let done = 0
+  const run = (varied: Config, more: Partial<Parameters<typeof runBacktest>[2]> = {}): Backtest => {
+    const found = runBacktest(varied, market, {
+      partial: true,
+      tolerant: true,
+      progress: (rows) => progress(done + rows),
+      ...more,
+    })
+    done += market.rows
+    return found
+  }
+  const stress = STRESS.map((factor) => ({
+    factor,
+    run: run(config, { logged: true, model: (model) => stressed(model, factor) }),
+  }))
+  const sizes = SIZES.map((factor) => ({ factor, run: run(sized(config, factor), { logged: true }) }))
+  const whole = [...sizes, { factor: 1, run: backtest }].sort((a, b) => a.factor - b.factor)
+  return new Map(
+    backtest.bots.map((bot, index) => {
+      const of = (runs: typeof stress): VariedRun[] =>
+        runs.map(({ factor, run: { bots } }) => variedRun(factor, bots[index] as BotOutcome))
+      const random = byChance(config, config.bots[index] as BotConfig, bot, backtest.rows, run)
+      return [bot.result.name, { stress: of(stress), sizes: of(whole), random }]
+    }),
+  )
+}
+
+function netOf({ result, valueLamports }: BotOutcome): number {
+  return result.walletLamports + valueLamports
+}
+
+function variedRun(factor: number, bot: BotOutcome): VariedRun {
+  const trips = bot.result.log?.trips.trips ?? []
+  const bought = trips.reduce((sum, { boughtLamports }) => sum + boughtLamports, 0)
+  const net = netOf(bot)
+  return {
+    factor,
+    netSol: net / 1e9,
+    trades: trips.length,
+    percentOfBought: bought === 0 ? null : (net / bought) * 100,
+  }
+}
+
+function byChance(
+  config: Config,
+  bot: BotConfig,
+  outcome: BotOutcome,
+  rows: number,
+  run: (config: Config) => Backtest,
+): RandomEntries | null {
+  const buys = [...(outcome.result.log?.orders.values() ?? [])].filter(({ side }) => side === 'buy')
+  if (buys.length === 0) return null
+  const sol = buys.reduce((sum, order) => sum + (order.lamports ?? 0), 0) / buys.length / 1e9
+  const strategy = randomEntries(bot.strategy.strategy.params, sol, buys.length, rows)
+  const bots = Array.from({ length: SEEDS }, (_, seed): BotConfig => {
+    const name = `${bot.name} by chance ${seed + 1}`
+    const paper = { ...bot.paper, seed: deriveSeed(bot.paper.seed, name) }
+    return { ...bot, name, params: null, strategy: { ...bot.strategy, name: strategy.name, strategy }, paper }
+  })
+  const found = run({ ...config, bots }).bots
+  const nets = found.map((one) => netOf(one) / 1e9)
+  const trades = found.reduce((sum, { result }) => sum + result.buys, 0) / SEEDS
+  const at = (share: number): number => quantile(nets, share) as number
+  const beaten = nets.filter((net) => net < netOf(outcome) / 1e9).length
+  return {
+    seeds: SEEDS,
+    tradesPerSeed: trades,
+    p5Sol: at(0.05),
+    medianSol: at(0.5),
+    p95Sol: at(0.95),
+    beatenPercent: (beaten / SEEDS) * 100,
+  }
+}
+
+/** The money and its limits grow with the orders, so that only the market can refuse them. */
+function sized(config: Config, factor: number): Config {
+  const times = <T extends Lamports | null>(amount: T): T =>
+    amount === null ? amount : (lamports(Math.round(amount * factor)) as T)
+  const bots = config.bots.map((bot): BotConfig => {
+    const { maxOpenPositions, ...sol } = bot.limits
+    const limits = {
+      ...(Object.fromEntries(Object.entries(sol).map(([name, limit]) => [name, times(limit)])) as unknown as Limits),
+      maxOpenPositions,
+    }
+    const strategy = { ...bot.strategy, strategy: scaledStrategy(bot.strategy.strategy, factor) }
+    return { ...bot, strategy, limits, paper: { ...bot.paper, lamports: times(bot.paper.lamports) } }
+  })
+  return { ...config, bots }
+}
