@@ -22,7 +22,7 @@ ${
   none
     ? html`<p>It made no trade.</p>`
     : html`${curves(bot)}
-<div class="columns"><div>${costs(bot)}</div><div>${doubts(bot, report)}</div></div>`
+<div class="columns"><div>${costs(bot)}${sizeCurve(furtherOf(bot, report))}</div><div>${doubts(bot, report)}</div></div>`
 }
 <div class="columns"><div>${orders(bot)}</div><div>${plan(bot)}</div></div>
 ${
@@ -86,8 +86,8 @@ ${table(FIGURES, [
 }
 
 /** How much of it may be luck, or a matter of costs. */
-function doubts(bot: BotReport, { extras, missedSol }: Report): Html {
-  const further = Object.hasOwn(extras, bot.name) ? extras[bot.name] : undefined
+function doubts(bot: BotReport, report: Report): Html {
+  const { missedSol } = report
   const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
     `${name}, ${trades} trades, median ${signedSol(medianSol)}`,
     sol(netSol),
@@ -100,11 +100,14 @@ ${pairs([
   ]),
   part({ ...bot.inSample, name: 'first 70 % of the time' }),
   part({ ...bot.holdOut, name: 'last 30 %, held out' }),
-  ...furtherRows(further),
+  ...furtherRows(furtherOf(bot, report)),
   ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
   ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
-])}
-${further === undefined ? '' : sizeCurve(further.sizes)}`
+])}`
+}
+
+function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefined {
+  return Object.hasOwn(extras, name) ? extras[name] : undefined
 }
 
 function furtherRows(further: BotExtras | undefined): [Part, Part][] {
@@ -121,9 +124,10 @@ function furtherRows(further: BotExtras | undefined): [Part, Part][] {
   ]
 }
 
-function sizeCurve(sizes: BotExtras['sizes']): Html {
+function sizeCurve(further: BotExtras | undefined): Part {
+  if (further === undefined) return ''
   const columns = ['orders times', 'trades', 'net SOL', 'of what was bought'].map((head) => ({ head, number: true }))
-  const rows = sizes.map(({ factor, trades: count, netSol, percentOfBought }): Part[] => {
+  const rows = further.sizes.map(({ factor, trades: count, netSol, percentOfBought }): Part[] => {
     return [factor, count, sol(netSol), percentText(percentOfBought)]
   })
   return html`<h3>Other sizes</h3>
