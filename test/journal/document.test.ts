@@ -37,7 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => db.close())
 
-test.each(examples)('%s', (_name, sql) => {
+test.each(examples)('%s', (_name, sql = '') => {
   expect(db.prepare(sql).all().length).toBeGreaterThan(0)
 })
 
