@@ -50,7 +50,10 @@ export class MarketVenue implements Venue {
 
   account(address: string): Account | undefined {
     const token = this.#market.token(address)
-    if (token) return this.#account(this.#programOf(token.mint), encodeMint(), rentExemption(MINT_BYTES))
+    if (token) {
+      this.meet([address])
+      return this.#account(this.#programOf(token.mint), encodeMint(), rentExemption(MINT_BYTES))
+    }
     const pooled = this.#market.token(this.#mints.get(address) ?? '')
     return pooled ? this.#pooled(address, pooled) : this.#tables.get(address)
   }

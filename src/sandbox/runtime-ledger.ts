@@ -89,7 +89,7 @@ class RuntimeMachine implements Machine {
       if (this.#accounts.has(address)) return []
       const account = { lamports, owner: PROGRAMS.system, executable: false, data: new Uint8Array(0) }
       this.#accounts.write(address, account)
-      const change = this.#accounts.keep(address, account, FIRST_AVAILABLE_SLOT, FIRST_AVAILABLE_SLOT)
+      const change = this.#accounts.keep(address, undefined, account, FIRST_AVAILABLE_SLOT, FIRST_AVAILABLE_SLOT)
       return change ? [change] : []
     })
   }
@@ -134,7 +134,7 @@ class RuntimeMachine implements Machine {
     this.#after = new Map(addresses.map((address, index) => [address, after[index]]))
     const changes = addresses.flatMap((address, index) => {
       if (isSameAccount(before[index], after[index])) return []
-      return this.#accounts.keep(address, after[index], place.slot, finalSlot) ?? []
+      return this.#accounts.keep(address, before[index], after[index], place.slot, finalSlot) ?? []
     })
     const meta = isFailed ? result.meta() : result
     const landed: LandedTransaction = {

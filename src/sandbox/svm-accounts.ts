@@ -76,8 +76,19 @@ export class SvmAccounts {
   }
 
   /** Keeps what a block has made of an account; undefined where it is not the chain's to keep. */
-  keep(address: string, account: Account | undefined, slot: number, finalSlot: number): Change | undefined {
+  keep(
+    address: string,
+    before: Account | undefined,
+    account: Account | undefined,
+    slot: number,
+    finalSlot: number,
+  ): Change | undefined {
     if (this.#outside.account(address)) return undefined
+    if (before && before.lamports > 0 && !this.#versions.has(address)) {
+      // The runtime brought it along, a program for one: whatever is sent there, it stays as it is.
+      this.write(address, before)
+      return undefined
+    }
     this.#versions.put(address, account, slot, finalSlot)
     return this.#change(address)
   }
