@@ -30,6 +30,8 @@ const { values: given } = parseArgs({
 })
 
 process.umask(0o077)
+// A service manager sends what halts the engine to every process of the service.
+for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
 const parent = new Socket({ fd: 3, readable: true, writable: true })
 try {
   start()
@@ -62,7 +64,7 @@ function start(): void {
   }
   if (socket === undefined) {
     // A terminal's Ctrl-C and a stop of the service go to the whole group: the signer has to outlast the engine, which may still sell.
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
     serve(parent, { ...conversation, over: (why) => end(why === '' ? 0 : 1, why) })
   } else listen(socket, conversation)
 }
@@ -98,7 +100,6 @@ function listen(path: string, conversation: Omit<Parameters<typeof serve>[1], 'o
     setTimeout(() => end(0, ''), 100)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close)
-  process.on('SIGHUP', () => {})
   parent.on('error', close).once('close', close).resume()
 }
 

@@ -39,7 +39,11 @@ export function refusalOf(request: SignRequest, rules: Rules): string | undefine
   const steps = stepsOf(message)
   const wrapped = tokenAccountOf(wallet, WSOL_MINT, PROGRAMS.token)
   const findings = new Findings(wallet, message.keys.slice(0, message.signers), wrapped)
-  for (const step of steps) readStep(step, findings, rules)
+  for (const step of steps) {
+    readStep(step, findings, rules)
+    // One is enough, and hostile messages are not worth the time.
+    if (findings.refusals.length > 0) return findings.refusals[0]
+  }
   if ([...findings.seeded.values()].includes(false)) findings.object('an account is opened and belongs to nobody')
   if (findings.trades !== 1) findings.object(`${findings.trades} trades in it, and exactly one is what an order is`)
   if (guarded && !isGuarded(steps, wallet)) findings.object('said to be guarded, and no guard stands at its end')

@@ -14,8 +14,8 @@ export interface Conversation {
 /** How a connection says that the other side is not there any more. */
 const GONE = ['EPIPE', 'ECONNRESET']
 
-/** Answers one engine, one request after the other. Whoever sends what is no request is cut off; who does not read his answers is not read
- *  from either. */
+/** Answers one engine, one request after the other, and lets others take their turn in between. Whoever sends what is no request is cut
+ *  off; who does not read his answers is not read from either. */
 export function serve(stream: Duplex, { publicKey, decide, over }: Conversation): void {
   const reader = new FrameReader()
   let why = ''
@@ -24,22 +24,35 @@ export function serve(stream: Duplex, { publicKey, decide, over }: Conversation)
   })
   stream.once('close', () => over(why))
   stream.once('end', () => stream.destroy())
-  stream.on('data', (chunk: Uint8Array) => {
+  const unlessMalformed = (run: () => void): void => {
     // What was read before is still told after the end.
     if (stream.destroyed) return
     try {
-      for (const bytes of reader.take(chunk)) {
-        const { id, request } = decodeRequest(bytes)
-        stream.write(encodeAnswer({ id, ...decide(request) }))
-      }
+      run()
     } catch (error) {
       if (!(error instanceof Malformed)) throw error
       why = error.message
       stream.destroy()
     }
-    if (!stream.writableNeedDrain || stream.destroyed) return
-    stream.pause()
-    stream.once('drain', () => stream.resume())
-  })
+  }
+  const answer = (frames: readonly Uint8Array[], at: number): void => {
+    const bytes = frames[at]
+    if (bytes === undefined) {
+      stream.resume()
+      return
+    }
+    const { id, request } = decodeRequest(bytes)
+    const hasRoom = stream.write(encodeAnswer({ id, ...decide(request) }))
+    const goOn = () => unlessMalformed(() => answer(frames, at + 1))
+    if (!hasRoom) stream.once('drain', goOn)
+    else if (at + 1 < frames.length) setImmediate(goOn)
+    else goOn()
+  }
+  stream.on('data', (chunk: Uint8Array) =>
+    unlessMalformed(() => {
+      stream.pause()
+      answer(reader.take(chunk), 0)
+    }),
+  )
   stream.write(encodeAnswer({ kind: 'hello', publicKey }))
 }

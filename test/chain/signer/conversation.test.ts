@@ -285,6 +285,17 @@ test('half a request is waited for, and its end is the end', async () => {
   expect(over).toHaveLength(1)
 })
 
+test('an engine that asks without end leaves others their turn', async () => {
+  const { near, asked } = signerAlone()
+  const other = signerAlone()
+  near.write(Buffer.concat(Array.from({ length: 1_000 }, (_none, id) => encodeRequest(id, request))))
+  other.near.write(encodeRequest(1, request))
+  await settle()
+  expect(other.asked).toHaveLength(1)
+  expect(asked.length).toBeLessThan(100)
+  for (const one of [near, other.near]) one.destroy()
+})
+
 test('who floods and does not read his answers is not read from either', async () => {
   const { near, far, asked } = signerAlone()
   near.removeAllListeners('data').pause()

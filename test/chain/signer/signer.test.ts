@@ -163,7 +163,7 @@ test.skipIf(process.platform !== 'linux')('its environment is empty, and it ends
   await new Promise((resolve) => stream.once('data', resolve))
   expect(readFileSync(`/proc/${started.pid}/environ`, 'utf8')).toBe('')
   // What a terminal or a service manager sends to the whole group does not end it before its engine.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1'] as const) started.kill(signal)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) started.kill(signal)
   stream.write(Buffer.from([20, 0, 0]))
   stream.end()
   expect(await gone).toBe(0)
