@@ -15,7 +15,7 @@ import type { Journal } from './core/ports.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
 import type { Millis } from './core/units.ts'
 import type { Market, MarketItem } from './journal/reader.ts'
-import type { Recovered } from './journal/recovery.ts'
+import { NO_PAST } from './journal/recovery.ts'
 import { PaperWorld } from './paper-world.ts'
 import { Limiter } from './runtime/limiter.ts'
 import { Segment } from './segment.ts'
@@ -42,6 +42,8 @@ export interface BacktestOptions {
   readonly tolerant?: boolean
   /** Keep what a report needs: each bot's orders, trips and equity. */
   readonly logged?: boolean
+  /** All bots draw on one budget, as live ones do; else each has the plan for itself, as on paper. */
+  readonly oneBudget?: boolean
   /** Fill by another model than the configuration's. */
   readonly model?: (model: FillModel) => FillModel
 }
@@ -130,7 +132,8 @@ class Run {
   play(): void {
     const { runner } = this.#segment
     const start = this.#startInput()
-    this.#paper.restore(this.#bots, start.money, (key) => this.#limiter(key))
+    const one = this.#options.oneBudget === true ? this.#limiter('all') : undefined
+    this.#paper.restore(this.#bots, start.money, (key) => one ?? this.#limiter(key))
     this.#segment.begin(start, [])
     this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
     const tape = new Tape(this.#items(), this.#clock)
@@ -195,7 +198,7 @@ class Run {
       journal: this.#results,
       mints: this.#mints,
       strategies: new Map(this.#config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
-      past: NOTHING,
+      past: NO_PAST,
       route: ({ account }) => {
         const route = this.#paper.route(account)
         if (route === undefined) throw new Error(`no executor for ${account}`)
@@ -292,9 +295,4 @@ class Run {
     const all = keys.includes('trades') ? new Set([...keys, ...this.#watched.now]) : keys
     return { kind: 'gap', from, to, keys: [...all] }
   }
-}
-
-const NOTHING: Recovered = {
-  ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
-  ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
 }

@@ -20,7 +20,10 @@ export interface PlanUse {
 
 const WINDOW: Millis = 60_000
 
-export function planUseOf({ orders, requestTimes }: BotLog, requestsPerMinute: number): PlanUse {
+export function planUseOf(
+  { orders, requestTimes }: Pick<BotLog, 'orders' | 'requestTimes'>,
+  requestsPerMinute: number,
+): PlanUse {
   const all = [...orders.values()]
   const late = all.filter((order) => delayOf(order) > 0)
   const delays = late.map(delayOf)

@@ -192,6 +192,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./sweep.ts'),
     },
     {
+      name: 'plan-advise',
+      arguments: '<file>',
+      about: 'the same backtest under each plan: what waits, what that costs, which plan is enough',
+      options: ['journals', 'partial', 'json'],
+      load: () => import('./plan-advise.ts'),
+    },
+    {
       name: 'import',
       arguments: '<file...>',
       about: "captures of the feed (NDJSON of the service's messages, or .csv) as the tape of a new journal",

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../core/json.ts'
 import type { Learned } from '../core/learned.ts'
 import type { Input } from '../core/messages.ts'
-import type { AccountMoney, BotMoney, Money, OpenOrder, Timer } from '../core/money.ts'
+import { type AccountMoney, type BotMoney, type Money, NO_MONEY, type OpenOrder, type Timer } from '../core/money.ts'
 import type { Attempt, Fill, OrderState } from '../core/order.ts'
 import type { Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
@@ -255,4 +255,10 @@ function recordsOf<T>(db: Database, sql: string): T[] {
 /** 0 where there is no row. */
 function numberOf(db: Database, sql: string): number {
   return (db.prepare(sql).pluck().get() as number | null | undefined) ?? 0
+}
+
+/** Of a journal that holds nothing. */
+export const NO_PAST: Recovered = {
+  ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
+  ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
 }

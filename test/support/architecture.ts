@@ -36,6 +36,7 @@ const wiring = [
   'restore',
   'paper-world',
   'past',
+  'plan-advice',
   'rpc-access',
   'sandbox-child',
   'segment',
