@@ -34,15 +34,17 @@ export interface Share {
   readonly end: number
   readonly stride: number
   readonly kind?: Kind | undefined
+  readonly executor?: Options['executor']
 }
 
-export async function simulateAll({ first, end, stride, kind }: Share, options: Options = {}): Promise<Batch> {
+export async function simulateAll(share: Share, options: Options = {}): Promise<Batch> {
+  const { first, end, stride, kind, executor } = share
   const journal = new Journal()
   let batch = emptyBatch()
   try {
     for (let seed = first; seed < end; seed += stride) {
       if (kind !== undefined && scenarioOf(seed).kind !== kind) continue
-      batch = added(batch, await simulate(seed, journal, options))
+      batch = added(batch, await simulate(seed, journal, { executor, ...options }))
     }
   } finally {
     journal.close()

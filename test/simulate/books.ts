@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import { isOpen, type OrderState } from '../../src/core/order.ts'
+import { isOpen, type OrderState, orderNumber } from '../../src/core/order.ts'
 import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import type { LandedTransaction } from '../../src/sandbox/ledger.ts'
 import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
-import { type SimulatedChain, WALLET } from './chain.ts'
+import type { SimulatedChain } from './chain.ts'
+import { WALLET } from './ledger.ts'
 import { MINTS } from './market.ts'
 import type { Kind } from './scenario.ts'
 import type { Execution, Truth } from './truth.ts'
@@ -25,7 +26,7 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
     ...fillComplaints(fills, truth, kind === 'service' ? alarms : []),
     ...orderComplaints(db, fills, kind),
     ...alarmComplaints(truth, alarms, db),
-    ...(kind === 'service' ? [] : heldComplaints(db, chain)),
+    ...(kind === 'service' ? [] : [...heldComplaints(db, chain), ...spentComplaints(db, truth)]),
     ...lamportComplaints(db, chain),
   ]
 }
@@ -98,6 +99,17 @@ function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): 
   const untaken = db.prepare('SELECT count(*) FROM report WHERE taken = 0').pluck().get()
   if (untaken !== 0) complaints.push(`${untaken} reports were never taken`)
   return complaints
+}
+
+/** Nothing costs more than was reserved for it. */
+function spentComplaints(db: Database, truth: Truth): string[] {
+  const reserved = db.prepare(`SELECT json_extract(json, '$.reserveLamports') FROM "order" WHERE number = ?`).pluck()
+  return truth.successes(truth.posts).flatMap(({ post, landed }) => {
+    const use = landed?.accounts.find(({ address }) => address === WALLET)
+    const spent = (use?.preLamports ?? 0) - (use?.postLamports ?? 0)
+    const most = reserved.get(orderNumber({ id: post.orderId })) as number
+    return spent <= most ? [] : [`${post.attemptId} cost ${spent} lamports, ${most} were reserved`]
+  })
 }
 
 /** What is booked as held is there; more than that came from strangers. */

@@ -1,23 +1,17 @@
 import type { Clock, Rpc, RpcResult } from '../../src/core/ports.ts'
-import { lamports, solToLamports } from '../../src/core/units.ts'
-import { tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
-import type { Bank } from '../../src/sandbox/bank.ts'
+import { lamports } from '../../src/core/units.ts'
+import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
-import { BLOCKHASH_BLOCKS, type LandedTransaction, type Transaction } from '../../src/sandbox/ledger.ts'
+import { BLOCKHASH_BLOCKS, type LandedTransaction } from '../../src/sandbox/ledger.ts'
 import type { Market } from '../../src/sandbox/market.ts'
-import { type Program, transferProgram } from '../../src/sandbox/program.ts'
-import { forgetfulRecords } from '../../src/sandbox/records.ts'
-import { SmallLedger } from '../../src/sandbox/small-ledger.ts'
-import { TRADE_PROGRAM, TradeProgram } from '../../src/sandbox/trade-program.ts'
+import type { Native } from '../../src/sandbox/svm.ts'
+import { openLedger, STRANGER, type TimedLedger, WALLET } from './ledger.ts'
 import { MINTS } from './market.ts'
 import type { Mutant } from './mutants.ts'
 import { type Answer, HEALTHY, History, type NodeState, nodeOf } from './node.ts'
 import type { Scenario } from './scenario.ts'
 import type { Truth } from './truth.ts'
 
-export const WALLET = walletAddress(Buffer.alloc(32, 7))
-const FUNDS = solToLamports(20)
-const STRANGER = walletAddress(Buffer.alloc(32, 8))
 /** As the clients of nodes say it. */
 const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
 const BEHIND = -32_016
@@ -25,39 +19,13 @@ const TIMEOUT_MS = 10_000
 /** A transaction that a fork dropped lands again with so many blocks of its life left, or never. */
 const LEAST_LIFE = 20
 
-interface GiftData {
-  readonly mint: string
-  readonly tokens: bigint
-}
-
-/** Tokens that nobody asked for. */
-const giftProgram: Program<GiftData> = {
-  plan: ({ mint }) => ({
-    accounts: [{ address: tokenAccountAddress(WALLET, mint), writable: true }],
-    tokenAccounts: [{ account: tokenAccountAddress(WALLET, mint), mint, owner: WALLET }],
-    instructions: [{ program: STRANGER, accounts: [STRANGER], data: '' }],
-  }),
-  execute: ({ mint, tokens }, bank: Bank) => {
-    const address = bank.openTokenAccount(STRANGER, WALLET, mint)
-    const { lamports, token } = bank.read(address) ?? { lamports: 0, token: undefined }
-    if (token !== undefined) bank.set(address, { lamports, token: { ...token, amount: token.amount + tokens } })
-  },
-}
-
-/** The ledger, where whoever submits next can say how long it takes to land. */
-export class Ledger extends SmallLedger {
-  landsAfter: number | undefined
-
-  override submit(transaction: Transaction, afterSlots = this.landsAfter): string {
-    return super.submit(transaction, afterSlots)
-  }
-}
-
 export interface ChainParts {
   readonly clock: Clock
   readonly draws: Draws
   readonly scenario: Scenario
   readonly market: Market
+  /** Solana's own runtime, for orders that are signed here. */
+  readonly native: Native | undefined
   readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
   /** An answer is about to be given. */
@@ -66,7 +34,7 @@ export interface ChainParts {
 
 /** The chain with its nodes, and all that strangers do there. */
 export class SimulatedChain {
-  readonly ledger: Ledger
+  readonly ledger: TimedLedger
   truth!: Truth
   /** Tokens given to the wallet, by mint. */
   readonly gifts = new Map<string, bigint>()
@@ -77,16 +45,12 @@ export class SimulatedChain {
   readonly #history: History
   readonly #states: NodeState[] = [{ ...HEALTHY }, { ...HEALTHY }]
   readonly #nodes: Answer[]
+  #isWell = false
 
   constructor(parts: ChainParts) {
-    const { clock, market, scenario, draws } = parts
+    const { clock, market, scenario, draws, native } = parts
     this.#parts = parts
-    const traded = (trade: Parameters<Market['print']>[0]): void => market.print(trade)
-    this.ledger = new Ledger({
-      ...{ clock, records: forgetfulRecords(), seed: scenario.seed, entropy: 'simulation' },
-      programs: { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram, gift: giftProgram },
-      funds: { [WALLET]: FUNDS, [STRANGER]: FUNDS },
-    })
+    this.ledger = openLedger({ clock, seed: scenario.seed, market, native })
     this.#history = new History(this.ledger, [WALLET, ...MINTS.map((mint) => tokenAccountAddress(WALLET, mint))])
     this.#nodes = this.#states.map((_state, index) => {
       const state = (): NodeState => this.#states[index] as NodeState
@@ -97,12 +61,12 @@ export class SimulatedChain {
     })
   }
 
-  /** The nodes as a process reaches them; nothing is said to one that has ended. */
-  reach(isAlive: () => boolean): { any: Rpc; each: readonly Rpc[] } {
+  /** The nodes as a process reaches them; nothing is said to one that has ended. `leaves`: signed bytes are about to, base64. */
+  reach(isAlive: () => boolean, leaves: (bytes: string) => void): { any: Rpc; each: readonly Rpc[] } {
     const each = this.#nodes.map(
       (_node, index): Rpc =>
         (method, params) =>
-          this.#ask(index, method, params, isAlive),
+          this.#ask(index, method, params, { isAlive, leaves }),
     )
     const [first, second] = each as [Rpc, Rpc]
     const any: Rpc = async (method, params) => {
@@ -135,21 +99,35 @@ export class SimulatedChain {
 
   /** Everything is well from now on. */
   heal(): void {
+    this.#isWell = true
     for (const state of this.#states) Object.assign(state, HEALTHY)
   }
 
-  #ask(index: number, method: string, params: readonly unknown[], isAlive: () => boolean): Promise<RpcResult> {
+  #ask(
+    index: number,
+    method: string,
+    params: readonly unknown[],
+    { isAlive, leaves }: { isAlive: () => boolean; leaves: (bytes: string) => void },
+  ): Promise<RpcResult> {
     const { clock, draws, answered } = this.#parts
     const { errorShare, silentShare } = this.#states[index] as NodeState
+    const isSend = method === 'sendTransaction'
+    if (isSend && isAlive()) leaves(params[0] as string)
     return new Promise((resolve) => {
+      if (!isAlive()) return
       const tell = (answer: RpcResult): void => {
         if (!isAlive()) return
         answered()
         resolve(answer)
       }
       const latencyMs = 4 + draws.integer(60)
-      if (draws.chance(silentShare)) clock.after(TIMEOUT_MS, () => tell(UNREACHABLE))
-      else if (draws.chance(errorShare)) clock.after(latencyMs, () => tell(UNREACHABLE))
+      const isSilent = draws.chance(silentShare)
+      const isError = !isSilent && draws.chance(errorShare)
+      // What nobody answers may have arrived all the same.
+      if (isSend && (isSilent || isError) && draws.chance(0.5))
+        clock.after(latencyMs, () => void this.#answer(index, method, params))
+      if (isSilent) clock.after(TIMEOUT_MS, () => tell(UNREACHABLE))
+      else if (isError) clock.after(latencyMs, () => tell(UNREACHABLE))
       else clock.after(latencyMs, () => tell(this.#answer(index, method, params)))
     })
   }
@@ -157,11 +135,20 @@ export class SimulatedChain {
   #answer(index: number, method: string, params: readonly unknown[]): RpcResult {
     const node = this.#nodes[index] as Answer
     const { mutant } = this.#parts
+    if (method === 'sendTransaction') this.ledger.landsAfter = this.#landsAfter()
     if (mutant === 'confirmedCountsAsFinal') return confirmedAsFinal(node, method, params)
     const answer = node(method, params)
     if (mutant !== 'heightOfTheFuture' || method !== 'getEpochInfo' || !answer.ok || !isFinalized(params)) return answer
     const info = answer.value as { blockHeight: number }
     return { ok: true, value: { ...info, blockHeight: info.blockHeight + 300 } }
+  }
+
+  /** Slots until signed bytes land that a node was given; Infinity where the network loses them. */
+  #landsAfter(): number {
+    const { draws, scenario } = this.#parts
+    if (this.#isWell) return 1 + draws.integer(4)
+    if (draws.chance(scenario.local.dropped)) return Number.POSITIVE_INFINITY
+    return 1 + draws.integer(draws.chance(scenario.service.lands) ? 140 : 4)
   }
 
   #landed(transaction: LandedTransaction): void {
@@ -195,7 +182,7 @@ export class SimulatedChain {
 
   #stranger(): void {
     const { draws, note, scenario } = this.#parts
-    if (draws.chance(0.5)) {
+    if (draws.chance(0.5) && !this.ledger.runsBytes) {
       const mint = MINTS[draws.integer(scenario.mints)] as string
       const tokens = BigInt(1 + draws.integer(draws.pick([1_000, 1_000_000_000])))
       this.gifts.set(mint, (this.gifts.get(mint) ?? 0n) + tokens)

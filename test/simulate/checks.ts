@@ -1,12 +1,13 @@
 import { type Attempt, isOpen } from '../../src/core/order.ts'
 import type { Journal } from './disk.ts'
 import type { Process } from './process.ts'
-import type { Scenario } from './scenario.ts'
+import type { Kind } from './scenario.ts'
 import type { Leash } from './strategy.ts'
 import type { Post, Truth } from './truth.ts'
 
 export interface CheckParts {
-  readonly scenario: Scenario
+  /** What may not be believed. */
+  readonly kind: Kind
   readonly truth: Truth
   readonly journal: Journal
   readonly leash: Leash
@@ -24,12 +25,14 @@ export class Checks {
     this.#parts = parts
   }
 
-  /** Just before a request leaves. */
-  sends(attempt: Attempt): void {
+  /** Just before a request leaves, or bytes of this signature. */
+  sends(attempt: Attempt, signature = ''): void {
     const { truth, complain, journal } = this.#parts
     const { id, orderId, mint, side } = attempt
     if (this.#sent.has(id)) complain(`${id} is sent twice`)
     this.#sent.add(id)
+    if (signature !== '' && !journal.hasSigned(attempt, signature))
+      complain(`${id} is sent before its bytes are durable`)
     if (!journal.hasArmed(attempt)) complain(`${id} is sent before it is durable`)
     if (!this.#isHonest) return
     const alive = truth.posts.filter((post) => truth.isAlive(post))
@@ -60,13 +63,13 @@ export class Checks {
   }
 
   get #isHonest(): boolean {
-    return this.#parts.scenario.kind === 'honest'
+    return this.#parts.kind === 'honest'
   }
 
   /** An order that is no full exit has at most one execution. */
   #executedOnce(): void {
-    const { truth, complain } = this.#parts
-    if (this.#parts.scenario.kind === 'service') return
+    const { truth, complain, kind } = this.#parts
+    if (kind === 'service') return
     for (const { orderId, isFull } of this.#alive) {
       if (isFull) continue
       const executions = truth.successes(truth.of(orderId))

@@ -7,12 +7,12 @@ import { type Leash, restless } from './strategy.ts'
 export const LATE_MS = 30_000
 
 /** Bots that trade on one wallet, as a configuration file would give them. */
-export function configOf(scenario: Scenario, leash: Leash): Config {
+export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const strategy = { name: 'restless', file: 'restless.ts', strategy: restless(leash) }
   const bots = Array.from({ length: scenario.bots }, (_none, index): BotConfig => {
     const limits = { maxLamportsPerOrder: null, maxLamportsPerHour: null, maxOpenPositions: null }
     return {
-      ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor: 'cloud', exits: { maxHoldSeconds: 20 } },
+      ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor, exits: { maxHoldSeconds: 20 } },
       orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
       tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },

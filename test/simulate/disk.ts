@@ -18,6 +18,7 @@ export class Journal {
   readonly writer: Writer
   readonly #armed: Statement
   readonly #state: Statement
+  readonly #signed: Statement
   readonly #tables: readonly string[]
 
   constructor() {
@@ -27,6 +28,7 @@ export class Journal {
     this.writer = new Writer(this.db, { space }, NOTHING, () => Number.POSITIVE_INFINITY)
     this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
     this.#state = this.db.prepare('SELECT state FROM "order" WHERE open IN (0, 1) AND number = ?').pluck()
+    this.#signed = this.db.prepare('SELECT signature FROM attempt WHERE undecided = 1 AND id = ?').pluck()
     this.#armed = this.db
       .prepare(
         `SELECT (SELECT count(*) FROM attempt WHERE undecided = 1 AND id = ?)
@@ -43,6 +45,11 @@ export class Journal {
   /** Whether the file has this attempt as one that may execute, and its order. */
   hasArmed({ id, orderId }: Attempt): boolean {
     return this.#armed.get(id, orderNumber({ id: orderId })) === 2
+  }
+
+  /** Whether the file has it as one that was signed with this signature. */
+  hasSigned({ id }: Attempt, signature: string): boolean {
+    return this.#signed.get(id) === signature
   }
 
   /** Of an order that is over, as far as the file has it. */

@@ -6,20 +6,27 @@ import type { Kind } from './scenario.ts'
 /** Replayed traces shown of a run with many that fail. */
 const SHOWN = 5
 
-/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
+/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       seeds: { type: 'string', default: '1' },
       seed: { type: 'string', default: '1' },
       kind: { type: 'string' },
+      executor: { type: 'string', default: 'cloud' },
       jobs: { type: 'string', default: '1' },
       json: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
     },
   })
   const first = Number(values.seed)
-  const share = { first, end: first + Number(values.seeds), stride: 1, kind: values.kind as Kind | undefined }
+  const share = {
+    first,
+    end: first + Number(values.seeds),
+    stride: 1,
+    kind: values.kind as Kind | undefined,
+    executor: values.executor as 'cloud' | 'local',
+  }
   const jobs = Number(values.jobs)
   const began = performance.now()
   const show = (line: string): void => console.log(line)
@@ -35,7 +42,9 @@ async function main(): Promise<void> {
   }
   for (const { scenario, complaints, tail } of failed.slice(0, values.verbose ? 0 : SHOWN)) {
     console.log(`\nseed ${scenario.seed} (${scenario.kind}):\n${complaints.join('\n')}\n\n${tail.join('\n')}`)
-    console.log(`\nagain, with all of it: npm run simulate -- --seed ${scenario.seed} --verbose`)
+    console.log(
+      `\nagain, with all of it: npm run simulate -- --seed ${scenario.seed}${values.executor === 'local' ? ' --executor local' : ''} --verbose`,
+    )
   }
   for (const { scenario, complaints } of failed) console.log(`seed ${scenario.seed}: ${complaints[0]}`)
   for (const [name, value] of Object.entries(summary)) console.log(`${name.padEnd(16)} ${value.toLocaleString('en')}`)

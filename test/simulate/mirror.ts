@@ -15,6 +15,8 @@ import type { Recovered } from '../../src/journal/recovery.ts'
 export class Mirror {
   readonly orders = new Map<string, { readonly order: Order; state: OrderState }>()
   readonly attempts = new Map<string, Attempt['state']>()
+  /** What was signed here, by its signature. */
+  readonly signed = new Map<string, Attempt>()
   isGateOpen = false
   /** What the audit has come to. */
   audited: number | undefined
@@ -28,7 +30,7 @@ export class Mirror {
   constructor({ orders, attempts, money, wallets, untaken }: Recovered, note: (what: string) => void) {
     this.#note = note
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
-    for (const { id, state } of attempts) this.attempts.set(id, state)
+    for (const attempt of attempts) this.#attempted(attempt)
     for (const { id } of untaken) this.#untaken.add(id)
     this.audited = wallets[0]?.cursor.lamports
     for (const account of money.accounts) for (const signature of account.foreign ?? []) this.foreign.add(signature)
@@ -61,14 +63,18 @@ export class Mirror {
         if (record.kind === 'wallet') this.audited = record.cursor.lamports
         if (record.kind === 'report') this.#untaken.add(record.id)
         if (record.kind === 'attempt') {
-          const { id, state } = record.attempt
-          this.attempts.set(id, state)
-          this.#note(`journal: ${id} is ${state}`)
+          this.#attempted(record.attempt)
+          this.#note(`journal: ${record.attempt.id} is ${record.attempt.state}`)
         }
         journal.write(record)
       },
       commit: (then) => journal.commit(then),
     }
+  }
+
+  #attempted(attempt: Attempt): void {
+    this.attempts.set(attempt.id, attempt.state)
+    if (attempt.executor === 'local' && attempt.signature !== '') this.signed.set(attempt.signature, attempt)
   }
 
   #take(output: Output): void {

@@ -11,4 +11,10 @@ export const MUTANTS = {
   confirmedCountsAsFinal: 'what is confirmed is told as finalized',
 } as const
 
-export type Mutant = keyof typeof MUTANTS
+/** As above, for orders that are signed here. */
+export const LOCAL_MUTANTS = {
+  signedCountsAsUnsent: 'what an earlier process signed counts as never sent',
+  signedNotWritten: 'what was signed is sent, and only what came of it written down',
+} as const
+
+export type Mutant = keyof typeof MUTANTS | keyof typeof LOCAL_MUTANTS

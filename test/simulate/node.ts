@@ -1,17 +1,20 @@
 import type { Rpc, RpcResult } from '../../src/core/ports.ts'
-import {
-  type Account,
-  type Blockhash,
-  type Commitment,
-  type Head,
-  type LandedTransaction,
-  type Ledger,
-  type SignatureQuery,
-  type Transaction,
-  Unsupported,
+import { Faults } from '../../src/sandbox/faults.ts'
+import type {
+  Account,
+  Blockhash,
+  Commitment,
+  Head,
+  LandedTransaction,
+  Ledger,
+  SignatureQuery,
+  SimulatedTransaction,
+  SimulationOptions,
+  Transaction,
 } from '../../src/sandbox/ledger.ts'
 import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
 import { RpcError } from '../../src/sandbox/rpc-params.ts'
+import { sendMethods } from '../../src/sandbox/rpc-send.ts'
 
 /** What was on the chain at each slot, so that a node may show how it was some time ago. */
 export class History {
@@ -46,6 +49,10 @@ export class History {
       if (height !== undefined) return { slot: at, height }
     }
     return otherwise
+  }
+
+  has(address: string): boolean {
+    return this.#accounts.has(address)
   }
 
   account(address: string, slot: number): Account | undefined {
@@ -86,6 +93,9 @@ export const HEALTHY: NodeState = {
   firstSlot: 0,
 }
 
+/** So far back a ledger remembers accounts, beside what is not final. */
+const LONGEST_LAG_SLOTS = 150
+
 /** The ledger as a node shows it that is some slots behind. */
 class Behind implements Ledger {
   readonly genesisHash: string
@@ -125,11 +135,12 @@ class Behind implements Ledger {
   }
 
   isBlockhashValid(blockhash: string, commitment: Commitment): boolean {
-    return this.#ledger.isBlockhashValid(blockhash, commitment)
+    return this.#asItWas(() => this.#ledger.isBlockhashValid(blockhash, commitment))
   }
 
   account(address: string, commitment: Commitment): Account | undefined {
     if (this.#state().lag === 0) return this.#ledger.account(address, commitment)
+    if (!this.#history.has(address)) return this.#asItWas(() => this.#ledger.account(address, commitment))
     return this.#history.account(address, this.head(commitment).slot)
   }
 
@@ -153,18 +164,24 @@ class Behind implements Ledger {
     return this.#ledger.submit(transaction, afterSlots)
   }
 
-  readonly runsBytes = false
-
-  send(): never {
-    throw new Unsupported()
+  get runsBytes(): boolean {
+    return this.#ledger.runsBytes
   }
 
-  simulate(): never {
-    throw new Unsupported()
+  send(bytes: Uint8Array): string {
+    return this.#ledger.send(bytes)
+  }
+
+  simulate(bytes: Uint8Array, options: SimulationOptions): SimulatedTransaction {
+    return this.#asItWas(() => this.#ledger.simulate(bytes, options))
   }
 
   lagging(): never {
     throw new Error('it lags by itself')
+  }
+
+  #asItWas<T>(run: () => T): T {
+    return this.#ledger.lagging(Math.min(this.#state().lag, LONGEST_LAG_SLOTS), run)
   }
 
   fork(): string[] {
@@ -182,7 +199,7 @@ class Behind implements Ledger {
 export function nodeOf(ledger: Ledger, history: History, state: () => NodeState, isFresh: () => boolean): Answer {
   let lag = 0
   const view = new Behind(ledger, history, () => ({ ...state(), lag }))
-  const methods = rpcMethods(view)
+  const methods = { ...rpcMethods(view), ...sendMethods(view, new Faults(0)) }
   const behind = (): number => {
     const { standsAt } = state()
     return standsAt === 0 ? state().lag : ledger.head('processed').slot - standsAt

@@ -4,7 +4,8 @@ import { RowKind } from '../../src/core/block.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import { Mints } from '../../src/core/mints.ts'
 import type { Attempt } from '../../src/core/order.ts'
-import type { Clock, Executor, Journal, Machine } from '../../src/core/ports.ts'
+import type { Clock, Executor, Journal, JournalRecord, Machine } from '../../src/core/ports.ts'
+import type { Recovered } from '../../src/journal/recovery.ts'
 import { LiveChain } from '../../src/live-chain.ts'
 import { startInput } from '../../src/restore.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
@@ -13,11 +14,14 @@ import { Segment } from '../../src/segment.ts'
 import { Tally } from '../../src/tally.ts'
 import { Trading } from '../../src/trading.ts'
 import { vetted } from '../../src/vetting.ts'
-import { type SimulatedChain, WALLET } from './chain.ts'
+import type { SimulatedBuilder } from './builder.ts'
+import type { SimulatedChain } from './chain.ts'
 import { type DiskParts, SimulatedDisk } from './disk.ts'
+import { WALLET } from './ledger.ts'
 import { Mirror } from './mirror.ts'
 import type { Mutant } from './mutants.ts'
 import type { Caller, SimulatedService } from './service.ts'
+import { POLICY, type SimulatedSigner } from './signer.ts'
 
 const ROWS_A_BLOCK = 256
 const NOTHING = (): void => {}
@@ -37,11 +41,15 @@ export interface ProcessParts {
   readonly config: Config
   readonly chain: SimulatedChain
   readonly service: SimulatedService
+  /** undefined: orders go through the service. */
+  readonly local: { readonly builder: SimulatedBuilder; readonly signer: SimulatedSigner } | undefined
   readonly disk: Omit<DiskParts, 'clock'>
   readonly isFirst: boolean
   readonly mutant: Mutant | undefined
   /** A request is about to be sent. */
   readonly sends: (attempt: Attempt, process: Process) => void
+  /** Signed bytes are about to leave, base64. */
+  readonly leaves: (bytes: string, process: Process) => void
   readonly note: (what: string) => void
 }
 
@@ -64,7 +72,7 @@ export class Process implements Caller {
     this.#parts = parts
     const reader = parts.disk.journal.reader()
     const found = reader.recover()
-    const past = mutant === 'reportsNotRedelivered' ? { ...found, untaken: [] } : found
+    const past = asSeen(found, mutant)
     if (!past.clean) reader.checkIntegrity()
     const machine = this.#machine(past.lastTime)
     this.#clock = machine.clock
@@ -83,17 +91,26 @@ export class Process implements Caller {
     const common = { config, service: { ...access, rpc: [] }, machine, journal, tally, past, log }
     this.#chain = new LiveChain(
       { ...common, live: true, post: (input) => this.#segment.runner.post(input) },
-      chain.reach(() => this.#isAlive),
+      chain.reach(
+        () => this.#isAlive,
+        (bytes) => parts.leaves(bytes, this),
+      ),
       genesisHash,
     )
-    const http = service.port(this)
+    const { local } = parts
+    const http = (local?.builder ?? service).port(this)
+    const signing = local && {
+      signer: local.signer.port(() => this.#isAlive),
+      policy: POLICY,
+      policyHash: 'simulated',
+    }
     const freshKey = isFirst || mutant === 'limiterForgets'
-    this.#trading = new Trading({ ...common, freshKey, http, chain: this.#chain })
+    this.#trading = new Trading({ ...common, freshKey, http, signing, chain: this.#chain })
     const { settings } = botSettings(config, {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })
     for (const { account } of settings) tally.liveAccounts.add(account.id)
-    const watched = this.#watched(this.#trading.cloud as Route)
+    const watched = this.#watched((local === undefined ? this.#trading.cloud : this.#trading.local) as Route)
     const route = vetted(watched, config, this.#chain, machine.clock)
     this.#segment = new Segment({
       ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },
@@ -165,9 +182,14 @@ export class Process implements Caller {
       rows: (...row) => this.#isAlive && disk.rows(...row),
       input: (...input) => this.#isAlive && disk.input(...input),
       output: (...output) => this.#isAlive && disk.output(...output),
-      write: (record) => this.#isAlive && disk.write(record),
+      write: (record) => this.#isAlive && !this.#isLeftOut(record) && disk.write(record),
       commit: (then) => this.#isAlive && disk.commit(then),
     }
+  }
+
+  #isLeftOut(record: JournalRecord): boolean {
+    const isSigned = record.kind === 'attempt' && (record.attempt.state === 'signed' || record.attempt.state === 'sent')
+    return isSigned && this.#parts.mutant === 'signedNotWritten'
   }
 
   #watched(route: Route): Route {
@@ -175,7 +197,7 @@ export class Process implements Caller {
     const execute: Executor['execute'] = (attempt, done) => {
       if (!this.#isAlive) return
       this.sending = attempt
-      sends(attempt, this)
+      if (route.kind === 'cloud') sends(attempt, this)
       if (this.#isAlive) route.executor.execute(attempt, done)
       this.sending = undefined
     }
@@ -185,4 +207,13 @@ export class Process implements Caller {
     }
     return { ...route, executor: { execute, resume } }
   }
+}
+
+/** What an earlier process left, as a start takes it. */
+function asSeen(found: Recovered, mutant: Mutant | undefined): Recovered {
+  if (mutant === 'reportsNotRedelivered') return { ...found, untaken: [] }
+  if (mutant !== 'signedCountsAsUnsent') return found
+  const unsent = (attempt: Attempt): Attempt =>
+    attempt.state === 'signed' || attempt.state === 'sent' ? { ...attempt, state: 'unsent', signature: '' } : attempt
+  return { ...found, attempts: found.attempts.map(unsent) }
 }

@@ -21,6 +21,8 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
+  /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
+  readonly local: { readonly dropped: number; readonly signerDies: number }
 }
 
 /** A third of the runs have no more than one kind of fault, so that what it does alone is seen, too. */
@@ -51,5 +53,12 @@ export function scenarioOf(seed: number): Scenario {
     disk: { fails: share(5, 0.01), slow: share(5, 0.1) },
     clock: { steps: share(6, 0.05) },
     crashes: share(5, 0.08),
+    local: localOf(seed),
   }
+}
+
+/** Drawn apart, so that it changes nothing of what else there is. */
+function localOf(seed: number): Scenario['local'] {
+  const { chance, between } = draws(seed, 'local')
+  return { dropped: chance(0.3) ? 0.9 : between(0, 0.5), signerDies: chance(0.5) ? between(0, 0.1) : 0 }
 }

@@ -7,8 +7,8 @@ import { Faults } from '../../src/sandbox/faults.ts'
 import type { Market } from '../../src/sandbox/market.ts'
 import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { parseBuy, parseSell } from '../../src/sandbox/requests.ts'
-import { type Ledger, WALLET } from './chain.ts'
 import { LATE_MS } from './configuration.ts'
+import { type TimedLedger, WALLET } from './ledger.ts'
 import type { Mutant } from './mutants.ts'
 import { ANSWERS, REFUSALS, type Reply } from './replies.ts'
 import type { Scenario } from './scenario.ts'
@@ -21,7 +21,7 @@ export interface ServiceParts {
   readonly clock: Clock
   readonly draws: Draws
   readonly scenario: Scenario
-  readonly ledger: Ledger
+  readonly ledger: TimedLedger
   readonly market: Market
   readonly truth: Truth
   readonly isCalm: () => boolean
@@ -115,7 +115,7 @@ export class SimulatedService {
   /** The whole request has come. What the process has become by now does not matter to it. */
   #arrive(exchange: Exchange, isAnswerLost: boolean): void {
     const { clock, draws, scenario, isCalm } = this.#parts
-    this.#count()
+    this.arrives()
     const reply = this.#replyTo(exchange)
     const isSlow = !isCalm() && draws.chance(scenario.network.slow)
     const delayMs = isSlow ? draws.integer(70_000) : 20 + draws.integer(300)
@@ -126,7 +126,7 @@ export class SimulatedService {
   }
 
   /** No stretch of a minute may have more requests than the plan. */
-  #count(): void {
+  arrives(): void {
     const { clock, scenario, complain } = this.#parts
     const now = clock.now()
     const arrivals = this.#arrivals

@@ -2,11 +2,13 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { Batch } from './batch.ts'
 import { Journal } from './disk.ts'
 import { simulateOn } from './jobs.ts'
-import { MUTANTS, type Mutant } from './mutants.ts'
+import { LOCAL_MUTANTS, MUTANTS, type Mutant } from './mutants.ts'
 import { simulate } from './world.ts'
 
 /** CI runs 3,000 besides (.ci/run), by hand it was 100,000. */
 const SEEDS = 300
+/** Of orders that are signed here: each takes ten times as long, on Solana's own runtime. */
+const LOCAL_SEEDS = 30
 /** Seeds within which each mutant has to be noticed. */
 const FEW = 40
 const LONG_MS = 600_000
@@ -44,20 +46,41 @@ test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 11
   },
 )
 
-test.each([1, 2, 3, 11, 14, 21])('seed %i makes the same trace twice, line by line', async (seed) => {
+test.each([
+  ...[1, 2, 3, 11, 14, 21].map((seed) => [seed, 'cloud'] as const),
+  ...[3, 11].map((seed) => [seed, 'local'] as const),
+])('seed %i makes the same trace twice, line by line; %s', async (seed, executor) => {
   const traces: string[][] = []
   for (const lines of [[], []] as string[][]) {
-    const { hash } = await simulate(seed, journal, { show: (line) => lines.push(line) })
+    const { hash } = await simulate(seed, journal, { executor, show: (line) => lines.push(line) })
     traces.push([...lines, hash])
   }
   expect(traces[0]?.length).toBeGreaterThan(3)
   expect(traces[0]).toEqual(traces[1])
 })
 
+test(
+  `${LOCAL_SEEDS} seeds of orders that are signed here: each transaction lands at most once or is proved expired, and nothing is lost`,
+  async () => {
+    const batch = await simulateOn(1, { first: 1, end: LOCAL_SEEDS + 1, stride: 1, executor: 'local' })
+    expect(failures(batch)).toEqual([])
+    const { misattributed, ...figures } = batch.figures
+    for (const [what, count] of Object.entries(figures)) expect({ what, is: count > 0 }).toEqual({ what, is: true })
+    // Their signatures are our own.
+    expect(misattributed).toBe(0)
+  },
+  LONG_MS,
+)
+
 describe('a mutant is noticed', () => {
-  test.each(Object.entries(MUTANTS))(`%s: %s`, async (mutant) => {
+  const LOCALLY = ['sentBeforeCommit', 'heightOfTheFuture'] as const
+  const locally = [...Object.entries(LOCAL_MUTANTS), ...LOCALLY.map((mutant) => [mutant, MUTANTS[mutant]] as const)]
+  test.each([
+    ...Object.entries(MUTANTS).map(([mutant, does]) => [mutant, does, 'cloud'] as const),
+    ...locally.map(([mutant, does]) => [mutant, does, 'local'] as const),
+  ])(`%s: %s; %s`, async (mutant, _does, executor) => {
     for (let seed = 1; seed <= FEW; seed++) {
-      const { complaints } = await simulate(seed, journal, { mutant: mutant as Mutant })
+      const { complaints } = await simulate(seed, journal, { mutant: mutant as Mutant, executor })
       if (complaints.length > 0) return
     }
     expect.fail(`not within ${FEW} seeds`)

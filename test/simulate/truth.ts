@@ -42,8 +42,8 @@ export class Truth {
     return this.posts.at(-1) as Post
   }
 
-  executed(post: Post, signature: string): void {
-    const madeAtHeight = this.#ledger.head('confirmed').height
+  /** `madeAtHeight`: of the block whose hash it has. */
+  executed(post: Post, signature: string, madeAtHeight = this.#ledger.head('confirmed').height): void {
     const execution = { signature, post, madeAtHeight, landed: undefined }
     post.executions.push(execution)
     this.executions.set(signature, execution)

@@ -1,18 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../../src/config/config.ts'
+import { encodeBase58 } from '../../src/core/base58.ts'
+import { decodeTransaction } from '../../src/core/transaction-bytes.ts'
 import { draws } from '../../src/sandbox/draws.ts'
+import { BLOCKHASH_BLOCKS } from '../../src/sandbox/ledger.ts'
 import type { CurveTrade } from '../../src/sandbox/market.ts'
+import { loadNative, type Native } from '../../src/sandbox/svm.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { audit, misattributed } from './books.ts'
+import { SimulatedBuilder } from './builder.ts'
 import { SimulatedChain } from './chain.ts'
 import { Checks } from './checks.ts'
 import { configOf } from './configuration.ts'
 import type { Journal } from './disk.ts'
 import { MINTS, WanderingMarket } from './market.ts'
 import type { Mutant } from './mutants.ts'
-import { type Host, Process } from './process.ts'
-import { type Scenario, scenarioOf } from './scenario.ts'
+import { type Host, Process, type ProcessParts } from './process.ts'
+import { type Kind, type Scenario, scenarioOf } from './scenario.ts'
 import { SimulatedService } from './service.ts'
+import { SimulatedSigner } from './signer.ts'
 import type { Leash } from './strategy.ts'
 import { Trace } from './trace.ts'
 import { Truth } from './truth.ts'
@@ -50,13 +56,17 @@ export type Figure =
   | 'steps'
 
 export interface Options {
+  /** Who signs; default cloud. */
+  readonly executor?: 'cloud' | 'local' | undefined
   readonly mutant?: Mutant
   readonly show?: (line: string) => void
 }
 
 /** Runs what follows from a seed to its end. */
 export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
-  const world = new World(scenarioOf(seed), journal, options)
+  const native = options.executor === 'local' ? await loadNative() : undefined
+  if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
+  const world = new World(scenarioOf(seed), journal, options, native)
   const threw = (error: unknown): void => world.complain(`threw: ${error instanceof Error ? error.stack : error}`)
   process.on('unhandledRejection', threw)
   try {
@@ -82,7 +92,9 @@ class World implements Host {
   readonly #chain: SimulatedChain
   readonly #truth: Truth
   readonly #service: SimulatedService
+  readonly #local: ProcessParts['local']
   readonly #checks: Checks
+  readonly #kind: Kind
   readonly #leash: Leash
   readonly #config: Config
   readonly #complaints: string[] = []
@@ -97,7 +109,7 @@ class World implements Host {
   /** The process ends at so many effects from now. */
   #effectsLeft = Number.POSITIVE_INFINITY
 
-  constructor(scenario: Scenario, journal: Journal, options: Options) {
+  constructor(scenario: Scenario, journal: Journal, options: Options, native: Native | undefined) {
     const { seed, mints } = scenario
     this.#scenario = scenario
     this.#options = options
@@ -112,25 +124,41 @@ class World implements Host {
     const isCalm = (): boolean => this.time.now() >= this.#calmAt
     const common = { clock: this.time, scenario, note, answered, mutant: options.mutant }
     this.#market = new WanderingMarket(draws(seed, 'market'), mints, (trade) => this.#print(trade))
-    this.#chain = new SimulatedChain({ ...common, draws: draws(seed, 'chain'), market: this.#market })
+    this.#chain = new SimulatedChain({
+      ...common,
+      draws: draws(seed, 'chain'),
+      market: this.#market,
+      native,
+    })
     const { ledger } = this.#chain
     this.#truth = new Truth(ledger)
     this.#chain.truth = this.#truth
+    const acceptKey = (): void => this.#process?.keyAccepted()
     this.#service = new SimulatedService({
       ...common,
       ...{ draws: draws(seed, 'service'), ledger, market: this.#market, truth: this.#truth, isCalm, complain },
-      acceptKey: () => this.#process?.keyAccepted(),
+      acceptKey,
     })
+    this.#local = native && {
+      builder: new SimulatedBuilder({
+        ...{ ...common, draws: draws(seed, 'builder'), ledger, market: this.#market, isCalm, acceptKey },
+        arrives: () => this.#service.arrives(),
+      }),
+      signer: new SimulatedSigner({ ...common, draws: draws(seed, 'signer') }),
+    }
     this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, bots: [] }
-    this.#config = configOf(scenario, this.#leash)
-    this.#checks = new Checks({ scenario, journal, truth: this.#truth, leash: this.#leash, complain })
+    this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
+    // A builder's word decides nothing: what it built is looked at before it is signed.
+    this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
+    this.#checks = new Checks({ kind: this.#kind, journal, truth: this.#truth, leash: this.#leash, complain })
     ledger.onBlock(() => this.#checks.settle())
   }
 
   wallOffset = (): number => this.#offsetMs
 
   async run(): Promise<void> {
-    const { faultyMs, kind } = this.#scenario
+    const { faultyMs } = this.#scenario
+    const kind = this.#kind
     this.#journal.empty()
     this.#start()
     this.#rows()
@@ -156,7 +184,7 @@ class World implements Host {
         orders: new Set(posts.map(({ orderId }) => orderId)).size,
         requests: this.#service.arrived,
         executions: this.#truth.successes(posts).length,
-        lies: this.#service.lies,
+        lies: this.#service.lies + (this.#local?.builder.lies ?? 0),
         misattributed: misattributed(this.#journal.db, this.#truth),
         crashes: this.#crashes,
         forks: this.#chain.forks,
@@ -169,7 +197,8 @@ class World implements Host {
   async #until(end: number, isTrue: () => boolean): Promise<boolean> {
     while (this.time.nextAt() <= end && this.#complaints.length === 0) {
       this.time.advanceTo(this.time.nextAt())
-      if (this.#hasAnswered) {
+      // What is signed here waits for timers, too.
+      if (this.#hasAnswered || this.#local !== undefined) {
         this.#hasAnswered = false
         await setImmediate()
       }
@@ -206,6 +235,7 @@ class World implements Host {
     this.#effectsLeft = Number.POSITIVE_INFINITY
     this.#offsetMs = 0
     this.#chain.heal()
+    this.#local?.signer.heal()
     if (this.#process === undefined) this.#start()
     this.#process?.keyAccepted()
     this.#process?.command({ name: 'resume' })
@@ -225,7 +255,7 @@ class World implements Host {
       return 'fails'
     }
     this.#process = new Process({
-      ...{ host: this, config: this.#config, chain: this.#chain, service: this.#service, mutant },
+      ...{ host: this, config: this.#config, chain: this.#chain, service: this.#service, local: this.#local, mutant },
       isFirst: this.#starts++ === 0,
       disk: {
         ...{ journal: this.#journal, before: effect, after: effect, mutant },
@@ -236,8 +266,31 @@ class World implements Host {
         if (--this.#effectsLeft <= 0) this.#crash()
         else this.#checks.sends(attempt)
       },
+      leaves: (bytes, process) => this.#leaves(bytes, process),
       note: (what) => this.trace.add(this.time.now(), what),
     })
+  }
+
+  /** Signed bytes, for the first time or once more. */
+  #leaves(text: string, { mirror }: Process): void {
+    const decoded = decodeTransaction(Buffer.from(text, 'base64'))
+    const signature = decoded.ok ? encodeBase58(decoded.transaction.signatures[0] as Uint8Array) : ''
+    if (this.#truth.executions.has(signature)) return
+    // One that is just starting sends at once what an earlier one signed.
+    if (this.#process !== undefined && --this.#effectsLeft <= 0) {
+      this.#crash()
+      return
+    }
+    const attempt = mirror.signed.get(signature)
+    const last = decoded.ok ? this.#local?.builder.lastHeightOf(decoded.transaction.message.blockhash) : undefined
+    if (attempt === undefined || last === undefined) {
+      this.complain(`${signature} is sent, and nobody knows of it`)
+      return
+    }
+    this.#checks.sends(attempt, signature)
+    this.trace.add(this.time.now(), `network: ${attempt.id} goes as ${signature.slice(0, 8)}`)
+    const post = this.#truth.sent(attempt, this.time.now())
+    this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
   }
 
   /** As by kill -9, or by a machine that goes down; a new process starts some time after. */
@@ -271,6 +324,7 @@ class World implements Host {
     }
     if (this.#isCalm) return
     this.#chain.tick()
+    this.#local?.signer.tick()
     const { crashes, clock } = this.#scenario
     if (this.#draws.chance(crashes)) this.#effectsLeft = 1 + this.#draws.integer(20)
     if (this.#draws.chance(crashes / 3)) this.#crash()

@@ -1,0 +1,232 @@
+import type { Clock, Http, HttpRequest, HttpResult } from '../../src/core/ports.ts'
+import { PROGRAMS } from '../../src/core/programs.ts'
+import { solToLamports } from '../../src/core/units.ts'
+import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
+import { budgetCalls, openCall, transferCall } from '../../src/sandbox/calls.ts'
+import type { Draws } from '../../src/sandbox/draws.ts'
+import type { Blockhash } from '../../src/sandbox/ledger.ts'
+import type { Market, MarketToken } from '../../src/sandbox/market.ts'
+import { type Call, compileMessage, signMessage } from '../../src/sandbox/message.ts'
+import { poolInstruction } from '../../src/sandbox/pool-program.ts'
+import { parseBuy, parseSell } from '../../src/sandbox/requests.ts'
+import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { STRANGER, type TimedLedger, WALLET } from './ledger.ts'
+import { ANSWERS, REFUSALS } from './replies.ts'
+import type { Scenario } from './scenario.ts'
+import type { Caller } from './service.ts'
+
+const HARD_LIMIT_MS = 60_000
+const PRIORITY_FEE_LAMPORTS = 100_000
+const UNIT_LIMIT = 200_000
+
+/** What a builder may do that it must not; nothing of it may ever be signed, or it has to do what was ordered all the same. */
+const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
+
+export interface BuilderParts {
+  readonly clock: Clock
+  readonly draws: Draws
+  readonly scenario: Scenario
+  readonly ledger: TimedLedger
+  readonly market: Market
+  readonly isCalm: () => boolean
+  readonly note: (what: string) => void
+  readonly answered: () => void
+  /** A request has come. */
+  readonly arrives: () => void
+  /** The key, which was refused, is good again. */
+  readonly acceptKey: () => void
+}
+
+/** A trade as a builder puts it together. */
+interface Draft {
+  readonly side: 'buy' | 'sell'
+  readonly mint: string
+  readonly lamports: bigint
+  readonly tokens: bigint
+}
+
+/** The service as it only builds: POST /transaction/buy and /transaction/sell, behind a network that fails. */
+export class SimulatedBuilder {
+  /** What it did that it must not. */
+  lies = 0
+  readonly #parts: BuilderParts
+  /** Of what was built, in order. */
+  readonly #blockhashes: Blockhash[] = []
+
+  constructor(parts: BuilderParts) {
+    this.#parts = parts
+  }
+
+  port(caller: Caller): Http {
+    return (request) => new Promise((resolve) => this.#take(request, caller, resolve))
+  }
+
+  /** The last height at which what has this blockhash may land; undefined where it was never handed out. */
+  lastHeightOf(blockhash: string): number | undefined {
+    return this.#blockhashes.find((one) => one.blockhash === blockhash)?.lastValidBlockHeight
+  }
+
+  #take({ url, body }: HttpRequest, caller: Caller, resolve: (result: HttpResult) => void): void {
+    const { clock, draws, scenario, isCalm, note, answered, arrives } = this.#parts
+    const id = caller.sending?.id ?? ''
+    let isOver = false
+    const answer = (result: HttpResult): void => {
+      if (isOver || !caller.isAlive()) return
+      isOver = true
+      note(`builder: ${id} ${result.kind === 'answered' ? result.status : result.kind}`)
+      answered()
+      resolve(result)
+    }
+    const isLost = !isCalm() && draws.chance(scenario.network.lost)
+    const fate = isLost ? draws.pick(['unsent', 'request', 'answer'] as const) : 'whole'
+    if (fate === 'unsent') {
+      clock.after(1 + draws.integer(50), () => answer({ kind: 'unsent', reason: 'connection refused' }))
+      return
+    }
+    clock.after(HARD_LIMIT_MS, () => answer({ kind: 'lost', reason: 'no answer within 60000 ms' }))
+    if (fate !== 'whole') clock.after(draws.integer(10_000), () => answer({ kind: 'lost', reason: 'ECONNRESET' }))
+    if (fate === 'request') return
+    clock.after(2 + draws.integer(40), () => {
+      arrives()
+      const reply = this.#replyTo(url.endsWith('/buy') ? 'buy' : 'sell', JSON.parse(body ?? ''), id)
+      const isSlow = !isCalm() && draws.chance(scenario.network.slow)
+      const delayMs = isSlow ? draws.integer(15_000) : 20 + draws.integer(300)
+      if (fate === 'whole' && reply !== undefined) clock.after(delayMs, () => answer(reply))
+    })
+  }
+
+  #replyTo(side: Draft['side'], body: Record<string, unknown>, id: string): HttpResult | undefined {
+    const { draws, scenario, isCalm, note, acceptKey, clock } = this.#parts
+    const { odd, refuses, lies } = scenario.service
+    const draft = this.#draft(side, body)
+    if (draft === undefined) return REFUSALS[3]
+    if (isCalm()) return this.#built(draft)
+    if (draws.chance(lies)) {
+      const what = draws.pick(LIES)
+      this.lies++
+      note(`builder: lies about ${id}: ${what}`)
+      return this.#falsified(draft, what)
+    }
+    if (draws.chance(refuses)) {
+      const answer = draws.pick(REFUSALS)
+      if (answer.status === 401 || answer.status === 403) clock.after(1_000 + draws.integer(15_000), acceptKey)
+      return answer
+    }
+    if (!draws.chance(odd)) return this.#built(draft)
+    const what = draws.pick(['silent', 'says nothing', 'old', 'far height', 'near height', 'no height'] as const)
+    note(`builder: ${what} to ${id}`)
+    if (what === 'silent') return undefined
+    if (what === 'says nothing') return draws.pick(ANSWERS)
+    const offset = { old: 0, 'far height': 1_000_000, 'near height': -140, 'no height': Number.NaN }[what]
+    const first = this.#blockhashes[0]
+    return this.#built(draft, { ...(what === 'old' && first !== undefined && { blockhash: first }), offset })
+  }
+
+  /** What was asked for, at the present price; undefined where nothing can be sold. */
+  #draft(side: Draft['side'], body: Record<string, unknown>): Draft | undefined {
+    const { market } = this.#parts
+    if (side === 'buy') {
+      const parsed = parseBuy(body, 100)
+      if (!parsed.ok) return undefined
+      const { mint, amountSol, slippagePercent } = parsed.value
+      const lamports = BigInt(solToLamports(amountSol))
+      const { tokens } = (market.token(mint) as MarketToken).curve.quoteBuy(lamports)
+      return { side, mint, lamports, tokens: lessened(tokens, slippagePercent) }
+    }
+    const parsed = parseSell(body)
+    if (!parsed.ok) return undefined
+    const { mint, amount, sellAll, slippagePercent } = parsed.value
+    const held = this.#held(mint) ?? 0n
+    const part =
+      'percent' in amount
+        ? (held * BigInt(Math.round(amount.percent * 1e6))) / 100_000_000n
+        : BigInt(Math.floor(amount.number * 1e6))
+    const tokens = sellAll ? held : part
+    if (tokens === 0n || tokens > held) return undefined
+    const { sol, fee } = (market.token(mint) as MarketToken).curve.quoteSell(tokens)
+    return { side, mint, tokens, lamports: lessened(sol - fee, slippagePercent) }
+  }
+
+  #held(mint: string): bigint | undefined {
+    const account = this.#parts.ledger.account(tokenAccountAddress(WALLET, mint), 'processed')
+    return account && decodeTokenAccount(account.data)?.amount
+  }
+
+  #falsified(draft: Draft, what: (typeof LIES)[number]): HttpResult {
+    switch (what) {
+      case 'drains':
+        return this.#built(draft, { more: [transferCall(WALLET, STRANGER, 1_000_000_000n)] })
+      case 'approves':
+        return this.#built(draft, { more: [approveCall(draft.mint)] })
+      case 'other side':
+        return this.#built({ ...draft, side: draft.side === 'buy' ? 'sell' : 'buy' })
+      case 'more':
+        return this.#built({ ...draft, lamports: draft.lamports * 3n, tokens: draft.tokens * 3n })
+      case 'no minimum':
+        return this.#built(draft.side === 'buy' ? { ...draft, tokens: 0n } : { ...draft, lamports: 0n })
+      case 'twice':
+        return this.#built(draft, { more: [tradeCall(draft)] })
+      case 'other payer':
+        return this.#built(draft, { payer: STRANGER })
+      case 'garbage': {
+        const bytes = Buffer.from(this.#bytes(draft, {}).bytes)
+        for (let count = 0; count < 3; count++) bytes[this.#parts.draws.integer(bytes.length)]! ^= 1 << count
+        return answered({ transaction: bytes.toString('base64') })
+      }
+    }
+  }
+
+  #built(draft: Draft, how: How = {}): HttpResult {
+    const { bytes, lastValidBlockHeight } = this.#bytes(draft, how)
+    const height = lastValidBlockHeight + (how.offset ?? 0)
+    return answered({ transaction: Buffer.from(bytes).toString('base64'), lastValidBlockHeight: height })
+  }
+
+  #bytes(
+    draft: Draft,
+    { more = [], payer = WALLET, blockhash = this.#parts.ledger.latestBlockhash('confirmed') }: How,
+  ): { bytes: Uint8Array; lastValidBlockHeight: number } {
+    const { mint, side } = draft
+    const opens = side === 'buy' && this.#held(mint) === undefined
+    // No two are the same bytes.
+    const budget = budgetCalls(UNIT_LIMIT + this.#blockhashes.length, PRIORITY_FEE_LAMPORTS)
+    const open = opens ? [openCall(WALLET, WALLET, mint, PROGRAMS.token)] : []
+    const calls = [...budget, ...open, tradeCall(draft), ...more]
+    this.#blockhashes.push(blockhash)
+    const bytes = signMessage(compileMessage({ payer, blockhash: blockhash.blockhash, calls }), new Map())
+    return { bytes, lastValidBlockHeight: blockhash.lastValidBlockHeight }
+  }
+}
+
+interface How {
+  readonly more?: readonly Call[]
+  readonly payer?: string
+  readonly blockhash?: Blockhash
+  /** Added to the height that is told. */
+  readonly offset?: number
+}
+
+function tradeCall({ side, mint, lamports, tokens }: Draft): Call {
+  return poolInstruction(WALLET, mint, { side, exact: side === 'buy' ? 'in' : 'out', lamports, tokens })
+}
+
+/** A stranger may take what lies in the wallet's token account, whenever he likes. */
+function approveCall(mint: string): Call {
+  const data = Buffer.alloc(9)
+  data[0] = 4
+  data.writeBigUInt64LE(2n ** 63n, 1)
+  const accounts = [
+    { address: tokenAccountAddress(WALLET, mint), writable: true },
+    { address: STRANGER },
+    { address: WALLET, signer: true },
+  ]
+  return { program: PROGRAMS.token, accounts, data }
+}
+
+function answered(body: object): HttpResult {
+  return { kind: 'answered', status: 200, headers: {}, body: JSON.stringify(body) }
+}
+
+function lessened(amount: bigint, percent: number): bigint {
+  return (amount * BigInt(Math.round((100 - percent) * 1_000))) / 100_000n
+}

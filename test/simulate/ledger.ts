@@ -1,0 +1,84 @@
+import type { Clock } from '../../src/core/ports.ts'
+import { solToLamports } from '../../src/core/units.ts'
+import { tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
+import type { Bank } from '../../src/sandbox/bank.ts'
+import { secretOf } from '../../src/sandbox/keys.ts'
+import { type Ledger, rentExemption, type Transaction } from '../../src/sandbox/ledger.ts'
+import type { Market } from '../../src/sandbox/market.ts'
+import { MarketVenue } from '../../src/sandbox/market-venue.ts'
+import { CURVE_FEES, POOL_PROGRAM, poolBinary } from '../../src/sandbox/pool-program.ts'
+import { type Program, transferProgram } from '../../src/sandbox/program.ts'
+import { forgetfulRecords } from '../../src/sandbox/records.ts'
+import { RuntimeLedger } from '../../src/sandbox/runtime-ledger.ts'
+import { SmallLedger } from '../../src/sandbox/small-ledger.ts'
+import type { Native } from '../../src/sandbox/svm.ts'
+import { transferBuilder } from '../../src/sandbox/trade-builder.ts'
+import { TRADE_PROGRAM, TradeProgram } from '../../src/sandbox/trade-program.ts'
+
+/** What bots trade with, and who else is on the chain. */
+export const OWNER = secretOf(Buffer.alloc(32, 7))
+export const WALLET = walletAddress(Buffer.alloc(32, 7))
+const OTHER = secretOf(Buffer.alloc(32, 8))
+export const STRANGER = walletAddress(Buffer.alloc(32, 8))
+const FUNDS = { [WALLET]: solToLamports(20), [STRANGER]: solToLamports(20) }
+
+/** A ledger where whoever submits or sends next can say how long it takes to land. */
+export type TimedLedger = Ledger & { landsAfter: number | undefined }
+
+export interface LedgerParts {
+  readonly clock: Clock
+  readonly seed: number
+  readonly market: Market
+  /** Solana's own runtime; without it a small ledger, which runs no bytes. */
+  readonly native: Native | undefined
+}
+
+export function openLedger({ clock, seed, market, native }: LedgerParts): TimedLedger {
+  const traded = (trade: Parameters<Market['print']>[0]): void => market.print(trade)
+  const common = { clock, records: forgetfulRecords(), seed, entropy: 'simulation' }
+  if (native === undefined) {
+    const programs = { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram, gift: giftProgram }
+    return new TimedSmallLedger({ ...common, programs, funds: FUNDS })
+  }
+  return new TimedRuntimeLedger({
+    ...{ ...common, native, programs: { [POOL_PROGRAM]: poolBinary() }, builders: { transfer: transferBuilder } },
+    venue: new MarketVenue(market, () => 'token', [], traded),
+    secrets: new Map([OWNER, OTHER].map((secret) => [secret.address, secret])),
+    funds: { ...FUNDS, [CURVE_FEES]: rentExemption(0) },
+  })
+}
+
+class TimedSmallLedger extends SmallLedger {
+  landsAfter: number | undefined
+
+  override submit(transaction: Transaction, afterSlots = this.landsAfter): string {
+    return super.submit(transaction, afterSlots)
+  }
+}
+
+class TimedRuntimeLedger extends RuntimeLedger {
+  landsAfter: number | undefined
+
+  override send(bytes: Uint8Array, afterSlots = this.landsAfter): string {
+    return super.send(bytes, afterSlots)
+  }
+}
+
+interface GiftData {
+  readonly mint: string
+  readonly tokens: bigint
+}
+
+/** Tokens that nobody asked for. */
+const giftProgram: Program<GiftData> = {
+  plan: ({ mint }) => ({
+    accounts: [{ address: tokenAccountAddress(WALLET, mint), writable: true }],
+    tokenAccounts: [{ account: tokenAccountAddress(WALLET, mint), mint, owner: WALLET }],
+    instructions: [{ program: STRANGER, accounts: [STRANGER], data: '' }],
+  }),
+  execute: ({ mint, tokens }, bank: Bank) => {
+    const address = bank.openTokenAccount(STRANGER, WALLET, mint)
+    const { lamports, token } = bank.read(address) ?? { lamports: 0, token: undefined }
+    if (token !== undefined) bank.set(address, { lamports, token: { ...token, amount: token.amount + tokens } })
+  },
+}

@@ -1,0 +1,62 @@
+import { sign } from 'node:crypto'
+import type { RunningSigner } from '../../src/chain/signer/running.ts'
+import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
+import type { Clock } from '../../src/core/ports.ts'
+import type { Draws } from '../../src/sandbox/draws.ts'
+import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
+import { OWNER } from './ledger.ts'
+import type { Scenario } from './scenario.ts'
+
+/** What the simulated builder may put into a transaction. */
+export const POLICY: BuilderPolicy = {
+  ...BUILT_IN_POLICY,
+  programs: [{ id: POOL_PROGRAM, decode: 'pump' }],
+  sellNumber: 'tokens',
+}
+
+export interface SignerParts {
+  readonly clock: Clock
+  readonly draws: Draws
+  readonly scenario: Scenario
+  readonly note: (what: string) => void
+  readonly answered: () => void
+}
+
+/** The process that holds the key: now and then it is dead, or takes its time. */
+export class SimulatedSigner {
+  readonly #parts: SignerParts
+  #isDown = false
+
+  constructor(parts: SignerParts) {
+    this.#parts = parts
+  }
+
+  /** Once a second: it may die, or come back. */
+  tick(): void {
+    const { draws, scenario, note } = this.#parts
+    const isDown = this.#isDown ? draws.chance(0.8) : draws.chance(scenario.local.signerDies)
+    if (isDown !== this.#isDown) note(`signer: ${isDown ? 'dead' : 'there again'}`)
+    this.#isDown = isDown
+  }
+
+  heal(): void {
+    this.#isDown = false
+  }
+
+  port(isAlive: () => boolean): RunningSigner {
+    const { clock, draws, answered } = this.#parts
+    return {
+      wallet: OWNER.address,
+      close: async () => {},
+      sign: ({ message }) =>
+        new Promise((resolve) => {
+          clock.after(1 + draws.integer(draws.chance(0.05) ? 3_000 : 10), () => {
+            if (!isAlive()) return
+            answered()
+            if (this.#isDown) resolve({ ok: false, code: 'SIGNER_DOWN', reason: 'the signer is dead' })
+            else resolve({ ok: true, signature: new Uint8Array(sign(null, message, OWNER.key)) })
+          })
+        }),
+    }
+  }
+}
