@@ -1,7 +1,9 @@
+import type { Ambush } from './ambush.ts'
 import { type Answer, type Answers, json } from './answers.ts'
 import { type Built, builtAnswer } from './built-answer.ts'
-import type { Faults } from './faults.ts'
+import type { Fault, Faults } from './faults.ts'
 import { spoil } from './hostile-build.ts'
+import { ATTACKS, type Attack } from './hostile-program.ts'
 import type { Secret } from './keys.ts'
 import { compileMessage, signMessage, type Table } from './message.ts'
 import { savePool } from './pools.ts'
@@ -16,12 +18,15 @@ export interface BuilderOptions extends PricingOptions {
   records: Records
   /** A key of the service, which signs too where the dialect says so. */
   coSigner: Secret
+  ambush: Ambush
   table: Table
 }
 
 /** How far off the height is that the fault `builtHeight` tells. */
 const ABSURD_HEIGHT = 999_999_999_999
 const EXPIRED_AFTER_SLOTS = 200
+/** The trap springs in the next block: whoever simulates before that sees an honest trade. */
+const TRAP_DELAY_SLOTS = 1
 
 /** POST /transaction/buy and /transaction/sell: transactions that the client signs and sends himself. */
 export class Builder {
@@ -59,7 +64,7 @@ export class Builder {
   }
 
   #transaction({ token, trade }: Priced): Built {
-    const { ledger, faults, dialect, tokenPrograms, coSigner, table } = this.#options
+    const { ledger, faults, dialect, tokenPrograms, coSigner, ambush, table } = this.#options
     const stale = faults.strike('builtStale')
     const slots = stale ? (stale.slots ?? EXPIRED_AFTER_SLOTS) : 0
     const { blockhash, lastValidBlockHeight } = ledger.lagging(slots, () => ledger.latestBlockhash('confirmed'))
@@ -67,9 +72,15 @@ export class Builder {
     const parts = { dialect, tokenPrograms, table, blockhash, number, coSigner: coSigner.address }
     const honest = draftOf(trade, { ...parts, curve: token.curve })
     const hostile = faults.strike('builtHostile')
+    if (hostile?.attack === 'opaque program')
+      ambush.arm(theftOf(hostile), ledger.head('processed').slot + TRAP_DELAY_SLOTS)
     const secrets = new Map([[coSigner.address, coSigner]])
     const sign = (draft: typeof honest): Uint8Array => signMessage(compileMessage(draft), secrets)
     const bytes = hostile ? spoil(hostile.attack, { honest, trade, tokenPrograms, sign }) : sign(honest)
     return { bytes, lastValidBlockHeight }
   }
+}
+
+function theftOf({ theft }: Fault): Attack {
+  return ATTACKS.find((one) => one === theft) ?? ATTACKS[0]
 }

@@ -34,7 +34,10 @@ export const FAULT_KINDS = {
   builtHeight: 'request',
   /** Builder: an answer without a transaction. */
   builtGarbage: 'request',
-  /** Builder: a transaction that steals; `attack` is one of BUILD_ATTACKS (hostile-build.ts). */
+  /**
+   * Builder: a transaction that steals; `attack` is one of BUILD_ATTACKS (hostile-build.ts), and `theft` what its
+   * opaque program does from the next block on: one of ATTACKS (hostile-program.ts).
+   */
   builtHostile: 'request',
   /** RPC: the genesis hash is mainnet's. */
   otherCluster: 'request',
@@ -70,6 +73,7 @@ export interface Fault {
   slots?: number
   plan?: string
   attack?: string
+  theft?: string
 }
 
 /** Faults that were asked for and have not yet struck. */
@@ -124,6 +128,7 @@ const FIELDS = {
   slots: 'number',
   plan: 'string',
   attack: 'string',
+  theft: 'string',
 }
 
 /** A fault as the control endpoint gets it; a text says what is wrong with it. */

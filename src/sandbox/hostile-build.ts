@@ -1,17 +1,13 @@
 import { PROGRAMS } from '../core/programs.ts'
 import { keyBytes } from '../core/transaction-bytes.ts'
 import { namedAddress, tokenAccountAddress } from './addresses.ts'
+import { THIEF, TRAP } from './ambush.ts'
 import { transferCall } from './calls.ts'
 import { HOSTILE_PROGRAM, hostileInstruction } from './hostile-program.ts'
 import type { Call, Draft } from './message.ts'
 import { POOL_PROGRAM, type PoolTrade, poolInstruction } from './pool-program.ts'
 import type { TokenPrograms } from './token-programs.ts'
 import type { TradeData } from './trade-program.ts'
-
-/** Where a hostile builder wants everything to go; nobody has its key. */
-export const THIEF = namedAddress('thief')
-/** What the hostile program reads, where the sandbox loads it: what it steals, and from which slot on. */
-const TRAP = namedAddress('trap')
 
 export interface HostileParts {
   honest: Draft

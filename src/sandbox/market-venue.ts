@@ -1,4 +1,5 @@
 import { PROGRAMS } from '../core/programs.ts'
+import { type Ambush, TRAP } from './ambush.ts'
 import type { Account, LandedTransaction } from './ledger.ts'
 import { BASE_FEE_LAMPORTS, rentExemption } from './ledger.ts'
 import { tableAccount } from './lookup-table.ts'
@@ -25,26 +26,33 @@ export class MarketVenue implements Venue {
   readonly #traded: (trade: CurveTrade) => void
   /** Mints by the addresses of their pool and its vault: of all tokens that anybody has asked for. */
   readonly #mints = new Map<string, string>()
+  /** The same of the thief's token accounts, where the hostile program is called. */
+  readonly #loots = new Map<string, string>()
   readonly #tables: ReadonlyMap<string, Account>
+  readonly #ambush: Ambush
 
   /** `traded` is told of every trade that went through, once it is on disk; the curve has moved. */
   constructor(
     market: Market,
     tokenPrograms: TokenPrograms,
     tables: readonly Table[],
+    ambush: Ambush,
     traded: (trade: CurveTrade) => void,
   ) {
     this.#market = market
     this.#tokenPrograms = tokenPrograms
+    this.#ambush = ambush
     this.#traded = traded
     this.#tables = new Map(tables.map((table) => [table.address, tableAccount(table)]))
   }
 
   meet(addresses: readonly string[]): void {
-    for (const address of addresses) {
-      if (!this.#market.token(address) || this.#mints.has(poolOf(address))) continue
-      this.#mints.set(poolOf(address), address)
-      this.#mints.set(vaultOf(address, this.#programOf(address)), address)
+    const mints = addresses.filter((address) => this.#market.token(address))
+    for (const mint of mints) {
+      if (addresses.includes(TRAP)) this.#loots.set(this.#ambush.lootAddress(mint, this.#programOf(mint)), mint)
+      if (this.#mints.has(poolOf(mint))) continue
+      this.#mints.set(poolOf(mint), mint)
+      this.#mints.set(vaultOf(mint, this.#programOf(mint)), mint)
     }
   }
 
@@ -55,7 +63,10 @@ export class MarketVenue implements Venue {
       return this.#account(this.#programOf(token.mint), encodeMint(), rentExemption(MINT_BYTES))
     }
     const pooled = this.#market.token(this.#mints.get(address) ?? '')
-    return pooled ? this.#pooled(address, pooled) : this.#tables.get(address)
+    if (pooled) return this.#pooled(address, pooled)
+    if (address === TRAP) return this.#ambush.trap
+    const looted = this.#loots.get(address)
+    return looted === undefined ? this.#tables.get(address) : this.#ambush.loot(looted, this.#programOf(looted))
   }
 
   landed(transaction: LandedTransaction, after: ReadonlyMap<string, Account | undefined>, order: unknown): void {

@@ -3,9 +3,9 @@ import type { Clock } from '../core/ports.ts'
 import { PROGRAMS } from '../core/programs.ts'
 import { solToLamports } from '../core/units.ts'
 import { digest, namedAddress } from './addresses.ts'
+import { Ambush, THIEF } from './ambush.ts'
 import { machineOf } from './chain-record.ts'
 import type { Dialect } from './dialect.ts'
-import { THIEF } from './hostile-build.ts'
 import { HOSTILE_PROGRAM, hostileBinary } from './hostile-program.ts'
 import { type Secret, secretOf } from './keys.ts'
 import { type Ledger, rentExemption } from './ledger.ts'
@@ -43,6 +43,8 @@ export interface OpenedChain {
   wallet: Secret
   /** A key of the service, with some money of its own. */
   coSigner: Secret
+  /** Of the hostile program, which some of what the builder builds calls. */
+  ambush: Ambush
   tokenPrograms: TokenPrograms
 }
 
@@ -62,6 +64,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   const { entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL } = options
   const wallet = walletOf(records, seed, entropy)
   const coSigner = secretOf(digest('co-signer ', wallet.bytes))
+  const ambush = new Ambush()
   const native = await nativeFor(records, options.chain)
   const traded = (own: CurveTrade): void => {
     market.print(own)
@@ -71,7 +74,13 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
   const funds = { [wallet.address]: solToLamports(fundSol) }
   if (!native) {
     const programs = { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram }
-    return { wallet, coSigner, tokenPrograms: () => 'token', ledger: new SmallLedger({ ...chain, programs, funds }) }
+    return {
+      wallet,
+      coSigner,
+      ambush,
+      tokenPrograms: () => 'token',
+      ledger: new SmallLedger({ ...chain, programs, funds }),
+    }
   }
   const programOf = tokenPrograms(dialect, records)
   const tables = [SERVICE_TABLE]
@@ -79,7 +88,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     ...{ ...chain, native, tables },
     programs: { [POOL_PROGRAM]: poolBinary(), [HOSTILE_PROGRAM]: hostileBinary() },
     builders: { [TRADE_PROGRAM]: tradeBuilder(market, programOf), transfer: transferBuilder },
-    venue: new MarketVenue(market, programOf, tables, traded),
+    venue: new MarketVenue(market, programOf, tables, ambush, traded),
     secrets: new Map([[wallet.address, wallet]]),
     funds: {
       ...funds,
@@ -87,7 +96,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
       ...Object.fromEntries([CURVE_FEES, SERVICE_FEES, TIP_ACCOUNT, THIEF].map((one) => [one, EMPTY_ACCOUNT_LAMPORTS])),
     },
   })
-  return { wallet, coSigner, tokenPrograms: programOf, ledger }
+  return { wallet, coSigner, ambush, tokenPrograms: programOf, ledger }
 }
 
 function walletOf(records: Records, seed: number, entropy: string): Secret {

@@ -91,7 +91,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = new Faults(seed)
   let stream: Stream | undefined
   const market = openMarket(options, records, (event) => stream?.publish(event))
-  const { wallet, coSigner, ledger, tokenPrograms } = await openChain({
+  const { wallet, coSigner, ambush, ledger, tokenPrograms } = await openChain({
     ...options,
     clock,
     seed,
@@ -104,7 +104,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const files = writeBotFiles({ stateFile: options.stateFile, wallet, coSigner, dialect, table: SERVICE_TABLE })
   const shared = { ledger, market, records, faults, dialect, tokenPrograms }
   const desk = new Desk({ ...shared, wallets: [wallet.address] })
-  const builder = new Builder({ ...shared, answers, coSigner, table: SERVICE_TABLE })
+  const builder = new Builder({ ...shared, answers, coSigner, ambush, table: SERVICE_TABLE })
   const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market })
   const server = await serve(options.port ?? 0, [
     ['/api', api.handle],

@@ -150,6 +150,30 @@ describe('the builder', () => {
     })
   })
 
+  test.each(['take lamports', 'take the account'] as const)(
+    'its program behaves in the simulation, and then: %s',
+    async (theft) => {
+      rig = await openRig()
+      const first = await build('buy')
+      if (!first.ok) throw new Error(first.reason)
+      await trade(first.bytes)
+      rig.faults.set({ kind: 'builtHostile', attack: 'opaque program', theft })
+      const reply = await build('buy')
+      if (!reply.ok) throw new Error(reply.reason)
+      const encoded = Buffer.from(reply.bytes).toString('base64')
+      const { value } = await rpc(rig, 'simulateTransaction', encoded, { encoding: 'base64', commitment: 'confirmed' })
+      expect(value.err).toBeNull()
+      const spent = value.preBalances[0] - value.postBalances[0]
+      expect(spent).toBeLessThan(510_000_000)
+      const before = (await rpc(rig, 'getBalance', rig.wallet, { commitment: 'confirmed' })).value
+      expect(await trade(reply.bytes)).toBeNull()
+      const after = (await rpc(rig, 'getBalance', rig.wallet, { commitment: 'confirmed' })).value
+      const held = (await rpc(rig, 'getTokenAccountsByOwner', rig.wallet, { mint: MINT }, { commitment: 'confirmed' }))
+        .value
+      expect([before - after - spent, held.length]).toEqual(theft === 'take lamports' ? [50_000_000, 1] : [0, 0])
+    },
+  )
+
   test('a stale blockhash, an absurd height and an answer without a transaction', async () => {
     rig = await openRig()
     rig.advance(300)
