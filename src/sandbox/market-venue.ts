@@ -1,5 +1,5 @@
 import { PROGRAMS } from '../core/programs.ts'
-import { type Ambush, TRAP } from './ambush.ts'
+import { Ambush, TRAP } from './ambush.ts'
 import type { Account, LandedTransaction } from './ledger.ts'
 import { BASE_FEE_LAMPORTS, rentExemption } from './ledger.ts'
 import { tableAccount } from './lookup-table.ts'
@@ -36,8 +36,8 @@ export class MarketVenue implements Venue {
     market: Market,
     tokenPrograms: TokenPrograms,
     tables: readonly Table[],
-    ambush: Ambush,
     traded: (trade: CurveTrade) => void,
+    ambush = new Ambush(),
   ) {
     this.#market = market
     this.#tokenPrograms = tokenPrograms

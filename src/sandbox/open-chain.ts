@@ -88,7 +88,7 @@ export async function openChain(options: OpenChainOptions): Promise<OpenedChain>
     ...{ ...chain, native, tables },
     programs: { [POOL_PROGRAM]: poolBinary(), [HOSTILE_PROGRAM]: hostileBinary() },
     builders: { [TRADE_PROGRAM]: tradeBuilder(market, programOf), transfer: transferBuilder },
-    venue: new MarketVenue(market, programOf, tables, ambush, traded),
+    venue: new MarketVenue(market, programOf, tables, traded, ambush),
     secrets: new Map([[wallet.address, wallet]]),
     funds: {
       ...funds,
