@@ -6,7 +6,7 @@ import { deriveSeed } from './core/random.ts'
 import type { Limits } from './core/settings.ts'
 import { type Lamports, lamports } from './core/units.ts'
 import type { Market } from './journal/reader.ts'
-import { stressed } from './simulation/fill-model.ts'
+import { type FillModel, stressed } from './simulation/fill-model.ts'
 
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
@@ -15,6 +15,8 @@ const SEEDS = 100
 export interface ExtraOptions {
   /** Told how many rows of all the runs together are done; how many there will be is `extraRows`. */
   readonly progress: (rows: number) => void
+  /** By what the backtest itself was filled, made of what is assumed. */
+  readonly model: (assumed: FillModel) => FillModel
 }
 
 /** Rows that the further runs play. */
@@ -27,13 +29,14 @@ export function extrasOf(
   config: Config,
   market: Market,
   backtest: Backtest,
-  { progress }: ExtraOptions,
+  { progress, model }: ExtraOptions,
 ): Map<string, BotExtras> {
   let done = 0
   const run = (varied: Config, more: Partial<Parameters<typeof runBacktest>[2]> = {}): Backtest => {
     const found = runBacktest(varied, market, {
       partial: true,
       tolerant: true,
+      model,
       progress: (rows) => progress(done + rows),
       ...more,
     })
@@ -42,7 +45,7 @@ export function extrasOf(
   }
   const stress = STRESS.map((factor) => ({
     factor,
-    run: run(config, { logged: true, model: (model) => stressed(model, factor) }),
+    run: run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) }),
   }))
   const sizes = SIZES.map((factor) => ({ factor, run: run(sized(config, factor), { logged: true }) }))
   const whole = [...sizes, { factor: 1, run: backtest }].sort((a, b) => a.factor - b.factor)

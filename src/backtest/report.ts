@@ -23,6 +23,8 @@ export interface Report {
     readonly numbers: Readonly<Record<string, unknown>>
     readonly assumed: readonly string[]
     readonly limits: readonly string[]
+    /** With --calibrate only. */
+    readonly calibration: CalibrationReport | null
   }
   readonly bots: readonly BotReport[]
   /** Of further runs over the same tape, by bot. */
@@ -34,6 +36,26 @@ export interface Report {
   /** What strangers call them, where the tape says it: as they wrote it, so escape it. */
   readonly names: Readonly<Record<string, { readonly symbol: string; readonly name: string }>>
   readonly alarms: readonly string[]
+}
+
+/** The model beside real fills. An error is how much better the fill was than predicted, percent; below 0 the model flatters. */
+export interface CalibrationReport {
+  /** What was measured; null: too few, and the assumption stays. */
+  readonly measured: {
+    readonly fills: number
+    readonly decided: number
+    readonly latencyMs: { readonly p50: number; readonly p95: number } | null
+    readonly landingFailurePercent: number | null
+    readonly autoPriorityFeeLamports: number | null
+    readonly venueFeePercent: number | null
+    readonly serviceFeePercent: number | null
+  }
+  readonly compared: number
+  readonly medianErrorPercent: number | null
+  readonly p10ErrorPercent: number | null
+  readonly p90ErrorPercent: number | null
+  /** Of the fills, how many were worse than predicted. */
+  readonly flatteredPercent: number | null
 }
 
 export interface TapeReport {

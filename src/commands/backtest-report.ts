@@ -3,7 +3,7 @@ import { botReport } from '../backtest/bot-report.ts'
 import { shareOf } from '../backtest/coverage.ts'
 import type { BotExtras } from '../backtest/extras.ts'
 import { type GhostCosts, Ghosts, type MissedEntry } from '../backtest/ghosts.ts'
-import type { Report, TapeReport } from '../backtest/report.ts'
+import type { CalibrationReport, Report, TapeReport } from '../backtest/report.ts'
 import { TapeStudy, type Window } from '../backtest/tape-study.ts'
 import type { Backtest } from '../backtest-run.ts'
 import { codeHash } from '../config/code-hash.ts'
@@ -21,13 +21,14 @@ const CHARTS_A_BOT = 30
 const MARGIN = 0.15
 const LEAST_MARGIN_MS: Millis = 20_000
 
+/** What else a report shows. */
+interface Beside {
+  readonly extras: ReadonlyMap<string, BotExtras>
+  readonly calibration: CalibrationReport | undefined
+}
+
 /** The report of a backtest that was logged. Reads the tape once more. */
-export function reportOf(
-  config: Config,
-  market: Market,
-  backtest: Backtest,
-  extras: ReadonlyMap<string, BotExtras>,
-): Report {
+export function reportOf(config: Config, market: Market, backtest: Backtest, { extras, calibration }: Beside): Report {
   const mints = new Mints()
   const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
   const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), ghosts)
@@ -45,7 +46,7 @@ export function reportOf(
     },
     tape: tapeReport(backtest, study),
     plan: { name: plan.name, requestsPerMinute: plan.requestsPerMinute },
-    fillModel: fillModelOf(backtest),
+    fillModel: { ...fillModelOf(backtest), calibration: calibration ?? null },
     bots: bots.map((bot, index) => {
       const { strategy, params } = config.bots[index] as BotConfig
       return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
@@ -70,7 +71,7 @@ function tapeReport(backtest: Backtest, { sizedPrints, noisePrints }: TapeStudy)
   }
 }
 
-function fillModelOf({ bots }: Backtest): Report['fillModel'] {
+function fillModelOf({ bots }: Backtest): Omit<Report['fillModel'], 'calibration'> {
   const [first] = bots
   if (first === undefined) throw new Error('a backtest without a bot')
   return { numbers: { ...first.model }, ...fillModelSentences(first.model) }

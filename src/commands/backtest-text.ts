@@ -4,13 +4,18 @@ import type { BotExtras } from '../backtest/extras.ts'
 import { withoutBest } from '../backtest/groups.ts'
 import { metricsOf } from '../backtest/metrics.ts'
 import { planUseOf } from '../backtest/plan-use.ts'
+import type { CalibrationReport } from '../backtest/report.ts'
 import type { Backtest, BotOutcome } from '../backtest-run.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol } from '../core/units.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
-export function backtestText(backtest: Backtest, extras?: ReadonlyMap<string, BotExtras>): string {
+export function backtestText(
+  backtest: Backtest,
+  extras?: ReadonlyMap<string, BotExtras>,
+  calibration?: CalibrationReport,
+): string {
   const { bots, lacks, alarms } = backtest
   return [
     ...tapeLines(backtest),
@@ -20,6 +25,7 @@ export function backtestText(backtest: Backtest, extras?: ReadonlyMap<string, Bo
     ...(alarms.length > 0 ? ['', 'Alarms:', ...alarms.map((alarm) => `  ${printable(alarm)}`)] : []),
     '',
     ...modelLines(bots),
+    ...(calibration === undefined ? [] : calibrationLines(calibration)),
   ].join('\n')
 }
 
@@ -116,6 +122,19 @@ function modelLines(bots: readonly BotOutcome[]): string[] {
     ...assumed.flatMap((sentence) => wrapped(sentence)),
     'What this cannot say:',
     ...limits.flatMap((sentence) => wrapped(sentence)),
+  ]
+}
+
+function calibrationLines({ measured, compared, medianErrorPercent, ...errors }: CalibrationReport): string[] {
+  const { fills, decided, latencyMs, landingFailurePercent, autoPriorityFeeLamports } = measured
+  const { venueFeePercent, serviceFeePercent } = measured
+  const percent = (value: number | null): string => (value === null ? 'too few' : `${value.toFixed(2)} %`)
+  const latency = latencyMs === null ? 'too few' : `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
+  const auto = autoPriorityFeeLamports === null ? 'too few' : `${formatSol(autoPriorityFeeLamports)} SOL`
+  return [
+    `Calibrated by ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} whose landing is known:`,
+    `  latency ${latency}; never landed ${percent(landingFailurePercent)}; priority fee of the service's choice ${auto}; venue ${percent(venueFeePercent)}; service ${percent(serviceFeePercent)}`,
+    `  ${compared} of them compared: the fill was ${percent(medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
   ]
 }
 

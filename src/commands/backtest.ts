@@ -1,20 +1,19 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BotExtras } from '../backtest/extras.ts'
 import { reportPage } from '../backtest/page/page.ts'
 import type { Report } from '../backtest/report.ts'
 import { extraRows, extrasOf } from '../backtest-extras.ts'
 import { type Backtest, runBacktest } from '../backtest-run.ts'
-import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { openJournal } from '../journal/journal.ts'
-import type { Market } from '../journal/reader.ts'
 import { openTape } from '../journal/tape-files.ts'
+import type { FillModel } from '../simulation/fill-model.ts'
 import { verifyCausal } from './backtest-causal.ts'
 import { reportOf } from './backtest-report.ts'
 import { backtestText } from './backtest-text.ts'
+import { calibrationOf } from './calibration.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
 import { configOf } from './run-bots.ts'
@@ -26,25 +25,33 @@ const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 /** `sluice backtest FILE --journal DB...`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
  *  not cover what they need, unless `--partial`; exit 1 where a strategy throws. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
-  const { journals = ['data/sluice.db'], partial = false, out, json } = options
+  const { journals = ['data/sluice.db'], partial = false, out, json, calibrate } = options
   const config = await configOf([file])
   const tape = openTape(journals)
   try {
     const { market } = tape
     if (options.verifyCausal === true) return verifyCausal(config, market, options)
-    const backtest = await intoFolder(out, (results) => {
-      const progress = new Progress(process.stderr, market.rows)
-      try {
-        const logged = json !== true || out !== undefined
-        return runBacktest(config, market, { partial, progress: (rows) => progress.at(rows), journal: results, logged })
-      } finally {
-        progress.end()
-      }
-    })
-    const extras = out === undefined ? undefined : further(config, market, backtest)
-    if (out !== undefined) writeReport(out, reportOf(config, market, backtest, extras ?? new Map()))
+    const calibration = calibrate === true ? calibrationOf(config, market, tape.executions()) : undefined
+    const model = calibration?.model ?? ((assumed: FillModel) => assumed)
+    const logged = json !== true || out !== undefined
+    const backtest = await intoFolder(out, (journal) =>
+      withProgress(market.rows, (progress) =>
+        runBacktest(config, market, { partial, progress, journal, logged, model }),
+      ),
+    )
+    const extras =
+      out === undefined
+        ? undefined
+        : withProgress(extraRows(config, market), (progress) => extrasOf(config, market, backtest, { progress, model }))
+    if (out !== undefined)
+      writeReport(
+        out,
+        reportOf(config, market, backtest, { extras: extras ?? new Map(), calibration: calibration?.report }),
+      )
     for (const lack of json === true ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
-    console.log(json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest, extras))
+    console.log(
+      json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest, extras, calibration?.report),
+    )
   } finally {
     tape.close()
   }
@@ -69,11 +76,10 @@ async function intoFolder(folder: string | undefined, run: (journal?: Journal) =
   return backtest
 }
 
-/** The further runs that a report shows. */
-function further(config: Config, market: Market, backtest: Backtest): Map<string, BotExtras> {
-  const progress = new Progress(process.stderr, extraRows(config, market))
+function withProgress<T>(rows: number, run: (progress: (rows: number) => void) => T): T {
+  const progress = new Progress(process.stderr, rows)
   try {
-    return extrasOf(config, market, backtest, { progress: (rows) => progress.at(rows) })
+    return run((done) => progress.at(done))
   } finally {
     progress.end()
   }

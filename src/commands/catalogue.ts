@@ -70,6 +70,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   },
   mint: { flags: '--mint <mint>', about: 'the token' },
   strict: { flags: '--strict', about: 'the first bad line ends it, and nothing is written' },
+  calibrate: {
+    flags: '--calibrate',
+    about: 'fill as the real fills of the journal were, and say how far the model is from them',
+  },
   partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
   tx: {
     flags: '--tx <base64|file>',
@@ -181,7 +185,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       name: 'backtest',
       arguments: '<file>',
       about: "a configuration's bots over what was recorded, with simulated fills",
-      options: ['journals', 'partial', 'out', 'verifyCausal', 'seed', 'json'],
+      options: ['journals', 'partial', 'calibrate', 'out', 'verifyCausal', 'seed', 'json'],
       load: () => import('./backtest.ts'),
     },
     {

@@ -20,6 +20,7 @@ export interface Options {
   verify?: boolean
   verifyCausal?: boolean
   partial?: boolean
+  calibrate?: boolean
   strict?: boolean
   out?: string
   range?: string[]

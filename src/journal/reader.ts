@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
 import { type ErrorCode, SluiceError } from '../core/errors.ts'
+import { decodeJson } from '../core/json.ts'
 import { Mints } from '../core/mints.ts'
-import type { OrderState, TradeSide } from '../core/order.ts'
+import type { Attempt, Fill, OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { type FillRow, fillRow } from './fill-row.ts'
@@ -139,6 +140,16 @@ export class JournalReader {
   fills(): FillRow[] {
     const rows = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0 ORDER BY time, order_id')
     return rows.map((row) => fillRow(fillOf(row)))
+  }
+
+  /** Attempts that were no simulation, oldest first, each with its fill where one stands. */
+  executions(): { readonly attempt: Attempt; readonly fill: Fill | undefined }[] {
+    const fills = this.#all<FillTableRow>('SELECT * FROM fill WHERE reversed = 0').map(fillOf)
+    const byAttempt = new Map(fills.map((fill) => [fill.attemptId, fill]))
+    const attempts = this.#all<{ json: string }>(
+      `SELECT json FROM attempt WHERE executor <> 'paper' ORDER BY armed_at, id`,
+    ).map(({ json }) => decodeJson<Attempt>(json))
+    return attempts.map((attempt) => ({ attempt, fill: byAttempt.get(attempt.id) }))
   }
 
   /** Those that are held, oldest first. */

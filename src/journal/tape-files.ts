@@ -5,6 +5,8 @@ import { type JournalReader, type Market, openReader } from './reader.ts'
 
 export interface OpenTape {
   readonly market: Market
+  /** What was really sent while they were written. */
+  executions(): ReturnType<JournalReader['executions']>
   close(): void
 }
 
@@ -20,7 +22,11 @@ export function openTape(paths: readonly string[]): OpenTape {
     for (const path of paths) readers.push(openReader(path))
     const markets = readers.map((reader) => reader.market())
     const [first] = markets
-    return { market: markets.length === 1 && first !== undefined ? first : new JoinedMarket(markets), close }
+    return {
+      market: markets.length === 1 && first !== undefined ? first : new JoinedMarket(markets),
+      executions: () => readers.flatMap((reader) => reader.executions()),
+      close,
+    }
   } catch (error) {
     close()
     throw error

@@ -26,7 +26,10 @@ async function extras(bot: object) {
     const market = reader.market()
     const base: Backtest = runBacktest(loaded.config, market, { partial: false, logged: true })
     const rows: number[] = []
-    const found = extrasOf(loaded.config, market, base, { progress: (done) => rows.push(done) })
+    const found = extrasOf(loaded.config, market, base, {
+      progress: (done) => rows.push(done),
+      model: (assumed) => assumed,
+    })
     return { base, found: found.get('dips'), rows }
   } finally {
     reader.close()

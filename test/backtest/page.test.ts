@@ -41,7 +41,7 @@ function hostileReport(): Report {
       ...{ coveragePercent: { [HOSTILE]: 1 }, watchedTokens: 0, missingTokens: 0, sizedPrints: 0, noisePercent: null },
     },
     plan: { name: HOSTILE, requestsPerMinute: 100 },
-    fillModel: { numbers: {}, assumed: [HOSTILE], limits: [HOSTILE] },
+    fillModel: { numbers: {}, assumed: [HOSTILE], limits: [HOSTILE], calibration: null },
     bots: [bot, bot],
     extras: { [HOSTILE]: { stress: [], sizes: [], random: null } },
     missedSol: {},

@@ -34,7 +34,11 @@ async function backtest() {
     const market = reader.market()
     const plain = runBacktest(loaded.config, market, { partial: false })
     const logged = runBacktest(loaded.config, market, { partial: false, logged: true })
-    return { plain, logged, report: reportOf(loaded.config, market, logged, new Map()) }
+    return {
+      plain,
+      logged,
+      report: reportOf(loaded.config, market, logged, { extras: new Map(), calibration: undefined }),
+    }
   } finally {
     reader.close()
   }

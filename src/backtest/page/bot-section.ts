@@ -2,7 +2,7 @@ import type { BotReport, TripRow } from '../bot-report.ts'
 import type { BotExtras } from '../extras.ts'
 import type { Group } from '../groups.ts'
 import type { Metric } from '../metric.ts'
-import type { Report } from '../report.ts'
+import type { CalibrationReport, Report } from '../report.ts'
 import { chart, type Mark, type Points } from './chart.ts'
 import { dateTime, metricText, percentText, plain, seconds, shortMint, signedSol } from './format.ts'
 import { type Html, html, type Part } from './html.ts'
@@ -102,8 +102,15 @@ ${pairs([
   part({ ...bot.holdOut, name: 'last 30 %, held out' }),
   ...furtherRows(furtherOf(bot, report)),
   ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
+  ['fill-model error, median', calibrationText(report.fillModel.calibration)],
   ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
 ])}`
+}
+
+function calibrationText(calibration: CalibrationReport | null): string {
+  if (calibration === null) return 'not measured (--calibrate)'
+  const { compared, medianErrorPercent, p10ErrorPercent, p90ErrorPercent } = calibration
+  return `${percentText(medianErrorPercent)}, 80 of 100 in ${percentText(p10ErrorPercent)} to ${percentText(p90ErrorPercent)}, of ${compared} fills`
 }
 
 function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefined {

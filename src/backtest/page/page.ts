@@ -1,4 +1,4 @@
-import type { Report } from '../report.ts'
+import type { CalibrationReport, Report } from '../report.ts'
 import { botSection, sol } from './bot-section.ts'
 import { dateTime, metricText, percentText, plain, seconds } from './format.ts'
 import { Html, html, type Part } from './html.ts'
@@ -88,7 +88,28 @@ ${pairs([
 ])}</div></div>
 <h3>How orders were filled, by assumption</h3>
 ${list(fillModel.assumed)}
+${fillModel.calibration === null ? '' : calibrationTable(fillModel.calibration)}
 <h3>What this cannot say</h3>
 ${list(fillModel.limits)}
 </section>`
+}
+
+function calibrationTable({ measured, compared, medianErrorPercent, flatteredPercent }: CalibrationReport): Html {
+  const { latencyMs, landingFailurePercent, autoPriorityFeeLamports, venueFeePercent, serviceFeePercent } = measured
+  const few = 'too few to say'
+  const latency = latencyMs && `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
+  const percent = (value: number | null): string => (value === null ? few : percentText(value, 2))
+  return html`<h3>Measured at real fills, in the place of what is assumed</h3>
+${pairs([
+  ['real fills, and attempts whose landing is known', `${measured.fills}, ${measured.decided}`],
+  ['sending to landing', latency ?? few],
+  ['never landed', percent(landingFailurePercent)],
+  [
+    "priority fee of the service's choice, SOL",
+    autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),
+  ],
+  ['fee of the venue, of the service', `${percent(venueFeePercent)}, ${percent(serviceFeePercent)}`],
+  [`fills better than predicted, median of ${compared}`, percentText(medianErrorPercent, 2)],
+  ['fills worse than predicted', percentText(flatteredPercent)],
+])}`
 }

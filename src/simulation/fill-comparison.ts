@@ -1,0 +1,98 @@
+import type { Block } from '../core/block.ts'
+import type { UnitSettings } from '../core/messages.ts'
+import type { Mints } from '../core/mints.ts'
+import type { Millis } from '../core/units.ts'
+import { type Execution, landedAt } from './calibration.ts'
+import { buy, type FillModel, SLOT_MS, sell } from './fill-model.ts'
+import { PaperMarket, type PricePath } from './paper-market.ts'
+
+/** No bound: it was filled. */
+const ANY_SLIPPAGE = 1e9
+
+interface Moment {
+  readonly time: Millis
+  readonly run: () => void
+}
+
+/** Real fills beside what a model makes of them: each at its own time and latency, on the prices of its tape. The print of the fill itself is
+ *  on the tape, and the model pays its own impact on top. */
+export class FillComparison {
+  /** Of each fill that could be compared, how much better it was than predicted, percent of the prediction: tokens of a buy, SOL of a sale.
+   *  Below 0 the model flatters. */
+  readonly errorPercents: number[] = []
+  readonly #market: PaperMarket
+  readonly #model: FillModel
+  readonly #moments: readonly Moment[]
+  #next = 0
+
+  constructor(mints: Mints, units: UnitSettings, model: FillModel, executions: readonly Execution[]) {
+    this.#market = new PaperMarket(mints, units)
+    this.#model = model
+    this.#moments = executions.flatMap((one) => this.#momentsOf(one)).sort((a, b) => a.time - b.time)
+  }
+
+  /** The tape's rows, in order. */
+  rows(block: Block, from: number, to: number): void {
+    let row = from
+    while (row < to) {
+      const next = this.#moments[this.#next]
+      const end = next === undefined ? to : firstAfter(block.time, next.time, row, to)
+      if (end > row) this.#market.observe(block, row, end)
+      row = end
+      if (next === undefined || end === to) return
+      this.#next++
+      next.run()
+    }
+  }
+
+  /** What was still to come when the tape ended. */
+  end(): void {
+    for (; this.#next < this.#moments.length; this.#next++) this.#moments[this.#next]?.run()
+  }
+
+  #momentsOf({ attempt, fill }: Execution): Moment[] {
+    if (fill === undefined) return []
+    let path: PricePath | undefined
+    const start = (): void => {
+      path = this.#market.follow(attempt.mint)
+    }
+    const land = (): void => {
+      if (path === undefined) return
+      this.#market.unfollow(attempt.mint, path)
+      this.#compare({ attempt, fill }, path)
+    }
+    return [
+      { time: attempt.armedAt, run: start },
+      { time: Math.max(attempt.armedAt, landedAt(fill)) + SLOT_MS, run: land },
+    ]
+  }
+
+  #compare({ attempt, fill }: Required<Execution>, path: PricePath): void {
+    if (fill === undefined) return
+    const { mint, side } = attempt
+    const worst = this.#market.reserves(mint, side === 'buy' ? path.high : path.low)
+    const pool = { quoted: worst, worst }
+    const swap =
+      side === 'buy'
+        ? buy(fill.tradeLamports, ANY_SLIPPAGE, pool, this.#model)
+        : sell(fill.tokens, fill.decimals, ANY_SLIPPAGE, pool, this.#model)
+    if (swap === undefined) return
+    const [actual, predicted] =
+      side === 'buy'
+        ? [Number(fill.tokens) / 10 ** fill.decimals, Number(swap.tokens) / 1e6]
+        : [fill.tradeLamports, swap.tradeLamports]
+    if (predicted > 0) this.errorPercents.push((actual / predicted - 1) * 100)
+  }
+}
+
+/** The first of the rows `from` to `to` that is later than `time`; `to` where none is. */
+function firstAfter(times: Float64Array, time: Millis, from: number, to: number): number {
+  let low = from
+  let high = to
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((times[middle] as number) <= time) low = middle + 1
+    else high = middle
+  }
+  return low
+}

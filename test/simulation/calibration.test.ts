@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import { reservesAt, tokensFor } from '../../src/core/curve.ts'
+import { type FillCosts, NO_COSTS } from '../../src/core/fill-costs.ts'
+import { Mints } from '../../src/core/mints.ts'
+import type { Attempt, Fill } from '../../src/core/order.ts'
+import { baseUnits, lamports, ZERO } from '../../src/core/units.ts'
+import { calibrated, type Execution, measure } from '../../src/simulation/calibration.ts'
+import { FillComparison } from '../../src/simulation/fill-comparison.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/simulation/fill-model.ts'
+import { buyAttempt } from '../support/attempts.ts'
+import { blockOf } from '../support/market-rows.ts'
+
+const T0 = 1_780_000_000_000
+const PRICE = 5e-8
+
+function filled(
+  latencyMs: number,
+  tokens: number,
+  more: Partial<Attempt> = {},
+  costs: Partial<FillCosts> = {},
+): Execution {
+  const attempt = buyAttempt('mint', 0.1, { armedAt: T0 + 1, state: 'filled', executor: 'cloud', ...more })
+  const fill: Fill = {
+    ...{
+      signature: '',
+      orderId: attempt.orderId,
+      attemptId: attempt.id,
+      account: '',
+      bot: 'bot',
+      mint: 'mint',
+      side: attempt.side,
+    },
+    ...{ slot: 1, time: attempt.armedAt + latencyMs, tokens: baseUnits(tokens, 6), decimals: 6 },
+    ...{
+      tradeLamports: lamports(100_000_000),
+      feeLamports: lamports(205_000),
+      rentLamports: ZERO,
+      walletLamports: ZERO,
+    },
+    costs: { ...NO_COSTS, ...costs },
+    final: true,
+  }
+  return { attempt, fill }
+}
+
+const ended = (state: Attempt['state']): Execution => ({ attempt: buyAttempt('mint', 0.1, { state }), fill: undefined })
+const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
+
+test('what was measured takes the place of what was assumed', () => {
+  const costs = {
+    tradeLamports: lamports(98_000_000),
+    venueFeeLamports: lamports(980_000),
+    serviceFeeLamports: lamports(500_000),
+  }
+  const executions = [
+    ...times(40, (at) => filled(100 * (at + 1), 1, {}, costs)),
+    ...times(10, () => ended('absent')),
+    ended('working' as never),
+  ]
+  const measured = measure(executions)
+  expect(measured).toMatchObject({
+    ...{ fills: 40, decided: 50, latencyMs: { p50: 2_100, p95: 3_900 }, landingFailurePercent: 20 },
+    ...{ autoPriorityFeeLamports: 200_000, serviceFeePercent: 0.5 },
+  })
+  expect(measured.venueFeePercent).toBeCloseTo(1, 9)
+  expect(calibrated(DEFAULT_FILL_MODEL, measured)).toMatchObject({
+    ...{
+      latencyMs: { p50: 2_100, p95: 3_900 },
+      landingFailurePercent: 20,
+      serviceFeePercent: 0.5,
+      deadAfterMs: 600_000,
+    },
+  })
+})
+
+test('too few say nothing, and what was not read is not counted as nothing', () => {
+  const unread = { unknown: ['venueFee', 'serviceFee'] } as const
+  const executions = [
+    ...times(10, () => filled(1_000, 1, {}, unread)),
+    ...times(4, () => filled(1_000, 1, { priorityFeeLamports: ZERO })),
+  ]
+  const measured = measure(executions)
+  expect(measured).toMatchObject({
+    fills: 14,
+    latencyMs: null,
+    landingFailurePercent: null,
+    venueFeePercent: null,
+    serviceFeePercent: null,
+  })
+  expect(calibrated(DEFAULT_FILL_MODEL, measured)).toEqual({ ...DEFAULT_FILL_MODEL, autoPriorityFeeLamports: 200_000 })
+  expect(measure([])).toMatchObject({ fills: 0, decided: 0 })
+})
+
+test('the time of a block is a second rounded down', () => {
+  const whole = times(20, () => filled(999, 1)) // armed a millisecond after the second
+  expect(measure(whole).latencyMs).toEqual({ p50: 1_499, p95: 1_499 })
+})
+
+/** A tape on which the price rises by 4 % half a second after the order left. */
+function compare(executions: readonly Execution[], cuts: readonly number[] = [0]): readonly number[] {
+  const mints = new Mints()
+  const comparison = new FillComparison(
+    mints,
+    { tradePrice: 'sol', tradeAmount: 'sol' },
+    DEFAULT_FILL_MODEL,
+    executions,
+  )
+  const rows = [-3, -2, -1, 500, 600, 700, 5_000].map((ms) => ({
+    time: T0 + ms,
+    mint: 'mint',
+    price: ms > 0 ? PRICE * 1.04 : PRICE,
+  }))
+  for (const [at, from] of cuts.entries()) {
+    const part = rows.slice(from, cuts[at + 1])
+    comparison.rows(blockOf(part, mints), 0, part.length)
+  }
+  comparison.end()
+  return comparison.errorPercents
+}
+
+const predicted = (price: number): number => tokensFor(0.1 * 0.99, reservesAt(price), 0.0125)
+
+test('a real fill beside what the model makes of it: at the worst print while it was under way', () => {
+  const [early] = compare([filled(51, predicted(PRICE))])
+  expect(early).toBeCloseTo(0, 6)
+  const [worst] = compare([filled(1_501, predicted(PRICE * 1.04))])
+  expect(worst).toBeCloseTo(0, 6)
+  const [better] = compare([filled(1_501, predicted(PRICE * 1.04) * 1.05)])
+  expect(better).toBeCloseTo(5, 4)
+  const [flattered] = compare([filled(1_501, predicted(PRICE * 1.04) * 0.9)])
+  expect(flattered).toBeCloseTo(-10, 4)
+})
+
+test('it is the same however the tape is cut, and what has no price is not compared', () => {
+  const executions = [
+    filled(51, predicted(PRICE)),
+    filled(1_501, 1e6),
+    filled(99_000, 1e6),
+    filled(51, 1, { mint: 'other' }),
+    ended('absent'),
+  ]
+  const whole = compare(executions)
+  expect(whole).toHaveLength(3)
+  for (const cuts of [
+    [0, 1, 3, 4],
+    [0, 5],
+    [0, 1, 2, 3, 4, 5, 6],
+  ])
+    expect(compare(executions, cuts)).toEqual(whole)
+})
