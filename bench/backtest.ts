@@ -17,8 +17,8 @@ import { start } from '../test/support/journal-values.ts'
 import { type Figure, isMain, pairsOf, printFigures, threadMs } from './figure.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
-const TOKENS = 2_000
-const ROWS = 32_768
+export const TOKENS = 2_000
+export const ROWS = 32_768
 const BLOCKS = 48
 const SMOKE_BLOCKS = 4
 const RUNS = 5
@@ -68,7 +68,7 @@ export async function writeTape(path: string, blocks: number): Promise<void> {
 const BARE = ['kind', 'token', 'time', 'price', 'amount', 'size'] as const
 
 /** The six columns that a backtest of a strategy on trades looks at, as blobs that can be looked at where they lie. */
-function writeBare(path: string, tape: string): void {
+export function writeBare(path: string, tape: string): void {
   const reader = openReader(tape)
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -80,36 +80,51 @@ function writeBare(path: string, tape: string): void {
   reader.close()
 }
 
-/** Rows in a second: a fresh object a row, of columns from SQLite. */
-function bareRate(path: string, rows: number): number {
-  const began = threadMs()
+/** What a bare loop looks at, block by block. */
+export interface BareColumns {
+  readonly kind: Uint8Array
+  readonly token: Uint32Array
+  readonly time: Float64Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+}
+
+export function* bareColumns(path: string): Generator<BareColumns, void, undefined> {
   const db = new Database(path, { readonly: true })
-  let sum = 0
-  for (const columns of db
+  const all = db
     .prepare(`SELECT ${BARE.join(', ')} FROM block`)
     .raw()
-    .iterate() as Iterable<Buffer[]>) {
+    .iterate() as Iterable<Buffer[]>
+  for (const columns of all) {
     const [kind, token, time, price, amount, size] = columns.map(({ buffer, byteOffset, byteLength }) =>
       buffer.slice(byteOffset, byteOffset + byteLength),
     ) as [ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer]
-    const kinds = new Uint8Array(kind)
-    const tokens = new Uint32Array(token)
-    const [times, prices, amounts, sizes] = [time, price, amount, size].map((one) => new Float64Array(one)) as [
-      Float64Array,
-      Float64Array,
-      Float64Array,
-      Float64Array,
-    ]
-    for (let row = 0; row < tokens.length; row++) {
-      const event = { kind: kinds[row], token: tokens[row], time: times[row] as number, price: prices[row] as number }
-      if (event.price > 0) sum += event.time + (amounts[row] as number) / (sizes[row] as number)
+    yield {
+      kind: new Uint8Array(kind),
+      token: new Uint32Array(token),
+      time: new Float64Array(time),
+      price: new Float64Array(price),
+      amount: new Float64Array(amount),
+      size: new Float64Array(size),
     }
   }
   db.close()
+}
+
+/** Rows in a second: a fresh object a row, of columns from SQLite. */
+function bareRate(path: string, rows: number): number {
+  const began = threadMs()
+  let sum = 0
+  for (const { kind, token, time, price, amount, size } of bareColumns(path))
+    for (let row = 0; row < token.length; row++) {
+      const event = { kind: kind[row], token: token[row], time: time[row] as number, price: price[row] as number }
+      if (event.price > 0) sum += event.time + (amount[row] as number) / (size[row] as number)
+    }
   return sum > 0 ? (rows / (threadMs() - began)) * 1000 : 0
 }
 
-function backtestRate(config: Config, path: string, note: (backtest: Backtest) => void): number {
+export function backtestRate(config: Config, path: string, note: (backtest: Backtest) => void): number {
   const began = threadMs()
   const reader = openReader(path)
   const backtest = runBacktest(config, reader.market(), { partial: false })

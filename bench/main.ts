@@ -16,6 +16,7 @@ import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchSettling } from './settling.ts'
 import { benchSigner } from './signer.ts'
+import { benchSma } from './sma.ts'
 import { benchStart } from './start.ts'
 import { benchSweep } from './sweep.ts'
 
@@ -29,6 +30,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   loop: benchLoop,
   engine: benchEngine,
   backtest: benchBacktest,
+  'backtest-sma': benchSma,
   sweep: benchSweep,
   start: benchStart,
   gateway: benchGateway,
