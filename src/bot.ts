@@ -20,7 +20,7 @@ import { createLog, type Log } from './runtime/log.ts'
 import { bootId, monotonicMs, SystemClock } from './runtime/system-clock.ts'
 import { Segment } from './segment.ts'
 import { openService, type ServiceAccess } from './service-access.ts'
-import { openSigning, type Signing } from './signing.ts'
+import { isLocal, openSigning, type Signing } from './signing.ts'
 import { Tally } from './tally.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
@@ -86,7 +86,7 @@ interface Ground {
 
 class Start {
   readonly closers = new Closers()
-  readonly #config: Config
+  #config: Config
   readonly #options: BotsOptions
   readonly #log: Log
   readonly #ending = Promise.withResolvers<Ending>()
@@ -143,6 +143,7 @@ class Start {
     this.closers.add(() => service.close())
     this.#redact = service.redact
     service.onExit(() => this.#end(ExitCode.failed, 'the sandbox ended'))
+    if (!service.builds) this.#leaveOutLocal()
     const clock = new SystemClock(past.recovered.lastTime)
     this.closers.add(() => clock.stop())
     const tally = new Tally()
@@ -150,6 +151,17 @@ class Start {
     const journal = this.#options.onlooker?.watch(watched) ?? watched
     const machine = { clock, monotonicMs, boot: bootId() }
     return { past, service, machine, mints: new Mints(), tally, journal }
+  }
+
+  /** Nothing runs what they would sign. */
+  #leaveOutLocal(): void {
+    const [local, others] = [true, false].map((is) => this.#config.bots.filter((bot) => isLocal(bot) === is))
+    if (local === undefined || others === undefined || local.length === 0) return
+    const names = local.map(({ name }) => name).join(', ')
+    this.#log.warn(
+      `left out, because it signs here and this sandbox has no Solana runtime (npm i litesvm@1.4.1): ${names}`,
+    )
+    this.#config = { ...this.#config, bots: others }
   }
 
   /** Before anything is reached that could need a signature. */

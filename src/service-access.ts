@@ -1,8 +1,10 @@
 import type { Config, RemoteService, WalletConfig } from './config/config.ts'
+import { loadPolicy } from './config/policy.ts'
+import assert from './core/assert.ts'
 import type { BuilderPolicy } from './core/builder-policy.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import { redactor } from './runtime/redactor.ts'
-import { startSandboxChild } from './sandbox-child.ts'
+import { type SandboxChild, startSandboxChild } from './sandbox-child.ts'
 
 /** Where the service and the chain are, and as whom we come. */
 export interface ServiceAccess {
@@ -13,6 +15,8 @@ export interface ServiceAccess {
   readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
   /** Public key; '' where none is configured. */
   readonly wallet: string
+  /** It builds transactions for who signs here; a sandbox without a Solana runtime has nothing to run them. */
+  readonly builds: boolean
   /** For bots that sign here: what may be signed, and with what. */
   readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: WalletConfig }
   /** As in an account. A sandbox has another port at every start and is the same service all the same. */
@@ -45,13 +49,21 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
     apiKey: () => apiKey,
     rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND, sendsPerSecond: SANDBOX_RPC_PER_SECOND }],
     wallet: sandbox.wallet,
-    signs: { policy: undefined, wallet: { caps: NO_CAPS } },
+    builds: sandbox.chain === 'runtime',
+    signs: { policy: policyOf(sandbox), wallet: { keypairPath: sandbox.keypair, caps: NO_CAPS } },
     host: 'sandbox',
     fresh: true,
     redact: redactor(Object.values(sandbox.apiKeys)),
     onExit: sandbox.onExit,
     close: sandbox.close,
   }
+}
+
+/** A sandbox writes a policy of what it builds. */
+function policyOf({ policy }: SandboxChild): BuilderPolicy {
+  const loaded = loadPolicy(policy)
+  assert(loaded.ok, `the sandbox wrote a policy that does not fit: ${policy}`)
+  return loaded.policy
 }
 
 async function openRemote(config: Config, service: RemoteService, live: boolean): Promise<ServiceAccess> {
@@ -74,6 +86,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
     apiKey: readKey,
     rpc,
     wallet: config.wallet.publicKey ?? '',
+    builds: true,
     signs: { policy: service.builderPolicy, wallet: config.wallet },
     host: service.host,
     fresh: false,

@@ -1,5 +1,5 @@
 import type { RunningSigner } from './chain/signer/running.ts'
-import type { Config } from './config/config.ts'
+import type { BotConfig, Config } from './config/config.ts'
 import { policyHash } from './config/config-hash.ts'
 import type { BuilderPolicy } from './core/builder-policy.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
@@ -15,6 +15,11 @@ export interface Signing {
   readonly policyHash: string
 }
 
+/** It trades, and signs here. */
+export function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): boolean {
+  return executor === 'local' && mode === 'live'
+}
+
 /** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError where there is no policy,
  *  for whoever signs a stranger's bytes without one hands over the wallet, and where the signer says that something is wrong with the key. */
 export async function openSigning(
@@ -23,7 +28,7 @@ export async function openSigning(
   clock: Clock,
   log: Pick<Log, 'info' | 'error'>,
 ): Promise<Signing | undefined> {
-  const local = bots.find(({ executor, mode }) => executor === 'local' && mode === 'live')
+  const local = bots.find(isLocal)
   if (local === undefined) return undefined
   const { policy } = signs
   if (policy === undefined) {
