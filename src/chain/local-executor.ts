@@ -8,7 +8,7 @@ import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../
 import type { Resolver } from './resolver.ts'
 import type { Sender } from './sender.ts'
 import { type Examination, examine } from './verifier/examine.ts'
-import { GuardRoom } from './verifier/guarding.ts'
+import { GuardRoom, type Taken } from './verifier/guarding.ts'
 
 /** What the service built, with what it was asked for; or why there is nothing. */
 export type Built =
@@ -32,7 +32,7 @@ export interface LocalParts {
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
   /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
-  readonly room: (attempt: Attempt) => { readonly boundLamports: bigint; readonly reservedLamports: bigint }
+  readonly room: (attempt: Attempt) => Taken
   /** The order may still be sent. */
   readonly isWanted: (orderId: string) => boolean
   /** All that was written becomes durable. */
@@ -95,12 +95,11 @@ export class LocalExecutor implements Executor {
     const { policy, rpc, clock, rent, room } = this.#parts
     const decoded = decodeTransaction(built.bytes)
     if (!decoded.ok) return decoded
-    const { boundLamports, reservedLamports } = room(attempt)
     const examination = await examine({
       ...{ transaction: decoded.transaction, asked: built.asked, policy },
       chain: { rpc, clock, rent },
       lastValidBlockHeight: built.lastValidBlockHeight,
-      guard: new GuardRoom(policy.guard, boundLamports, reservedLamports),
+      guard: new GuardRoom(policy.guard, () => room(attempt)),
     })
     return examination.refusals[0] ?? examination
   }

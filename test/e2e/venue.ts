@@ -159,7 +159,7 @@ function stateFolder(): string {
 function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: string): object {
   return {
     service: { baseUrl, wsUrl, apiKey: `file:${join(folder, 'key')}` },
-    chain: { rpc: [{ url: `file:${join(folder, 'rpc')}`, requestsPerSecond: 50 }] },
+    chain: { rpc: [{ url: `file:${join(folder, 'rpc')}`, requestsPerSecond: 50, sendsPerSecond: 50 }] },
     wallet: { publicKey: wallet },
     journal: { path },
     defaults: {

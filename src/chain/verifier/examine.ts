@@ -1,6 +1,6 @@
 import type { AskedTrade } from '../../core/asked-trade.ts'
 import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import type { Refusal } from '../../core/errors.ts'
+import type { ErrorCode, Refusal } from '../../core/errors.ts'
 import type { Clock, Rpc } from '../../core/ports.ts'
 import type { TransactionBytes } from '../../core/transaction-bytes.ts'
 import { call, record, Unread, whole } from '../read.ts'
@@ -48,6 +48,10 @@ const USUAL_RENT_LAMPORTS = 2_039_280n
 /** A node that is a few slots behind does not know the newest blockhash yet. */
 const BLOCKHASH_TRIES = 5
 const BLOCKHASH_WAIT_MS = 200
+/** What another order of the wallet did between reading its accounts and simulating looks as if this one did it. */
+const LOSS_TRIES = 3
+const MOVES: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
+const NOTHING_READ = new Map<string, never>()
 
 /** First what can be read, then what the chain would make of it. */
 export async function examine(parts: ExamineParts): Promise<Examination> {
@@ -87,8 +91,21 @@ async function examineOnChain(
   if (found.length === 0 && slot === undefined)
     found.push({ code: 'BLOCKHASH_UNKNOWN', reason: `${message.blockhash} is not one of the last 150` })
   if (found.length > 0 || accounts === undefined || slot === undefined) return { ...plain, refusals: found }
-  const run = (subject: TransactionBytes, all: readonly string[], of: Verdict): Promise<Simulation> =>
-    simulateTransaction(chain.rpc, subject, { accounts: all, slot, before: read }, asked, policy, of)
+  const run = async (subject: TransactionBytes, all: readonly string[], of: Verdict): Promise<Simulation> => {
+    let before = read
+    for (let tries = 1; ; tries++) {
+      const simulation = await simulateTransaction(
+        chain.rpc,
+        subject,
+        { accounts: all, slot, before },
+        asked,
+        policy,
+        of,
+      )
+      if (tries === LOSS_TRIES || !simulation.refusals.some(({ code }) => MOVES.has(code))) return simulation
+      before = NOTHING_READ
+    }
+  }
   const unguarded = { ...plain, accounts }
   const subject =
     guard === undefined ? unguarded : await guardTransaction({ ...unguarded, asked, policy, facts, guard, run })

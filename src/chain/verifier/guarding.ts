@@ -8,18 +8,31 @@ import { share } from './judge.ts'
 import type { Simulation } from './simulate.ts'
 import { type Verdict, verifyTransaction } from './verify.ts'
 
+/** What may leave the wallet, lamports. */
+export interface Taken {
+  /** By this order, by its reservation: the bound where nothing else bounds an opaque program. */
+  readonly boundLamports: bigint
+  /** By the other open orders of the wallet meanwhile. */
+  readonly reservedLamports: bigint
+}
+
 /** What the guards of a transaction have to leave room for. */
 export class GuardRoom {
-  /** What this order may cost, by its reservation, lamports: the bound where nothing else bounds an opaque program. */
-  readonly boundLamports: bigint
-  /** What the other open orders of the wallet may take meanwhile, lamports. */
-  readonly reservedLamports: bigint
   readonly #mode: BuilderPolicy['guard']
+  readonly #taken: () => Taken
 
-  constructor(mode: BuilderPolicy['guard'], boundLamports: bigint, reservedLamports: bigint) {
+  /** `taken` is asked when the guards are made: orders come while others are checked. */
+  constructor(mode: BuilderPolicy['guard'], taken: () => Taken) {
     this.#mode = mode
-    this.boundLamports = boundLamports
-    this.reservedLamports = reservedLamports
+    this.#taken = taken
+  }
+
+  get boundLamports(): bigint {
+    return this.#taken().boundLamports
+  }
+
+  get reservedLamports(): bigint {
+    return this.#taken().reservedLamports
   }
 
   /** Whoever else has signed has signed the message as it is. */

@@ -7,6 +7,7 @@ import { encodeTransaction, type Message, type TransactionBytes } from '../../co
 import { codeOf } from '../fill.ts'
 import { call, record, Unread } from '../read.ts'
 import { type AccountState, accountOf, OWNER_ONLY, readAccounts, tokenAccountOf } from './account-state.ts'
+import { beginningsOf } from './beginnings.ts'
 import { exposedBy } from './exposure.ts'
 import { share } from './judge.ts'
 import { sol, type Trade } from './reading.ts'
@@ -63,7 +64,8 @@ export async function simulateTransaction(
     ...{ minContextSlot: slot, innerInstructions: true, accounts: { encoding: 'base64', addresses: touched } },
   }
   const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
-  const { err, accounts: told, innerInstructions, logs } = record(value)
+  const answer = record(value)
+  const { err, accounts: told, innerInstructions, logs } = answer
   if (err != null) {
     const last = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string').at(-1) : undefined
     const reason = `${JSON.stringify(err).slice(0, 200)}${last === undefined ? '' : `; ${String(last).slice(0, 200)}`}`
@@ -71,9 +73,10 @@ export async function simulateTransaction(
     return { refusals: [{ code, reason }], notUnderstood: [] }
   }
   if (!Array.isArray(told) || told.length !== touched.length) throw new Unread('simulateTransaction: no accounts')
+  const began = beginningsOf(answer, accounts, was)
   const changes = touched.map((address, index) => ({
     address,
-    before: was.get(address) ?? null,
+    before: began.get(address) ?? null,
     after: accountOf(told[index]),
   }))
   return judgeChanges(changes, innerProgramsOf(innerInstructions, accounts), asked, mayCall, verdict)

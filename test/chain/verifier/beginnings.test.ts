@@ -1,0 +1,32 @@
+import { PublicKey } from '@solana/web3.js'
+import { expect, test } from 'vitest'
+import { tokenAccountOf } from '../../../src/chain/verifier/account-state.ts'
+import { beginningsOf } from '../../../src/chain/verifier/beginnings.ts'
+import { plainAccount, tokenAccount } from './scripted-node.ts'
+
+const [wallet, own, other] = ['wallet', 'own', 'other']
+const key = new PublicKey(3)
+const read = new Map([
+  [wallet, plainAccount(10n)],
+  [own, tokenAccount({ mint: key, owner: key, tokens: 5n })],
+  [other, null],
+])
+const amount = (accountIndex: number, value: string) => ({ accountIndex, uiTokenAmount: { amount: value } })
+
+test('the balances that the simulation began with stand in for those that were read before', () => {
+  const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9')] }
+  const began = beginningsOf(value, [wallet, own, other, 'program'], read)
+  expect(began.get(wallet)).toEqual({ ...plainAccount(7n) })
+  expect(tokenAccountOf(began.get(own) ?? null)).toMatchObject({ tokens: 9n, mint: key.toBase58() })
+  expect(began.get(own)?.lamports).toBe(3n)
+  expect(began.get(other)).toBe(null)
+  expect(beginningsOf({ preBalances: [7, 0, 0, 1] }, [wallet, own, other, 'program'], read).get(own)).toBe(null)
+})
+
+test.each([
+  ['does not say', {}],
+  ['says less than there is', { preBalances: [7, 3, 0] }],
+  ['says what are no balances', { preBalances: [7, '3', -1, 1] }],
+])('where the node %s, what was read counts', (_what, value) => {
+  expect(beginningsOf(value, [wallet, own, other, 'program'], read)).toBe(read)
+})

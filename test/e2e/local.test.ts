@@ -1,0 +1,105 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Failpoint } from '../../src/runtime/failpoint.ts'
+import { BUILD_ATTACKS } from '../../src/sandbox/hostile-build.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue } from './venue.ts'
+
+vi.setConfig({ testTimeout: 180_000 })
+
+type AtEnd = (close: () => Promise<void>) => void
+
+/** Bots that sign here, on the sandbox's Solana runtime. */
+async function openLocal(rounds: number, atEnd: AtEnd, policy: object = {}): Promise<Venue> {
+  const bot = { name: 'trips', strategy: 'round-trips', params: { rounds }, executor: 'local' } as const
+  const venue = await openVenue({ bots: [{ ...bot, exits: { maxHoldSeconds: 3 } }], speed: 10 }, atEnd)
+  const { keypair, policy: file, wallet } = venue.sandbox
+  venue.configure({
+    service: { builderPolicy: file, ...policy },
+    wallet: { publicKey: wallet, keypair: `file:${keypair}` },
+  })
+  return venue
+}
+
+const requestsFor = ({ requests }: Venue, path: string): number =>
+  requests.filter((request) => request === `POST /api/transaction/${path}`).length
+
+describe.concurrent('bots that sign here', () => {
+  test('buy and sell, a part and all of it: the books are the chain’s, and the service executes nothing', async ({
+    onTestFinished,
+  }) => {
+    const venue = await openLocal(1, onTestFinished)
+    const running = await venue.start()
+    await until(
+      'three sales of everything',
+      () => venue.books().positions.filter((one) => one.state === 'closed').length >= 3,
+    )
+    const books = await venue.settled()
+    await running.stop()
+    expect(await venue.complaints()).toEqual([])
+    expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
+    // A price may run away from one between its simulation and its block; what was not signed is built again.
+    expect(new Set([...books.attempts.map(({ state }) => state), 'reverted', 'refused'])).toEqual(
+      new Set(['filled', 'reverted', 'refused']),
+    )
+    expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(books.attempts.length)
+    expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
+    expect(venue.log.join('\n')).toContain('the signer is ready')
+  })
+
+  test('nine of ten sends are lost: each order lands once, or is proved expired', async ({ onTestFinished }) => {
+    const venue = await openLocal(1, onTestFinished)
+    venue.sandbox.faults.set({ kind: 'sendDropped', count: 1e6, probability: 0.9 })
+    const running = await venue.start()
+    await until('a sale of everything', () => venue.books().positions.some((one) => one.state === 'closed'), 120_000)
+    venue.sandbox.faults.clear()
+    await venue.settled()
+    await running.stop()
+    expect(await venue.complaints()).toEqual([])
+  })
+
+  test('whatever a hostile builder builds, nothing of it is signed', async ({ onTestFinished }) => {
+    const venue = await openLocal(BUILD_ATTACKS.length, onTestFinished)
+    for (const attack of BUILD_ATTACKS) venue.sandbox.faults.set({ kind: 'builtHostile', attack })
+    const running = await venue.start()
+    await until('all attacks', () => venue.sandbox.faults.active.length === 0)
+    await until(
+      'their refusals',
+      () => venue.books().attempts.filter(({ state }) => state === 'refused').length >= BUILD_ATTACKS.length,
+    )
+    const { attempts } = venue.books()
+    await running.stop()
+    const refused = attempts.slice(0, BUILD_ATTACKS.length)
+    expect(refused.map(({ state, signature }) => [state, signature])).toEqual(refused.map(() => ['refused', '']))
+    expect(await venue.complaints()).toEqual([])
+  })
+
+  test.for(['built', 'signed', 'sent'] satisfies Failpoint[])(
+    'killed when the third is %s: nothing is lost, nothing is doubled',
+    async (step, { onTestFinished }) => {
+      const venue = await openLocal(2, onTestFinished)
+      const first = venue.run({ SLUICE_FAILPOINT: `${step}:3` })
+      expect(await first.ended).toBe(null)
+      const killed = venue.books()
+      const second = venue.run()
+      await until('more, and the end of what was under way', () => {
+        const now = venue.books()
+        const old = now.attempts.slice(0, killed.attempts.length)
+        const isOver = old.every(({ state }) =>
+          ['filled', 'landed', 'reverted', 'expired', 'refused', 'unsent'].includes(state),
+        )
+        return isOver && now.fills.length >= killed.fills.length + 2
+      })
+      second.child.kill('SIGINT')
+      expect(await second.ended).toBe(0)
+      expect(await venue.complaints()).toEqual([])
+    },
+  )
+
+  test('no policy: exit 4, and what to do', async ({ onTestFinished }) => {
+    const venue = await openLocal(1, onTestFinished)
+    venue.configure({ wallet: { keypair: `file:${venue.sandbox.keypair}` } })
+    const run = venue.run()
+    expect(await run.ended).toBe(4)
+    expect(run.stderr).toMatch(/executor: local, and no policy.*set service\.builderPolicy/s)
+  })
+})
