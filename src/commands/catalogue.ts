@@ -196,6 +196,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./sweep.ts'),
     },
     {
+      name: 'compare',
+      arguments: '<a> <b>',
+      about: 'two runs side by side (folders of backtest --out, reports, journals): what differs, and where it begins',
+      options: ['json'],
+      load: () => import('./compare.ts'),
+    },
+    {
       name: 'plan-advise',
       arguments: '<file>',
       about: 'the same backtest under each plan: what waits, what that costs, which plan is enough',

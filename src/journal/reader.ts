@@ -5,6 +5,7 @@ import { decodeJson } from '../core/json.ts'
 import { Mints } from '../core/mints.ts'
 import type { Attempt, Fill, OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
+import type { Millis } from '../core/units.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { type FillRow, fillRow } from './fill-row.ts'
 import { damageOf } from './integrity.ts'
@@ -34,6 +35,15 @@ export interface PositionRow {
   readonly costSol: number
   /** What selling now would bring: a journal does not know, the caller fills it in. */
   readonly valueSol: null
+}
+
+export interface DecisionRow {
+  readonly time: Millis
+  readonly kind: string
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly reason: string
 }
 
 export interface Counters {
@@ -152,6 +162,12 @@ export class JournalReader {
     return attempts.map((attempt) => ({ attempt, fill: byAttempt.get(attempt.id) }))
   }
 
+  /** Orders, refusals, cancellations, alarms and notes, one at a time, in order. */
+  decisions(): Generator<DecisionRow, void, undefined> {
+    const sql = 'SELECT time, kind, bot, mint, code, reason FROM decisions ORDER BY seq, n'
+    return this.#readEach(iterated<DecisionRow>(this.#db, sql))
+  }
+
   /** Those that are held, oldest first. */
   positions(): PositionRow[] {
     return this.#all(
@@ -204,4 +220,8 @@ export class JournalReader {
       throw refusalOf(this.path, error)
     }
   }
+}
+
+function* iterated<T>(db: Database, sql: string): Generator<T, void, undefined> {
+  yield* db.prepare<[], T>(sql).iterate()
 }

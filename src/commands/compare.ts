@@ -1,0 +1,131 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import {
+  type Comparison,
+  compareRuns,
+  type Decision,
+  factsOfJournal,
+  factsOfReport,
+  firstDifference,
+  type RunFacts,
+} from '../backtest/comparison.ts'
+import { dateOf } from '../backtest/coverage.ts'
+import type { Report } from '../backtest/report.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
+import { printable } from '../core/printable.ts'
+import { type JournalReader, openReader } from '../journal/reader.ts'
+import type { Options } from './options.ts'
+
+const REPORT = 'report.json'
+const RESULTS = 'results.db'
+
+type Decisions = ReturnType<typeof firstDifference> | null
+
+/** `sluice compare A B`: two runs side by side, each a folder of `backtest --out`, its report.json, or a journal. What they were made of and
+ *  what differs in it, their results, and the first decision that is not the same. */
+export async function run([a = '', b = '']: string[], { json }: Options): Promise<number> {
+  const [one, other] = [open(a), open(b)]
+  try {
+    const comparison = compareRuns(one.facts, other.facts)
+    const decisions =
+      one.journal === undefined || other.journal === undefined
+        ? null
+        : firstDifference(one.journal.decisions(), other.journal.decisions())
+    console.log(json === true ? JSON.stringify({ ...comparison, decisions }) : textOf(comparison, decisions))
+  } finally {
+    one.journal?.close()
+    other.journal?.close()
+  }
+  return 0
+}
+
+interface OpenRun {
+  readonly facts: RunFacts
+  /** Where its decisions are. */
+  readonly journal: JournalReader | undefined
+}
+
+function open(path: string): OpenRun {
+  if (!existsSync(path)) throw new SluiceError(`there is no ${path}`, ExitCode.usage)
+  if (statSync(path).isDirectory()) return openReport(join(path, REPORT))
+  if (path.endsWith('.json')) return openReport(path)
+  const journal = openReader(path)
+  const [first] = journal.segments()
+  if (first !== undefined)
+    return { journal, facts: factsOfJournal({ start: first.start, orders: journal.orders(), fills: journal.fills() }) }
+  journal.close()
+  throw new SluiceError(`${path} holds no run: nothing was decided in it`, ExitCode.usage)
+}
+
+function openReport(path: string): OpenRun {
+  const results = join(dirname(path), RESULTS)
+  return { facts: factsOfReport(readReport(path)), journal: existsSync(results) ? openReader(results) : undefined }
+}
+
+function readReport(path: string): Report {
+  const notOne = new SluiceError(`${path} is not the report of a backtest (backtest --out)`, ExitCode.usage)
+  if (!existsSync(path)) throw notOne
+  let report: unknown
+  try {
+    report = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    throw notOne
+  }
+  const { version, hashes, bots } = (report ?? {}) as Partial<Report>
+  if (hashes === undefined || !Array.isArray(bots)) throw notOne
+  if (version !== 1)
+    throw new SluiceError(`${path} is of another Sluice (version ${version}); make both again`, ExitCode.usage)
+  return report as Report
+}
+
+function textOf({ differences, bots }: Comparison, decisions: Decisions): string {
+  return [
+    ...(differences.length === 0 ? ['made of the same: configuration, code, tape, plan'] : ['not the same:']),
+    ...table(differences.map(({ what, a, b }) => [`  ${what}`, a ?? '-', b ?? '-'])),
+    ...bots.flatMap(({ bot, results }) => [
+      '',
+      `${bot}:`,
+      ...table([
+        ['', 'A', 'B', 'B - A'],
+        ...results.map(({ what, a, b }) => [
+          `  ${what}`,
+          shown(a),
+          shown(b),
+          a === null || b === null ? '' : shown(b - a),
+        ]),
+      ]),
+    ]),
+    '',
+    ...decisionLines(decisions),
+  ].join('\n')
+}
+
+function decisionLines(decisions: Decisions): string[] {
+  if (decisions === null) return ['decisions: not compared, only results.db and journals hold them']
+  const { equal, a, b } = decisions
+  if (a === null && b === null) return [`decisions: ${equal}, all the same`]
+  return [`decisions: ${equal} the same, then`, `  A ${lineOf(a)}`, `  B ${lineOf(b)}`]
+}
+
+function lineOf(decision: Decision | null): string {
+  if (decision === null) return 'no more'
+  const { time, kind, bot, mint, code, reason } = decision
+  return printable([`${dateOf(time)} UTC`, bot, kind, mint, code, reason].filter((part) => part !== '').join(' '))
+}
+
+function shown(value: number | null): string {
+  return value === null ? '-' : String(Number(value.toPrecision(6)))
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => printable(row[column] ?? '').length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] as number
+        return column === 0 ? printable(cell).padEnd(width) : printable(cell).padStart(width)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+}

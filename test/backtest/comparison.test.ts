@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { compareRuns, type Decision, firstDifference } from '../../src/backtest/comparison.ts'
+
+const facts = (made: Record<string, string>, results: Record<string, Record<string, number>>) => ({
+  made: new Map(Object.entries(made)),
+  results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
+})
+
+test('what differs is named, what only one has too; results stand side by side', () => {
+  const a = facts({ code: 'x', plan: 'Standard', 'bot size': '1' }, { bot: { net: 1, orders: 3 }, gone: { net: 2 } })
+  const b = facts({ code: 'x', plan: 'Premium' }, { bot: { net: 4, orders: 3 } })
+  expect(compareRuns(a, b)).toEqual({
+    differences: [
+      { what: 'plan', a: 'Standard', b: 'Premium' },
+      { what: 'bot size', a: '1', b: null },
+    ],
+    bots: [
+      {
+        bot: 'bot',
+        results: [
+          { what: 'net', a: 1, b: 4 },
+          { what: 'orders', a: 3, b: 3 },
+        ],
+      },
+      { bot: 'gone', results: [{ what: 'net', a: 2, b: null }] },
+    ],
+  })
+})
+
+describe('the first decision that differs', () => {
+  const at = (time: number, more: Partial<Decision> = {}): Decision => ({
+    ...{ time, kind: 'order', bot: 'b', mint: 'm', code: '', reason: 'r', ...more },
+  })
+
+  test.each<[string, Decision[], Decision[], number, number | null, number | null]>([
+    ['none', [at(1), at(2)], [at(1), at(2)], 2, null, null],
+    ['nothing at all', [], [], 0, null, null],
+    ['one goes on', [at(1)], [at(1), at(2)], 1, null, 2],
+    ['another time', [at(1), at(2)], [at(1), at(3)], 1, 2, 3],
+    ['another reason', [at(1, { reason: 'x' })], [at(1)], 0, 1, 1],
+    ['another bot', [at(1, { bot: 'x' })], [at(1)], 0, 1, 1],
+    ['another code', [at(1), at(2, { code: 'LIMIT' })], [at(1), at(2)], 1, 2, 2],
+    ['another mint', [at(1, { mint: 'x' })], [at(1)], 0, 1, 1],
+    ['another kind', [at(1, { kind: 'note' })], [at(1)], 0, 1, 1],
+  ])('%s', (_name, a, b, equal, first, second) => {
+    const found = firstDifference(a, b)
+    expect([found.equal, found.a?.time ?? null, found.b?.time ?? null]).toEqual([equal, first, second])
+  })
+})
