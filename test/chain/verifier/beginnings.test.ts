@@ -1,14 +1,14 @@
 import { PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { tokenAccountOf } from '../../../src/chain/verifier/account-state.ts'
+import { type AccountState, tokenAccountOf } from '../../../src/chain/verifier/account-state.ts'
 import { beginningsOf } from '../../../src/chain/verifier/beginnings.ts'
 import { plainAccount, tokenAccount } from './scripted-node.ts'
 
-const [wallet, own, other] = ['wallet', 'own', 'other']
+const [wallet, own, other] = ['wallet', 'own', 'other'] as const
 const key = new PublicKey(3)
-const read = new Map([
-  [wallet, plainAccount(10n)],
-  [own, tokenAccount({ mint: key, owner: key, tokens: 5n })],
+const read = new Map<string, AccountState | null>([
+  [wallet, { ...plainAccount(10n), executable: false }],
+  [own, { ...tokenAccount({ mint: key, owner: key, tokens: 5n }), executable: false }],
   [other, null],
 ])
 const amount = (accountIndex: number, value: string) => ({ accountIndex, uiTokenAmount: { amount: value } })
@@ -16,7 +16,7 @@ const amount = (accountIndex: number, value: string) => ({ accountIndex, uiToken
 test('the balances that the simulation began with stand in for those that were read before', () => {
   const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9')] }
   const began = beginningsOf(value, [wallet, own, other, 'program'], read)
-  expect(began.get(wallet)).toEqual({ ...plainAccount(7n) })
+  expect(began.get(wallet)).toEqual({ ...plainAccount(7n), executable: false })
   expect(tokenAccountOf(began.get(own) ?? null)).toMatchObject({ tokens: 9n, mint: key.toBase58() })
   expect(began.get(own)?.lamports).toBe(3n)
   expect(began.get(other)).toBe(null)
