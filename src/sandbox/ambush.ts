@@ -16,15 +16,17 @@ const NEVER = 2n ** 64n - 1n
 export class Ambush {
   #attack: Attack = 'take lamports'
   #fromSlot = NEVER
+  #amount = LOOT
 
-  /** From this slot on; what is simulated at an older one sees nothing of it. */
-  arm(attack: Attack, fromSlot: number): void {
+  /** From this slot on; what is simulated at an older one sees nothing of it. `amount`: lamports or base units, where it may choose. */
+  arm(attack: Attack, fromSlot: number, amount = LOOT): void {
     this.#attack = attack
     this.#fromSlot = BigInt(fromSlot)
+    this.#amount = amount
   }
 
   get trap(): Account {
-    const data = encodeTrap(this.#attack, this.#fromSlot, LOOT)
+    const data = encodeTrap(this.#attack, this.#fromSlot, this.#amount)
     return { lamports: rentExemption(data.length), owner: HOSTILE_PROGRAM, executable: false, data }
   }
 

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import { decodeBase58 } from '../../src/core/base58.ts'
+import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
+import type { Attempt } from '../../src/core/order.ts'
+import { PROGRAMS } from '../../src/core/programs.ts'
+import { lamports, solToLamports } from '../../src/core/units.ts'
+import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
+import { THIEF, TRAP } from '../../src/sandbox/ambush.ts'
+import { ATTACKS, type Attack, HOSTILE_PROGRAM, hostileInstruction } from '../../src/sandbox/hostile-program.ts'
+import type { Call } from '../../src/sandbox/message.ts'
+import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import { LocalRig } from './local-rig.ts'
+
+// The service builds with a program that nobody here can read. It trades honestly in every simulation, and steals once the signed transaction
+// is on its way.
+
+const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
+  ...BUILT_IN_POLICY,
+  programs: [
+    {
+      id: HOSTILE_PROGRAM,
+      decode: 'opaque',
+      ...{ buy: ['38fc74089edfcd5f'], sell: ['33e685a4017f83ad'], mintIndex: 2, userIndex: 6 },
+    },
+  ],
+  innerPrograms: [POOL_PROGRAM],
+  maxWalletLamports: lamports(1e12),
+  guard,
+})
+
+/** Where the pool's program stands the hostile one. */
+function byTheHostile(rig: LocalRig, attempt: Attempt, extra: Call[] = []): Call[] {
+  const [loot, prey] = [THIEF, rig.user].map((owner) => tokenAccountAddress(owner, MINT)) as [string, string]
+  return rig.trade(attempt).flatMap((call) => {
+    if (call.program !== POOL_PROGRAM) return [call]
+    const ambush = { trap: TRAP, thief: THIEF, loot, prey, preyMint: MINT }
+    const hollow = hostileInstruction(rig.user, MINT, { side: 'sell', exact: 'out', lamports: 0n, tokens: 1n }, ambush)
+    return [
+      ...extra,
+      { program: HOSTILE_PROGRAM, data: call.data, accounts: [...call.accounts, ...hollow.accounts.slice(-5)] },
+    ]
+  })
+}
+
+/** The wallet holds some already. */
+async function ambushed(guard: BuilderPolicy['guard']): Promise<LocalRig> {
+  const rig = await LocalRig.open()
+  rig.execute(rig.buy(0.1))
+  await rig.slots(40)
+  rig.policy = policy(guard)
+  await rig.crash()
+  await rig.slots(5)
+  rig.build = async (attempt) => rig.built(attempt, { calls: () => byTheHostile(rig, attempt) })
+  return rig
+}
+
+const BOUND = 0.15
+const SALE_BOUND = 0.01
+/** Base units that a buy of 0.1 SOL brings at least, slippage taken off. */
+const LEAST = 3_000_000_000_000n
+/** Base and priority fee. */
+const FEES = 15_000
+
+interface Outcome {
+  kinds: string
+  code: string | undefined
+  /** By how much the wallet changed. */
+  lamports: number
+  tokens: bigint
+  /** What the thief got or may now do. */
+  harm: string[]
+}
+
+async function trade(rig: LocalRig, side: 'buy' | 'sell', attack: Attack, amount: bigint): Promise<Outcome> {
+  rig.reserved = { boundLamports: solToLamports(side === 'buy' ? BOUND : SALE_BOUND), reservedLamports: 0 }
+  const order = side === 'buy' ? rig.buy(0.1) : rig.sell()
+  const [before, held] = [rig.lamports, rig.held()]
+  const thief = rig.chain.ledger.account(THIEF, 'processed')?.lamports ?? 0
+  rig.fault = (method, _params, honest) => {
+    if (method === 'sendTransaction') rig.chain.ambush.arm(attack, 0, amount)
+    return honest()
+  }
+  rig.execute(order)
+  await rig.slots(45)
+  const own = account(rig, tokenAccountAddress(rig.user, MINT))
+  const wallet = rig.chain.ledger.account(rig.user, 'processed')
+  const last = rig.last(order)
+  const isFilled = rig.kinds(order).includes('filled')
+  const least = side === 'sell' ? 0n : isFilled ? held + LEAST : held
+  const harms: [string, boolean][] = [
+    ['wallet of a program', wallet?.owner !== PROGRAMS.system],
+    ['wallet with data', (wallet?.data.length ?? 0) > 0],
+    ['lamports', (rig.chain.ledger.account(THIEF, 'processed')?.lamports ?? 0) > thief],
+    ['tokens', own !== undefined && own.readBigUInt64LE(64) < least],
+    ['no account', own === undefined],
+    ['owner', own !== undefined && !own.subarray(32, 64).equals(decodeBase58(rig.user, 32)!)],
+    ['delegate', own !== undefined && own.readUInt32LE(72) !== 0],
+    ['right to close', own !== undefined && own.readUInt32LE(129) !== 0],
+  ]
+  return {
+    kinds: rig.kinds(order),
+    code: last !== undefined && 'code' in last ? last.code : undefined,
+    lamports: rig.lamports - before,
+    tokens: (own?.readBigUInt64LE(64) ?? 0n) - held,
+    harm: harms.filter(([, isSo]) => isSo).map(([what]) => what),
+  }
+}
+
+function account(rig: LocalRig, address: string): Buffer | undefined {
+  const found = rig.chain.ledger.account(address, 'processed')
+  return found && Buffer.from(found.data)
+}
+
+/** More than slippage and bound have room for. */
+const LOOT: Readonly<Partial<Record<Attack, bigint>>> = {
+  'take tokens': 2_000_000_000_000n,
+  'burn tokens': 2_000_000_000_000n,
+  'give nothing': 100_000_000n,
+}
+const lootOf = (attack: Attack): bigint => LOOT[attack] ?? 1_000_000_000n
+
+test('as long as it behaves it trades, guarded', async () => {
+  const rig = await ambushed('required')
+  for (const side of ['buy', 'sell'] as const) {
+    const order = side === 'buy' ? rig.buy(0.1) : rig.sell()
+    rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0 }
+    rig.execute(order)
+    await rig.slots(45)
+    expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')
+  }
+  expect(rig.held()).toBe(0n)
+})
+
+describe.each(['buy', 'sell'] as const)('once it is sent, in a %s', (side) => {
+  // In a buy the account keeps what was bought: it can not be closed; in a sale of everything nothing is left to be taken or burned.
+  const possible = ATTACKS.filter((attack) =>
+    side === 'buy' ? attack !== 'close the account' : attack !== 'take tokens' && attack !== 'burn tokens',
+  )
+
+  test.each(possible)('"%s" works where there are no guards', async (attack) => {
+    const rig = await ambushed('off')
+    expect((await trade(rig, side, attack, lootOf(attack))).harm).not.toEqual([])
+  })
+
+  test.each(ATTACKS)('"%s" takes nothing beyond the bound where there are', async (attack) => {
+    const rig = await ambushed('required')
+    const { kinds, lamports, tokens, harm } = await trade(rig, side, attack, lootOf(attack))
+    expect(harm).toEqual([])
+    if (kinds.includes('filled')) {
+      // What it took is nothing, or taken back by the guards.
+      expect(lamports).toBeGreaterThanOrEqual(side === 'buy' ? -solToLamports(BOUND) : 0)
+      if (side === 'buy') expect(tokens).toBeGreaterThanOrEqual(LEAST)
+    } else {
+      expect(kinds).toBe('verified signed sent reverted? reverted!')
+      expect(lamports).toBeGreaterThanOrEqual(-FEES)
+      expect(tokens).toBe(0n)
+    }
+  })
+
+  // The bound of a buy leaves 0.05 SOL less rent and fees, that of a sale 0.01 and the slippage.
+  test.each([1n, 1_000_000n, 10_000_000n, 40_000_000n, 60_000_000n, 9_000_000_000n])(
+    'of %d lamports it takes what the bound has room for, or nothing',
+    async (amount) => {
+      const rig = await ambushed('required')
+      const { lamports } = await trade(rig, side, 'take lamports', amount)
+      expect(lamports).toBeGreaterThanOrEqual(-solToLamports(side === 'buy' ? BOUND : SALE_BOUND))
+    },
+  )
+})
