@@ -8,7 +8,7 @@ export interface Account {
   lamports: bigint
   owner: string
   data: Uint8Array
-  executable?: boolean
+  executable: boolean
 }
 
 /** What a node answers: accounts now, and those that a simulation leaves. */
@@ -90,18 +90,18 @@ export function tokenAccount({ mint, owner, tokens, delegate, closeAuthority, fr
   if (delegate) data.set([1, 0, 0, 0, ...delegate.toBytes()], 72)
   data[108] = frozen ? 2 : 1
   if (closeAuthority) data.set([1, 0, 0, 0, ...closeAuthority.toBytes()], 129)
-  return { lamports: RENT, owner: program ?? PROGRAMS.token, data }
+  return { lamports: RENT, owner: program ?? PROGRAMS.token, executable: false, data }
 }
 
 /** A mint of 82 bytes with 6 decimals. */
 export function mintAccount(program: string = PROGRAMS.token): Account {
   const data = Buffer.alloc(82)
   data[44] = 6
-  return { lamports: RENT, owner: program, data }
+  return { lamports: RENT, owner: program, executable: false, data }
 }
 
 export const plainAccount = (lamports: bigint, owner: string = PROGRAMS.system): Account => {
-  return { lamports, owner, data: new Uint8Array() }
+  return { lamports, owner, executable: false, data: new Uint8Array() }
 }
 
 /** A lookup table (solana-address-lookup-table-interface): 56 bytes, then the addresses. */
@@ -115,5 +115,5 @@ export function tableAccount(
   head.writeBigUInt64LE(how.grewAt ?? 1n, 12)
   head[20] = how.from ?? 0
   const data = Buffer.concat([head, ...addresses.map((one) => one.toBytes())])
-  return { lamports: RENT, owner: PROGRAMS.lookupTable, data }
+  return { lamports: RENT, owner: PROGRAMS.lookupTable, executable: false, data }
 }
