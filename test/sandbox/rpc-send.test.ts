@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Keypair, PublicKey, SystemProgram, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { encodeBase58 } from '../../src/core/base58.ts'
 import { digest } from '../../src/sandbox/addresses.ts'
 import type { Fault } from '../../src/sandbox/faults.ts'
@@ -90,6 +93,39 @@ describe('sendTransaction', () => {
     rig.advance(8)
     expect(await received()).toBe(AMOUNT)
     expect(await rpc(rig, 'getSignaturesForAddress', rig.wallet, CONFIRMED)).toHaveLength(1)
+  })
+
+  test('a fork takes it back, and it lands again', async () => {
+    rig = await openRig()
+    const { bytes, signature } = await transfer()
+    await send(bytes)
+    rig.advance(8)
+    const second = await transfer({ lamports: 1_000_000 })
+    await send(second.bytes)
+    rig.advance(8)
+    expect(await received()).toBe(AMOUNT + 1_000_000)
+    expect(rig.ledger.fork(signature, 6)).toEqual([signature, second.signature])
+    expect(await received()).toBe(0)
+    expect((await rpc(rig, 'getBalance', rig.wallet, { commitment: 'processed' })).value).toBe(10_000_000_000)
+    rig.advance(12)
+    expect(await received()).toBe(AMOUNT + 1_000_000)
+    expect((await rpc(rig, 'getSignatureStatuses', [signature])).value[0].err).toBeNull()
+  })
+
+  test('what was sent before the process died lands in the next one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-sent-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const stateFile = join(folder, 'chain.db')
+    rig = await openRig({ stateFile })
+    const { bytes, signature } = await transfer()
+    await send(bytes)
+    await rig.close()
+    rig = await openRig({ stateFile })
+    rig.advance(8)
+    expect(await received()).toBe(AMOUNT)
+    expect(await send(bytes, { skipPreflight: true })).toBe(signature)
+    rig.advance(8)
+    expect(await received()).toBe(AMOUNT)
   })
 
   test('after 150 blocks it is not known and cannot land', async () => {
