@@ -44,7 +44,8 @@ export function setOrder(next: State, order: number, to: OrderState): void {
 function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean): void {
   const row = next.journal.orders[order]!
   const own = next.journal.attempts.filter((attempt) => attempt.order === order)
-  if (!isOpen(row) || own.some(isUndecided) || memory(next).arming === order) return
+  const isUnderWay = own.some((attempt) => isUndecided(attempt) || attempt.state === 'built')
+  if (!isOpen(row) || isUnderWay || memory(next).arming === order) return
   const isStopped = next.journal.isAlarmed && scenario.mutant !== 'alarmDoesNotStopRetries'
   const isAgain = mayTryAgain && own.length < scenario.attempts[order]! && !isStopped && row.state !== 'held'
   setOrder(next, order, isAgain ? 'accepted' : 'ended')
@@ -63,14 +64,18 @@ function accept(next: State, order: number): void {
 
 function sendingSteps(scenario: Case, state: State, steps: Steps): void {
   const { arming, sending } = state.memory!
-  const sendsFirst = scenario.mutant === 'executeBeforeCommit' || scenario.mutant === 'signedSentBeforeCommit'
+  const sendsFirst = scenario.mutant === 'executeBeforeCommit'
   if (arming !== null) {
     const index = state.journal.attempts.length
-    const isSent = state.posts[index]!.request !== 'none' || state.transactions[index]!.isOut
+    const isSent = state.posts[index]!.request !== 'none'
     if (sendsFirst && !isSent) steps.duty('sent', `(${attemptName(index)})`, (next) => send(scenario, next, index))
     else steps.duty('durable', `(${attemptName(index)})`, (next) => commit(scenario, next, arming, index))
   }
   if (sending === null) return
+  if (state.journal.attempts[sending]!.state === 'built') {
+    builtSteps(scenario, state, sending, steps)
+    return
+  }
   steps.duty('sent', `(${attemptName(sending)})`, (next) => send(scenario, next, sending))
   steps.chance(`not a byte of ${attemptName(sending)} is written`, (next) => {
     memory(next).sending = null
@@ -78,18 +83,38 @@ function sendingSteps(scenario: Case, state: State, steps: Steps): void {
   })
 }
 
-/** Order, attempt and, for the local executor, the signed bytes with their own bound: one commit. */
+/** The service builds, nothing of which can execute; then it is checked, and signed where it is still wanted. The signed bytes, with their own
+ *  bound, are durable before they leave. */
+function builtSteps(scenario: Case, state: State, index: number, steps: Steps): void {
+  const name = attemptName(index)
+  const { mutant } = scenario
+  const isWanted = isOpen(state.journal.orders[state.journal.attempts[index]!.order]!)
+  const refuse = (next: State, mayTryAgain: boolean): void => {
+    memory(next).sending = null
+    endAttempt(scenario, next, index, 'refused', mayTryAgain)
+  }
+  if (!isWanted && mutant !== 'signedAfterFill') {
+    steps.duty('built too late', `(${name})`, (next) => refuse(next, false))
+    return
+  }
+  if (mutant === 'signedSentBeforeCommit' && !state.transactions[index]!.isOut)
+    steps.duty('sent', `(${name})`, (next) => makeTransaction(next, index))
+  steps.duty('signed', `(${name})`, (next) => sign(scenario, next, index))
+  steps.chance(`${name} is refused before it is signed`, (next) => refuse(next, true))
+}
+
+function sign(scenario: Case, next: State, index: number): void {
+  const bound = ownBound(scenario, next)
+  Object.assign(next.journal.attempts[index]!, { state: 'signed', transaction: index, bound })
+  makeTransaction(next, index, false)
+}
+
+/** Order and attempt: one commit. */
 function commit(scenario: Case, next: State, order: number, index: number): void {
   const isLocal = scenario.executor === 'local'
   const isSent = next.posts[index]!.request !== 'none'
   memory(next).arming = null
-  next.journal.attempts.push({
-    order,
-    state: isLocal ? 'signed' : 'armed',
-    transaction: isLocal ? index : null,
-    bound: isLocal ? ownBound(scenario, next) : null,
-  })
-  if (isLocal) makeTransaction(next, index, false)
+  next.journal.attempts.push({ order, state: isLocal ? 'built' : 'armed', transaction: null, bound: null })
   if (!isSent) memory(next).sending = index
   next.journal.orders[order]!.state = 'working'
 }
@@ -104,8 +129,7 @@ function ownBound({ mutant }: Case, next: State): number | null {
 function send(scenario: Case, next: State, index: number): void {
   if (memory(next).sending === index) memory(next).sending = null
   if (scenario.executor === 'cloud') next.posts[index] = { request: 'out', answer: 'none', isOpen: true }
-  else if (index < next.journal.attempts.length) handOut(next, index)
-  else makeTransaction(next, index)
+  else handOut(next, index)
 }
 
 /** The same bytes, as often as it takes. */
@@ -214,6 +238,11 @@ function start(scenario: Case, next: State): void {
       (mutant === 'signedAgainOnRestart' && attempt.state === 'signed')
     if (isThoughtDead) endAttempt(scenario, next, index, 'unsent', true)
     else if (attempt.state === 'armed') attempt.state = 'unknown'
+    // Nobody has signed it, so that it never can be.
+    else if (attempt.state === 'built') {
+      if (mutant === 'builtGoesOnAfterRestart') next.memory.sending = index
+      else endAttempt(scenario, next, index, 'unsent', true)
+    }
     if (attempt.state === 'unknown' && mutant === 'lateWaitFromArming') attempt.bound = boundNow(scenario, next)
   }
   // The next attempt was not durable: the order waits for it once more.

@@ -204,6 +204,16 @@ const LIST = {
     breaks: 'sent before it was durable',
     in: buy(local),
   },
+  builtGoesOnAfterRestart: {
+    says: 'After a restart what was only built is signed after all, and built anew besides.',
+    breaks: 'ended while undecided',
+    in: buyTwice({ ...local, crashes: 1 }),
+  },
+  signedAfterFill: {
+    says: 'What was built of a full exit is signed although another attempt has sold, and keeps no buy back.',
+    breaks: 'bought while a full exit was open',
+    in: { ...local, orders: ['full exit', 'buy'], attempts: [2, 1] },
+  },
   newTransactionWithoutProof: {
     says: 'A new transaction is signed before the old one is proved expired.',
     breaks: 'executed twice',

@@ -30,7 +30,11 @@ test('The model moves orders only as core/order.ts allows; a fill that is taken 
 test('The model moves attempts only as core/order.ts allows.', () => {
   const isAllowed = (from: string, to: string) =>
     ATTEMPT_MOVES[from as AttemptState].includes(to as AttemptState) ||
-    (from === 'signed' && to === 'absent' && ATTEMPT_MOVES.signed.includes('expired'))
+    (from === 'signed' && to === 'absent' && ATTEMPT_MOVES.signed.includes('expired')) ||
+    (from === 'built' &&
+      to === 'signed' &&
+      ATTEMPT_MOVES.verified.includes('signed') &&
+      ATTEMPT_MOVES.built.includes('verified'))
   const moves = [...coverage.attemptMoves].map((move) => move.split(' > ') as [string, string])
   expect(moves.length).toBeGreaterThan(20)
   expect(moves.filter(([from, to]) => !isAllowed(from, to))).toEqual([])
@@ -42,7 +46,16 @@ const HAPPENINGS = [
   ...['it reverts on chain', 'it reverts on chain in a block that a fork replaces'],
   ...['an inflow lands', 'a foreign transaction lands', 'buys are halted', 'a person accepts the foreign transaction'],
   ...['the buy is accepted', 'the partial exit is accepted', 'the full exit is accepted'],
-  ...['armed in memory', 'durable', 'sent', 'not a byte of it is written', 'the buy is too old to be sent'],
+  ...[
+    'armed in memory',
+    'durable',
+    'signed',
+    'it is refused before it is signed',
+    'built too late',
+    'sent',
+    'not a byte of it is written',
+    'the buy is too old to be sent',
+  ],
   ...['sent again (it)', 'the request of it is lost', 'the service executes it', 'the service executes it once more'],
   ...['the service executes it, and will again if it reverts', 'the service executes it with another transaction'],
   ...['the service executes it after refusing it', 'the service refuses it for good'],

@@ -30,6 +30,7 @@ function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   return attempts.every((attempt, index) => {
     if (attempt.order !== other) return true
     if (mutant === 'buyAfterProvisionalExit' && attempt.state === 'landed') return true
+    if (attempt.state === 'built' && mutant !== 'signedAfterFill') return false
     return !isUndecided(attempt) && fills[index]!.seen !== 'provisional'
   })
 }

@@ -31,6 +31,7 @@ export interface Post {
 export type OrderState = 'none' | 'accepted' | 'working' | 'filled' | 'ended' | 'held'
 export type AttemptState =
   | 'armed'
+  | 'built'
   | 'unsent'
   | 'refused'
   | 'unknown'
@@ -128,7 +129,7 @@ export function isOpen({ state }: Pick<OrderRow, 'state'>): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }
 
-/** May still execute. */
+/** May still execute; what was built is nobody's transaction before it is signed. */
 export function isUndecided({ state }: Pick<AttemptRow, 'state'>): boolean {
   return state === 'armed' || state === 'unknown' || state === 'acked' || state === 'signed' || state === 'landed'
 }
@@ -168,7 +169,7 @@ export function clone(state: State): State {
 const WORDS = [
   ...['none', 'accepted', 'working', 'filled', 'ended', 'held', 'armed', 'unsent', 'refused', 'unknown', 'acked'],
   ...['signed', 'landed', 'reverted', 'absent', 'out', 'over', 'signature', 'again', 'never', 'provisional', 'final'],
-  ...['inflow', 'foreign'],
+  ...['inflow', 'foreign', 'built'],
 ]
 const CODES: Readonly<Record<string, number>> = Object.fromEntries(WORDS.map((word, index) => [word, index]))
 
