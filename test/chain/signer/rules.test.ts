@@ -1,12 +1,13 @@
-import { PublicKey, SystemProgram } from '@solana/web3.js'
+import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
 import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
 import { PRESETS } from '../../../src/core/builder-policy.ts'
 import type { SignRequest } from '../../../src/core/ports.ts'
-import { compile, type Draft, tableOf, verifyDraft } from '../verifier/draft.ts'
-import { honest, SHAPES } from '../verifier/honest.ts'
+import { address, compile, type Draft, keypair, tableOf, verifyDraft } from '../verifier/draft.ts'
+import { CO_SIGNER, honest, RENT, SHAPES, seededAccount } from '../verifier/honest.ts'
 import { FAMILIES, spoiled } from '../verifier/hostile.ts'
 import * as parts from '../verifier/parts.ts'
+import { system } from '../verifier/spoil.ts'
 
 const EACH = Number(process.env.SLUICE_MUTANTS ?? 4)
 
@@ -171,4 +172,105 @@ test('an order is one trade', () => {
     instructions: [...draft.instructions, draft.instructions[3] as (typeof draft.instructions)[0]],
   }
   expect(refusalOf(requestOf(twice, 3n * bound), rules)).toMatch('2 trades')
+})
+
+// One rule at a time, at a bound that would let everything pass.
+const plenty = 10n ** 12n
+const thief = new PublicKey(7)
+const co = CO_SIGNER.publicKey
+const wsol = parts.ata(user, parts.WSOL)
+const other = (index: number) => keypair(`signer ${index}`).publicKey
+const takes = (account: PublicKey) => parts.instruction(parts.TOKEN, [18, ...user.toBytes()], [account, parts.WSOL])
+
+/** An account opened by a seed, and made the wallet's. */
+function seeded(changed: Partial<Parameters<typeof SystemProgram.createAccountWithSeed>[0]> = {}, seed = 'x') {
+  const how = {
+    ...{ fromPubkey: user, basePubkey: user, seed, space: 165, programId: parts.TOKEN, lamports: Number(RENT) },
+    newAccountPubkey: seededAccount(user, seed),
+    ...changed,
+  }
+  return [SystemProgram.createAccountWithSeed(how), takes(how.newAccountPubkey)]
+}
+
+test.each<[string, TransactionInstruction[], RegExp | undefined]>([
+  ['a seeded account of the wallet', seeded(), undefined],
+  ['one of another base', seeded({ basePubkey: co, newAccountPubkey: seededAccount(co, 'x') }), /none for wrapped SOL/],
+  ['one that another pays', seeded({ fromPubkey: co }), /none for wrapped SOL/],
+  [
+    'one of another program',
+    seeded({ programId: parts.TOKEN_2022, newAccountPubkey: seededAccount(user, 'x', parts.TOKEN_2022) }),
+    /none for wrapped SOL/,
+  ],
+  ['one of another size', seeded({ space: 200 }), /none for wrapped SOL/],
+  ['one at another address', seeded({ newAccountPubkey: thief }), /none for wrapped SOL/],
+  ['two of them', [...seeded(), ...seeded({}, 'y')], /none for wrapped SOL/],
+  ["one that is made the wallet's twice", [...seeded(), takes(seededAccount(user, 'x'))], /not new/],
+  ['four signers', [1, 2, 3].map((index) => parts.transfer(other(index), user, 1)), undefined],
+  ['five signers', [1, 2, 3, 4].map((index) => parts.transfer(other(index), user, 1)), /5 sign it, and at most 4/],
+  [
+    'a transfer with bytes behind it',
+    [system(2, Uint8Array.of(...parts.u64(5), 0), [parts.signer(user), thief])],
+    /another shape/,
+  ],
+  ['a transfer with a third account', [system(2, parts.u64(5), [parts.signer(user), thief, co])], /another shape/],
+  [
+    'three token accounts',
+    [1, 2, 3].map((index) => parts.openAta(user, user, address(`${index}`))).slice(1),
+    undefined,
+  ],
+  [
+    'four token accounts',
+    [1, 2, 3].map((index) => parts.openAta(user, user, address(`${index}`))),
+    /than a trade needs/,
+  ],
+  [
+    'RecoverNested of the wallet',
+    [parts.instruction(parts.ASSOCIATED, [2], [parts.signer(user), own, user, thief, thief, parts.TOKEN])],
+    /opens no account of the wallet/,
+  ],
+  ['a closing that another decides', [parts.closeAccount(own, user, co)], /and not to the wallet/],
+  ['a closing by the wallet', [parts.closeAccount(wsol, user, user)], undefined],
+  [
+    'a transfer to itself that nobody signs',
+    [parts.instruction(parts.TOKEN, [3, ...parts.u64(1)], [own, own, thief])],
+    /leave/,
+  ],
+  ['a right taken back', [revoke, nobodyCloses], undefined],
+  ['a right that another takes back', [parts.instruction(parts.TOKEN, [5], [own, parts.signer(co)])], /number 5/],
+  ['an owner who is nobody', [parts.instruction(parts.TOKEN, [6, 2, 0], [own, parts.signer(user)])], /number 6/],
+  [
+    'a thief who may close',
+    [parts.instruction(parts.TOKEN, [6, 3, 1, ...thief.toBytes()], [own, parts.signer(user)])],
+    /number 6/,
+  ],
+])('by one rule alone: %s', (_name, added, because) => {
+  const message = { ...draft, instructions: [...draft.instructions, ...added] }
+  const refusal = refusalOf(requestOf(message, plenty), rules)
+  if (because === undefined) expect(refusal).toBeUndefined()
+  else expect(refusal).toMatch(because)
+})
+
+test.each<[string, TransactionInstruction[], bigint]>([
+  ['SOL to a stranger', [parts.transfer(user, thief, 7)], 7n],
+  ['SOL from the wallet to itself', [parts.transfer(user, user, plenty)], 0n],
+  ['SOL that is wrapped and not traded', [parts.transfer(user, wsol, 7)], 7n],
+  ['SOL of a co-signer, and his base fee', [parts.transfer(co, thief, 7)], 5_000n],
+  ['a seeded account with its rent', seeded(), 0n],
+  ['a seeded account with more', seeded({ lamports: Number(RENT) + 7 }), 7n],
+  ['SOL put into it later', [...seeded(), parts.transfer(user, seededAccount(user, 'x'), 7)], 7n],
+])('what counts as leaving: %s', (_name, added, more) => {
+  // A price of its own would count each instruction.
+  const plain = { ...draft, instructions: draft.instructions.slice(2) }
+  const message = { ...plain, instructions: [...plain.instructions, ...added] }
+  expect(leastBoundOf(message, user) - leastBoundOf(plain, user)).toBe(more)
+})
+
+test('wrapped SOL that a trade takes is counted once, whether it is wrapped now or was before', () => {
+  const { mint } = draft.drawn
+  const swap = parts.pumpSwap('buy', { user, mint, one: 1n, two: 1_000_000n })
+  const least = (...wrapping: TransactionInstruction[]) =>
+    leastBoundOf({ ...draft, instructions: [...wrapping, swap] }, user)
+  expect(least()).toBe(1_005_000n)
+  expect(least(parts.transfer(user, wsol, 1_000_000))).toBe(1_005_000n)
+  expect(least(parts.transfer(user, wsol, 1_000_007))).toBe(1_005_007n)
 })
