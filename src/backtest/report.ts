@@ -11,7 +11,9 @@ export interface Report {
   readonly hashes: {
     readonly tape: string
     readonly config: string
-    /** Of Sluice's deciding code and of all strategies, ... */
+    /** Of all of Sluice, ... */
+    readonly sluice: string
+    /** ... of its deciding code with all strategies, ... */
     readonly code: string
     /** ... and with each strategy alone, by bot. */
     readonly strategies: Readonly<Record<string, string>>

@@ -6,7 +6,7 @@ import { type GhostCosts, Ghosts, type MissedEntry } from '../backtest/ghosts.ts
 import type { CalibrationReport, Report, TapeReport } from '../backtest/report.ts'
 import { TapeStudy, type Window } from '../backtest/tape-study.ts'
 import type { Backtest } from '../backtest-run.ts'
-import { codeHash } from '../config/code-hash.ts'
+import { codeHash, sluiceHash } from '../config/code-hash.ts'
 import type { BotConfig, Config } from '../config/config.ts'
 import { MANIFEST } from '../config/package-files.ts'
 import { Mints } from '../core/mints.ts'
@@ -41,6 +41,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
     hashes: {
       tape: study.hash(),
       config: config.hash,
+      sluice: sluiceHash(),
       code: codeHash(strategies),
       strategies: Object.fromEntries(config.bots.map(({ name, strategy }) => [name, codeHash([strategy])])),
     },

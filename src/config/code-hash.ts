@@ -18,6 +18,17 @@ export function codeHash(strategies: readonly { readonly name: string; readonly 
   return hash.digest('hex')
 }
 
+/** Hash of all of Sluice: of what fills and counts a backtest as well. */
+export function sluiceHash(): string {
+  const hash = createHash('sha256')
+  const folder = join(CORE_FOLDER, '..')
+  for (const name of sourcesIn(folder)) {
+    const bytes = readFileSync(join(folder, name))
+    hash.update(`${name}\0${bytes.length}\0`).update(bytes)
+  }
+  return hash.digest('hex')
+}
+
 function sourcesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(SOURCE_ENDING) && !name.endsWith('.d.ts'))

@@ -8,6 +8,8 @@ const WINDOW = 5
 const ENOUGH = 3
 /** Two prints of less than this many SOL together say nothing about the depth. */
 const LEAST_PAIR_SOL = 0.5
+/** Shallower than this a pool is not said to have been emptied: it is likelier that its depth was misread. */
+const LEAST_EMPTIED = POOL_PRODUCT / 50
 /** So many sized buys in so long a time and not one sale: it cannot be sold. */
 const TRAP_BUYS = 20
 const TRAP_MS = 60_000
@@ -91,7 +93,9 @@ export class Pools {
 
   /** The price that a sale of `sol` SOL at `price` left behind where it took at least half of what the pool had; undefined where not. */
   leftBehind(token: TokenId, price: number, sol: number): number | undefined {
-    const product = this.product(token)
+    // Few sales are so large, so that the depth is worked out for few.
+    if (sol * sol < 0.5 * LEAST_EMPTIED * price) return undefined
+    const product = Math.max(LEAST_EMPTIED, this.product(token))
     // With x the share that was taken, sol * sol is product * price * x * x / (1 - x).
     if (sol * sol < 0.5 * product * price) return undefined
     const before = (sol + Math.sqrt(sol * sol + 4 * product * price)) / 2

@@ -35,7 +35,7 @@ function hostileReport(): Report {
   return {
     version: 1,
     sluice: HOSTILE,
-    hashes: { tape: HOSTILE, config: HOSTILE, code: HOSTILE, strategies: { [HOSTILE]: HOSTILE } },
+    hashes: { tape: HOSTILE, config: HOSTILE, sluice: HOSTILE, code: HOSTILE, strategies: { [HOSTILE]: HOSTILE } },
     tape: {
       ...{ from: T0, to: T0 + 10_000, rows: 1, segments: 1, gaps: 0, gapSeconds: 0, lacks: [HOSTILE] },
       ...{ coveragePercent: { [HOSTILE]: 1 }, watchedTokens: 0, missingTokens: 0, sizedPrints: 0, noisePercent: null },

@@ -45,6 +45,16 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
   const twin = join(venue.folder, 'again')
   await backtest(venue.journal, '--json', '--out', twin)
   expect(readFileSync(join(twin, 'report.json'))).toEqual(readFileSync(join(out, 'report.json')))
+  const decided = (folder: string) => {
+    const log = new Database(join(folder, 'results.db'), { readonly: true })
+    try {
+      return [log.prepare('SELECT * FROM decisions').all(), log.prepare('SELECT * FROM fills ORDER BY time').all()]
+    } finally {
+      log.close()
+    }
+  }
+  expect(decided(twin)).toEqual(decided(out))
+  expect(readFileSync(join(twin, 'report.html'))).toEqual(readFileSync(join(out, 'report.html')))
   const fills = await sluice(['fills', '--journal', results, '--json'])
   expect(JSON.parse(fills.stdout).fills).toHaveLength(found.fills as number)
   const db = new Database(results, { readonly: true })

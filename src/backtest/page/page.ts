@@ -79,12 +79,12 @@ ${pairs([
 ${pairs([
   ['tape', html`<code>${hashes.tape.slice(0, 16)}</code>`],
   ['configuration', html`<code>${hashes.config.slice(0, 16)}</code>`],
-  ['code and strategies', html`<code>${hashes.code.slice(0, 16)}</code>`],
+  ['deciding code and strategies', html`<code>${hashes.code.slice(0, 16)}</code>`],
   ...Object.entries(hashes.strategies).map(([bot, hash]): [Part, Part] => [
     `strategy of ${bot}`,
     html`<code>${hash.slice(0, 16)}</code>`,
   ]),
-  ['Sluice', sluice],
+  [`Sluice ${sluice}`, html`<code>${hashes.sluice.slice(0, 16)}</code>`],
 ])}</div></div>
 <h3>How orders were filled, by assumption</h3>
 ${list(fillModel.assumed)}
