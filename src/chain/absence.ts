@@ -127,7 +127,15 @@ function proofOf({ attempt, bound, boundSlot, said }: Watched, reading: Reading)
   const { baseline } = attempt
   const { head, slot, firstSlot, gap } = reading
   const word =
-    attempt.executor === 'local' ? 'sent' : said === 'acked' ? 'acknowledged' : said === 'held' ? 'held' : 'unknown'
+    attempt.executor === 'local'
+      ? 'sent'
+      : said === 'acked'
+        ? 'acknowledged'
+        : said === 'landed'
+          ? 'seen to fail'
+          : said === 'held'
+            ? 'held'
+            : 'unknown'
   if (bound === null) return { kind: 'waits', progress: `${word}; it may still be sent, the proof begins after that` }
   if (head.height <= bound) {
     const from = baseline?.height ?? bound - VALID_BLOCKS
