@@ -15,6 +15,7 @@ import { benchPool } from './pool.ts'
 import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
 import { benchSettling } from './settling.ts'
+import { benchSideBySide } from './side-by-side.ts'
 import { benchSigner } from './signer.ts'
 import { benchSma } from './sma.ts'
 import { benchStart } from './start.ts'
@@ -31,6 +32,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   engine: benchEngine,
   backtest: benchBacktest,
   'backtest-sma': benchSma,
+  'side-by-side': benchSideBySide,
   sweep: benchSweep,
   start: benchStart,
   gateway: benchGateway,

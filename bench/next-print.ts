@@ -1,0 +1,51 @@
+import { NO_COSTS, walletChange } from '../src/core/fill-costs.ts'
+import type { Attempt, Fill } from '../src/core/order.ts'
+import type { Clock, Executor, Outcome } from '../src/core/ports.ts'
+import { lamports, type Millis, ZERO } from '../src/core/units.ts'
+
+export interface NextPrintMarket {
+  /** Of the next print after this time, lamports a token; undefined behind the last. */
+  readonly priceAfter: (time: Millis) => number | undefined
+  /** Whole tokens of every order. */
+  readonly lot: number
+  readonly feeLamports: number
+}
+
+/** For benchmarks only: fills a lot at the price of the next print, for a fixed fee, as frameworks do that know bars and no chain. */
+export class NextPrintExecutor implements Executor {
+  readonly #clock: Clock
+  readonly #market: NextPrintMarket
+  fills = 0
+
+  constructor(clock: Clock, market: NextPrintMarket) {
+    this.#clock = clock
+    this.#market = market
+  }
+
+  execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    this.#clock.after(0, () => {
+      const price = this.#market.priceAfter(this.#clock.now())
+      if (price === undefined) done({ kind: 'absent' })
+      else done({ kind: 'filled', fill: this.#fill(attempt, price), final: true })
+    })
+  }
+
+  resume(): void {}
+
+  #fill({ id, orderId, account, bot, mint, side }: Attempt, price: number): Fill {
+    const { lot, feeLamports } = this.#market
+    const tradeLamports = lamports(lot * price)
+    const costs = { ...NO_COSTS, tradeLamports, priorityFeeLamports: lamports(feeLamports) }
+    this.fills++
+    return {
+      ...{ signature: `next-${id}`, orderId, attemptId: id, account, bot, mint, side, slot: this.fills },
+      ...{ time: this.#clock.now(), tokens: BigInt(lot) * 1_000_000n, decimals: 6, tradeLamports },
+      ...{
+        feeLamports: lamports(feeLamports),
+        rentLamports: ZERO,
+        walletLamports: lamports(walletChange(side, costs)),
+      },
+      ...{ costs, final: true },
+    }
+  }
+}
