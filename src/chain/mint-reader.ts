@@ -12,8 +12,8 @@ export interface MintReaderParts {
   readonly told: (mint: string, facts: MintFacts) => void
 }
 
-/** A buy waits no longer. */
-const WAIT_MS = 1_000
+/** A buy waits no longer, and no longer than its time to live. */
+const WAIT_MS = 5_000
 /** A mint that was made a moment ago may not have come to our node yet. */
 const AGAIN_MS = 200
 /** Then nobody waits any more, and the next buy asks anew. */
@@ -41,7 +41,7 @@ export class MintReader {
     if (isPublicKey(key)) this.#start(key)
   }
 
-  /** Tells at once where it is known; undefined where nobody could say within a second. */
+  /** Tells at once where it is known; undefined where nobody could say in time. */
   read(mint: string, told: Told): void {
     const known = this.#known.get(mint)
     if (known !== undefined) {

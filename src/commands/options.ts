@@ -33,6 +33,9 @@ export interface Options {
   bot?: string
   probeLive?: number
   mint?: string
+  mints?: string[]
+  sol?: number
+  acceptHash?: string
   tx?: string
   order?: string
   policy?: string

@@ -1,7 +1,8 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { SluiceError } from '../core/errors.ts'
-import { type CommandSpec, catalogue, type NumberRange, type OptionName, optionSpecs } from './catalogue.ts'
+import { type CommandSpec, catalogue } from './catalogue.ts'
 import { helpText } from './help.ts'
+import { type NumberRange, type OptionName, optionSpecs } from './option-specs.ts'
 import type { Options } from './options.ts'
 
 /** Parses the command line by the catalogue, loads the one module it asks for, runs it; answers the exit code. */
@@ -40,8 +41,9 @@ function declare(program: Command, spec: CommandSpec): Command {
 
 /** By the catalogue's names: two options may share a flag, in different commands. */
 function optionsOf(command: Command, { options }: CommandSpec): Options {
-  const { journal, ...rest } = command.opts<Record<string, unknown>>()
-  return { ...rest, ...(journal !== undefined && { [options.includes('journals') ? 'journals' : 'journal']: journal }) }
+  const given = command.opts<Record<string, unknown>>()
+  const values = options.map((name) => [name, given[new Option(optionSpecs[name].flags).attributeName()]] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
 function option(name: OptionName, value: Options[OptionName]): Option {

@@ -82,7 +82,9 @@ function whyUnbounded({ asked, policy }: Reading): string {
 /** Fees by a transfer of their own. */
 function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
-  const moved = asked.side === 'buy' ? BigInt(asked.lamports) : expected(trade?.lamports ?? 0n, asked.slippagePercent)
+  // What a sale by an opaque program brings is not to be read.
+  const brought = trade && expected(trade.lamports, asked.slippagePercent)
+  const moved = asked.side === 'buy' ? BigInt(asked.lamports) : brought
   for (const [address, lamports] of reading.fees) {
     const account = policy.feeAccounts.find((one) => one.address === address) as FeeAccount
     const cap = capOf(account, moved)
@@ -103,8 +105,9 @@ function expected(least: bigint, slippagePercent: number): bigint {
   return (least * HUNDRED * BigInt(FINE)) / BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
 }
 
-function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint): bigint {
-  const byPercent = maxPercent === null ? undefined : share(moved, maxPercent) + 1n // services round up
+/** Where nobody knows what is moved, a percentage of it is no cap, and the one in SOL counts alone. */
+function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
+  const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n // services round up
   if (maxLamports === null) return byPercent ?? 0n
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
 }

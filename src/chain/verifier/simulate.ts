@@ -33,7 +33,7 @@ export interface Ground {
 }
 
 /** Programs that every trade may call from inside. */
-const USUAL_INNER: readonly string[] = [
+export const USUAL_INNER: readonly string[] = [
   ...[PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken, PROGRAMS.memo, PROGRAMS.memo1],
   PROGRAMS.pumpFees,
 ]
@@ -192,7 +192,7 @@ export function writableOf(
 }
 
 /** undefined where the node says nothing about them. */
-function innerProgramsOf(inner: unknown, accounts: readonly string[]): Set<string> | undefined {
+export function innerProgramsOf(inner: unknown, accounts: readonly string[]): Set<string> | undefined {
   if (!Array.isArray(inner)) return undefined
   const called = inner.flatMap((group) => {
     const { instructions } = record(group)

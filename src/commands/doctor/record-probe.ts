@@ -1,8 +1,8 @@
 import { isPublicKey } from '../../core/base58.ts'
-import type { Http, Journal, Slot } from '../../core/ports.ts'
-import type { Limiter } from '../../runtime/limiter.ts'
+import type { Http } from '../../core/ports.ts'
 import { type Endpoint, headersOf, urlOf } from '../../service/endpoints.ts'
 import type { ServiceAccess } from '../../service-access.ts'
+import { type Counting, counted } from '../counted-request.ts'
 import type { SkewFinding } from './machine-verdicts.ts'
 
 // The service's endpoints that read. Each request takes a slot of the plan, as an order does.
@@ -17,15 +17,10 @@ export interface Asked {
   readonly skew: SkewFinding | undefined
 }
 
-export interface Asking {
+export interface Asking extends Counting {
   readonly service: ServiceAccess
   readonly http: Http
-  readonly limiter: Limiter
-  readonly journal: Journal
 }
-
-/** A minute, where what this key sent in the last one is not known: another journal counted it. */
-const SLOT_WITHIN_MS = 62_000
 
 /** One GET, once there is a slot for it and that is durable; without one within a minute it is not sent. */
 export async function ask(
@@ -33,34 +28,18 @@ export async function ask(
   endpoint: Extract<Endpoint, 'portfolio' | 'tokenInfo'>,
   key: string,
 ): Promise<Asked> {
-  const slot = await slotOf(limiter)
-  if (slot === undefined)
-    return { status: 0, reason: 'no free request under the plan', value: undefined, skew: undefined }
-  await durable(journal)
-  const sentAt = Date.now()
   const url = urlOf(service.baseUrl, endpoint, key)
-  const result = await http({ method: 'GET', url, headers: headersOf(service.apiKey()) })
-  const heardAt = Date.now()
-  limiter.done(slot)
-  await durable(journal)
+  const found = await counted({ limiter, journal }, async () => {
+    const sentAt = Date.now()
+    const result = await http({ method: 'GET', url, headers: headersOf(service.apiKey()) })
+    return { result, sentAt, heardAt: Date.now() }
+  })
+  if (found === undefined)
+    return { status: 0, reason: 'no free request under the plan', value: undefined, skew: undefined }
+  const { result, sentAt, heardAt } = found
   if (result.kind !== 'answered') return { status: 0, reason: result.reason, value: undefined, skew: undefined }
   const { status, headers, body } = result
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, heardAt) }
-}
-
-function slotOf(limiter: Limiter): Promise<Slot | undefined> {
-  return new Promise((resolve) => {
-    const cancel = limiter.request('entry', resolve)
-    if (cancel === undefined) return
-    setTimeout(() => {
-      cancel()
-      resolve(undefined)
-    }, SLOT_WITHIN_MS).unref()
-  })
-}
-
-function durable(journal: Journal): Promise<void> {
-  return new Promise((resolve) => journal.commit(resolve))
 }
 
 /** The header counts whole seconds, is of some moment between sending and hearing, and servers write it once a second. */

@@ -1,0 +1,71 @@
+import { JITO_TIPS } from '../../core/builder-policy.ts'
+import { PROGRAMS } from '../../core/programs.ts'
+import type { Step } from '../verifier/reading.ts'
+import { ownMint, type Sample } from './sample.ts'
+import { type Range, rangeOf, unique } from './sums.ts'
+
+export interface Payment {
+  readonly to: string
+  readonly samples: number
+  readonly isTip: boolean
+  readonly lamports: Range
+  /** By sales. */
+  readonly saleLamports: Range
+  /** Of what was asked to be spent, over the buys; undefined where it is no share of it, or only sales paid. */
+  readonly percent: number | undefined
+  /** The same in every sample, whatever the amount. */
+  readonly isFixed: boolean
+}
+
+/** Percentages are told to four places. */
+const PERCENT_PLACES = 10_000
+const SYSTEM_TRANSFER = 2
+const SYSTEM_CREATE_WITH_SEED = 3
+
+export function paymentsOf(samples: readonly Sample[]): Payment[] {
+  const all = samples.flatMap((sample) => transfersOf(sample).map((one) => ({ ...one, sample })))
+  return unique(all.map(({ to }) => to)).map((to) => {
+    const own = all.filter((one) => one.to === to)
+    const saleLamports = rangeOf(own.flatMap((one) => (one.sample.asked.side === 'sell' ? [one.lamports] : [])))
+    const lamports = rangeOf(own.map((one) => one.lamports))
+    const isTip = (JITO_TIPS as readonly string[]).includes(to)
+    const isFixed = lamports.least === lamports.most
+    return {
+      to,
+      isTip,
+      lamports,
+      saleLamports,
+      isFixed,
+      samples: new Set(own.map(({ sample }) => sample)).size,
+      percent: shareOf(own, isFixed),
+    }
+  })
+}
+
+type Transfer = { readonly to: string; readonly lamports: bigint }
+
+/** To strangers. What goes into an account that the transaction opens for wrapped SOL stays the wallet's. */
+function transfersOf(sample: Sample): Transfer[] {
+  const { wallet } = sample.asked
+  const system = sample.steps.filter(({ program, data }) => program === PROGRAMS.system && data.length >= 12)
+  const kindOf = ({ data }: Step): number => Buffer.from(data).readUInt32LE(0)
+  const seeded = system.filter((step) => kindOf(step) === SYSTEM_CREATE_WITH_SEED).map(({ accounts }) => accounts[1])
+  return system.flatMap((step) => {
+    const [from, to = ''] = step.accounts
+    const isOwn = to === wallet || seeded.includes(to) || ownMint(sample, to) !== undefined
+    if (kindOf(step) !== SYSTEM_TRANSFER || from !== wallet || isOwn) return []
+    return [{ to, lamports: Buffer.from(step.data).readBigUInt64LE(4) }]
+  })
+}
+
+/** A share is one that amounts of different size have in common, to the lamport that a builder rounds. */
+function shareOf(own: readonly (Transfer & { readonly sample: Sample })[], isFixed: boolean): number | undefined {
+  const buys = own.flatMap(({ lamports, sample: { asked } }) =>
+    asked.side === 'buy' ? [{ paid: Number(lamports), asked: asked.lamports }] : [],
+  )
+  const largest = buys.sort((one, other) => other.asked - one.asked)[0]
+  if (largest === undefined || isFixed) return undefined
+  const percent = Math.round((largest.paid / largest.asked) * 100 * PERCENT_PLACES) / PERCENT_PLACES
+  const fits = buys.every((one) => Math.abs(one.paid - (one.asked * percent) / 100) <= 2)
+  return fits ? percent : undefined
+}

@@ -1,0 +1,110 @@
+import type { AskedTrade } from '../../core/asked-trade.ts'
+import { BUILT_IN_POLICY } from '../../core/builder-policy.ts'
+import type { Clock, Rpc } from '../../core/ports.ts'
+import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
+import { encodeTransaction, type TransactionBytes } from '../../core/transaction-bytes.ts'
+import { call, record, Unread } from '../read.ts'
+import { type AccountState, accountOf, readAccounts } from '../verifier/account-state.ts'
+import { tokenAccountOf } from '../verifier/addresses.ts'
+import { resolveAccounts } from '../verifier/lookup-tables.ts'
+import type { Step } from '../verifier/reading.ts'
+import { innerProgramsOf, writableOf } from '../verifier/simulate.ts'
+
+/** A transaction that a builder made for a request, as it can be read and as the chain would carry it out now. Nobody has signed it. */
+export interface Sample {
+  readonly asked: AskedTrade
+  readonly transaction: TransactionBytes
+  /** The message's own instructions, accounts by address. */
+  readonly steps: readonly Step[]
+  /** undefined where it could not be simulated, or fails: `problem` says why. */
+  readonly simulated: Simulated | undefined
+  readonly problem: string
+}
+
+export interface Simulated {
+  /** Programs that were called from inside; undefined where the node does not tell. */
+  readonly inner: readonly string[] | undefined
+  /** Accounts that may be written to, before and after; null: there is none. */
+  readonly changes: readonly { address: string; before: AccountState | null; after: AccountState | null }[]
+}
+
+/** A node that is a few slots behind does not know what the builder has just seen. */
+const TRIES = 3
+const AGAIN_MS = 400
+
+/** Resolves its lookup tables and simulates it. What cannot be read at all is a text. */
+export async function readSample(
+  { rpc, clock }: { rpc: Rpc; clock: Clock },
+  transaction: TransactionBytes,
+  asked: AskedTrade,
+): Promise<Sample | string> {
+  try {
+    const resolved = await resolveAccounts(transaction.message, { ...BUILT_IN_POLICY, lookupTables: 'any' }, rpc)
+    if (!resolved.ok) return resolved.refusals.map(({ reason }) => reason).join('; ')
+    const { accounts } = resolved
+    const steps = transaction.message.instructions.map(({ program, accounts: places, data }, index) => ({
+      place: index + 1,
+      program: accounts[program] as string,
+      accounts: places.map((place) => accounts[place] as string),
+      data,
+    }))
+    let found = await simulate(rpc, transaction, accounts)
+    for (let tries = 1; typeof found === 'string' && tries < TRIES; tries++) {
+      await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve))
+      found = await simulate(rpc, transaction, accounts)
+    }
+    const isText = typeof found === 'string'
+    const outcome = isText
+      ? { simulated: undefined, problem: found as string }
+      : { simulated: found as Simulated, problem: '' }
+    return { asked, transaction, steps, ...outcome }
+  } catch (error) {
+    if (error instanceof Unread) return error.message
+    throw error
+  }
+}
+
+/** With a blockhash of the node's own: whether the builder's is known is another question. */
+async function simulate(
+  rpc: Rpc,
+  transaction: TransactionBytes,
+  accounts: readonly string[],
+): Promise<Simulated | string> {
+  const touched = writableOf(transaction.message, accounts)
+  const { accounts: before } = await readAccounts(rpc, touched)
+  const bytes = Buffer.from(encodeTransaction(transaction)).toString('base64')
+  const how = {
+    ...{ encoding: 'base64', commitment: 'confirmed', sigVerify: false, replaceRecentBlockhash: true },
+    ...{ innerInstructions: true, accounts: { encoding: 'base64', addresses: touched } },
+  }
+  const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
+  const { err, accounts: told, innerInstructions } = record(value)
+  if (err != null) return `it fails: ${JSON.stringify(err).slice(0, 200)}`
+  if (!Array.isArray(told) || told.length !== touched.length) throw new Unread('simulateTransaction: no accounts')
+  const inner = innerProgramsOf(innerInstructions, accounts)
+  const changes = touched.map((address, index) => ({
+    address,
+    before: before[index] ?? null,
+    after: accountOf(told[index]),
+  }))
+  // What somebody else has opened meanwhile was not opened by the transaction.
+  const opened = changes.filter((one) => one.before === null && one.after !== null).map(({ address }) => address)
+  const { accounts: now } = await readAccounts(rpc, opened)
+  const meanwhile = new Map(opened.map((address, index) => [address, now[index] ?? null]))
+  return {
+    inner: inner && [...inner],
+    changes: changes.map((one) => ({ ...one, before: one.before ?? meanwhile.get(one.address) ?? null })),
+  }
+}
+
+/** Its message calls this program. */
+export function calls({ steps }: Sample, id: string): boolean {
+  return steps.some(({ program }) => program === id)
+}
+
+/** The mint of one of the wallet's own associated accounts; undefined for any other address. */
+export function ownMint({ asked: { wallet, mint } }: Sample, address: string): string | undefined {
+  if ([PROGRAMS.token, PROGRAMS.token2022].some((program) => tokenAccountOf(wallet, mint, program) === address))
+    return mint
+  return tokenAccountOf(wallet, WSOL_MINT, PROGRAMS.token) === address ? WSOL_MINT : undefined
+}

@@ -1,0 +1,47 @@
+import { encodeBase58 } from '../../core/base58.ts'
+import type { Rpc } from '../../core/ports.ts'
+import { Unread } from '../read.ts'
+import { type AccountState, readAccounts } from '../verifier/account-state.ts'
+
+/** solana-loader-v3-interface: a program names the account that holds its code, and that one who may change it. */
+const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111'
+const KIND_PROGRAM = 2
+const KIND_DATA = 3
+
+/** Who may put other code in a program's place; '' nobody, undefined where that is not known. */
+export type Upgrader = string | undefined
+
+/** By program. A node that does not answer leaves all unknown: it is told beside what matters more. */
+export async function readUpgraders(rpc: Rpc, programs: readonly string[]): Promise<Map<string, Upgrader>> {
+  try {
+    const { accounts } = await readAccounts(rpc, programs)
+    const holders = accounts.map(holderOf)
+    const asked = holders.flatMap((holder) => (holder ? [holder] : []))
+    const { accounts: held } = await readAccounts(rpc, asked)
+    const upgraders = new Map(asked.map((holder, index) => [holder, upgraderIn(held[index] ?? null)]))
+    return new Map(programs.map((id, index) => [id, holders[index] && upgraders.get(holders[index])]))
+  } catch (error) {
+    if (!(error instanceof Unread)) throw error
+    return new Map()
+  }
+}
+
+/** Where its code lies; '' for one that never changes. */
+function holderOf(account: AccountState | null): string | undefined {
+  if (account === null) return undefined
+  if (account.owner !== LOADER) return ''
+  return kindOf(account) === KIND_PROGRAM && account.data.length >= 36
+    ? encodeBase58(account.data.subarray(4, 36))
+    : undefined
+}
+
+/** Behind the slot of its last change. */
+function upgraderIn(account: AccountState | null): Upgrader {
+  if (account === null || kindOf(account) !== KIND_DATA || account.data.length < 13) return undefined
+  if (account.data[12] === 0) return ''
+  return account.data.length < 45 ? undefined : encodeBase58(account.data.subarray(13, 45))
+}
+
+function kindOf({ data }: AccountState): number | undefined {
+  return data.length < 4 ? undefined : Buffer.from(data).readUInt32LE(0)
+}

@@ -1,0 +1,62 @@
+import type { Config } from '../../config/config.ts'
+import { ExitCode, SluiceError } from '../../core/errors.ts'
+import type { Clock, Rpc } from '../../core/ports.ts'
+import type { Lamports } from '../../core/units.ts'
+import { lockKey } from '../../key-lock.ts'
+import { budgetedRpcs } from '../../rpc-access.ts'
+import { bootId, monotonicMs, SystemClock } from '../../runtime/system-clock.ts'
+import { openHttp } from '../../service/http.ts'
+import { openService } from '../../service-access.ts'
+import { Tally } from '../../tally.ts'
+import { Trading } from '../../trading.ts'
+import { lookAtJournal } from '../doctor/machine-probe.ts'
+import { type Taken, takeSamples } from './samples.ts'
+
+export interface Wanted {
+  readonly mints: readonly string[]
+  readonly amount: Lamports
+  readonly say: (text: string) => void
+}
+
+/** Takes the samples, each request counted by the plan as an order's would be, and hands them on while the chain can still be asked. Throws a
+ *  SluiceError where the service, the chain or the wallet is missing, or somebody else uses the key or the journal. */
+export async function takeFrom<T>(
+  config: Config,
+  { mints, amount, say }: Wanted,
+  use: (taken: Taken[], chain: { rpc: Rpc; clock: Clock }) => Promise<T>,
+): Promise<T> {
+  const { finding, past, writer } = lookAtJournal(config.journal.path)
+  if (past === undefined || writer === undefined)
+    throw new SluiceError(
+      `requests are counted in the journal, and ${finding.holder || finding.damage}: stop what runs on it, or name another`,
+      ExitCode.unsafe,
+    )
+  const clock = new SystemClock(0)
+  const { http, close } = openHttp()
+  const service = await openService(config, true)
+  try {
+    if (service.wallet === '')
+      throw new SluiceError('wallet.publicKey is missing: a builder builds for a wallet', ExitCode.usage)
+    const key = lockKey(config, service)
+    const machine = { clock, monotonicMs, boot: bootId() }
+    const freshKey = service.fresh || key?.isFirst === true
+    const { limiter, plan } = new Trading({
+      ...{ config, service, machine, journal: writer, tally: new Tally(), past, freshKey, http },
+      chain: undefined,
+    })
+    const { any: rpc } = budgetedRpcs(service.rpc, http, clock)
+    const counting = { limiter, journal: writer }
+    try {
+      const { maxBuyLamports } = plan
+      const taken = await takeSamples({ service, counting, http, rpc, clock, maxBuyLamports, say }, mints, amount)
+      return await use(taken, { rpc, clock })
+    } finally {
+      key?.release()
+    }
+  } finally {
+    await service.close()
+    await writer.close()
+    await close()
+    clock.stop()
+  }
+}

@@ -1,0 +1,111 @@
+import type { Options } from './options.ts'
+
+export type OptionName = keyof Options
+
+export interface OptionSpec {
+  flags: string
+  about: string
+  /** Numbers are checked before the command's module is loaded; text and switches are not. */
+  number?: NumberRange
+  /** It may be given again and again. */
+  many?: boolean
+}
+
+export interface NumberRange {
+  integer?: boolean
+  min: number
+  max?: number
+}
+
+/** SOL. */
+const CAP: NumberRange = { min: 0, max: 1_000_000 }
+
+export const optionSpecs: Record<OptionName, OptionSpec> = {
+  json: { flags: '--json', about: 'one line of JSON, the last of stdout' },
+  journal: { flags: '--journal <db>', about: 'the journal' },
+  journals: {
+    flags: '--journal <db>',
+    about: 'the journal; several are read as one tape (default: data/sluice.db)',
+    many: true,
+  },
+  seconds: { flags: '--seconds <n>', about: 'end by itself after so many seconds', number: { min: 0.001 } },
+  speed: { flags: '--speed <x>', about: 'how much faster than life the market runs', number: { min: 0.001 } },
+  live: { flags: '--live', about: 'let bots with `mode: live` trade real money' },
+  yes: { flags: '--yes', about: 'confirm without a person' },
+  port: { flags: '--port <n>', about: 'the port on loopback', number: { integer: true, min: 0, max: 65_535 } },
+  dialect: {
+    flags: '--dialect <seed>',
+    about: 'vary what the document leaves open',
+    number: { integer: true, min: 0 },
+  },
+  market: { flags: '--market <file>', about: 'a recorded market (NDJSON) instead of a made one' },
+  seed: {
+    flags: '--seed <n>',
+    about: 'what chance starts from: of the made market, of the points drawn',
+    number: { integer: true, min: 0 },
+  },
+  plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
+  state: { flags: '--state <file>', about: 'keep in this file what outlasts a restart, and go on from it' },
+  fund: { flags: '--fund <sol>', about: 'what the wallet of a new chain has', number: { min: 0, max: 1_000_000 } },
+  slotMs: { flags: '--slot-ms <n>', about: 'milliseconds a slot', number: { integer: true, min: 10, max: 60_000 } },
+  repeat: { flags: '--repeat', about: 'play the recorded market again and again' },
+  child: { flags: '--child', about: 'end with stdin' },
+  accept: { flags: '--accept <signature>', about: 'what somebody else did with the wallet is all right' },
+  executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
+  notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
+  bot: { flags: '--bot <name>', about: 'which bot: whose position it becomes, whose params are varied' },
+  probeLive: {
+    flags: '--probe-live <sol>',
+    about: 'buy for so much and sell it again, to prove what the document leaves open',
+    number: { min: 0.001, max: 1 },
+  },
+  mint: { flags: '--mint <mint>', about: 'the token' },
+  mints: { flags: '--mint <mint>', about: 'a token to ask for; several, once each', many: true },
+  sol: { flags: '--sol <n>', about: 'what a sample would buy for; nothing is bought', number: { min: 0.001, max: 1 } },
+  acceptHash: { flags: '--accept <hash>', about: 'write the policy that was shown with this hash' },
+  strict: { flags: '--strict', about: 'the first bad line ends it, and nothing is written' },
+  calibrate: {
+    flags: '--calibrate',
+    about: 'fill as the real fills of the journal were, and say how far the model is from them',
+  },
+  partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
+  tx: {
+    flags: '--tx <base64|file>',
+    about: 'what the builder answered: a transaction in any usual shape, or a file that holds it',
+  },
+  order: { flags: '--order <json>', about: "the request's body, with `side` beside it; or a file that holds it" },
+  policy: {
+    flags: '--policy <file>',
+    about: 'what a builder may put in (builder-policy.yaml)',
+  },
+  rpc: {
+    flags: '--rpc <url>',
+    about: 'simulate it there, and read the wallet; env:NAME or file:PATH keeps the address secret',
+  },
+  socket: { flags: '--socket <path>', about: 'where engines connect: those of the same user or group' },
+  key: { flags: '--key <file>', about: "the wallet's keypair, as solana-keygen writes it (mode 0600)" },
+  maxPerTransactionSol: { flags: '--max-per-transaction-sol <n>', about: 'never sign for more', number: CAP },
+  maxPerHourSol: { flags: '--max-per-hour-sol <n>', about: 'nor for more within an hour', number: CAP },
+  maxPerDaySol: { flags: '--max-per-day-sol <n>', about: 'nor for more within a day', number: CAP },
+  out: {
+    flags: '--out <path>',
+    about: 'where to write: the file of an export, the folder of a backtest (report.html, report.json, results.db)',
+  },
+  range: { flags: '--range <name=from:to[:step]>', about: 'a param to vary, and where', many: true },
+  random: {
+    flags: '--random <n>',
+    about: 'so many points drawn by chance',
+    number: { integer: true, min: 1, max: 100_000 },
+  },
+  holdOut: {
+    flags: '--hold-out <percent>',
+    about: 'the last part of the tape, which nothing is chosen on (default 30)',
+    number: { min: 0, max: 90 },
+  },
+  jobs: { flags: '--jobs <n>', about: 'threads; default: one a core', number: { integer: true, min: 1, max: 256 } },
+  verifyCausal: {
+    flags: '--verify-causal',
+    about: 'cut the tape at random rows (--seed): nothing decided before a cut may change',
+  },
+  verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
+}

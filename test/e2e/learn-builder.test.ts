@@ -1,0 +1,58 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { loadPolicy } from '../../src/config/policy.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import { sluice } from './process.ts'
+import { openStage, orderIn, tell } from './stage.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+test('a builder is learnt from what it builds, signed by nobody, and accepted as it was shown', async ({
+  onTestFinished,
+}) => {
+  const stage = await openStage({}, onTestFinished)
+  const { configFile, folder, requests, sandbox } = stage
+  const running = await stage.go()
+  await tell(running.handle, stage, 'buy')
+  await orderIn(stage, 'o1', ({ state }) => state === 'filled')
+  await stage.settled()
+  await running.stop()
+  requests.length = 0
+
+  const policy = join(folder, 'policy.yaml')
+  const learn = (...args: string[]) => sluice(['learn-builder', configFile, '--policy', policy, ...args])
+  const { code, stdout, stderr } = await learn('--mint', MINT)
+  expect(code, `${stdout}${stderr}`).toBe(0)
+  expect(requests).toEqual(['POST /api/transaction/buy', 'POST /api/transaction/buy', 'POST /api/transaction/sell'])
+  expect(stdout).toMatch(/1\. buy \S+ for 0\.001 SOL: .*simulated/)
+  expect(stdout).toMatch(/0\.5 % of what is spent|to \S+: /)
+  expect(stdout.match(/\d\. accepted/g)).toHaveLength(3)
+  expect(`${stdout}${stderr}`).not.toContain(sandbox.apiKeys.standard)
+  const hash = /--accept ([0-9a-f]+)/.exec(stdout)?.[1] as string
+
+  expect(await learn('--accept', '0'.repeat(24))).toMatchObject({ code: 4 })
+  expect(existsSync(policy)).toBe(false)
+  expect(await learn('--accept', hash)).toMatchObject({ code: 0 })
+  expect(statSync(policy).mode & 0o777).toBe(0o600)
+  expect(stdout).toContain(readFileSync(policy, 'utf8'))
+  expect(loadPolicy(policy)).toMatchObject({ ok: true, policy: { guard: 'required', coSigners: [] } })
+  expect(await learn('--accept', hash)).toMatchObject({ code: 2 }) // it is accepted once
+
+  // What the builder put in beside it the next time shows, as JSON too.
+  sandbox.faults.set({ kind: 'builtGarbage', count: 1 })
+  const again = await learn('--mint', MINT, '--json')
+  const said = JSON.parse(again.stdout.trim().split('\n').at(-1) as string)
+  expect([again.code, said]).toMatchObject([1, { accepted: false, file: `${policy}.proposed` }])
+  expect(await stage.complaints()).toEqual([])
+})
+
+test.each<[string, string[], RegExp]>([
+  ['no mint', [], /--mint needs a base58 key/],
+  ['no mint that is one', ['--mint', 'nonsense'], /--mint needs a base58 key/],
+  ['too little to ask for', ['--mint', MINT, '--sol', '0.0001'], /from 0.001 to 1/],
+  ['nothing to accept', ['--accept', 'abc', '--policy', '/nowhere/policy.yaml'], /there is no proposal/],
+])('%s: exit 2, and one line that says so', async (_what, args, said) => {
+  const { code, stderr } = await sluice(['learn-builder', 'bots.yaml', ...args])
+  expect([code, stderr]).toEqual([2, expect.stringMatching(said)])
+})
