@@ -28,13 +28,7 @@ export function startSigner(launch: Omit<SignerLaunch, 'socketPath'>, { clock, t
 /** Connects to `sluice signer --socket`, which another user may have started, and again where that ends. Throws a SluiceError where nobody
  *  listens there, or for another wallet. */
 export async function connectSigner(socketPath: string, wallet: string, parts: Parts): Promise<RunningSigner> {
-  const status = lstatSync(socketPath, { throwIfNoEntry: false })
-  if (status !== undefined && !status.isSocket()) throw new SluiceError(`${socketPath}: not a socket`, ExitCode.usage)
-  if (status !== undefined && (status.mode & 0o007) !== 0)
-    throw new SluiceError(
-      `${socketPath}: everybody may connect to it; let its group alone (mode 0660)`,
-      ExitCode.unsafe,
-    )
+  checkSocket(socketPath)
   return keepRunning({ dial: () => socketLine(socketPath), retries: RECONNECTS, wallet, ...parts })
 }
 
@@ -69,7 +63,7 @@ function socketLine(path: string): Line {
   const stream = connect(path)
   let why = ''
   stream.once('error', ({ code }: NodeJS.ErrnoException) => {
-    why = `nobody answers at ${path} (${code}); start it: sluice signer --socket ${path} --key FILE`
+    why = code === 'EACCES' ? notAllowed(path) : `nobody answers at ${path} (${code}); ${startIt(path)}`
   })
   return {
     stream,
@@ -79,4 +73,26 @@ function socketLine(path: string): Line {
     },
     why: () => why,
   }
+}
+
+/** What is not there yet may come. */
+function checkSocket(path: string): void {
+  try {
+    const status = lstatSync(path, { throwIfNoEntry: false })
+    if (status === undefined) return
+    if (!status.isSocket()) throw new SluiceError(`${path}: not a socket`, ExitCode.usage)
+    if ((status.mode & 0o007) !== 0)
+      throw new SluiceError(`${path}: everybody may connect to it; let its group alone (mode 0660)`, ExitCode.unsafe)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    throw new SluiceError(notAllowed(path), ExitCode.usage)
+  }
+}
+
+function notAllowed(path: string): string {
+  return `${path}: this user may not connect to it; put him into the group of the signer`
+}
+
+function startIt(path: string): string {
+  return `start it: sluice signer --socket ${path} --key FILE`
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, statSync } from 'node:fs'
-import { connect } from 'node:net'
+import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { afterAll, describe, expect, test, vi } from 'vitest'
@@ -198,4 +198,15 @@ test('at a socket: for its owner and group; hostile engines are cut off, and the
   listening.close()
   expect(await listening.ended).toBe(0)
   await expect(connectSigner(socketPath, WALLET, { clock, tell: () => {} })).rejects.toThrow(/nobody answers at/)
+})
+
+test("what is no socket, or is everybody's, is not connected to", async () => {
+  const parts = { clock, tell: () => {} }
+  await expect(connectSigner(keyPath, WALLET, parts)).rejects.toThrow('not a socket')
+  const path = join(folder.path, 'open.sock')
+  const server = createServer().listen(path)
+  await new Promise((resolve) => server.once('listening', resolve))
+  chmodSync(path, 0o666)
+  await expect(connectSigner(path, WALLET, parts)).rejects.toThrow('everybody may connect')
+  server.close()
 })
