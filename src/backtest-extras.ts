@@ -11,6 +11,8 @@ import { type FillModel, stressed } from './simulation/fill-model.ts'
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
 const SEEDS = 100
+/** In one engine at once: each has a state for every token. */
+const SEEDS_A_RUN = 20
 
 export interface ExtraOptions {
   /** Told how many rows of all the runs together are done; how many there will be is `extraRows`. */
@@ -21,7 +23,7 @@ export interface ExtraOptions {
 
 /** Rows that the further runs play. */
 export function extraRows(config: Config, market: Market): number {
-  return market.rows * (STRESS.length + SIZES.length + config.bots.length)
+  return market.rows * (STRESS.length + SIZES.length + config.bots.length * (SEEDS / SEEDS_A_RUN))
 }
 
 /** Further runs of a backtest that was logged, by bot: at other costs, at other sizes, and with entries left to chance. */
@@ -91,7 +93,9 @@ function byChance(
     const paper = { ...bot.paper, seed: deriveSeed(bot.paper.seed, name) }
     return { ...bot, name, params: null, strategy: { ...bot.strategy, name: strategy.name, strategy }, paper }
   })
-  const found = run({ ...config, bots }).bots
+  const found: BotOutcome[] = []
+  for (let from = 0; from < SEEDS; from += SEEDS_A_RUN)
+    found.push(...run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots)
   const nets = found.map((one) => netOf(one) / 1e9)
   const trades = found.reduce((sum, { result }) => sum + result.buys, 0) / SEEDS
   const at = (share: number): number => quantile(nets, share) as number
