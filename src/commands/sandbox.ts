@@ -28,7 +28,8 @@ export async function run(_args: string[], flags: Options): Promise<number> {
   }
   // Listening for the end comes first: whoever reads the line may end it at once.
   const stopped = untilStopped(flags.child === true)
-  if (sandbox.chain === 'small') console.error(SMALL)
+  // Bots that started it say themselves what that means for them.
+  if (sandbox.chain === 'small' && flags.child !== true) console.error(SMALL)
   process.stdout.write(`${JSON.stringify(contact(sandbox, plan))}\n`)
   await stopped
   await sandbox.close()

@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { BUILD_ATTACKS } from '../../src/sandbox/hostile-build.ts'
+import { readBooks } from './books.ts'
+import { kill, launch } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
@@ -37,10 +42,8 @@ describe.concurrent('bots that sign here', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
-    // A price may run away from one between its simulation and its block; what was not signed is built again.
-    expect(new Set([...books.attempts.map(({ state }) => state), 'reverted', 'refused'])).toEqual(
-      new Set(['filled', 'reverted', 'refused']),
-    )
+    // A price may run away from one between its simulation and its block, and here a block takes 40 ms.
+    expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(6)
     expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(books.attempts.length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
     expect(venue.log.join('\n')).toContain('the signer is ready')
@@ -102,4 +105,28 @@ describe.concurrent('bots that sign here', () => {
     expect(await run.ended).toBe(4)
     expect(run.stderr).toMatch(/executor: local, and no policy.*set service\.builderPolicy/s)
   })
+
+  test('a sandbox without litesvm: one line says which bots are left out, and the others trade', async ({
+    onTestFinished,
+  }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-small-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const journal = join(folder, 'demo.db')
+    const args = ['demo', '--journal', journal, '--speed', '10', '--seconds', '6', '--json']
+    const demo = launch(args, { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(WITHOUT_LITESVM)}` })
+    onTestFinished(() => kill(demo))
+    expect(await demo.ended).toBe(0)
+    const said = demo.stderr.split('\n').filter((line) => line.includes('litesvm'))
+    expect(said).toEqual([expect.stringMatching(/left out.*dips-signed/)])
+    expect(readBooks(journal).attempts.map(({ bot }) => bot)).not.toContain('dips-signed')
+  })
 })
+
+const WITHOUT_LITESVM = `
+  import { registerHooks } from 'node:module'
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (!specifier.startsWith('litesvm')) return next(specifier, context)
+      throw Object.assign(new Error('not installed'), { code: 'ERR_MODULE_NOT_FOUND' })
+    },
+  })`
