@@ -17,17 +17,24 @@ export interface KillOptions {
   readonly say: (line: string) => void
 }
 
+/** Who signs: the service, or, on every second journal, we. */
+type Executor = 'cloud' | 'local'
+
 /** On one journal, before what is left of it is settled. */
 const KILLS_A_JOURNAL = 5
-const FAILPOINTS: readonly Failpoint[] = [
-  ...(['accepted', 'armed', 'before-execute', 'after-execute', 'before-report', 'after-report'] as const),
-]
+const FAILPOINTS = {
+  cloud: ['accepted', 'armed', 'before-execute', 'after-execute', 'before-report', 'after-report'],
+  local: ['signed', 'built', 'sent', 'armed', 'before-report', 'after-report'],
+} as const satisfies Record<Executor, readonly Failpoint[]>
 const MOST_PASSAGES = 8
 /** A failpoint that has not been reached by then is not going to be. */
 const UNREACHED_MS = 10_000
 const LATEST_MS = 6_000
 /** What goes wrong meanwhile, besides. */
-const FAULTS: readonly FaultKind[] = ['dropBefore', 'dropAfter', 'reverted', 'rateLimit', 'fork']
+const FAULTS = {
+  cloud: ['dropBefore', 'dropAfter', 'reverted', 'rateLimit', 'fork'],
+  local: ['dropBefore', 'dropAfter', 'sendDropped', 'rateLimit', 'fork'],
+} as const satisfies Record<Executor, readonly FaultKind[]>
 const FAULT_CHANCE = 0.3
 
 /** Kills processes that trade, at every failpoint in turn and at random times between, and lets others go on from what they left. After each
@@ -59,16 +66,26 @@ async function killsOfOne(
   atEnd: Parameters<typeof openVenue>[1],
 ): Promise<string[]> {
   const random = seededRandom(seed * 1_000_003 + first)
-  const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
+  const executor: Executor = (first / KILLS_A_JOURNAL) % 2 === 0 ? 'cloud' : 'local'
+  const bots = [{ name: 'trips', strategy: 'round-trips', executor, exits: { maxHoldSeconds: 3 } }] as const
   const venue = await openVenue({ bots, speed: 10, seed: seed + first, config: { service: { lateSeconds: 1 } } }, atEnd)
+  const { keypair, policy, wallet } = venue.sandbox
+  if (executor === 'local')
+    venue.configure({
+      service: { lateSeconds: 1, builderPolicy: policy },
+      wallet: { publicKey: wallet, keypair: `file:${keypair}` },
+    })
+  const [faults, failpoints] = [FAULTS[executor], FAILPOINTS[executor]]
   const complaints: string[] = []
   for (let number = first; number < first + kills; number++) {
-    const fault = random.next() < FAULT_CHANCE ? FAULTS[random.integer(FAULTS.length)] : undefined
+    const fault = random.next() < FAULT_CHANCE ? faults[random.integer(faults.length)] : undefined
     if (fault !== undefined) venue.sandbox.faults.set({ kind: fault, ...(fault === 'fork' && { slots: 20 }) })
-    const how = await (number % 2 === 0 ? atFailpoint(venue, random, number / 2) : atRandom(venue, random))
+    const how = await (number % 2 === 0
+      ? atFailpoint(venue, random, failpoints[(number / 2) % failpoints.length] as Failpoint)
+      : atRandom(venue, random))
     const found = complaintsOf(venue, await verified(venue))
     say(
-      `kill ${number + 1}: ${how}${fault === undefined ? '' : `, ${fault}`}; ${stateOf(venue)}; ${found.length} complaints`,
+      `kill ${number + 1}, ${executor}: ${how}${fault === undefined ? '' : `, ${fault}`}; ${stateOf(venue)}; ${found.length} complaints`,
     )
     complaints.push(...found.map((text) => `after ${how}: ${text}`))
   }
@@ -84,8 +101,7 @@ async function killsOfOne(
   return complaints
 }
 
-async function atFailpoint(venue: Venue, random: Random, turn: number): Promise<string> {
-  const step = FAILPOINTS[turn % FAILPOINTS.length] as Failpoint
+async function atFailpoint(venue: Venue, random: Random, step: Failpoint): Promise<string> {
   const setting = `${step}:${1 + random.integer(MOST_PASSAGES)}`
   const one = venue.run({ SLUICE_FAILPOINT: setting })
   const isReached = await endsWithin(one, UNREACHED_MS)
