@@ -26,7 +26,8 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
     ...fillComplaints(fills, truth, kind === 'service' ? alarms : []),
     ...orderComplaints(db, fills, kind),
     ...alarmComplaints(truth, alarms, db),
-    ...(kind === 'service' ? [] : [...heldComplaints(db, chain), ...spentComplaints(db, truth)]),
+    ...heldComplaints(db, chain, foreignIn(fills, truth)),
+    ...(kind === 'service' ? [] : spentComplaints(db, truth)),
     ...lamportComplaints(db, chain),
   ]
 }
@@ -57,9 +58,15 @@ function fillComplaints(fills: readonly FillRow[], truth: Truth, alarms: readonl
   return complaints
 }
 
-function lineOf({ tokens, accounts }: LandedTransaction): string {
-  const own = tokens.find(({ owner }) => owner === WALLET)
-  const moved = (own?.post ?? 0n) - (own?.pre ?? 0n)
+/** Base units that came to the wallet, or left it. */
+function movedOf({ tokens }: LandedTransaction, mint?: string): bigint {
+  const own = tokens.find((one) => one.owner === WALLET && (mint === undefined || one.mint === mint))
+  return (own?.post ?? 0n) - (own?.pre ?? 0n)
+}
+
+function lineOf(transaction: LandedTransaction): string {
+  const { accounts } = transaction
+  const moved = movedOf(transaction)
   const use = accounts.find(({ address }) => address === WALLET)
   return `${moved < 0n ? -moved : moved} ${(use?.postLamports ?? 0) - (use?.preLamports ?? 0)}`
 }
@@ -112,15 +119,28 @@ function spentComplaints(db: Database, truth: Truth): string[] {
   })
 }
 
-/** What is booked as held is there; more than that came from strangers. */
-function heldComplaints(db: Database, { ledger, gifts }: SimulatedChain): string[] {
+/** Executions that are not booked: a dishonest service's, told as foreign. */
+function foreignIn(fills: readonly FillRow[], truth: Truth): LandedTransaction[] {
+  const booked = new Set(fills.map(({ signature }) => signature))
+  return truth.successes(truth.posts).flatMap(({ signature, landed }) => (booked.has(signature) ? [] : (landed ?? [])))
+}
+
+/** What is booked as held is there; more than that came from strangers, or from what is not booked, and less went with that. */
+function heldComplaints(
+  db: Database,
+  { ledger, gifts }: SimulatedChain,
+  foreign: readonly LandedTransaction[],
+): string[] {
   const rows = db.prepare('SELECT mint, tokens FROM position').all() as { mint: string; tokens: string }[]
   return MINTS.flatMap((mint) => {
     const account = ledger.account(tokenAccountAddress(WALLET, mint), 'processed')
     const held = (account && decodeTokenAccount(account.data)?.amount) ?? 0n
     const booked = BigInt(rows.find((row) => row.mint === mint)?.tokens ?? 0)
     const given = gifts.get(mint) ?? 0n
-    return booked <= held && held - booked <= given
+    const moved = foreign.map((transaction) => movedOf(transaction, mint))
+    const came = moved.reduce((sum, one) => (one > 0n ? sum + one : sum), given)
+    const went = moved.reduce((sum, one) => (one < 0n ? sum - one : sum), 0n)
+    return booked <= held + went && held <= booked + came
       ? []
       : [`${booked} of ${mint.slice(0, 4)} are booked, ${held} are held, ${given} were given`]
   })
