@@ -7,6 +7,8 @@ import { compile } from './draft.ts'
 import { honest, SHAPES } from './honest.ts'
 import { ata } from './parts.ts'
 
+/** Of each shape; 100 make 1,300. */
+const EACH = Number(process.env.SLUICE_HONEST ?? 20)
 const SHAPE_NAMES = Object.keys(SHAPES)
 const U64 = bigInt({ min: 0n, max: 2n ** 64n - 1n })
 
@@ -66,7 +68,7 @@ describe('guards', () => {
   test('are no reason to refuse what is honest, and change its bound by nothing but what computing costs', () => {
     let fitting = 0
     for (const shape of SHAPE_NAMES)
-      for (let number = 0; number < 20; number++) {
+      for (let number = 0; number < EACH; number++) {
         const draft = honest(shape, number)
         const { bytes, accounts } = compile(draft)
         const decoded = decodeTransaction(bytes)
@@ -82,7 +84,7 @@ describe('guards', () => {
         const fee = (parts: typeof plain.parts) => parts.find(({ what }) => what === 'priority fee')?.lamports ?? 0n
         expect((verdict.bound ?? 0n) - fee(verdict.parts)).toBe((plain.bound ?? 0n) - fee(plain.parts))
       }
-    expect(fitting).toBeGreaterThan(SHAPE_NAMES.length * 10)
+    expect(fitting).toBeGreaterThan(SHAPE_NAMES.length * EACH * 0.5)
   })
 
   test('where others have signed, or the packet is full, there are none', () => {
