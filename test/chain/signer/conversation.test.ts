@@ -1,29 +1,19 @@
-import { type Duplex, duplexPair } from 'node:stream'
-import { setImmediate as turn } from 'node:timers/promises'
-import fc from 'fast-check'
+import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Line } from '../../../src/chain/signer/client.ts'
-import { decodeRequest, encodeAnswer, encodeRequest, FrameReader } from '../../../src/chain/signer/frames.ts'
+import { encodeAnswer } from '../../../src/chain/signer/frames.ts'
 import { keepRunning } from '../../../src/chain/signer/running.ts'
-import { serve } from '../../../src/chain/signer/serve.ts'
 import { RECONNECTS, RESTARTS } from '../../../src/chain/signer/start.ts'
 import type { Cancel, Clock, SignRequest } from '../../../src/core/ports.ts'
 import { buy, PAIR, WALLET } from './requests.ts'
+import { settle, socketPair } from './socket-pair.ts'
 
-// Both ends of a conversation without a process, so that each can be hostile and time can be set.
+// The engine's end of a conversation, without a process: the signer can be hostile, and time can be set.
 
 const KEY = PAIR.publicKey.toBytes()
 const { request, signature } = buy(1_000)
 const hello = encodeAnswer({ kind: 'hello', publicKey: KEY })
 const signed = (id: number, bytes = signature) => encodeAnswer({ kind: 'signed', id, signature: bytes })
-
-/** As two sockets that are connected: the end of the one is the end of the other. */
-function socketPair(): [Duplex, Duplex] {
-  const [one, other] = duplexPair({ allowHalfOpen: false })
-  one.once('close', () => other.destroy())
-  other.once('close', () => one.destroy())
-  return [one, other]
-}
 
 class ManualClock implements Clock {
   #now = 0
@@ -61,10 +51,6 @@ async function engine(behave: (far: Duplex, dialled: number) => void, retries = 
   }
   const signer = await keepRunning({ dial, retries, wallet: WALLET, clock, tell: (line) => told.push(line) })
   return { signer, clock, told, far }
-}
-
-const settle = async (): Promise<void> => {
-  for (let turns = 0; turns < 10; turns++) await turn()
 }
 
 test.each<[string, (far: Duplex) => void]>([
@@ -198,113 +184,4 @@ test.each<[string, Partial<SignRequest>]>([
   })
   expect(await signer.sign({ ...request, ...changed })).toMatchObject({ ok: false, code: 'SIGNER_REFUSED' })
   await signer.close()
-})
-
-/** A signer that signs everything, and what an engine hears of it. */
-function signerAlone() {
-  const [near, far] = socketPair()
-  const heard: Buffer[] = []
-  const asked: SignRequest[] = []
-  const over: string[] = []
-  near.on('error', () => {}).on('data', (chunk: Buffer) => heard.push(chunk))
-  const decide = (one: SignRequest) => {
-    asked.push(one)
-    return { kind: 'signed', signature } as const
-  }
-  serve(far, { publicKey: KEY, decide, over: (why) => over.push(why) })
-  return { near, far, asked, over, heard: () => Buffer.concat(heard).subarray(hello.length) }
-}
-
-test('a request is read as it was written, in whatever pieces it comes', () => {
-  const sizes = fc.array(fc.integer({ min: 1, max: 600 }), { minLength: 1, maxLength: 8 })
-  const names = fc.stringMatching(/^[ -~]{0,40}$/)
-  const anyRequest = fc.record({
-    ...{ orderId: names, attemptId: names, policyHash: names, guarded: fc.boolean() },
-    boundLamports: fc.bigInt({ min: 0n, max: 2n ** 60n }),
-    message: fc.uint8Array({ maxLength: 1_232 }),
-  })
-  const property = fc.property(fc.array(anyRequest, { minLength: 1, maxLength: 4 }), sizes, (requests, cuts) => {
-    const bytes = Buffer.concat(requests.map((one, id) => encodeRequest(id, one)))
-    const reader = new FrameReader()
-    const frames: Uint8Array[] = []
-    for (let at = 0, cut = 0; at < bytes.length; cut++) {
-      const size = cuts[cut % cuts.length] as number
-      frames.push(...reader.take(bytes.subarray(at, at + size)).map((one) => Uint8Array.from(one)))
-      at += size
-    }
-    expect(frames.map((frame) => decodeRequest(frame))).toEqual(
-      requests.map((one, id) => ({ id, request: { ...one, message: Uint8Array.from(one.message) } })),
-    )
-  })
-  fc.assert(property, { numRuns: 60 })
-})
-
-test('what is no request ends the conversation and is never decided on', async () => {
-  const whole = encodeRequest(1, request)
-  const spoilt: [string, Uint8Array][] = [
-    ['4 GiB', Buffer.from([255, 255, 255, 255])],
-    ['nothing', Buffer.alloc(4)],
-    ['too long', Buffer.from([1, 16, 0, 0])],
-    ['a flag of 2', Buffer.from(whole).fill(2, 8, 9)],
-    ['more lamports than there are', Buffer.from(whole).fill(255, 9, 17)],
-    ['a name that is no text', Buffer.from(whole).fill(7, 18, 20)],
-    ['an end too early', Buffer.from([3, 0, 0, 0, 1, 2, 3])],
-  ]
-  for (const [name, bytes] of spoilt) {
-    const { near, asked, over } = signerAlone()
-    near.write(bytes)
-    near.write(whole)
-    await settle()
-    expect(asked, name).toEqual([])
-    expect(over, name).toEqual([expect.stringMatching(/./)])
-  }
-})
-
-test('garbage is never signed, and never ends in anything but an end', async () => {
-  const garbage = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { minLength: 1, maxLength: 5 })
-  const property = fc.asyncProperty(garbage, async (chunks) => {
-    const { near, asked, heard } = signerAlone()
-    for (const chunk of chunks) near.write(chunk)
-    await settle()
-    expect(asked).toEqual([])
-    expect(heard()).toHaveLength(0)
-    near.destroy()
-  })
-  await fc.assert(property, { numRuns: 60 })
-})
-
-test('half a request is waited for, and its end is the end', async () => {
-  const { near, asked, over } = signerAlone()
-  near.write(encodeRequest(1, request).subarray(0, 100))
-  await settle()
-  expect([asked, over]).toEqual([[], []])
-  near.end()
-  near.destroy()
-  await settle()
-  expect(asked).toEqual([])
-  expect(over).toHaveLength(1)
-})
-
-test('an engine that asks without end leaves others their turn', async () => {
-  const { near, asked } = signerAlone()
-  const other = signerAlone()
-  near.write(Buffer.concat(Array.from({ length: 1_000 }, (_none, id) => encodeRequest(id, request))))
-  other.near.write(encodeRequest(1, request))
-  await settle()
-  expect(other.asked).toHaveLength(1)
-  expect(asked.length).toBeLessThan(100)
-  for (const one of [near, other.near]) one.destroy()
-})
-
-test('who floods and does not read his answers is not read from either', async () => {
-  const { near, far, asked } = signerAlone()
-  near.removeAllListeners('data').pause()
-  const one = encodeRequest(1, request)
-  let sent = 0
-  while (near.write(one) || sent < 2_000) sent++
-  await settle()
-  expect(far.isPaused()).toBe(true)
-  expect(asked.length).toBeLessThan(sent)
-  expect(far.writableLength).toBeLessThan(200_000)
-  near.destroy()
 })

@@ -1,0 +1,29 @@
+import type { PublicKey } from '@solana/web3.js'
+import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
+import { PRESETS } from '../../../src/core/builder-policy.ts'
+import type { SignRequest } from '../../../src/core/ports.ts'
+import { compile, type Draft, verifyDraft } from '../verifier/draft.ts'
+
+// Transactions of the verifier's corpus as a signer gets them.
+
+/** What of a transaction is signed. */
+const messageOf = (bytes: Uint8Array) => bytes.subarray(1 + 64 * (bytes[0] as number))
+
+export const rulesOf = (wallet: PublicKey): Rules => ({
+  wallet: wallet.toBase58(),
+  programs: new Set([PRESETS.pump.id, PRESETS['pump-swap'].id]),
+  policyHash: 'the policy',
+})
+
+export function requestOf(draft: Draft, boundLamports: bigint): SignRequest {
+  const names = { orderId: 'order 1', attemptId: 'attempt 1', policyHash: 'the policy' }
+  return { ...names, guarded: false, boundLamports, message: messageOf(compile(draft).bytes) }
+}
+
+export const boundOf = (draft: Draft) => verifyDraft(draft).verdict?.bound as bigint
+
+/** The least bound that it is signed at. */
+export function leastBoundOf(draft: Draft, user: PublicKey): bigint {
+  const said = /^(\d+) lamports would leave/.exec(refusalOf(requestOf(draft, 0n), rulesOf(user)) ?? '')
+  return BigInt(said?.[1] as string)
+}
