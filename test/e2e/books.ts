@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { ERRORS } from '../../src/core/errors.ts'
+import { walletChange } from '../../src/core/fill-costs.ts'
 import { decodeJson } from '../../src/core/json.ts'
 import {
   type Attempt,
@@ -118,10 +119,19 @@ export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): str
     ...complaints,
     ...differing('fills', books.fills.map(fillLine), executed),
     ...differing('reverted', revertedLines(books), reverted),
+    ...books.fills.flatMap(costComplaints),
     ...differing('lamports', [`${lamports}`], [`${ledger.account(wallet, 'processed')?.lamports}`]),
     ...differing('tokens by fills', heldByFills(books, unknown, wallet), onChain),
     ...(isSettled(books) ? differing('tokens by positions', heldByPositions(books), onChain) : []),
   ]
+}
+
+/** The parts of a fill are the change of its wallet, and nothing is left over. */
+function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[] {
+  const sum = walletChange(side, costs)
+  return sum === walletLamports && costs.remainderLamports === 0
+    ? []
+    : [`${orderId}: its costs make ${sum} of ${walletLamports}, ${costs.remainderLamports} are left over`]
 }
 
 function onlyLive(books: Books): Books {

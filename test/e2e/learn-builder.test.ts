@@ -46,13 +46,3 @@ test('a builder is learnt from what it builds, signed by nobody, and accepted as
   expect([again.code, said]).toMatchObject([1, { accepted: false, file: `${policy}.proposed` }])
   expect(await stage.complaints()).toEqual([])
 })
-
-test.each<[string, string[], RegExp]>([
-  ['no mint', [], /--mint needs a base58 key/],
-  ['no mint that is one', ['--mint', 'nonsense'], /--mint needs a base58 key/],
-  ['too little to ask for', ['--mint', MINT, '--sol', '0.0001'], /from 0.001 to 1/],
-  ['nothing to accept', ['--accept', 'abc', '--policy', '/nowhere/policy.yaml'], /there is no proposal/],
-])('%s: exit 2, and one line that says so', async (_what, args, said) => {
-  const { code, stderr } = await sluice(['learn-builder', 'bots.yaml', ...args])
-  expect([code, stderr]).toEqual([2, expect.stringMatching(said)])
-})
