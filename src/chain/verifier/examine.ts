@@ -7,6 +7,7 @@ import { call, record, Unread, whole } from '../read.ts'
 import { type Expiry, readExpiry } from './expiry.ts'
 import { type ChainFacts, readFacts, readRent } from './facts.ts'
 import { type GuardRoom, guardTransaction } from './guarding.ts'
+import { judgeSimulatedSale } from './judge.ts'
 import { resolveAccounts } from './lookup-tables.ts'
 import { sol } from './reading.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
@@ -102,7 +103,8 @@ async function examineOnChain(
         policy,
         of,
       )
-      if (tries === LOSS_TRIES || !simulation.refusals.some(({ code }) => MOVES.has(code))) return simulation
+      if (tries === LOSS_TRIES || !simulation.refusals.some(({ code }) => MOVES.has(code)))
+        return of.trade === undefined ? withinOrder(simulation, { asked, policy }, facts) : simulation
       before = NOTHING_READ
     }
   }
@@ -115,6 +117,16 @@ async function examineOnChain(
     readExpiry(chain.rpc, slot, lastValidBlockHeight),
   ])
   return joined({ ...plain, ...subject }, simulation, expiry)
+}
+
+/** Of a program that is not understood nothing but the simulation says how much it sells. */
+function withinOrder(
+  simulation: Simulation,
+  terms: Pick<ExamineParts, 'asked' | 'policy'>,
+  facts: ChainFacts,
+): Simulation {
+  if (simulation.tokens === undefined || simulation.refusals.length > 0) return simulation
+  return { ...simulation, refusals: judgeSimulatedSale(terms, facts, simulation.tokens) }
 }
 
 /** Told before it is sent, and with the rent as the chain has it. */

@@ -1,4 +1,5 @@
 import type { FeeAccount } from '../../core/builder-policy.ts'
+import type { Refusal } from '../../core/errors.ts'
 import { PROGRAMS } from '../../core/programs.ts'
 import { priorityFee } from './compute-budget.ts'
 import type { ChainFacts } from './facts.ts'
@@ -63,8 +64,23 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
   }
 }
 
+/** What an order is held against. */
+type Terms = Pick<Reading, 'asked' | 'policy'>
+
+/** A sale of which nothing can be read but what it does when it is simulated: by so much the wallet's tokens would change. */
+export function judgeSimulatedSale(terms: Terms, facts: ChainFacts, tokens: bigint): Refusal[] {
+  if (terms.asked.side === 'buy') return []
+  const most = tokensAsked(terms, facts)
+  if (most === null || (most !== undefined && -tokens <= most)) return []
+  return [
+    most === undefined
+      ? { code: 'SELL_UNBOUNDED', reason: `${-tokens} would be sold; ${whyUnbounded(terms)}` }
+      : { code: 'AMOUNT_OVER', reason: `${-tokens} base units would be sold, the order allows ${most}` },
+  ]
+}
+
 /** Base units that the order means; null: all there are; undefined: not known. */
-function tokensAsked({ asked, policy }: Reading, { holding }: ChainFacts): bigint | null | undefined {
+function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint | null | undefined {
   if (asked.side === 'buy' || asked.amount.kind === 'all') return null
   if (asked.amount.kind === 'percent') return holding && share(holding.tokens, asked.amount.percent)
   const [whole = '', fraction = ''] = asked.amount.decimal.split('.')
@@ -73,7 +89,7 @@ function tokensAsked({ asked, policy }: Reading, { holding }: ChainFacts): bigin
   return BigInt(whole + fraction.slice(0, holding.decimals).padEnd(holding.decimals, '0'))
 }
 
-function whyUnbounded({ asked, policy }: Reading): string {
+function whyUnbounded({ asked, policy }: Terms): string {
   const isNumber = asked.side === 'sell' && asked.amount.kind === 'number'
   if (isNumber && policy.sellNumber === null) return 'sellNumber of the policy has to say what a number counts'
   return 'how many the order means depends on the wallet: give --rpc'

@@ -300,6 +300,28 @@ describe('a program without a layout', () => {
     }
   })
 
+  test('sells no more than was ordered, by what the simulation shows', async () => {
+    const draft = honest('pump sell of a share', 4)
+    const { user, mint, tokens } = draft.drawn
+    const program = {
+      id: thief.toBase58(),
+      decode: 'opaque',
+      buy: [],
+      sell: ['33e685a4'],
+      mintIndex: 2,
+      userIndex: 6,
+    } as const
+    draft.instructions.find(({ keys }) => keys.length === 16)!.programId = thief
+    draft.policy = { ...draft.policy, programs: [program], maxWalletLamports: lamports(Number(SOL)) }
+    expect(codesOf(await look(draft, selling(draft)))).toEqual([])
+    const more = selling(draft)
+    more.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 1n }))
+    expect(codesOf(await look(draft, more))).toEqual(['AMOUNT_OVER'])
+    const number = { kind: 'number', decimal: '5' } as const
+    const asked = { ...draft.asked, side: 'sell' as const, amount: number }
+    expect(codesOf(await look({ ...draft, asked }, selling(draft)))).toEqual(['SELL_UNBOUNDED'])
+  })
+
   // In a simulation it may leave alone whatever it is handed.
   const handed = address('venue fee').toBase58()
   test.each<[what: string, code: string | undefined, state: (drawn: Drawn) => ReturnType<typeof plainAccount>]>([
