@@ -4,6 +4,7 @@ import { Equity } from './backtest/equity.ts'
 import { EquitySampler } from './backtest/equity-sampler.ts'
 import { Results } from './backtest/results.ts'
 import { WatchedMints } from './backtest/watched-mints.ts'
+import type { Backtest, BacktestOptions } from './backtest-outcome.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
@@ -11,7 +12,7 @@ import { SluiceError } from './core/errors.ts'
 import type { Input, StartInput } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
 import { NO_MONEY } from './core/money.ts'
-import type { Journal } from './core/ports.ts'
+import type { Position } from './core/position.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
 import type { Millis } from './core/units.ts'
 import type { Market, MarketItem } from './journal/reader.ts'
@@ -21,65 +22,14 @@ import { Limiter } from './runtime/limiter.ts'
 import { Segment } from './segment.ts'
 import { firstPlan, shareOf } from './service/plans.ts'
 import { SimulatedClock } from './simulation/clock.ts'
-import type { FillModel } from './simulation/fill-model.ts'
 import { Tape, type TapeItem } from './simulation/tape.ts'
 import { refuseLacks, tapeCoverage } from './tape-coverage.ts'
+
+export type { Backtest, BacktestOptions, BotOutcome } from './backtest-outcome.ts'
 
 /** Of the single mints that bots watched or held, how many the tape may lack. */
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
-
-export interface BacktestOptions {
-  /** Go on with a tape that does not cover what the bots need. */
-  readonly partial: boolean
-  /** Told now and then how many rows are done. */
-  readonly progress?: (rows: number) => void
-  /** Is told everything but the rows. */
-  readonly journal?: Journal | undefined
-  /** When so many rows are done, what each bot has made of them is noted. */
-  readonly splitRow?: number | undefined
-  /** A strategy that throws takes only its own bot out. */
-  readonly tolerant?: boolean
-  /** Keep what a report needs: each bot's orders, trips and equity. */
-  readonly logged?: boolean
-  /** All bots draw on one budget, as live ones do; else each has the plan for itself, as on paper. */
-  readonly oneBudget?: boolean
-  /** Fill by another model than the configuration's. */
-  readonly model?: (model: FillModel) => FillModel
-}
-
-/** What came of a bot, and what it is worth. */
-export interface BotOutcome {
-  readonly result: BotResult
-  readonly startLamports: number
-  /** What selling its open positions at the end would bring. */
-  readonly valueLamports: number
-  /** Net result up to `splitRow`, at what selling what was open then would have brought. */
-  readonly splitLamports: number | undefined
-  /** What its strategy threw; '' where it did not. */
-  readonly threw: string
-  readonly model: FillModel
-  /** Empty unless `logged`. */
-  readonly equity: Equity
-}
-
-/** All that a backtest says: a function of tape, configuration, code and seed. */
-export interface Backtest {
-  readonly rows: number
-  readonly from: Millis
-  readonly to: Millis
-  readonly segments: number
-  readonly gaps: number
-  readonly gapMs: number
-  readonly coverage: readonly KeyCoverage[]
-  /** What the tape lacks of what the bots need; empty unless `partial`. */
-  readonly lacks: readonly string[]
-  readonly mints: Pick<WatchedMints, 'wanted' | 'absent'>
-  readonly plan: Plan
-  readonly bots: readonly BotOutcome[]
-  readonly decisions: number
-  readonly alarms: readonly string[]
-}
 
 /** The bots of a configuration over a tape, on virtual time, in one synchronous loop: the engine, runner, gateway and limiter of a live run,
  *  and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the bots' keys, exit 1 where a strategy throws
@@ -106,6 +56,7 @@ class Run {
   readonly #segment: Segment
   readonly #threw = new Map<string, string>()
   #splitLamports: readonly number[] = []
+  #foreignLamports = 0
   readonly #equity: readonly Equity[]
   readonly #sampler: EquitySampler | undefined
   #rows = 0
@@ -121,7 +72,7 @@ class Run {
     this.#plan = firstPlan(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
     this.#bots = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' }).settings
-    this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model)
+    this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
     const names = this.#bots.map(({ name }) => name)
     this.#results = new Results(names, options.logged === true, options.journal)
     this.#equity = this.#bots.map(() => new Equity())
@@ -136,6 +87,8 @@ class Run {
     this.#paper.restore(this.#bots, start.money, (key) => one ?? this.#limiter(key))
     this.#segment.begin(start, [])
     this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
+    const { note } = this.#options
+    if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
     const tape = new Tape(this.#items(), this.#clock)
     tape.start(runner)
     this.#rows = tape.run()
@@ -171,11 +124,19 @@ class Run {
       mints: this.#watched,
       plan: this.#plan,
       ...{ coverage, lacks, bots, decisions: this.#results.decisions, alarms: this.#results.alarms },
+      foreignLamports: this.#foreignLamports,
     }
   }
 
   #startOf(index: number): number {
     return (this.#bots[index] as BotSettings).paperLamports
+  }
+
+  /** Changes nothing. */
+  #note(foreign: readonly Position[]): void {
+    const { id: account } = (this.#bots[0] as BotSettings).account
+    this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
+    this.#foreignLamports = foreign.reduce((sum, one) => sum + this.#paper.valueOf({ ...one, account }), 0)
   }
 
   #valueOf({ positions }: BotResult): number {
@@ -276,7 +237,7 @@ class Run {
     const isHere = split > item.from && split <= item.to
     if (isHere) {
       yield { ...item, to: split }
-      this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
+      this.#note([])
     }
     if (!isHere) yield item
     else if (split < item.to) yield { ...item, from: split }

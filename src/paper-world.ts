@@ -9,6 +9,7 @@ import { type Lamports, ZERO } from './core/units.ts'
 import type { Limiter } from './runtime/limiter.ts'
 import type { Route } from './runtime/working-order.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from './simulation/fill-model.ts'
+import type { Measurements } from './simulation/measured.ts'
 import { PaperExecutor } from './simulation/paper-executor.ts'
 import { PaperMarket } from './simulation/paper-market.ts'
 
@@ -18,14 +19,22 @@ export class PaperWorld {
   readonly #config: Config
   readonly #clock: Clock
   readonly #adjust: (model: FillModel) => FillModel
+  readonly #measured: Measurements | undefined
   readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
 
-  /** `adjust`: what else is known of how orders fill. */
-  constructor(config: Config, clock: Clock, mints: Mints, adjust: (model: FillModel) => FillModel = (model) => model) {
+  /** `adjust`: what else is known of how orders fill; `measured`: what is known of single attempts. */
+  constructor(
+    config: Config,
+    clock: Clock,
+    mints: Mints,
+    adjust: (model: FillModel) => FillModel = (model) => model,
+    measured?: Measurements,
+  ) {
     this.market = new PaperMarket(mints, config.service.units)
     this.#config = config
     this.#clock = clock
     this.#adjust = adjust
+    this.#measured = measured
   }
 
   /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a budget of the same plan
@@ -33,7 +42,8 @@ export class PaperWorld {
   restore(bots: readonly BotSettings[], money: Money, limiterOf: (key: string) => Limiter): void {
     for (const { name, account, seed } of bots) {
       if (account.mode === 'live' || this.#routes.has(account.id)) continue
-      const executor = new PaperExecutor(this.#clock, this.market, this.modelOf(name), deriveSeed(seed, 'executor'))
+      const [model, luck] = [this.modelOf(name), deriveSeed(seed, 'executor')]
+      const executor = new PaperExecutor(this.#clock, this.market, model, luck, this.#measured)
       const mine = (record: { account: string }): boolean => record.account === account.id
       executor.restore(
         money.positions.filter(mine),

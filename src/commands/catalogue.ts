@@ -104,6 +104,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./compare.ts'),
     },
     {
+      name: 'attribute',
+      arguments: '<live> <backtest>',
+      about:
+        'why a run (its journal) made other money than its backtest (its folder): one factor exchanged after the other',
+      options: ['json'],
+      load: () => import('./attribute.ts'),
+    },
+    {
       name: 'plan-advise',
       arguments: '<file>',
       about: 'the same backtest under each plan: what waits, what that costs, which plan is enough',

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   type Comparison,
@@ -10,11 +10,11 @@ import {
   type RunFacts,
 } from '../backtest/comparison.ts'
 import { dateOf } from '../backtest/coverage.ts'
-import type { Report } from '../backtest/report.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { type JournalReader, openReader } from '../journal/reader.ts'
 import type { Options } from './options.ts'
+import { readReport } from './read-report.ts'
 
 const REPORT = 'report.json'
 const RESULTS = 'results.db'
@@ -60,22 +60,6 @@ function open(path: string): OpenRun {
 function openReport(path: string): OpenRun {
   const results = join(dirname(path), RESULTS)
   return { facts: factsOfReport(readReport(path)), journal: existsSync(results) ? openReader(results) : undefined }
-}
-
-function readReport(path: string): Report {
-  const notOne = new SluiceError(`${path} is not the report of a backtest (backtest --out)`, ExitCode.usage)
-  if (!existsSync(path)) throw notOne
-  let report: unknown
-  try {
-    report = JSON.parse(readFileSync(path, 'utf8'))
-  } catch {
-    throw notOne
-  }
-  const { version, hashes, bots } = (report ?? {}) as Partial<Report>
-  if (hashes === undefined || !Array.isArray(bots)) throw notOne
-  if (version !== 1)
-    throw new SluiceError(`${path} is of another Sluice (version ${version}); make both again`, ExitCode.usage)
-  return report as Report
 }
 
 function textOf({ differences, bots }: Comparison, decisions: Decisions): string {

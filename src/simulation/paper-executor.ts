@@ -17,6 +17,7 @@ import {
   sell,
 } from './fill-model.ts'
 import { Holdings } from './holdings.ts'
+import type { Measured, Measurements } from './measured.ts'
 import { paperCosts } from './paper-costs.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
 
@@ -45,15 +46,18 @@ export class PaperExecutor implements Executor {
   readonly #market: PaperMarket
   readonly #model: FillModel
   readonly #seed: number
+  readonly #measured: Measurements | undefined
   #holdings = new Holdings([])
   /** Fills of an earlier process that it did not see become final, by attempt. */
   #provisional = new Map<string, Fill>()
 
-  constructor(clock: Clock, market: PaperMarket, model: FillModel, seed: number) {
+  /** `measured`: what another run knows of the same attempts. */
+  constructor(clock: Clock, market: PaperMarket, model: FillModel, seed: number, measured?: Measurements) {
     this.#clock = clock
     this.#market = market
     this.#model = model
     this.#seed = seed
+    this.#measured = measured
   }
 
   /** Takes over the account's money from the journal: its positions, and those of its fills that are not final. */
@@ -64,23 +68,30 @@ export class PaperExecutor implements Executor {
 
   execute(attempt: Attempt, done: Done): void {
     const random = seededRandom(deriveSeed(this.#seed, luckOf(attempt)))
-    const latencyMs = drawLatencyMs(this.#model.latencyMs, random)
+    const known = this.#measured?.(attempt)
+    if (known?.landing === 'open') return
+    const drawnMs = drawLatencyMs(this.#model.latencyMs, random)
+    const latencyMs = known?.toldAfterMs === undefined ? drawnMs : Math.max(0, known.toldAfterMs - SLOT_MS)
     const luckPercent = random.next() * 100
     const answerMs = latencyMs * ANSWER_SHARE
     const path = this.#canFill(attempt) ? this.#market.follow(attempt.mint) : undefined
-    if (path === undefined) {
-      this.#clock.after(answerMs, () => done(this.#unfillable(attempt)))
+    const denied = deniedAs(known)
+    if (denied !== undefined || (path === undefined && known?.swap === undefined)) {
+      if (path !== undefined) this.#market.unfollow(attempt.mint, path)
+      this.#clock.after(known?.toldAfterMs ?? answerMs, () => done(denied ?? this.#unfillable(attempt)))
       return
     }
     this.#clock.after(answerMs, () => done({ kind: 'acked', signature: signatureOf(attempt) }))
     // The slot that it lands in belongs to the path: nobody knows his place within it.
     this.#clock.after(latencyMs + SLOT_MS, () => {
-      this.#market.unfollow(attempt.mint, path)
-      const printsPerSlot = path.prints / (latencyMs / SLOT_MS + 1)
-      const isLost = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, printsPerSlot)
-      if (isLost) this.#clock.after(ABSENCE_MS - latencyMs, () => done({ kind: 'absent' }))
+      if (path !== undefined) this.#market.unfollow(attempt.mint, path)
+      const printsPerSlot = (path?.prints ?? 0) / (latencyMs / SLOT_MS + 1)
+      const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, printsPerSlot)
+      const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
+      const proofMs = known?.toldAfterMs === undefined ? ABSENCE_MS - latencyMs : 0
+      if (isLost) this.#clock.after(proofMs, () => done({ kind: 'absent' }))
       else {
-        const landed = this.#land(attempt, path)
+        const landed = this.#land(attempt, path, known ?? {})
         done(outcomeOf(landed, false))
         this.#finalize(landed, done)
       }
@@ -106,16 +117,24 @@ export class PaperExecutor implements Executor {
     this.#clock.after(FINALITY_MS, () => done(outcomeOf(landed, true)))
   }
 
-  #land(attempt: Attempt, path: PricePath): Landed {
+  #land(attempt: Attempt, path: PricePath | undefined, known: Measured): Landed {
+    if (known.landing === 'reverted') return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
     const sells = attempt.side === 'sell'
     const tokens = sells ? this.#holdings.toSell(attempt) : 0n
-    if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED')
-    const swap = sells ? this.#sell(attempt, tokens, path) : this.#buy(attempt, path)
-    if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED')
+    if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
+    const swap = this.#swap(attempt, tokens, path, known)
+    if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
     // Less than one base unit: the venue refuses a trade of nothing.
     return swap.tokens === 0n
-      ? this.#reverted(attempt, 'REVERTED')
-      : { kind: 'filled', fill: this.#fill(attempt, swap) }
+      ? this.#reverted(attempt, 'REVERTED', known)
+      : { kind: 'filled', fill: this.#fill(attempt, swap, known) }
+  }
+
+  #swap(attempt: Attempt, tokens: TokenAmount, path: PricePath | undefined, known: Measured): Swap | undefined {
+    if (known.swap !== undefined) return scaled(known.swap, attempt, tokens)
+    if (path === undefined) return undefined
+    const bounded = known.landing === 'filled' ? { ...attempt, slippagePercent: 100 } : attempt
+    return attempt.side === 'sell' ? this.#sell(bounded, tokens, path) : this.#buy(bounded, path)
   }
 
   /** Bounded by the price that was decided on, so that a runaway is missed as it would be. */
@@ -172,11 +191,12 @@ export class PaperExecutor implements Executor {
       : refused('DEPTH_UNKNOWN', 'too few prints tell the depth of its pool')
   }
 
-  #fill(attempt: Attempt, { tokens, tradeLamports }: Swap): Fill {
+  #fill(attempt: Attempt, { tokens, tradeLamports }: Swap, known: Measured): Fill {
     const { orderId, account, bot, mint, side } = attempt
     const decimals = this.#holdings.decimals(mint)
-    const rentLamports = this.#holdings.book({ mint, side, tokens })
-    const feeLamports = this.#feeOf(attempt)
+    const booked = this.#holdings.book({ mint, side, tokens })
+    const rentLamports = known.rentLamports ?? booked
+    const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     const costs = paperCosts(side, tradeLamports, feeLamports, rentLamports, this.#model)
     const time = this.#clock.now()
     return {
@@ -201,13 +221,34 @@ export class PaperExecutor implements Executor {
   }
 
   /** It landed and failed: nothing moved but the fee. */
-  #reverted(attempt: Attempt, code: ErrorCode): Landed {
-    return { kind: 'reverted', signature: signatureOf(attempt), feeLamports: this.#feeOf(attempt), code }
+  #reverted(attempt: Attempt, code: ErrorCode, known: Measured = {}): Landed {
+    const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
+    return { kind: 'reverted', signature: signatureOf(attempt), feeLamports, code }
   }
 
   #feeOf({ priorityFeeLamports }: Attempt): Lamports {
     return networkFee(priorityFeeLamports, this.#model)
   }
+}
+
+/** In another run it never came to a transaction. */
+function deniedAs(known: Measured | undefined): Outcome | undefined {
+  const reason = 'as in the run'
+  if (known?.landing === 'unsent') return { kind: 'unsent', reason }
+  if (known?.landing !== 'refused' || known.code === undefined) return undefined
+  return { kind: 'refused', code: known.code, reason, retry: 'never' }
+}
+
+/** What another run swapped, for so much as is swapped here. */
+function scaled(swap: Swap, { size }: Attempt, tokens: TokenAmount): Swap {
+  if (size.kind === 'sol') {
+    if (size.lamports === swap.tradeLamports) return swap
+    const share = size.lamports / swap.tradeLamports
+    return { tokens: BigInt(Math.floor(Number(swap.tokens) * share)) as TokenAmount, tradeLamports: size.lamports }
+  }
+  if (tokens === swap.tokens) return swap
+  const share = Number(tokens) / Number(swap.tokens)
+  return { tokens, tradeLamports: lamports(Math.floor(swap.tradeLamports * share)) }
 }
 
 /** By what it does and when, and not by how many orders other bots have sent before. */

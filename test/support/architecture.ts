@@ -21,6 +21,8 @@ const packagesOfStrategies = ['sluice', 'trading-signals']
 const wiring = [
   'alarms',
   'backtest-extras',
+  'attribution',
+  'backtest-outcome',
   'backtest-run',
   'bot',
   'causality',
