@@ -186,6 +186,11 @@ class Start {
       end: (exitCode, message) => this.#end(exitCode, message),
     })
     this.closers.add(() => world.close())
+    const { held, allowed } = world.limiter.status()
+    if (this.#wantsLive && held >= allowed)
+      this.#log.info(
+        'the plan: who used this key before is not recorded, so nothing is sent until 60 s after the start',
+      )
     return world
   }
 

@@ -36,8 +36,20 @@ export async function openSigning(
     const what = `${local.name} has executor: local, and no policy says what the service may put into what it signs`
     throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
   }
+  refuseOneWay(local.name, policy)
   const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
   const hash = policyHash(policy)
   log.info({ wallet: signer.wallet, policy: policy.name, hash: hash.slice(0, 16) }, 'the signer is ready')
   return { signer, policy, policyHash: hash }
+}
+
+/** What could be bought and never sold: the policy knows of an opaque program only what was seen when it was learnt. */
+function refuseOneWay(bot: string, { programs }: BuilderPolicy): void {
+  const stuck = programs.find((one) => one.decode === 'opaque' && one.buy.length > 0 && one.sell.length === 0)
+  if (stuck === undefined) return
+  const way = 'learn it again with a mint that the wallet holds some of'
+  throw new SluiceError(
+    `${bot} could buy by ${stuck.id} and never sell: the policy names no \`sell\` of it; ${way}`,
+    ExitCode.unsafe,
+  )
 }

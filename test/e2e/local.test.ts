@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { BUILD_ATTACKS } from '../../src/sandbox/hostile-build.ts'
+import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
 import { readBooks } from './books.ts'
 import { kill, launch } from './process.ts'
 import { until } from './until.ts'
@@ -97,6 +98,18 @@ describe.concurrent('bots that sign here', () => {
       expect(await venue.complaints()).toEqual([])
     },
   )
+
+  test('a policy that lets it buy and never sell: exit 4', async ({ onTestFinished }) => {
+    const venue = await openLocal(1, onTestFinished)
+    const oneWay = join(venue.folder, 'one-way.yaml')
+    const opaque = { id: POOL_PROGRAM, decode: 'opaque', buy: ['38fc74089edfcd5f'], mintIndex: 2, userIndex: 6 }
+    writeFileSync(oneWay, JSON.stringify({ programs: [opaque] }))
+    const { keypair, wallet } = venue.sandbox
+    venue.configure({ service: { builderPolicy: oneWay }, wallet: { publicKey: wallet, keypair: `file:${keypair}` } })
+    const run = venue.run()
+    expect(await run.ended).toBe(4)
+    expect(run.stderr).toMatch(/could buy by .* and never sell/)
+  })
 
   test('no policy: exit 4, and what to do', async ({ onTestFinished }) => {
     const venue = await openLocal(1, onTestFinished)

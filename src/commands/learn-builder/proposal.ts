@@ -82,6 +82,12 @@ function unsaidOf(
           'of a sale by a program that cannot be read a percentage is no cap: its fees are capped by maxSol, here the largest seen; set it for your sizes',
         ]
       : []),
+    ...opaque
+      .filter(({ sell }) => sell.length === 0)
+      .map(
+        ({ id }) =>
+          `no sale by ${id} was seen, so none would be signed: name a mint that the wallet holds some of; no bot starts before`,
+      ),
     ...(opaque.length > 0 && coSigners.length > 0
       ? [
           'guards cannot be added to what somebody else has signed: an opaque program then needs maxWalletSol, which only you can set',
