@@ -101,18 +101,22 @@ export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-const sorted = new Float64Array(WINDOW)
-
 /** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three have made. `prints`
- *  lie from `start` on in the order in which they came, `count` of them, up to the window; undefined where there are too few. */
+ *  lie from `start` on, `count` of them, up to the window; undefined where there are too few. Smaller and larger ones are computed, not
+ *  branched on: which comes first is chance, and a wrong guess costs the processor more than all of this. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   if (count < ENOUGH) return undefined
-  const odd = count & 1 ? count : count - 1
-  for (let index = 0; index < odd; index++) {
-    const value = prints[start + index] as number
-    let at = index
-    for (; at > 0 && (sorted[at - 1] as number) > value; at--) sorted[at] = sorted[at - 1] as number
-    sorted[at] = value
-  }
-  return sorted[odd >> 1] as number
+  const first = prints[start] as number
+  const second = prints[start + 1] as number
+  const third = prints[start + 2] as number
+  if (count < WINDOW) return middle(first, second, third)
+  const fourth = prints[start + 3] as number
+  // The smallest and the largest of four are not the median of five.
+  const low = Math.max(Math.min(first, second), Math.min(third, fourth))
+  const high = Math.min(Math.max(first, second), Math.max(third, fourth))
+  return middle(low, high, prints[start + 4] as number)
+}
+
+function middle(one: number, other: number, last: number): number {
+  return Math.max(Math.min(one, other), Math.min(Math.max(one, other), last))
 }
