@@ -44,8 +44,8 @@ describe('REST', () => {
     ['a wrong key', 'GET', '/portfolio/x', 'standard-wrong', 401],
     ['an unknown path', 'GET', '/nothing', '', 404],
     ['a wrong method', 'GET', '/trade/buy', '', 404],
-    ['the local builder', 'POST', '/transaction/buy', '', 501],
-    ['the local builder', 'POST', '/transaction/sell', '', 501],
+    ['the local builder without a body', 'POST', '/transaction/buy', '', 400],
+    ['the local builder without a body', 'POST', '/transaction/sell', '', 400],
     ['a token that does not exist', 'GET', `/token/info/${STRANGER}`, '', 400],
     ['a wallet that is none', 'GET', '/portfolio/x', '', 400],
   ])('%s: %s %s', async (_what, method, path, key, status) => {
