@@ -125,6 +125,11 @@ test('it is started again three times a minute and not more, and again when the 
   const answer = signer.sign(request)
   far.at(-1)?.write(signed(1))
   expect(await answer).toEqual({ ok: true, signature })
+  // The minute is a new one.
+  const before = far.length
+  far.at(-1)?.end()
+  await settle()
+  expect(far).toHaveLength(before + 1)
   await signer.close()
 })
 

@@ -108,6 +108,18 @@ test('an engine that asks without end leaves others their turn', async () => {
   for (const one of [near, other.near]) one.destroy()
 })
 
+test('nothing is counted or signed for an engine that is gone', async () => {
+  const { near, asked } = signerAlone()
+  near.write(Buffer.concat(Array.from({ length: 1_000 }, (_none, id) => encodeRequest(id, request))))
+  await settle()
+  near.destroy()
+  await settle()
+  const atItsEnd = asked.length
+  await settle()
+  expect(asked.length).toBe(atItsEnd)
+  expect(atItsEnd).toBeLessThan(100)
+})
+
 test('who floods and does not read his answers is not read from either', async () => {
   const { near, far, asked } = signerAlone()
   near.removeAllListeners('data').pause()

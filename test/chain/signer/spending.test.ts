@@ -63,6 +63,23 @@ test('a clock that goes back frees nothing, and is named', () => {
   expect(open().take(1n)).toBeUndefined()
 })
 
+test('a clock that goes back while it counts frees nothing either', () => {
+  const { clock, open } = rig({ perHour: 10n })
+  const spending = open()
+  expect(spending.take(10n)).toBeUndefined()
+  clock.now -= 3 * HOUR
+  expect(spending.take(1n)).toMatch('the clock stands 180 minutes behind')
+})
+
+test('a minute of long ago is not counted with one that takes its place in the file', () => {
+  const { clock, open } = rig({ perHour: 10n })
+  const spending = open()
+  for (let round = 0; round < 2; round++, clock.now += 1_500 * MINUTE) expect(spending.take(6n)).toBeUndefined()
+  clock.now -= 1_500 * MINUTE
+  expect(spending.take(4n)).toBeUndefined()
+  expect(spending.take(1n)).toMatch('within an hour 11')
+})
+
 test('no window of an hour or a day holds more than its cap, whenever it is restarted', () => {
   const step = fc.record({
     ms: fc.integer({ min: 0, max: 40 * MINUTE }),
