@@ -13,6 +13,7 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import { lamportsToSol } from '../core/units.ts'
 import type { Market } from '../journal/reader.ts'
 import { openTape } from '../journal/tape-files.ts'
+import { failpoint } from '../runtime/failpoint.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../sweep-run.ts'
 import { runInThreads } from '../sweep-threads.ts'
 import { tapeCoverage } from '../tape-coverage.ts'
@@ -106,6 +107,7 @@ async function runAll(
       const found =
         parts.length === 1 ? runSets(ground, some, tape.market, at) : await runInThreads(ground, parts, tape, at)
       store?.add(found)
+      failpoint('sweep-pass')
       results.push(...found)
     }
   } finally {

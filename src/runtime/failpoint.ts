@@ -9,6 +9,7 @@ export type Failpoint =
   | 'sent'
   | 'before-report'
   | 'after-report'
+  | 'sweep-pass'
 
 let on = false
 let name: string | undefined
