@@ -8,7 +8,7 @@ import { type News, UnitedFeed } from './united-feed.ts'
 type Rows = Extract<MarketItem, { kind: 'rows' }>
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** Stretches of several journals that overlap in time, or one alone. */
+/** Stretches of several journals that overlap in time, if only in an instant, or one alone. */
 interface Group {
   readonly stretch: Stretch
   /** How many stretches of each journal. */
@@ -87,7 +87,7 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
   const groups: { stretch: Stretch; counts: number[] }[] = []
   for (const { journal, stretch } of all) {
     let group = groups.at(-1)
-    if (group === undefined || stretch.from >= group.stretch.to) {
+    if (group === undefined || stretch.from > group.stretch.to) {
       group = { stretch: { ...stretch, segment: groups.length + 1 }, counts: journals.map(() => 0) }
       groups.push(group)
     }
