@@ -3,7 +3,7 @@ import type { Config } from './config/config.ts'
 import { type Block, RowKind } from './core/block.ts'
 import type { ServiceProof } from './core/learned.ts'
 import type { Attempt } from './core/order.ts'
-import type { Http, Journal, Machine } from './core/ports.ts'
+import type { Http, Journal, Machine, Slot } from './core/ports.ts'
 import type { Plan } from './core/settings.ts'
 import type { TokenAmount } from './core/units.ts'
 import type { Recovered } from './journal/recovery.ts'
@@ -56,6 +56,7 @@ export class Trading {
     this.#plan = firstPlan(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
     this.limiter = this.limiterOf(key, parts.freshKey ? 'fresh' : past.slots.filter((slot) => slot.key === key))
+    if (parts.freshKey) journal.write({ kind: 'slot', slot: beginningOf(key, machine) })
     this.chain = chain
     if (chain === undefined) return
     const common = {
@@ -122,6 +123,13 @@ export class Trading {
       this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
     }
   }
+}
+
+/** A slot that was given back: from here on the journal knows of every request with this key. Without it a start that finds no request could
+ *  not tell a log that is lost from one in which there is nothing yet, and would take the whole plan for used up. */
+function beginningOf(key: string, { monotonicMs, boot }: Machine): Slot {
+  const takenAt = BigInt(Math.floor(monotonicMs())) * 1_000_000n
+  return { key, id: 0, boot, takenAt, doneAt: takenAt - 60_000_000_000n }
 }
 
 /** The configuration's word, else what a probe has proved. */

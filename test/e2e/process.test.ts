@@ -104,6 +104,16 @@ describe.concurrent('the end of a process', () => {
   })
 })
 
+test('a start after one that never traded: an entry goes at once', async ({ onTestFinished }) => {
+  const stage = await openStage({}, onTestFinished)
+  await (await stage.go()).stop()
+  const again = await stage.go()
+  expect((await tell(again.handle, stage, 'buy')).answer).toBe('o1')
+  await orderIn(stage, 'o1', ({ state }) => state === 'filled' || state === 'refused')
+  expect(stage.books().orders).toMatchObject([{ state: 'filled' }])
+  await again.stop()
+})
+
 test('one process a journal, a key, a wallet: the second is told who holds it', async ({ onTestFinished }) => {
   const stage = await openStage({}, onTestFinished)
   const { one } = await running(stage)
