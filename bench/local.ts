@@ -91,7 +91,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
       lastValidBlockHeight: undefined,
     }),
     resolve: { begin, resume: () => {}, signedBytes: () => undefined, isKnown: () => false },
-    room: () => ({ boundLamports: 10n * SOL, reservedLamports: 0n }),
+    room: () => ({ boundLamports: 10n * SOL, reservedLamports: 0n, headroomLamports: 0n }),
     isWanted: () => true,
     commit: (then) => journal.commit(then),
     keep: (why) => {

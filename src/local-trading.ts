@@ -43,6 +43,7 @@ export function localExecutor(parts: LocalTradingParts): LocalExecutor {
     room: ({ account, orderId }) => ({
       boundLamports: chain.outgoing.reserveLamports(orderId),
       reservedLamports: chain.outgoing.reservedLamports(account, orderId),
+      headroomLamports: chain.outgoing.headroomLamports(account),
     }),
     isWanted: (orderId) => chain.outgoing.isWanted(orderId),
     commit: (then) =>

@@ -124,7 +124,11 @@ async function verdictOf(
   chain: { rpc: Rpc; clock: Clock },
 ): Promise<{ ok: boolean; lines: string[] }> {
   const { transaction, asked } = sample
-  const guard = new GuardRoom(policy.guard, () => ({ boundLamports: boundOf(sample), reservedLamports: 0n }))
+  const guard = new GuardRoom(policy.guard, () => ({
+    boundLamports: boundOf(sample),
+    reservedLamports: 0n,
+    headroomLamports: 0n,
+  }))
   const examined = await examine({ transaction, asked, policy, chain, guard })
   return { ok: examined.refusals.length === 0, lines: verdictLine(number, examined) }
 }

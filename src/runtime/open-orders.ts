@@ -7,8 +7,15 @@ export class OpenOrders {
   /** How many full exits there are among them, by the lane of the buys that they could sell. */
   readonly #exits = new Map<string, number>()
 
+  /** The most that one order of each bot has reserved, lamports, by account and bot. */
+  readonly #largest = new Map<string, Map<string, number>>()
+
   add(working: WorkingOrder): void {
+    const { account, bot, reserveLamports } = working.order
     this.#all.set(working.order.id, working)
+    const largest = this.#largest.get(account) ?? new Map<string, number>()
+    largest.set(bot, Math.max(largest.get(bot) ?? 0, reserveLamports))
+    this.#largest.set(account, largest)
     this.#count(working.order, 1)
   }
 
@@ -22,6 +29,13 @@ export class OpenOrders {
 
   values(): Iterable<WorkingOrder> {
     return this.#all.values()
+  }
+
+  /** What an account's bots take out of the wallet if each orders as much once more as it ever has, lamports. */
+  onceMoreLamports(account: string): bigint {
+    let sum = 0n
+    for (const lamports of this.#largest.get(account)?.values() ?? []) sum += BigInt(lamports)
+    return sum
   }
 
   /** What this order buys, a full exit that is not proved could sell. */

@@ -24,6 +24,11 @@ export class Outgoing {
     return BigInt(this.#orders.get(orderId)?.order.reserveLamports ?? 0)
   }
 
+  /** What may be ordered in this account while something is on its way: twice what each of its bots has ordered at once at most, lamports. */
+  headroomLamports(account: string): bigint {
+    return 2n * this.#orders.onceMoreLamports(account)
+  }
+
   /** What the account's open orders may take out of the wallet at most, lamports, this one left out. */
   reservedLamports(account: string, orderId: string): bigint {
     let sum = 0n

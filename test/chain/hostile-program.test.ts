@@ -73,7 +73,11 @@ interface Outcome {
 }
 
 async function trade(rig: LocalRig, side: 'buy' | 'sell', attack: Attack, amount: bigint): Promise<Outcome> {
-  rig.reserved = { boundLamports: solToLamports(side === 'buy' ? BOUND : SALE_BOUND), reservedLamports: 0 }
+  rig.reserved = {
+    boundLamports: solToLamports(side === 'buy' ? BOUND : SALE_BOUND),
+    reservedLamports: 0,
+    headroomLamports: 0,
+  }
   const order = side === 'buy' ? rig.buy(0.1) : rig.sell()
   const [before, held] = [rig.lamports, rig.held()]
   const thief = rig.chain.ledger.account(THIEF, 'processed')?.lamports ?? 0
@@ -124,7 +128,7 @@ test('as long as it behaves it trades, guarded', async () => {
   const rig = await ambushed('required')
   for (const side of ['buy', 'sell'] as const) {
     const order = side === 'buy' ? rig.buy(0.1) : rig.sell()
-    rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0 }
+    rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0, headroomLamports: 0 }
     rig.execute(order)
     await rig.slots(45)
     expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')

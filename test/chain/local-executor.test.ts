@@ -297,6 +297,22 @@ test('two orders of one wallet: the floor of each leaves room for the other', as
   expect([rig.kinds(one), rig.kinds(two)]).toEqual(Array(2).fill('verified signed sent filled? filled!'))
 })
 
+test('an order that comes while one is on its way, and lands first: there is room for it', async () => {
+  for (const headroomLamports of [0, 500_000_000]) {
+    const rig = await LocalRig.open()
+    rig.reserved = { ...rig.reserved, headroomLamports }
+    const [slow, fast] = [rig.buy(0.1), rig.buy(0.2)]
+    rig.faults.set({ kind: 'sendDropped', count: 2 })
+    rig.execute(slow)
+    await rig.pass(100)
+    rig.faults.clear()
+    rig.execute(fast)
+    await rig.slots(60)
+    expect(rig.kinds(fast)).toBe('verified signed sent filled? filled!')
+    expect(rig.kinds(slow).endsWith(headroomLamports === 0 ? 'reverted!' : 'filled!')).toBe(true)
+  }
+})
+
 test('the same bytes twice are one transaction, and so one attempt', async () => {
   const rig = await LocalRig.open()
   const [one, two] = [rig.buy(0.1), rig.buy(0.1)]

@@ -55,7 +55,7 @@ export class LocalRig {
   readonly calls: string[] = []
   fault: Fault | undefined
   policy: BuilderPolicy = POLICY
-  reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0 }
+  reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
   isWanted: (orderId: string) => boolean = () => true
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
   sign: (request: SignRequest) => Promise<SignResult> = async ({ message }) => {
@@ -230,6 +230,7 @@ export class LocalRig {
       room: () => ({
         boundLamports: BigInt(this.reserved.boundLamports),
         reservedLamports: BigInt(this.reserved.reservedLamports),
+        headroomLamports: BigInt(this.reserved.headroomLamports),
       }),
       isWanted: (orderId) => this.isWanted(orderId),
       commit: (then) => {

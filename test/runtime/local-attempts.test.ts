@@ -96,6 +96,7 @@ describe('what an executor may ask', () => {
     world.submit(two)
     expect([outgoing.reserveLamports(one.id), outgoing.reservedLamports('a', one.id)]).toEqual([7n, 7n])
     expect(outgoing.reservedLamports('another', one.id)).toBe(0n)
+    expect([outgoing.headroomLamports('a'), outgoing.headroomLamports('another')]).toEqual([14n, 0n])
     expect(outgoing.isWanted(one.id)).toBe(true)
     world.settle(2_000)
     expect(outgoing.isWanted(one.id)).toBe(false)

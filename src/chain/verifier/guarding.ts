@@ -14,6 +14,8 @@ export interface Taken {
   readonly boundLamports: bigint
   /** By the other open orders of the wallet meanwhile. */
   readonly reservedLamports: bigint
+  /** By orders that are accepted while this one is on its way. */
+  readonly headroomLamports: bigint
 }
 
 /** What the guards of a transaction have to leave room for. */
@@ -33,6 +35,10 @@ export class GuardRoom {
 
   get reservedLamports(): bigint {
     return this.#taken().reservedLamports
+  }
+
+  get headroomLamports(): bigint {
+    return this.#taken().headroomLamports
   }
 
   /** Whoever else has signed has signed the message as it is. */
@@ -108,9 +114,11 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** What the wallet must still hold: what it holds, and what comes, less what may leave it. */
-function floorOf({ facts, guard }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
-  const floor = (facts.walletLamports ?? 0n) + lamports - bound - guard.reservedLamports
+/** What the wallet must still hold: what it holds, and what comes, less what may leave it. An order that comes meanwhile must not make the chain
+ *  take back an exit, so that a trade which can be read, and is bounded by what it says, leaves room for that; an opaque one does not. */
+function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
+  const headroom = trade === undefined ? 0n : guard.headroomLamports
+  const floor = (facts.walletLamports ?? 0n) + lamports - bound - guard.reservedLamports - headroom
   return floor > 0n ? floor : 0n
 }
 

@@ -119,7 +119,10 @@ describe('a program of which nothing is known', () => {
     const draft = opaque(1)
     const gives = parts.transfer(CO_SIGNER.publicKey, draft.payer, 5_000)
     const signed = { ...draft, coSigners: [CO_SIGNER], instructions: [...draft.instructions, gives] }
-    expect(proposalOf(findingsOf([sampleOf(signed)])).unsaid).toEqual([expect.stringContaining('maxWalletSol')])
+    expect(proposalOf(findingsOf([sampleOf(signed)])).unsaid).toEqual([
+      expect.stringMatching(/^no sale by .* was seen/),
+      expect.stringContaining('maxWalletSol'),
+    ])
   })
 })
 
