@@ -88,6 +88,16 @@ function decimalsOf({ before, after }: LandedTransaction, mint: string): number 
 
 /** `error`: as in {InstructionError: [2, {Custom: 6002}]}. */
 export function codeOf(error: unknown): ErrorCode {
-  const custom = /"Custom":(\d+)/.exec(JSON.stringify(error) ?? '')?.[1]
+  const custom = /"Custom":(\d+)/.exec(errorText(error))?.[1]
   return custom !== undefined && SLIPPAGE_ERRORS.has(Number(custom)) ? 'SLIPPAGE_EXCEEDED' : 'REVERTED'
+}
+
+/** As JSON; what a stranger has nested too deep for that has no text. */
+export function errorText(error: unknown): string {
+  try {
+    return JSON.stringify(error) ?? ''
+  } catch (problem) {
+    if (!(problem instanceof RangeError)) throw problem
+    return ''
+  }
 }

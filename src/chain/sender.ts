@@ -61,6 +61,7 @@ export class Sender {
     const result = await provider('sendTransaction', [bytes, HOW])
     if (!result.ok || result.value === signature || this.#isAlarmed) return
     this.#isAlarmed = true
-    this.#parts.alarm(`an RPC took ${signature} and answered with ${String(result.value).slice(0, 100)}`)
+    const answer = typeof result.value === 'string' ? result.value.slice(0, 100) : 'what is no signature'
+    this.#parts.alarm(`an RPC took ${signature} and answered with ${answer}`)
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { codeOf, readFill } from '../../src/chain/fill.ts'
+import { codeOf, errorText, readFill } from '../../src/chain/fill.ts'
 import { NO_COSTS, walletChange } from '../../src/core/fill-costs.ts'
 import type { Attempt } from '../../src/core/order.ts'
 import { buyAttempt, sellAttempt } from '../support/attempts.ts'
@@ -306,4 +306,9 @@ test.each<[unknown, string]>([
 ])('%j is %s, and its fee is paid', (error, code) => {
   expect(codeOf(error)).toBe(code)
   expect(read(landed([wallet(10_000, 5_000)], { error }))).toEqual({ kind: 'reverted', feeLamports: 5_000, code })
+})
+
+test('an error that is nested too deep to be written is a revert without a text', () => {
+  const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown
+  expect([codeOf(deep), errorText(deep)]).toEqual(['REVERTED', ''])
 })

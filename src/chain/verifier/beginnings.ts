@@ -3,6 +3,7 @@ import type { AccountState } from './account-state.ts'
 type States = ReadonlyMap<string, AccountState | null>
 
 const TOKENS_AT = 64
+const MOST_UINT64 = 2n ** 64n - 1n
 
 /** Accounts as a simulation began with them, where the node tells the balances from before it (`preBalances`, `preTokenBalances`; Agave from
  *  3.0 on): what was read in a call of its own may be older, and what another order of the wallet took in between would look like this
@@ -43,7 +44,7 @@ function tokensOf(balances: unknown): Map<number, bigint> {
     const { accountIndex, uiTokenAmount } = (balance ?? {}) as { accountIndex?: unknown; uiTokenAmount?: unknown }
     const { amount } = (uiTokenAmount ?? {}) as { amount?: unknown }
     if (Number.isSafeInteger(accountIndex) && typeof amount === 'string' && /^\d{1,20}$/.test(amount))
-      found.set(accountIndex as number, BigInt(amount))
+      if (BigInt(amount) <= MOST_UINT64) found.set(accountIndex as number, BigInt(amount))
   }
   return found
 }

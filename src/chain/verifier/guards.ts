@@ -23,6 +23,7 @@ export interface Guards {
 /** What fits into a packet. */
 const MOST_BYTES = 1_232
 const MOST_ACCOUNTS = 256
+const MOST_UINT64 = 2n ** 64n - 1n
 const SYSTEM_TRANSFER = 2
 const TOKEN_TRANSFER_CHECKED = 12
 const TOKEN_REVOKE = Uint8Array.of(5)
@@ -81,17 +82,22 @@ function withReadonlyKeys(message: Message, added: readonly string[]): Message {
   }
 }
 
+/** More than there can be is asked for as the most that can be written, which is never there: the chain refuses it. */
+function uint64(amount: bigint): bigint {
+  return amount < MOST_UINT64 ? amount : MOST_UINT64
+}
+
 function systemTransfer(lamports: bigint): Uint8Array {
   const data = Buffer.alloc(12)
   data.writeUInt32LE(SYSTEM_TRANSFER)
-  data.writeBigUInt64LE(lamports, 4)
+  data.writeBigUInt64LE(uint64(lamports), 4)
   return data
 }
 
 function transferChecked({ amount, decimals }: { amount: bigint; decimals: number }): Uint8Array {
   const data = Buffer.alloc(10)
   data.writeUInt8(TOKEN_TRANSFER_CHECKED)
-  data.writeBigUInt64LE(amount, 1)
+  data.writeBigUInt64LE(uint64(amount), 1)
   data.writeUInt8(decimals, 9)
   return data
 }

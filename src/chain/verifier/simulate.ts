@@ -4,8 +4,8 @@ import type { ErrorCode, Refusal } from '../../core/errors.ts'
 import type { Rpc } from '../../core/ports.ts'
 import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
 import { encodeTransaction, type Message, type TransactionBytes } from '../../core/transaction-bytes.ts'
-import { codeOf } from '../fill.ts'
-import { call, record, Unread } from '../read.ts'
+import { codeOf, errorText } from '../fill.ts'
+import { call, record, Unread, whole } from '../read.ts'
 import { type AccountState, accountOf, OWNER_ONLY, readAccounts, tokenAccountOf } from './account-state.ts'
 import { beginningsOf } from './beginnings.ts'
 import { exposedBy } from './exposure.ts'
@@ -68,7 +68,7 @@ export async function simulateTransaction(
   const { err, accounts: told, innerInstructions, logs } = answer
   if (err != null) {
     const last = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string').at(-1) : undefined
-    const reason = `${JSON.stringify(err).slice(0, 200)}${last === undefined ? '' : `; ${String(last).slice(0, 200)}`}`
+    const reason = `${errorText(err).slice(0, 200)}${last === undefined ? '' : `; ${String(last).slice(0, 200)}`}`
     const code = codeOf(err) === 'SLIPPAGE_EXCEEDED' ? 'SLIPPAGE_EXCEEDED' : 'SIMULATION_FAILED'
     return { refusals: [{ code, reason }], notUnderstood: [] }
   }
@@ -199,7 +199,7 @@ export function innerProgramsOf(inner: unknown, accounts: readonly string[]): Se
     if (!Array.isArray(instructions)) throw new Unread('simulateTransaction: inner instructions that are none')
     return instructions.map((instruction) => {
       const { programId, programIdIndex } = record(instruction)
-      return typeof programId === 'string' ? programId : String(accounts[Number(programIdIndex)])
+      return typeof programId === 'string' ? programId : String(accounts[whole(programIdIndex)])
     })
   })
   return new Set(called)

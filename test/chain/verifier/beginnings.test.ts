@@ -30,3 +30,9 @@ test.each([
 ])('where the node %s, what was read counts', (_what, value) => {
   expect(beginningsOf(value, [wallet, own, other, 'program'], read)).toBe(read)
 })
+
+test("more tokens than there can be are nobody's word: what was read counts", () => {
+  const value = { preBalances: [7, 3, 0, 1], preTokenBalances: [amount(1, '9'.repeat(20))] }
+  const began = beginningsOf(value, [wallet, own, other, 'program'], read)
+  expect(tokenAccountOf(began.get(own) ?? null)).toMatchObject({ tokens: 5n })
+})
