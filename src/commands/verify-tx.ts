@@ -46,7 +46,15 @@ async function examineReply(
   const decoded = reply.ok ? decodeTransaction(reply.bytes) : reply
   if (!decoded.ok) {
     const { code, reason } = decoded
-    const nothing = { trade: undefined, bound: null, parts: [], notUnderstood: [], own: [], simulated: undefined }
+    const nothing = {
+      trade: undefined,
+      bound: null,
+      orderedLamports: null,
+      parts: [],
+      notUnderstood: [],
+      own: [],
+      simulated: undefined,
+    }
     return { ...known, ...nothing, refusals: [{ code, reason }] }
   }
   const { transaction } = decoded

@@ -7,7 +7,7 @@ import { call, record, Unread, whole } from '../read.ts'
 import { type Expiry, readExpiry } from './expiry.ts'
 import { type ChainFacts, readFacts, readRent } from './facts.ts'
 import { type GuardRoom, guardTransaction } from './guarding.ts'
-import { judgeSimulatedSale } from './judge.ts'
+import { judgeSimulated } from './judge.ts'
 import { resolveAccounts } from './lookup-tables.ts'
 import { sol } from './reading.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
@@ -68,7 +68,15 @@ export async function examine(parts: ExamineParts): Promise<Examination> {
     return { ...plain, ...verdict, refusals, notUnderstood: [unknown, ...verdict.notUnderstood] }
   } catch (error) {
     if (!(error instanceof Unread)) throw error
-    const nothing = { trade: undefined, bound: null, parts: [], notUnderstood: [], own: [], closed: [] }
+    const nothing = {
+      trade: undefined,
+      bound: null,
+      orderedLamports: null,
+      parts: [],
+      notUnderstood: [],
+      own: [],
+      closed: [],
+    }
     return { ...plain, ...nothing, refusals: [{ code: 'CHAIN_SILENT', reason: error.message }] }
   }
 }
@@ -104,7 +112,7 @@ async function examineOnChain(
         of,
       )
       if (tries === LOSS_TRIES || !simulation.refusals.some(({ code }) => MOVES.has(code)))
-        return of.trade === undefined ? withinOrder(simulation, { asked, policy }, facts) : simulation
+        return of.trade === undefined ? withinOrder(simulation, { asked, policy }, facts, of) : simulation
       before = NOTHING_READ
     }
   }
@@ -119,14 +127,16 @@ async function examineOnChain(
   return joined({ ...plain, ...subject }, simulation, expiry)
 }
 
-/** Of a program that is not understood nothing but the simulation says how much it sells. */
+/** Of a program that is not understood nothing but the simulation says how much it pays or sells. */
 function withinOrder(
   simulation: Simulation,
   terms: Pick<ExamineParts, 'asked' | 'policy'>,
   facts: ChainFacts,
+  { orderedLamports }: Verdict,
 ): Simulation {
-  if (simulation.tokens === undefined || simulation.refusals.length > 0) return simulation
-  return { ...simulation, refusals: judgeSimulatedSale(terms, facts, simulation.tokens) }
+  const { lamports, tokens, refusals } = simulation
+  if (lamports === undefined || tokens === undefined || refusals.length > 0) return simulation
+  return { ...simulation, refusals: judgeSimulated(terms, facts, orderedLamports, { lamports, tokens }) }
 }
 
 /** Told before it is sent, and with the rent as the chain has it. */

@@ -27,7 +27,7 @@ export function judge(
   signers: number,
   steps: number,
   facts: ChainFacts,
-): { parts: Part[]; bound: bigint | null } {
+): { parts: Part[]; bound: bigint | null; orderedLamports: bigint | null } {
   const [trade] = reading.trades
   const count = reading.trades.length + reading.opaque.length
   if (count !== 1)
@@ -42,8 +42,15 @@ export function judge(
     { what: 'rent', lamports: rentOf(reading, facts.rentLamports) },
   ].filter(({ lamports }) => lamports > 0n)
   judgeWrapped(reading, trade, facts.rentLamports)
-  if (reading.opaque.length > 0) return { parts: [], bound: judgeOpaque(reading, facts) }
-  return { parts, bound: parts.reduce((sum, { lamports }) => sum + lamports, 0n) }
+  const sum = parts.reduce((all, { lamports }) => all + lamports, 0n)
+  if (reading.opaque.length === 0) return { parts, bound: sum, orderedLamports: null }
+  const orderedLamports = facts.guardLamports === undefined ? orderedOf(reading, sum) : null
+  return { parts: [], bound: judgeOpaque(reading, facts), orderedLamports }
+}
+
+/** What the order means a buy to cost, with all that can be read beside its trade; null for a sale. */
+function orderedOf({ asked }: Reading, beside: bigint): bigint | null {
+  return asked.side === 'buy' ? share(BigInt(asked.lamports), 100 + asked.slippagePercent) + beside : null
 }
 
 function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
@@ -67,9 +74,18 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
 /** What an order is held against. */
 type Terms = Pick<Reading, 'asked' | 'policy'>
 
-/** A sale of which nothing can be read but what it does when it is simulated: by so much the wallet's tokens would change. */
-export function judgeSimulatedSale(terms: Terms, facts: ChainFacts, tokens: bigint): Refusal[] {
-  if (terms.asked.side === 'buy') return []
+/** A trade of which nothing can be read but what it does when it is simulated: by so much the wallet would change. */
+export function judgeSimulated(
+  terms: Terms,
+  facts: ChainFacts,
+  orderedLamports: bigint | null,
+  { lamports, tokens }: { readonly lamports: bigint; readonly tokens: bigint },
+): Refusal[] {
+  if (terms.asked.side === 'buy') {
+    if (orderedLamports === null || -lamports <= orderedLamports) return []
+    const reason = `${sol(-lamports)} SOL would be paid, the order allows ${sol(orderedLamports)} with fees and rent`
+    return [{ code: 'AMOUNT_OVER', reason }]
+  }
   const most = tokensAsked(terms, facts)
   if (most === null || (most !== undefined && -tokens <= most)) return []
   return [

@@ -23,6 +23,8 @@ export interface Verdict {
   readonly trade: Trade | undefined
   /** What may leave the wallet at most, lamports, whatever the market does until it executes; null: no bound is known. */
   readonly bound: bigint | null
+  /** What a buy by an opaque program that no guards bound may cost in the simulation, lamports; null: `bound` says it all. */
+  readonly orderedLamports: bigint | null
   readonly parts: readonly Part[]
   readonly notUnderstood: readonly string[]
   /** The wallet's own token accounts that it may touch. */
@@ -52,6 +54,7 @@ export function verifyTransaction(
       refusals: reading.refusals,
       trade: undefined,
       bound: null,
+      orderedLamports: null,
       parts: [],
       notUnderstood: [],
       own: [],
@@ -65,11 +68,12 @@ export function verifyTransaction(
   }))
   for (const step of steps) readStep(step, reading)
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
-  const { parts, bound } = judge(reading, message.signers, working, facts)
+  const { parts, bound, orderedLamports } = judge(reading, message.signers, working, facts)
   const { refusals, notUnderstood, trades, own, closed } = reading
   // Where anything is refused, what was added up is not all that could leave.
   const holds = refusals.length === 0 ? bound : null
-  return { refusals, trade: trades[0], bound: holds, parts, notUnderstood, own: [...own.keys()], closed: [...closed] }
+  const ours = { own: [...own.keys()], closed: [...closed] }
+  return { refusals, trade: trades[0], bound: holds, orderedLamports, parts, notUnderstood, ...ours }
 }
 
 function readStep(step: Step, reading: Reading): void {

@@ -285,6 +285,22 @@ describe('a program without a layout', () => {
     expect(codesOf(await look(other, buying(other)))).toEqual(['INSTRUCTION_UNKNOWN', 'WRONG_MINT', 'ACCOUNT_FOREIGN'])
   })
 
+  test('pays no more than was ordered, by what the simulation shows', async () => {
+    const draft = opaque(10n * SOL)
+    if (draft.asked.side !== 'buy') throw new Error('a buy is meant')
+    // The order with its slippage, and tip, fees and rent of less than 0.05 SOL beside it.
+    const most = (BigInt(draft.asked.lamports) * BigInt(100 + draft.asked.slippagePercent)) / 100n
+    for (const [spent, codes] of [
+      [most, []],
+      [most + SOL / 20n, ['AMOUNT_OVER']],
+      [5n * SOL, ['AMOUNT_OVER']],
+    ] as const) {
+      const script = buying(draft)
+      script.after.set(draft.asked.wallet, plainAccount(10n * SOL - spent))
+      expect(codesOf(await look(draft, script))).toEqual(codes)
+    }
+  })
+
   test("may use the wallet's own account of wrapped SOL while nothing is in it", async () => {
     for (const [tokens, codes] of [
       [0n, []],
