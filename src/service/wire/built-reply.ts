@@ -17,6 +17,8 @@ export type CheckBytes = (bytes: Uint8Array) => Refusal | undefined
 const MOST_BYTES = 4_096
 const DEEPEST = 8
 const MOST_VALUES = 10_000
+/** Reading base58 takes time by the square of its length: of all texts together so much of it, some twenty transactions' worth. */
+const MOST_BASE58_STEPS = 64_000_000
 const HEIGHT_NAMES = new Set(['lastvalidblockheight', 'lastvalidheight', 'validuntilblockheight'])
 
 /** The document shows no reply of the builder beyond a field `lastValidBlockHeight`, so every plausible one is read: the bytes themselves;
@@ -26,7 +28,7 @@ export function readBuiltReply(body: Uint8Array, check: CheckBytes): BuiltReply 
   if (raw === undefined) return { ok: true, bytes: body, lastValidBlockHeight: undefined }
   const text = textOf(body)
   if (text === undefined) return { ok: false, ...raw }
-  const found: Found = { bytes: new Map(), heights: new Set(), problem: undefined, values: 0 }
+  const found: Found = { bytes: new Map(), heights: new Set(), problem: undefined, values: 0, base58Steps: 0 }
   walk(jsonOf(text), '', 0, found, check)
   const [first, ...others] = found.bytes.values()
   if (others.length > 0)
@@ -43,6 +45,7 @@ interface Found {
   /** Of what is most likely meant to be the transaction. */
   problem: Refusal | undefined
   values: number
+  base58Steps: number
 }
 
 function walk(value: unknown, name: string, depth: number, found: Found, check: CheckBytes): void {
@@ -50,7 +53,7 @@ function walk(value: unknown, name: string, depth: number, found: Found, check: 
   if (HEIGHT_NAMES.has(name)) {
     addHeight(value, found)
   } else if (typeof value === 'string') {
-    for (const bytes of bytesOfText(value)) add(bytes, found, check)
+    for (const bytes of bytesOfText(value, found)) add(bytes, found, check)
   } else if (typeof value === 'object' && value !== null) {
     const bytes = bytesOfNumbers(value)
     if (bytes !== undefined) add(bytes, found, check)
@@ -83,11 +86,12 @@ function addHeight(value: unknown, { heights }: Found): void {
 }
 
 /** Every way in which a text can be bytes. */
-function bytesOfText(text: string): Uint8Array[] {
+function bytesOfText(text: string, found: Found): Uint8Array[] {
   const bare = text.trim()
   if (bare.length <= SHORTEST || bare.length > MOST_BYTES * 2) return []
   const base64 = base64Of(bare)
-  const base58 = decodeLongBase58(bare, MOST_BYTES)
+  found.base58Steps += bare.length ** 2
+  const base58 = found.base58Steps > MOST_BASE58_STEPS ? undefined : decodeLongBase58(bare, MOST_BYTES)
   return [base64, base58].filter((bytes) => bytes !== undefined)
 }
 

@@ -86,6 +86,13 @@ test('JSON without end is read as far as is sensible', () => {
   expect(read(`${'['.repeat(5_000)}"${base64}"${']'.repeat(5_000)}`)).toMatchObject({ ok: false })
 })
 
+test('base58 is read as far as is sensible: a megabyte of it would take many seconds', () => {
+  const texts = Array.from({ length: 180 }, () => 'z'.repeat(5_500))
+  expect(read([base58, ...texts])).toMatchObject({ ok: true })
+  expect(read([...texts, base58])).toMatchObject({ ok: false })
+  expect(read([...texts, base64])).toMatchObject({ ok: true })
+})
+
 test('long base58 is base58', () => {
   for (const length of [0, 1, 32, 64, 200, 1_232]) {
     const sample = Uint8Array.from({ length }, (_none, index) => (index < 3 ? 0 : (index * 37) % 256))
