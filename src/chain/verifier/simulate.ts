@@ -142,6 +142,9 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
   if (is.owner !== asked.wallet) return `would belong to ${is.owner}`
   const isTraded = is.mint === asked.mint || is.mint === WSOL_MINT
   if (!isTraded && is.tokens < (was?.tokens ?? 0n)) return `would lose tokens of ${is.mint}`
+  // Such a right may be older than this transaction: an opaque program got the account while nothing was in it.
+  const isLeft = is.mint === WSOL_MINT && is.tokens > 0n
+  if (isLeft && is.rights !== OWNER_ONLY) return 'would keep SOL that somebody else may move'
   const rights = was?.rights ?? OWNER_ONLY
   return is.rights === rights ? undefined : 'could be moved, closed or frozen by somebody else'
 }

@@ -245,6 +245,26 @@ describe('lookup tables', () => {
   })
 })
 
+// Somebody got the right while the account was empty, by a program that was handed it; it would be a right to all that a sale leaves there.
+test.each(['delegate', 'closeAuthority'] as const)('wrapped SOL is not left where a %s waits for it', async (right) => {
+  const draft = honest('pump-swap sell', 4)
+  const { user } = draft.drawn
+  draft.instructions = draft.instructions.filter(({ data }) => !(data.length === 1 && data[0] === 9))
+  const account = ata(user, WSOL).toBase58()
+  const state = { mint: WSOL, owner: user }
+  for (const [others, codes] of [
+    [{}, []],
+    [{ [right]: thief }, ['ACCOUNT_CHANGED']],
+  ] as const) {
+    const script = selling(draft)
+    script.after.set(user.toBase58(), plainAccount(SOL - 2_500_000n))
+    script.before.set(account, tokenAccount({ ...state, ...others, tokens: 0n }))
+    const left = tokenAccount({ ...state, ...others, tokens: draft.drawn.most })
+    script.after.set(account, { ...left, lamports: left.lamports + draft.drawn.most + 2_500_000n })
+    expect(codesOf(await look(draft, script))).toEqual(codes)
+  }
+})
+
 describe('a program without a layout', () => {
   const opaque = (most: bigint): Case => {
     const draft = honest('pump buy', 4)
