@@ -101,7 +101,7 @@ export class LocalExecutor implements Executor {
       lastValidBlockHeight: built.lastValidBlockHeight,
       guard: new GuardRoom(policy.guard, () => room(attempt)),
     })
-    return examination.refusals[0] ?? examination
+    return examination.refusals[0] ?? pastExpiry(attempt, examination) ?? examination
   }
 
   async #sign(attempt: Attempt, examination: Examination, done: (outcome: Outcome) => void): Promise<void> {
@@ -175,6 +175,14 @@ const TOO_LATE: Refused = { kind: 'refused', code: 'TTL', reason: 'building and 
 const SAME_BYTES: Refused = {
   ...{ kind: 'refused', code: 'SAME_BYTES', retry: 'wait' },
   reason: 'it would be the same transaction as one that is out',
+}
+
+/** The wallet has seen later heights become final than that at which it could still land: a node that says so would have it proved expired
+ *  while it is on its way. */
+function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
+  if (baseline === null || (lastHeight as number) > baseline.height) return undefined
+  const reason = `the node says that it may land up to height ${lastHeight}, and ${baseline.height} was final before it was built`
+  return { code: 'EXPIRY_IMPLAUSIBLE', reason }
 }
 
 function refusedFor({ code, reason }: Refusal): Refused {

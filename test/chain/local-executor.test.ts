@@ -169,6 +169,21 @@ describe('the RPC', () => {
     expect(rig.steps).toEqual([])
   })
 
+  test('is at a height long past: an order that would be proved expired as it lands is not signed', async () => {
+    const rig = await LocalRig.open()
+    await rig.slots(400)
+    rig.build = async (attempt) => ({ ...rig.built(attempt), lastValidBlockHeight: undefined }) as Built
+    rig.fault = (method, _params, honest) => {
+      const answer = honest() as object
+      return method === 'getEpochInfo' ? { ...answer, blockHeight: 0 } : answer
+    }
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.slots(2)
+    expect(rig.last(one)).toMatchObject({ kind: 'refused', code: 'EXPIRY_IMPLAUSIBLE', retry: 'wait' })
+    expect(rig.steps).toEqual([])
+  })
+
   test('refuses every send: the order is proved expired, and no more is sent after that', async () => {
     const rig = await LocalRig.open()
     rig.fault = (method, _params, honest) => {
