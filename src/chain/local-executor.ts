@@ -136,7 +136,8 @@ export class LocalExecutor implements Executor {
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
-      sending.start()
+      // A commit may take long. What is not sent any more is proved expired like what never lands.
+      if (isWanted(attempt.orderId)) sending.start()
     })
   }
 

@@ -264,6 +264,18 @@ describe('an order that is not wanted any more', () => {
   })
 })
 
+test('a commit took longer than the order lives: it is not sent, and is proved expired', async () => {
+  const rig = await LocalRig.open()
+  let asked = 0
+  rig.isWanted = () => ++asked < 3
+  const one = rig.buy()
+  rig.execute(one)
+  await rig.until(() => rig.kinds(one).endsWith('absent'), 300)
+  expect(rig.kinds(one)).toBe('verified signed sent absent')
+  expect(rig.steps).toEqual(['signed', 'durable'])
+  expect(rig.held()).toBe(0n)
+})
+
 describe('the process dies', () => {
   test('before it is signed: nothing of it is known, and nothing happened', async () => {
     const rig = await LocalRig.open()
