@@ -37,13 +37,25 @@ async function run(mine: readonly SweepSet[], opened: OpenTape[]): Promise<reado
     return tape.market
   }
   const market = new SharedMarket({ stretches, rows, next, own })
-  return runSets({ config, bot: base, splitRow }, mine, market)
+  try {
+    return runSets({ config, bot: base, splitRow }, mine, market)
+  } finally {
+    market.close()
+  }
 }
 
-const opened: OpenTape[] = []
+/** The results are told last: what fails while the tapes are closed fails the sweep, every time. */
+async function closing(): Promise<readonly SetResult[]> {
+  const opened: OpenTape[] = []
+  try {
+    return await run(sets, opened)
+  } finally {
+    for (const tape of opened) tape.close()
+  }
+}
+
 try {
-  const results = await run(sets, opened)
-  say({ kind: 'done', results })
+  say({ kind: 'done', results: await closing() })
 } catch (error) {
   const { message, stack } = error as Error
   say(
@@ -52,6 +64,5 @@ try {
       : { kind: 'failed', message: stack ?? message, exitCode: null },
   )
 } finally {
-  for (const tape of opened) tape.close()
   port.close()
 }

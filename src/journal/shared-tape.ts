@@ -120,6 +120,7 @@ export class SharedMarket implements Market {
   readonly rows: number
   readonly #next: SharedMarketParts['next']
   readonly #own: SharedMarketParts['own']
+  #second: OwnTape | undefined
 
   constructor({ stretches, rows, next, own }: SharedMarketParts) {
     this.stretches = stretches
@@ -131,6 +132,7 @@ export class SharedMarket implements Market {
   /** Once. */
   *items(mints: Mints): Generator<MarketItem, void, undefined> {
     const own = new OwnTape(this.#own)
+    this.#second = own
     const numbers = new Numbers(mints)
     for (let chunk = this.#next(); chunk !== undefined; chunk = this.#next()) {
       numbers.add(chunk.mints)
@@ -141,6 +143,11 @@ export class SharedMarket implements Market {
 
   history(): ReturnType<Market['history']> {
     return this.#own().history()
+  }
+
+  /** Lets go of the tape of one's own, which cannot be closed in the midst of being read. */
+  close(): void {
+    this.#second?.close()
   }
 }
 
@@ -181,7 +188,7 @@ class OwnTape {
   /** The block of the tape's item `ordinal`. Forward is a step; back is a new beginning. */
   at(ordinal: number): Block {
     if (this.#items === undefined || ordinal < this.#ordinal) {
-      this.#items?.return?.()
+      this.close()
       this.#items = this.#open().items(new Mints())[Symbol.iterator]()
       this.#ordinal = -1
     }
@@ -192,6 +199,11 @@ class OwnTape {
     }
     if (this.#block === undefined) throw new Error(`item ${ordinal} of the tape has no rows`)
     return this.#block
+  }
+
+  close(): void {
+    this.#items?.return?.()
+    this.#items = undefined
   }
 }
 

@@ -118,6 +118,8 @@ test.each([
         own: () => other.market(),
       })
       expect(runSets(ground, sets, shared)).toEqual(expected)
+      shared.close()
+      other.close() // as nobody can while it is being read
 
       if (bot.name === 'dips') return // threads take a second to start: once is enough
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
