@@ -52,6 +52,8 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
+  /** How many times as often as alone at the usual fee the model has these attempts lost: by this the measured loss is divided. */
+  readonly lossFactor: number
   readonly compared: number
   readonly medianErrorPercent: number | null
   readonly p10ErrorPercent: number | null

@@ -125,7 +125,7 @@ function modelLines(bots: readonly BotOutcome[]): string[] {
   ]
 }
 
-function calibrationLines({ measured, compared, medianErrorPercent, ...errors }: CalibrationReport): string[] {
+function calibrationLines({ measured, lossFactor, compared, ...errors }: CalibrationReport): string[] {
   const { fills, decided, latencyMs, landingFailurePercent, autoPriorityFeeLamports } = measured
   const { venueFeePercent, serviceFeePercent } = measured
   const percent = (value: number | null): string => (value === null ? 'too few' : `${value.toFixed(2)} %`)
@@ -133,8 +133,8 @@ function calibrationLines({ measured, compared, medianErrorPercent, ...errors }:
   const auto = autoPriorityFeeLamports === null ? 'too few' : `${formatSol(autoPriorityFeeLamports)} SOL`
   return [
     `Calibrated by ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} whose landing is known:`,
-    `  latency ${latency}; never landed ${percent(landingFailurePercent)}; priority fee of the service's choice ${auto}; venue ${percent(venueFeePercent)}; service ${percent(serviceFeePercent)}`,
-    `  ${compared} of them compared: the fill was ${percent(medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
+    `  latency ${latency}; never landed ${percent(landingFailurePercent)}, which is ${lossFactor.toFixed(2)} times as many as alone at the usual fee; priority fee of the service's choice ${auto}; venue ${percent(venueFeePercent)}; service ${percent(serviceFeePercent)}`,
+    `  ${compared} of them compared: the fill was ${percent(errors.medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
   ]
 }
 

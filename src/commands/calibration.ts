@@ -1,5 +1,5 @@
 import type { CalibrationReport } from '../backtest/report.ts'
-import { quantile } from '../backtest/statistics.ts'
+import { mean, quantile } from '../backtest/statistics.ts'
 import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
@@ -22,25 +22,27 @@ export function calibrationOf(config: Config, market: Market, executions: readon
       'no real fill in the journal: --calibrate needs one that live bots have written',
       ExitCode.usage,
     )
-  const model = (before: FillModel): FillModel => calibrated(before, measured)
   const [bot] = config.bots
   const base = bot === undefined ? DEFAULT_FILL_MODEL : { ...DEFAULT_FILL_MODEL, ...modelPart(bot.paper) }
   const mints = new Mints()
-  const comparison = new FillComparison(mints, config.service.units, model(base), executions)
+  const comparison = new FillComparison(mints, config.service.units, calibrated(base, measured), executions)
   for (const item of market.items(mints)) if (item.kind === 'rows') comparison.rows(item.block, item.from, item.to)
   comparison.end()
-  return { report: reportOf(measured, comparison.errorPercents), model }
+  const lossFactor = mean(comparison.lossFactors) ?? 1
+  const model = (before: FillModel): FillModel => calibrated(before, measured, lossFactor)
+  return { report: reportOf(measured, comparison.errorPercents, lossFactor), model }
 }
 
 function modelPart({ latencyMs, serviceFeePercent }: Config['bots'][number]['paper']): Partial<FillModel> {
   return { latencyMs, serviceFeePercent }
 }
 
-function reportOf(measured: Measured, errors: readonly number[]): CalibrationReport {
+function reportOf(measured: Measured, errors: readonly number[], lossFactor: number): CalibrationReport {
   const at = (share: number): number | null => quantile(errors, share) ?? null
   const flattered = errors.filter((error) => error < 0).length
   return {
     measured: { ...measured },
+    lossFactor,
     compared: errors.length,
     medianErrorPercent: at(0.5),
     p10ErrorPercent: at(0.1),

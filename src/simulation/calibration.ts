@@ -1,4 +1,4 @@
-import type { Attempt, Fill } from '../core/order.ts'
+import type { Attempt, AttemptState, Fill } from '../core/order.ts'
 import { BASE_FEE } from '../core/risk.ts'
 import { type Lamports, lamports } from '../core/units.ts'
 import type { FillModel } from './fill-model.ts'
@@ -27,6 +27,14 @@ const LEAST_FEES = 5
 /** Times of blocks are whole seconds, rounded down. */
 const HALF_SECOND_MS = 500
 
+const LANDED: ReadonlySet<AttemptState> = new Set(['filled', 'reverted'])
+const LOST: ReadonlySet<AttemptState> = new Set(['absent', 'expired'])
+
+/** Whether it is known if it landed. */
+export function isDecided({ state }: Attempt): boolean {
+  return LANDED.has(state) || LOST.has(state)
+}
+
 /** When a real fill landed, ms. */
 export function landedAt({ time }: Fill): number {
   return time % 1_000 === 0 ? time + HALF_SECOND_MS : time
@@ -35,8 +43,8 @@ export function landedAt({ time }: Fill): number {
 export function measure(executions: readonly Execution[]): Measured {
   const fills = executions.flatMap(({ attempt, fill }) => (fill === undefined ? [] : [{ attempt, fill }]))
   const latencies = fills.map(({ attempt, fill }) => Math.max(1, landedAt(fill) - attempt.armedAt))
-  const landed = executions.filter(({ attempt: { state } }) => state === 'filled' || state === 'reverted').length
-  const lost = executions.filter(({ attempt: { state } }) => state === 'absent' || state === 'expired').length
+  const landed = executions.filter(({ attempt: { state } }) => LANDED.has(state)).length
+  const lost = executions.filter(({ attempt: { state } }) => LOST.has(state)).length
   const chosen = fills.filter(({ attempt }) => attempt.priorityFeeLamports === null)
   const auto = median(
     chosen.map(({ fill }) => Math.max(0, fill.feeLamports - BASE_FEE)),
@@ -60,12 +68,15 @@ export function measure(executions: readonly Execution[]): Measured {
   }
 }
 
-/** The model with what was measured in the place of what was assumed. */
-export function calibrated(model: FillModel, measured: Measured): FillModel {
+/** The model with what was measured in the place of what was assumed. `lossFactor`: how many times as often as alone at the usual fee it
+ *  has the measured attempts lost. The crowd that they met is in what was measured of them, so it is taken out again: the model adds that
+ *  of each order. */
+export function calibrated(model: FillModel, measured: Measured, lossFactor = 1): FillModel {
+  const { landingFailurePercent: lost } = measured
   return {
     ...model,
     latencyMs: measured.latencyMs ?? model.latencyMs,
-    landingFailurePercent: measured.landingFailurePercent ?? model.landingFailurePercent,
+    landingFailurePercent: lost === null ? model.landingFailurePercent : Math.min(100, lost / lossFactor),
     autoPriorityFeeLamports: measured.autoPriorityFeeLamports ?? model.autoPriorityFeeLamports,
     venueFeePercent: measured.venueFeePercent ?? model.venueFeePercent,
     serviceFeePercent: measured.serviceFeePercent ?? model.serviceFeePercent,

@@ -2,8 +2,8 @@ import type { Block } from '../core/block.ts'
 import type { UnitSettings } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis } from '../core/units.ts'
-import { type Execution, landedAt } from './calibration.ts'
-import { buy, type FillModel, SLOT_MS, sell } from './fill-model.ts'
+import { type Execution, isDecided, landedAt } from './calibration.ts'
+import { buy, type FillModel, lossFactor, printsPerSlot, SLOT_MS, sell } from './fill-model.ts'
 import { PaperMarket, type PricePath } from './paper-market.ts'
 
 /** No bound: it was filled. */
@@ -20,6 +20,8 @@ export class FillComparison {
   /** Of each fill that could be compared, how much better it was than predicted, percent of the prediction: tokens of a buy, SOL of a sale.
    *  Below 0 the model flatters. */
   readonly errorPercents: number[] = []
+  /** Of each attempt of which it is known whether it landed, how many times as often as alone at the usual fee the model has it lost. */
+  readonly lossFactors: number[] = []
   readonly #market: PaperMarket
   readonly #model: FillModel
   readonly #moments: readonly Moment[]
@@ -50,20 +52,25 @@ export class FillComparison {
     for (; this.#next < this.#moments.length; this.#next++) this.#moments[this.#next]?.run()
   }
 
+  /** What never landed is taken to have been under way as long as half of the others. */
   #momentsOf({ attempt, fill }: Execution): Moment[] {
-    if (fill === undefined) return []
+    if (fill === undefined && !isDecided(attempt)) return []
+    const { armedAt, mint, priorityFeeLamports } = attempt
+    const latencyMs = fill === undefined ? this.#model.latencyMs.p50 : Math.max(0, landedAt(fill) - armedAt)
     let path: PricePath | undefined
     const start = (): void => {
-      path = this.#market.follow(attempt.mint)
+      path = this.#market.follow(mint)
     }
     const land = (): void => {
       if (path === undefined) return
-      this.#market.unfollow(attempt.mint, path)
-      this.#compare({ attempt, fill }, path)
+      this.#market.unfollow(mint, path)
+      if (isDecided(attempt))
+        this.lossFactors.push(lossFactor(this.#model, priorityFeeLamports, printsPerSlot(path.prints, latencyMs)))
+      if (fill !== undefined) this.#compare({ attempt, fill }, path)
     }
     return [
-      { time: attempt.armedAt, run: start },
-      { time: Math.max(attempt.armedAt, landedAt(fill)) + SLOT_MS, run: land },
+      { time: armedAt, run: start },
+      { time: armedAt + latencyMs + SLOT_MS, run: land },
     ]
   }
 

@@ -98,13 +98,26 @@ export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamp
 const CROWD_PRINTS = 4
 const MOST_LOSS_PERCENT = 60
 
-/** Of 100 transactions, how many never land, while a token is printed `printsPerSlot` times a slot: the more the more others want into the
- *  same blocks, the fewer the more is paid for it. An assumption about the shape; where it starts is `landingFailurePercent`. */
-export function lossPercent(model: FillModel, priorityFee: Lamports | null, printsPerSlot: number): number {
-  const { landingFailurePercent, autoPriorityFeeLamports: usual } = model
-  const crowd = 1 + printsPerSlot / CROWD_PRINTS
-  const fee = Math.sqrt(usual / Math.max(priorityFee ?? usual, 1))
-  return Math.min(landingFailurePercent * crowd * fee, Math.max(landingFailurePercent, MOST_LOSS_PERCENT))
+/** How many times as often a transaction never lands as alone at the usual fee, while its token is printed `printsPerSlot` times a slot: the
+ *  more the more others want into the same blocks, the fewer the more is paid for it. An assumption about the shape. */
+export function lossFactor(
+  { autoPriorityFeeLamports: usual }: Pick<FillModel, 'autoPriorityFeeLamports'>,
+  priorityFee: Lamports | null,
+  printsPerSlot: number,
+): number {
+  return (1 + printsPerSlot / CROWD_PRINTS) * Math.sqrt(usual / Math.max(priorityFee ?? usual, 1))
+}
+
+/** The prints of a token while a transaction was under way, by slot: the one that it lands in is one of them. */
+export function printsPerSlot(prints: number, latencyMs: number): number {
+  return prints / (latencyMs / SLOT_MS + 1)
+}
+
+/** Of 100 transactions, how many never land. */
+export function lossPercent(model: FillModel, priorityFee: Lamports | null, prints: number): number {
+  const { landingFailurePercent } = model
+  const percent = landingFailurePercent * lossFactor(model, priorityFee, prints)
+  return Math.min(percent, Math.max(landingFailurePercent, MOST_LOSS_PERCENT))
 }
 
 /** z of the 95th percentile of the normal distribution. */

@@ -12,6 +12,7 @@ import {
   lossPercent,
   networkFee,
   type PoolRun,
+  printsPerSlot,
   SLOT_MS,
   type Swap,
   sell,
@@ -85,8 +86,8 @@ export class PaperExecutor implements Executor {
     // The slot that it lands in belongs to the path: nobody knows his place within it.
     this.#clock.after(latencyMs + SLOT_MS, () => {
       if (path !== undefined) this.#market.unfollow(attempt.mint, path)
-      const printsPerSlot = (path?.prints ?? 0) / (latencyMs / SLOT_MS + 1)
-      const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, printsPerSlot)
+      const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
+      const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, crowd)
       const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
       const proofMs = known?.toldAfterMs === undefined ? ABSENCE_MS - latencyMs : 0
       if (isLost) this.#clock.after(proofMs, () => done({ kind: 'absent' }))

@@ -73,6 +73,43 @@ test('what was measured takes the place of what was assumed', () => {
   })
 })
 
+test('the crowd that real orders met is in what was measured of them, and counts once', () => {
+  const rows = [-3, -2, -1, 100, 200, 300, 400, 500, 600, 700, 800].map((ms) => ({
+    time: T0 + ms,
+    mint: 'mint',
+    price: PRICE,
+  }))
+  const lost = (mint: string, more: Partial<Attempt> = {}): Execution => ({
+    attempt: buyAttempt(mint, 0.1, { armedAt: T0 + 1, state: 'absent', priorityFeeLamports: null, ...more }),
+    fill: undefined,
+  })
+  const executions = [
+    ...times(48, () => filled(801, 1, { priorityFeeLamports: null })), // eight prints in three slots
+    lost('mint', { priorityFeeLamports: lamports(125_000) }), // and for a quarter of the fee
+    lost('mint', { armedAt: T0 + 9_000 }), // alone
+    lost('of which the tape knows nothing'),
+    ended('working' as never),
+  ]
+  const usual = { ...measure(executions), autoPriorityFeeLamports: lamports(500_000) }
+  const model = calibrated({ ...DEFAULT_FILL_MODEL, latencyMs: { p50: 800, p95: 800 } }, { ...usual, latencyMs: null })
+  const mints = new Mints()
+  const comparison = new FillComparison(mints, { tradePrice: 'sol', tradeAmount: 'sol' }, model, executions)
+  comparison.rows(blockOf(rows, mints), 0, rows.length)
+  comparison.end()
+  const crowded = 1 + 8 / 3 / 4
+  expect(comparison.lossFactors.toSorted((a, b) => a - b)).toEqual(
+    [1, ...times(48, () => crowded), 2 * crowded].map((one) => expect.closeTo(one, 2)),
+  )
+  const mean = comparison.lossFactors.reduce((sum, one) => sum + one, 0) / 50
+  const found = calibrated(model, usual, mean)
+  expect(usual.landingFailurePercent).toBeCloseTo((3 / 51) * 100, 9)
+  // The same attempts again come to what was measured of them.
+  const again = comparison.lossFactors.reduce((sum, one) => sum + found.landingFailurePercent * one, 0) / 50
+  expect(again).toBeCloseTo(usual.landingFailurePercent as number, 9)
+  expect(calibrated(model, { ...usual, landingFailurePercent: 90 }, 0.5).landingFailurePercent).toBe(100)
+  expect(calibrated(DEFAULT_FILL_MODEL, { ...usual, landingFailurePercent: null }, mean).landingFailurePercent).toBe(3)
+})
+
 test('too few say nothing, and what was not read is not counted as nothing', () => {
   const unread = { unknown: ['venueFee', 'serviceFee'] } as const
   const executions = [

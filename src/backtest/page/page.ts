@@ -94,7 +94,8 @@ ${list(fillModel.limits)}
 </section>`
 }
 
-function calibrationTable({ measured, compared, medianErrorPercent, flatteredPercent }: CalibrationReport): Html {
+function calibrationTable({ measured, lossFactor, compared, ...errors }: CalibrationReport): Html {
+  const { medianErrorPercent, flatteredPercent } = errors
   const { latencyMs, landingFailurePercent, autoPriorityFeeLamports, venueFeePercent, serviceFeePercent } = measured
   const few = 'too few to say'
   const latency = latencyMs && `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
@@ -104,6 +105,7 @@ ${pairs([
   ['real fills, and attempts whose landing is known', `${measured.fills}, ${measured.decided}`],
   ['sending to landing', latency ?? few],
   ['never landed', percent(landingFailurePercent)],
+  ['as many times as alone, at the usual fee, by the crowd that they met and what they paid', plain(lossFactor, 2)],
   [
     "priority fee of the service's choice, SOL",
     autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),
