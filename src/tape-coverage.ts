@@ -35,7 +35,7 @@ function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
       yield {
         kind: item.kind,
         segment: item.stretch.segment,
-        time: item.kind === 'began' ? item.stretch.from : item.stretch.to,
+        time: item.kind === 'began' ? item.stretch.from : (item.stretch.stoppedAt ?? item.stretch.to),
       }
   }
 }

@@ -90,8 +90,11 @@ function groupsOf(journals: readonly (readonly Stretch[])[]): Group[] {
     if (group === undefined || stretch.from > group.stretch.to) {
       group = { stretch: { ...stretch, segment: groups.length + 1 }, counts: journals.map(() => 0) }
       groups.push(group)
+    } else {
+      // It is over when all of them are.
+      const { stoppedAt: _one, ...whole } = group.stretch
+      group.stretch = { ...whole, to: Math.max(whole.to, stretch.to) }
     }
-    group.stretch = { ...group.stretch, to: Math.max(group.stretch.to, stretch.to) }
     group.counts[journal] = (group.counts[journal] as number) + 1
   }
   return groups

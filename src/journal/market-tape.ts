@@ -18,6 +18,8 @@ export interface Stretch {
   readonly lastSeq: Seq
   readonly from: Millis
   readonly to: Millis
+  /** When its feed was let go because the bots were stopped; what comes later up to `to` is no gap, it is over. */
+  readonly stoppedAt?: Millis
 }
 
 /** The feed as it was recorded: without anything that was decided on it. */
@@ -124,6 +126,12 @@ const ENDS = 'SELECT segment, first_seq, last_seq, first_time, last_time, rows_b
 const LAST_SEQS = `SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
 UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing`
 
+/** The last that is told of the feed, where that is that it is down, and the bots had been stopped by then. */
+const STOPPED = `
+SELECT time FROM (SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1) AS last
+WHERE json_extract(json, '$.status') = 'down' AND EXISTS (SELECT 1 FROM input
+  WHERE kind = 'command' AND seq BETWEEN ? AND ? AND seq < last.seq AND json_extract(json, '$.command.name') = 'stop')`
+
 /** Old tape is dropped from its beginning, so that only the first stretch can be beheaded. */
 function stretchesOf(db: Database): Stretch[] {
   const first = db.prepare<[], BlockEnds>(`${ENDS} ORDER BY last_seq LIMIT 1`).get()
@@ -135,6 +143,7 @@ function stretchesOf(db: Database): Stretch[] {
          UNION ALL SELECT last_time FROM missing WHERE first_seq BETWEEN ? AND ?)`,
     )
     .pluck()
+  const stopped = db.prepare<[Seq, Seq, Seq, Seq], Millis>(STOPPED).pluck()
   const stretches: Stretch[] = []
   const end = db.prepare<[], Seq>(`SELECT max(seq) FROM (${LAST_SEQS})`).pluck().get() as Seq
   const isBeheaded = first.rows_before > 0
@@ -148,7 +157,8 @@ function stretchesOf(db: Database): Stretch[] {
     const from = isCut ? first.first_time : number === 0 ? Math.min(first.first_time, firstNews(db)) : time
     const lastRow = last?.segment === number ? last.last_time : from
     const to = Math.max(from, ended ?? 0, lastRow, lastNews.get(firstSeq, lastSeq, firstSeq, lastSeq) ?? 0)
-    stretches.push({ segment: number, firstSeq, lastSeq, from, to })
+    const stoppedAt = stopped.get(firstSeq, lastSeq, firstSeq, lastSeq)
+    stretches.push({ segment: number, firstSeq, lastSeq, from, to, ...(stoppedAt !== undefined && { stoppedAt }) })
   }
   return stretches
 }

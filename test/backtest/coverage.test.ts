@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
 import { coverageOf, type FeedEvent, lackOf, shareOf } from '../../src/backtest/coverage.ts'
+import type { Config } from '../../src/config/config.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { tapeCoverage } from '../../src/tape-coverage.ts'
+import { journalPath } from '../support/journal-samples.ts'
+import { feed, noisyMarket, writeTape } from '../support/recorded-tape.ts'
 
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 
@@ -119,4 +124,22 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
   const found = lackOf(coverage)
   expect(found).toHaveLength(lacks.length)
   for (const [index, lack] of lacks.entries()) expect(found[index]).toContain(lack)
+})
+
+test.each([
+  ['stopped', 'stop', 1],
+  ['only halted', 'halt', 0.5],
+] as const)('a feed that is down to the end because the bots were %s', async (_, name, share) => {
+  const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
+  const ending = [at(5_000), { time: 5_000, input: feed('down', []) }, at(10_000)]
+  const path = journalPath()
+  await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
+  const config = { bots: [{ strategy: { strategy: { keys: ['trades'] } } }] } as unknown as Config
+  const reader = openReader(path)
+  try {
+    const { coverage } = tapeCoverage(config, reader.market(), true)
+    expect(coverage.map(shareOf)).toEqual([share])
+  } finally {
+    reader.close()
+  }
 })
