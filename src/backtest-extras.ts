@@ -11,8 +11,8 @@ import { type FillModel, stressed } from './simulation/fill-model.ts'
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
 const SEEDS = 100
-/** In one engine at once: each has a state for every token. */
-const SEEDS_A_RUN = 20
+/** In one engine at once: each has a state for every token, and more of them wait for the memory. */
+const SEEDS_A_RUN = 5
 
 export interface ExtraOptions {
   /** Told how many rows of all the runs together are done; how many there will be is `extraRows`. */
@@ -45,20 +45,23 @@ export function extrasOf(
     done += market.rows
     return found
   }
-  const stress = STRESS.map((factor) => ({
-    factor,
-    run: run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) }),
-  }))
-  const sizes = SIZES.map((factor) => ({ factor, run: run(sized(config, factor), { logged: true }) }))
-  const whole = [...sizes, { factor: 1, run: backtest }].sort((a, b) => a.factor - b.factor)
+  // One run after the other, and nothing of any kept but these figures: engines and logs are large.
+  const stress = STRESS.map((factor) =>
+    variedRuns(factor, run(config, { logged: true, model: (assumed) => stressed(model(assumed), factor) })),
+  )
+  const sizes = SIZES.map((factor) => variedRuns(factor, run(sized(config, factor), { logged: true })))
+  const whole = [...sizes, variedRuns(1, backtest)].sort(([a], [b]) => (a?.factor ?? 0) - (b?.factor ?? 0))
   return new Map(
     backtest.bots.map((bot, index) => {
-      const of = (runs: typeof stress): VariedRun[] =>
-        runs.map(({ factor, run: { bots } }) => variedRun(factor, bots[index] as BotOutcome))
+      const of = (runs: readonly VariedRun[][]): VariedRun[] => runs.map((bots) => bots[index] as VariedRun)
       const random = byChance(config, config.bots[index] as BotConfig, bot, backtest.rows, run)
       return [bot.result.name, { stress: of(stress), sizes: of(whole), random }]
     }),
   )
+}
+
+function variedRuns(factor: number, { bots }: Backtest): VariedRun[] {
+  return bots.map((bot) => variedRun(factor, bot))
 }
 
 function netOf({ result, valueLamports }: BotOutcome): number {
@@ -93,16 +96,18 @@ function byChance(
     const paper = { ...bot.paper, seed: deriveSeed(bot.paper.seed, name) }
     return { ...bot, name, params: null, strategy: { ...bot.strategy, name: strategy.name, strategy }, paper }
   })
-  const found: BotOutcome[] = []
+  const nets: number[] = []
+  let trades = 0
   for (let from = 0; from < SEEDS; from += SEEDS_A_RUN)
-    found.push(...run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots)
-  const nets = found.map((one) => netOf(one) / 1e9)
-  const trades = found.reduce((sum, { result }) => sum + result.buys, 0) / SEEDS
+    for (const one of run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots) {
+      nets.push(netOf(one) / 1e9)
+      trades += one.result.buys
+    }
   const at = (share: number): number => quantile(nets, share) as number
   const beaten = nets.filter((net) => net < netOf(outcome) / 1e9).length
   return {
     seeds: SEEDS,
-    tradesPerSeed: trades,
+    tradesPerSeed: trades / SEEDS,
     p5Sol: at(0.05),
     medianSol: at(0.5),
     p95Sol: at(0.95),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { helpText } from './commands/help.ts'
+import { keepHeapSmall } from './commands/small-heap.ts'
 
 // Help and version answer at once; the parser is loaded for a command, and a command's own modules by that command.
 const [first, ...rest] = process.argv.slice(2)
@@ -12,6 +13,7 @@ if (first === undefined) {
   const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
   process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`)
 } else {
+  if (first === 'backtest' && rest.some((arg) => arg.startsWith('--out'))) keepHeapSmall()
   const { parse } = await import('./commands/parse.ts')
   process.exitCode = await parse([first, ...rest])
 }

@@ -8,6 +8,9 @@ import { BotResult, count } from './bot-result.ts'
 /** Outputs that stand in the journal's `decisions`. */
 const DECISIONS: ReadonlySet<string> = new Set<Output['kind']>(['order', 'cancel', 'refused', 'note', 'alarm'])
 
+/** What only a restart reads, and a backtest has none: a bot's buys of the last hour are written anew with each of them. */
+const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
+
 /** A failed transaction is told minutes after its order at the latest. */
 const ORDERS_REMEMBERED = 100_000
 
@@ -53,7 +56,7 @@ export class Results implements Journal {
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
-    this.#journal?.output(seq, time, index, output)
+    if (!FOR_RECOVERY.has(output.kind)) this.#journal?.output(seq, time, index, output)
     if (DECISIONS.has(output.kind)) this.decisions++
     switch (output.kind) {
       case 'order':

@@ -56,7 +56,7 @@ test('the further runs: dearer ones, other sizes, and entries left to chance', a
   expect(random?.medianSol).toBeLessThan(random?.p95Sol as number)
   expect(random?.tradesPerSeed).toBeGreaterThan(0.3 * bot.result.buys)
   expect(random?.tradesPerSeed).toBeLessThan(3 * bot.result.buys)
-  expect(rows.at(-1)).toBe(10 * 3_000)
+  expect(rows.at(-1)).toBe(25 * 3_000)
   expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
 }, 30_000)
 
