@@ -18,7 +18,7 @@ export interface Stretch {
   readonly lastSeq: Seq
   readonly from: Millis
   readonly to: Millis
-  /** When its feed was let go because the bots were stopped; what comes later up to `to` is no gap, it is over. */
+  /** When a feed that was live was last heard before the bots were stopped: what comes later up to `to` is no gap, it is over. */
   readonly stoppedAt?: Millis
 }
 
@@ -126,11 +126,13 @@ const ENDS = 'SELECT segment, first_seq, last_seq, first_time, last_time, rows_b
 const LAST_SEQS = `SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
 UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing`
 
-/** The last that is told of the feed, where that is that it is down, and the bots had been stopped by then. */
-const STOPPED = `
-SELECT time FROM (SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1) AS last
-WHERE json_extract(json, '$.status') = 'down' AND EXISTS (SELECT 1 FROM input
-  WHERE kind = 'command' AND seq BETWEEN ? AND ? AND seq < last.seq AND json_extract(json, '$.command.name') = 'stop')`
+const FIRST_STOP = `SELECT min(seq) FROM input
+WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command.name') = 'stop'`
+const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
+WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
+/** When the feed was let go: that is told as it being down, and as a gap since it was last heard. */
+const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
+WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
 
 /** Old tape is dropped from its beginning, so that only the first stretch can be beheaded. */
 function stretchesOf(db: Database): Stretch[] {
@@ -143,7 +145,7 @@ function stretchesOf(db: Database): Stretch[] {
          UNION ALL SELECT last_time FROM missing WHERE first_seq BETWEEN ? AND ?)`,
     )
     .pluck()
-  const stopped = db.prepare<[Seq, Seq, Seq, Seq], Millis>(STOPPED).pluck()
+  const stoppedAt = stopsOf(db)
   const stretches: Stretch[] = []
   const end = db.prepare<[], Seq>(`SELECT max(seq) FROM (${LAST_SEQS})`).pluck().get() as Seq
   const isBeheaded = first.rows_before > 0
@@ -157,10 +159,22 @@ function stretchesOf(db: Database): Stretch[] {
     const from = isCut ? first.first_time : number === 0 ? Math.min(first.first_time, firstNews(db)) : time
     const lastRow = last?.segment === number ? last.last_time : from
     const to = Math.max(from, ended ?? 0, lastRow, lastNews.get(firstSeq, lastSeq, firstSeq, lastSeq) ?? 0)
-    const stoppedAt = stopped.get(firstSeq, lastSeq, firstSeq, lastSeq)
-    stretches.push({ segment: number, firstSeq, lastSeq, from, to, ...(stoppedAt !== undefined && { stoppedAt }) })
+    const at = stoppedAt(firstSeq, lastSeq)
+    stretches.push({ segment: number, firstSeq, lastSeq, from, to, ...(at !== null && { stoppedAt: at }) })
   }
   return stretches
+}
+
+/** When a stretch was stopped while its feed was live; null where it was not. */
+function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
+  const firstStop = db.prepare<[Seq, Seq], Seq | null>(FIRST_STOP).pluck()
+  const statusBefore = db.prepare<[Seq, Seq], string>(STATUS_BEFORE).pluck()
+  const letGo = db.prepare<[Seq, Seq], Millis | null>(LET_GO).pluck()
+  return (firstSeq, lastSeq) => {
+    const stop = firstStop.get(firstSeq, lastSeq) ?? null
+    if (stop === null || statusBefore.get(firstSeq, stop) !== 'live') return null
+    return letGo.get(stop, lastSeq) ?? null
+  }
 }
 
 function firstNews(db: Database): Millis {

@@ -127,11 +127,13 @@ test.each<[string, FeedEvent[], string, number, string[]]>([
 })
 
 test.each([
-  ['stopped', 'stop', 1],
-  ['only halted', 'halt', 0.5],
-] as const)('a feed that is down to the end because the bots were %s', async (_, name, share) => {
+  ['stopped', [], 'stop', 1],
+  ['only halted', [], 'halt', 0.49],
+  ['stopped when nothing had been heard for long', [{ time: 4_950, input: feed('stale', ['trades']) }], 'stop', 0.49],
+] as const)('a feed that is down to the end because the bots were %s', async (_, before, name, share) => {
   const at = (time: number) => ({ time, input: { kind: 'command', command: { name } } as const })
-  const ending = [at(5_000), { time: 5_000, input: feed('down', []) }, at(10_000)]
+  const gap = { time: 5_000, input: { kind: 'gap', from: 4_900, to: 5_000, keys: ['trades'] } } as const
+  const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]
   const path = journalPath()
   await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
   const config = { bots: [{ strategy: { strategy: { keys: ['trades'] } } }] } as unknown as Config
