@@ -63,6 +63,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
   })
   let sent: () => void = () => {}
   let draft = drafts[0] as Case
+  let bytes = compile(draft).bytes
   let node = nodeFor(draft)
   const rpc: Rpc = async (method, params) => {
     if (method !== 'sendTransaction') return node(method, params)
@@ -87,7 +88,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
     build: async () => ({
       kind: 'built',
       asked: draft.asked,
-      bytes: compile(draft).bytes,
+      bytes,
       lastValidBlockHeight: undefined,
     }),
     resolve: { begin, resume: () => {}, signedBytes: () => undefined, isKnown: () => false },
@@ -105,6 +106,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
   const times: number[] = []
   for (const next of drafts) {
     draft = next
+    bytes = compile(next).bytes
     node = nodeFor(next)
     const arrived = new Promise<void>((resolve) => {
       sent = resolve

@@ -173,7 +173,9 @@ export class Gateway implements GatewayPort {
     if (flight.hasFilled && (outcome.kind !== 'filled' || outcome.fill.signature !== signature))
       this.#takeBack(working, flight, signature)
     if (outcome.kind === 'filled') this.#filled(working, flight, outcome)
-    else if (isProgress(outcome)) this.#stillOut(working, flight, '', '')
+    else if (outcome.kind === 'acked') this.#stillOut(working, flight, '', '')
+    else if (isProgress(outcome))
+      return // rides along: the commit that counts is the one before it is sent
     else if (outcome.kind === 'unknown') this.#stillOut(working, flight, 'ANSWER_LOST', outcome.reason)
     else if (outcome.kind === 'undecided') this.#undecided(working, flight, outcome.reason)
     else if (outcome.kind === 'reverted' && !outcome.final) this.#reverted(working, flight, outcome)

@@ -86,10 +86,11 @@ export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
       guarded: true,
     }
   }
-  // Its bound with the guards: without a limit of its own, what it pays for computing grows with the instructions.
-  const draft = withFloor(0n)
-  if (draft === undefined) return withoutGuards(parts)
-  return draft.bound === null ? draft : (withFloor(floorOf(parts, change, draft.bound)) as Subject)
+  const first = withFloor(floorOf(parts, change, parts.bound ?? 0n))
+  if (first === undefined) return withoutGuards(parts)
+  // Without a limit of its own, what it pays for computing grows with the instructions, and so its bound with the guards.
+  const isBoundKept = first.bound === null || first.bound === parts.bound
+  return isBoundKept ? first : (withFloor(floorOf(parts, change, first.bound)) as Subject)
 }
 
 /** What a trade does at least for the wallet. */
