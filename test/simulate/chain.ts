@@ -157,7 +157,9 @@ export class SimulatedChain {
     const execution = this.truth.executions.get(signature)
     if (execution !== undefined) execution.landed = transaction
     const whose = execution?.post.attemptId ?? (this.byHand.has(signature) ? 'by hand' : 'a stranger')
-    note(`chain: ${whose} ${error === null ? 'executed' : `reverted by ${JSON.stringify(error)}`} in ${transaction.slot}: ${signature.slice(0, 8)}`)
+    note(
+      `chain: ${whose} ${error === null ? 'executed' : `reverted by ${JSON.stringify(error)}`} in ${transaction.slot}: ${signature.slice(0, 8)}`,
+    )
   }
 
   #fork(): void {
