@@ -140,7 +140,7 @@ export class SimulatedChain {
     const answer = node(method, params)
     if (mutant !== 'heightOfTheFuture' || method !== 'getEpochInfo' || !answer.ok || !isFinalized(params)) return answer
     const info = answer.value as { blockHeight: number }
-    return { ok: true, value: { ...info, blockHeight: info.blockHeight + 300 } }
+    return { ok: true, value: { ...info, blockHeight: info.blockHeight + 120 } }
   }
 
   /** Slots until signed bytes land that a node was given; Infinity where the network loses them. */

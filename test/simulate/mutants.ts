@@ -7,7 +7,7 @@ export const MUTANTS = {
   commitDoesNotPersist: 'a commit says that it is durable and is not',
   reportsNotRedelivered: 'a report that the engine had not taken is lost with the process',
   limiterForgets: 'the log of the slots is lost, and the key counts as fresh',
-  heightOfTheFuture: 'the finalized height is told 300 blocks too high',
+  heightOfTheFuture: 'the finalized height is told 120 blocks too high',
   confirmedCountsAsFinal: 'what is confirmed is told as finalized',
 } as const
 
