@@ -1,4 +1,4 @@
-import { type Block, eventOf, RowKind } from './block.ts'
+import { type Block, eventOf, RowKind, Trade } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Mints } from './mints.ts'
 import type { Trader } from './trader.ts'
@@ -37,7 +37,8 @@ export class Audience {
     const all = this.#firehoses[kind]
     const watchers = this.#watchers[token]
     if (all.length === 0 && watchers === undefined) return
-    const event = eventOf(block, row)
+    // Most rows are trades: where one bot looks at one, it need not be made at all.
+    const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
     for (let index = 0; index < all.length; index++) (all[index] as Trader).row(kind, event, token)
     if (watchers === undefined) return
     for (const trader of watchers) if (!all.includes(trader)) trader.row(kind, event, token)
