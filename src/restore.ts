@@ -21,6 +21,7 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
     positions: money.positions.filter(mine),
     timers: money.timers.filter(({ bot }) => names.has(bot)),
     fills: money.fills.filter(mine),
+    spends: money.spends.filter(mine),
   }
 }
 

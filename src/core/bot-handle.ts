@@ -9,7 +9,6 @@ import { orderNumber } from './order.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { type Random, seededRandom } from './random.ts'
 import { readExits, readText } from './requests.ts'
-import { solThisHour } from './risk.ts'
 import type { Session } from './session.ts'
 import type {
   Bot,
@@ -129,8 +128,9 @@ export class BotHandle implements Bot<unknown> {
   }
 
   budget(): { solThisHour: number; profitTodaySol: number; halted: boolean } {
+    const { spending, now } = this.#session
     return {
-      solThisHour: lamportsToSol(solThisHour(this.#host.money, this.#session.now)),
+      solThisHour: lamportsToSol(spending.hour(this.#host.spending, now)),
       profitTodaySol: lamportsToSol(this.#days.of(this.#host.money)),
       halted: this.#session.book.accounts.get(this.#host.settings.account.id)?.halted ?? false,
     }

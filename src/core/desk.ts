@@ -11,6 +11,7 @@ import { type BuyRequest, readBuy, readSell } from './requests.ts'
 import { checkLimits, checkRanges, sellCost, type Veto, worstCost } from './risk.ts'
 import type { Session } from './session.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
+import type { BotSpending } from './spending.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
 import { formatSol, type Lamports, lamports } from './units.ts'
 
@@ -18,6 +19,7 @@ import { formatSol, type Lamports, lamports } from './units.ts'
 export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
+  readonly spending: BotSpending
 }
 
 /** What one order differs in from the next. */
@@ -36,7 +38,7 @@ export class Desk {
   }
 
   buy(client: Client, mint: string, options: BuyOptions): Placed {
-    const { settings, money } = client
+    const { settings } = client
     const request = readBuy(options, settings.orders)
     if ('code' in request) return { ok: false, ...request }
     const { amount, orders } = request
@@ -63,8 +65,7 @@ export class Desk {
       reason: request.reason,
     })
     this.#openPosition(order, { ...settings.exits, ...request.exits })
-    money.buys.push({ time: now, lamports: amount })
-    this.#session.emitBot(money)
+    this.#session.spending.ask(order, amount)
     this.#send(order)
     this.#watch.await(order, settings.orders.maxChasePercent)
     return { ok: true, id: order.id }
@@ -182,7 +183,7 @@ export class Desk {
     return scaleIn ? undefined : veto('POSITION_OPEN', 'the bot already holds it')
   }
 
-  #vetoMoney({ settings, money }: Client, mint: string, request: BuyRequest): Veto | undefined {
+  #vetoMoney({ settings, money, spending }: Client, mint: string, request: BuyRequest): Veto | undefined {
     const { book, now } = this.#session
     const { account, limits, name } = settings
     const position = book.positions.get(keyOf({ account: account.id, mint }))
@@ -192,9 +193,10 @@ export class Desk {
       openPositions,
       newPosition: position === undefined,
       mintLamports: position?.costLamports ?? 0,
+      hourLamports: this.#session.spending.hour(spending, now),
       dayLamports: limits.maxDailyLossLamports === null ? 0 : this.#days.of(money),
     }
-    const veto = checkLimits(request.amount, now, limits, money, exposure)
+    const veto = checkLimits(request.amount, limits, exposure)
     if (veto !== undefined) return veto
     const balance = book.accounts.get(account.id)?.lamports ?? null
     if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the wallet has not been read yet' }

@@ -129,6 +129,7 @@ export class Engine implements EnginePort {
     this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
+    session.spending.restore(start.money.spends)
     this.#watch = new ExitWatch(session, (position, reason) => this.#exits.sell(position, reason))
     this.#days = new DayResults(session)
     const desk = new Desk(session, this.#watch, this.#days)

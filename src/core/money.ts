@@ -2,6 +2,7 @@ import { type Json, plainJson } from './json.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
 import type { BotSettings } from './settings.ts'
+import type { Spend } from './spending.ts'
 import { type Lamports, type Millis, ZERO } from './units.ts'
 
 /** Everything about money that a restart takes over from the journal's rows: what was decided, never decided again. */
@@ -17,6 +18,8 @@ export interface Money {
   readonly timers: readonly Timer[]
   /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not counted twice. */
   readonly fills: readonly Fill[]
+  /** What buys of the last hour asked for, oldest first. */
+  readonly spends: readonly Spend[]
 }
 
 export const NO_MONEY: Money = {
@@ -28,6 +31,7 @@ export const NO_MONEY: Money = {
   positions: [],
   timers: [],
   fills: [],
+  spends: [],
 }
 
 export interface AccountMoney {
@@ -54,8 +58,6 @@ export interface BotMoney {
   status: 'active' | 'exits-only'
   /** What the strategy keeps; `bot.state = ...` replaces it. */
   state: Json
-  /** SOL asked by buys within the last 60 minutes, for the hourly limit. */
-  buys: { time: Millis; lamports: Lamports }[]
   /** UTC day (days since 1970) that the two sums below belong to. */
   day: number
   /** Realised profit less fees since that day began. */
@@ -83,7 +85,10 @@ export interface Timer {
 /** What a bot begins with: what the journal holds of it, or nothing. */
 export function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
   const { name, account } = settings
-  const none = { state: null, buys: [], day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO }
-  const { state, buys, ...rest } = restored ?? { bot: name, account: account.id, ...none }
-  return { ...rest, status: 'active', state: plainJson(state, 'state'), buys: [...buys] }
+  const none = { state: null, day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO }
+  const { state, day, dayRealizedLamports, dayStartUnrealizedLamports } = restored ?? none
+  return {
+    ...{ bot: name, account: account.id, status: 'active', state: plainJson(state, 'state') },
+    ...{ day, dayRealizedLamports, dayStartUnrealizedLamports },
+  }
 }

@@ -40,17 +40,17 @@ export class Reports {
     if (report.unproved !== undefined) book.prove(orderId, order, report.unproved)
     const ended = wasOpen && !isOpen(state) ? order : undefined
     this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
+    this.#session.spending.follow(orderId, state)
     if (order !== undefined) this.#awaitPrice(order, report)
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
-    if (ended?.side === 'buy' && state !== 'filled') this.#returnBudget(ended)
     // What is by now another order's fill is that one's to take back.
     const reversed = book.fills.get(report.reversed ?? '')?.orderId === orderId ? report.reversed : undefined
     const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
     const reversal = gone === undefined ? undefined : book.unbook(gone, fill !== undefined)
     if (reversal !== undefined) this.#reversed(reversal)
     const booking = fill === undefined ? undefined : book.book(fill)
-    if (booking !== undefined) this.#booked(booking, order, wasOpen)
+    if (booking !== undefined) this.#booked(booking, order)
     const about = order ?? fill ?? reversal?.fill
     if (about === undefined) return
     this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
@@ -64,13 +64,11 @@ export class Reports {
       this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
   }
 
-  #booked(booking: Booking, order: Order | undefined, wasOpen: boolean): void {
+  #booked(booking: Booking, order: Order | undefined): void {
     const { fill, position, realizedLamports } = booking
     this.#watched(booking)
     if (fill.side === 'sell') position.exitTries = 0
     else {
-      // Of an order that had ended, so that its budget had been given back.
-      if (!wasOpen) this.#useBudget(fill)
       if (position.tokens === fill.tokens) this.#exits.opened(position)
       this.#confirmUnit(fill, order)
     }
@@ -103,22 +101,6 @@ export class Reports {
     if (moved || ended !== undefined || position.state !== before) this.#session.emitPosition(position)
     this.#exits.held(position)
     this.#exits.goOn(position, ended)
-  }
-
-  /** What was asked for and not bought does not count against the hour. */
-  #returnBudget({ bot, time, size }: Order): void {
-    const trader = this.#traderOf(bot)
-    const index =
-      trader?.money.buys.findIndex(
-        (buy) => buy.time === time && size.kind === 'sol' && buy.lamports === size.lamports,
-      ) ?? -1
-    if (trader === undefined || index < 0) return
-    trader.money.buys.splice(index, 1)
-    this.#session.emitBot(trader.money)
-  }
-
-  #useBudget({ bot, tradeLamports }: Fill): void {
-    this.#traderOf(bot)?.money.buys.push({ time: this.#session.now, lamports: tradeLamports })
   }
 
   #payFee(order: Order, feeLamports: Lamports): void {

@@ -1,7 +1,6 @@
 import type { ErrorCode } from './errors.ts'
-import type { BotMoney } from './money.ts'
 import type { Limits, OrderSettings, Plan } from './settings.ts'
-import { formatSol, type Lamports, lamports, type Millis, solToLamports } from './units.ts'
+import { formatSol, type Lamports, lamports, solToLamports } from './units.ts'
 
 export const BASE_FEE = lamports(5_000)
 /** Of a token account; the chain's own figure is read where money depends on it. */
@@ -11,7 +10,6 @@ const MOST_PRIORITY_FEE = solToLamports(0.01)
 /** Of what the service may keep for itself; the document names no fee, relatives take 0.5 to 1 percent. */
 const SERVICE_FEE = 0.01
 export const LEAST_BUY = solToLamports(0.001)
-const HOUR: Millis = 3_600_000
 
 export interface Veto {
   readonly code: ErrorCode
@@ -59,18 +57,14 @@ export interface Exposure {
   readonly newPosition: boolean
   /** SOL in this mint already: what is held, at cost. An open buy of it holds the lane. */
   readonly mintLamports: number
+  /** SOL asked by its buys in the last 60 minutes. */
+  readonly hourLamports: number
   /** Realised and unrealised result of the UTC day, at what selling now would bring. */
   readonly dayLamports: number
 }
 
 /** The bounds below the strategy: the first one that the buy would break. */
-export function checkLimits(
-  amount: Lamports,
-  now: Millis,
-  limits: Limits,
-  bot: BotMoney,
-  exposure: Exposure,
-): Veto | undefined {
+export function checkLimits(amount: Lamports, limits: Limits, exposure: Exposure): Veto | undefined {
   const over = (used: number, limit: Lamports | null): limit is Lamports => limit !== null && used + amount > limit
   if (over(0, limits.maxLamportsPerOrder)) {
     return {
@@ -78,11 +72,10 @@ export function checkLimits(
       reason: `${formatSol(amount)} SOL is more than ${formatSol(limits.maxLamportsPerOrder)} SOL an order`,
     }
   }
-  const hour = solThisHour(bot, now)
-  if (over(hour, limits.maxLamportsPerHour)) {
+  if (over(exposure.hourLamports, limits.maxLamportsPerHour)) {
     return {
       code: 'HOUR_LIMIT',
-      reason: `${formatSol(hour)} of ${formatSol(limits.maxLamportsPerHour)} SOL an hour are used`,
+      reason: `${formatSol(exposure.hourLamports)} of ${formatSol(limits.maxLamportsPerHour)} SOL an hour are used`,
     }
   }
   if (exposure.newPosition && limits.maxOpenPositions !== null && exposure.openPositions >= limits.maxOpenPositions) {
@@ -104,11 +97,4 @@ export function checkLimits(
     }
   }
   return undefined
-}
-
-/** Lamports asked by buys in the last 60 minutes; forgets older ones. */
-export function solThisHour(bot: BotMoney, now: Millis): number {
-  const first = bot.buys.findIndex((buy) => buy.time > now - HOUR)
-  if (first !== 0) bot.buys.splice(0, first < 0 ? bot.buys.length : first)
-  return bot.buys.reduce((sum, buy) => sum + buy.lamports, 0)
 }

@@ -8,6 +8,7 @@ import type { AccountMoney, BotMoney } from './money.ts'
 import type { Position } from './position.ts'
 import { Prices } from './price.ts'
 import type { Plan } from './settings.ts'
+import { Spending } from './spending.ts'
 import type { Stage } from './stage.ts'
 import { Timers } from './timers.ts'
 import type { Millis, Seq } from './units.ts'
@@ -19,6 +20,7 @@ export class Session implements Stage {
   readonly mints: Mints
   readonly prices: Prices
   readonly book = new Book()
+  readonly spending = new Spending()
   readonly timers: Timers
   readonly wants: Wants
   now: Millis = 0
@@ -61,7 +63,7 @@ export class Session implements Stage {
   // What goes out is a copy: the original goes on, and the journal may look at it later.
 
   emitBot(money: BotMoney): void {
-    this.emit({ kind: 'bot', money: { ...money, buys: [...money.buys] } })
+    this.emit({ kind: 'bot', money: { ...money } })
   }
 
   emitAccount(money: AccountMoney): void {

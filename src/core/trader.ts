@@ -8,6 +8,7 @@ import { plainJson } from './json.ts'
 import type { BotMoney } from './money.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
+import type { BotSpending } from './spending.ts'
 import type { Handlers, Strategy } from './strategy.ts'
 import { HeldView, TokenView } from './views.ts'
 
@@ -17,6 +18,7 @@ const LONGEST_REASON = 500
 export class Trader implements Host {
   readonly settings: BotSettings
   readonly money: BotMoney
+  readonly spending: BotSpending
   /** Keys of its own, which decide what reaches it. */
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
@@ -44,6 +46,7 @@ export class Trader implements Host {
     this.#session = session
     this.settings = settings
     this.money = money
+    this.spending = session.spending.of(money)
     this.#strategy = strategy
     this.#seat = seat
     this.keys = new Set(strategy.keys)

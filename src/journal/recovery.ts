@@ -3,9 +3,10 @@ import { decodeJson } from '../core/json.ts'
 import type { Learned } from '../core/learned.ts'
 import type { Input } from '../core/messages.ts'
 import { type AccountMoney, type BotMoney, type Money, NO_MONEY, type OpenOrder, type Timer } from '../core/money.ts'
-import type { Attempt, Fill, OrderState } from '../core/order.ts'
+import { type Attempt, type Fill, type Order, type OrderState, orderNumber } from '../core/order.ts'
 import type { Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
+import { doesCount, HOUR, type Spend } from '../core/spending.ts'
 import { type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../core/wallet.ts'
 
@@ -77,6 +78,7 @@ function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly 
     positions: [...heldPositions(db), ...provisionallyClosed(db, [...attempts, ...takenBack(db)])],
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
+    spends: spendsSince(db, lastOf(db, 'time') - HOUR),
   }
 }
 
@@ -89,6 +91,22 @@ function unsettledOrders(db: Database): OpenOrder[] {
     )
     .all()
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
+}
+
+/** What buys asked for after a time, oldest first. Orders are numbered in the order of their times, so older ones are not looked at. */
+function spendsSince(db: Database, since: Millis): Spend[] {
+  const spends: Spend[] = []
+  const latest = db.prepare('SELECT time, side, state, json FROM "order" WHERE open = ? ORDER BY number DESC')
+  for (const open of [0, 1])
+    for (const row of latest.iterate(open)) {
+      const order = row as { time: Millis; side: Order['side']; state: OrderState; json: string }
+      if (order.time <= since) break
+      if (order.side !== 'buy') continue
+      const { id: orderId, account, bot, time, size } = decodeJson<Order>(order.json)
+      if (size.kind === 'sol')
+        spends.push({ orderId, account, bot, time, lamports: size.lamports, counts: doesCount(order.state) })
+    }
+  return spends.sort((one, other) => orderNumber({ id: one.orderId }) - orderNumber({ id: other.orderId }))
 }
 
 /** With the highest price that was marked since the position was last written. */

@@ -3,63 +3,33 @@ import { dueExit, type ExitRules } from '../../src/core/exits.ts'
 import { NO_MONEY, type Timer } from '../../src/core/money.ts'
 import type { Order } from '../../src/core/order.ts'
 import { newPosition } from '../../src/core/position.ts'
-import {
-  BASE_FEE,
-  checkLimits,
-  checkRanges,
-  sellCost,
-  solThisHour,
-  TOKEN_ACCOUNT_RENT,
-  worstCost,
-} from '../../src/core/risk.ts'
+import { BASE_FEE, checkLimits, checkRanges, sellCost, TOKEN_ACCOUNT_RENT, worstCost } from '../../src/core/risk.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import { botSettings, fillOf, MINT, NO_LIMITS, orders, startInput } from '../support/engine-rig.ts'
 import { TalkingBot } from '../support/talking-bot.ts'
 
 const reason = 'told to'
-const HOUR = 3_600_000
 const DAY = 86_400_000
-const money = (buys: [time: number, sol: number][] = []) => ({
-  ...{ bot: 'b', account: 'a', status: 'active' as const, state: null, day: 0 },
-  buys: buys.map(([time, sol]) => ({ time, lamports: solToLamports(sol) })),
-  ...{ dayRealizedLamports: lamports(0), dayStartUnrealizedLamports: lamports(0) },
-})
 
 describe('limits', () => {
   const sol = solToLamports
-  const none = { openPositions: 0, newPosition: true, mintLamports: 0, dayLamports: 0 }
-  const tables: [name: string, limits: object, buys: [number, number][], exposure: object, code: string | undefined][] =
-    [
-      ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, [], {}, undefined],
-      ['an order one lamport above', { maxLamportsPerOrder: lamports(99_999_999) }, [], {}, 'ORDER_LIMIT'],
-      ['an hour that it fills', { maxLamportsPerHour: sol(0.3) }, [[HOUR, 0.2]], {}, undefined],
-      ['an hour that it overflows', { maxLamportsPerHour: sol(0.3) }, [[HOUR, 0.21]], {}, 'HOUR_LIMIT'],
-      ['a buy of 60 minutes ago', { maxLamportsPerHour: sol(0.1) }, [[0, 5]], {}, undefined],
-      ['a buy of a millisecond less', { maxLamportsPerHour: sol(0.1) }, [[1, 5]], {}, 'HOUR_LIMIT'],
-      ['the last position', { maxOpenPositions: 2 }, [], { openPositions: 1 }, undefined],
-      ['one position too many', { maxOpenPositions: 2 }, [], { openPositions: 2 }, 'POSITIONS_LIMIT'],
-      ['more of a position', { maxOpenPositions: 2 }, [], { openPositions: 2, newPosition: false }, undefined],
-      ['a mint up to its bound', { maxLamportsPerMint: sol(0.2) }, [], { mintLamports: sol(0.1) }, undefined],
-      ['a mint beyond it', { maxLamportsPerMint: sol(0.2) }, [], { mintLamports: sol(0.1) + 1 }, 'MINT_LIMIT'],
-      ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, [], { dayLamports: -sol(0.5) + 1 }, undefined],
-      ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, [], { dayLamports: -sol(0.5) }, 'LOSS_LIMIT'],
-    ]
-  it.each(tables)('%s', (_name, limits, buys, exposure, code) => {
-    const veto = checkLimits(sol(0.1), HOUR, { ...NO_LIMITS, ...limits }, money(buys), { ...none, ...exposure })
+  const none = { openPositions: 0, newPosition: true, mintLamports: 0, hourLamports: 0, dayLamports: 0 }
+  const tables: [name: string, limits: object, exposure: object, code: string | undefined][] = [
+    ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
+    ['an order one lamport above', { maxLamportsPerOrder: lamports(99_999_999) }, {}, 'ORDER_LIMIT'],
+    ['an hour that it fills', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) }, undefined],
+    ['an hour that it overflows', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) + 1 }, 'HOUR_LIMIT'],
+    ['the last position', { maxOpenPositions: 2 }, { openPositions: 1 }, undefined],
+    ['one position too many', { maxOpenPositions: 2 }, { openPositions: 2 }, 'POSITIONS_LIMIT'],
+    ['more of a position', { maxOpenPositions: 2 }, { openPositions: 2, newPosition: false }, undefined],
+    ['a mint up to its bound', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) }, undefined],
+    ['a mint beyond it', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) + 1 }, 'MINT_LIMIT'],
+    ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, { dayLamports: -sol(0.5) + 1 }, undefined],
+    ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, { dayLamports: -sol(0.5) }, 'LOSS_LIMIT'],
+  ]
+  it.each(tables)('%s', (_name, limits, exposure, code) => {
+    const veto = checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...exposure })
     expect(veto?.code).toBe(code)
-  })
-
-  it('of the hour slide: what is older is forgotten, what is younger counts', () => {
-    const bot = money([
-      [0, 1],
-      [1, 2],
-      [HOUR, 4],
-    ])
-    expect(solThisHour(bot, HOUR - 1)).toBe(sol(7))
-    expect(solThisHour(bot, HOUR)).toBe(sol(6))
-    expect(bot.buys).toHaveLength(2)
-    expect(solThisHour(bot, 3 * HOUR)).toBe(0)
-    expect(bot.buys).toEqual([])
   })
 })
 

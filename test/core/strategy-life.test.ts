@@ -179,6 +179,7 @@ describe('timers', () => {
         positions: [],
         timers: [timer],
         fills: [],
+        spends: [],
       }
     }
     const restarted = (everyMs: number) =>

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Book } from '../../src/core/book.ts'
 import type { Output } from '../../src/core/messages.ts'
 import { type BotMoney, NO_MONEY } from '../../src/core/money.ts'
-import type { Attempt, Fill } from '../../src/core/order.ts'
+import type { Attempt, Fill, Order, OrderState } from '../../src/core/order.ts'
 import type { JournalRecord } from '../../src/core/ports.ts'
 import { lamports } from '../../src/core/units.ts'
 import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
@@ -50,7 +50,7 @@ function outputs(journal: OpenJournal, ...all: Output[]): void {
 
 test('a new journal starts from nothing', async () => {
   expect(await after(() => {})).toEqual({
-    money: { nextOrder: 1, nextTimer: 1, accounts: [], bots: [], orders: [], positions: [], timers: [], fills: [] },
+    money: NO_MONEY,
     ...{ nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [], wallets: [] },
     ...{ learned: [], lastSegment: 0, lastTime: 0, clean: true },
   })
@@ -58,7 +58,7 @@ test('a new journal starts from nothing', async () => {
 
 test('money is what the last outputs said', async () => {
   const bot = (sum: number): BotMoney => ({
-    ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum }, buys: [], day: 20_600 },
+    ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum }, day: 20_600 },
     ...{ dayRealizedLamports: lamports(sum), dayStartUnrealizedLamports: lamports(0) },
   })
   const account = (sum: number) => ({ account: ACCOUNT, lamports: lamports(sum), slot: 7, halted: true })
@@ -105,6 +105,32 @@ test('orders come back with their state while they are open or may still execute
     ...Array.from({ length: 11 }, (_, n) => `o10.${n + 1}`),
   ])
   expect(recovered.money.nextOrder).toBe(11)
+})
+
+test('what buys of the last hour asked for comes back, whether it counts, and nothing older', async () => {
+  const HOUR = 3_600_000
+  const asked = (number: number, time: number, more: Partial<Order> = {}): Output => {
+    return { kind: 'order', order: order(number, { time, ...more }) }
+  }
+  const state = (number: number, to: OrderState): Output => {
+    return { kind: 'orderState', orderId: `o${number}`, state: to, code: '', reason: '' }
+  }
+  const { money } = await after((journal) => {
+    const write = (time: number, ...all: Output[]): void => {
+      for (const output of all) journal.output(++seq, time, 0, output)
+    }
+    write(1_000, asked(1, 1_000), state(1, 'filled'))
+    write(1_001, asked(2, 1_001), state(2, 'filled'), asked(3, 1_001), asked(4, 1_001), state(4, 'failed'))
+    write(2_000, asked(5, 2_000, { side: 'sell', class: 'exit', size: { kind: 'all' } }))
+    write(HOUR + 1_000, asked(10, HOUR + 1_000, { bot: 'other' }), state(10, 'held'))
+  })
+  const half = { account: ACCOUNT, bot: 'dips', time: 1_001, lamports: lamports(50_000_000) }
+  expect(money.spends).toEqual([
+    { ...half, orderId: 'o2', counts: true },
+    { ...half, orderId: 'o3', counts: true },
+    { ...half, orderId: 'o4', counts: false },
+    { ...half, orderId: 'o10', bot: 'other', time: HOUR + 1_000, counts: true },
+  ])
 })
 
 test('a position has its highest price; a closed one is history and may come again', async () => {
@@ -245,7 +271,8 @@ test('its cost follows what is open, not what is behind it', async () => {
     journal.write({ kind: 'attempt', attempt: attempt(number, { state: 'filled' }) })
     journal.commit(() => {})
   }
-  outputs(journal, { kind: 'order', order: order(20_001) })
+  const hourLater = timeOf(seq) + 3_600_000
+  journal.output(++seq, hourLater, 0, { kind: 'order', order: order(20_001, { time: hourLater }) })
   await journal.close()
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({

@@ -203,7 +203,7 @@ export class EngineWorld {
       this.#reopened.add(orderId)
     }
     if (order !== undefined && feeLamports !== undefined) move(order.account, -feeLamports)
-    if (order?.side === 'buy') this.#limits.get(order.bot)?.report(report, this.now)
+    if (order?.side === 'buy') this.#limits.get(order.bot)?.report(report)
   }
 
   #drain(): Output[] {

@@ -17,8 +17,8 @@ interface Held {
 /** What a bot's limits allow, worked out again from nothing but orders, reports and positions. */
 export class LimitReference {
   readonly #limits: Limits
-  #asked: Asked[] = []
-  readonly #filled = new Set<string>()
+  readonly #asked: Asked[] = []
+  readonly #over = new Set<string>()
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -29,7 +29,7 @@ export class LimitReference {
     if (order.size.kind !== 'sol') return 'a buy is sized in SOL'
     const { lamports } = order.size
     const { maxLamportsPerOrder, maxLamportsPerHour, maxLamportsPerMint, maxOpenPositions } = this.#limits
-    const hour = this.#asked.filter(({ time }) => order.time - time < HOUR_MS)
+    const hour = this.#asked.filter(({ orderId, time }) => order.time - time < HOUR_MS && !this.#over.has(orderId))
     const inHour = hour.reduce((sum, one) => sum + one.lamports, Number(lamports))
     const inMint = held
       .filter(({ mint }) => mint === order.mint)
@@ -43,13 +43,9 @@ export class LimitReference {
     return ''
   }
 
-  /** What is over and was not bought does not count; what is bought counts whenever that is learned. */
-  report({ orderId, state, fill }: ExecutionReport, now: number): void {
-    const counts = this.#asked.some((one) => one.orderId === orderId)
-    if (fill?.side === 'buy' && !counts) this.#asked.push({ orderId, time: now, lamports: fill.tradeLamports })
-    if (state === 'filled') this.#filled.add(orderId)
-    if (state === 'working') this.#filled.delete(orderId)
-    const over = ['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)
-    if (over && !this.#filled.has(orderId)) this.#asked = this.#asked.filter((one) => one.orderId !== orderId)
+  /** What is over and was not bought does not count; what is bought counts from when it was asked for, whenever that is learned. */
+  report({ orderId, state }: ExecutionReport): void {
+    if (['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)) this.#over.add(orderId)
+    else this.#over.delete(orderId)
   }
 }

@@ -3,6 +3,7 @@ import type { Input, Output } from '../../src/core/messages.ts'
 import { type Money, NO_MONEY } from '../../src/core/money.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/core/order.ts'
 import type { Position } from '../../src/core/position.ts'
+import { doesCount, type Spend } from '../../src/core/spending.ts'
 
 /** Money as a journal knows it: from inputs and outputs as they were written down, and from nothing else. */
 export class RecordedMoney {
@@ -90,6 +91,7 @@ export class RecordedMoney {
         })),
       timers: [...this.timers.values()].sort((one, other) => one.id - other.id),
       fills: [...this.fills.values()],
+      spends: [...this.orders.values()].flatMap(spendOf),
     }
   }
 
@@ -100,4 +102,10 @@ export class RecordedMoney {
     this.positions.set(key, position)
     if (position.state === 'closed') this.#marks.delete(key)
   }
+}
+
+function spendOf({ order: { id, account, bot, time, size }, state }: Money['orders'][number]): Spend[] {
+  return size.kind === 'sol'
+    ? [{ orderId: id, account, bot, time, lamports: size.lamports, counts: doesCount(state) }]
+    : []
 }
