@@ -12,11 +12,13 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** Looks at what every bot is worth, in even steps of the tape's time. Looking changes nothing. */
+/** Looks at what every bot is worth, in even steps of the tape's time. Looking changes nothing. What was still under way when the tape ended
+ *  counts at its end: nothing is known of the time behind it. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock
   readonly #worth: (position: Position) => number
+  #to: Millis = 0
 
   /** `worth`: what selling a position now would bring, lamports. */
   constructor(bots: readonly Sampled[], clock: Clock, worth: (position: Position) => number) {
@@ -27,6 +29,7 @@ export class EquitySampler {
 
   /** From now on, until `to`. */
   start(to: Millis): void {
+    this.#to = to
     const stepMs = Math.max(1, Math.ceil((to - this.#clock.now()) / SAMPLES))
     const next = (): void => {
       this.#sample()
@@ -48,10 +51,11 @@ export class EquitySampler {
   }
 
   #sample(): void {
+    const time = Math.min(this.#clock.now(), this.#to)
     for (const { result, startLamports, equity } of this.#bots) {
       let value = startLamports + result.walletLamports
       for (const position of result.positions.values()) value += this.#worth(position)
-      equity.sample(this.#clock.now(), value)
+      equity.sample(time, value)
     }
   }
 }

@@ -57,6 +57,7 @@ test('what a report says adds up, and looking changes nothing', async () => {
     expect(trips.length).toBeGreaterThan(10)
     expect(trips.reduce((sum, trip) => sum + netOf(trip), 0) - strayFeeLamports).toBe(net)
     expect(equity.lamports.at(-1)).toBe(startLamports + net)
+    expect(equity.times.at(-1)).toBe(logged.to) // nothing is drawn of the time behind the tape
     expect(equity.times.length).toBeGreaterThan(1_000)
     expect(equity.times.length).toBeLessThan(2_100)
 
