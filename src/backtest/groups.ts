@@ -44,8 +44,8 @@ export function kindOf(reason: string): string {
   return reason.replace(/:.*$/s, '').replace(/[-+]?\d+(?:\.\d+)?/g, 'n')
 }
 
-/** The result without the best `count` tokens. */
+/** The result without the best `count` tokens: those that earned, so that taking more away never flatters. */
 export function withoutBest(trips: readonly Trip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
-  return sum(sums.slice(count))
+  return sum(sums) - sum(sums.slice(0, count).filter((net) => net > 0))
 }

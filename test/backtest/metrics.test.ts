@@ -199,8 +199,8 @@ test('groups, and what is left without the best tokens', () => {
   expect([0, 1, 3, 5].map((count) => withoutBest(five, count).toFixed(9))).toEqual([
     '0.200000000',
     '-0.300000000',
-    '-0.250000000',
-    '0.000000000',
+    '-0.300000000',
+    '-0.300000000',
   ])
   expect(kindOf('fell 15.2 %')).toBe(kindOf('fell 7 %'))
   expect(kindOf('stop-loss: -20.3 % from the average price')).toBe('stop-loss')
