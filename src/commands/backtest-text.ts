@@ -71,7 +71,7 @@ function extraLines(extras: BotExtras | undefined): string[] {
     ...(random === null
       ? []
       : [
-          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; better than ${random.beatenPercent} % of them`,
+          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; better than ${random.beatenPercent.toFixed(0)} % of them`,
         ]),
   ]
 }

@@ -1,5 +1,6 @@
-import { paramOf, rankCorrelation, type SetResult } from '../backtest/set-result.ts'
+import { paramOf, type SetResult } from '../backtest/set-result.ts'
 import type { Sweep } from '../backtest/sweep.ts'
+import { sweepVerdict } from '../backtest/sweep-verdict.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol } from '../core/units.ts'
 
@@ -24,7 +25,7 @@ export function sweepText(sweep: Sweep): string {
       ? [`${thrown.length} sets have no result, their strategy threw: ${printable(thrown[0]?.threw ?? '')}`]
       : []),
     '',
-    ...verdictLines(sweep, valid),
+    ...sweepVerdict(sweep, valid),
   ].join('\n')
 }
 
@@ -49,19 +50,4 @@ function tableOf({ ranges, holdOutPercent }: Sweep, results: readonly SetResult[
   const cells = [columns.map(([head]) => head), ...results.map((one) => columns.map(([, of]) => of(one)))]
   const widths = columns.map((_, column) => Math.max(...cells.map((row) => (row[column] as string).length)))
   return cells.map((row) => row.map((cell, column) => cell.padStart(widths[column] as number)).join('  '))
-}
-
-function verdictLines({ holdOutPercent }: Sweep, valid: readonly SetResult[]): string[] {
-  if (holdOutPercent === 0)
-    return ['Nothing was held out: the best of many sets looks good by chance. Expect less of it on the next tape.']
-  const best = valid.slice(0, Math.min(10, valid.length))
-  const earning = best.filter(({ netLamports, sampleLamports }) => netLamports > sampleLamports).length
-  const correlation = rankCorrelation(valid)
-  return [
-    `Of the best ${best.length} in the sample, ${earning} earned in the hold-out.`,
-    ...(correlation === undefined
-      ? []
-      : [`Rank correlation of sample and hold-out: ${correlation.toFixed(2)} (1 the same order, 0 chance).`]),
-    'What was open at the split counts at what selling it then would have brought. Choosing by the hold-out makes it a sample.',
-  ]
 }

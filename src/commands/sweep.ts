@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { sweepPage } from '../backtest/page/sweep-page.ts'
 import { rankCorrelation, ranked, type SetResult, type SweepSet } from '../backtest/set-result.ts'
 import type { Sweep } from '../backtest/sweep.ts'
 import { drawnFrom, gridOf, type Point, type Range, rangesOf } from '../backtest/sweep-space.ts'
@@ -20,7 +21,6 @@ import { tapeCoverage } from '../tape-coverage.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
 import { configOf } from './run-bots.ts'
-import { sweepHtml } from './sweep-html.ts'
 import { sweepText } from './sweep-text.ts'
 
 const STORE = 'sweep.db'
@@ -47,7 +47,7 @@ export async function run([file = '']: string[], options: Options): Promise<numb
       const results = await runAll(ground, sets, { paths: journals, market }, options.jobs, store)
       const strategy = bot.strategy.name
       const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
-      if (out !== undefined) writeFileSync(join(out, REPORT), sweepHtml(sweep), { mode: 0o600 })
+      if (out !== undefined) writeFileSync(join(out, REPORT), sweepPage(sweep), { mode: 0o600 })
       for (const lack of json === true ? lacks : []) console.error(`sluice: the tape lacks ${lack}`)
       console.log(json === true ? JSON.stringify(jsonOf(sweep)) : sweepText(sweep))
       return results.every(({ threw }) => threw !== '') ? ExitCode.failed : ExitCode.done

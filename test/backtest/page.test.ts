@@ -7,7 +7,10 @@ import { Equity } from '../../src/backtest/equity.ts'
 import { chart } from '../../src/backtest/page/chart.ts'
 import { escapeHtml, html } from '../../src/backtest/page/html.ts'
 import { reportPage } from '../../src/backtest/page/page.ts'
+import { sweepPage } from '../../src/backtest/page/sweep-page.ts'
 import type { Report } from '../../src/backtest/report.ts'
+import type { SetResult } from '../../src/backtest/set-result.ts'
+import type { Sweep } from '../../src/backtest/sweep.ts'
 import type { Trip } from '../../src/backtest/trip.ts'
 
 const T0 = 1_780_000_000_000
@@ -56,8 +59,34 @@ function hostileReport(): Report {
   }
 }
 
-test('a stranger puts nothing into the page but text', () => {
-  const page = reportPage(hostileReport())
+/** A sweep of a bot, a param and a schema that an enemy has named. */
+function hostileSweep(): Sweep {
+  const range = { name: HOSTILE, from: 0, to: 1, step: 1, isInteger: false }
+  const amounts = { orders: 1, buys: 1, sells: 0, open: 1, realizedLamports: 0, feeLamports: 1e6, venueLamports: 0 }
+  const results = [0, 1].map((value): SetResult => {
+    const params = { [HOSTILE]: value, y: value }
+    return {
+      set: value + 1,
+      params,
+      threw: value === 0 ? '' : HOSTILE,
+      netLamports: -5e6,
+      sampleLamports: 1e6,
+      ...amounts,
+    }
+  })
+  return {
+    ...{ bot: HOSTILE, strategy: HOSTILE, refused: 0, rows: 100, holdOutPercent: 30, lacks: [HOSTILE], results },
+    ranges: [range, { ...range, name: 'y' }],
+  }
+}
+
+const PAGES = [
+  ['report', () => reportPage(hostileReport())],
+  ['sweep', () => sweepPage(hostileSweep())],
+] as const
+
+test.each(PAGES)('a stranger puts nothing into the page of a %s but text', (_name, pageOf) => {
+  const page = pageOf()
   expect(page).not.toMatch(/<script|<img|<iframe|<object|<embed|<link|<base|<form/i)
   expect(page.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\son\w+=/i)
   expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
@@ -66,19 +95,27 @@ test('a stranger puts nothing into the page but text', () => {
     [...page.matchAll(/<(\/?[a-z0-9]+)/gi)].map(([, tag = '']) => tag.replace('/', '').toLowerCase()),
   )
   const known =
-    'html head meta title style body main h1 h2 h3 p span b div section table thead tbody tr th td code svg line path text ul li details summary'
+    'html head meta title style body main h1 h2 h3 p span b div section table thead tbody tr th td code svg line rect path text ul li details summary'
   expect([...tags].filter((tag) => !known.split(' ').includes(tag))).toEqual([])
   // Every opened element is closed, so nothing has broken out of its place.
-  for (const tag of ['section', 'div', 'table', 'svg', 'details', 'span', 'p', 'td', 'title'])
+  for (const tag of ['section', 'div', 'table', 'svg', 'details', 'span', 'p', 'td', 'title', 'text'])
     expect(page.match(new RegExp(`<${tag}[ >]`, 'g'))?.length, tag).toBe(
       page.match(new RegExp(`</${tag}>`, 'g'))?.length,
     )
 })
 
-test('it needs nothing from elsewhere, and its policy lets nothing in', () => {
-  const page = reportPage(hostileReport())
+test.each(PAGES)('the page of a %s needs nothing from elsewhere, and its policy lets nothing in', (_name, pageOf) => {
+  const page = pageOf()
   expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`)
   expect(page).not.toMatch(/https?:|\/\/\w|url\(|@import|\ssrc="|\shref="/)
+})
+
+test('a sweep shows each set, what is in the sample beside what is not, and what threw as no result', () => {
+  const page = sweepPage(hostileSweep())
+  expect(page).toContain('−0.0060') // the hold-out of the one set that has a result
+  expect(page).toContain('Of the best 1 in the sample, 0 earned in the hold-out.')
+  expect(page.match(/<svg/g)).toHaveLength(2)
+  expect(page.match(/<td class="number">n\/a/g)).toHaveLength(2)
 })
 
 test('whatever is put into a template is text', () => {

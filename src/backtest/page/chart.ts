@@ -51,7 +51,7 @@ ${marks.map((mark) => markOf(mark, scale))}
 function markOf({ time, value, side, text }: Mark, scale: Scale): Html {
   const x = scale.x(time)
   const y = scale.y(value)
-  const d = side === 'buy' ? `M${x} ${y}l-5 9h10Z` : `M${x} ${y}l-5 -9h10Z`
+  const d = side === 'buy' ? `M${x} ${y}l-7 12h14Z` : `M${x} ${y}l-7 -12h14Z`
   return html`<path class="${side}" d="${d}"><title>${text}</title></path>`
 }
 

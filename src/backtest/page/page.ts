@@ -1,32 +1,35 @@
-import type { CalibrationReport, Report } from '../report.ts'
+import type { CalibrationReport, Report, TapeReport } from '../report.ts'
 import { botSection, sol } from './bot-section.ts'
+import { document } from './document.ts'
 import { dateTime, metricText, percentText, plain, seconds } from './format.ts'
-import { Html, html, type Part } from './html.ts'
-import { STYLE } from './style.ts'
+import { type Html, html, type Part } from './html.ts'
 import { pairs, table } from './table.ts'
 
-/** The report as one file: no script, and nothing that is fetched. A browser holds it to that. */
+/** The report as one file. */
 export function reportPage(report: Report): string {
   const { tape, bots } = report
-  return html`${new Html('<!doctype html>')}
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Backtest of ${bots.map(({ name }) => name).join(', ')}</title>
-<style>${STYLE}</style>
-</head>
-<body><main>
-<h1>Backtest of ${bots.map(({ name }) => name).join(', ')}</h1>
-<p class="quiet">${dateTime(tape.from)} to ${dateTime(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
+  const title = `Backtest of ${bots.map(({ name }) => name).join(', ')}`
+  return document(
+    title,
+    html`<p class="quiet">${dateTime(tape.from)} to ${dateTime(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
+${groundLine(report)}
 ${warnings(report)}
 ${bots.length > 1 ? summary(report) : ''}
 ${bots.map((bot) => botSection(bot, report))}
-${ground(report)}
-</main></body>
-</html>
-`.text
+${ground(report)}`,
+  )
+}
+
+/** Whether what follows can be believed at all: the tape in a line. */
+function groundLine({ tape, hashes }: Report): Html {
+  const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
+  return html`<p class="quiet">Tape <code>${hashes.tape.slice(0, 8)}</code>: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.</p>`
+}
+
+function coverageOf({ coveragePercent }: TapeReport): string {
+  return Object.entries(coveragePercent)
+    .map(([key, share]) => `${key} ${percentText(share)}`)
+    .join(', ')
 }
 
 function warnings({ tape: { lacks }, alarms }: Report): Html {
@@ -62,7 +65,6 @@ function summary({ bots }: Report): Html {
 
 /** What it all rests on. */
 function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
-  const coverage = Object.entries(tape.coveragePercent).map(([key, share]) => `${key} ${plain(share, 1)} %`)
   return html`<section>
 <h2>What it rests on</h2>
 <div class="columns"><div><h3>The tape</h3>
@@ -70,7 +72,7 @@ ${pairs([
   ['market rows', tape.rows],
   ['segments', tape.segments],
   ['gaps', `${tape.gaps}, ${seconds(tape.gapSeconds)} in all`],
-  ['covered, of the recorded time', coverage.join(', ')],
+  ['covered, of the recorded time', coverageOf(tape)],
   ['watched tokens that it lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
   ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
   ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],

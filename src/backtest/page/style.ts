@@ -18,5 +18,6 @@ th, td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--rule); text-ali
 svg { display: block; width: 100%; height: auto; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; margin: 6px 0; }
 .grid { stroke: var(--rule); } .tick { fill: var(--quiet); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; } .line { fill: none; stroke: var(--accent); stroke-width: 1.6; stroke-linejoin: round; } .line.fall { stroke: var(--loss); } .area { fill: var(--wash); } .buy { fill: var(--gain); stroke: var(--card); } .sell { fill: var(--loss); stroke: var(--card); }
 details { margin: 8px 0; } summary { cursor: pointer; padding: 4px 0; overflow-wrap: anywhere; } td code { white-space: nowrap; } code { font: 13px ui-monospace, Menlo, Consolas, monospace; overflow-wrap: anywhere; } ul { padding-left: 20px; max-width: 90ch; } li { margin: 3px 0; }
+.heat rect.gain { fill: var(--gain); } .heat rect.loss { fill: var(--loss); } .heat rect.none { fill: none; stroke: var(--rule); } .heat { padding: 8px; } .cell { fill: var(--ink); font: 12px system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 @media print { .card, svg { break-inside: avoid; } }
 `)
