@@ -59,15 +59,16 @@ async function botOf(
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}
-  const config = configOf(input, strategy, params, part, document.locate(path))
+  const config = botConfig(input, strategy, params, sections, document.locate(path))
   return { bot: { config, input, defaultExits: defaults.exits, document, path }, errors }
 }
 
-function configOf(
+/** A bot whose params its strategy has accepted, every default filled in. */
+export function botConfig(
   input: BotInput,
   strategy: LoadedStrategy,
   params: Json,
-  { sections: { defaults = {}, paper } }: ConfigFile,
+  { defaults = {}, paper }: Pick<ConfigFile['sections'], 'defaults' | 'paper'>,
   at: Position,
 ): BotConfig {
   return {

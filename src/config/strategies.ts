@@ -30,7 +30,10 @@ export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Pro
   } catch (error) {
     throw broken(file, loadingFailure(error, file))
   }
-  const problem = shapeProblem(exported)
+  const problem =
+    'default' in exported
+      ? strategyProblem(exported.default)
+      : 'it has no default export; write: export default defineStrategy({ ... })'
   if (problem) throw broken(file, problem)
   return { name: nameOrPath, file, strategy: exported.default as Strategy }
 }
@@ -57,9 +60,9 @@ const strategyShape = z.strictObject({
   start: isFunction('the function start(params, bot)'),
 })
 
-function shapeProblem(exported: { default?: unknown }): string | undefined {
-  if (!('default' in exported)) return 'it has no default export; write: export default defineStrategy({ ... })'
-  const result = parseWith(strategyShape, exported.default)
+/** What is wrong with a value as a strategy. */
+export function strategyProblem(value: unknown): string | undefined {
+  const result = parseWith(strategyShape, value)
   if (result.ok) return undefined
   return result.complaints.map(({ path, message }) => `${formatPath(path)}: ${message}`.replace(/^: /, '')).join('; ')
 }

@@ -1,0 +1,114 @@
+import { isPublicKey } from '../core/base58.ts'
+import { RowKind, type TokenDetails } from '../core/block.ts'
+import { LiveBlock, type RowNumbers } from '../core/live-block.ts'
+import type { Mints } from '../core/mints.ts'
+import type { TradeSide } from '../core/order.ts'
+import type { Millis } from '../core/units.ts'
+
+/** Mints of tokens that do not exist. */
+export const MINT = 'TestToken1111111111111111111111111111111111'
+export const OTHER_MINT = 'TestToken2111111111111111111111111111111111'
+
+interface When {
+  /** So long after what came before, seconds; default 1. */
+  readonly afterSeconds?: number
+  /** So old when it arrives, seconds; default 0. */
+  readonly ageSeconds?: number
+  /** Default `MINT`. */
+  readonly mint?: string
+}
+
+/** A print on the feed. */
+export interface TestTrade extends When {
+  /** SOL a whole token. */
+  readonly price: number
+  /** Default 1: well above what says nothing about a price. */
+  readonly sol?: number
+  /** Default buy. */
+  readonly side?: TradeSide
+  readonly trader?: string
+  readonly signature?: string
+  readonly marketCap?: number
+}
+
+export interface TestNewToken extends When {
+  readonly name?: string
+  readonly symbol?: string
+  readonly creator?: string
+  readonly initialLiquidity?: number
+  readonly marketCap?: number
+  readonly metadata?: Partial<TokenDetails['metadata']>
+}
+
+export interface TestPriceUpdate extends When {
+  readonly price: number
+  readonly priceChange?: number
+  readonly priceChange24h?: number
+  readonly marketCap?: number
+  readonly volume24h?: number
+  readonly liquidityUsd?: number
+}
+
+const NONE: RowNumbers = { price: NaN, amount: NaN, size: NaN, marketCap: NaN, extra: NaN, extra2: NaN }
+const NO_METADATA = { description: '', image: '', website: '', twitter: '' }
+const ROWS_A_BLOCK = 256
+
+/** Writes rows as the feed would. */
+export class TestRows {
+  readonly #mints: Mints
+  #block: LiveBlock
+  #count = 0
+
+  constructor(mints: Mints) {
+    this.#mints = mints
+    this.#block = this.#newBlock()
+  }
+
+  /** The block that the last row lies in, as its last one. */
+  get block(): LiveBlock {
+    return this.#block
+  }
+
+  trade(time: Millis, given: TestTrade): void {
+    const { price, sol = 1, side = 'buy', trader = '', signature = `test-${++this.#count}`, marketCap = NaN } = given
+    const numbers = { ...NONE, price, amount: sol, size: sol / price, marketCap }
+    this.#append(time, given, side === 'buy' ? RowKind.buy : RowKind.sell, numbers, signature, trader)
+  }
+
+  newToken(time: Millis, given: TestNewToken): void {
+    const { name = 'Test', symbol = 'TEST', creator = '', initialLiquidity = 30, marketCap = NaN, metadata } = given
+    const details = { name, symbol, metadata: { ...NO_METADATA, ...metadata } }
+    this.#append(time, given, RowKind.newToken, { ...NONE, amount: initialLiquidity, marketCap }, '', creator, details)
+  }
+
+  priceUpdate(time: Millis, given: TestPriceUpdate): void {
+    const { price, priceChange = NaN, priceChange24h = NaN, marketCap = NaN, volume24h = NaN } = given
+    const numbers = {
+      ...{ price, marketCap, size: volume24h, amount: given.liquidityUsd ?? NaN },
+      ...{ extra: priceChange, extra2: priceChange24h },
+    }
+    this.#append(time, given, RowKind.priceUpdate, numbers, '', '')
+  }
+
+  #append(
+    time: Millis,
+    { mint = MINT, ageSeconds = 0 }: When,
+    kind: RowKind,
+    numbers: RowNumbers,
+    signature: string,
+    trader: string,
+    details?: TokenDetails,
+  ): void {
+    if (!isPublicKey(mint)) throw new RangeError(`${mint} is no mint: base58 of 32 bytes is, such as MINT`)
+    const token = this.#mints.intern(mint)
+    const stamp = time - Math.round(ageSeconds * 1000)
+    const add = (): boolean => this.#block.append(time, stamp, kind, token, numbers, signature, trader, details)
+    if (add()) return
+    this.#block = this.#newBlock()
+    if (!add()) throw new RangeError('the texts of this row are too long')
+  }
+
+  #newBlock(): LiveBlock {
+    return new LiveBlock(this.#mints.list, ROWS_A_BLOCK)
+  }
+}

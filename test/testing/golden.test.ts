@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { decisionsOf, matchGolden, OTHER_MINT } from '../../src/testing.ts'
+import dipBuyer from '../../strategies/dip-buyer.ts'
+import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const T0 = 1_780_000_000_000
+const folder = temporaryFolder()
+const golden = join(folder.path, 'golden', 'dips.jsonl')
+
+/** The service's messages: a token that falls by half and comes back. */
+function capture(): string {
+  const prices = [...Array<number>(30).fill(1e-7), ...Array<number>(10).fill(0.5e-7), ...Array<number>(60).fill(1e-7)]
+  return prices
+    .map((price, index) => {
+      const timestamp = T0 + index * 1_000
+      const numbers = { amount: 1, tokensTraded: 1 / price, price, marketCap: 100, slippage: 1, priorityFee: 0 }
+      const texts = { mint: OTHER_MINT, signature: `s${index}`, trader: 't', side: 'buy' }
+      return `${JSON.stringify({ type: 'trade', ...texts, ...numbers, timestamp, receivedAt: timestamp })}\n`
+    })
+    .join('')
+}
+
+test('a capture in, decisions out, compared with a file that is written when asked', async () => {
+  const tape = folder.write('capture.ndjson', capture())
+  const options = { tape, golden, params: { dropPercent: 30 }, exits: { takeProfitPercent: 50 } }
+  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/there is no .*dips.jsonl: SLUICE_UPDATE_GOLDEN=1/)
+  expect(await matchGolden(dipBuyer, { ...options, update: true })).toBe(2)
+  expect(await matchGolden(dipBuyer, options)).toBe(2)
+  const [bought, sold] = readFileSync(golden, 'utf8').split('\n')
+  expect(JSON.parse(bought as string)).toEqual({
+    ...{ time: new Date(T0 + 32_000).toISOString(), what: 'buy', mint: OTHER_MINT, sol: 0.05, reason: 'fell 50.0 %' },
+  })
+  expect(JSON.parse(sold as string)).toMatchObject({ what: 'sell', mint: OTHER_MINT, all: true })
+
+  await expect(matchGolden(dipBuyer, { ...options, params: { dropPercent: 60 } })).rejects.toThrow(
+    /dips\.jsonl:1: another decision\n {2}was .*"fell 50\.0 %".*\n {2}is {2}nothing more/,
+  )
+  writeFileSync(golden, `${bought}\n`)
+  await expect(matchGolden(dipBuyer, options)).rejects.toThrow(/dips\.jsonl:2: .*\n {2}was nothing more\n {2}is .*sell/)
+})
+
+test('a journal in: the same every time', async () => {
+  const tape = join(folder.path, 'tape.db')
+  await writeTape(tape, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
+  const decisions = await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })
+  expect(decisions.length).toBeGreaterThan(5)
+  expect(await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })).toEqual(decisions)
+})
+
+test('a capture with a bad line is refused', async () => {
+  const tape = folder.write('bad.ndjson', `${capture()}{"type":"trade"}\n`)
+  await expect(decisionsOf(dipBuyer, { tape })).rejects.toThrow(/bad\.ndjson:101: /)
+})
