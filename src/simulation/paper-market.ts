@@ -41,24 +41,18 @@ export class PaperMarket {
     this.#proof = new UnitProof(units)
   }
 
-  /** Folds rows in: each once, in order, and before an order that was decided on them is executed. What follows from the side of a trade is
-   *  computed, not branched on: a processor guesses it wrong every other time. */
+  /** Folds rows in: each once, in order, and before an order that was decided on them is executed. */
   observe(block: Block, from: number, to: number): void {
-    const { kind, token: tokens, time, amount, size, price: quoted } = block
-    for (let row = from; row < to; row++) {
-      const side = kind[row] as number
-      if (side > RowKind.sell) continue
-      const token = tokens[row] as number
+    if (!this.#proof.proved) this.#prove(block, from, to)
+    this.#makeRoom(block.mints.length)
+    this.#pools.fold(block, from, to, this.#watched, this.#attend)
+  }
+
+  #prove({ kind, amount, size, price }: Block, from: number, to: number): void {
+    for (let row = from; row < to && !this.#proof.proved; row++) {
       const sol = amount[row] as number
-      const price = sol / (size[row] as number)
-      if (!isSized(sol, price)) {
-        this.#pools.small(token, side)
-        continue
-      }
-      if (!this.#proof.proved) this.#proof.fold(price, quoted[row] as number)
-      this.#pools.fold(token, time[row] as number, price, sol, side)
-      if (this.#watched[token] === 1) this.#attend(token, price)
-      if (sol > 1 && side === RowKind.sell) this.#sold(token, price, sol)
+      const paid = sol / (size[row] as number)
+      if ((kind[row] as number) <= RowKind.sell && isSized(sol, paid)) this.#proof.fold(paid, price[row] as number)
     }
   }
 
@@ -128,7 +122,12 @@ export class PaperMarket {
     return price !== undefined && price <= MOST_PRICE ? price : undefined
   }
 
-  #attend(token: TokenId, print: number): void {
+  readonly #attend = (token: TokenId, print: number, sol: number, side: number): void => {
+    if (this.#watched[token] === 1) this.#followed(token, print)
+    if (side === RowKind.sell) this.#sold(token, print, sol)
+  }
+
+  #followed(token: TokenId, print: number): void {
     const emptied = this.#emptied.get(token)
     if (emptied !== undefined && --emptied.prints === 0) {
       this.#emptied.delete(token)
@@ -155,12 +154,14 @@ export class PaperMarket {
   }
 
   #watch(token: TokenId): void {
-    if (token >= this.#watched.length) {
-      const grown = new Uint8Array(2 ** Math.ceil(Math.log2(token + 2)))
-      grown.set(this.#watched)
-      this.#watched = grown
-    }
     this.#watched[token] = 1
+  }
+
+  #makeRoom(tokens: number): void {
+    if (tokens <= this.#watched.length) return
+    const grown = new Uint8Array(2 ** Math.ceil(Math.log2(tokens)))
+    grown.set(this.#watched)
+    this.#watched = grown
   }
 
   #unwatch(token: TokenId): void {

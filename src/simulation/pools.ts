@@ -1,6 +1,6 @@
-import type { TokenId } from '../core/block.ts'
+import { type Block, RowKind, type TokenId } from '../core/block.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../core/curve.ts'
-import { ROBUST_WINDOW, robustPrice } from '../core/price.ts'
+import { isSized, ROBUST_WINDOW, robustPrice } from '../core/price.ts'
 import type { Millis } from '../core/units.ts'
 
 /** Estimates that the median is taken over; the depth counts as known from the third on. */
@@ -29,6 +29,11 @@ const SOLD = 6
 const DEAR = 7
 const GRADUATED = 8
 const DEAR_ENOUGH = 7
+/** What one sale brings that may have emptied a pool, SOL. */
+const LARGE_SALE_SOL = 1
+
+/** A sized print that is more than written down. */
+type Attend = (token: TokenId, price: number, sol: number, side: number) => void
 
 /** What sized prints say of the price and of the pool behind each token. A print is only written down, without a branch that depends on it:
  *  what it means is worked out when somebody asks, which for most tokens nobody does.
@@ -39,36 +44,41 @@ const DEAR_ENOUGH = 7
  *  that the median errs to the safe side. Measured on real pools it is about half of the truth. */
 export class Pools {
   #doubles = new Float64Array(0)
-  #words = new Uint32Array(0)
+  #words = new Int32Array(0)
   #nets = new Float32Array(0)
   readonly #estimates = new Float64Array(WINDOW)
   readonly #prints = new Float64Array(ROBUST_WINDOW)
 
-  /** Takes in a sized print at `price` (SOL a token) of `sol` SOL; `side` is 0 for a buy and 1 for a sale, as `RowKind` has it. */
-  fold(token: TokenId, time: Millis, price: number, sol: number, side: number): void {
-    if (token * DOUBLES >= this.#doubles.length) this.#grow(token)
+  /** Takes rows in. `attend` is told of each sized print of a token that is 1 in `watched`, and of large sales. What follows from the side of a
+   *  trade is computed, not branched on: a processor guesses it wrong every other time. */
+  fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
+    this.#makeRoom(block.mints.length)
+    const { kind, token: tokens, time, amount, size } = block
     const doubles = this.#doubles
     const words = this.#words
-    const at = token * DOUBLES
-    const word = at * 2
-    const count = words[word + COUNT] as number
-    if (count === 0) doubles[at + FIRST_TIME] = time
-    doubles[at + LAST_TIME] = time
-    doubles[at + PRICES + (count % RING)] = price
-    this.#nets[token * RING + (count % RING)] = sol * (1 - 2 * side)
-    const dear = ((words[word + DEAR] as number) << 1) | +(price >= GRADUATION_PRICE)
-    words[word + COUNT] = count + 1
-    words[word + BUYS] = (words[word + BUYS] as number) + 1 - side
-    words[word + SOLD] = (words[word + SOLD] as number) | side
-    words[word + DEAR] = dear
-    words[word + GRADUATED] = (words[word + GRADUATED] as number) | +((dear & DEAR_ENOUGH) === DEAR_ENOUGH)
-  }
-
-  /** A trade too small to say anything, but that somebody sold. */
-  small(token: TokenId, side: number): void {
-    if (token * DOUBLES >= this.#doubles.length) this.#grow(token)
-    const at = token * DOUBLES * 2 + SOLD
-    this.#words[at] = (this.#words[at] as number) | side
+    const nets = this.#nets
+    for (let row = from; row < to; row++) {
+      const side = kind[row] as number
+      if (side > RowKind.sell) continue
+      const token = tokens[row] as number
+      const sol = amount[row] as number
+      const price = sol / (size[row] as number)
+      const at = token * DOUBLES
+      const word = at * 2
+      words[word + SOLD] = (words[word + SOLD] as number) | side
+      if (!isSized(sol, price)) continue
+      const count = words[word + COUNT] as number
+      if (count === 0) doubles[at + FIRST_TIME] = time[row] as number
+      doubles[at + LAST_TIME] = time[row] as number
+      doubles[at + PRICES + (count % RING)] = price
+      nets[token * RING + (count % RING)] = sol * (1 - 2 * side)
+      const dear = ((words[word + DEAR] as number) << 1) | +(price >= GRADUATION_PRICE)
+      words[word + COUNT] = count + 1
+      words[word + BUYS] = (words[word + BUYS] as number) + 1 - side
+      words[word + DEAR] = dear
+      words[word + GRADUATED] = (words[word + GRADUATED] as number) | +((dear & DEAR_ENOUGH) === DEAR_ENOUGH)
+      if (watched[token] === 1 || (sol > LARGE_SALE_SOL && side === RowKind.sell)) attend(token, price, sol, side)
+    }
   }
 
   /** The robust price as the engine has it, but that no gap forgets; undefined before there are enough prints. */
@@ -94,7 +104,7 @@ export class Pools {
   /** The price that a sale of `sol` SOL at `price` left behind where it took at least half of what the pool had; undefined where not. */
   leftBehind(token: TokenId, price: number, sol: number): number | undefined {
     // Few sales are so large, so that the depth is worked out for few.
-    if (sol * sol < 0.5 * LEAST_EMPTIED * price) return undefined
+    if (sol <= LARGE_SALE_SOL || sol * sol < 0.5 * LEAST_EMPTIED * price) return undefined
     const product = Math.max(LEAST_EMPTIED, this.product(token))
     // With x the share that was taken, sol * sol is product * price * x * x / (1 - x).
     if (sol * sol < 0.5 * product * price) return undefined
@@ -153,12 +163,13 @@ export class Pools {
     return this.#nets[token * RING + (print % RING)] as number
   }
 
-  #grow(token: TokenId): void {
-    const size = Math.max(1024, 2 ** Math.ceil(Math.log2(token + 2)))
+  #makeRoom(tokens: number): void {
+    if (tokens * DOUBLES <= this.#doubles.length) return
+    const size = Math.max(1024, 2 ** Math.ceil(Math.log2(tokens)))
     const doubles = new Float64Array(size * DOUBLES)
     doubles.set(this.#doubles)
     this.#doubles = doubles
-    this.#words = new Uint32Array(doubles.buffer)
+    this.#words = new Int32Array(doubles.buffer)
     const nets = new Float32Array(size * RING)
     nets.set(this.#nets)
     this.#nets = nets

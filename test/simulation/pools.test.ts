@@ -1,13 +1,18 @@
 import { expect, test } from 'vitest'
+import { RowKind } from '../../src/core/block.ts'
 import { CURVE_PRODUCT, POOL_PRODUCT } from '../../src/core/curve.ts'
+import { LiveBlock } from '../../src/core/live-block.ts'
 import { seededRandom } from '../../src/core/random.ts'
 import { Pools } from '../../src/simulation/pools.ts'
 
 const TOKEN = 7
+const MINTS = Array.from({ length: TOKEN + 1 }, (_, token) => `mint${token}`)
+const NOBODY = new Uint8Array(MINTS.length)
 
 /** A constant product without a fee, and prints of trades in it. */
 class Pool {
   readonly pools = new Pools()
+  readonly #block = new LiveBlock(MINTS)
   readonly #product: number
   #sol: number
   time = 1
@@ -21,7 +26,10 @@ class Pool {
   trade(sol: number, wrong = 1): void {
     const tokens = Math.abs(this.#product / this.#sol - this.#product / (this.#sol + sol))
     this.#sol += sol
-    this.pools.fold(TOKEN, this.time++, (Math.abs(sol) / tokens) * wrong, Math.abs(sol), sol < 0 ? 1 : 0)
+    const numbers = { price: 0, amount: Math.abs(sol), size: tokens / wrong, marketCap: 0, extra: 0, extra2: 0 }
+    this.#block.append(this.time, this.time++, sol < 0 ? RowKind.sell : RowKind.buy, TOKEN, numbers, '', '')
+    const { length } = this.#block
+    this.pools.fold(this.#block, length - 1, length, NOBODY, () => {})
   }
 
   get price(): number {
