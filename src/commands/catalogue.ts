@@ -147,6 +147,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./fills.ts'),
     },
     {
+      name: 'why',
+      arguments: '<order|mint>',
+      about: 'why an order was made, and all that came of it; or all that was decided of a token',
+      options: ['bot', 'journal', 'json'],
+      defaults: journal,
+      load: () => import('./why.ts'),
+    },
+    {
       name: 'positions',
       about: 'what each bot holds',
       options: ['journal', 'json'],

@@ -4,18 +4,20 @@ import type { Options } from './options.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Prints rows of a journal: one line of JSON with an array called `name`, or a table of the given columns. */
+/** Prints rows of a journal: one line of JSON with an array called `name`, or a table of the given columns with a hint on stderr. */
 export function printJournal(
   name: string,
   read: (reader: JournalReader) => readonly object[],
   columns: readonly string[],
   { journal = 'data/sluice.db', json }: Options,
+  hint = '',
 ): number {
   const reader = openReader(journal)
   const rows = read(reader) as readonly Row[]
   reader.close()
   if (json === true) console.log(JSON.stringify({ [name]: rows }))
   else for (const line of tableOf(rows, columns, `no ${name} in ${journal}`)) console.log(line)
+  if (json !== true && hint !== '' && rows.length > 0) console.error(hint)
   return 0
 }
 

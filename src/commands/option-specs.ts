@@ -53,7 +53,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   accept: { flags: '--accept <signature>', about: 'what somebody else did with the wallet is all right' },
   executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
   notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
-  bot: { flags: '--bot <name>', about: 'which bot: whose position it becomes, whose params are varied' },
+  bot: {
+    flags: '--bot <name>',
+    about: 'which bot: whose position it becomes, whose params are varied, whose decisions are asked for',
+  },
   probeLive: {
     flags: '--probe-live <sol>',
     about: 'buy for so much and sell it again, to prove what the document leaves open',

@@ -7,5 +7,6 @@ export async function run(_args: string[], options: Options): Promise<number> {
     (reader) => reader.orders(),
     ['id', 'bot', 'mint', 'side', 'state', 'code', 'reason'],
     options,
+    '`sluice why ORDER` says why one was made, and all that came of it',
   )
 }

@@ -134,7 +134,8 @@ export class Desk {
   #order(parts: OrderParts): Order {
     const session = this.#session
     const price = session.price(parts.mint) ?? null
-    return { id: `o${session.nextOrder++}`, seq: session.seq, time: session.now, ...parts, price }
+    const eventAgeMs = Math.round(session.eventAgeMs())
+    return { id: `o${session.nextOrder++}`, seq: session.seq, time: session.now, ...parts, price, eventAgeMs }
   }
 
   #send(order: Order): void {

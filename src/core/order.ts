@@ -41,6 +41,8 @@ export interface Order {
   readonly notAfter: Millis | null
   /** The robust price it was decided on, SOL a token; null where there was none (an exit may go without). */
   readonly price: number | null
+  /** How much older than usual the row was that it was decided on, ms; 0 where it was none. Absent where an older Sluice decided. */
+  readonly eventAgeMs?: number
   readonly reason: string
 }
 
@@ -121,6 +123,19 @@ export interface Attempt {
   signature: string
   /** Why it is where it is; '' while there is nothing to say. */
   code: ErrorCode | ''
+  /** How long its order had stood in the line for a request of the plan, ms. Absent where an older Sluice made it, as the next one is. */
+  readonly waitedMs?: number
+  /** What was heard of it since it was armed, the first steps. */
+  trail?: readonly AttemptStep[]
+}
+
+/** A move of an attempt, for people: when, whereto, and what was said. */
+export interface AttemptStep {
+  readonly at: Millis
+  readonly state: AttemptState
+  readonly code: ErrorCode | ''
+  /** In the words of whoever told; '' where the state says it all. */
+  readonly reason: string
 }
 
 /** A finalized reading of a wallet from before an attempt: nothing of it can have landed up to there. */

@@ -8,11 +8,13 @@ import type { PositionState } from '../core/position.ts'
 import type { Millis } from '../core/units.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { type FillRow, fillRow } from './fill-row.ts'
+import { History } from './history.ts'
 import { damageOf } from './integrity.ts'
 import { type MarketItem, MarketTape, rowsOf } from './market-tape.ts'
 import { type FillTableRow, fillOf, type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
 import { type SeqRange, TapeReader } from './tape-reader.ts'
+import { TapeSearch } from './tape-search.ts'
 
 // Rows as the commands print them with --json; amounts in SOL and whole tokens. Those of fills are in fill-row.ts.
 
@@ -122,8 +124,15 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
+  /** As of one moment, though a process may be writing. */
   segments(): Segment[] {
-    return this.#read(() => segmentsOf(this.#db))
+    return this.#read(() => this.#db.transaction(() => segmentsOf(this.#db))())
+  }
+
+  /** Looks something up of what became of orders and of mints, all of it as of one moment. */
+  look<T>(run: (history: History, tape: TapeSearch) => T): T {
+    const [history, tape] = [new History(this.#db), new TapeSearch(this.#db, this.#tape)]
+    return this.#read(() => this.#db.transaction(() => run(history, tape))())
   }
 
   /** Everything that happened in a segment, in order. */

@@ -212,7 +212,7 @@ function untakenReports(db: Database): Recovered['untaken'] {
 }
 
 /** Ids of attempts are the order's and a number behind a dot, so a stretch of the key has them all. */
-function attemptsOf(db: Database, orderId: string): Attempt[] {
+export function attemptsOf(db: Database, orderId: string): Attempt[] {
   const rows = db
     .prepare('SELECT json FROM attempt WHERE undecided IN (0, 1) AND id > ? AND id < ?')
     .pluck()

@@ -113,7 +113,8 @@ export function* slicesOf(block: TapeBlock, range: SeqRange): Generator<Slice, v
   }
 }
 
-function seqAt(block: TapeBlock, row: number): Seq {
+/** The seq of a row of a block. */
+export function seqAt(block: TapeBlock, row: number): Seq {
   const run = block.runs.findLast((one) => one.row <= row) as Run
   return run.seq + row - run.row
 }

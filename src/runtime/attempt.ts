@@ -1,12 +1,16 @@
 import assert from '../core/assert.ts'
 import { ATTEMPT_MOVES, type Attempt, type AttemptState, deadState, type Fill } from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
-import type { Lamports } from '../core/units.ts'
+import type { Lamports, Millis } from '../core/units.ts'
 import { codeOf } from './retry.ts'
 import type { WorkingOrder } from './working-order.ts'
 
+/** Steps that are kept of one attempt, and characters of what was said at each: a chain that contradicts itself may go on for hours. */
+const LONGEST_TRAIL = 20
+const LONGEST_REASON = 200
+
 /** The next attempt of an order, armed; the local executor builds before it arms, so there it starts a step earlier. */
-export function nextAttempt(working: WorkingOrder, armedAt: number): Attempt {
+export function nextAttempt(working: WorkingOrder, armedAt: number, waitedMs = 0): Attempt {
   const { order, route } = working
   const number = ++working.attempts
   return {
@@ -27,6 +31,7 @@ export function nextAttempt(working: WorkingOrder, armedAt: number): Attempt {
     state: route.kind === 'local' ? 'built' : 'armed',
     signature: '',
     code: '',
+    waitedMs,
   }
 }
 
@@ -40,7 +45,17 @@ export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
 }
 
 /** Moves the attempt to where the outcome puts it. A move that the table does not know is a bug of the executor's. */
-export function advance(attempt: Attempt, outcome: Outcome): void {
+export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
+  const before = attempt.code
+  move(attempt, outcome)
+  const { trail = [], state, code } = attempt
+  const last = trail.at(-1)
+  if (trail.length === LONGEST_TRAIL || (last?.state === state && code === before)) return
+  const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
+  attempt.trail = [...trail, { at: now, state, code, reason }]
+}
+
+function move(attempt: Attempt, outcome: Outcome): void {
   const next = stateAfter(attempt, outcome)
   assert(
     ATTEMPT_MOVES[attempt.state].includes(next),

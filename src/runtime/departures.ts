@@ -2,6 +2,7 @@ import type { ErrorCode } from '../core/errors.ts'
 import type { Input } from '../core/messages.ts'
 import type { OrderState } from '../core/order.ts'
 import type { Cancel, Clock, Journal, Outcome, Slot } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
 import { nextAttempt } from './attempt.ts'
 import { failpoint } from './failpoint.ts'
 import type { Refusals } from './refusals.ts'
@@ -51,7 +52,8 @@ export class Departures {
       this.#parts.end(working, 'refused', refusal)
       return
     }
-    const leave = route.limiter.request(order.class, (slot) => this.#arm(working, slot), first)
+    const askedAt = this.#parts.clock.now()
+    const leave = route.limiter.request(order.class, (slot) => this.#arm(working, slot, askedAt), first)
     if (leave === undefined) return
     working.stopWaiting = leave
     if (isEntry) this.#boundWait(working, leave)
@@ -108,7 +110,7 @@ export class Departures {
   }
 
   /** Has the slot: makes order, attempt and slot durable in one commit, then executes. */
-  #arm(working: WorkingOrder, slot: Slot): void {
+  #arm(working: WorkingOrder, slot: Slot, askedAt: Millis): void {
     const { clock, journal, reports, post, end } = this.#parts
     this.callOff(working)
     if (this.timeLeftMs(working) < 0) {
@@ -117,7 +119,8 @@ export class Departures {
       return
     }
     const isRepeated = working.flights.length > 0
-    const flight = takeOff(working, nextAttempt(working, clock.now()), slot)
+    const now = clock.now()
+    const flight = takeOff(working, nextAttempt(working, now, now - askedAt), slot)
     journal.write({ kind: 'attempt', attempt: { ...flight.attempt } })
     const report = reports.write(working, 'working', '', isRepeated ? { reason: REPEATED } : {})
     failpoint('armed')

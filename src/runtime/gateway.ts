@@ -167,7 +167,7 @@ export class Gateway implements GatewayPort {
     assert(working.flights.includes(flight), `attempt ${attempt.id} spoke after its end`)
     const { signature } = attempt
     endRequest(flight, working.route.limiter, outcome, clock, monotonicMs())
-    advance(attempt, outcome)
+    advance(attempt, outcome, clock.now())
     if (isProgress(outcome) || outcome.kind === 'filled') this.#refusals.accepted(working.route)
     this.#journal.write({ kind: 'attempt', attempt: { ...attempt } })
     if (flight.hasFilled && (outcome.kind !== 'filled' || outcome.fill.signature !== signature))

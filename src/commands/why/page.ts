@@ -1,0 +1,61 @@
+import { styleText } from 'node:util'
+import { printable } from '../../core/printable.ts'
+import type { Millis } from '../../core/units.ts'
+import type { Step } from './step.ts'
+import { clockOf, dateOf, spanOf } from './time.ts'
+
+const NARROWEST = 80
+const WIDEST = 122
+/** Where nobody says how wide a line is. */
+const USUAL = 100
+const SINCE = 8
+const CLOCK = 12
+const WHAT = 8
+/** Behind what stands before every text. */
+const INDENT = SINCE + CLOCK + WHAT + 5
+
+/** How wide lines may be here. */
+export function pageColumns(columns: number | undefined): number {
+  return columns === undefined ? USUAL : Math.min(WIDEST, Math.max(NARROWEST, columns))
+}
+
+/** Steps as lines: how long after `zero`, when by the clock, what, and the text in as many lines as it needs. A line says which day it is
+ *  where that has changed. Every stranger's text in it is escaped. */
+export function pageOf(steps: readonly Step[], zero: Millis, columns: number): string[] {
+  const lines: string[] = []
+  let day = dateOf(zero)
+  for (const { at, what, text } of steps) {
+    const today = at === null ? day : dateOf(at)
+    if (today !== day) lines.push(styleText('dim', `${' '.repeat(SINCE + 1)}${today}`))
+    day = today
+    const since = at === null ? 'now' : spanOf(at - zero)
+    const clock = at === null ? '' : clockOf(at)
+    const [first = '', ...rest] = wrapped(printable(text), columns - INDENT)
+    const head = `${styleText('dim', `${since.padStart(SINCE)} ${clock.padEnd(CLOCK)}`)}  ${styleText('bold', what.padEnd(WHAT))}  `
+    lines.push(`${head}${first}`.trimEnd(), ...rest.map((line) => indented(line, columns)))
+  }
+  return lines
+}
+
+/** A line of words without times. */
+export function paragraph(text: string, columns: number, indent = 0): string[] {
+  return wrapped(printable(text), columns - indent).map((line) => ' '.repeat(indent) + line)
+}
+
+/** What does not fit behind the indent begins further left: a signature stays whole, so that it can be copied. */
+function indented(line: string, columns: number): string {
+  return ' '.repeat(Math.max(2, Math.min(INDENT, columns - line.length))) + line
+}
+
+/** Words, at most `room` characters a line; one that is longer has a line of its own. */
+function wrapped(text: string, room: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > room) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,40 @@
+import { isPublicKey } from '../../core/base58.ts'
+import { ExitCode, SluiceError } from '../../core/errors.ts'
+import { printable } from '../../core/printable.ts'
+import type { JournalReader } from '../../journal/reader.ts'
+
+const MOST_LISTED = 20
+
+/** What a question is about. */
+export type Target = { readonly kind: 'order'; readonly id: string } | { readonly kind: 'mint'; readonly mint: string }
+
+/** An order or one of its attempts by its id; a mint by itself, its beginning, or what its creator called it. Throws SluiceError (exit 2)
+ *  where nothing, or more than one, is meant. */
+export function targetOf(reader: JournalReader, about: string): Target {
+  const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
+  if (id !== undefined) return { kind: 'order', id }
+  return { kind: 'mint', mint: mintOf(reader, about) }
+}
+
+function mintOf(reader: JournalReader, about: string): string {
+  const byMint = about === '' ? [] : reader.look((_history, tape) => tape.mintsFrom(about))
+  if (byMint.includes(about)) return about
+  if (isPublicKey(about)) throw nothing(reader, `${about}: no order, decision or row of it`)
+  const named = reader.look((_history, tape) => tape.tokensNamed(about))
+  const all = new Set([...byMint, ...named.map(({ mint }) => mint)])
+  if (all.size === 0) throw nothing(reader, `no order, mint or symbol ${about}`)
+  const [only = ''] = all
+  if (all.size === 1) return only
+  const listed = [...all].slice(-MOST_LISTED).map((mint) => {
+    const { symbol, name } = named.find((token) => token.mint === mint) ?? reader.look((_h, tape) => tape.nameOf(mint))
+    return `  ${[mint, symbol, name].filter((word) => word !== '').join('  ')}`
+  })
+  const more = all.size > listed.length ? [`  and ${all.size - listed.length} more`] : []
+  const message = [`${about} is ${all.size} tokens; write more of the mint:`, ...listed, ...more]
+  throw new SluiceError(message.map(printable).join('\n'), ExitCode.usage)
+}
+
+function nothing({ path }: JournalReader, what: string): SluiceError {
+  const advice = 'give an order such as o12, a mint or its beginning, or a symbol; `sluice orders` lists the orders'
+  return new SluiceError(printable(`${what} in ${path}; ${advice}`), ExitCode.usage)
+}

@@ -1,0 +1,90 @@
+import type { MarketEvent } from '../../core/block.ts'
+import { ERRORS, type ErrorCode } from '../../core/errors.ts'
+import type { ExitRules } from '../../core/exits.ts'
+import type { Input } from '../../core/messages.ts'
+import type { Size } from '../../core/order.ts'
+import { formatSol, wholeTokens } from '../../core/units.ts'
+
+const DIGITS = 6
+
+/** A number as plain decimals, to six places that count. */
+function plain(value: number): string {
+  if (!Number.isFinite(value)) return '?'
+  if (value === 0) return '0'
+  const places = Math.min(30, Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.abs(value)))))
+  const text = value.toFixed(places)
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
+
+export function priceText(price: number): string {
+  return `${plain(price)} SOL a token`
+}
+
+export function percentText(ratio: number): string {
+  const percent = (ratio - 1) * 100
+  return `${percent < 0 ? '' : '+'}${percent.toFixed(1)} %`
+}
+
+/** A number of lamports with its sign. */
+export function signedSol(lamports: number): string {
+  return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
+}
+
+export function sizeText(size: Size): string {
+  switch (size.kind) {
+    case 'sol':
+      return `for ${formatSol(size.lamports)} SOL`
+    case 'all':
+      return 'all of it'
+    case 'percent':
+      return `${size.percent} % of it`
+    case 'tokens':
+      return `${plain(wholeTokens(size.tokens, size.decimals))} tokens`
+  }
+}
+
+/** What the feed showed; the texts of a new token are a stranger's. */
+export function eventText(event: MarketEvent): string {
+  switch (event.type) {
+    case 'trade': {
+      const { side, amount, tokensTraded, price } = event
+      return `${side} of ${plain(tokensTraded)} tokens for ${plain(amount)}, at ${plain(price)}`
+    }
+    case 'newToken':
+      return `new token ${event.symbol} (${event.name}), first liquidity ${plain(event.initialLiquidity)}`
+    case 'priceUpdate':
+      return `price update: ${plain(event.price)}`
+  }
+}
+
+/** What else a decision was made on. */
+export function inputText(input: Input): string {
+  switch (input.kind) {
+    case 'timer':
+      return 'a timer'
+    case 'report':
+      return `what became of ${input.report.orderId}: ${input.report.state}${input.report.code === '' ? '' : `, ${input.report.code}`}`
+    case 'command':
+      return `an operator's \`${input.command.name}\``
+    case 'gap':
+      return 'the end of a gap in the feed'
+    case 'start':
+      return 'the start of the process'
+    default:
+      return `an input: ${input.kind}`
+  }
+}
+
+export function exitsText(rules: ExitRules): string {
+  const parts = Object.entries(rules).map(
+    ([name, value]) => `${name} ${typeof value === 'number' ? value : JSON.stringify(value)}`,
+  )
+  return parts.length === 0 ? 'none' : parts.join(', ')
+}
+
+/** A code with what it means, and what was said with it where that is something else. */
+export function codeText(code: string, reason: string): string {
+  const meaning = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ''
+  const said = reason === meaning ? '' : reason
+  return [code, said, meaning].filter((part) => part !== '').join(': ')
+}

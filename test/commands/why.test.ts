@@ -1,0 +1,146 @@
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { run } from '../../src/commands/why.ts'
+import { SluiceError } from '../../src/core/errors.ts'
+import { journalPath, keyOf } from '../support/journal-samples.ts'
+import type { MarketRow } from '../support/market-rows.ts'
+import { type Happening, recordPaperRun } from '../support/paper-run.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const T0 = Date.UTC(2026, 10, 22, 12, 0, 0)
+const PRICE = 1e-7
+const [TOKEN, OTHER, THIRD] = [keyOf(1), keyOf(2), keyOf(3)]
+const folder = temporaryFolder()
+const journal = journalPath()
+
+/** Does what the size of a print tells it. */
+const OBEDIENT = `import { defineStrategy, z } from 'sluice'
+export default defineStrategy({
+  name: 'obedient',
+  about: '',
+  params: z.object({}),
+  keys: ['trades', 'newTokens'],
+  token: () => ({ prints: 0, last: 0 }),
+  start: (_params, bot) => ({
+    onTrade({ amount }, token) {
+      token.state = { prints: token.state.prints + 1, last: amount }
+      if (amount === 0.77) bot.buy(token, { sol: 0.05, reason: 'told \\u001b[31mto\\u202e' })
+      if (amount === 0.66) bot.note(token.mint, 'too thin: 3 holders')
+      if (amount === 0.55) bot.buy(token, { sol: 0.5, reason: 'told to' })
+      if (amount === 0.44) bot.sell(token, { percent: 50, reason: 'half is enough' })
+      if (amount === 0.33) throw new Error('told to')
+    },
+  }),
+})
+`
+
+/** Prints of a token, a second apart from `second` on. */
+function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
+  return prices.map((price, index) => ({
+    ...{ kind: 'buy', time: T0 + (second + index) * 1000, stamp: T0 + (second + index) * 1000 - 120 },
+    ...{ mint, price: price * PRICE, sol, trader: keyOf(90), signature: keyOf(second * 10 + index, 64) },
+  }))
+}
+
+function told(second: number, mint: string, price: number, sol: number, lateMs = 0): MarketRow[] {
+  return prints(second, mint, [price], sol).map((row) => ({ ...row, stamp: (row.stamp as number) - lateMs }))
+}
+
+const details = { symbol: 'EVIL\u001b]0;owned\u0007', name: '\u202eevil\nname' }
+
+const HAPPENINGS: readonly Happening[] = [
+  { kind: 'newToken', time: T0, mint: TOKEN, details, creator: keyOf(80) },
+  ...prints(1, TOKEN, [1, 1, 1, 1, 1]),
+  ...told(10, TOKEN, 1, 0.77, 5), // o1
+  ...prints(11, TOKEN, [1, 1, 1, 1.1, 1.2, 1.2, 1.2]),
+  ...told(20, TOKEN, 1.2, 0.44), // o2
+  ...prints(21, TOKEN, [1.2, 1.2, 0.7, 0.7, 0.7, 0.7, 0.7]), // stop-loss
+  ...prints(30, OTHER, [1, 1, 1, 1, 1]),
+  ...told(40, OTHER, 1, 0.55),
+  ...told(42, OTHER, 1, 0.66),
+  ...prints(50, OTHER, [1, 1.1]),
+  ...prints(60, THIRD, [1, 1]),
+]
+
+beforeAll(async () => {
+  process.env.TZ = 'UTC'
+
+  const bot = {
+    ...{ name: 'bob', strategy: folder.write('obedient.ts', OBEDIENT), limits: { maxSolPerOrder: 0.1 } },
+    exits: { stopLossPercent: 20, maxHoldSeconds: 300 },
+  }
+  const config = {
+    service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
+    paper: { latency: { p50Seconds: 0.5, p95Seconds: 0.6 } },
+    bots: [bot],
+  }
+  const file = folder.write('bots.yaml', JSON.stringify(config))
+  await recordPaperRun(journal, file, HAPPENINGS)
+})
+
+afterEach(() => void vi.restoreAllMocks())
+
+/** What the command prints. */
+async function why(about: string, options: Parameters<typeof run>[1] = {}, columns = 100): Promise<string> {
+  const lines: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  const before = process.stdout.columns
+  process.stdout.columns = columns
+  try {
+    await run([about], { journal, ...options })
+  } finally {
+    process.stdout.columns = before
+  }
+  return lines.join('\n')
+}
+
+describe('golden texts', () => {
+  test.each<[name: string, about: string, columns: number, options?: Parameters<typeof run>[1]]>([
+    ['buy', 'o1', 100],
+    ['sale-of-the-strategy', 'o2', 80],
+    ['exit-that-fired', 'o3.1', 122],
+    ['token-that-was-traded', TOKEN, 100],
+    ['token-that-was-refused', OTHER, 80],
+    ['token-that-nobody-asked-for', THIRD, 80],
+  ])('%s', async (name, about, columns, options) => {
+    const text = await why(about, options, columns)
+    for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(columns)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    await expect(`${text}\n`).toMatchFileSnapshot(`why/${name}.txt`)
+  })
+})
+
+test('as data: a line of JSON with the same steps, and what a stranger wrote escaped in it', async () => {
+  const line = await why('o1', { json: true })
+  expect(line).not.toContain('\u202e')
+  const { symbol, steps, attempts, fills, eventAgeMs, ...rest } = JSON.parse(line)
+  expect(rest).toMatchObject({ kind: 'order', id: 'o1', bot: 'bob', mint: TOKEN, state: 'filled', time: T0 + 10_000 })
+  expect({ symbol, eventAgeMs }).toEqual({ symbol: details.symbol, eventAgeMs: 5 })
+  expect(steps[0]).toMatchObject({ at: T0 + 10_000, afterMs: 0, what: 'market' })
+  expect(attempts).toMatchObject([
+    { id: 'o1.1', waitedMs: 0, trail: [{ state: 'acked' }, { state: 'landed' }, { state: 'filled' }] },
+  ])
+  expect(fills).toMatchObject([{ orderId: 'o1', final: true, reversed: false }])
+  expect(JSON.parse(await why(TOKEN, { json: true }))).toMatchObject({ kind: 'mint', orders: 3, fills: 3 })
+})
+
+describe('what is meant', () => {
+  test('a beginning, or what its creator called it, where only one token has it', async () => {
+    expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
+    expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
+  })
+  test.each([
+    ['o99', 'there is no order o99 in'],
+    ['zzz', 'no order, mint or symbol zzz in'],
+    [keyOf(9), 'no order, decision or row of it'],
+    ['', 'no order, mint or symbol  in'],
+    [
+      TOKEN.slice(0, 8),
+      `${TOKEN.slice(0, 8)} is 3 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
+    ],
+  ])('%j: exit 2, and what to write', async (about, message) => {
+    const error = await why(about).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(SluiceError)
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
+  })
+})

@@ -1,0 +1,85 @@
+import { botSettings } from '../../src/config/accounts.ts'
+import { codeHash } from '../../src/config/code-hash.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import type { Block } from '../../src/core/block.ts'
+import type { Input } from '../../src/core/messages.ts'
+import { Mints } from '../../src/core/mints.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { PaperWorld } from '../../src/paper-world.ts'
+import { startInput } from '../../src/restore.ts'
+import { Limiter } from '../../src/runtime/limiter.ts'
+import { Segment } from '../../src/segment.ts'
+import { firstPlan } from '../../src/service/plans.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
+import { NO_LIMITS } from './journal-samples.ts'
+import { blockOf, type MarketRow } from './market-rows.ts'
+import { feed } from './recorded-tape.ts'
+
+const KEYS = ['trades', 'newTokens', 'priceUpdates']
+
+/** What happens, in the order of time: rows of the market, and inputs from elsewhere. */
+export type Happening = MarketRow | { readonly time: number; readonly input: Input }
+
+/** Runs the bots of a configuration on paper, on virtual time and from what the journal holds, as one process would, and records all of it:
+ *  the same journal, whenever and wherever. `drain`: what is under way comes to its end; else the process is killed. */
+export async function recordPaperRun(
+  journalPath: string,
+  configFile: string,
+  happenings: readonly Happening[],
+  drain = true,
+): Promise<void> {
+  const loaded = await loadConfig([configFile])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  const { config } = loaded
+  const [from = 0] = happenings.map(({ time }) => time)
+  const [clock, mints] = [new SimulatedClock(from), new Mints()]
+  const machine = { clock, monotonicMs: () => clock.now(), boot: 'simulated' }
+  const failed = (error: Error): never => {
+    throw error
+  }
+  const journal = openJournal(journalPath, { space: NO_LIMITS, onFailure: failed })
+  const reader = openReader(journalPath)
+  const past = reader.recover()
+  const { settings } = botSettings(config, { service: 's.example', cluster: '', wallet: '', allow: 'paper' })
+  const plan = firstPlan(config.service.plan)
+  const start = startInput(
+    config,
+    settings,
+    plan,
+    codeHash(config.bots.map((one) => one.strategy)),
+    past,
+    reader,
+    undefined,
+  )
+  const paper = new PaperWorld(config, clock, mints)
+  const limiterOf = (key: string): Limiter =>
+    new Limiter({ ...machine, key, past: 'fresh', write: () => {}, requestsPerMinute: plan.requestsPerMinute })
+  paper.restore(settings, start.money, limiterOf)
+  const segment = new Segment({
+    ...{ machine, journal, mints, past, want: () => {}, alarm: () => {} },
+    strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
+    route: ({ account }) => paper.route(account) as NonNullable<ReturnType<PaperWorld['route']>>,
+    observe: (block: Block, first: number, to: number) => {
+      paper.market.observe(block, first, to)
+      clock.advanceTo(block.time[to - 1] as number)
+    },
+  })
+  segment.begin(start, reader.blocks(mints, start.warm))
+  segment.resume(start)
+  const tape = new Tape(items(), clock)
+  const stop = tape.start(segment.runner)
+  function* items(): Generator<TapeItem, void, undefined> {
+    yield { kind: 'input', time: from, input: feed('live', KEYS) }
+    for (const happening of happenings) {
+      if ('input' in happening) yield { kind: 'input', ...happening }
+      else yield { kind: 'rows', block: blockOf([happening], mints), from: 0, to: 1 }
+    }
+    if (!drain) void stop()
+  }
+  tape.run()
+  segment.runner.stop()
+  reader.close()
+  await journal.close()
+}
