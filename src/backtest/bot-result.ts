@@ -1,4 +1,3 @@
-import { keyOf } from '../core/book.ts'
 import type { Fill } from '../core/order.ts'
 import type { Position } from '../core/position.ts'
 import { LAMPORTS_PER_SOL, wholeTokens } from '../core/units.ts'
@@ -33,7 +32,7 @@ export class BotResult {
   readonly fees: Fees = { venue: 0, service: 0, slippage: 0, network: 0, failed: 0, rent: 0 }
   /** Change of the wallet by all transactions, lamports. */
   walletLamports = 0
-  /** Those that are not closed. */
+  /** Those that are not closed, by mint. */
   readonly positions = new Map<string, Position>()
   /** What its report needs; undefined where nobody wants one. */
   readonly log: BotLog | undefined
@@ -80,10 +79,10 @@ export class BotResult {
   position(position: Position): void {
     this.log?.exits.set(position.mint, position.exits)
     if (position.state !== 'closed') {
-      this.positions.set(keyOf(position), position)
+      this.positions.set(position.mint, position)
       return
     }
-    this.positions.delete(keyOf(position))
+    this.positions.delete(position.mint)
     this.#closedLamports += position.realizedLamports
   }
 }

@@ -42,9 +42,8 @@ export class EquitySampler {
   end(): void {
     this.#sample()
     for (const { result } of this.#bots) {
-      const byMint = new Map([...result.positions.values()].map((position) => [position.mint, position]))
       result.log?.trips.mark((mint) => {
-        const position = byMint.get(mint)
+        const position = result.positions.get(mint)
         return position === undefined ? 0 : this.#worth(position)
       })
     }

@@ -5,11 +5,16 @@ import type { Millis, Seq } from '../core/units.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
-/** Outputs that stand in the journal's `decisions`. */
-const DECISIONS: ReadonlySet<string> = new Set<Output['kind']>(['order', 'cancel', 'refused', 'note', 'alarm'])
-
 /** What only a restart reads, and a backtest has none: a bot's buys of the last hour are written anew with each of them. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
+
+interface Ordered {
+  readonly bot: BotResult
+  /** The robust price that it was decided on. */
+  readonly price: number | null
+  /** It has not ended yet, for the first time. */
+  isOpen: boolean
+}
 
 /** A failed transaction is told minutes after its order at the latest. */
 const ORDERS_REMEMBERED = 100_000
@@ -19,9 +24,8 @@ const ORDERS_REMEMBERED = 100_000
 export class Results implements Journal {
   readonly #bots: ReadonlyMap<string, BotResult>
   readonly #journal: Journal | undefined
-  /** Whose each order is; the last ones. */
-  readonly #owners = new Map<string, { readonly bot: BotResult; readonly price: number | null }>()
-  readonly #open = new Set<string>()
+  /** The last orders, by id. */
+  readonly #orders = new Map<string, Ordered>()
   /** Fills that are not final yet: each is told again when it is. */
   readonly #provisional = new Set<string>()
   /** Orders, refusals, cancellations, alarms and notes. */
@@ -57,18 +61,24 @@ export class Results implements Journal {
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
     if (!FOR_RECOVERY.has(output.kind)) this.#journal?.output(seq, time, index, output)
-    if (DECISIONS.has(output.kind)) this.decisions++
     switch (output.kind) {
       case 'order':
+        this.decisions++
         this.#order(output.order)
         break
       case 'orderState':
         this.#moved(output)
         break
       case 'refused':
+        this.decisions++
         count(this.#of(output.bot).refused, output.code)
         break
+      case 'cancel':
+      case 'note':
+        this.decisions++
+        break
       case 'alarm':
+        this.decisions++
         this.alarms.push(`${output.bot === '' ? '' : `${output.bot}: `}${output.code}, ${output.reason}`)
         break
       case 'position':
@@ -83,26 +93,26 @@ export class Results implements Journal {
     const bot = this.#of(name)
     bot.orders++
     bot.log?.order(order)
-    this.#open.add(id)
-    this.#owners.set(id, { bot, price })
-    if (this.#owners.size > ORDERS_REMEMBERED) this.#owners.delete(this.#owners.keys().next().value as string)
+    this.#orders.set(id, { bot, price, isOpen: true })
+    if (this.#orders.size > ORDERS_REMEMBERED) this.#orders.delete(this.#orders.keys().next().value as string)
   }
 
   #report({ orderId, fill, feeLamports }: ExecutionReport): void {
-    const owner = this.#owners.get(orderId)
-    if (feeLamports !== undefined) owner?.bot.failed(orderId, feeLamports)
+    if (feeLamports !== undefined) this.#orders.get(orderId)?.bot.failed(orderId, feeLamports)
     if (fill === undefined) return
     const isKnown = fill.final ? this.#provisional.delete(fill.signature) : this.#provisional.has(fill.signature)
     if (isKnown) return
     if (!fill.final) this.#provisional.add(fill.signature)
-    this.#of(fill.bot).filled(fill, owner?.price ?? null)
+    this.#of(fill.bot).filled(fill, this.#orders.get(orderId)?.price ?? null)
   }
 
   #moved({ orderId, state, code }: Extract<Output, { kind: 'orderState' }>): void {
-    const bot = this.#owners.get(orderId)?.bot
-    bot?.log?.moved(orderId, state, code)
-    if (isOpen(state) || !this.#open.delete(orderId) || state === 'filled') return
-    if (bot !== undefined) count(bot.ended, `${state} ${code}`)
+    const order = this.#orders.get(orderId)
+    if (order === undefined) return
+    order.bot.log?.moved(orderId, state, code)
+    if (isOpen(state) || !order.isOpen) return
+    order.isOpen = false
+    if (state !== 'filled') count(order.bot.ended, `${state} ${code}`)
   }
 
   #of(bot: string): BotResult {

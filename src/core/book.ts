@@ -1,19 +1,12 @@
 import assert from './assert.ts'
 import { ByAccount } from './by-account.ts'
+import { ByMint } from './by-mint.ts'
 import type { ExitRules } from './exits.ts'
+import { LaneOrders } from './lane-orders.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
-import {
-  type Fill,
-  isFullExit,
-  isOpen,
-  laneOf,
-  ORDER_MOVES,
-  type Order,
-  type OrderState,
-  orderNumber,
-  sharesLane,
-} from './order.ts'
+import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
+import { Positions } from './positions.ts'
 import { type Lamports, lamports, type Millis } from './units.ts'
 
 // Of each account: what the others do must not change what one remembers.
@@ -33,42 +26,41 @@ export interface Booking {
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
   /** Open ones: each holds its lane and its reservation. */
-  readonly orders = new ByAccount<OpenOrder>(({ order }) => order.account)
-  /** Positions that are not closed, by `keyOf`. */
-  readonly positions = new ByAccount<Position>(({ account }) => account)
-  /** Fills taken, oldest first. */
+  readonly orders = new LaneOrders()
+  readonly positions = new Positions()
+  /** Fills taken, oldest first, by signature. */
   readonly fills = new ByAccount<Fill>(({ account }) => account)
+  /** Those of them that are not final. */
+  readonly #provisional = new ByAccount<Fill>(({ account }) => account)
   /** The last orders that ended: a late fill may come, and a fork may open one again. */
   readonly #ended = new ByAccount<OpenOrder>(({ order }) => order.account)
   /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
   readonly #unproved = new ByAccount<Order>(({ account }) => account)
-  /** Positions that such a fill closed, by `keyOf`: a fork may give them back. */
-  readonly #closed = new ByAccount<Position>(({ account }) => account)
+  /** Positions that such a fill closed: a fork may give them back. */
+  readonly #closed = new ByMint<Position>()
 
   restore(money: Money): void {
     for (const account of money.accounts) this.accounts.set(account.account, { ...account })
     for (const open of money.orders) {
       const isOver = !isOpen(open.state)
-      const into = isOver ? this.#ended : this.orders
-      into.set(open.order.id, { ...open })
+      if (isOver) this.#ended.set(open.order.id, { ...open })
+      else this.orders.add({ ...open })
       if (isOver && isFullExit(open.order)) this.#unproved.set(open.order.id, open.order)
     }
     for (const position of money.positions)
-      (position.state === 'closed' ? this.#closed : this.positions).set(keyOf(position), { ...position })
-    for (const fill of money.fills) this.fills.set(fill.signature, fill)
+      if (position.state === 'closed') this.#closed.set(position, { ...position })
+      else this.positions.set({ ...position })
+    for (const fill of money.fills) this.#keep(fill)
   }
 
   /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
-    return this.inLane(lane)[0]
+    return this.orders.first(lane)
   }
 
   /** Oldest first. */
-  inLane({ account, mint, side }: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
-    const open: OpenOrder[] = []
-    for (const one of this.orders.of(account).values())
-      if (one.order.mint === mint && one.order.side === side) open.push(one)
-    return open.length < 2 ? open : open.sort((one, other) => orderNumber(one.order) - orderNumber(other.order))
+  inLane(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
+    return this.orders.inLane(lane)
   }
 
   /** The full exit that a position has out; beside it there may be a partial sale. */
@@ -85,8 +77,8 @@ export class Book {
   /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken for the other, so
    *  that it may be a full exit's, whatever order it stands under. */
   provisionalSale({ account, mint }: Pick<Order, 'account' | 'mint'>): Fill | undefined {
-    for (const fill of this.fills.of(account).values())
-      if (!fill.final && fill.side === 'sell' && fill.mint === mint) return fill
+    for (const fill of this.#provisional.of(account).values())
+      if (fill.side === 'sell' && fill.mint === mint) return fill
     return undefined
   }
 
@@ -98,15 +90,13 @@ export class Book {
 
   /** What open orders may still take out of an account. */
   reserved(account: string): number {
-    let sum = 0
-    for (const { order } of this.orders.of(account).values()) sum += order.reserveLamports
-    return sum
+    return this.orders.reserved(account)
   }
 
   accept(order: Order): void {
     for (const { order: held } of this.inLane(order))
       assert(sharesLane(order, held), `a second open order in lane ${laneOf(order)}`)
-    this.orders.set(order.id, { order, state: 'accepted' })
+    this.orders.add({ order, state: 'accepted' })
   }
 
   /** Moves an order that is open, or that ended not long ago; undefined for any other: it has no state here. */
@@ -118,16 +108,20 @@ export class Book {
       `order ${orderId} cannot go from ${known.state} to ${to}`,
     )
     known.state = to
-    const [from, into] = isOpen(to) ? [this.#ended, this.orders] : [this.orders, this.#ended]
-    from.delete(orderId)
-    into.set(orderId, known)
-    this.#ended.trim(known.order.account, ENDED_KEPT)
+    if (isOpen(to)) {
+      this.#ended.delete(orderId)
+      this.orders.add(known)
+    } else {
+      this.orders.remove(known)
+      this.#ended.set(orderId, known)
+      this.#ended.trim(known.order.account, ENDED_KEPT)
+    }
     return known.order
   }
 
   /** A position where there is none. What the closed one before it sold too much of counts for this one. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
-    const oversold = this.#closed.get(keyOf(owner))?.oversold ?? 0n
+    const oversold = this.#closed.get(owner)?.oversold ?? 0n
     return this.#hold({ ...newPosition(owner, openedAt, exits), ...(oversold > 0n && { oversold }) })
   }
 
@@ -135,14 +129,14 @@ export class Book {
   book(fill: Fill): Booking | undefined {
     const before = this.fills.get(fill.signature)
     // What was final stays it, whatever comes late.
-    if (before?.final !== true) this.fills.set(fill.signature, fill)
+    if (before?.final !== true) this.#keep(fill)
     if (before !== undefined) {
       this.#forgive(fill)
       return undefined
     }
     this.#forgetFills(fill.account)
     this.#moveWallet(fill, 1)
-    const known = this.positions.get(keyOf(fill))
+    const known = this.positions.get(fill)
     const position = known ?? this.open(fill, fill.time, {})
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
@@ -178,18 +172,18 @@ export class Book {
 
   #close(position: Position): void {
     position.state = 'closed'
-    this.positions.delete(keyOf(position))
-    this.#closed.set(keyOf(position), position)
+    this.positions.delete(position)
+    this.#closed.set(position, position)
     this.#closed.trim(position.account, FILLS_KEPT)
   }
 
   #undo(fill: Fill): Booking {
     this.fills.delete(fill.signature)
+    this.#provisional.delete(fill.signature)
     this.#moveWallet(fill, -1)
-    const key = keyOf(fill)
-    const known = this.positions.get(key) ?? this.#closed.get(key)
+    const known = this.positions.get(fill) ?? this.#closed.get(fill)
     const position = this.#hold(known === undefined ? newPosition(fill, fill.time, {}) : reopened(known))
-    this.#closed.delete(key)
+    this.#closed.delete(fill)
     position.feeLamports = lamports(position.feeLamports - fill.feeLamports - fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? undoBuy(position, fill) : undoSale(position, fill)
     return { fill, position, isNew: known === undefined, realizedLamports }
@@ -197,13 +191,21 @@ export class Book {
 
   /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was sold beyond the books
    *  had come from elsewhere. */
-  #forgive({ account, mint }: Pick<Fill, 'account' | 'mint'>): void {
+  #forgive(owner: Pick<Fill, 'account' | 'mint'>): void {
+    const held = this.positions.get(owner)
+    const closed = this.#closed.get(owner)
+    if (held?.oversold === undefined && closed?.oversold === undefined) return
+    const { account, mint } = owner
     if (this.laneHolder({ account, mint, side: 'buy' }) !== undefined) return
-    for (const position of [this.positions, this.#closed].map((all) => all.get(keyOf({ account, mint })))) {
-      if (position?.oversold === undefined) continue
-      for (const other of this.fills.of(account).values()) if (!other.final && other.mint === mint) return
-      delete position.oversold
-    }
+    for (const other of this.#provisional.of(account).values()) if (other.mint === mint) return
+    if (held?.oversold !== undefined) delete held.oversold
+    if (closed?.oversold !== undefined) delete closed.oversold
+  }
+
+  #keep(fill: Fill): void {
+    this.fills.set(fill.signature, fill)
+    if (fill.final) this.#provisional.delete(fill.signature)
+    else this.#provisional.set(fill.signature, fill)
   }
 
   /** Final ones only: one that is reported again must be known. */
@@ -234,11 +236,7 @@ export class Book {
   }
 
   #hold(position: Position): Position {
-    this.positions.set(keyOf(position), position)
+    this.positions.set(position)
     return position
   }
-}
-
-export function keyOf(owner: { account: string; mint: string }): string {
-  return `${owner.account}|${owner.mint}`
 }

@@ -1,11 +1,9 @@
 import { isPublicKey } from './base58.ts'
-import type { ByAccount } from './by-account.ts'
 import type { DayResults } from './day-results.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitRules } from './exits.ts'
 import { type Json, plainJson } from './json.ts'
-import { orderNumber } from './order.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { type Random, seededRandom } from './random.ts'
 import { readExits, readText } from './requests.ts'
@@ -102,19 +100,20 @@ export class BotHandle implements Bot<unknown> {
   }
 
   positions(): PositionView[] {
-    const own = this.#of(this.#session.book.positions).filter((position) => position.bot === this.name)
+    const all = this.#session.book.positions.of(this.#host.settings.account.id)
+    const own = [...all.values()].filter((position) => position.bot === this.name)
     return own.map((position) => new HeldView(this.#session, position))
   }
 
   orders(): OrderView[] {
-    const own = this.#of(this.#session.book.orders).filter(({ order }) => order.bot === this.name)
-    // One that a fork opened again lies last here, and in its place after a restart.
-    own.sort((one, other) => orderNumber(one.order) - orderNumber(other.order))
+    const all = this.#session.book.orders.of(this.#host.settings.account.id)
+    const own = all.filter(({ order }) => order.bot === this.name)
     return own.map(({ order, state }) => orderView(order, state, '', order.reason))
   }
 
   fills(): FillView[] {
-    const own = this.#of(this.#session.book.fills).filter((fill) => fill.bot === this.name)
+    const all = this.#session.book.fills.of(this.#host.settings.account.id)
+    const own = [...all.values()].filter((fill) => fill.bot === this.name)
     return own.slice(-FILLS_SHOWN).map(fillView)
   }
 
@@ -150,7 +149,7 @@ export class BotHandle implements Bot<unknown> {
     const open = orders.get(orderId)
     if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
       return false
-    const isExiting = [...positions.values()].some(({ mint, exiting }) => mint === open.order.mint && exiting !== '')
+    const isExiting = positions.ofMint(open.order.mint).some(({ exiting }) => exiting !== '')
     if (open.order.side === 'sell' && isExiting) return false
     this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
     return true
@@ -245,10 +244,6 @@ export class BotHandle implements Bot<unknown> {
   /** One that is known was proved when it became known. */
   #isMint(mint: string): boolean {
     return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
-  }
-
-  #of<T>(all: ByAccount<T>): T[] {
-    return [...all.of(this.#host.settings.account.id).values()]
   }
 
   #refuse(mint: string, code: ErrorCode, reason: string): Placed {

@@ -1,4 +1,3 @@
-import { keyOf } from './book.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { Input } from './messages.ts'
@@ -86,7 +85,7 @@ export class Custody {
   #deficit({ account: id, mint, tokens }: Of<'deficit'>): void {
     const { book } = this.#session
     const account = book.accounts.get(id)
-    const position = book.positions.get(keyOf({ account: id, mint }))
+    const position = book.positions.get({ account: id, mint })
     if (account === undefined || position === undefined || position.tokens <= tokens) return
     const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, the wallet holds ${tokens}`
     const left = Number(tokens) / Number(position.tokens)
@@ -111,8 +110,8 @@ export class Custody {
     mintFacts.delete(mint)
     mintFacts.set(mint, facts)
     if (mintFacts.size > MINTS_KEPT) mintFacts.delete(mintFacts.keys().next().value as string)
-    for (const position of [...book.positions.values()]) {
-      const settings = position.mint === mint ? this.#traderOf(position.bot)?.settings : undefined
+    for (const position of book.positions.ofMint(mint)) {
+      const settings = this.#traderOf(position.bot)?.settings
       if (settings?.tokenChecks.when !== 'after' || settings.account.mode !== 'live') continue
       const refusal = mintRefusal(facts, settings.tokenChecks)
       if (refusal === undefined) continue
@@ -129,7 +128,7 @@ export class Custody {
     const owner = { account, bot, mint }
     const trader = this.#traderOf(bot)
     const price = this.#session.price(mint)
-    const held = book.positions.get(keyOf(owner))
+    const held = book.positions.get(owner)
     if (trader === undefined || price === undefined || held !== undefined) {
       const [code, reason]: [ErrorCode, string] =
         held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', 'no robust price yet']
@@ -139,7 +138,7 @@ export class Custody {
     const position = newPosition(owner, now, trader.settings.exits)
     const costLamports = solToLamports(price * wholeTokens(tokens, decimals))
     Object.assign(position, { tokens, decimals, costLamports, averagePrice: price, highPrice: price })
-    book.positions.set(keyOf(owner), position)
+    book.positions.set(position)
     book.settle(position)
     this.#watch.watch(position)
     this.#exits.opened(position)

@@ -1,5 +1,4 @@
 import assert from './assert.ts'
-import { keyOf } from './book.ts'
 import { custodyVeto } from './custody-veto.ts'
 import type { DayResults } from './day-results.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
@@ -73,7 +72,7 @@ export class Desk {
 
   sell(client: Client, mint: string, options: SellOptions): Placed {
     const { settings } = client
-    const position = this.#session.book.positions.get(keyOf({ account: settings.account.id, mint }))
+    const position = this.#session.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name || position.tokens === 0n) {
       return { ok: false, code: 'NO_POSITION', reason: `${settings.name} holds nothing of ${mint}` }
     }
@@ -146,7 +145,7 @@ export class Desk {
 
   #openPosition(order: Order, exits: Position['exits']): void {
     const { book, now } = this.#session
-    if (book.positions.has(keyOf(order))) return
+    if (book.positions.get(order) !== undefined) return
     const position = book.open(order, now, exits)
     this.#watch.watch(position)
     this.#session.emitPosition(position)
@@ -177,7 +176,7 @@ export class Desk {
     if (exit !== undefined) return veto('EXIT_UNPROVED', `${exit.id} may still sell it`)
     const sale = book.provisionalSale({ account: account.id, mint })
     if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale ${sale.orderId} is not final`)
-    const position = book.positions.get(keyOf({ account: account.id, mint }))
+    const position = book.positions.get({ account: account.id, mint })
     if (position === undefined) return undefined
     if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds it`)
     if (position.exiting !== '') return veto('LANE_BUSY', 'it is being sold')
@@ -187,7 +186,7 @@ export class Desk {
   #vetoMoney({ settings, money, spending }: Client, mint: string, request: BuyRequest): Veto | undefined {
     const { book, now } = this.#session
     const { account, limits, name } = settings
-    const position = book.positions.get(keyOf({ account: account.id, mint }))
+    const position = book.positions.get({ account: account.id, mint })
     let openPositions = 0
     for (const { bot } of book.positions.of(account.id).values()) if (bot === name) openPositions++
     const exposure = {

@@ -215,7 +215,7 @@ export class Engine implements EnginePort {
       session.emitAccount(money)
     }
     timers.restore(start.money.timers, start.money.nextTimer)
-    for (const position of [...book.positions.values()]) this.#restore(session, position)
+    for (const position of book.positions.all()) this.#restore(session, position)
     for (const { order, state } of book.orders.values())
       if (state === 'accepted' && order.side === 'buy')
         this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
@@ -288,7 +288,7 @@ export class Engine implements EnginePort {
   /** What is on its way in is called off, and sold where it comes all the same. */
   #sellAll(session: Session, reason: string, which: (position: Position) => boolean): void {
     const { book } = session
-    for (const position of book.positions.values()) {
+    for (const position of book.positions.all()) {
       if (!which(position)) continue
       const { account, mint } = position
       this.#exits.sell(position, reason)

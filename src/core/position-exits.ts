@@ -1,4 +1,3 @@
-import { keyOf } from './book.ts'
 import type { Desk } from './desk.ts'
 import type { ExitRules } from './exits.ts'
 import type { Timer } from './money.ts'
@@ -78,8 +77,8 @@ export class Exits {
 
   timer(timer: Timer): void {
     const [what, mint] = timer.name.split(':') as [string, string]
-    for (const position of this.#session.book.positions.values()) {
-      if (position.bot !== timer.bot || position.mint !== mint) continue
+    for (const position of this.#session.book.positions.ofMint(mint)) {
+      if (position.bot !== timer.bot) continue
       if (what === 'hold') this.#holdEnded(position)
       else if (this.isDue(position)) this.sell(position, position.exiting)
     }
@@ -87,7 +86,7 @@ export class Exits {
 
   /** A strategy gives its position other exits. */
   change(settings: BotSettings, mint: string, exits: ExitRules): boolean {
-    const position = this.#session.book.positions.get(keyOf({ account: settings.account.id, mint }))
+    const position = this.#session.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
     position.exits = exits
     this.#session.timers.clear(position.bot, 'exits', timerName('hold', position))

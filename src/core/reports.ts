@@ -1,4 +1,4 @@
-import { type Booking, keyOf } from './book.ts'
+import type { Booking } from './book.ts'
 import type { DayResults } from './day-results.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
@@ -89,7 +89,7 @@ export class Reports {
   /** The position follows what is held and which orders are open, and its exits follow the position. */
   #follow(about: Pick<Order, 'account' | 'mint' | 'bot'>, ended: Order | undefined, moved: boolean): void {
     const { book } = this.#session
-    const position = book.positions.get(keyOf(about))
+    const position = book.positions.get(about)
     if (position === undefined) return
     const before = position.state
     book.settle(position)
@@ -107,7 +107,7 @@ export class Reports {
     const { book } = this.#session
     const account = book.accounts.get(order.account)
     if (account !== undefined && account.lamports !== null) account.lamports = lamports(account.lamports - feeLamports)
-    const position = book.positions.get(keyOf(order))
+    const position = book.positions.get(order)
     if (position !== undefined) position.feeLamports = lamports(position.feeLamports + feeLamports)
     this.#settleMoney(order, -feeLamports)
   }

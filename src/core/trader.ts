@@ -1,5 +1,4 @@
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from './block.ts'
-import { keyOf } from './book.ts'
 import { BotHandle, type Host, type Seat } from './bot-handle.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { DayResults } from './day-results.ts'
@@ -125,7 +124,7 @@ export class Trader implements Host {
   /** After its position in a mint began or ended. */
   refresh(mint: string): TokenView {
     const view = this.viewOf(this.#session.mints.intern(mint))
-    const position = this.#session.book.positions.get(keyOf({ account: this.settings.account.id, mint }))
+    const position = this.#session.book.positions.get({ account: this.settings.account.id, mint })
     if (position === undefined || position.bot !== this.name) view.held = undefined
     else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#session, position)
     return view

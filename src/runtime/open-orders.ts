@@ -1,11 +1,12 @@
-import { isFullExit, laneOf, type Order } from '../core/order.ts'
+import { ByMint } from '../core/by-mint.ts'
+import { isFullExit, type Order } from '../core/order.ts'
 import type { WorkingOrder } from './working-order.ts'
 
 /** Orders of which something is still to come: open ones, and filled ones of which a fill is not final or another attempt is out. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
-  /** How many full exits there are among them, by the lane of the buys that they could sell. */
-  readonly #exits = new Map<string, number>()
+  /** How many full exits there are among them, by the mint that they could sell. */
+  readonly #exits = new ByMint<number>()
 
   /** The most that one order of each bot has reserved, lamports, by account and bot. */
   readonly #largest = new Map<string, Map<string, number>>()
@@ -13,9 +14,9 @@ export class OpenOrders {
   add(working: WorkingOrder): void {
     const { account, bot, reserveLamports } = working.order
     this.#all.set(working.order.id, working)
-    const largest = this.#largest.get(account) ?? new Map<string, number>()
-    largest.set(bot, Math.max(largest.get(bot) ?? 0, reserveLamports))
-    this.#largest.set(account, largest)
+    const largest = this.#largest.get(account)
+    if (largest === undefined) this.#largest.set(account, new Map([[bot, reserveLamports]]))
+    else if (reserveLamports > (largest.get(bot) ?? 0)) largest.set(bot, reserveLamports)
     this.#count(working.order, 1)
   }
 
@@ -40,14 +41,13 @@ export class OpenOrders {
 
   /** What this order buys, a full exit that is not proved could sell. */
   mayBeSold(order: Order): boolean {
-    return order.side === 'buy' && this.#exits.has(laneOf(order))
+    return order.side === 'buy' && this.#exits.has(order)
   }
 
   #count(order: Order, by: 1 | -1): void {
     if (!isFullExit(order)) return
-    const lane = laneOf({ ...order, side: 'buy' })
-    const count = (this.#exits.get(lane) ?? 0) + by
-    if (count === 0) this.#exits.delete(lane)
-    else this.#exits.set(lane, count)
+    const count = (this.#exits.get(order) ?? 0) + by
+    if (count === 0) this.#exits.delete(order)
+    else this.#exits.set(order, count)
   }
 }

@@ -1,11 +1,11 @@
 import assert from '../core/assert.ts'
 import { ERRORS, type ErrorCode } from '../core/errors.ts'
 import type { Input } from '../core/messages.ts'
-import { type Attempt, type ExecutionReport, ORDER_MOVES, type OrderState } from '../core/order.ts'
+import { type Attempt, type ExecutionReport, isFullExit, ORDER_MOVES, type OrderState } from '../core/order.ts'
 import type { Journal } from '../core/ports.ts'
 import { failpoint } from './failpoint.ts'
 import type { Failure } from './retry.ts'
-import { unprovedOf, type WorkingOrder } from './working-order.ts'
+import type { WorkingOrder } from './working-order.ts'
 
 /** What may stand in a report beside the order's state. */
 export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason' | 'fill' | 'reversed' | 'feeLamports'>>
@@ -19,6 +19,28 @@ export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
     ...('reason' in failure && { reason: failure.reason }),
     ...(failure.kind === 'reverted' && { feeLamports: failure.feeLamports }),
   }
+}
+
+/** One for each step of every order: put together field by field, a few times as fast as by spreading. */
+function reportOf(
+  working: WorkingOrder,
+  state: OrderState,
+  code: ErrorCode | '',
+  { attemptId, reason, fill, reversed, feeLamports }: ReportDetails,
+): ExecutionReport {
+  const { order, flights } = working
+  const report: { -readonly [K in keyof ExecutionReport]: ExecutionReport[K] } = {
+    orderId: order.id,
+    attemptId: attemptId ?? flights.at(-1)?.attempt.id ?? '',
+    state,
+    code,
+    reason: reason ?? (code === '' ? '' : ERRORS[code]),
+  }
+  if (isFullExit(order)) report.unproved = flights.length
+  if (fill !== undefined) report.fill = fill
+  if (reversed !== undefined) report.reversed = reversed
+  if (feeLamports !== undefined) report.feeLamports = feeLamports
+  return report
 }
 
 /** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again after a crash. */
@@ -75,15 +97,7 @@ export class Reports {
     )
     working.state = state
     working.code = code
-    return this.#numbered({
-      orderId: working.order.id,
-      attemptId: working.flights.at(-1)?.attempt.id ?? '',
-      state,
-      code,
-      reason: code === '' ? '' : ERRORS[code],
-      ...unprovedOf(working),
-      ...details,
-    })
+    return this.#numbered(reportOf(working, state, code, details))
   }
 
   #numbered(report: ExecutionReport): NumberedReport {

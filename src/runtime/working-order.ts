@@ -172,8 +172,3 @@ export function mayRepeat(working: WorkingOrder): boolean {
   if (order.repeatMs === null || !isFullExit(order) || state !== 'working' || isExecuted(working)) return false
   return flights.length > 0 && flights.length < MOST_OPEN_EXITS
 }
-
-/** For the engine: a full exit that is over may still sell what is bought after it. */
-export function unprovedOf({ order, flights }: WorkingOrder): { unproved?: number } {
-  return isFullExit(order) ? { unproved: flights.length } : {}
-}

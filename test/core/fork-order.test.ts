@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Book, keyOf } from '../../src/core/book.ts'
+import { Book } from '../../src/core/book.ts'
 import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { NO_MONEY } from '../../src/core/money.ts'
 import type { Fill } from '../../src/core/order.ts'
@@ -39,11 +39,11 @@ function book(books: Book, one: Fill): Position | undefined {
 }
 
 function settle(books: Book): void {
-  for (const position of [...books.positions.values()]) books.settle(position)
+  for (const position of books.positions.all()) books.settle(position)
 }
 
 function held(books: Book): number {
-  return Number(books.positions.get(keyOf({ account: 'a', mint: MINT }))?.tokens ?? 0n)
+  return Number(books.positions.get({ account: 'a', mint: MINT })?.tokens ?? 0n)
 }
 
 test('a sale that a fork put before the buy that it had followed', () => {
