@@ -1,3 +1,4 @@
+import { keyOf } from './core/by-mint.ts'
 import type { Output } from './core/messages.ts'
 import type { Fill } from './core/order.ts'
 import { isOpen } from './core/order.ts'
@@ -139,8 +140,4 @@ export class Tally {
     this.fills.set(fill.signature, fill)
     if (this.fills.size > FILLS_SHOWN) this.fills.delete(this.fills.keys().next().value as string)
   }
-}
-
-function keyOf({ account, mint }: Position): string {
-  return `${account}|${mint}`
 }

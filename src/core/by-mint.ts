@@ -50,3 +50,8 @@ export class ByMint<T> {
 }
 
 const NOTHING: ReadonlyMap<string, unknown> = new Map()
+
+/** One text for both, where something else than this needs a key. */
+export function keyOf({ account, mint }: Owner): string {
+  return `${account}|${mint}`
+}

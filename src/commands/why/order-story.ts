@@ -1,5 +1,5 @@
 import { eventOf } from '../../core/block.ts'
-import { keyOf } from '../../core/book.ts'
+import { keyOf } from '../../core/by-mint.ts'
 import type { Attempt, AttemptState, ExecutionReport, Order } from '../../core/order.ts'
 import type { Position } from '../../core/position.ts'
 import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../core/units.ts'
