@@ -2,11 +2,12 @@
 export { z } from 'zod'
 export type { NewToken, PriceUpdate, Trade } from './core/block.ts'
 export type { ErrorCode } from './core/errors.ts'
-export type { ExitRules } from './core/exits.ts'
+export type { ExitRules, TakeProfitStep, WhenStale } from './core/exits.ts'
 export type { Json } from './core/json.ts'
 export type { OrderState, TradeSide } from './core/order.ts'
 export type { PositionState } from './core/position.ts'
 export {
+  type Answer,
   type Bot,
   type BuyOptions,
   defineStrategy,

@@ -1,6 +1,6 @@
 import type { TokenId } from '../core/block.ts'
 import { reservesAt, solFor, tokensFor } from '../core/curve.ts'
-import { dueExit, type ExitRules } from '../core/exits.ts'
+import { dueExit, type ExitRules, quietLimits, stepsReached } from '../core/exits.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis } from '../core/units.ts'
 
@@ -25,8 +25,10 @@ export interface GhostCosts {
 
 interface Ghost {
   readonly entry: MissedEntry
-  /** 0 until there is a price at or after its time. */
+  /** Left of them; 0 until there is a price at or after its time. */
   tokens: number
+  bought: number
+  stepsTaken: number
   averagePrice: number
   highPrice: number
   openedAt: Millis
@@ -48,7 +50,17 @@ export class Ghosts {
     this.#mints = mints
     this.#costs = costs
     for (const entry of entries) {
-      const ghost = { entry, tokens: 0, averagePrice: 0, highPrice: 0, openedAt: 0, lastPrice: 0, lastTime: 0 }
+      const ghost = {
+        entry,
+        tokens: 0,
+        bought: 0,
+        stepsTaken: 0,
+        averagePrice: 0,
+        highPrice: 0,
+        openedAt: 0,
+        lastPrice: 0,
+        lastTime: 0,
+      }
       this.#waiting.set(entry.mint, [...(this.#waiting.get(entry.mint) ?? []), ghost])
       this.#net.set(entry.bot, 0)
     }
@@ -84,31 +96,59 @@ export class Ghosts {
     const { entry } = ghost
     if (time < entry.time) return false
     if (ghost.tokens === 0) this.#open(ghost, time, price)
+    const quietMs = Math.min(...quietLimits(entry.exits)) * 1000
+    if (time - ghost.lastTime >= quietMs) {
+      this.#close(ghost, ghost.lastPrice)
+      return true
+    }
     Object.assign(ghost, { lastPrice: price, lastTime: time, highPrice: Math.max(ghost.highPrice, price) })
     const { maxHoldSeconds } = entry.exits
     const isOld = maxHoldSeconds !== undefined && time >= ghost.openedAt + maxHoldSeconds * 1000
-    if (!isOld && dueExit(entry.exits, ghost.averagePrice, ghost.highPrice, price) === undefined) return false
+    if (!isOld && dueExit(entry.exits, ghost.averagePrice, ghost.highPrice, price) === undefined)
+      return this.#takeSteps(ghost, price)
     this.#close(ghost, price)
     return true
+  }
+
+  /** Whether the last of it is sold. */
+  #takeSteps(ghost: Ghost, price: number): boolean {
+    const { exits } = ghost.entry
+    const reached = stepsReached(exits, ghost.stepsTaken, ghost.averagePrice, price)
+    for (const { sellPercent } of (exits.takeProfitSteps ?? []).slice(ghost.stepsTaken, reached))
+      this.#sell(ghost, (ghost.bought * sellPercent) / 100, price)
+    ghost.stepsTaken = reached
+    return ghost.tokens <= ghost.bought * 1e-9
   }
 
   #open(ghost: Ghost, time: Millis, price: number): void {
     const { serviceFeePercent, venueFeePercent } = this.#costsOf(ghost)
     const sol = (ghost.entry.lamports / 1e9) * (1 - serviceFeePercent / 100)
     ghost.tokens = tokensFor(sol, reservesAt(price), venueFeePercent / 100)
+    ghost.bought = ghost.tokens
     ghost.averagePrice = ghost.entry.lamports / 1e9 / ghost.tokens
     ghost.highPrice = ghost.averagePrice
     ghost.openedAt = time
+    ghost.lastPrice = price
+    ghost.lastTime = time
+    this.#add(ghost.entry.bot, -ghost.entry.lamports - this.#costsOf(ghost).networkFeeLamports)
   }
 
-  #close({ entry, tokens }: Ghost, price: number): void {
-    const { serviceFeePercent, venueFeePercent, networkFeeLamports } = this.#costsOf({ entry })
+  #close(ghost: Ghost, price: number): void {
+    this.#sell(ghost, ghost.tokens, price)
+  }
+
+  #sell(ghost: Ghost, tokens: number, price: number): void {
+    const { serviceFeePercent, venueFeePercent, networkFeeLamports } = this.#costsOf(ghost)
     const sol = price > 0 ? solFor(tokens, reservesAt(price), venueFeePercent / 100) * (1 - serviceFeePercent / 100) : 0
-    const net = Math.round(sol * 1e9) - entry.lamports - 2 * networkFeeLamports
-    this.#net.set(entry.bot, (this.#net.get(entry.bot) ?? 0) + net)
+    ghost.tokens -= tokens
+    this.#add(ghost.entry.bot, Math.round(sol * 1e9) - networkFeeLamports)
   }
 
-  #costsOf({ entry }: Pick<Ghost, 'entry'>): GhostCosts {
+  #add(bot: string, lamports: number): void {
+    this.#net.set(bot, (this.#net.get(bot) ?? 0) + lamports)
+  }
+
+  #costsOf({ entry }: Ghost): GhostCosts {
     const costs = this.#costs.get(entry.bot)
     if (costs === undefined) throw new Error(`no costs of ${entry.bot}`)
     return costs

@@ -79,13 +79,19 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
 }
 
 function exits({ exits }: BotConfig): string {
-  const { stopLossPercent, takeProfitPercent, trailingPercent, maxHoldSeconds } = exits
-  return listed('none', [
-    [stopLossPercent, (value) => `stop-loss ${value} %`],
-    [takeProfitPercent, (value) => `take-profit ${value} %`],
-    [trailingPercent, (value) => `trailing ${value} %`],
-    [maxHoldSeconds, (value) => `sold after ${value} s`],
+  const { takeProfitSteps, trailingArmPercent, whenStale } = exits
+  const arm = trailingArmPercent === undefined ? '' : ` once ${trailingArmPercent} % up`
+  const steps = takeProfitSteps?.map(({ atPercent, sellPercent }) => `${sellPercent} % at ${atPercent} %`).join(', ')
+  const most = listed('', [
+    [exits.stopLossPercent, (value) => `stop-loss ${value} %`],
+    [exits.takeProfitPercent, (value) => `take-profit ${value} %`],
+    [exits.trailingPercent, (value) => `trailing ${value} %${arm}`],
+    [exits.breakEvenAtPercent, (value) => `break-even once ${value} % up`],
+    [exits.maxHoldSeconds, (value) => `sold after ${value} s`],
+    [exits.idleSeconds, (value) => `sold when idle for ${value} s`],
+    [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${whenStale?.policy}`],
   ])
+  return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'
 }
 
 function limits({ limits }: BotConfig): string {

@@ -1,8 +1,10 @@
+import { exitProblems } from '../core/exit-problems.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import type { CheckedBot } from './bots.ts'
 import { serviceFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
 import type { ConfigFile } from './read.ts'
+import type { ExitsInput } from './schema.ts'
 import type { Agreed } from './shared.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
 
@@ -23,6 +25,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
   return [
     ...liveProblems(bot, agreed, say(true)),
     ...limitProblems(bot, say(true)),
+    ...exitErrors(bot),
     ...exitWarnings(bot, agreed, say(false)),
     ...liveWarnings(bot, agreed, say(false)),
     ...capWarnings(bot, agreed, say(false)),
@@ -64,10 +67,22 @@ function limitProblems({ config: { limits } }: CheckedBot, say: Say): Problem[] 
   )
 }
 
+/** Where the exit stands: at the bot, else among the defaults, else it is the strategy's. */
+function exitErrors({ config, input, defaultExits, document, path }: CheckedBot): Problem[] {
+  const names = (exits: ExitsInput | undefined, name: string) => typeof exits === 'object' && Object.hasOwn(exits, name)
+  return exitProblems(config.exits).map(({ path: [name, ...inside], message }) => {
+    const isFar = !names(input.exits, name) && names(defaultExits, name)
+    const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
+    const whose = isFar ? ` (for the bot ${input.name})` : ''
+    return { fatal: true, error: document.error(at, `${message}${whose}`) }
+  })
+}
+
 function exitWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
-  const { stopLossPercent, trailingPercent, takeProfitPercent } = config.exits
+  const { stopLossPercent, trailingPercent, trailingArmPercent = 0, takeProfitPercent } = config.exits
   const warnings: Problem[] = []
-  if (stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
+  const isArmed = trailingArmPercent === 0
+  if (isArmed && stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
     const message = `the trailing stop at ${trailingPercent} % always comes before the stop-loss at ${stopLossPercent} %`
     warnings.push(say(['exits', 'trailingPercent'], message))
   }

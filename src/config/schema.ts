@@ -2,40 +2,19 @@ import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../core/mint-check.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
+import { exits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret-schema.ts'
 
 // The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has to be there is
 // checked where the files come together. Messages are worded in wording.ts.
 
-const percent = z.number().gt(0).lt(100)
 const seconds = z.number().gt(0).max(86_400)
-const holdSeconds = z.number().gt(0).max(1e9)
 const slippage = z.number().min(0.1)
 const sol = z.number().gt(0).max(1e6)
 /** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
 const buySol = z.number().min(0.001).max(1e6)
 const perSecond = z.number().gt(0).max(10_000)
-const none = z.literal('none')
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
-
-/** The exits of a position, as a strategy gives them. */
-export const exitRules = z.strictObject({
-  stopLossPercent: percent.exactOptional(),
-  takeProfitPercent: z.number().gt(0).max(1e6).exactOptional(),
-  trailingPercent: percent.exactOptional(),
-  maxHoldSeconds: holdSeconds.exactOptional(),
-})
-
-/** As a user gives them: `none` takes away what a farther place has set, one exit or all. */
-const exits = z.union([
-  none,
-  z.strictObject({
-    stopLossPercent: z.union([none, percent]).exactOptional(),
-    takeProfitPercent: z.union([none, z.number().gt(0).max(1e6)]).exactOptional(),
-    trailingPercent: z.union([none, percent]).exactOptional(),
-    maxHoldSeconds: z.union([none, holdSeconds]).exactOptional(),
-  }),
-])
 
 const orders = z.strictObject({
   slippagePercent: slippage.max(50).exactOptional(),

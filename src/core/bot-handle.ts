@@ -1,14 +1,17 @@
 import { isPublicKey } from './base58.ts'
 import type { DayResults } from './day-results.ts'
 import type { Client, Desk } from './desk.ts'
-import type { ErrorCode } from './errors.ts'
+import type { ErrorCode, Refusal } from './errors.ts'
+import { readExits } from './exit-request.ts'
 import type { ExitRules } from './exits.ts'
 import { type Json, plainJson } from './json.ts'
+import { stepTokensDue } from './position.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { type Random, seededRandom } from './random.ts'
-import { readExits, readText } from './requests.ts'
+import { readText } from './requests.ts'
 import type { Session } from './session.ts'
 import type {
+  Answer,
   Bot,
   BuyOptions,
   FillView,
@@ -25,6 +28,7 @@ import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 const FILLS_SHOWN = 100
 const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
+const WARMING = { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' } as const
 const LONGEST_TIMER_SECONDS = 1e9
 
 /** Its place in the engine. */
@@ -149,20 +153,22 @@ export class BotHandle implements Bot<unknown> {
     const open = orders.get(orderId)
     if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
       return false
-    const isExiting = positions.ofMint(open.order.mint).some(({ exiting }) => exiting !== '')
-    if (open.order.side === 'sell' && isExiting) return false
+    const isDue = positions
+      .ofMint(open.order.mint)
+      .some((position) => position.exiting !== '' || stepTokensDue(position) > 0n)
+    if (open.order.side === 'sell' && isDue) return false
     this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
     return true
   }
 
-  setExits(token: Token | string, exits: ExitRules): boolean {
+  setExits(token: Token | string, exits: ExitRules): Answer {
     this.#assertHandling()
     const mint = mintOf(token)
-    if (this.#session.warming || this.position(mint) === undefined) return false
+    if (this.#session.warming) return WARMING
     const rules = readExits(exits)
-    if (typeof rules !== 'string') return this.#seat.setExits(mint, rules)
-    this.#refuse(mint, 'REQUEST_INVALID', rules)
-    return false
+    if (typeof rules === 'string') return this.#refuse(mint, 'REQUEST_INVALID', rules)
+    if (this.position(mint) !== undefined && this.#seat.setExits(mint, rules)) return { ok: true }
+    return this.#refuse(mint, 'NO_POSITION', `${this.name} holds nothing of it`)
   }
 
   quoteBuy(token: Token | string, sol: number): Quote | undefined {
@@ -231,8 +237,7 @@ export class BotHandle implements Bot<unknown> {
 
   #place(token: Token | string, place: (mint: string) => Placed): Placed {
     this.#assertHandling()
-    if (this.#session.warming || this.#host.starting)
-      return { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' }
+    if (this.#session.warming || this.#host.starting) return WARMING
     const mint = mintOf(token)
     if (!this.#isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
     const placed = place(mint)
@@ -246,7 +251,7 @@ export class BotHandle implements Bot<unknown> {
     return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
   }
 
-  #refuse(mint: string, code: ErrorCode, reason: string): Placed {
+  #refuse(mint: string, code: ErrorCode, reason: string): { ok: false } & Refusal {
     const view = this.#isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
     const now = this.#session.now
     if (view === undefined || view.refusedCode !== code || now - view.refusedAt >= SAME_REFUSAL_MS) {

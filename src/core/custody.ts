@@ -137,7 +137,7 @@ export class Custody {
     }
     const position = newPosition(owner, now, trader.settings.exits)
     const costLamports = solToLamports(price * wholeTokens(tokens, decimals))
-    Object.assign(position, { tokens, decimals, costLamports, averagePrice: price, highPrice: price })
+    Object.assign(position, { tokens, bought: tokens, decimals, costLamports, averagePrice: price, highPrice: price })
     book.positions.set(position)
     book.settle(position)
     this.#watch.watch(position)

@@ -38,7 +38,7 @@ export class Desk {
 
   buy(client: Client, mint: string, options: BuyOptions): Placed {
     const { settings } = client
-    const request = readBuy(options, settings.orders)
+    const request = readBuy(options, settings.orders, settings.exits)
     if ('code' in request) return { ok: false, ...request }
     const { amount, orders } = request
     const veto =
@@ -63,7 +63,7 @@ export class Desk {
       notAfter: now + request.ttlMs,
       reason: request.reason,
     })
-    this.#openPosition(order, { ...settings.exits, ...request.exits })
+    this.#openPosition(order, request.exits)
     this.#session.spending.ask(order, amount)
     this.#send(order)
     this.#watch.await(order, settings.orders.maxChasePercent)

@@ -130,10 +130,10 @@ export class Engine implements EnginePort {
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     session.spending.restore(start.money.spends)
-    this.#watch = new ExitWatch(session, (position, reason) => this.#exits.sell(position, reason))
+    this.#watch = new ExitWatch(session, () => this.#exits)
     this.#days = new DayResults(session)
     const desk = new Desk(session, this.#watch, this.#days)
-    this.#exits = new Exits(session, desk, (position) => this.#sellerOf(position))
+    this.#exits = new Exits(session, desk, this.#watch, (position) => this.#sellerOf(position))
     this.#reports = new Reports(session, this.#watch, this.#exits, this.#days, (bot) => this.#traderOf(bot))
     this.#custody = new Custody(session, this.#watch, this.#exits, (bot) => this.#traderOf(bot))
     this.#audience = new Audience(this.#mints)
@@ -242,6 +242,7 @@ export class Engine implements EnginePort {
   #gap(session: Session, { from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
     if (keys.includes('trades')) session.prices.forgetAll()
     else for (const key of keys) session.prices.forget(this.#mints.find(key))
+    this.#watch.missed(keys)
     const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
     for (const trader of this.#traders) {
       if (keys.some((key) => trader.keys.has(key))) trader.guard(() => trader.handlers.onGap?.(gap))

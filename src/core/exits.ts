@@ -5,23 +5,88 @@ export interface ExitRules {
   readonly stopLossPercent?: number
   /** Sell all when the price is this far above it. */
   readonly takeProfitPercent?: number
+  /** Sell parts on the way up: ascending, together at most 100 % of what was bought. */
+  readonly takeProfitSteps?: readonly TakeProfitStep[]
   /** Sell all when the price is this far below its highest since the position opened; above 0, below 100. */
   readonly trailingPercent?: number
+  /** The trailing stop works only from the moment on at which the price was this far above the average fill price. */
+  readonly trailingArmPercent?: number
+  /** Once the price was this far above the average fill price: sell all when it is back there. */
+  readonly breakEvenAtPercent?: number
   /** Sell all so long after it opened. */
   readonly maxHoldSeconds?: number
+  /** Sell all when nobody has traded the token for so long, while the feed is live. */
+  readonly idleSeconds?: number
+  /** What to do when there is no price for so long, whatever the reason: a quiet token, or a feed that is stale or down. */
+  readonly whenStale?: WhenStale
 }
 
-/** Why a position has to be sold at `price`, or undefined. Stop-loss before trailing before take-profit. */
+export interface TakeProfitStep {
+  /** This far above the average fill price. */
+  readonly atPercent: number
+  /** Of everything that was bought since the position opened; what was sold otherwise counts as sold. Up to 100. */
+  readonly sellPercent: number
+}
+
+/** hold: wait for a price. flatten: sell all. */
+export const STALE_POLICIES = ['hold', 'flatten'] as const
+
+export interface WhenStale {
+  readonly policy: (typeof STALE_POLICIES)[number]
+  readonly afterSeconds: number
+}
+
+/** Why all of a position has to be sold at `price`, or undefined. What protects comes before what takes a profit. */
 export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
-  const { stopLossPercent, trailingPercent, takeProfitPercent } = rules
+  const { stopLossPercent, trailingPercent, trailingArmPercent = 0, breakEvenAtPercent, takeProfitPercent } = rules
   if (stopLossPercent !== undefined && price <= averagePrice * (1 - stopLossPercent / 100))
     return `stop-loss: ${percent(price / averagePrice)} from the average price`
-  if (trailingPercent !== undefined && price <= highPrice * (1 - trailingPercent / 100))
+  if (
+    trailingPercent !== undefined &&
+    price <= highPrice * (1 - trailingPercent / 100) &&
+    isAbove(highPrice, averagePrice, trailingArmPercent)
+  )
     return `trailing stop: ${percent(price / highPrice)} from the high, ${percent(price / averagePrice)} from the average price`
+  if (breakEvenAtPercent !== undefined && price <= averagePrice && isAbove(highPrice, averagePrice, breakEvenAtPercent))
+    return `break-even: back at the average price after ${percent(highPrice / averagePrice)}`
   // What was had for nothing is in profit at any price; that is no reason to sell it.
-  if (takeProfitPercent !== undefined && averagePrice > 0 && price >= averagePrice * (1 + takeProfitPercent / 100))
+  if (takeProfitPercent !== undefined && averagePrice > 0 && isAbove(price, averagePrice, takeProfitPercent))
     return `take-profit: ${percent(price / averagePrice)} on the average price`
   return undefined
+}
+
+/** How many steps of the take-profit are reached at `price`, of which `taken` were before. */
+export function stepsReached(
+  { takeProfitSteps = [] }: ExitRules,
+  taken: number,
+  averagePrice: number,
+  price: number,
+): number {
+  let reached = taken
+  for (let step = takeProfitSteps[reached]; step !== undefined; step = takeProfitSteps[reached]) {
+    if (!(averagePrice > 0) || !isAbove(price, averagePrice, step.atPercent)) break
+    reached++
+  }
+  return reached
+}
+
+/** After which times without a price something may be due, seconds. */
+export function quietLimits({ idleSeconds, whenStale }: ExitRules): number[] {
+  const staleSeconds = whenStale === undefined || whenStale.policy === 'hold' ? undefined : whenStale.afterSeconds
+  return [idleSeconds, staleSeconds].filter((seconds) => seconds !== undefined)
+}
+
+/** A copy that shares nothing with the original. */
+export function copyExits({ takeProfitSteps, whenStale, ...flat }: ExitRules): ExitRules {
+  return {
+    ...flat,
+    ...(takeProfitSteps !== undefined && { takeProfitSteps: takeProfitSteps.map((step) => ({ ...step })) }),
+    ...(whenStale !== undefined && { whenStale: { ...whenStale } }),
+  }
+}
+
+function isAbove(price: number, averagePrice: number, byPercent: number): boolean {
+  return price >= averagePrice * (1 + byPercent / 100)
 }
 
 function percent(ratio: number): string {

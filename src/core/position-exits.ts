@@ -1,10 +1,12 @@
 import type { Desk } from './desk.ts'
-import type { ExitRules } from './exits.ts'
+import type { ExitWatch } from './exit-watch.ts'
+import { type ExitRules, quietLimits } from './exits.ts'
 import type { Timer } from './money.ts'
-import { isFullExit, type Order } from './order.ts'
-import type { Position } from './position.ts'
+import { isFullExit, type Order, type Size } from './order.ts'
+import { type Position, restartSteps, stepTokensDue } from './position.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
+import type { Millis } from './units.ts'
 
 /** Waiting between two tries of an exit doubles up to this many times: what cannot be sold is tried for ever, at a bounded cost. */
 const MOST_DOUBLINGS = 6
@@ -13,12 +15,14 @@ const MOST_DOUBLINGS = 6
 export class Exits {
   readonly #session: Session
   readonly #desk: Desk
+  readonly #watch: ExitWatch
   readonly #settingsOf: (position: Position) => BotSettings
 
   /** `settingsOf`: how the exits of a position go out. */
-  constructor(session: Session, desk: Desk, settingsOf: (position: Position) => BotSettings) {
+  constructor(session: Session, desk: Desk, watch: ExitWatch, settingsOf: (position: Position) => BotSettings) {
     this.#session = session
     this.#desk = desk
+    this.#watch = watch
     this.#settingsOf = settingsOf
   }
 
@@ -29,27 +33,29 @@ export class Exits {
 
   /** A position just opened: its longest hold runs from then. */
   opened(position: Position): void {
-    const dueAt = holdEnds(position)
-    if (dueAt !== undefined) this.#session.timers.set(position.bot, 'exits', timerName('hold', position), dueAt, 0)
+    const holdAt = holdEnds(position)
+    if (holdAt !== undefined) this.#set('hold', position, holdAt)
+    const quietAt = this.#quietEnds(position)
+    if (quietAt !== undefined) this.#set('quiet', position, quietAt)
   }
 
-  /** Nothing that is held is without its timer, whatever gave it back: a fork, or a restart. */
+  /** Nothing that is held is without its timers, whatever gave it back: a fork, or a restart. */
   held(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
-    if (this.#session.timers.find(position.bot, 'exits', timerName('hold', position)) === undefined)
-      this.opened(position)
+    const lacksHold = position.exits.maxHoldSeconds !== undefined && !this.#has('hold', position)
+    const lacksQuiet = quietLimits(position.exits).length > 0 && !this.#has('quiet', position)
+    if (lacksHold || lacksQuiet) this.opened(position)
   }
 
   /** The position is gone. */
   closed(position: Position): void {
-    this.#session.timers.clear(position.bot, 'exits', timerName('hold', position))
-    this.#session.timers.clear(position.bot, 'exits', timerName('retry', position))
+    for (const what of ['hold', 'quiet', 'retry'] as const) this.#clear(what, position)
   }
 
   /** After a restart: an exit that was due and has no open order is tried again. */
   restore(position: Position): void {
     this.held(position)
-    if (this.isDue(position) && !this.#isWaiting(position)) this.#retry(position)
+    if ((this.isDue(position) || this.#isStepDue(position)) && !this.#has('retry', position)) this.#retry(position)
   }
 
   /** It is to be sold, holds something, and no full exit is out. A partial sale is: what becomes of it is not waited for. */
@@ -64,15 +70,33 @@ export class Exits {
       this.#session.emitPosition(position)
       return
     }
-    const step = position.exitTries++
-    this.#desk.sellPosition(position, this.#settingsOf(position), { kind: 'all' }, position.exiting, step)
+    this.#send(position, { kind: 'all' }, position.exiting)
+  }
+
+  /** Steps of its take-profit were reached, `taken` in all. What they ask for is on record from now on, sold or not. */
+  step(position: Position, taken: number, price: number): void {
+    const { exits, averagePrice, bought = position.tokens } = position
+    const steps = exits.takeProfitSteps ?? []
+    const percent = steps.slice(0, taken).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
+    const before = steps.slice(0, position.steps?.taken ?? 0).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
+    const tokens = (position.steps?.tokens ?? 0n) + shareOf(bought, percent - before)
+    const rise = ((price / averagePrice - 1) * 100).toFixed(1)
+    const reason = `take-profit step ${taken} of ${steps.length}: +${rise} % on the average price`
+    position.steps = { taken, tokens, reason }
+    this.#session.emitPosition(position)
+    if (!this.#has('retry', position)) this.#sellStep(position)
   }
 
   /** Where an exit is due: after a while if it was one that ended, else at once. */
   goOn(position: Position, ended: Order | undefined): void {
-    if (!this.isDue(position) || this.#isWaiting(position)) return
-    if (ended !== undefined && isFullExit(ended)) this.#retry(position)
-    else this.sell(position, position.exiting)
+    if (this.#has('retry', position)) return
+    if (this.isDue(position)) {
+      if (ended !== undefined && isFullExit(ended)) this.#retry(position)
+      else this.sell(position, position.exiting)
+    } else if (this.#isStepDue(position)) {
+      if (ended?.side === 'sell') this.#retry(position)
+      else this.#sellStep(position)
+    }
   }
 
   timer(timer: Timer): void {
@@ -80,7 +104,9 @@ export class Exits {
     for (const position of this.#session.book.positions.ofMint(mint)) {
       if (position.bot !== timer.bot) continue
       if (what === 'hold') this.#holdEnded(position)
+      else if (what === 'quiet') this.#quietEnded(position)
       else if (this.isDue(position)) this.sell(position, position.exiting)
+      else this.#sellStep(position)
     }
   }
 
@@ -89,10 +115,30 @@ export class Exits {
     const position = this.#session.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
     position.exits = exits
-    this.#session.timers.clear(position.bot, 'exits', timerName('hold', position))
+    restartSteps(position)
+    this.#clear('hold', position)
+    this.#clear('quiet', position)
     if (position.tokens > 0n) this.opened(position)
     this.#session.emitPosition(position)
     return true
+  }
+
+  /** Waits for a sale that is out: of the two a full exit is the one that overtakes. */
+  #isStepDue(position: Position): boolean {
+    const { account, mint } = position
+    return stepTokensDue(position) > 0n && this.#session.book.laneHolder({ account, mint, side: 'sell' }) === undefined
+  }
+
+  #sellStep(position: Position): void {
+    if (!this.#isStepDue(position) || position.steps === undefined) return
+    const size = sizeOfStep(position)
+    if (size.kind === 'all') this.sell(position, position.steps.reason)
+    else this.#send(position, size, position.steps.reason)
+  }
+
+  #send(position: Position, size: Size, reason: string): void {
+    const step = position.exitTries++
+    this.#desk.sellPosition(position, this.#settingsOf(position), size, reason, step)
   }
 
   /** The timer may be that of an earlier position in the same mint. */
@@ -102,21 +148,72 @@ export class Exits {
       this.sell(position, `held for ${position.exits.maxHoldSeconds} s`)
   }
 
+  /** Nothing is known of a token while the feed is not live, so that nobody can call it idle. */
+  #quietEnded(position: Position): void {
+    if (position.tokens === 0n || position.exiting !== '') return
+    const { now, feed } = this.#session
+    const { idleSeconds, whenStale } = position.exits
+    const quietMs = now - this.#watch.printedAt(position.mint)
+    const isQuiet = (seconds: number | undefined): boolean => seconds !== undefined && quietMs >= millis(seconds)
+    if (feed === 'live' && isQuiet(idleSeconds)) this.sell(position, `idle: nobody has traded it for ${idleSeconds} s`)
+    else if (whenStale?.policy === 'flatten' && isQuiet(whenStale.afterSeconds))
+      this.sell(position, `no price for ${whenStale.afterSeconds} s`)
+    else {
+      const dueAt = this.#quietEnds(position)
+      if (dueAt !== undefined) this.#set('quiet', position, dueAt)
+    }
+  }
+
+  /** What could not be decided when it was due, because the feed was not live, is looked at again after as long. */
+  #quietEnds(position: Position): Millis | undefined {
+    const { now } = this.#session
+    const printedAt = this.#watch.printedAt(position.mint)
+    const limits = quietLimits(position.exits)
+    const ahead = limits.map((seconds) => printedAt + millis(seconds)).filter((time) => time > now)
+    const times = ahead.length > 0 ? ahead : limits.map((seconds) => now + millis(seconds))
+    return times.length === 0 ? undefined : Math.min(...times)
+  }
+
   #retry(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
     const waitMs = retryMs * 2 ** Math.min(Math.max(position.exitTries - 1, 0), MOST_DOUBLINGS)
-    this.#session.timers.set(position.bot, 'exits', timerName('retry', position), this.#session.now + waitMs, 0)
+    this.#set('retry', position, this.#session.now + waitMs)
   }
 
-  #isWaiting(position: Position): boolean {
-    return this.#session.timers.find(position.bot, 'exits', timerName('retry', position)) !== undefined
+  #set(what: ExitTimer, position: Position, at: Millis): void {
+    this.#session.timers.set(position.bot, 'exits', timerName(what, position), at, 0)
+  }
+
+  #clear(what: ExitTimer, position: Position): void {
+    this.#session.timers.clear(position.bot, 'exits', timerName(what, position))
+  }
+
+  #has(what: ExitTimer, position: Position): boolean {
+    return this.#session.timers.find(position.bot, 'exits', timerName(what, position)) !== undefined
   }
 }
+
+type ExitTimer = 'hold' | 'quiet' | 'retry'
 
 function holdEnds({ openedAt, exits: { maxHoldSeconds } }: Position): number | undefined {
-  return maxHoldSeconds === undefined ? undefined : openedAt + Math.round(maxHoldSeconds * 1000)
+  return maxHoldSeconds === undefined ? undefined : openedAt + millis(maxHoldSeconds)
 }
 
-function timerName(what: 'hold' | 'retry', position: Position): string {
+function shareOf(tokens: bigint, percent: number): bigint {
+  return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
+}
+
+/** As a share of what is held: the one size of a part whose unit no service can misread. */
+function sizeOfStep(position: Position): Size {
+  const hundredths = Number((stepTokensDue(position) * 10_000n) / position.tokens)
+  // Of what a step of 100 % leaves nobody could sell the rest.
+  return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
+}
+
+function millis(seconds: number): Millis {
+  return Math.round(seconds * 1000)
+}
+
+function timerName(what: ExitTimer, position: Position): string {
   return `${what}:${position.mint}`
 }

@@ -29,11 +29,43 @@ export interface Position {
   feeLamports: Lamports
   /** Full exits tried since the last success: how far up the ladder the next one starts. */
   exitTries: number
+  /** Bought since it opened, base units: what the shares of its take-profit steps are of. Absent where it opened before there were any. */
+  bought?: TokenAmount
+  /** What its take-profit steps have asked for; absent before the first. */
+  steps?: StepState
   /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
   exiting: string
   /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in next was sold already.
    *  Forgotten once nothing of the mint can be taken back any more, because then it had come from elsewhere. Absent: nothing. */
   oversold?: TokenAmount
+}
+
+export interface StepState {
+  /** Steps that were reached. */
+  readonly taken: number
+  /** Base units that they sell together. */
+  readonly tokens: TokenAmount
+  /** Of the last one. */
+  readonly reason: string
+}
+
+/** Of what is bought: a step that leaves less than this is done. A share goes out with two decimals of a percent. */
+const STEP_REMAINDER = 1_000n
+
+/** What the steps of a take-profit have asked for and nothing has sold yet, base units. Whatever sold counts, so that nothing is sold twice
+ *  and nothing is forgotten, whichever sale failed, came late or was taken back. */
+export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position): TokenAmount {
+  if (steps === undefined || exiting !== '') return 0n
+  const sold = bought > tokens ? bought - tokens : 0n
+  const due = steps.tokens - sold
+  if (due * STEP_REMAINDER <= bought) return 0n
+  return due > tokens ? tokens : due
+}
+
+/** The present exits from now on: their shares are of what is held. */
+export function restartSteps(position: Position): void {
+  position.bought = position.tokens
+  delete position.steps
 }
 
 export function newPosition(
@@ -68,6 +100,7 @@ export function reopened(position: Position): Position {
 /** Tokens came in; the profit, which is none. */
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
+  position.bought = (position.bought ?? position.tokens) + fill.tokens
   const share = putIn(position, fill.tokens)
   position.decimals = fill.decimals
   setCost(position, position.costLamports + Math.round(fill.tradeLamports * share))
@@ -88,6 +121,8 @@ export function removeTokens(position: Position, fill: Fill): Lamports {
 
 /** A fork took a buy back; the profit, which is none. */
 export function undoBuy(position: Position, fill: Fill): Lamports {
+  const { bought = position.tokens } = position
+  position.bought = bought > fill.tokens ? bought - fill.tokens : 0n
   takeOut(position, fill.tokens)
   setCost(position, position.tokens === 0n ? 0 : position.costLamports - fill.tradeLamports)
   return ZERO

@@ -1,3 +1,4 @@
+import { describe, readExits } from './exit-request.ts'
 import type { ExitRules } from './exits.ts'
 import type { Size } from './order.ts'
 import type { Position } from './position.ts'
@@ -12,6 +13,7 @@ export interface BuyRequest {
   readonly amount: Lamports
   readonly orders: Pick<OrderSettings, 'slippagePercent' | 'priorityFeeLamports'>
   readonly ttlMs: Millis
+  /** Those of the bot with those of the order. */
   readonly exits: ExitRules
   readonly scaleIn: boolean
   readonly reason: string
@@ -27,17 +29,9 @@ const MOST_TTL_SECONDS = 86_400
 /** Beyond any plan's largest order; what is no amount at all is none, and so outside of every range. */
 const MOST_SOL = 1e6
 
-/** Each exit: above 0, and up to this. */
-const EXIT_BOUNDS: Readonly<Record<keyof ExitRules, number>> = {
-  stopLossPercent: 99.999_999,
-  takeProfitPercent: 1e6,
-  trailingPercent: 99.999_999,
-  maxHoldSeconds: 1e9,
-}
-
 /** Amounts, slippage and fee are left to `checkRanges`. */
-export function readBuy(options: BuyOptions, settings: OrderSettings): BuyRequest | Veto {
-  const exits = readExits(options.exits ?? {})
+export function readBuy(options: BuyOptions, settings: OrderSettings, usual: ExitRules): BuyRequest | Veto {
+  const exits = readExits(options.exits ?? {}, usual)
   const reason = readText(options.reason)
   const ttlMs = options.ttlSeconds === undefined ? settings.ttlMs : Math.round(options.ttlSeconds * 1000)
   if (reason === undefined) return invalid('reason is no text')
@@ -68,20 +62,6 @@ export function readSell(options: SellOptions, position: Pick<Position, 'tokens'
   return typeof size === 'string' ? invalid(size) : { size, reason }
 }
 
-/** The exits that are named; what is wrong with them where something is. */
-export function readExits(exits: unknown): ExitRules | string {
-  if (typeof exits !== 'object' || exits === null) return 'exits is no object'
-  const rules: { -readonly [K in keyof ExitRules]: ExitRules[K] } = {}
-  for (const [name, value] of Object.entries(exits)) {
-    if (value === undefined) continue
-    if (!Object.hasOwn(EXIT_BOUNDS, name)) return `there is no exit ${name.slice(0, 40)}`
-    const bound = EXIT_BOUNDS[name as keyof ExitRules]
-    if (typeof value !== 'number' || !(value > 0 && value <= bound)) return `${name} is ${describe(value)}`
-    rules[name as keyof ExitRules] = value
-  }
-  return rules
-}
-
 /** Cut where it is too long for anybody to read; undefined for what is no text. */
 export function readText(text: unknown, longest = LONGEST_TEXT): string | undefined {
   return typeof text === 'string' ? text.slice(0, longest) : undefined
@@ -104,10 +84,6 @@ function sizeOfTokens(tokens: unknown, position: Pick<Position, 'tokens' | 'deci
 
 function lamportsOf(sol: unknown): Lamports {
   return solToLamports(Number.isFinite(sol) ? Math.min(Math.max(sol as number, 0), MOST_SOL) : 0)
-}
-
-function describe(value: unknown): string {
-  return typeof value === 'number' ? String(value) : `a ${typeof value}`
 }
 
 function invalid(reason: string): Veto {

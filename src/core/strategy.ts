@@ -95,6 +95,9 @@ export type Placed =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
+/** What came of a request that has no id. */
+export type Answer = { readonly ok: true } | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
+
 export interface BuyOptions {
   readonly sol: number
   /** Why: shown beside the order for ever. */
@@ -146,8 +149,8 @@ export interface Bot<S = unknown> {
   sell(token: Token<S> | string, options: SellOptions): Placed
   /** False when the order is not open any more, already being sent, or an exit that is due. */
   cancel(orderId: string): boolean
-  /** All exits of its position in the mint, from now on; false where it has none, or where they are no exits. */
-  setExits(token: Token<S> | string, exits: ExitRules): boolean
+  /** All exits of its position in the mint, from now on; shares of steps are then of what is held. */
+  setExits(token: Token<S> | string, exits: ExitRules): Answer
   quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
   quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
   /** Timers survive a restart; a name is used once at a time, setting it again replaces it. */

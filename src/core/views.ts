@@ -1,6 +1,6 @@
 import { reservesAt, solFor } from './curve.ts'
 import type { ErrorCode } from './errors.ts'
-import type { ExitRules } from './exits.ts'
+import { copyExits, type ExitRules } from './exits.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { Position, PositionState } from './position.ts'
 import type { Session } from './session.ts'
@@ -77,7 +77,7 @@ export class HeldView implements PositionView {
     return lamportsToSol(this.#position.realizedLamports)
   }
   get exits(): ExitRules {
-    return { ...this.#position.exits }
+    return copyExits(this.#position.exits)
   }
 }
 

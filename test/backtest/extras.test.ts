@@ -109,6 +109,24 @@ test.each([
     0.4,
   ],
   [
+    'sold in steps, then at the stop',
+    { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 },
+    [
+      [1, 1.5],
+      [2, 0.5],
+    ],
+    -0.001, // one more fee
+  ],
+  [
+    'idle',
+    { idleSeconds: 3 },
+    [
+      [1, 1.5],
+      [5, 0.2],
+    ],
+    0.5,
+  ],
+  [
     'dead at the end',
     {},
     [

@@ -367,6 +367,46 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     bot('exits: { trailingPercent: non }'),
     '3:63 bots[0].exits.trailingPercent: expected none or a number, found "non"; did you mean none?',
   ],
+  [
+    'steps of the take-profit out of order',
+    bot('exits: { takeProfitSteps: [{ atPercent: 50, sellPercent: 50 }, { atPercent: 20, sellPercent: 50 }] }'),
+    '3:113 bots[0].exits.takeProfitSteps[1].atPercent: 20 does not come after 50; write the steps in ascending order',
+  ],
+  [
+    'steps that sell more than there is',
+    bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 60 }, { atPercent: 50, sellPercent: 50 }] }'),
+    '3:130 bots[0].exits.takeProfitSteps[1].sellPercent: the steps sell 110 % together; 100 % is all there is',
+  ],
+  [
+    'a step of more than everything',
+    bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 101 }] }'),
+    '3:94 bots[0].exits.takeProfitSteps[0].sellPercent: expected at most 100, found 101',
+  ],
+  [
+    'a stop-loss above the take-profit',
+    bot('exits: { stopLossPercent: 60, takeProfitPercent: 50 }'),
+    '3:63 bots[0].exits.stopLossPercent: the stop-loss at 60 % is above the take-profit at 50 %: it loses more than can be won; lower one or raise the other',
+  ],
+  [
+    'an arm without a trailing stop',
+    bot('exits: { trailingArmPercent: 20 }'),
+    '3:66 bots[0].exits.trailingArmPercent: there is no trailing stop to arm; set trailingPercent too',
+  ],
+  [
+    'break-even beyond the take-profit, by the defaults',
+    `defaults: { exits: { breakEvenAtPercent: 60 } }\n${bot('exits: { takeProfitPercent: 50 }')}`,
+    '1:42 defaults.exits.breakEvenAtPercent: never reached: everything is sold at takeProfitPercent, which is 50 (for the bot a)',
+  ],
+  [
+    'an idle time below zero',
+    bot('exits: { idleSeconds: -5 }'),
+    '3:59 bots[0].exits.idleSeconds: expected more than 0, found -5',
+  ],
+  [
+    'a stale policy that nobody has',
+    bot('exits: { whenStale: { policy: panic, afterSeconds: 5 } }'),
+    '3:67 bots[0].exits.whenStale.policy: expected hold or flatten, found "panic"',
+  ],
   ['exits that are off', bot('exits: off'), '3:44 bots[0].exits: expected none or a map, found "off"'],
   [
     'slippage out of range',

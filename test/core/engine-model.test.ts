@@ -101,7 +101,7 @@ function decisions(outputs: readonly Output[]): string[] {
 /** More for a longer look. */
 const runs = Number(process.env.MODEL_RUNS ?? 150)
 
-describe('an engine, whatever happens to it', () => {
+describe('an engine, whatever happens to it', { timeout: 60_000 }, () => {
   it('keeps its books, limits, lanes and exits, over restarts too', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {

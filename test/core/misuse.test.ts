@@ -99,7 +99,10 @@ describe('a request that is none is refused, and the bot goes on', () => {
 
   it('setExits with nonsense leaves the exits as they are', () => {
     const talk = ready({ exits: { stopLossPercent: 20 } }, true)
-    expect(talk.ask((bot, token) => bot.setExits(token, { stopLossPercent: Number.NaN }))).toBe(false)
+    expect(talk.ask((bot, token) => bot.setExits(token, { stopLossPercent: Number.NaN }))).toMatchObject({
+      ok: false,
+      code: 'REQUEST_INVALID',
+    })
     expect(refusals(talk.rig.outputs)).toContain('REQUEST_INVALID')
     expect(talk.ask((bot) => bot.position(MINT)?.exits)).toEqual({ stopLossPercent: 20 })
   })

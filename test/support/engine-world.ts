@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
+import { quietLimits } from '../../src/core/exits.ts'
 import { decodeJson, encodeJson } from '../../src/core/json.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import type { Input, Output } from '../../src/core/messages.ts'
@@ -15,6 +16,7 @@ import {
   type Order,
   type OrderState,
 } from '../../src/core/order.ts'
+import { stepTokensDue } from '../../src/core/position.ts'
 import type { BotSettings } from '../../src/core/settings.ts'
 import { defineStrategy, type Strategy } from '../../src/core/strategy.ts'
 import { lamports } from '../../src/core/units.ts'
@@ -39,7 +41,14 @@ const puppet = defineStrategy({
       if (wish === 3) bot.sell(token, { percent: 50, reason })
       if (wish === 4) bot.sell(token, { all: true, reason })
       if (wish === 5) bot.sell(token, { tokens: 1000, reason })
-      if (wish === 6) bot.setExits(token, { stopLossPercent: 30, maxHoldSeconds: 200 })
+      if (wish === 6)
+        bot.setExits(token, {
+          ...{ stopLossPercent: 30, maxHoldSeconds: 200, idleSeconds: 100, breakEvenAtPercent: 10 },
+          takeProfitSteps: [
+            { atPercent: 5, sellPercent: 20 },
+            { atPercent: 15, sellPercent: 80 },
+          ],
+        })
       if (wish === 7) for (const order of bot.orders()) bot.cancel(order.id)
       if (wish === 8) bot.every('tick', 45)
       if (wish === 9) bot.state = { price: token.price ?? null, seen: bot.positions().length }
@@ -53,7 +62,17 @@ const WORLD_BOTS: readonly BotSettings[] = ['a', 'b'].map((name) =>
   botSettings('puppet', {
     name,
     paperSol: 3,
-    exits: { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 25, maxHoldSeconds: 120 },
+    exits: {
+      ...{
+        stopLossPercent: 20,
+        takeProfitPercent: 50,
+        trailingPercent: 25,
+        trailingArmPercent: 5,
+        maxHoldSeconds: 120,
+      },
+      takeProfitSteps: [{ atPercent: 10, sellPercent: 40 }],
+      ...{ breakEvenAtPercent: 30, whenStale: { policy: 'flatten', afterSeconds: 90 } },
+    },
     limits: {
       maxLamportsPerOrder: lamports(90_000_000),
       maxLamportsPerHour: lamports(400_000_000),
@@ -255,8 +274,13 @@ export class EngineWorld {
       if (state !== 'closed') expect(this.#wanted.has(mint), 'what is held is subscribed').toBe(true)
       if (tokens === 0n) continue
       const isOut = open.some(({ order }) => order.account === account && order.mint === mint && isFullExit(order))
-      if (exiting !== '') expect(isOut || timers.has(`${bot} retry:${mint}`), 'an exit goes on').toBe(true)
-      else if (exits.maxHoldSeconds !== undefined) expect(timers.has(`${bot} hold:${mint}`), 'it is timed').toBe(true)
+      const goesOn = isOut || timers.has(`${bot} retry:${mint}`)
+      if (exiting !== '') expect(goesOn, 'an exit goes on').toBe(true)
+      else {
+        if (stepTokensDue(position) > 0n) expect(goesOn || has('sell'), 'a step goes on').toBe(true)
+        if (exits.maxHoldSeconds !== undefined) expect(timers.has(`${bot} hold:${mint}`), 'it is timed').toBe(true)
+        if (quietLimits(exits).length > 0) expect(timers.has(`${bot} quiet:${mint}`), 'it is looked at').toBe(true)
+      }
     }
   }
 }

@@ -120,7 +120,7 @@ class StandInBot<S> implements Bot<S> {
   wallet = () => ({ sol: 10, reservedSol: 0 })
   budget = () => ({ solThisHour: 0, profitTodaySol: 0, halted: false })
   cancel = () => false
-  setExits = () => true
+  setExits = () => ({ ok: true }) as const
   quoteBuy = () => undefined
   quoteSell = () => undefined
   every(): void {}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { exitProblems } from '../core/exit-problems.ts'
+import { MOST_STEPS } from '../core/exit-request.ts'
+import { type ExitRules, STALE_POLICIES } from '../core/exits.ts'
+
+const none = z.literal('none')
+const under = z.number().gt(0).lt(100)
+const gain = z.number().gt(0).max(1e6)
+const seconds = z.number().gt(0).max(1e9)
+
+/** Each by itself; what is wrong together is `exitProblems`. */
+const EXITS = {
+  stopLossPercent: under,
+  takeProfitPercent: gain,
+  takeProfitSteps: z
+    .array(z.strictObject({ atPercent: gain, sellPercent: z.number().gt(0).max(100) }))
+    .min(1)
+    .max(MOST_STEPS),
+  trailingPercent: under,
+  trailingArmPercent: gain,
+  breakEvenAtPercent: gain,
+  maxHoldSeconds: seconds,
+  idleSeconds: seconds,
+  whenStale: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: seconds }),
+} satisfies Record<keyof ExitRules, z.ZodType>
+type Exits = typeof EXITS
+
+/** The exits of a position, as a strategy gives them. */
+export const exitRules = z
+  .strictObject(each((exit) => exit.exactOptional()) as { [K in keyof Exits]: z.ZodExactOptional<Exits[K]> })
+  .check(({ value, issues }) => {
+    for (const { path, message } of exitProblems(value))
+      issues.push({ code: 'custom', input: value, path: [...path], message })
+  })
+
+/** As a user gives them: `none` takes away what a farther place has set, one exit or all. */
+export const exits = z.union([
+  none,
+  z.strictObject(
+    each((exit) => z.union([none, exit]).exactOptional()) as {
+      [K in keyof Exits]: z.ZodExactOptional<z.ZodUnion<[typeof none, Exits[K]]>>
+    },
+  ),
+])
+
+function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(EXITS).map(([name, exit]) => [name, change(exit)]))
+}
