@@ -13,6 +13,29 @@ export interface CommandSpec {
 const journal = { journal: 'data/sluice.db' } satisfies Options
 
 export const catalogue: Record<string, readonly CommandSpec[]> = {
+  'Begin:': [
+    {
+      name: 'init',
+      arguments: '[folder]',
+      about: 'a project of your own: a configuration, a strategy with its test, what npm and the editor need',
+      options: [],
+      load: () => import('./init.ts'),
+    },
+    {
+      name: 'new',
+      arguments: '<what> <name>',
+      about: '`new strategy NAME`: a strategy that works, and its test',
+      options: [],
+      load: () => import('./new.ts'),
+    },
+    {
+      name: 'schema',
+      arguments: '[strategy...]',
+      about: 'a configuration as JSON Schema, for the editor; with the params of your strategies',
+      options: ['out'],
+      load: () => import('./schema.ts'),
+    },
+  ],
   'Trade:': [
     {
       name: 'demo',
@@ -24,7 +47,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       name: 'run',
       arguments: '<file...>',
       about: 'run bots by their configuration; on paper unless --live',
-      options: ['live', 'yes', 'json'],
+      options: ['live', 'yes', 'seconds', 'json'],
       load: () => import('./run.ts'),
     },
     {

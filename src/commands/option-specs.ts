@@ -92,7 +92,8 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   maxPerDaySol: { flags: '--max-per-day-sol <n>', about: 'nor for more within a day', number: CAP },
   out: {
     flags: '--out <path>',
-    about: 'where to write: the file of an export, the folder of a backtest (report.html, report.json, results.db)',
+    about:
+      'where to write: the file of an export or a schema, the folder of a backtest (report.html, report.json, results.db)',
   },
   range: { flags: '--range <name=from:to[:step]>', about: 'a param to vary, and where', many: true },
   random: {

@@ -13,7 +13,7 @@ export function findStrategy(nameOrPath: string, cwd: string): string {
 }
 
 /** Names that can be used from `cwd`. */
-function strategyNames(cwd: string): string[] {
+export function strategyNames(cwd: string): string[] {
   const names = folders(cwd).flatMap((folder) => list(folder))
   return [...new Set(names)].sort()
 }

@@ -27,6 +27,7 @@ const wiring = [
   'bot',
   'causality',
   'closers',
+  'config-schema',
   'decision-time',
   'golden',
   'index',
