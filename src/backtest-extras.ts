@@ -1,12 +1,20 @@
-import { type BotExtras, type RandomEntries, randomEntries, scaledStrategy, type VariedRun } from './backtest/extras.ts'
+import {
+  type BotExtras,
+  entriesAlone,
+  type FreedRun,
+  type RandomEntries,
+  randomEntries,
+  scaledStrategy,
+  type VariedRun,
+} from './backtest/extras.ts'
 import { quantile } from './backtest/statistics.ts'
 import { type Backtest, type BotOutcome, runBacktest } from './backtest-run.ts'
 import type { BotConfig, Config } from './config/config.ts'
 import { deriveSeed } from './core/random.ts'
 import type { Limits } from './core/settings.ts'
-import { type Lamports, lamports } from './core/units.ts'
+import { LAMPORTS_PER_SOL, type Lamports, lamports } from './core/units.ts'
 import type { Market } from './journal/reader.ts'
-import { type FillModel, stressed } from './simulation/fill-model.ts'
+import { type FillModel, stressed, withoutDelay } from './simulation/fill-model.ts'
 
 const STRESS = [2, 4]
 const SIZES = [0.5, 2, 5]
@@ -23,7 +31,7 @@ export interface ExtraOptions {
 
 /** Rows that the further runs play. */
 export function extraRows(config: Config, market: Market): number {
-  return market.rows * (STRESS.length + SIZES.length + config.bots.length * (SEEDS / SEEDS_A_RUN))
+  return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * (SEEDS / SEEDS_A_RUN))
 }
 
 /** Further runs of a backtest that was logged, by bot: at other costs, at other sizes, and with entries left to chance. */
@@ -51,17 +59,36 @@ export function extrasOf(
   )
   const sizes = SIZES.map((factor) => variedRuns(factor, run(sized(config, factor), { logged: true })))
   const whole = [...sizes, variedRuns(1, backtest)].sort(([a], [b]) => (a?.factor ?? 0) - (b?.factor ?? 0))
+  const freed = [
+    freedRuns('delay', run(config, { model: (assumed) => withoutDelay(model(assumed)) })),
+    freedRuns('limits', run(unlimited(config))),
+  ]
+  const entries = run(withoutSales(config)).bots.map(netOf)
   return new Map(
     backtest.bots.map((bot, index) => {
       const of = (runs: readonly VariedRun[][]): VariedRun[] => runs.map((bots) => bots[index] as VariedRun)
-      const random = byChance(config, config.bots[index] as BotConfig, bot, backtest.rows, run)
-      return [bot.result.name, { stress: of(stress), sizes: of(whole), random }]
+      const random = byChance(
+        config,
+        config.bots[index] as BotConfig,
+        bot,
+        entries[index] as number,
+        backtest.rows,
+        run,
+      )
+      return [
+        bot.result.name,
+        { stress: of(stress), sizes: of(whole), freed: freed.map((bots) => bots[index] as FreedRun), random },
+      ]
     }),
   )
 }
 
 function variedRuns(factor: number, { bots }: Backtest): VariedRun[] {
   return bots.map((bot) => variedRun(factor, bot))
+}
+
+function freedRuns(of: FreedRun['of'], { bots }: Backtest): FreedRun[] {
+  return bots.map((bot) => ({ of, netSol: netOf(bot) / 1e9, buys: bot.result.buys }))
 }
 
 function netOf({ result, valueLamports }: BotOutcome): number {
@@ -80,17 +107,20 @@ function variedRun(factor: number, bot: BotOutcome): VariedRun {
   }
 }
 
+/** What the entries are worth with the configured exits alone; null where the bot bought nothing. `entriesLamports`: what its own make so. */
 function byChance(
   config: Config,
   bot: BotConfig,
-  outcome: BotOutcome,
+  { result: { log } }: BotOutcome,
+  entriesLamports: number,
   rows: number,
   run: (config: Config) => Backtest,
 ): RandomEntries | null {
-  const buys = [...(outcome.result.log?.orders.values() ?? [])].filter(({ side }) => side === 'buy')
+  const buys = [...(log?.orders.values() ?? [])].filter(({ side }) => side === 'buy')
   if (buys.length === 0) return null
   const sol = buys.reduce((sum, order) => sum + (order.lamports ?? 0), 0) / buys.length / 1e9
-  const strategy = randomEntries(bot.strategy.strategy.params, sol, buys.length, rows)
+  const { params } = bot.strategy.strategy
+  const strategy = randomEntries({ params, sol, entries: buys.length, rows, exits: [...(log?.exits.values() ?? [])] })
   const bots = Array.from({ length: SEEDS }, (_, seed): BotConfig => {
     const name = `${bot.name} by chance ${seed + 1}`
     const paper = { ...bot.paper, seed: deriveSeed(bot.paper.seed, name) }
@@ -100,12 +130,13 @@ function byChance(
   let trades = 0
   for (let from = 0; from < SEEDS; from += SEEDS_A_RUN)
     for (const one of run({ ...config, bots: bots.slice(from, from + SEEDS_A_RUN) }).bots) {
-      nets.push(netOf(one) / 1e9)
+      nets.push(netOf(one))
       trades += one.result.buys
     }
-  const at = (share: number): number => quantile(nets, share) as number
-  const beaten = nets.filter((net) => net < netOf(outcome) / 1e9).length
+  const at = (share: number): number => (quantile(nets, share) as number) / 1e9
+  const beaten = nets.filter((net) => net < entriesLamports).length
   return {
+    entriesSol: entriesLamports / 1e9,
     seeds: SEEDS,
     tradesPerSeed: trades / SEEDS,
     p5Sol: at(0.05),
@@ -113,6 +144,27 @@ function byChance(
     p95Sol: at(0.95),
     beatenPercent: (beaten / SEEDS) * 100,
   }
+}
+
+/** More than any market takes. */
+const ENOUGH = lamports(1_000_000 * LAMPORTS_PER_SOL)
+const NO_LIMITS: Limits = {
+  ...{ maxLamportsPerOrder: null, maxLamportsPerHour: null, maxOpenPositions: null, maxLamportsPerMint: null },
+  maxDailyLossLamports: null,
+}
+
+function unlimited(config: Config): Config {
+  const bots = config.bots.map((bot): BotConfig => {
+    return { ...bot, limits: NO_LIMITS, paper: { ...bot.paper, lamports: ENOUGH } }
+  })
+  return { ...config, bots }
+}
+
+function withoutSales(config: Config): Config {
+  const bots = config.bots.map((bot): BotConfig => {
+    return { ...bot, strategy: { ...bot.strategy, strategy: entriesAlone(bot.strategy.strategy) } }
+  })
+  return { ...config, bots }
 }
 
 /** The money and its limits grow with the orders, so that only the market can refuse them. */

@@ -1,3 +1,4 @@
+import type { ExitRules } from '../core/exits.ts'
 import type { Json } from '../core/json.ts'
 import type { Bot, Strategy } from '../core/strategy.ts'
 
@@ -7,8 +8,18 @@ export interface BotExtras {
   readonly stress: readonly VariedRun[]
   /** All orders, limits and the money times a factor; 1 is the run itself. */
   readonly sizes: readonly VariedRun[]
+  /** Without what kept it from trading. */
+  readonly freed: readonly FreedRun[]
   /** null where the bot bought nothing. */
   readonly random: RandomEntries | null
+}
+
+/** What the bot would have made if every transaction landed in the slot after its decision, and if no limit of its own and no lack of money
+ *  had refused it anything. */
+export interface FreedRun {
+  readonly of: 'delay' | 'limits'
+  readonly netSol: number
+  readonly buys: number
 }
 
 export interface VariedRun {
@@ -19,27 +30,44 @@ export interface VariedRun {
   readonly percentOfBought: number | null
 }
 
-/** The same exits, size and number of entries, at prints that chance chose. */
+/** The same exits, size and number of entries, at prints that chance chose. Sales that the strategy decides itself are none of these exits. */
 export interface RandomEntries {
+  /** What the bot's own entries make with these exits alone: its result, where its strategy sells nothing itself. */
+  readonly entriesSol: number
   readonly seeds: number
   readonly tradesPerSeed: number
   readonly p5Sol: number
   readonly medianSol: number
   readonly p95Sol: number
-  /** Of the seeds, how many made less than the bot. */
+  /** Of the seeds, how many made less than that. */
   readonly beatenPercent: number
 }
 
 /** The same strategy, whose buys are `factor` times as large. */
 export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
-  return { ...strategy, start: (params, bot) => strategy.start(params, scaledBot(bot, factor)) }
+  return changed(strategy, (bot) => ({
+    buy: (token, options) => bot.buy(token, { ...options, sol: options.sol * factor }),
+  }))
 }
 
-function scaledBot(bot: Bot<unknown>, factor: number): Bot<unknown> {
-  const buy: Bot<unknown>['buy'] = (token, options) => bot.buy(token, { ...options, sol: options.sol * factor })
+/** The same strategy without its own sales: only the exits sell. */
+export function entriesAlone(strategy: Strategy): Strategy {
+  return changed(strategy, () => ({
+    sell: () => ({ ok: false, code: 'LANE_BUSY', reason: 'only the exits sell' }),
+    setExits: () => false,
+  }))
+}
+
+type Changes = Partial<Pick<Bot<unknown>, 'buy' | 'sell' | 'setExits'>>
+
+function changed(strategy: Strategy, changes: (bot: Bot<unknown>) => Changes): Strategy {
+  return { ...strategy, start: (params, bot) => strategy.start(params, changedBot(bot, changes(bot))) }
+}
+
+function changedBot(bot: Bot<unknown>, changes: Changes): Bot<unknown> {
   return new Proxy(bot, {
     get(target, key) {
-      if (key === 'buy') return buy
+      if (Object.hasOwn(changes, key)) return changes[key as keyof Changes]
       const value: unknown = Reflect.get(target, key)
       return typeof value === 'function' ? value.bind(target) : value
     },
@@ -47,8 +75,18 @@ function scaledBot(bot: Bot<unknown>, factor: number): Bot<unknown> {
   })
 }
 
-/** Buys for `sol` at a print that chance chooses, `entries` times in `rows` rows or so. `params` is the schema of whom it stands in for. */
-export function randomEntries(params: Strategy['params'], sol: number, entries: number, rows: number): Strategy {
+export interface ChanceOptions {
+  /** The schema of whom it stands in for. */
+  readonly params: Strategy['params']
+  readonly sol: number
+  readonly entries: number
+  readonly rows: number
+  /** Those that the positions of whom it stands in for had: chance takes one for each buy. */
+  readonly exits: readonly ExitRules[]
+}
+
+/** Buys for `sol` at a print that chance chooses, `entries` times in `rows` rows or so. */
+export function randomEntries({ params, sol, entries, rows, exits }: ChanceOptions): Strategy {
   const longest = Math.max(1, Math.round((2 * rows) / Math.max(1, entries)))
   return {
     name: 'random entries',
@@ -62,7 +100,7 @@ export function randomEntries(params: Strategy['params'], sol: number, entries: 
         onTrade(_trade, token) {
           if (--left > 0 || token.price === undefined || token.position !== undefined) return
           left = skip()
-          bot.buy(token, { sol, reason: 'chance' })
+          bot.buy(token, { sol, reason: 'chance', exits: exits[Math.floor(bot.random() * exits.length)] ?? {} })
         },
       }
     },

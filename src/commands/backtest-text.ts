@@ -62,16 +62,17 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
 /** What the further runs said; nothing where there was none. */
 function extraLines(extras: BotExtras | undefined): string[] {
   if (extras === undefined) return []
-  const { stress, sizes, random } = extras
+  const { stress, sizes, freed, random } = extras
   const runs = (some: BotExtras['stress']): string =>
     some.map(({ factor, netSol }) => `${netSol.toFixed(4)} SOL at ${factor}x`).join(', ')
   return [
     `  stress    fees and latency times 2 and 4: ${runs(stress)}`,
     `  sizes     ${runs(sizes)}`,
+    `  without   ${freed.map(({ of, buys, netSol }) => `${of} ${netSol.toFixed(4)} SOL, ${counted(buys, 'buy')}`).join('; ')}`,
     ...(random === null
       ? []
       : [
-          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; better than ${random.beatenPercent.toFixed(0)} % of them`,
+          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; its own entries with these exits alone made ${random.entriesSol.toFixed(4)}, better than ${random.beatenPercent.toFixed(0)} % of them`,
         ]),
   ]
 }

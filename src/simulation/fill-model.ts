@@ -47,6 +47,11 @@ export function stressed(model: FillModel, factor: number): FillModel {
   }
 }
 
+/** Lands in the slot after it was sent. */
+export function withoutDelay(model: FillModel): FillModel {
+  return { ...model, latencyMs: { p50: 1, p95: 1 } }
+}
+
 /** What changes hands; undefined in its place is a price that ran beyond the slippage. */
 export interface Swap {
   readonly tokens: TokenAmount

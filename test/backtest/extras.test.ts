@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { randomEntries } from '../../src/backtest/extras.ts'
 import { Ghosts, type MissedEntry } from '../../src/backtest/ghosts.ts'
 import { extrasOf } from '../../src/backtest-extras.ts'
 import { type Backtest, runBacktest } from '../../src/backtest-run.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { Mints } from '../../src/core/mints.ts'
+import { seededRandom } from '../../src/core/random.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
@@ -17,7 +20,7 @@ async function extras(bot: object) {
   await writeTape(path, [{ time: T0, items: noisyMarket(3_000, 3, T0) }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
-  const limits = { maxSolPerOrder: 0.05 }
+  const limits = { maxSolPerOrder: 0.05, maxOpenPositions: 4 }
   const bots = [{ name: 'dips', strategy: 'dip-buyer', exits, limits, ...bot }]
   const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
@@ -50,15 +53,48 @@ test('the further runs: dearer ones, other sizes, and entries left to chance', a
   const [twice, fourfold] = found?.stress ?? []
   expect(twice?.netSol).toBeLessThan(net)
   expect(fourfold?.netSol).toBeLessThan(net)
+  const [atOnce, unlimited] = found?.freed ?? []
+  expect(atOnce).toMatchObject({ of: 'delay' })
+  expect(atOnce?.netSol).toBeGreaterThan(twice?.netSol as number)
+  expect(unlimited).toMatchObject({ of: 'limits' })
+  expect(unlimited?.buys).toBeGreaterThan(bot.result.buys)
   const { random } = found ?? {}
   expect(random).toMatchObject({ seeds: 100 })
   expect(random?.p5Sol).toBeLessThan(random?.medianSol as number)
   expect(random?.medianSol).toBeLessThan(random?.p95Sol as number)
   expect(random?.tradesPerSeed).toBeGreaterThan(0.3 * bot.result.buys)
   expect(random?.tradesPerSeed).toBeLessThan(3 * bot.result.buys)
-  expect(rows.at(-1)).toBe(25 * 3_000)
+  expect(rows.at(-1)).toBe(28 * 3_000)
+  expect(random?.entriesSol).toBe(net) // it sells nothing itself
   expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
 }, 30_000)
+
+test("a strategy's own sales are none of the exits that chance is given: its entries are held against it with the exits alone", async () => {
+  const params = { minVolumeSol: 0, minSlopePercent: 0, fast: 2, slow: 25, sampleSeconds: 0 }
+  const { base, found } = await extras({ strategy: 'momentum', params })
+  const [bot] = base.bots as [Backtest['bots'][number]]
+  const sold = [...(bot.result.log?.orders.values() ?? [])].filter(({ reason }) => reason.includes('fell below'))
+  expect(sold.length).toBeGreaterThan(5)
+  const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
+  expect(found?.random?.entriesSol).not.toBe(net)
+  expect(found?.random?.beatenPercent).toBeLessThan(100)
+}, 30_000)
+
+test('chance gives each entry one of the exits that the positions had', () => {
+  const kinds = [{ stopLossPercent: 1 }, { takeProfitPercent: 2 }]
+  const params = z.object({})
+  const strategy = randomEntries({ params, sol: 1, entries: 50, rows: 200, exits: kinds })
+  const random = seededRandom(1)
+  const given: unknown[] = []
+  const bot = {
+    random: () => random.next(),
+    buy: (_token: unknown, { exits }: { exits: unknown }) => given.push(exits),
+  } as never
+  const { onTrade } = strategy.start({}, bot)
+  for (let row = 0; row < 200; row++) onTrade?.({} as never, { price: 1 } as never)
+  expect(given.length).toBeGreaterThan(20)
+  expect(new Set(given)).toEqual(new Set(kinds))
+})
 
 test('a bot that buys nothing is compared with nothing', async () => {
   const { found } = await extras({ params: { sizeSol: 0.06 } }) // above its limit

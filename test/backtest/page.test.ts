@@ -46,7 +46,7 @@ function hostileReport(): Report {
     plan: { name: HOSTILE, requestsPerMinute: 100 },
     fillModel: { numbers: {}, assumed: [HOSTILE], limits: [HOSTILE], calibration: null },
     bots: [bot, bot],
-    extras: { [HOSTILE]: { stress: [], sizes: [], random: null } },
+    extras: { [HOSTILE]: { stress: [], sizes: [], freed: [{ of: 'delay', netSol: 1, buys: 1 }], random: null } },
     missedSol: {},
     prices: {
       [HOSTILE]: [

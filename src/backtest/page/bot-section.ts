@@ -100,7 +100,7 @@ ${pairs([
   ]),
   part({ ...bot.inSample, name: 'first 70 % of the time' }),
   part({ ...bot.holdOut, name: 'last 30 %, held out' }),
-  ...furtherRows(furtherOf(bot, report)),
+  ...furtherRows(bot, furtherOf(bot, report)),
   ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
   ['fill-model error, median', calibrationText(report.fillModel.calibration)],
   ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
@@ -117,17 +117,23 @@ function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefin
   return Object.hasOwn(extras, name) ? extras[name] : undefined
 }
 
-function furtherRows(further: BotExtras | undefined): [Part, Part][] {
+function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefined): [Part, Part][] {
   if (further === undefined) return []
-  const { stress, random } = further
-  const rows = stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency times ${factor}`, sol(netSol)])
+  const { stress, freed, random } = further
+  const rows = [
+    ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency times ${factor}`, sol(netSol)]),
+    ...freed.map(({ of, buys, netSol }): [Part, Part] => [`without ${of}: ${buys} buys`, sol(netSol)]),
+  ]
   if (random === null) return rows
-  const { seeds, medianSol, p5Sol, p95Sol, beatenPercent } = random
+  const { entriesSol, seeds, medianSol, p5Sol, p95Sol, beatenPercent } = random
   return [
     ...rows,
+    ...(entriesSol === ownSol
+      ? []
+      : [['its own entries, sold by the exits alone', sol(entriesSol)] satisfies [Part, Part]]),
     [`same exits, random entries: median of ${seeds}`, sol(medianSol)],
     ['5 and 95 of 100 of them', html`${sol(p5Sol)} to ${sol(p95Sol)}`],
-    ['of them worse than this bot', percentText(beatenPercent, 0)],
+    ['of them worse than its own entries', percentText(beatenPercent, 0)],
   ]
 }
 
