@@ -6,6 +6,7 @@ import type { Journal } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import type { Plan } from './core/settings.ts'
 import type { Millis } from './core/units.ts'
+import type { DepthUse } from './simulation/depth-use.ts'
 import type { FillModel } from './simulation/fill-model.ts'
 import type { Measurements } from './simulation/measured.ts'
 
@@ -43,6 +44,8 @@ export interface BotOutcome {
   /** What its strategy threw; '' where it did not. */
   readonly threw: string
   readonly model: FillModel
+  /** How much of its fills hangs on depths that are only estimated. */
+  readonly depth: DepthUse | undefined
   /** Empty unless `logged`. */
   readonly equity: Equity
 }

@@ -90,7 +90,7 @@ class Run {
     const { note } = this.#options
     if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
     const tape = new Tape(this.#items(), this.#clock)
-    tape.start(runner)
+    tape.start(this.#paper.hearing(runner))
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
     this.#sampler?.end()
@@ -112,6 +112,7 @@ class Run {
       splitLamports: this.#splitLamports[index],
       threw: this.#threw.get(result.name) ?? '',
       model: this.#paper.modelOf(result.name),
+      depth: this.#paper.depthOf((this.#bots[index] as BotSettings).account.id),
       equity: this.#equity[index] as Equity,
     }))
     return {

@@ -1,13 +1,14 @@
 import type { Config } from './config/config.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
-import type { Clock } from './core/ports.ts'
+import type { Clock, Sink } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import { deriveSeed } from './core/random.ts'
 import type { BotSettings } from './core/settings.ts'
 import { type Lamports, ZERO } from './core/units.ts'
 import type { Limiter } from './runtime/limiter.ts'
 import type { Route } from './runtime/working-order.ts'
+import type { DepthUse } from './simulation/depth-use.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from './simulation/fill-model.ts'
 import type { Measurements } from './simulation/measured.ts'
 import { PaperExecutor } from './simulation/paper-executor.ts'
@@ -59,6 +60,22 @@ export class PaperWorld {
     if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
     const { latencyMs, serviceFeePercent } = found.paper
     return this.#adjust({ ...DEFAULT_FILL_MODEL, latencyMs, serviceFeePercent })
+  }
+
+  /** How much of a paper account's fills hangs on estimated depths. */
+  depthOf(account: string): DepthUse | undefined {
+    return this.#routes.get(account)?.executor.depth
+  }
+
+  /** The runner's door: what it is told of gaps in the feed, the market hears too. */
+  hearing(sink: Sink): Sink {
+    return {
+      rows: (block, from, to) => sink.rows(block, from, to),
+      post: (input) => {
+        if (input.kind === 'gap') this.market.interrupted(input.keys)
+        sink.post(input)
+      },
+    }
   }
 
   /** What selling a position now would bring, network fee and rent aside. */

@@ -117,7 +117,8 @@ export class LiveWorld {
   }
 
   /** The runner's door, timed. */
-  timed(sink: Sink): Sink {
+  timed(runner: Sink): Sink {
+    const sink = this.#paper.hearing(runner)
     return {
       rows: (block, from, to) => {
         const start = performance.now()

@@ -22,6 +22,7 @@ export interface BotReportInput {
   readonly result: BotResult
   readonly startLamports: number
   readonly valueLamports: number
+  readonly depth: (Omit<DepthReport, 'upperSol'> & { readonly upperLamports: number }) | undefined
   readonly equity: Equity
   readonly from: Millis
   readonly to: Millis
@@ -52,6 +53,18 @@ export interface FillRow {
   readonly reason: string
 }
 
+/** What hangs on depths that are only estimated. */
+export interface DepthReport {
+  /** On the curve, whose depth follows from the price; sales into pools of unknown depth; and in pools whose depth prints tell. */
+  readonly curveFills: number
+  readonly assumedFills: number
+  readonly estimatedFills: number
+  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; mean over all fills there. */
+  readonly spread: number | null
+  /** What the upper quarter would have brought more. */
+  readonly upperSol: number
+}
+
 /** Everything about one bot that its own run tells. */
 export interface BotReport extends CostTable {
   readonly name: string
@@ -72,6 +85,7 @@ export interface BotReport extends CostTable {
   readonly inSample: Group
   readonly holdOut: Group
   readonly plan: PlanUse
+  readonly depth: DepthReport
   readonly metrics: readonly Metric[]
   readonly byEntry: readonly Group[]
   readonly byExit: readonly Group[]
@@ -118,6 +132,7 @@ export function botReport(input: BotReportInput): BotReport {
       trips.filter(({ openedAt }) => openedAt >= cut),
     ),
     plan: planUseOf(log, input.requestsPerMinute),
+    depth: depthReport(input.depth),
     metrics: metricsOf({ from, to, startLamports, trips, equity }),
     byEntry: groupsOf(trips, ({ entryReason }) => kindOf(entryReason)),
     byExit: groupsOf(trips, ({ exitReason }) => (exitReason === '' ? 'not sold' : kindOf(exitReason))),
@@ -126,6 +141,12 @@ export function botReport(input: BotReportInput): BotReport {
     fills: log.fills.map(fillRow),
     equity: equity.times.map((time, at) => [time, (equity.lamports[at] as number) / 1e9]),
   }
+}
+
+function depthReport(depth: BotReportInput['depth']): DepthReport {
+  if (depth === undefined) return { curveFills: 0, assumedFills: 0, estimatedFills: 0, spread: null, upperSol: 0 }
+  const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
+  return { curveFills, assumedFills, estimatedFills, spread, upperSol: upperLamports / 1e9 }
 }
 
 function missedOf({ orders }: BotLog): Map<string, number> {

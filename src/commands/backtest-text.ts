@@ -55,7 +55,18 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
     `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
+    ...depthLine(bot),
     ...tradeLines(bot, backtest),
+  ]
+}
+
+/** What hangs on depths that are only estimated. */
+function depthLine({ depth }: BotOutcome): string[] {
+  if (depth === undefined || depth.estimatedFills === 0) return []
+  const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
+  const fills = curveFills + assumedFills + estimatedFills
+  return [
+    `  depth     estimated for ${estimatedFills} of ${counted(fills, 'fill')}, at the lower quarter; at the upper one, ${(spread ?? 1).toFixed(1)} times as deep, ${formatSol(upperLamports)} SOL more`,
   ]
 }
 

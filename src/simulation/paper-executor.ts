@@ -5,6 +5,7 @@ import type { Clock, Executor, Outcome } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import { deriveSeed, seededRandom } from '../core/random.ts'
 import { type Lamports, lamports, type TokenAmount, ZERO } from '../core/units.ts'
+import { DepthUse } from './depth-use.ts'
 import {
   buy,
   drawLatencyMs,
@@ -43,6 +44,7 @@ function outcomeOf(landed: Landed, final: boolean): Outcome {
 /** Carries attempts out on paper, for one account, in live time and in a backtest alike: everything happens on the clock. The same attempt
  *  has the same luck (latency, landing) whatever else is going on, because each draws from a seed of its own. */
 export class PaperExecutor implements Executor {
+  readonly depth = new DepthUse()
   readonly #clock: Clock
   readonly #market: PaperMarket
   readonly #model: FillModel
@@ -101,7 +103,7 @@ export class PaperExecutor implements Executor {
 
   /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price, or nobody could sell it. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>): Lamports {
-    const price = this.#market.salePrice(mint)
+    const price = this.#market.markPrice(mint)
     if (price === undefined || this.#isTrap(mint)) return ZERO
     return this.#sale(mint, tokens, decimals, 100, price, price)?.tradeLamports ?? ZERO
   }
@@ -126,15 +128,36 @@ export class PaperExecutor implements Executor {
     const swap = this.#swap(attempt, tokens, path, known)
     if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
     // Less than one base unit: the venue refuses a trade of nothing.
-    return swap.tokens === 0n
-      ? this.#reverted(attempt, 'REVERTED', known)
-      : { kind: 'filled', fill: this.#fill(attempt, swap, known) }
+    if (swap.tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
+    if (path !== undefined && known.swap === undefined && !this.#isDead(attempt.mint)) this.#weigh(attempt, swap, path)
+    return { kind: 'filled', fill: this.#fill(attempt, swap, known) }
+  }
+
+  /** Notes what hangs on the depth of the pool that it was filled in. */
+  #weigh({ mint, side }: Attempt, { tokens, tradeLamports }: Swap, path: PricePath): void {
+    const deeper = this.#market.deeper(mint, side === 'buy' ? path.high : path.low)
+    if (deeper === undefined) {
+      this.depth.formula(this.#market.isDeep(mint))
+      return
+    }
+    const pool = { quoted: deeper.reserves, worst: deeper.reserves }
+    const there =
+      side === 'buy'
+        ? buy(tradeLamports, 0, pool, this.#model)
+        : sell(tokens, this.#holdings.decimals(mint), 0, pool, this.#model)
+    const more =
+      there === undefined
+        ? 1
+        : side === 'buy'
+          ? Number(there.tokens) / Number(tokens)
+          : there.tradeLamports / tradeLamports
+    this.depth.estimated(deeper.spread, Number.isFinite(more) ? Math.round(tradeLamports * (more - 1)) : 0)
   }
 
   #swap(attempt: Attempt, tokens: TokenAmount, path: PricePath | undefined, known: Measured): Swap | undefined {
     if (known.swap !== undefined) return scaled(known.swap, attempt, tokens)
     if (path === undefined) return undefined
-    const bounded = known.landing === 'filled' ? { ...attempt, slippagePercent: 100 } : attempt
+    const bounded = known.landing === 'filled' ? { ...attempt, slippagePercent: Number.POSITIVE_INFINITY } : attempt
     return attempt.side === 'sell' ? this.#sell(bounded, tokens, path) : this.#buy(bounded, path)
   }
 

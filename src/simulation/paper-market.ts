@@ -56,6 +56,19 @@ export class PaperMarket {
     }
   }
 
+  /** The feed was not heard: nothing is filled at prices from before it. `keys` as subscribed, `trades` for all tokens. */
+  interrupted(keys: readonly string[]): void {
+    const tokens = keys.includes('trades')
+      ? [...this.#emptied.keys()]
+      : keys.flatMap((key) => this.#mints.find(key) ?? [])
+    if (keys.includes('trades')) this.#pools.forgetAll()
+    for (const token of tokens) {
+      this.#pools.forget(token)
+      this.#emptied.delete(token)
+      this.#unwatch(token)
+    }
+  }
+
   /** The robust price, SOL a token; undefined where there is none. */
   price(mint: string): number | undefined {
     const token = this.#mints.find(mint)
@@ -68,6 +81,20 @@ export class PaperMarket {
     const price = token === undefined ? undefined : this.#priceOf(token)
     if (token === undefined || price === undefined) return undefined
     return Math.min(price, this.#emptied.get(token)?.price ?? price)
+  }
+
+  /** What a sale is valued at though nobody has heard of the mint since a gap: the last price before it. */
+  markPrice(mint: string): number | undefined {
+    const token = this.#mints.find(mint)
+    return this.salePrice(mint) ?? (token === undefined ? undefined : this.#credible(this.#pools.lastPrice(token)))
+  }
+
+  /** How the pool of a mint would stand at `price` if it were as deep as the upper quarter of the estimates, and that over the lower one;
+   *  undefined where its depth is not estimated. */
+  deeper(mint: string, price: number): { readonly reserves: Reserves; readonly spread: number } | undefined {
+    const token = this.#mints.find(mint)
+    const band = token === undefined ? undefined : this.#pools.band(token)
+    return band && { reserves: reservesAt(price, band.high), spread: band.high / band.low }
   }
 
   /** The pool of a mint if it stands at `price`. */
@@ -118,8 +145,11 @@ export class PaperMarket {
   }
 
   #priceOf(token: TokenId): number | undefined {
-    const price = this.#proof.proved ? this.#pools.price(token) : undefined
-    return price !== undefined && price <= MOST_PRICE ? price : undefined
+    return this.#credible(this.#pools.price(token))
+  }
+
+  #credible(price: number | undefined): number | undefined {
+    return this.#proof.proved && price !== undefined && price <= MOST_PRICE ? price : undefined
   }
 
   readonly #attend = (token: TokenId, print: number, sol: number, side: number): void => {

@@ -3,8 +3,8 @@ import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../core/curve.ts'
 import { isSized, ROBUST_WINDOW, robustPrice } from '../core/price.ts'
 import type { Millis } from '../core/units.ts'
 
-/** Estimates that the median is taken over; the depth counts as known from the third on. */
-const WINDOW = 5
+/** Estimates that the quarters are taken over; the depth counts as known from the third on. */
+const WINDOW = 9
 const ENOUGH = 3
 /** Two prints of less than this many SOL together say nothing about the depth. */
 const LEAST_PAIR_SOL = 0.5
@@ -28,6 +28,8 @@ const BUYS = 5
 const SOLD = 6
 const DEAR = 7
 const GRADUATED = 8
+/** How many prints there were when the feed was last interrupted. */
+const HEARD = 9
 const DEAR_ENOUGH = 7
 /** What one sale brings that may have emptied a pool, SOL. */
 const LARGE_SALE_SOL = 1
@@ -35,13 +37,20 @@ const LARGE_SALE_SOL = 1
 /** A sized print that is more than written down. */
 type Attend = (token: TokenId, price: number, sol: number, side: number) => void
 
+/** Products of a pool, by the lower and the upper quarter of the estimates. */
+export interface Band {
+  readonly low: number
+  readonly high: number
+}
+
 /** What sized prints say of the price and of the pool behind each token. A print is only written down, without a branch that depends on it:
  *  what it means is worked out when somebody asks, which for most tokens nobody does.
  *
  *  A print's price is what was paid over what came out, so in a pool of S SOL two trades in a row of a and b SOL have the prices p and
  *  q = p * (S + a + b) / S: from both follows S, and with it the product that the pool keeps. It takes prints of one side, which have the
- *  venue's fee in common. Others may trade in between and router legs have wrong amounts; both make a pool look shallower than it is, so
- *  that the median errs to the safe side. Measured on real pools it is about half of the truth. */
+ *  venue's fee in common. Others may trade in between and router legs have wrong amounts, so that estimates scatter: the lower quarter of
+ *  them is taken, and the upper one beside it says how much hangs on that. Both make a pool look shallower than it is more often than
+ *  deeper: measured on real pools the median is about half of the truth. */
 export class Pools {
   #doubles = new Float64Array(0)
   #words = new Int32Array(0)
@@ -81,10 +90,31 @@ export class Pools {
     }
   }
 
-  /** The robust price as the engine has it, but that no gap forgets; undefined before there are enough prints. */
+  /** The robust price as the engine has it; undefined before there are enough prints since the last gap. */
   price(token: TokenId): number | undefined {
+    return this.#median(token, this.#heardBefore(token))
+  }
+
+  /** The same, but of prints from before a gap where there are no newer ones. */
+  lastPrice(token: TokenId): number | undefined {
+    return this.price(token) ?? this.#median(token, 0)
+  }
+
+  /** Nobody heard the feed of a token for a while: what it costs now, and how deep its pool is, is not known before there are new prints. */
+  forget(token: TokenId): void {
+    const at = token * DOUBLES * 2
+    if (at < this.#words.length) this.#words[at + HEARD] = this.#words[at + COUNT] as number
+  }
+
+  forgetAll(): void {
+    for (let at = 0; at < this.#words.length; at += DOUBLES * 2)
+      this.#words[at + HEARD] = this.#words[at + COUNT] as number
+  }
+
+  /** Of the prints from number `first` on. */
+  #median(token: TokenId, first: number): number | undefined {
     const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
-    const known = Math.min(count, ROBUST_WINDOW)
+    const known = Math.min(count - first, ROBUST_WINDOW)
     for (let back = 0; back < known; back++) this.#prints[known - 1 - back] = this.#priceAt(token, count - 1 - back)
     return robustPrice(this.#prints, known)
   }
@@ -93,7 +123,12 @@ export class Pools {
    *  that of the pool it migrates to. */
   product(token: TokenId): number {
     if (!this.#is(token, GRADUATED)) return CURVE_PRODUCT
-    return Math.min(POOL_PRODUCT, this.#estimate(token) ?? POOL_PRODUCT)
+    return this.#estimate(token)?.low ?? POOL_PRODUCT
+  }
+
+  /** Where the depth is estimated: between which products it lies by half of the estimates. */
+  band(token: TokenId): Band | undefined {
+    return this.#is(token, GRADUATED) ? this.#estimate(token) : undefined
   }
 
   /** Whether the product is more than a guess. */
@@ -130,16 +165,25 @@ export class Pools {
     return (this.#words[token * DOUBLES * 2 + flag] ?? 0) !== 0
   }
 
-  /** The median of the last estimates of the product; undefined while there are too few among the prints remembered. */
-  #estimate(token: TokenId): number | undefined {
+  #heardBefore(token: TokenId): number {
+    return this.#words[token * DOUBLES * 2 + HEARD] ?? 0
+  }
+
+  /** The quarters of the last estimates of the product, at most that of a fresh migration; undefined while there are too few among the prints remembered. */
+  #estimate(token: TokenId): Band | undefined {
     const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
     const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)
     let found = 0
-    for (let print = count - 1; found < WINDOW && print > Math.max(0, count - RING); print--) {
+    const first = Math.max(this.#heardBefore(token), count - RING)
+    for (let print = count - 1; found < WINDOW && print > first; print--) {
       const product = this.#productBetween(token, print - 1, print)
       if (product !== undefined) estimates[found++] = product
     }
-    return found < ENOUGH ? undefined : estimates.sort()[(found - 1) >> 1]
+    if (found < ENOUGH) return undefined
+    estimates.sort()
+    const quarter = (found - 1) / 4
+    const at = (place: number): number => Math.min(POOL_PRODUCT, estimates[place] as number)
+    return { low: at(Math.floor(quarter)), high: at(Math.ceil(quarter * 3)) }
   }
 
   /** What two prints in a row say of the product. */

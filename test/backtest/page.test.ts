@@ -32,7 +32,15 @@ function hostileReport(): Report {
   const equity = new Equity()
   for (const at of [0, 1, 2]) equity.sample(T0 + at, 1e9)
   const bot = botReport({
-    ...{ strategy: HOSTILE, params: { x: HOSTILE }, result, startLamports: 1e9, valueLamports: 0, equity },
+    ...{
+      strategy: HOSTILE,
+      params: { x: HOSTILE },
+      result,
+      startLamports: 1e9,
+      valueLamports: 0,
+      equity,
+      depth: undefined,
+    },
     ...{ from: T0, to: T0 + 10_000, requestsPerMinute: 100 },
   })
   return {

@@ -5,7 +5,9 @@ import type { Input, Output } from '../../src/core/messages.ts'
 import type { Attempt, Fill } from '../../src/core/order.ts'
 import type { Journal } from '../../src/core/ports.ts'
 import { openReader } from '../../src/journal/reader.ts'
+import type { FillModel } from '../../src/simulation/fill-model.ts'
 import { journalPath } from '../support/journal-samples.ts'
+import type { MarketRow } from '../support/market-rows.ts'
 import { feed, noisyMarket, type Recording, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -210,6 +212,34 @@ describe('gaps and segments', () => {
     expect(buys.length).toBeGreaterThan(0)
     expect(Math.max(...buys)).toBeLessThanOrEqual(T0 + 100_000)
     expect(journal.outputs).toContainEqual(expect.objectContaining({ kind: 'refused', code: 'FEED_DOWN' }))
+  })
+
+  test('what falls due in a gap is not sold at a price from before it, but at the prices behind it', async () => {
+    const journal = new Witness()
+    const mint = 'Azphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+    const prints = (from: number, price: number): MarketRow[] =>
+      Array.from({ length: 40 }, (_, n) => ({
+        ...{ kind: n % 2 === 0 ? 'buy' : 'sell', time: from + n * 240, mint, price, sol: 1 },
+      }))
+    const back = T0 + 60_000
+    const once = strategy(
+      'once',
+      ['trades'],
+      `{ onTrade(_t, token) { if (bot.fills().length === 0 && !token.position) bot.buy(token, { sol: 0.01, reason: 'because' }) } }`,
+    )
+    const items = [
+      ...prints(T0, 1e-7),
+      { time: T0 + 10_000, input: feed('down', []) },
+      { time: back, input: { kind: 'gap', from: T0 + 10_000, to: back, keys: ['trades'] } satisfies Input },
+      { time: back, input: feed('live', ['trades']) },
+      ...prints(back + 5_000, 5e-8),
+    ]
+    const held = { name: 'once', strategy: once, exits: { maxHoldSeconds: 55 } }
+    const model = (assumed: FillModel) => ({ ...assumed, landingFailurePercent: 0 })
+    await backtest([{ time: T0, items }], [held], { journal, model, partial: true })
+    const sale = [...journal.fills.values()].find(({ side }) => side === 'sell')
+    expect(sale?.time).toBeGreaterThan(back + 5_000)
+    expect((sale?.tradeLamports ?? 0) / Number(sale?.tokens) / 1e3).toBeLessThan(5.1e-8)
   })
 })
 

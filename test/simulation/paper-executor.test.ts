@@ -295,6 +295,61 @@ test('nothing is bought into a pool of which nothing is known; what is held is s
   expect(paper.land(buyAttempt('mint', 0.1, { id: 'o3.1' }))).toBeDefined()
 })
 
+test.each([
+  ['all trades', ['trades']],
+  ['the token alone', ['mint']],
+])(
+  'after a gap in %s nothing is filled at prices from before it, and what is held keeps its last value',
+  (_what, keys) => {
+    const paper = new Paper()
+    paper.executor.restore([holding(1_000_000_000n)], [])
+    const before = paper.executor.valueOf(holding(1_000_000_000n))
+    paper.market.interrupted(['priceUpdates', 'other'])
+    expect(paper.market.price('mint')).toBe(PRICE)
+    paper.market.interrupted(keys)
+    paper.land(sellAttempt('mint'))
+    paper.land(buyAttempt('mint', 0.1))
+    expect(paper.outcomes).toMatchObject([
+      { kind: 'unsent', reason: 'no robust price to fill at' },
+      { kind: 'refused', code: 'PRICE_UNKNOWN' },
+    ])
+    expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
+    expect(before).toBeGreaterThan(0)
+    paper.print(PRICE / 2, PRICE / 2, PRICE / 2)
+    const fill = paper.land(sellAttempt('mint', { id: 'o3.1' }))
+    expect(fill?.tradeLamports).toBeLessThan(before * 0.51)
+  },
+)
+
+test('what hangs on estimated depths is noted: nothing on the curve, the difference to the upper quarter in a pool', () => {
+  const paper = new Paper()
+  paper.land(buyAttempt('mint', 0.1))
+  expect(paper.executor.depth).toMatchObject({
+    curveFills: 1,
+    assumedFills: 0,
+    estimatedFills: 0,
+    spread: null,
+    upperLamports: 0,
+  })
+  const pool = new Paper()
+  pool.print(1e-6, 1e-6, 1e-6)
+  for (let n = 0, price = 1e-6; n < 12; n++) {
+    price *= n % 3 === 0 ? 1.04 : 1.02
+    pool.print(price)
+  }
+  const fill = pool.land(buyAttempt('mint', 1))
+  const { curveFills, estimatedFills, spread, upperLamports } = pool.executor.depth
+  expect({ curveFills, estimatedFills }).toEqual({ curveFills: 0, estimatedFills: 1 })
+  expect(spread).toBeGreaterThan(1.1)
+  expect(upperLamports).toBeGreaterThan(0)
+  expect(upperLamports).toBeLessThan(0.1 * (fill?.tradeLamports ?? 0))
+  const unknown = new Paper()
+  unknown.executor.restore([holding(1_000_000_000n)], [])
+  unknown.print(1e-6, 1e-6, 1e-6)
+  unknown.land(sellAttempt('mint'))
+  expect(unknown.executor.depth).toMatchObject({ curveFills: 0, assumedFills: 1, estimatedFills: 0 })
+})
+
 test('without a price a buy is refused, and a sale was not sent', () => {
   const paper = new Paper()
   paper.land(buyAttempt('unseen', 0.1))

@@ -77,22 +77,46 @@ test('it is never deeper than a fresh migration, and small or crossed prints say
   expect(small.pools.product(TOKEN)).toBe(POOL_PRODUCT)
 })
 
-test('prints that are wrong one time in six leave the median near the truth, and never above it by much', () => {
+test('prints that are wrong one time in six scatter the estimates: the lower quarter is taken, the upper one stays near the truth', () => {
   const seed = 5
   const random = seededRandom(seed)
   const pool = new Pool(5e9, 1e-6)
-  const found: number[] = []
+  const lows: number[] = []
+  const highs: number[] = []
   for (let n = 0; n < 4_000; n++) {
     const sol =
       (0.3 + random.next() * 2) * (pool.price > 1.2e-6 ? -1 : pool.price < 0.8e-6 ? 1 : random.next() < 0.5 ? -1 : 1)
     pool.trade(sol, random.next() < 1 / 6 ? 0.3 + random.next() * 3 : 1)
-    if (n > 100) found.push(pool.pools.product(TOKEN) / 5e9)
+    if (n <= 100) continue
+    const { low = 0, high = 0 } = pool.pools.band(TOKEN) ?? {}
+    expect(low).toBeLessThanOrEqual(high)
+    expect(low).toBe(pool.pools.product(TOKEN))
+    lows.push(low / 5e9)
+    highs.push(high / 5e9)
   }
-  found.sort((a, b) => a - b)
-  const at = (share: number) => found[Math.floor(found.length * share)] as number
-  expect(at(0.5), `seed ${seed}`).toBeGreaterThan(0.5)
-  expect(at(0.5), `seed ${seed}`).toBeLessThan(1.05)
-  expect(at(0.9), `seed ${seed}`).toBeLessThan(1.5)
+  const at = (found: number[], share: number) => found.sort((a, b) => a - b)[Math.floor(found.length * share)] as number
+  expect(at(lows, 0.5), `seed ${seed}`).toBeGreaterThan(0.2)
+  expect(at(lows, 0.9), `seed ${seed}`).toBeLessThan(1.05)
+  expect(at(highs, 0.5), `seed ${seed}`).toBeGreaterThan(0.9)
+  expect(at(highs, 0.5), `seed ${seed}`).toBeLessThan(1.5)
+})
+
+test('what was known before a gap is forgotten, but not that it has left the curve, nor the last price', () => {
+  const pool = new Pool(5e9, 1e-6)
+  for (let n = 0; n < 8; n++) pool.trade(1)
+  const before = pool.pools.price(TOKEN) as number
+  pool.pools.forgetAll()
+  expect(pool.pools.price(TOKEN)).toBeUndefined()
+  expect(pool.pools.lastPrice(TOKEN)).toBe(before)
+  expect(pool.pools.isMeasured(TOKEN)).toBe(false)
+  expect(pool.pools.band(TOKEN)).toBeUndefined()
+  expect(pool.pools.printedAt(TOKEN)).toBe(pool.time - 1)
+  for (let n = 0; n < 4; n++) pool.trade(1)
+  expect(pool.pools.price(TOKEN)).toBeGreaterThan(before)
+  expect(pool.pools.lastPrice(TOKEN)).toBe(pool.pools.price(TOKEN))
+  expect(pool.pools.isMeasured(TOKEN)).toBe(true)
+  pool.pools.forget(TOKEN + 5_000) // nothing is known of it
+  expect(pool.pools.price(TOKEN)).toBeDefined()
 })
 
 test.each([

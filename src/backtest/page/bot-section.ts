@@ -103,8 +103,21 @@ ${pairs([
   ...furtherRows(bot, furtherOf(bot, report)),
   ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
   ['fill-model error, median', calibrationText(report.fillModel.calibration)],
+  ...depthRows(bot),
   ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
 ])}`
+}
+
+/** Between which depths the truth lies, and what hangs on it. */
+function depthRows({ depth }: BotReport): [Part, Part][] {
+  const { curveFills, assumedFills, estimatedFills, spread, upperSol } = depth
+  const fills = curveFills + assumedFills + estimatedFills
+  const estimated: [Part, Part] = ['fills in pools whose depth is estimated', `${estimatedFills} of ${fills}`]
+  if (estimatedFills === 0) return [estimated]
+  return [
+    estimated,
+    [`at the upper quarter of the estimates (${plain(spread, 1)} times the lower one) they bring more`, sol(upperSol)],
+  ]
 }
 
 function calibrationText(calibration: CalibrationReport | null): string {
