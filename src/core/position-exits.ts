@@ -141,11 +141,12 @@ export class Exits {
     this.#desk.sellPosition(position, this.#settingsOf(position), size, reason, step)
   }
 
-  /** The timer may be that of an earlier position in the same mint. */
+  /** The timer may be that of an earlier position in the same mint, or of what a fork took back and gave again later: then it runs on. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
-    if (dueAt !== undefined && dueAt <= this.#session.now && position.tokens > 0n)
-      this.sell(position, `held for ${position.exits.maxHoldSeconds} s`)
+    if (dueAt === undefined || position.tokens === 0n) return
+    if (dueAt <= this.#session.now) this.sell(position, `held for ${position.exits.maxHoldSeconds} s`)
+    else this.held(position)
   }
 
   /** Nothing is known of a token while the feed is not live, so that nobody can call it idle. */

@@ -20,6 +20,7 @@ function buyer() {
         onTrade(_trade, token) {
           if (token.price !== undefined && token.position === undefined) bot.buy(token, { sol: 0.1, reason: 'it can' })
         },
+        onSignal: () => void bot.sell(MINT, { percent: 50, reason: 'half of it' }),
         onOrder: ({ id, state }) => void seen.told.push(`${id} ${state}`),
         onFill: ({ orderId }) => void seen.told.push(`${orderId} fill`),
       }
@@ -96,6 +97,26 @@ describe('a fork', () => {
     expect(position(rig.outputs)).toMatchObject({ state: 'opening', tokens: 0n, costLamports: 0 })
     expect(lastOf(rig.outputs, 'account')?.money.lamports).toBe(10e9)
     expect(seen.bot.budget().profitTodaySol).toBe(0)
+  })
+
+  it('that takes a buy back, part of which is sold, and gives it again later: the longest hold runs on from then', () => {
+    const { rig, buy, seen } = setUp({ exits: { maxHoldSeconds: 60 } })
+    rig.fill(buy, 1e-6, { final: false })
+    const first = lastOf(rig.outputs, 'timer')?.timer
+    const [sale] = orders(rig.input({ kind: 'command', command: { name: 'signal', signal: 'half', data: null } })) as [
+      Order,
+    ]
+    const half = fillOf(buy, 1e-6, rig.now).tokens / 2n
+    rig.report(sale, 'filled', { fill: fillOf(sale, 1e-6, rig.now, { tokens: half }) })
+    rig.report(buy, 'working', { reversed: `signature-${buy.id}` })
+    rig.now += 30_000
+    rig.fill(buy, 1e-6)
+    rig.now = first?.at ?? 0
+    const second = rig.input({ kind: 'timer', id: first?.id ?? 0 })
+    expect([orders(second), timers(second)]).toEqual([[], ['hold']])
+    const { id, at } = lastOf(second, 'timer')?.timer ?? { id: 0, at: 0 }
+    rig.now = at
+    expect(orders(rig.input({ kind: 'timer', id }))[0]?.reason).toBe('held for 60 s')
   })
 
   it('after a restart still knows the order, from the money of the start', () => {
