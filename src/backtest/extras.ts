@@ -50,11 +50,13 @@ export function scaledStrategy(strategy: Strategy, factor: number): Strategy {
   }))
 }
 
+const ONLY_EXITS = { ok: false, code: 'LANE_BUSY', reason: 'only the exits sell' } as const
+
 /** The same strategy without its own sales: only the exits sell. */
 export function entriesAlone(strategy: Strategy): Strategy {
   return changed(strategy, () => ({
-    sell: () => ({ ok: false, code: 'LANE_BUSY', reason: 'only the exits sell' }),
-    setExits: () => false,
+    sell: () => ONLY_EXITS,
+    setExits: () => ONLY_EXITS,
   }))
 }
 
