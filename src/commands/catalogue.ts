@@ -172,8 +172,8 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'why',
       arguments: '<order|mint>',
-      about: 'why an order was made, and all that came of it; or all that was decided of a token',
-      options: ['bot', 'journal', 'json'],
+      about: 'why an order was made, and all that came of it; of a token all that was decided, or why not at a time',
+      options: ['at', 'bot', 'journal', 'json'],
       defaults: journal,
       load: () => import('./why.ts'),
     },

@@ -53,6 +53,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   accept: { flags: '--accept <signature>', about: 'what somebody else did with the wallet is all right' },
   executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
   notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
+  at: { flags: '--at <time>', about: 'when: 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds since 1970' },
   bot: {
     flags: '--bot <name>',
     about: 'which bot: whose position it becomes, whose params are varied, whose decisions are asked for',

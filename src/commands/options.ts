@@ -30,6 +30,7 @@ export interface Options {
   accept?: string
   executed?: string
   notExecuted?: boolean
+  at?: string
   bot?: string
   probeLive?: number
   mint?: string

@@ -1,10 +1,9 @@
-import { codeHash } from '../config/code-hash.ts'
-import { type LoadedStrategy, loadStrategy } from '../config/strategies.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
-import { type Divergence, type Entry, verifySegment } from '../core/verify.ts'
+import { type Divergence, verifySegment } from '../core/verify.ts'
 import { type JournalReader, openReader } from '../journal/reader.ts'
 import type { Segment } from '../journal/segment-replay.ts'
+import { recordedEntries, recordedStrategies } from '../recorded-segment.ts'
 import type { Options } from './options.ts'
 
 /** What came of one segment: verified, or why it could not be. */
@@ -54,49 +53,17 @@ export async function run(_args: string[], { journal = 'data/sluice.db', verify,
 async function repeat(reader: JournalReader, segment: Segment): Promise<Outcome> {
   const nothing = { segment: segment.number, rows: 0, decisions: 0, divergence: null }
   if (!segment.complete) return { ...nothing, skipped: 'its tape is not there any more' }
-  const strategies = await strategiesOf(segment)
+  const strategies = await recordedStrategies(segment)
   if (typeof strategies === 'string') return { ...nothing, skipped: strategies }
   const mints = new Mints()
-  const { rows, decisions, divergence } = verifySegment(
-    entriesOf(reader, segment, mints),
-    mints,
-    new Map(strategies.map((one) => [one.name, one.strategy])),
-  )
+  const entries = recordedEntries(reader, segment, mints)
+  const { rows, decisions, divergence } = verifySegment(entries, mints, strategies)
   return {
     segment: segment.number,
     skipped: '',
     rows,
     decisions,
     divergence: divergence && { segment: segment.number, ...divergence },
-  }
-}
-
-/** The strategies of a segment, or why they are not those that it was recorded with. */
-async function strategiesOf({ start }: Segment): Promise<LoadedStrategy[] | string> {
-  try {
-    const strategies = await Promise.all(
-      [...new Set(start.bots.map(({ strategy }) => strategy))].map((name) => loadStrategy(name)),
-    )
-    return codeHash(strategies) === start.code
-      ? strategies
-      : 'it was recorded by other code: Sluice or a strategy has changed since'
-  } catch (error) {
-    if (error instanceof SluiceError) return error.message
-    throw error
-  }
-}
-
-/** The record in order, with the rows that the strategies were shown before the start right behind it. */
-function* entriesOf(reader: JournalReader, segment: Segment, mints: Mints): Generator<Entry, void, undefined> {
-  let warmed = false
-  for (const item of reader.replay(segment, mints)) {
-    const isStart = item.kind !== 'rows' && item.seq === segment.firstSeq
-    if (!isStart && !warmed) {
-      warmed = true
-      for (const block of reader.blocks(mints, segment.start.warm))
-        yield { kind: 'warm', block, from: 0, to: block.length }
-    }
-    yield item
   }
 }
 

@@ -4,6 +4,8 @@ import { type JournalReader, openReader } from '../journal/reader.ts'
 import type { Options } from './options.ts'
 import { mintJson, mintLines } from './why/mint-page.ts'
 import { mintStory } from './why/mint-story.ts'
+import { momentOf } from './why/moment.ts'
+import { momentJson, momentLines } from './why/moment-page.ts'
 import { orderJson, orderLines } from './why/order-page.ts'
 import { orderStory } from './why/order-story.ts'
 import { pageColumns } from './why/page.ts'
@@ -19,7 +21,7 @@ interface Answer {
 export async function run([about = '']: string[], options: Options): Promise<number> {
   const reader = openReader(options.journal ?? 'data/sluice.db')
   try {
-    const { lines, data } = answer(reader, about, options)
+    const { lines, data } = await answer(reader, about, options)
     if (options.json === true) console.log(printable(JSON.stringify(data())))
     else for (const line of lines(pageColumns(process.stdout.columns))) console.log(line)
     return ExitCode.done
@@ -28,8 +30,14 @@ export async function run([about = '']: string[], options: Options): Promise<num
   }
 }
 
-function answer(reader: JournalReader, about: string, { bot }: Options): Answer {
+async function answer(reader: JournalReader, about: string, { bot, at }: Options): Promise<Answer> {
   const target = targetOf(reader, about)
+  if (at !== undefined && target.kind === 'order')
+    throw new SluiceError('--at goes with a token: an order has its own time', ExitCode.usage)
+  if (at !== undefined && target.kind === 'mint') {
+    const moment = await momentOf(reader, target.mint, at, bot)
+    return { lines: (columns) => momentLines(moment, columns), data: () => momentJson(moment) }
+  }
   if (target.kind === 'mint') {
     const story = mintStory(reader, target.mint, bot)
     return { lines: (columns) => mintLines(story, columns), data: () => mintJson(story) }

@@ -26,7 +26,8 @@ import { lamportsToSol, type Millis } from './units.ts'
 import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 
 const FILLS_SHOWN = 100
-const SAME_REFUSAL_MS = 1000
+/** A refusal with the same code as the last of its token is not said again within this time. */
+export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' } as const
 const LONGEST_TIMER_SECONDS = 1e9

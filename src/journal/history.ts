@@ -146,14 +146,15 @@ export class History {
     ]
   }
 
-  /** What a position was said to be last, up to a seq. */
-  positionAt(mint: string, account: string, seq: Seq): Position | undefined {
+  /** What a position was said to be last, up to a seq or a time. */
+  positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
+    const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
     const rows = this.#db
-      .prepare<[Seq, string], string>(
-        `SELECT json FROM output WHERE seq <= ? AND kind = 'position' AND mint = ? ORDER BY seq DESC, n DESC`,
+      .prepare<[number, string], string>(
+        `SELECT json FROM output WHERE ${column} <= ? AND kind = 'position' AND mint = ? ORDER BY seq DESC, n DESC`,
       )
       .pluck()
-      .iterate(seq, mint)
+      .iterate(bound, mint)
     for (const json of rows) {
       const { position } = decodeJson<{ position: Position }>(json)
       if (position.account === account) return position
@@ -183,16 +184,15 @@ export class History {
       .get(from, to, bot)
   }
 
-  inputAt(seq: Seq): RecordedInput | undefined {
-    const row = this.#db.prepare<[Seq], InputTableRow>(`${INPUT} WHERE seq = ?`).get(seq)
-    return row && recordedInput(row)
+  /** When the last row or input up to a seq came; 0 where there is none. */
+  timeUpTo(seq: Seq): Millis {
+    const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM block WHERE first_seq <= ?
+      ORDER BY last_seq DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT time FROM input WHERE seq <= ? ORDER BY seq DESC LIMIT 1))`
+    return this.#db.prepare<[Seq, Seq], Millis | null>(sql).pluck().get(seq, seq) ?? 0
   }
 
-  /** The last input of a kind up to a time. */
-  lastInput(kind: Input['kind'], to: Millis): RecordedInput | undefined {
-    const row = this.#db
-      .prepare<[string, Millis], InputTableRow>(`${INPUT} WHERE kind = ? AND time <= ? ORDER BY seq DESC LIMIT 1`)
-      .get(kind, to)
+  inputAt(seq: Seq): RecordedInput | undefined {
+    const row = this.#db.prepare<[Seq], InputTableRow>(`${INPUT} WHERE seq = ?`).get(seq)
     return row && recordedInput(row)
   }
 }

@@ -60,6 +60,12 @@ const HAPPENINGS: readonly Happening[] = [
   ...prints(50, OTHER, [1, 1.1]),
   ...prints(60, THIRD, [1, 1]),
 ]
+/** A second process, ten minutes later, that is killed. */
+const LATER: readonly Happening[] = [
+  ...prints(600, TOKEN, [1, 1, 1, 1]),
+  ...told(605, TOKEN, 1, 0.33),
+  ...prints(606, TOKEN, [0.5, 0.5, 0.5]),
+]
 
 beforeAll(async () => {
   process.env.TZ = 'UTC'
@@ -75,6 +81,7 @@ beforeAll(async () => {
   }
   const file = folder.write('bots.yaml', JSON.stringify(config))
   await recordPaperRun(journal, file, HAPPENINGS)
+  await recordPaperRun(journal, file, LATER, false)
 })
 
 afterEach(() => void vi.restoreAllMocks())
@@ -101,6 +108,14 @@ describe('golden texts', () => {
     ['token-that-was-traded', TOKEN, 100],
     ['token-that-was-refused', OTHER, 80],
     ['token-that-nobody-asked-for', THIRD, 80],
+    ['moment-it-bought', TOKEN, 100, { at: '12:00:10' }],
+    ['moment-it-held', TOKEN, 80, { at: '12:00:15', bot: 'bob' }],
+    ['moment-it-was-refused', OTHER, 122, { at: '12:00:40' }],
+    ['minute-of-a-note', OTHER, 80, { at: '2026-11-22T12:00Z' }],
+    ['moment-it-asked-for-nothing', OTHER, 100, { at: String(T0 + 51_500) }],
+    ['moment-without-a-price', THIRD, 80, { at: '12:01:01' }],
+    ['moment-before-its-first-row', THIRD, 80, { at: '12:00:20' }],
+    ['moment-after-its-strategy-threw', TOKEN, 100, { at: '12:10:08' }],
   ])('%s', async (name, about, columns, options) => {
     const text = await why(about, options, columns)
     for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(columns)
@@ -124,12 +139,25 @@ test('as data: a line of JSON with the same steps, and what a stranger wrote esc
   expect(JSON.parse(await why(TOKEN, { json: true }))).toMatchObject({ kind: 'mint', orders: 3, fills: 3 })
 })
 
+test('a moment as data', async () => {
+  const moment = JSON.parse(await why(OTHER, { at: '12:00:40', json: true }))
+  expect(moment).toMatchObject({ kind: 'moment', mint: OTHER, from: T0 + 40_000, to: T0 + 40_999, segment: 1 })
+  expect(moment.bots).toMatchObject([{ bot: 'bob', verdict: 'refused' }])
+})
+
+test('a strategy that has changed since: the market is known, what was kept is not', async () => {
+  folder.write('obedient.ts', OBEDIENT.replace('too thin', 'thin'))
+  const text = await why(OTHER, { at: '12:00:51' })
+  expect(text).toContain('robust price: 0.0000001 SOL a token')
+  expect(text).toContain('what its strategy kept for it is not known: it was recorded by other code')
+})
+
 describe('what is meant', () => {
   test('a beginning, or what its creator called it, where only one token has it', async () => {
     expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
     expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
   })
-  test.each([
+  test.each<[about: string, message: string, options?: Parameters<typeof run>[1]]>([
     ['o99', 'there is no order o99 in'],
     ['zzz', 'no order, mint or symbol zzz in'],
     [keyOf(9), 'no order, decision or row of it'],
@@ -138,8 +166,13 @@ describe('what is meant', () => {
       TOKEN.slice(0, 8),
       `${TOKEN.slice(0, 8)} is 3 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
     ],
-  ])('%j: exit 2, and what to write', async (about, message) => {
-    const error = await why(about).catch((thrown: unknown) => thrown)
+    ['o1', '--at goes with a token', { at: '12:00' }],
+    [TOKEN, 'no process ran then: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],
+    [TOKEN, 'segment 2 began 2026-11-22 12:10:00.000 +00:00', { at: '12:05' }],
+    [TOKEN, 'no bot alice ran in segment 1; there were bob', { at: '12:00', bot: 'alice' }],
+    [TOKEN, 'is outside of what this journal holds, 2026-11-22 12:00:00.000', { at: '11:59:59' }],
+  ])('%j: exit 2, and what to write', async (about, message, options = {}) => {
+    const error = await why(about, options).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SluiceError)
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
   })

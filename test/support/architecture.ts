@@ -37,6 +37,7 @@ const wiring = [
   'main',
   'onlooker',
   'operator',
+  'recorded-segment',
   'restore',
   'paper-world',
   'past',

@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { botSettings } from '../../src/config/accounts.ts'
 import { codeHash } from '../../src/config/code-hash.ts'
 import { loadConfig } from '../../src/config/load.ts'
@@ -82,4 +83,8 @@ export async function recordPaperRun(
   segment.runner.stop()
   reader.close()
   await journal.close()
+  if (drain) return
+  const db = new Database(journalPath)
+  db.exec('UPDATE segment SET ended = NULL WHERE number = (SELECT max(number) FROM segment)') // what a killed process never says
+  db.close()
 }

@@ -1,6 +1,5 @@
-import { styleText } from 'node:util'
 import type { MintStory } from './mint-story.ts'
-import { nameText, stepsJson } from './order-page.ts'
+import { headLines, stepsJson } from './order-page.ts'
 import { pageOf, paragraph } from './page.ts'
 import { stampOf } from './time.ts'
 
@@ -11,8 +10,9 @@ export function mintLines({ token, steps, counts }: MintStory, columns: number):
   const zero = steps[0]?.at ?? null
   const shown = steps.slice(-MOST_STEPS)
   const sums = `${counts.orders} orders, ${counts.fills} fills, ${counts.refused} refusals, ${counts.notes} notes`
-  const head = [styleText('bold', token.mint) + nameText(token), ...paragraph(sums, columns, 2)]
-  const ask = 'No bot asked for anything of it.'
+  const head = [...headLines(token, columns), ...paragraph(sums, columns, 2)]
+  const ask =
+    'No bot asked for anything of it. --at TIME says what there was to see then, and what each bot kept for it.'
   if (shown.length === 0) return [...head, ...paragraph(ask, columns, 2)]
   const since = zero === null ? [] : paragraph(`since ${stampOf(zero)}`, columns, 2)
   const left = steps.length - shown.length

@@ -1,5 +1,4 @@
 import { styleText } from 'node:util'
-import { printable } from '../../core/printable.ts'
 import type { Millis } from '../../core/units.ts'
 import type { FoundToken } from '../../journal/tape-search.ts'
 import type { OrderStory } from './order-story.ts'
@@ -14,7 +13,7 @@ export function orderLines({ recorded, token, steps }: OrderStory, columns: numb
   const head = `${order.id}  ${order.bot} ${order.side === 'buy' ? 'buys' : 'sells'} ${sizeText(order.size)}`
   return [
     styleText('bold', head),
-    ...paragraph(`${order.mint}${nameText(token)}`, columns, 2),
+    ...headLines(token, columns - 2).map((line) => `  ${line}`),
     ...paragraph(`${order.account.split('|', 1)[0]}, ${stampOf(order.time)}`, columns, 2),
     ...paragraph(end, columns, 2),
     '',
@@ -42,8 +41,8 @@ export function stepsJson(steps: readonly Step[], zero: Millis): object[] {
   return steps.map(({ at, what, text }) => ({ at, afterMs: at === null ? null : at - zero, what, text }))
 }
 
-/** Behind a mint, in brackets: whoever made it chose the words. */
-export function nameText({ symbol, name }: FoundToken): string {
+/** A mint, and what whoever made it chose to call it. */
+export function headLines({ mint, symbol, name }: FoundToken, columns: number): string[] {
   const words = [symbol, name === symbol ? '' : name].filter((word) => word !== '')
-  return words.length === 0 ? '' : `  (${printable(words.join(', '))})`
+  return [styleText('bold', mint), ...(words.length === 0 ? [] : paragraph(words.join(', '), columns, 2))]
 }

@@ -73,7 +73,7 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   } else if (input !== undefined) steps.push(step('input', `${inputText(input.input)}; seq ${seq}`))
   else steps.push(step('market', `seq ${seq}, which is not on this journal's tape`))
   steps.push(step('price', price === null ? 'no robust price' : `robust price ${priceText(price)}`))
-  const before = history.positionAt(order.mint, order.account, seq)
+  const before = history.positionAt(order.mint, order.account, { seq })
   if (side === 'sell' && before !== undefined) steps.push(step('exit', heldText(before, order)))
   steps.push(step('decided', `${order.bot}: ${order.reason}`))
   const least = notAfter === null ? 'goes however long it takes' : `not sent later than ${durationOf(notAfter - time)}`
@@ -193,7 +193,7 @@ function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[]
 }
 
 /** An order in a line. */
-function orderText({ order, state, code }: RecordedOrder): string {
+export function orderText({ order, state, code }: RecordedOrder): string {
   return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
 }
 

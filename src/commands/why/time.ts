@@ -24,7 +24,7 @@ export function stampOf(time: Millis): string {
 }
 
 /** As `--at` takes it, to the second or to the millisecond. */
-function isoOf(time: Millis, to: 's' | 'ms' = 's'): string {
+export function isoOf(time: Millis, to: 's' | 'ms' = 's'): string {
   const local = new Date(time - new Date(time).getTimezoneOffset() * MINUTE_MS)
   return local.toISOString().slice(0, to === 's' ? 19 : 23)
 }

@@ -8,7 +8,7 @@ import { formatSol, wholeTokens } from '../../core/units.ts'
 const DIGITS = 6
 
 /** A number as plain decimals, to six places that count. */
-function plain(value: number): string {
+export function plain(value: number): string {
   if (!Number.isFinite(value)) return '?'
   if (value === 0) return '0'
   const places = Math.min(30, Math.max(0, DIGITS - 1 - Math.floor(Math.log10(Math.abs(value)))))
