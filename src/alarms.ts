@@ -6,6 +6,7 @@ import type { Alert, AlertKind } from './runtime/alerts.ts'
 /** Alarms of the engine that have a kind of their own; the others are told as `foreign`, which stops entries like they do. */
 const KINDS: Readonly<Record<string, AlertKind>> = {
   STRATEGY_THREW: 'strategy-threw',
+  STRATEGY_STOPPED: 'strategy-threw',
   UNIT_CONTRADICTED: 'unit-contradicted',
   LATE_FILL: 'late-fill',
 }

@@ -9,6 +9,7 @@ import { Mints } from './core/mints.ts'
 import type { Journal, Machine } from './core/ports.ts'
 import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
+import { hostEngine, type StartOf } from './engine-host.ts'
 import { lockKey, lockWallet } from './key-lock.ts'
 import type { Onlooker } from './onlooker.ts'
 import { Operator } from './operator.ts'
@@ -18,7 +19,7 @@ import type { ControlCommand } from './runtime/control-command.ts'
 import { serveControl } from './runtime/control-server.ts'
 import { createLog, type Log } from './runtime/log.ts'
 import { bootId, monotonicMs, SystemClock } from './runtime/system-clock.ts'
-import { Segment } from './segment.ts'
+import type { AnySegment } from './segment.ts'
 import { openService, type ServiceAccess } from './service-access.ts'
 import { isLocal, openSigning, type Signing } from './signing.ts'
 import { Tally } from './tally.ts'
@@ -39,6 +40,8 @@ export interface BotsOptions {
   /** Takes finished lines of the log; default stderr. */
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
+  /** The engine in a thread of its own, so that no strategy takes the others down. */
+  readonly isolate?: boolean
   /** Learns what the document leaves open. */
   readonly onlooker?: Onlooker
 }
@@ -113,8 +116,9 @@ class Start {
     const signing = await this.#openSigning(ground)
     const world = await this.#openWorld(ground, signing, (input) => segment.runner.post(input))
     const settings = this.#settle(ground, world)
-    const segment: Segment = this.#openSegment(ground, world)
-    this.#begin(ground, world, segment, settings)
+    const startOf = this.#startOf(ground, world, settings)
+    const segment: AnySegment = this.#openSegment(ground, world, startOf)
+    await this.#begin(ground, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
     const operator = new Operator({
       post: postTo(segment),
@@ -212,57 +216,67 @@ class Start {
     return settings
   }
 
-  #openSegment({ machine, journal, mints, past, tally }: Ground, world: LiveWorld): Segment {
-    const segment = new Segment({
-      ...{ machine, journal, mints, past: past.recovered, route: world.route, observe: world.observe },
-      strategies: new Map(this.#config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
-      want: (keys) => world.want(keys),
-      alarm: ({ bot, code, reason }) => this.#log.error({ bot, code, reason }, 'alarm'),
+  #openSegment(ground: Ground, world: LiveWorld, startOf: StartOf): AnySegment {
+    const segment = hostEngine({
+      ...ground,
+      ...{ config: this.#config, isolate: this.#options.isolate === true, world, log: this.#log, startOf },
+      failed: (reason) => this.#end(ExitCode.failed, reason),
     })
+    this.closers.add(() => segment.close())
     world.attach(segment.gateway)
     const alarms = new Alarms((alert) => world.alert(alert))
-    tally.listen = (time, output) => alarms.take(time, output)
+    ground.tally.listen = (time, output) => alarms.take(time, output)
     return segment
   }
 
-  /** Money from rows, strategies warmed up, open orders taken up, exits first. */
-  #begin({ past, mints, tally }: Ground, world: LiveWorld, segment: Segment, settings: readonly BotSettings[]): void {
-    const { recovered, reader } = past
+  /** What a segment begins with that goes on from what was recovered. */
+  #startOf({ past }: Ground, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
     const code = codeHash(this.#config.bots.map(({ strategy }) => strategy))
-    const start = startInput(this.#config, settings, world.plan(), code, recovered, reader, world.chain?.proof)
+    return (recovered) =>
+      startInput(this.#config, settings, world.plan(), code, recovered, past.reader, world.chain?.proof)
+  }
+
+  /** Money from rows, strategies warmed up, open orders taken up, exits first. */
+  async #begin({ past, mints, tally }: Ground, world: LiveWorld, segment: AnySegment, startOf: StartOf): Promise<void> {
+    const start = startOf(past.recovered)
     const { positions, orders } = start.money
     tally.restore(positions)
-    world.restore(settings, start.money)
-    const rows = segment.begin(start, reader.blocks(mints, start.warm))
+    world.restore(start.bots, start.money)
+    const rows = await segment.begin(start, past.reader.blocks(mints, start.warm))
     past.onNoRoom(() => postTo(segment)({ name: 'halt' }))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)
-    if (settings.some(({ account }) => account.mode === 'live')) world.chain?.start()
+    if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
   }
 
   /** The stream, from now on. */
-  #listen(world: LiveWorld, { runner }: Segment): () => Promise<void> {
+  #listen(world: LiveWorld, { runner }: AnySegment): () => Promise<void> {
     if (this.#options.record === true) world.feed.want(FIREHOSES)
-    const stopFeed = world.feed.start(world.timed(runner))
+    const stopFeed = world.feed.start(this.#options.isolate ? runner : world.timed(runner))
     this.closers.add(stopFeed)
     return stopFeed
   }
 
-  async #serve({ engine, runner }: Segment, { journal }: Ground, handle: RunningBots['handle']): Promise<void> {
+  async #serve(segment: AnySegment, { journal }: Ground, handle: RunningBots['handle']): Promise<void> {
     const marks = setInterval(() => {
-      for (const { account, mint, highPrice } of engine.takeMarks())
+      for (const { account, mint, highPrice } of segment.takeMarks())
         journal.write({ kind: 'mark', account, mint, highPrice })
     }, MARKS_EVERY_MS)
     this.closers.add(() => clearInterval(marks))
     const { path } = this.#config.journal
     this.closers.add(await serveControl({ journalPath: path, handle, warn: (message) => this.#log.warn(message) }))
-    this.closers.add(() => runner.stop())
   }
 
   /** Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for. */
-  async #stop({ journal, tally }: Ground, world: LiveWorld, segment: Segment, stopFeed: () => unknown): Promise<void> {
+  async #stop(
+    { journal, tally }: Ground,
+    world: LiveWorld,
+    segment: AnySegment,
+    stopFeed: () => unknown,
+  ): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
+    await world.until(() => segment.isIdle, LAST_ANSWERS_MS)
     let isDurable = false
     journal.commit(() => {
       isDurable = true
@@ -281,6 +295,6 @@ class Start {
   }
 }
 
-function postTo({ runner }: Segment): (command: Command) => void {
+function postTo({ runner }: AnySegment): (command: Command) => void {
   return (command) => runner.post({ kind: 'command', command })
 }

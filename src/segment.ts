@@ -2,9 +2,10 @@ import type { Block } from './core/block.ts'
 import { Engine } from './core/engine.ts'
 import type { Input, Output, StartInput } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
-import type { Journal, Machine } from './core/ports.ts'
+import type { Journal, Machine, Sink } from './core/ports.ts'
 import type { Strategy } from './core/strategy.ts'
 import type { Recovered } from './journal/recovery.ts'
+import type { Mark } from './runtime/engine-thread.ts'
 import { Gateway, type GatewayOptions } from './runtime/gateway.ts'
 import { Runner, type RunnerOptions } from './runtime/runner.ts'
 
@@ -21,8 +22,20 @@ export interface SegmentParts {
   readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
 }
 
+/** What a start needs of a segment, wherever its engine runs. */
+export interface AnySegment {
+  readonly gateway: Gateway
+  readonly runner: Sink
+  begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
+  resume(start: StartInput): void
+  takeMarks(): readonly Mark[]
+  /** Nothing waits for the engine any more. */
+  readonly isIdle: boolean
+  close(): unknown
+}
+
 /** One start of one process: the engine, the gateway and the runner between them, on top of what the journal holds. */
-export class Segment {
+export class Segment implements AnySegment {
   readonly engine: Engine
   readonly gateway: Gateway
   readonly runner: Runner
@@ -53,15 +66,30 @@ export class Segment {
   }
 
   /** Open orders of these bots are taken up, exits first. */
-  resume({ bots, money }: StartInput): void {
-    const { orders, attempts, untaken } = this.#past
-    for (const { account, breached } of money.accounts) this.gateway.trust(account, breached !== true)
-    const own = new Set(bots.map(({ account }) => account.id))
-    this.gateway.resume({
-      orders: orders.filter(({ order }) => own.has(order.account)),
-      attempts: attempts.filter(({ account }) => own.has(account)),
-      untold: untaken,
-      fills: [...money.fills, ...untaken.flatMap(({ report: { fill } }) => fill ?? [])],
-    })
+  resume(start: StartInput): void {
+    takeUp(this.gateway, this.#past, start)
   }
+
+  /** Positions whose high-water mark rose since the last call. */
+  takeMarks(): readonly Mark[] {
+    return this.engine.takeMarks()
+  }
+
+  readonly isIdle = true
+
+  close(): void {
+    this.runner.stop()
+  }
+}
+
+/** Open orders of these bots are taken up, exits first. */
+export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
+  for (const { account, breached } of money.accounts) gateway.trust(account, breached !== true)
+  const own = new Set(bots.map(({ account }) => account.id))
+  gateway.resume({
+    orders: past.orders.filter(({ order }) => own.has(order.account)),
+    attempts: past.attempts.filter(({ account }) => own.has(account)),
+    untold: past.untaken,
+    fills: [...money.fills, ...past.untaken.flatMap(({ report: { fill } }) => fill ?? [])],
+  })
 }

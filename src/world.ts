@@ -180,8 +180,12 @@ export class LiveWorld {
 
   /** Waits until everything is sent and no answer of the service is out any more, at most `ms`. */
   async lastAnswers(ms: number, isSent: () => boolean): Promise<void> {
-    for (let waited = 0; (this.#requestsOut > 0 || !isSent()) && waited < ms; waited += 20)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await this.until(() => this.#requestsOut === 0 && isSent(), ms)
+  }
+
+  /** Waits at most `ms`. */
+  async until(is: () => boolean, ms: number): Promise<void> {
+    for (let waited = 0; !is() && waited < ms; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
   /** Tells a person, where one is configured. */

@@ -40,14 +40,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'demo',
       about: 'trade on an embedded sandbox: no account, no key, no network',
-      options: ['seconds', 'speed', 'journal', 'json'],
+      options: ['seconds', 'speed', 'journal', 'isolate', 'json'],
       load: () => import('./demo.ts'),
     },
     {
       name: 'run',
       arguments: '<file...>',
       about: 'run bots by their configuration; on paper unless --live',
-      options: ['live', 'yes', 'seconds', 'json'],
+      options: ['live', 'yes', 'isolate', 'seconds', 'json'],
       load: () => import('./run.ts'),
     },
     {

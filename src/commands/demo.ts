@@ -10,7 +10,7 @@ import { configOf, runBots } from './run-bots.ts'
 const SPEED = 2
 
 /** `sluice demo`: the sandbox and the bots of config/demo.yaml on it, through the real executors. */
-export async function run(_args: string[], { seconds, speed, journal, json }: Options): Promise<number> {
+export async function run(_args: string[], { seconds, speed, journal, isolate, json }: Options): Promise<number> {
   const file = fileURLToPath(new URL('../../config/demo.yaml', import.meta.url))
   const path = resolve(journal ?? newJournal())
   const config = await configOf([file])
@@ -22,6 +22,7 @@ export async function run(_args: string[], { seconds, speed, journal, json }: Op
       seconds,
       json,
       speed: speed ?? SPEED,
+      isolate: isolate === true,
     },
   )
   if (json === true) console.log(JSON.stringify({ ...counters, journal: path }))

@@ -31,6 +31,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   seconds: { flags: '--seconds <n>', about: 'end by itself after so many seconds', number: { min: 0.001 } },
   speed: { flags: '--speed <x>', about: 'how much faster than life the market runs', number: { min: 0.001 } },
   live: { flags: '--live', about: 'let bots with `mode: live` trade real money' },
+  isolate: { flags: '--isolate', about: 'the strategies in a thread of their own, under a watchdog, as with --live' },
   yes: { flags: '--yes', about: 'confirm without a person' },
   port: { flags: '--port <n>', about: 'the port on loopback', number: { integer: true, min: 0, max: 65_535 } },
   dialect: {

@@ -6,6 +6,7 @@ export interface Options {
   seconds?: number
   speed?: number
   live?: boolean
+  isolate?: boolean
   yes?: boolean
   port?: number
   dialect?: number

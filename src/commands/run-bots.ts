@@ -17,7 +17,7 @@ export async function configOf(files: readonly string[]): Promise<Config> {
   return loaded.config
 }
 
-export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record'> {
+export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record' | 'isolate'> {
   readonly title: string
   /** Ends by itself after so long. */
   readonly seconds?: number | undefined
@@ -44,6 +44,7 @@ export async function runBots(
     running = await startBots(config, {
       allow: options.allow,
       record: options.record === true,
+      isolate: options.isolate === true,
       logFormat: process.stderr.isTTY === true || onTerminal ? 'text' : 'json',
       ...(options.speed !== undefined && { speed: options.speed }),
       ...(onTerminal && { writeLog: screen.log }),

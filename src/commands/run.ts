@@ -7,7 +7,7 @@ import type { Options } from './options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
 /** `sluice run FILE... [--live]`: the bots of one or several files; those with `mode: live` trade only with --live, confirmed. */
-export async function run(files: string[], { live, yes, seconds, json }: Options): Promise<number> {
+export async function run(files: string[], { live, yes, isolate, seconds, json }: Options): Promise<number> {
   const config = await configOf(files)
   if (config.bots.length === 0)
     throw new SluiceError('there is no bot in it; `sluice record` journals the feed without one', ExitCode.usage)
@@ -15,9 +15,8 @@ export async function run(files: string[], { live, yes, seconds, json }: Options
   const title = files.map((file) => relative('', file)).join(', ')
   const { counters, exitCode } = await runBots(config, {
     allow: live === true ? 'live' : 'paper',
-    title,
-    seconds,
-    json,
+    isolate: live === true || isolate === true,
+    ...{ title, seconds, json },
   })
   if (json === true) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))
   else

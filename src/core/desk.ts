@@ -156,7 +156,8 @@ export class Desk {
     const { book, feed, prices, stopping } = this.#session
     const { account, name, orders } = client.settings
     const veto = (code: Veto['code'], reason: string): Veto => ({ code, reason })
-    if (client.money.status === 'exits-only') return veto('EXITS_ONLY', 'the strategy threw an error')
+    if (client.money.status === 'exits-only')
+      return veto('EXITS_ONLY', 'the strategy threw an error or had to be stopped')
     if (stopping) return veto('HALTED', 'the process ends')
     if (prices.contradicted) return veto('UNIT_CONTRADICTED', 'our own fills contradict the feed')
     if (book.accounts.get(account.id)?.halted === true) return veto('HALTED', 'entries are halted')

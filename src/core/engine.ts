@@ -8,11 +8,12 @@ import { ExitWatch } from './exit-watch.ts'
 import { plainJson } from './json.ts'
 import type { Command, Input, Output, StartInput } from './messages.ts'
 import type { Mints } from './mints.ts'
-import { type BotMoney, moneyOf } from './money.ts'
+import { moneyOf } from './money.ts'
 import type { EnginePort } from './ports.ts'
 import type { Position } from './position.ts'
 import { Exits } from './position-exits.ts'
 import { Reports } from './reports.ts'
+import { beginTrading, moneyIn, strategyOf } from './roster.ts'
 import { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
@@ -40,7 +41,7 @@ export class Engine implements EnginePort {
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
   /** `strategies` by the name that the bots' settings use. */
-  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active = new Int32Array(1)) {
+  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active: Int32Array = new Int32Array(1)) {
     this.#mints = mints
     this.#strategies = strategies
     this.active = active.fill(-1)
@@ -137,13 +138,12 @@ export class Engine implements EnginePort {
     this.#reports = new Reports(session, this.#watch, this.#exits, this.#days, (bot) => this.#traderOf(bot))
     this.#custody = new Custody(session, this.#watch, this.#exits, (bot) => this.#traderOf(bot))
     this.#audience = new Audience(this.#mints)
-    this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start.money.bots))
+    this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start))
   }
 
-  #hire(desk: Desk, settings: BotSettings, index: number, restored: readonly BotMoney[]): Trader {
-    const strategy = this.#strategies.get(settings.strategy)
-    if (strategy === undefined) throw new SluiceError(`no strategy ${settings.strategy}`)
-    const money = restored.find(({ bot, account }) => bot === settings.name && account === settings.account.id)
+  #hire(desk: Desk, settings: BotSettings, index: number, start: StartInput): Trader {
+    const strategy = strategyOf(settings, start, this.#strategies)
+    const money = moneyIn(start, settings)
     const trader: Trader = new Trader(this.#session, desk, this.#days, settings, moneyOf(settings, money), strategy, {
       index,
       setExits: (mint, exits) => this.#exits.change(settings, mint, exits),
@@ -224,7 +224,7 @@ export class Engine implements EnginePort {
         session.wants.add(key)
         this.#audience.subscribe(trader, key)
       }
-      trader.start()
+      beginTrading(trader, start)
     }
   }
 

@@ -34,7 +34,7 @@ export const ERRORS = {
   BALANCE_LOW: 'the wallet does not cover the order at its worst cost',
   BALANCE_UNKNOWN: "the wallet's balance has not been read yet",
   HALTED: 'entries are halted; `sluice resume` lets them go on',
-  EXITS_ONLY: 'the strategy threw an error, so its bot only closes what it holds',
+  EXITS_ONLY: 'the strategy threw an error or had to be stopped, so its bot only closes what it holds',
   CHAIN_UNREAD: 'no RPC has told the state of the wallet, so nothing is bought; full exits go',
   FOREIGN_TX: 'somebody else used the wallet; `sluice resume --accept SIGNATURE` lets entries go on',
   QUARANTINED: 'the wallet holds less of this mint than was booked; `sluice resume` lets entries go on',

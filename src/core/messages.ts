@@ -45,6 +45,16 @@ export interface StartInput {
   money: Money
   /** Rows that the strategies were shown before this start; empty where from > to. */
   warm: { from: Seq; to: Seq }
+  /** Bots that only close what they hold, because their strategies could not be let go on; these are not even started. */
+  stopped?: readonly StoppedBot[]
+}
+
+export interface StoppedBot {
+  readonly bot: string
+  /** What it did. */
+  readonly reason: string
+  /** An engine before this one has said so. */
+  readonly told: boolean
 }
 
 /** What the user says about the feed's units; `auto` has to be proved. */
@@ -76,4 +86,4 @@ export type Output =
   | { kind: 'account'; money: AccountMoney }
   | { kind: 'keys'; want: readonly string[] }
   /** A person should see it: a strategy that threw, a limit reached. */
-  | { kind: 'alarm'; bot: string; code: ErrorCode | 'STRATEGY_THREW'; reason: string }
+  | { kind: 'alarm'; bot: string; code: ErrorCode | 'STRATEGY_THREW' | 'STRATEGY_STOPPED'; reason: string }

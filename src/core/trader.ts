@@ -4,6 +4,7 @@ import { type ByToken, setByToken } from './by-token.ts'
 import type { DayResults } from './day-results.ts'
 import type { Desk } from './desk.ts'
 import { plainJson } from './json.ts'
+import type { StoppedBot } from './messages.ts'
 import type { BotMoney } from './money.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
@@ -63,6 +64,12 @@ export class Trader implements Host {
     this.starting = false
   }
 
+  /** In place of `start`: its strategy could not be let go on. */
+  stop({ reason, told }: StoppedBot): void {
+    this.money.status = 'exits-only'
+    if (!told) this.#sayBroken('STRATEGY_STOPPED', reason)
+  }
+
   /** Shows a market row to the strategy. */
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
@@ -94,7 +101,7 @@ export class Trader implements Host {
 
   /** After the warm-up: what happened in it is said now. */
   settle(): void {
-    if (this.#unsaid !== undefined) this.#sayBroken(this.#unsaid)
+    if (this.#unsaid !== undefined) this.#sayBroken('STRATEGY_THREW', this.#unsaid)
     this.#unsaid = undefined
   }
 
@@ -139,12 +146,12 @@ export class Trader implements Host {
     this.money.status = 'exits-only'
     const reason = describe(error)
     if (this.#session.warming) this.#unsaid = reason
-    else this.#sayBroken(reason)
+    else this.#sayBroken('STRATEGY_THREW', reason)
   }
 
-  #sayBroken(reason: string): void {
+  #sayBroken(code: 'STRATEGY_THREW' | 'STRATEGY_STOPPED', reason: string): void {
     this.#session.emitBot(this.money)
-    this.#session.emit({ kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason })
+    this.#session.emit({ kind: 'alarm', bot: this.name, code, reason })
   }
 }
 

@@ -1,20 +1,13 @@
 import assert from '../core/assert.ts'
 import type { Block } from '../core/block.ts'
-import type { Input, Output } from '../core/messages.ts'
-import type { Timer } from '../core/money.ts'
-import type { Cancel, Clock, EnginePort, GatewayPort, Journal, Sink } from '../core/ports.ts'
+import type { Input } from '../core/messages.ts'
+import type { EnginePort, Sink } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
+import { Effects, type EffectsOptions } from './effects.ts'
 import { Fifo } from './fifo.ts'
 
-export interface RunnerOptions {
-  readonly clock: Clock
+export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
-  readonly journal: Journal
-  readonly gateway: GatewayPort
-  /** The source's `want`. */
-  readonly want: (keys: readonly string[]) => void
-  /** A person should see it. */
-  readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
   /** Shown every run of rows once the engine has seen it, and before what its last row decided is carried out: where a paper market folds
    *  prices and a simulated clock is brought to that row. So no fill knows a later row than its order did. */
   readonly observe?: (block: Block, from: number, to: number) => void
@@ -29,13 +22,14 @@ export interface RunnerOptions {
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
-  readonly #timers = new Map<number, Cancel>()
+  readonly #effects: Effects
   #nextSeq: Seq
   #lastTime: Millis
   #busy = false
 
   constructor(options: RunnerOptions) {
     this.#options = options
+    this.#effects = new Effects(options, (input) => this.post(input))
     this.#nextSeq = options.firstSeq
     this.#lastTime = options.lastTime ?? 0
   }
@@ -80,8 +74,7 @@ export class Runner implements Sink {
 
   /** No timer of the engine fires any more. */
   stop(): void {
-    for (const cancel of this.#timers.values()) cancel()
-    this.#timers.clear()
+    this.#effects.stop()
   }
 
   #takePosted(): void {
@@ -97,57 +90,11 @@ export class Runner implements Sink {
     }
   }
 
-  /** First the whole of a step's outputs is written, then acted on: an order's commit takes along what was decided with it. */
   #carryOut(seq: Seq, time: Millis): void {
-    const { engine, journal } = this.#options
-    const { outputs } = engine
+    const { outputs } = this.#options.engine
     const count = outputs.length
-    for (let index = 0; index < count; index++) journal.output(seq, time, index, outputs[index] as Output)
-    for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
+    this.#effects.carryOut(seq, time, outputs)
     assert(outputs.length === count, 'the engine decided while its outputs were carried out')
     outputs.length = 0
-  }
-
-  #act(output: Output, time: Millis): void {
-    switch (output.kind) {
-      case 'order':
-        this.#options.gateway.submit(output.order)
-        break
-      case 'cancel':
-        this.#options.gateway.cancel(output.orderId, output.code)
-        break
-      case 'account':
-        this.#options.gateway.trust(output.money.account, output.money.breached !== true)
-        break
-      case 'timer':
-        this.#setTimer(output.timer, time)
-        break
-      case 'timerCleared':
-        this.#timers.get(output.id)?.()
-        this.#timers.delete(output.id)
-        break
-      case 'keys':
-        this.#options.want(output.want)
-        break
-      case 'alarm':
-        this.#options.alarm(output)
-        break
-      default: // rows of the journal, nothing to do
-    }
-  }
-
-  /** The engine never hears of a timer before its time, even where the clock was set back or fires early. */
-  #setTimer(timer: Timer, now: Millis): void {
-    const { clock } = this.#options
-    const fire = (): void => {
-      if (clock.now() < timer.at) {
-        this.#setTimer(timer, clock.now())
-        return
-      }
-      this.#timers.delete(timer.id)
-      this.post({ kind: 'timer', id: timer.id })
-    }
-    this.#timers.get(timer.id)?.()
-    this.#timers.set(timer.id, clock.after(Math.max(0, timer.at - now), fire))
   }
 }

@@ -14,6 +14,7 @@ import { until } from './until.ts'
 const FUND_SOL = 20
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
+  hostile: new URL('./strategies/hostile.ts', import.meta.url),
   puppet: new URL('./strategies/puppet.ts', import.meta.url),
 }
 
@@ -21,6 +22,8 @@ export interface VenueOptions extends SandboxOptions {
   /** As in the YAML, with the name of a file in test/e2e/strategies as strategy. */
   bots: readonly BotSection[]
   config?: ConfigSections
+  /** The engine in a thread of its own. */
+  isolate?: boolean
 }
 
 type BotSection = Readonly<{ name: string; strategy: keyof typeof STRATEGIES; [setting: string]: unknown }>
@@ -55,7 +58,7 @@ export interface Venue {
 
 /** `atEnd`: vitest's onTestFinished. */
 export async function openVenue(
-  { bots, config = {}, ...options }: VenueOptions,
+  { bots, config = {}, isolate = false, ...options }: VenueOptions,
   atEnd: (close: () => Promise<void>) => void,
 ): Promise<Venue> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
@@ -86,6 +89,7 @@ export async function openVenue(
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
     const bots = await startBots(loaded.config, {
       allow: 'live',
+      isolate,
       logFormat: 'text',
       writeLog: (line) => void log.push(line),
     })

@@ -1,0 +1,47 @@
+import type { Config } from './config/config.ts'
+import type { Output, StartInput } from './core/messages.ts'
+import type { Mints } from './core/mints.ts'
+import type { Journal, Machine } from './core/ports.ts'
+import { IsolatedSegment } from './isolated-segment.ts'
+import type { Recovered } from './journal/recovery.ts'
+import type { Past } from './past.ts'
+import type { Log } from './runtime/log.ts'
+import { type AnySegment, Segment } from './segment.ts'
+import type { LiveWorld } from './world.ts'
+
+/** What a segment begins with that goes on from what was recovered. */
+export type StartOf = (recovered: Recovered) => StartInput
+
+export interface HostParts {
+  readonly config: Config
+  /** The engine in a thread of its own. */
+  readonly isolate: boolean
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly mints: Mints
+  readonly past: Past
+  readonly world: LiveWorld
+  readonly log: Log
+  readonly startOf: StartOf
+  /** No engine can go on. */
+  readonly failed: (reason: string) => void
+}
+
+/** The engine and what stands between it and the world, here or in a thread. */
+export function hostEngine({ config, world, past, log, ...parts }: HostParts): AnySegment {
+  const { machine, journal, mints, isolate, startOf, failed } = parts
+  const common = {
+    ...{ machine, journal, past: past.recovered, route: world.route, observe: world.observe },
+    want: (keys: readonly string[]) => world.want(keys),
+    alarm: ({ bot, code, reason }: Extract<Output, { kind: 'alarm' }>) => log.error({ bot, code, reason }, 'alarm'),
+  }
+  if (!isolate) {
+    const strategies = new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy]))
+    return new Segment({ ...common, mints, strategies })
+  }
+  return new IsolatedSegment({
+    ...{ ...common, log, failed, journalPath: config.journal.path },
+    startAgain: () => startOf(past.reader.recover()),
+    decided: (us) => world.decisionTime.add(us),
+  })
+}

@@ -1,0 +1,160 @@
+import type { StartInput } from './core/messages.ts'
+import { EngineThread, type Mark } from './runtime/engine-thread.ts'
+import { Gateway } from './runtime/gateway.ts'
+import type { Log } from './runtime/log.ts'
+import { ThreadedRunner } from './runtime/threaded-runner.ts'
+import { Watchdog } from './runtime/watchdog.ts'
+import { type AnySegment, type SegmentParts, takeUp } from './segment.ts'
+import { StoppedBots } from './stopped-bots.ts'
+
+/** Of all strategies together, above which the thread is ended. */
+const HEAP_MB = 512
+/** The next engine's thread is made ready once the one before had time to settle. */
+const SPARE_AFTER_MS = 1_000
+const LONGEST_REASON = 300
+
+export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
+  /** Where the tape lies. */
+  readonly journalPath: string
+  /** Reads the journal and says what a start begins with that takes it over. */
+  readonly startAgain: () => StartInput
+  readonly decided: (us: number) => void
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  /** No engine can help any more. */
+  readonly failed: (reason: string) => void
+}
+
+/** As a `Segment`, with the engine in a thread of its own, which may be lost at any time: gateway, executors and journal go on meanwhile,
+ *  and the next engine takes over what the journal holds, as a restart does. The bot that was the cause only closes what it holds. */
+export class IsolatedSegment implements AnySegment {
+  readonly gateway: Gateway
+  readonly runner: ThreadedRunner
+  readonly #parts: IsolatedParts
+  #stopped = new StoppedBots([])
+  #bots: readonly string[] = []
+  #thread: EngineThread | undefined
+  #spare: EngineThread | undefined
+  #spareTimer: NodeJS.Timeout | undefined
+  #unwatch: () => void = () => {}
+  #marks: Mark[] = []
+  #hadBegun = false
+  #isOver = false
+  #lostAt: number | undefined
+  #warmed = Promise.withResolvers<number>()
+
+  constructor(parts: IsolatedParts) {
+    const { machine, journal, past, route, want, alarm, observe, decided } = parts
+    const { clock, monotonicMs } = machine
+    this.#parts = parts
+    const post: ThreadedRunner['post'] = (input) => this.runner.post(input)
+    this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
+    this.runner = new ThreadedRunner({
+      ...{ clock, journal, gateway: this.gateway, want, alarm, observe, decided },
+      ...{ firstSeq: past.nextSeq, lastTime: past.lastTime },
+    })
+  }
+
+  /** Money from rows, then the strategies are shown the past, by the thread itself; how many rows that were. */
+  begin(start: StartInput): Promise<number> {
+    this.#stopped = new StoppedBots(start.bots)
+    this.#bots = start.bots.map(({ name }) => name)
+    this.#run(start)
+    return this.#warmed.promise
+  }
+
+  /** Open orders of these bots are taken up, exits first. */
+  resume(start: StartInput): void {
+    takeUp(this.gateway, this.#parts.past, start)
+  }
+
+  /** Positions whose high-water mark rose since the last call. */
+  takeMarks(): readonly Mark[] {
+    return this.#marks.splice(0)
+  }
+
+  get isIdle(): boolean {
+    return this.runner.isIdle
+  }
+
+  async close(): Promise<void> {
+    this.#isOver = true
+    this.#unwatch()
+    clearTimeout(this.#spareTimer)
+    this.runner.stop()
+    await Promise.all([this.#thread?.end(), this.#spare?.end()])
+  }
+
+  #run(start: StartInput): void {
+    const thread = this.#spare ?? this.#newThread()
+    this.#spare = undefined
+    this.#thread = thread
+    this.#hadBegun = false
+    thread.on = {
+      begun: (outputs, warmed) => {
+        this.#hadBegun = true
+        this.#stopped.heard(outputs)
+        this.runner.begun(thread, outputs)
+        this.#began(warmed)
+      },
+      did: (next, outputs) => {
+        this.#stopped.heard(outputs)
+        this.runner.did(next, outputs)
+      },
+      marks: (marks) => void this.#marks.push(...marks),
+      log: (bot, text) => this.#parts.log.info({ bot: this.#bots[bot] }, text),
+      died: (bot, why) => this.#died(thread, bot, why),
+    }
+    this.#unwatch = new Watchdog(thread.cells, (bot, ms) =>
+      this.#died(thread, bot, `a handler did not come back within ${ms} ms`),
+    ).start()
+    this.runner.begin(thread, start)
+  }
+
+  #began(warmed: number): void {
+    this.#warmed.resolve(warmed)
+    if (this.#lostAt !== undefined) {
+      const tookMs = Math.round(performance.now() - this.#lostAt)
+      this.#parts.log.warn({ tookMs, rows: warmed }, 'the engine is back')
+    }
+    this.#lostAt = undefined
+    this.#spareTimer = setTimeout(() => {
+      this.#spare ??= this.#newThread()
+    }, SPARE_AFTER_MS).unref()
+  }
+
+  #newThread(): EngineThread {
+    return new EngineThread(new URL('./engine-worker.ts', import.meta.url), this.#parts.journalPath, {
+      heapMb: HEAP_MB,
+    })
+  }
+
+  #died(thread: EngineThread, index: number, why: string): void {
+    if (thread !== this.#thread || this.#isOver) return
+    const { log, journal, machine } = this.#parts
+    this.#thread = undefined
+    this.#lostAt ??= performance.now()
+    this.#unwatch()
+    void thread.end()
+    this.runner.lost()
+    const reason = why.slice(0, LONGEST_REASON)
+    const stopped = this.#stopped.died(index, this.#hadBegun, reason, machine.clock.now())
+    if (stopped === undefined) {
+      this.#parts.failed(`the engine failed again with no strategy in it: ${reason}`)
+      return
+    }
+    log.error(
+      { bots: stopped, reason },
+      'the engine is lost and starts again from the journal; these bots only close what they hold',
+    )
+    journal.commit(() => this.#recover())
+  }
+
+  #recover(): void {
+    if (this.#isOver) return
+    try {
+      this.#run({ ...this.#parts.startAgain(), stopped: this.#stopped.list() })
+    } catch (error) {
+      this.#parts.failed(`the engine cannot start again: ${(error as Error).message}`)
+    }
+  }
+}

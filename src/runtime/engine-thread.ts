@@ -1,0 +1,186 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import type { Block } from '../core/block.ts'
+import { LiveBlock } from '../core/live-block.ts'
+import type { Input, Output, StartInput } from '../core/messages.ts'
+import type { Position } from '../core/position.ts'
+import type { Millis, Seq } from '../core/units.ts'
+import type { EngineLink } from './threaded-runner.ts'
+
+/** What the thread is started with. It loads what every engine needs and then waits for `begin`, so that one may stand ready. */
+export interface EngineThreadStart {
+  readonly port: MessagePort
+  /** Counted up when a message has to be looked at. */
+  readonly bell: Int32Array
+  /** By `Cell`. */
+  readonly cells: Int32Array
+}
+
+/** What the thread shows of itself while it has no time to say anything. */
+export const Cell = {
+  /** Whose handler runs: an index into the bots of the start, -1 for none. */
+  active: 0,
+  /** Counted up with every few rows, every input, every module loaded. */
+  progress: 1,
+  /** How long until the next count, ms, is too long; 0 while it waits for work. */
+  deadlineMs: 2,
+  /** The system's number of the thread, 0 where it has none. */
+  thread: 3,
+} as const
+
+/** How a thread's engine begins. */
+export interface BeginMessage {
+  readonly kind: 'begin'
+  readonly seq: Seq
+  readonly time: Millis
+  readonly start: StartInput
+  /** Whose tape the strategies are warmed up with. */
+  readonly journal: string
+}
+
+export interface RowsMessage {
+  readonly kind: 'rows'
+  /** The first rows of a block bring its memory along. */
+  readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
+  readonly from: number
+  readonly to: number
+  readonly firstSeq: Seq
+  /** Mints that are new since the message before, from this number on. */
+  readonly mintsAt: number
+  readonly mints: readonly string[]
+}
+
+export type ToEngine =
+  | BeginMessage
+  | RowsMessage
+  | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
+
+/** The part of a position that a mark is of. */
+export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice'>
+
+export type FromEngine =
+  | { readonly kind: 'begun'; readonly outputs: readonly Output[]; readonly warmed: number }
+  | { readonly kind: 'did'; readonly next: number; readonly outputs: readonly Output[] }
+  | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
+  /** What a strategy wrote to the console. */
+  | { readonly kind: 'log'; readonly bot: number; readonly text: string }
+  /** The engine cannot go on; it does nothing more. `bot`: whose doing that is, -1 where it is not known. */
+  | { readonly kind: 'broke'; readonly bot: number; readonly message: string }
+
+export interface EngineThreadEvents {
+  begun(outputs: readonly Output[], warmed: number): void
+  did(next: number, outputs: readonly Output[]): void
+  marks(marks: readonly Mark[]): void
+  log(bot: number, text: string): void
+  /** Once; nothing comes after it. `bot`: whose doing it is, -1 where that is not known. */
+  died(bot: number, why: string): void
+}
+
+export interface ThreadLimits {
+  readonly heapMb: number
+}
+
+const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, log() {}, died() {} }
+
+/** A thread with an engine, from the side that everything else runs on. */
+export class EngineThread implements EngineLink {
+  readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
+  /** Who is told. A thread that stands ready has nobody. */
+  on: EngineThreadEvents = NOBODY
+  readonly #bell = new Int32Array(new SharedArrayBuffer(4))
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #journal: string
+  #isOver = false
+  #death: { bot: number; why: string } | undefined
+  #block: LiveBlock | undefined
+  #mintsSent = 0
+
+  /** `entry`: the module that the thread runs. `journal`: where the tape lies. */
+  constructor(entry: URL, journal: string, { heapMb }: ThreadLimits) {
+    const { port1, port2 } = new MessageChannel()
+    const workerData: EngineThreadStart = { port: port2, bell: this.#bell, cells: this.cells }
+    this.#journal = journal
+    this.#port = port1
+    this.#port.on('message', (message: FromEngine) => this.#receive(message))
+    // The stack is as deep as the main thread's, so that what fits here fits in a replay.
+    const resourceLimits = { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 1.15 }
+    this.#worker = new Worker(entry, { workerData, transferList: [port2], resourceLimits })
+    this.#worker.on('error', (error: unknown) => this.#die(this.cells[Cell.active] as number, textOf(error)))
+    this.#worker.on('exit', (code) =>
+      this.#die(this.cells[Cell.active] as number, `its thread ended (exit code ${code})`),
+    )
+  }
+
+  begin(seq: Seq, time: Millis, start: StartInput): void {
+    if (this.#death !== undefined) {
+      const { bot, why } = this.#death
+      setImmediate(() => this.#tell(bot, why))
+      return
+    }
+    this.#post({ kind: 'begin', seq, time, start, journal: this.#journal })
+  }
+
+  rows(block: Block, from: number, to: number, firstSeq: Seq): void {
+    if (!(block instanceof LiveBlock)) throw new TypeError('an engine thread takes rows of live blocks only')
+    const memory = block === this.#block ? null : { buffer: block.buffer, capacity: block.capacity }
+    this.#block = block
+    const mintsAt = this.#mintsSent
+    const mints = block.mints.slice(mintsAt)
+    this.#mintsSent += mints.length
+    this.#post({ kind: 'rows', memory, from, to, firstSeq, mintsAt, mints })
+  }
+
+  input(seq: Seq, time: Millis, input: Input): void {
+    this.#post({ kind: 'input', seq, time, input })
+  }
+
+  /** Ends the thread, whatever it is doing; nothing is heard of it any more. */
+  async end(): Promise<void> {
+    this.#isOver = true
+    this.#port.close()
+    await this.#worker.terminate()
+  }
+
+  #post(message: ToEngine): void {
+    if (this.#isOver) return
+    this.#port.postMessage(message)
+    Atomics.add(this.#bell, 0, 1)
+    Atomics.notify(this.#bell, 0)
+  }
+
+  #receive(message: FromEngine): void {
+    if (this.#isOver) return
+    switch (message.kind) {
+      case 'begun':
+        this.on.begun(message.outputs, message.warmed)
+        break
+      case 'did':
+        this.on.did(message.next, message.outputs)
+        break
+      case 'marks':
+        this.on.marks(message.marks)
+        break
+      case 'log':
+        this.on.log(message.bot, message.text)
+        break
+      case 'broke':
+        this.#die(message.bot, message.message)
+    }
+  }
+
+  #die(bot: number, why: string): void {
+    if (this.#isOver || this.#death !== undefined) return
+    this.#death = { bot, why }
+    this.#tell(bot, why)
+  }
+
+  #tell(bot: number, why: string): void {
+    if (this.#isOver || this.on === NOBODY) return
+    this.#isOver = true
+    this.on.died(bot, why)
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'it threw something that is no error'
+}

@@ -1,0 +1,64 @@
+import { Cell } from './engine-thread.ts'
+import { type ThreadUsage, threadUsage } from './thread-usage.ts'
+
+const EVERY_MS = 20
+/** A thread that was hardly let run, because others have the processors, is given so many deadlines. */
+const MOST_DEADLINES = 10
+
+/** Looks at a thread from outside. Time is counted in looks, not read from a clock: a machine that slept, or a main thread that was busy
+ *  itself, makes nobody late. And a thread is late only by its own doing: it ran for half of its time or more, or slept through all of it. */
+export class Watchdog {
+  readonly #cells: Int32Array
+  readonly #stuck: (bot: number, ms: number) => void
+  readonly #usageOf: (thread: number) => ThreadUsage | undefined
+  /** How often each was seen running since the last progress. */
+  readonly #seen = new Map<number, number>()
+  #progress = 0
+  #looks = 0
+  #cpuMs = 0
+  #slept = true
+  #isOver = false
+
+  /** `stuck`: told once, with the bot that was seen most, -1 for none. */
+  constructor(cells: Int32Array, stuck: (bot: number, ms: number) => void, usageOf = threadUsage) {
+    this.#cells = cells
+    this.#stuck = stuck
+    this.#usageOf = usageOf
+  }
+
+  /** Until the function that it returns is called. */
+  start(): () => void {
+    const timer = setInterval(() => this.look(), EVERY_MS)
+    return () => clearInterval(timer)
+  }
+
+  /** Once every 20 ms. */
+  look(): void {
+    const progress = Atomics.load(this.#cells, Cell.progress)
+    const deadlineMs = Atomics.load(this.#cells, Cell.deadlineMs)
+    if (progress !== this.#progress || deadlineMs === 0) {
+      this.#progress = progress
+      this.#looks = 0
+      this.#seen.clear()
+      return
+    }
+    const active = Atomics.load(this.#cells, Cell.active)
+    this.#seen.set(active, (this.#seen.get(active) ?? 0) + 1)
+    const usage = this.#usageOf(Atomics.load(this.#cells, Cell.thread))
+    if (this.#looks++ === 0) {
+      this.#cpuMs = usage?.cpuMs ?? 0
+      this.#slept = true
+    }
+    this.#slept &&= usage?.sleeps !== false
+    const ms = this.#looks * EVERY_MS
+    if (this.#isOver || ms < deadlineMs || !this.#isItsOwnDoing(usage, ms, deadlineMs)) return
+    this.#isOver = true
+    const [[bot] = [-1]] = [...this.#seen].sort(([, one], [, other]) => other - one)
+    this.#stuck(bot, ms)
+  }
+
+  #isItsOwnDoing(usage: ThreadUsage | undefined, ms: number, deadlineMs: number): boolean {
+    if (usage === undefined || this.#slept || ms >= MOST_DEADLINES * deadlineMs) return true
+    return usage.cpuMs - this.#cpuMs >= deadlineMs / 2
+  }
+}
