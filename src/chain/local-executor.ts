@@ -1,6 +1,6 @@
-import type { AskedTrade } from '../core/asked-trade.ts'
 import { encodeBase58 } from '../core/base58.ts'
 import type { BuilderPolicy } from '../core/builder-policy.ts'
+import type { Built } from '../core/built-transaction.ts'
 import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { Attempt } from '../core/order.ts'
 import type { Cancel, Clock, Executor, Outcome, Rpc, Signer } from '../core/ports.ts'
@@ -9,16 +9,6 @@ import type { Resolver } from './resolver.ts'
 import type { Sender } from './sender.ts'
 import { type Examination, examine } from './verifier/examine.ts'
 import { GuardRoom, type Taken } from './verifier/guarding.ts'
-
-/** What the service built, with what it was asked for; or why there is nothing. */
-export type Built =
-  | {
-      readonly kind: 'built'
-      readonly asked: AskedTrade
-      readonly bytes: Uint8Array
-      readonly lastValidBlockHeight: number | undefined
-    }
-  | Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
 export interface LocalParts {
   readonly build: (attempt: Attempt) => Promise<Built>

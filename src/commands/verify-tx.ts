@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { examine } from '../chain/verifier/examine.ts'
+import { NOTHING_FOUND } from '../chain/verifier/verify.ts'
 import { rpcAddressProblem } from '../config/address.ts'
 import { SECRET_REFERENCE, secretFrom } from '../config/secret.ts'
 import type { AskedTrade } from '../core/asked-trade.ts'
@@ -46,16 +47,7 @@ async function examineReply(
   const decoded = reply.ok ? decodeTransaction(reply.bytes) : reply
   if (!decoded.ok) {
     const { code, reason } = decoded
-    const nothing = {
-      trade: undefined,
-      bound: null,
-      orderedLamports: null,
-      parts: [],
-      notUnderstood: [],
-      own: [],
-      simulated: undefined,
-    }
-    return { ...known, ...nothing, refusals: [{ code, reason }] }
+    return { ...known, ...NOTHING_FOUND, simulated: undefined, refusals: [{ code, reason }] }
   }
   const { transaction } = decoded
   if (rpc === undefined) return { ...known, ...(await examine({ transaction, asked, policy })) }

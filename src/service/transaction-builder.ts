@@ -1,21 +1,11 @@
 import type { AskedTrade } from '../core/asked-trade.ts'
+import type { Built } from '../core/built-transaction.ts'
 import type { Attempt } from '../core/order.ts'
-import type { Clock, Http, HttpResult, Outcome } from '../core/ports.ts'
+import type { Clock, Http, HttpResult } from '../core/ports.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { type Verdict, verdictOf } from './outcome.ts'
 import { type TermParts, termsOf } from './trade-terms.ts'
 import { type CheckBytes, readBuiltReply } from './wire/built-reply.ts'
-
-/** What the service built for an attempt, with what it was asked for; or why there is nothing. Nothing of it can execute: nobody has signed. */
-export type Built =
-  | {
-      readonly kind: 'built'
-      readonly asked: AskedTrade
-      readonly bytes: Uint8Array
-      /** As the builder says: to be compared, never to be relied on. */
-      readonly lastValidBlockHeight: number | undefined
-    }
-  | Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
 export interface BuilderParts extends TermParts {
   readonly http: Http

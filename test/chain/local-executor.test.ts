@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Built } from '../../src/chain/local-executor.ts'
+import type { Built } from '../../src/core/built-transaction.ts'
 import type { Attempt } from '../../src/core/order.ts'
 import { transferCall } from '../../src/sandbox/calls.ts'
 import { type Fault, LocalRig } from './local-rig.ts'

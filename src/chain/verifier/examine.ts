@@ -11,7 +11,7 @@ import { judgeSimulated } from './judge.ts'
 import { resolveAccounts } from './lookup-tables.ts'
 import { sol } from './reading.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
-import { type Verdict, verifyTransaction } from './verify.ts'
+import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify.ts'
 
 /** What is known of a transaction; signed only where there are no refusals. */
 export interface Examination extends Verdict {
@@ -68,16 +68,7 @@ export async function examine(parts: ExamineParts): Promise<Examination> {
     return { ...plain, ...verdict, refusals, notUnderstood: [unknown, ...verdict.notUnderstood] }
   } catch (error) {
     if (!(error instanceof Unread)) throw error
-    const nothing = {
-      trade: undefined,
-      bound: null,
-      orderedLamports: null,
-      parts: [],
-      notUnderstood: [],
-      own: [],
-      closed: [],
-    }
-    return { ...plain, ...nothing, refusals: [{ code: 'CHAIN_SILENT', reason: error.message }] }
+    return { ...plain, ...NOTHING_FOUND, refusals: [{ code: 'CHAIN_SILENT', reason: error.message }] }
   }
 }
 

@@ -33,6 +33,17 @@ export interface Verdict {
   readonly closed: readonly string[]
 }
 
+/** Of what could not be looked at. */
+export const NOTHING_FOUND: Omit<Verdict, 'refusals'> = {
+  trade: undefined,
+  bound: null,
+  orderedLamports: null,
+  parts: [],
+  notUnderstood: [],
+  own: [],
+  closed: [],
+}
+
 /** Holds a transaction against the order and the policy without asking anybody. `accounts`: those of the message, then those that its
  *  lookups give, writable ones first; undefined where they were not resolved. */
 export function verifyTransaction(
@@ -49,17 +60,7 @@ export function verifyTransaction(
   const reading = new Reading(asked, policy, coSigners)
   reading.refusals.push(...checkSignatures(transaction, asked.wallet, policy.coSigners))
   if (DENIED_MINTS.has(asked.mint)) reading.refuse('MINT_DENIED', `the order is for ${asked.mint}`)
-  if (accounts === undefined)
-    return {
-      refusals: reading.refusals,
-      trade: undefined,
-      bound: null,
-      orderedLamports: null,
-      parts: [],
-      notUnderstood: [],
-      own: [],
-      closed: [],
-    }
+  if (accounts === undefined) return { ...NOTHING_FOUND, refusals: reading.refusals }
   const steps = message.instructions.map(({ program, accounts: places, data }, index) => ({
     place: index + 1,
     program: accounts[program] as string,
