@@ -4,28 +4,19 @@ import type { Journal, JournalRecord } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
+import { OrderMarks } from './order-marks.ts'
 
 /** What only a restart reads, and a backtest has none: a bot's buys of the last hour are written anew with each of them. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
 
-interface Ordered {
-  readonly bot: BotResult
-  /** The robust price that it was decided on. */
-  readonly price: number | null
-  /** It has not ended yet, for the first time. */
-  isOpen: boolean
-}
-
-/** A failed transaction is told minutes after its order at the latest. */
-const ORDERS_REMEMBERED = 100_000
-
 /** The journal of a backtest: sums up what came of it, and hands all but the tape on to a file's where there is one. Nobody waits for a
  *  commit. */
 export class Results implements Journal {
-  readonly #bots: ReadonlyMap<string, BotResult>
+  readonly bots: readonly BotResult[]
+  /** Their numbers by name. */
+  readonly #numbers: ReadonlyMap<string, number>
   readonly #journal: Journal | undefined
-  /** The last orders, by id. */
-  readonly #orders = new Map<string, Ordered>()
+  readonly #orders = new OrderMarks()
   /** Fills that are not final yet: each is told again when it is. */
   readonly #provisional = new Set<string>()
   /** Orders, refusals, cancellations, alarms and notes. */
@@ -35,11 +26,8 @@ export class Results implements Journal {
   /** `logged`: keep what a report needs. */
   constructor(bots: readonly string[], logged: boolean, journal?: Journal) {
     this.#journal = journal
-    this.#bots = new Map(bots.map((name) => [name, new BotResult(name, logged ? new BotLog() : undefined)]))
-  }
-
-  get bots(): BotResult[] {
-    return [...this.#bots.values()]
+    this.bots = bots.map((name) => new BotResult(name, logged ? new BotLog() : undefined))
+    this.#numbers = new Map(bots.map((name, number) => [name, number]))
   }
 
   rows(): void {}
@@ -93,31 +81,37 @@ export class Results implements Journal {
     const bot = this.#of(name)
     bot.orders++
     bot.log?.order(order)
-    this.#orders.set(id, { bot, price, isOpen: true })
-    if (this.#orders.size > ORDERS_REMEMBERED) this.#orders.delete(this.#orders.keys().next().value as string)
+    this.#orders.add(id, this.#numberOf(name), price)
   }
 
   #report({ orderId, fill, feeLamports }: ExecutionReport): void {
-    if (feeLamports !== undefined) this.#orders.get(orderId)?.bot.failed(orderId, feeLamports)
+    if (feeLamports !== undefined) this.#ownerOf(orderId)?.failed(orderId, feeLamports)
     if (fill === undefined) return
     const isKnown = fill.final ? this.#provisional.delete(fill.signature) : this.#provisional.has(fill.signature)
     if (isKnown) return
     if (!fill.final) this.#provisional.add(fill.signature)
-    this.#of(fill.bot).filled(fill, this.#orders.get(orderId)?.price ?? null)
+    this.#of(fill.bot).filled(fill, this.#orders.priceOf(orderId))
   }
 
   #moved({ orderId, state, code }: Extract<Output, { kind: 'orderState' }>): void {
-    const order = this.#orders.get(orderId)
-    if (order === undefined) return
-    order.bot.log?.moved(orderId, state, code)
-    if (isOpen(state) || !order.isOpen) return
-    order.isOpen = false
-    if (state !== 'filled') count(order.bot.ended, `${state} ${code}`)
+    const bot = this.#ownerOf(orderId)
+    bot?.log?.moved(orderId, state, code)
+    if (isOpen(state) || !this.#orders.end(orderId) || state === 'filled') return
+    if (bot !== undefined) count(bot.ended, `${state} ${code}`)
+  }
+
+  #ownerOf(orderId: string): BotResult | undefined {
+    const number = this.#orders.botOf(orderId)
+    return number === undefined ? undefined : this.bots[number]
   }
 
   #of(bot: string): BotResult {
-    const result = this.#bots.get(bot)
-    if (result === undefined) throw new Error(`no bot ${bot} in this backtest`)
-    return result
+    return this.bots[this.#numberOf(bot)] as BotResult
+  }
+
+  #numberOf(bot: string): number {
+    const number = this.#numbers.get(bot)
+    if (number === undefined) throw new Error(`no bot ${bot} in this backtest`)
+    return number
   }
 }

@@ -29,23 +29,24 @@ export class Book {
   readonly orders = new LaneOrders()
   readonly positions = new Positions()
   /** Fills taken, oldest first, by signature. */
-  readonly fills = new ByAccount<Fill>(({ account }) => account)
+  readonly fills = new ByAccount<Fill>()
   /** Those of them that are not final. */
-  readonly #provisional = new ByAccount<Fill>(({ account }) => account)
+  readonly #provisional = new ByAccount<Fill>()
   /** The last orders that ended: a late fill may come, and a fork may open one again. */
-  readonly #ended = new ByAccount<OpenOrder>(({ order }) => order.account)
+  readonly #ended = new ByAccount<OpenOrder>()
   /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
-  readonly #unproved = new ByAccount<Order>(({ account }) => account)
+  readonly #unproved = new ByAccount<Order>()
   /** Positions that such a fill closed: a fork may give them back. */
   readonly #closed = new ByMint<Position>()
 
   restore(money: Money): void {
     for (const account of money.accounts) this.accounts.set(account.account, { ...account })
     for (const open of money.orders) {
+      const { order } = open
       const isOver = !isOpen(open.state)
-      if (isOver) this.#ended.set(open.order.id, { ...open })
+      if (isOver) this.#ended.set(order.account, order.id, { ...open })
       else this.orders.add({ ...open })
-      if (isOver && isFullExit(open.order)) this.#unproved.set(open.order.id, open.order)
+      if (isOver && isFullExit(order)) this.#unproved.set(order.account, order.id, order)
     }
     for (const position of money.positions)
       if (position.state === 'closed') this.#closed.set(position, { ...position })
@@ -84,8 +85,10 @@ export class Book {
 
   /** How many attempts of a full exit are not proved by now. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
-    if (unproved === 0) this.#unproved.delete(orderId)
-    else if (order !== undefined) this.#unproved.set(orderId, order)
+    const about = order ?? this.#unproved.find(orderId)
+    if (about === undefined) return
+    if (unproved === 0) this.#unproved.delete(about.account, orderId)
+    else this.#unproved.set(about.account, orderId, about)
   }
 
   /** What open orders may still take out of an account. */
@@ -95,26 +98,25 @@ export class Book {
 
   accept(order: Order): void {
     for (const { order: held } of this.inLane(order))
-      assert(sharesLane(order, held), `a second open order in lane ${laneOf(order)}`)
+      if (!sharesLane(order, held)) assert(false, `a second open order in lane ${laneOf(order)}`)
     this.orders.add({ order, state: 'accepted' })
   }
 
   /** Moves an order that is open, or that ended not long ago; undefined for any other: it has no state here. */
   move(orderId: string, to: OrderState): Order | undefined {
-    const known = this.orders.get(orderId) ?? this.#ended.get(orderId)
+    const known = this.orders.get(orderId) ?? this.#ended.find(orderId)
     if (known === undefined) return undefined
-    assert(
-      known.state === to || ORDER_MOVES[known.state].includes(to),
-      `order ${orderId} cannot go from ${known.state} to ${to}`,
-    )
+    if (known.state !== to && !ORDER_MOVES[known.state].includes(to))
+      assert(false, `order ${orderId} cannot go from ${known.state} to ${to}`)
     known.state = to
+    const { account } = known.order
     if (isOpen(to)) {
-      this.#ended.delete(orderId)
+      this.#ended.delete(account, orderId)
       this.orders.add(known)
     } else {
       this.orders.remove(known)
-      this.#ended.set(orderId, known)
-      this.#ended.trim(known.order.account, ENDED_KEPT)
+      this.#ended.set(account, orderId, known)
+      this.#ended.trim(account, ENDED_KEPT)
     }
     return known.order
   }
@@ -122,12 +124,14 @@ export class Book {
   /** A position where there is none. What the closed one before it sold too much of counts for this one. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
     const oversold = this.#closed.get(owner)?.oversold ?? 0n
-    return this.#hold({ ...newPosition(owner, openedAt, exits), ...(oversold > 0n && { oversold }) })
+    const position = newPosition(owner, openedAt, exits)
+    if (oversold > 0n) position.oversold = oversold
+    return this.#hold(position)
   }
 
   /** Books a fill once; undefined when it was booked before. */
   book(fill: Fill): Booking | undefined {
-    const before = this.fills.get(fill.signature)
+    const before = this.fills.get(fill.account, fill.signature)
     // What was final stays it, whatever comes late.
     if (before?.final !== true) this.#keep(fill)
     if (before !== undefined) {
@@ -145,15 +149,15 @@ export class Book {
   }
 
   /** A fill of this signature is booked with other amounts: a fork put it into another block, and nobody watched who would have said so. */
-  hasOther({ signature, tokens, walletLamports }: Fill): boolean {
-    const before = this.fills.get(signature)
+  hasOther({ account, signature, tokens, walletLamports }: Fill): boolean {
+    const before = this.fills.get(account, signature)
     if (before === undefined || before.final) return false
     return before.tokens !== tokens || before.walletLamports !== walletLamports
   }
 
   /** Takes back a fill that a fork removed; undefined when it is not booked. `comesAgain`: it is booked anew at once. */
   unbook(signature: string, comesAgain = false): Booking | undefined {
-    const fill = this.fills.get(signature)
+    const fill = this.fills.find(signature)
     if (fill === undefined) return undefined
     const booking = this.#undo(fill)
     if (!comesAgain) this.#forgive(fill)
@@ -163,9 +167,10 @@ export class Book {
   /** Where a position stands, by what is held and which orders are open; one that nothing is left of is closed. */
   settle(position: Position): void {
     const { account, mint } = position
-    const open = (side: Order['side']): boolean => this.laneHolder({ account, mint, side }) !== undefined
-    if (position.tokens > 0n) position.state = open('sell') ? 'closing' : 'open'
-    else if (open('buy')) position.state = 'opening'
+    const side = position.tokens > 0n ? 'sell' : 'buy'
+    const isOpenThere = this.laneHolder({ account, mint, side }) !== undefined
+    if (side === 'sell') position.state = isOpenThere ? 'closing' : 'open'
+    else if (isOpenThere) position.state = 'opening'
     else this.#close(position)
     this.#forgive(position)
   }
@@ -178,8 +183,8 @@ export class Book {
   }
 
   #undo(fill: Fill): Booking {
-    this.fills.delete(fill.signature)
-    this.#provisional.delete(fill.signature)
+    this.fills.delete(fill.account, fill.signature)
+    this.#provisional.delete(fill.account, fill.signature)
     this.#moveWallet(fill, -1)
     const known = this.positions.get(fill) ?? this.#closed.get(fill)
     const position = this.#hold(known === undefined ? newPosition(fill, fill.time, {}) : reopened(known))
@@ -203,9 +208,10 @@ export class Book {
   }
 
   #keep(fill: Fill): void {
-    this.fills.set(fill.signature, fill)
-    if (fill.final) this.#provisional.delete(fill.signature)
-    else this.#provisional.set(fill.signature, fill)
+    const { account, signature } = fill
+    this.fills.set(account, signature, fill)
+    if (fill.final) this.#provisional.delete(account, signature)
+    else this.#provisional.set(account, signature, fill)
   }
 
   /** Final ones only: one that is reported again must be known. */
@@ -214,7 +220,7 @@ export class Book {
     if (fills.size <= FILLS_KEPT) return
     for (const { signature, final } of fills.values()) {
       if (!final) continue
-      this.fills.delete(signature)
+      this.fills.delete(account, signature)
       return
     }
   }

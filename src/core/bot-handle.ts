@@ -193,7 +193,7 @@ export class BotHandle implements Bot<unknown> {
 
   clear(name: string): void {
     this.#assertHandling()
-    if (!this.#session.warming) this.#session.timers.clear(this.name, 'strategy', name)
+    if (!this.#session.warming) this.#session.timers.clear(this.name, name)
   }
 
   watch(mint: string): boolean {
@@ -231,9 +231,9 @@ export class BotHandle implements Bot<unknown> {
     const { timers, warming, now } = this.#session
     const ms = Math.max(1, Math.round(seconds * 1000))
     const everyMs = repeats ? ms : 0
-    const running = this.#host.starting ? timers.find(this.name, 'strategy', name) : undefined
+    const running = this.#host.starting ? timers.find(this.name, name) : undefined
     const goesOn = running !== undefined && (!repeats || running.everyMs === everyMs)
-    if (!goesOn && !warming) timers.set(this.name, 'strategy', name, now + ms, everyMs)
+    if (!goesOn && !warming) timers.set(this.name, name, now + ms, everyMs)
   }
 
   #place(token: Token | string, place: (mint: string) => Placed): Placed {

@@ -6,6 +6,7 @@ import { isFullExit, type Order, type Size } from './order.ts'
 import { type Position, restartSteps, stepTokensDue } from './position.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
+import { type ExitTimer, exitTimerOf } from './timers.ts'
 import type { Millis } from './units.ts'
 
 /** Waiting between two tries of an exit doubles up to this many times: what cannot be sold is tried for ever, at a bounded cost. */
@@ -100,7 +101,9 @@ export class Exits {
   }
 
   timer(timer: Timer): void {
-    const [what, mint] = timer.name.split(':') as [string, string]
+    const exit = exitTimerOf(timer)
+    if (exit === undefined) return
+    const { what, mint } = exit
     for (const position of this.#session.book.positions.ofMint(mint)) {
       if (position.bot !== timer.bot) continue
       if (what === 'hold') this.#holdEnded(position)
@@ -182,19 +185,17 @@ export class Exits {
   }
 
   #set(what: ExitTimer, position: Position, at: Millis): void {
-    this.#session.timers.set(position.bot, 'exits', timerName(what, position), at, 0)
+    this.#session.timers.setExit(position, what, at)
   }
 
   #clear(what: ExitTimer, position: Position): void {
-    this.#session.timers.clear(position.bot, 'exits', timerName(what, position))
+    this.#session.timers.clearExit(position, what)
   }
 
   #has(what: ExitTimer, position: Position): boolean {
-    return this.#session.timers.find(position.bot, 'exits', timerName(what, position)) !== undefined
+    return this.#session.timers.findExit(position, what) !== undefined
   }
 }
-
-type ExitTimer = 'hold' | 'quiet' | 'retry'
 
 function holdEnds({ openedAt, exits: { maxHoldSeconds } }: Position): number | undefined {
   return maxHoldSeconds === undefined ? undefined : openedAt + millis(maxHoldSeconds)
@@ -213,8 +214,4 @@ function sizeOfStep(position: Position): Size {
 
 function millis(seconds: number): Millis {
   return Math.round(seconds * 1000)
-}
-
-function timerName(what: ExitTimer, position: Position): string {
-  return `${what}:${position.mint}`
 }

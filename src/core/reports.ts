@@ -45,7 +45,8 @@ export class Reports {
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
     // What is by now another order's fill is that one's to take back.
-    const reversed = book.fills.get(report.reversed ?? '')?.orderId === orderId ? report.reversed : undefined
+    const isOwn = report.reversed !== undefined && book.fills.find(report.reversed)?.orderId === orderId
+    const reversed = isOwn ? report.reversed : undefined
     const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
     const reversal = gone === undefined ? undefined : book.unbook(gone, fill !== undefined)
     if (reversal !== undefined) this.#reversed(reversal)

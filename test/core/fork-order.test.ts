@@ -159,6 +159,10 @@ function inTheEnd(seed: number): number {
 /** A closed position comes back, too, while a fork may still give it something back. */
 function restarted(before: Book, position: Position | undefined): Book {
   const books = new Book()
-  books.restore({ ...NO_MONEY, positions: position === undefined ? [] : [position], fills: [...before.fills.values()] })
+  books.restore({
+    ...NO_MONEY,
+    positions: position === undefined ? [] : [position],
+    fills: [...before.fills.of(BUY.account).values()],
+  })
   return books
 }
