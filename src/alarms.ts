@@ -1,7 +1,10 @@
 import type { Output } from './core/messages.ts'
 import { isOpen } from './core/order.ts'
+import type { Machine } from './core/ports.ts'
 import type { Millis } from './core/units.ts'
+import type { Past } from './past.ts'
 import type { Alert, AlertKind } from './runtime/alerts.ts'
+import type { Tally } from './tally.ts'
 
 /** Alarms of the engine that have a kind of their own; the others are told as `foreign`, which stops entries like they do. */
 const KINDS: Readonly<Record<string, AlertKind>> = {
@@ -9,6 +12,20 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   STRATEGY_STOPPED: 'strategy-threw',
   UNIT_CONTRADICTED: 'unit-contradicted',
   LATE_FILL: 'late-fill',
+}
+
+/** What is decided, and what a ledger does not explain, reaches a person from now on. */
+export function raiseAlarms(
+  {
+    tally,
+    past,
+    machine: { clock },
+  }: { tally: Tally; past: Pick<Past, 'onRemainder'>; machine: Pick<Machine, 'clock'> },
+  raise: (alert: Alert) => void,
+): void {
+  const alarms = new Alarms(raise)
+  tally.listen = (time, output) => alarms.take(time, output)
+  past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
 /** Which decisions a person has to hear of, each once: an order in doubt is told when it falls into doubt, not at every look. */

@@ -1,4 +1,4 @@
-import { Alarms } from './alarms.ts'
+import { raiseAlarms } from './alarms.ts'
 import { Closers } from './closers.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
@@ -224,8 +224,7 @@ class Start {
     })
     this.closers.add(() => segment.close())
     world.attach(segment.gateway)
-    const alarms = new Alarms((alert) => world.alert(alert))
-    ground.tally.listen = (time, output) => alarms.take(time, output)
+    raiseAlarms(ground, (alert) => world.alert(alert))
     return segment
   }
 

@@ -4,6 +4,7 @@ import type { OpenJournal } from './journal/gathering-journal.ts'
 import { startJournalThread } from './journal/journal-thread.ts'
 import { type JournalReader, openReader } from './journal/reader.ts'
 import type { Recovered } from './journal/recovery.ts'
+import type { Remainder } from './journal/remainders.ts'
 import type { Log } from './runtime/log.ts'
 
 /** A journal that is locked and open, and what the processes before left in it. */
@@ -13,6 +14,8 @@ export interface Past {
   readonly recovered: Recovered
   /** Calls `run` once the disk has no room for entries, at once where it is so already. */
   onNoRoom(run: () => void): void
+  /** Calls `run` with what a person has to hear of a ledger, from now on. */
+  onRemainder(run: (text: string) => void): void
 }
 
 /** Opening also migrates; reading is from a connection of its own. `failed`: the journal can no longer be written. `opened`: closers, in
@@ -24,6 +27,7 @@ export async function openPast(
   opened: (close: () => unknown) => void,
 ): Promise<Past> {
   const room = new Room()
+  let tellPerson = (_text: string): void => {}
   const journal = await startJournalThread(path, {
     keepTapeDays,
     onFailure: failed,
@@ -31,12 +35,29 @@ export async function openPast(
       if (state === 'noEntries') room.ranOut()
       if (state !== 'ample') log.warn({ state }, 'the disk that holds the journal runs short')
     },
+    onRemainder: (remainder) => {
+      const text = textOf(remainder)
+      if (remainder.lamports === 0) log.info(text)
+      else log.error(text)
+      tellPerson(text)
+    },
   })
   opened(() => journal.close())
   const reader = openReader(path)
   opened(() => reader.close())
   log.info({ path }, 'journal: locked, and every commit reaches the disk (synchronous=FULL, read back)')
-  return { journal, reader, recovered: recover(path, reader, log), onNoRoom: (run) => room.tell(run) }
+  return {
+    ...{ journal, reader, recovered: recover(path, reader, log), onNoRoom: (run) => room.tell(run) },
+    onRemainder: (run) => {
+      tellPerson = run
+    },
+  }
+}
+
+function textOf({ account, slot, lamports }: Remainder): string {
+  return lamports === 0
+    ? `ledger: every lamport of ${account} is explained again, as of slot ${slot}`
+    : `ledger: ${lamports} lamports of ${account} are not explained as of slot ${slot}; see \`sluice ledger\``
 }
 
 function recover(path: string, reader: JournalReader, log: Log): Recovered {

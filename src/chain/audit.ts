@@ -9,6 +9,7 @@ import { classified, opaque, unlisted } from './classify.ts'
 import { type Listed, readFirstSlot, readLanded, Unread } from './read.ts'
 import type { LandedTransaction } from './transaction.ts'
 import type { WalletBook } from './wallet-book.ts'
+import { walletCostsOf } from './wallet-costs.ts'
 
 export interface AuditParts {
   /** Each for itself, in the order of preference: a bracket is of one of them. */
@@ -206,7 +207,8 @@ export class Audit {
     const { account, wallet, found, isTracked, book } = this.#parts
     const change = changeOf(transaction, wallet)
     const attemptId = found(transaction)
-    const row = classified(account, transaction, change, attemptId, isTracked)
+    const costs = walletCostsOf(transaction, wallet)
+    const row = classified(account, transaction, change, costs, attemptId, isTracked)
     const explained = row.slot <= cursor.slot ? book.explain(row) : undefined
     this.#tries.delete(row.signature)
     add(row)

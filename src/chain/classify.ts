@@ -1,5 +1,5 @@
 import { lamports } from '../core/units.ts'
-import type { TransactionClass, WalletTransaction } from '../core/wallet.ts'
+import type { TransactionClass, WalletCosts, WalletTransaction } from '../core/wallet.ts'
 import type { WalletChange } from './change.ts'
 import type { Listed } from './read.ts'
 import type { LandedTransaction } from './transaction.ts'
@@ -23,6 +23,7 @@ export function classified(
   account: string,
   transaction: LandedTransaction,
   change: WalletChange,
+  costs: WalletCosts | undefined,
   attemptId: string,
   isTracked: (mint: string) => boolean,
 ): WalletTransaction {
@@ -37,6 +38,7 @@ export function classified(
     time,
     after: slot - 1,
     failed: error !== null,
+    ...(costs !== undefined && { costs }),
   }
 }
 

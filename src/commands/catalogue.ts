@@ -178,6 +178,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./why.ts'),
     },
     {
+      name: 'ledger',
+      arguments: '[order]',
+      about: 'where every lamport of each wallet went, what was made with it, and whether the chain agrees',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./ledger.ts'),
+    },
+    {
       name: 'positions',
       about: 'what each bot holds',
       options: ['journal', 'json'],

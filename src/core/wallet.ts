@@ -1,3 +1,4 @@
+import type { FillCosts } from './fill-costs.ts'
 import type { Attempt } from './order.ts'
 import type { Lamports, Millis } from './units.ts'
 
@@ -35,6 +36,26 @@ export interface WalletTransaction {
   readonly after: number
   /** It changed nothing but the fee. */
   readonly failed: boolean
+  /** What of `lamports` the wallet paid whatever the transaction was for; absent where that could not be read. */
+  readonly costs?: WalletCosts
+}
+
+/** Fees, rent and wrapping: what a wallet pays in any transaction, be it a trade or not. As in `FillCosts`: what was paid is positive. */
+export type WalletCosts = Pick<
+  FillCosts,
+  | 'baseFeeLamports'
+  | 'priorityFeeLamports'
+  | 'tipLamports'
+  | 'rentPaidLamports'
+  | 'rentReturnedLamports'
+  | 'wrappedLamports'
+>
+
+/** What these took out of the wallet. */
+export function walletCostsSum(costs: WalletCosts): number {
+  const { baseFeeLamports, priorityFeeLamports, tipLamports } = costs
+  const { rentPaidLamports, rentReturnedLamports, wrappedLamports } = costs
+  return baseFeeLamports + priorityFeeLamports + tipLamports + rentPaidLamports - rentReturnedLamports + wrappedLamports
 }
 
 /** An attempt that may still turn out to have executed, or to have executed once more, and what is known of it. */

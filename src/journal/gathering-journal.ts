@@ -68,7 +68,7 @@ export abstract class GatheringJournal implements OpenJournal {
   }
 
   write(record: JournalRecord): void {
-    this.#push(recordWrites(record))
+    this.#push(recordWrites(record, this.#time))
   }
 
   /** Ends the batch. */

@@ -5,6 +5,7 @@ import type { Seq } from '../core/units.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import type { JournalOptions } from './journal.ts'
 import { type Lock, lockJournal } from './lock.ts'
+import type { Remainder } from './remainders.ts'
 import type { Space } from './space.ts'
 import type { Write } from './statements.ts'
 import type { Batch, WriterOptions } from './writer.ts'
@@ -44,6 +45,7 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'committed'; readonly count: number }
   | { readonly kind: 'space'; readonly space: Space }
+  | { readonly kind: 'remainder'; readonly remainder: Remainder }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
   | { readonly kind: 'closed' }
 
@@ -92,7 +94,7 @@ class ThreadJournal extends GatheringJournal {
     this.#options = options
     this.#lock = lock
     const { port1, port2 } = new MessageChannel()
-    const { onFailure: _failure, onSpace: _space, ...plain } = options
+    const { onFailure: _failure, onSpace: _space, onRemainder: _remainder, ...plain } = options
     const workerData: ThreadStart = { path, options: plain, port: port2, bell: this.#bell }
     this.#worker = new Worker(new URL('./thread-main.ts', import.meta.url), { workerData, transferList: [port2] })
     this.#worker.on('error', (error) => this.#fail(error))
@@ -189,6 +191,9 @@ class ThreadJournal extends GatheringJournal {
         break
       case 'space':
         this.#options.onSpace?.(message.space)
+        break
+      case 'remainder':
+        this.#options.onRemainder?.(message.remainder)
         break
       case 'closed':
         this.#ended.resolve()

@@ -1,6 +1,7 @@
 import { openForWriting } from './database.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import { type Lock, lockJournal } from './lock.ts'
+import type { Remainder } from './remainders.ts'
 import type { Space } from './space.ts'
 import { type Batch, Writer, type WriterOptions } from './writer.ts'
 
@@ -9,6 +10,8 @@ export interface JournalOptions extends WriterOptions {
   readonly onFailure: (error: Error) => void
   /** The disk runs short or has room again. Also called while it is opened, if it starts short. */
   readonly onSpace?: (space: Space) => void
+  /** At an audit: what the ledger leaves over of a wallet is another than before. It should always be 0. */
+  readonly onRemainder?: (remainder: Remainder) => void
 }
 
 /** Opens a journal, or makes it, with the writer in this process: for tests, imports and simulations. `commit` calls `then` before it
@@ -36,7 +39,10 @@ class LocalJournal extends GatheringJournal {
     this.path = path
     this.#options = options
     this.#lock = lock
-    this.#writer = new Writer(openForWriting(path, options.durable), options, (space) => options.onSpace?.(space))
+    this.#writer = new Writer(openForWriting(path, options.durable), options, {
+      space: (space) => options.onSpace?.(space),
+      remainder: (remainder) => options.onRemainder?.(remainder),
+    })
   }
 
   commit(then: () => void): void {

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
 import { type ErrorCode, SluiceError } from '../core/errors.ts'
 import { decodeJson } from '../core/json.ts'
+import type { Movement } from '../core/lots.ts'
 import { Mints } from '../core/mints.ts'
 import type { Attempt, Fill, OrderState, TradeSide } from '../core/order.ts'
 import type { PositionState } from '../core/position.ts'
@@ -10,6 +11,7 @@ import { guarded, openForReading, refusalOf } from './database.ts'
 import { type FillRow, fillRow } from './fill-row.ts'
 import { History } from './history.ts'
 import { damageOf } from './integrity.ts'
+import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, movementsOf } from './ledger-rows.ts'
 import { type MarketItem, MarketTape, rowsOf } from './market-tape.ts'
 import { type FillTableRow, fillOf, type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
@@ -183,6 +185,21 @@ export class JournalReader {
       `SELECT bot, mint, state, tokens, cost_sol AS costSol, NULL AS valueSol
        FROM positions WHERE closed_seq IS NULL ORDER BY opened_at, mint`,
     )
+  }
+
+  /** The books of each account. */
+  ledger(): AccountLedger[] {
+    return this.#read(() => this.#db.transaction(() => accountLedgers(this.#db))())
+  }
+
+  /** What was posted of an order. */
+  ledgerEntries(orderId: string): LedgerEntry[] {
+    return this.#read(() => ledgerEntries(this.#db, orderId))
+  }
+
+  /** What changed how many tokens the wallets hold. */
+  movements(): Movement[] {
+    return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 
   counters(): Counters {

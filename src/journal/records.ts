@@ -4,7 +4,7 @@ import { type Attempt, type ExecutionReport, type Fill, isOpen, isUndecided } fr
 import type { JournalRecord, Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
 import type { Millis, Seq } from '../core/units.ts'
-import type { WalletTransaction } from '../core/wallet.ts'
+import type { WalletCursor, WalletTransaction } from '../core/wallet.ts'
 import type { Write } from './statements.ts'
 
 const FRAMES_KEPT = 200
@@ -26,16 +26,17 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
     ]
   }
   const row: Write = ['input', seq, segment, time, input.kind, json]
-  return input.kind === 'report' ? [row, ...takenWrites(seq, input.id, input.report)] : [row]
+  return input.kind === 'report' ? [row, ...takenWrites(seq, time, input.id, input.report)] : [row]
 }
 
-function takenWrites(seq: Seq, id: number, report: ExecutionReport): Write[] {
+function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport): Write[] {
   const writes: Write[] = [
     ['reportBefore', id],
     ['reportTaken', id, encodeJson(report)],
   ]
   if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
   if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])
+  if (report.feeLamports !== undefined) writes.push(['paperFailed', time, time, report.feeLamports, report.attemptId])
   return writes
 }
 
@@ -96,7 +97,8 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
   }
 }
 
-export function recordWrites(record: JournalRecord): Write[] {
+/** `time`: of what was written last. */
+export function recordWrites(record: JournalRecord, time: Millis): Write[] {
   switch (record.kind) {
     case 'attempt':
       return attemptWrites(record.attempt)
@@ -113,10 +115,7 @@ export function recordWrites(record: JournalRecord): Write[] {
     case 'watchOver':
       return [['watchOver', record.attemptId]]
     case 'wallet':
-      return [
-        ['wallet', record.cursor.account, encodeJson(record.cursor)],
-        ...record.transactions.map(transactionWrite),
-      ]
+      return walletWrites(record.cursor, record.transactions, time)
     case 'learned': {
       const { about, name, time } = record.learned
       return [['learned', about, name, time, encodeJson(record.learned)]]
@@ -137,6 +136,15 @@ function attemptWrites(attempt: Attempt): Write[] {
   const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
   // The state that a cloud attempt begins in: there is none before, and an order waits for this one.
   return state === 'armed' ? [row] : [['attemptBefore', id], row]
+}
+
+function walletWrites(cursor: WalletCursor, transactions: readonly WalletTransaction[], time: Millis): Write[] {
+  const { account, slot, lamports } = cursor
+  return [
+    ...transactions.map(transactionWrite),
+    ['wallet', account, encodeJson(cursor)],
+    ['audit', account, slot, time, lamports],
+  ]
 }
 
 function transactionWrite(transaction: WalletTransaction): Write {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { FILL_COSTS } from './fill-schema.ts'
+import { LEDGER } from './ledger-schema.ts'
 import { TEXTS } from './packed-text.ts'
 import { VIEWS } from './views.ts'
 
@@ -255,6 +256,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(CUSTODY),
   (db) => db.exec(LEARNED),
   (db) => db.exec(FILL_COSTS),
+  (db) => db.exec(LEDGER),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { AUDIT, PAPER_FAILED } from './ledger-schema.ts'
 
 /** Everything that is ever written but blocks of the tape, by name. A record becomes one or more of these with their values, so that it
  *  crosses to the writer's thread as plain values and can be tried again when a commit fails. */
@@ -47,6 +48,8 @@ const STATEMENTS = {
   wallet: 'INSERT INTO wallet (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   walletTransaction: `INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  audit: AUDIT,
+  paperFailed: PAPER_FAILED,
   learned: 'INSERT OR REPLACE INTO learned (about, name, time, json) VALUES (?, ?, ?, ?)',
   watch: 'INSERT OR REPLACE INTO watch (attempt_id, order_id, progress, json) VALUES (?, ?, ?, ?)',
   watchOver: 'DELETE FROM watch WHERE attempt_id = ?',

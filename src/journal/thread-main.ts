@@ -70,7 +70,10 @@ function sleep(writer: Writer, heard: number): void {
 function serve(): void {
   const db = openForWriting(path, options.durable)
   if (options.durable !== false) makeRoomInLog(db)
-  const writer = new Writer(db, options, (space) => say({ kind: 'space', space }))
+  const writer = new Writer(db, options, {
+    space: (space) => say({ kind: 'space', space }),
+    remainder: (remainder) => say({ kind: 'remainder', remainder }),
+  })
   say({ kind: 'ready' })
   for (;;) {
     const heard = Atomics.load(bell, 0)

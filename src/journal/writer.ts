@@ -4,6 +4,7 @@ import { BlockEncoder, type Slice } from './block-encoder.ts'
 import { BlockStore } from './block-store.ts'
 import { MAX_ROWS } from './column.ts'
 import { Compaction } from './compaction.ts'
+import { type Remainder, Remainders } from './remainders.ts'
 import { Retention } from './retention.ts'
 import { DiskSpace, SPACE_LIMITS, type Space, type SpaceLimits } from './space.ts'
 import { Statements, type Write } from './statements.ts'
@@ -15,6 +16,14 @@ export interface WriterOptions {
   readonly space?: Partial<SpaceLimits>
   /** false: commits are neither awaited nor durable. For results that can be computed again. */
   readonly durable?: boolean
+}
+
+/** What a writer tells of itself. */
+export interface WriterEvents {
+  /** The disk runs short or has room again. */
+  readonly space?: (space: Space) => void
+  /** What a ledger leaves over at an audit is another than before. */
+  readonly remainder?: (remainder: Remainder) => void
 }
 
 /** What was handed over at once: it becomes durable as a whole or not at all. */
@@ -49,7 +58,8 @@ export class Writer {
   readonly #space: DiskSpace
   readonly #retention: Retention | undefined
   readonly #compaction: Compaction
-  readonly #onSpace: (space: Space) => void
+  readonly #remainders: Remainders
+  readonly #on: WriterEvents
   #writes: Write[] = []
   #segment = 0
   #missing:
@@ -60,12 +70,7 @@ export class Writer {
   #lookedAt = 0
 
   /** `db` as `openForWriting` gives it. */
-  constructor(
-    db: Database,
-    options: Omit<WriterOptions, 'durable'>,
-    onSpace: (space: Space) => void,
-    freeBytes?: () => number,
-  ) {
+  constructor(db: Database, options: Omit<WriterOptions, 'durable'>, on: WriterEvents, freeBytes?: () => number) {
     this.#db = db
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
@@ -74,8 +79,9 @@ export class Writer {
     this.#space = new DiskSpace(db.name, { ...SPACE_LIMITS, ...options.space }, freeBytes)
     this.#retention = options.keepTapeDays === undefined ? undefined : new Retention(this.#db, options.keepTapeDays)
     this.#compaction = new Compaction(this.#db, this.#blocks)
-    this.#onSpace = onSpace
-    if (this.#space.state !== 'ample') onSpace(this.#space.state)
+    this.#remainders = new Remainders(this.#db, (remainder) => on.remainder?.(remainder))
+    this.#on = on
+    if (this.#space.state !== 'ample') on.space?.(this.#space.state)
   }
 
   /** Takes a batch without writing it yet, unless there is no room left to keep it in memory. */
@@ -100,15 +106,17 @@ export class Writer {
       if (!isFull(error) || !this.#giveReserve()) throw error
       this.#transact()
     }
+    const writes = this.#writes
     this.#encoder.clear()
     this.#writes = []
+    this.#remainders.committed(writes)
   }
 
   /** What can wait until nobody waits: room on the disk, old tape, small blocks, the log. Call it when no order is on its way. */
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
-      if (this.#space.look()) this.#onSpace(this.#space.state)
+      if (this.#space.look()) this.#on.space?.(this.#space.state)
     }
     try {
       this.#retention?.step(this.#time)
@@ -166,7 +174,7 @@ export class Writer {
     const had = this.#space.release()
     if (this.#space.state !== 'noEntries') {
       this.#space.ranOut()
-      this.#onSpace(this.#space.state)
+      this.#on.space?.(this.#space.state)
     }
     return had
   }

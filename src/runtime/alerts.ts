@@ -13,6 +13,7 @@ export type AlertKind =
   | 'loss-limit'
   | 'strategy-threw'
   | 'unit-contradicted'
+  | 'ledger'
 
 export interface Alert {
   readonly kind: AlertKind

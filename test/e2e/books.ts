@@ -31,6 +31,18 @@ export interface Books {
   readonly inputs: readonly { segment: number; kind: string; json: string }[]
   readonly segments: readonly { number: number; ended: number | null }[]
   readonly gaps: readonly { from: number; to: number; keys: string[] }[]
+  readonly ledger: LedgerBooks
+}
+
+/** What the ledger of the live wallet says, lamports. */
+interface LedgerBooks {
+  /** What its fills changed. */
+  readonly fills: number
+  /** All that stands up to the last audit's slot. */
+  readonly audited: number | null
+  /** What the wallet held there. */
+  readonly wallet: number | null
+  readonly complaints: readonly string[]
 }
 
 export interface BookedOrder {
@@ -72,6 +84,33 @@ function booksIn(db: Database.Database): Books {
     gaps: all<{ from: number; to: number; keys: string }>('SELECT "from", "to", keys FROM gaps ORDER BY seq').map(
       (gap) => ({ ...gap, keys: JSON.parse(gap.keys) as string[] }),
     ),
+    ledger: ledgerIn(db),
+  }
+}
+
+function ledgerIn(db: Database.Database): LedgerBooks {
+  const number = (sql: string): number | null => db.prepare(sql).pluck().get() as number | null
+  const last = `FROM audit WHERE account LIKE 'live|%' ORDER BY slot DESC LIMIT 1`
+  return {
+    fills: number(`SELECT coalesce(sum(wallet), 0) FROM posting WHERE kind = 'fill' AND account LIKE 'live|%'`) ?? 0,
+    audited: number(`SELECT sum(wallet) FROM posting WHERE account LIKE 'live|%' AND slot <= (SELECT slot ${last})`),
+    wallet: number(`SELECT lamports ${last}`) ?? null,
+    complaints: [
+      ...(
+        db
+          .prepare('SELECT posting, sum(lamports) AS sum FROM ledger GROUP BY posting HAVING sum(lamports) <> 0')
+          .all() as { posting: number; sum: number }[]
+      ).map(({ posting, sum }) => `posting ${posting} does not balance: ${sum}`),
+      ...(
+        db
+          .prepare('SELECT account, slot, remainder_lamports AS rest FROM audits WHERE remainder_lamports <> 0')
+          .all() as {
+          account: string
+          slot: number
+          rest: number
+        }[]
+      ).map(({ account, slot, rest }) => `the ledger of ${account} leaves ${rest} lamports over at slot ${slot}`),
+    ],
   }
 }
 
@@ -120,6 +159,7 @@ export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): str
     ...differing('fills', books.fills.map(fillLine), executed),
     ...differing('reverted', revertedLines(books), reverted),
     ...books.fills.flatMap(costComplaints),
+    ...ledgerComplaints(books),
     ...differing('lamports', [`${lamports}`], [`${ledger.account(wallet, 'processed')?.lamports}`]),
     ...differing('tokens by fills', heldByFills(books, unknown, wallet), onChain),
     ...(isSettled(books) ? differing('tokens by positions', heldByPositions(books), onChain) : []),
@@ -132,6 +172,16 @@ function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[
   return sum === walletLamports && costs.remainderLamports === 0
     ? []
     : [`${orderId}: its costs make ${sum} of ${walletLamports}, ${costs.remainderLamports} are left over`]
+}
+
+/** Its postings balance, make what the fills made, and what the chain held at every audit: there is no remainder. */
+function ledgerComplaints({ ledger, fills }: Books): string[] {
+  const filled = fills.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
+  return [
+    ...ledger.complaints,
+    ...differing('fills in the ledger', [`${ledger.fills}`], [`${filled}`]),
+    ...differing('ledger at the last audit', [`${ledger.audited}`], [`${ledger.wallet}`]),
+  ]
 }
 
 function onlyLive(books: Books): Books {

@@ -8,7 +8,7 @@ import { Writer } from '../../src/journal/writer.ts'
 import { contentOf, journalPath, keyOf, NO_LIMITS, order, start, timeOf, trades } from '../support/journal-samples.ts'
 
 const plenty = () => 1e12
-const writerOf = (path: string): Writer => new Writer(openForWriting(path), { space: NO_LIMITS }, () => {}, plenty)
+const writerOf = (path: string): Writer => new Writer(openForWriting(path), { space: NO_LIMITS }, {}, plenty)
 
 /** Blocks of `size` rows, with a seq in between now and then that belongs to an input. */
 function record(writer: Writer, { blocks, size, segment = 1, from = 0 }: Record<string, number>): void {

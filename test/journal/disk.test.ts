@@ -120,7 +120,7 @@ describe('when the disk runs short', () => {
     const writer = new Writer(
       openForWriting(path),
       { space: limits },
-      (space) => told.push(space),
+      { space: (space) => told.push(space) },
       () => free,
     )
     const step = (now: number, n: number) => {
@@ -150,12 +150,7 @@ describe('when the disk runs short', () => {
     const path = journalPath()
     const told: Space[] = []
     const db = openForWriting(path)
-    const writer = new Writer(
-      db,
-      { space: limits },
-      (space) => told.push(space),
-      () => 5000,
-    )
+    const writer = new Writer(db, { space: limits }, { space: (space) => told.push(space) }, () => 5000)
     const reserve = `${path}.reserve`
     const pages = db.pragma('page_count', { simple: true }) as number
     db.pragma(`max_page_count = ${pages}`) // a full disk, as far as SQLite can tell

@@ -19,6 +19,7 @@ import {
   timeOf,
   trades,
 } from '../support/journal-samples.ts'
+import { forgetLedger } from '../support/old-journal.ts'
 
 const options = {
   space: NO_LIMITS,
@@ -144,6 +145,7 @@ test('a journal of the first version, with orders open: brought up to date as a 
   journal.write({ kind: 'report', id: 2, report: report(3, { state: 'failed' }) })
   await journal.close()
   const old = new Database(path)
+  forgetLedger(old)
   old.exec(
     `DROP TABLE learned; DROP VIEW wallet_transactions; DROP TABLE wallet; DROP TABLE wallet_transaction; DROP TABLE watch;
      DROP VIEW fills; ALTER TABLE fill DROP COLUMN costs; CREATE VIEW fills AS SELECT signature FROM fill;

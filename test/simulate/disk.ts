@@ -7,7 +7,6 @@ import { migrate } from '../../src/journal/schema.ts'
 import { type Batch, Writer } from '../../src/journal/writer.ts'
 import type { Mutant } from './mutants.ts'
 
-const NOTHING = (): void => {}
 /** What nobody commits is durable so long after it was handed over, as in the journal's thread. */
 const FLUSH_MS = 200
 
@@ -25,7 +24,7 @@ export class Journal {
     migrate(this.db)
     keepStatements(this.db)
     const space = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
-    this.writer = new Writer(this.db, { space }, NOTHING, () => Number.POSITIVE_INFINITY)
+    this.writer = new Writer(this.db, { space }, {}, () => Number.POSITIVE_INFINITY)
     this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
     this.#state = this.db.prepare('SELECT state FROM "order" WHERE open IN (0, 1) AND number = ?').pluck()
     this.#signed = this.db.prepare('SELECT signature FROM attempt WHERE undecided = 1 AND id = ?').pluck()

@@ -1,0 +1,240 @@
+// The ledger: double entry, a row of `posting` for each transaction that moved a wallet's money. Every account of a posting but the wallet's
+// is a column, positive where lamports went there; together they are 0. It follows the tables that it explains by triggers, so that whatever
+// writes those books it in the same commit, and no process can forget to.
+
+/** The columns that, with `wallet`, make 0. */
+export const LINES = [
+  ...['trade', 'impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent_paid', 'rent_returned'],
+  ...['wrapped', 'other', 'remainder'],
+] as const
+
+const ABOUT = 'kind, account, signature, order_id, bot, mint, side, slot, time'
+const LAMPORTS = ['wallet', ...LINES].join(', ')
+const COLUMNS = `${ABOUT}, ${LAMPORTS}, tokens, withheld, decimals`
+
+const POSTING = `
+CREATE TABLE posting (
+  id INTEGER PRIMARY KEY,
+  standing INTEGER NOT NULL, -- 0: taken back, or what takes another one back
+  reverses INTEGER, -- the posting that this one takes back
+  kind TEXT NOT NULL, -- opening, fill, failed, inflow, housekeeping, foreign, opaque
+  account TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  order_id TEXT NOT NULL, -- '' where no order of ours made it
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  side TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  time INTEGER, -- of the transaction
+  wallet INTEGER NOT NULL, -- what it changed in the wallet
+  ${LINES.map((line) => `${line} INTEGER NOT NULL`).join(',\n  ')},
+  tokens TEXT NOT NULL, -- base units of mint that came (negative: went)
+  withheld TEXT NOT NULL, -- base units that the token's transfer fee took
+  decimals INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX posting_standing ON posting (signature, account, order_id) WHERE standing = 1;
+CREATE INDEX posting_slot ON posting (account, slot, wallet);
+CREATE TABLE audit ( -- the ledger against the chain; what stays the same is one row
+  account TEXT NOT NULL,
+  slot INTEGER NOT NULL, -- finalized
+  time INTEGER NOT NULL,
+  lamports INTEGER NOT NULL, -- that the wallet held by the chain
+  ledger INTEGER NOT NULL, -- and by the postings up to that slot
+  remainder INTEGER NOT NULL, -- what no posting explains
+  postings INTEGER NOT NULL, -- the last one there was
+  first_slot INTEGER NOT NULL, -- since when it has been the same
+  PRIMARY KEY (account, first_slot)
+) WITHOUT ROWID;
+`
+
+const NEGATED = (column: string): string =>
+  `CASE WHEN ${column} = '0' THEN '0' WHEN ${column} LIKE '-%' THEN substr(${column}, 2) ELSE '-' || ${column} END`
+
+/** A posting is never changed: what stops standing is taken back by its opposite. */
+const REVERSAL = `
+CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.standing = 1 AND NEW.standing = 0 BEGIN
+  INSERT INTO posting (standing, reverses, ${COLUMNS}) VALUES (0, OLD.id, ${ABOUT.replaceAll(/\w+/g, 'OLD.$&')},
+    ${['wallet', ...LINES].map((line) => `-OLD.${line}`).join(', ')},
+    ${NEGATED('OLD.tokens')}, ${NEGATED('OLD.withheld')}, OLD.decimals);
+END;
+`
+
+const cost = (name: string): string => `json_extract(costs, '$.${name}Lamports')`
+/** What the tokens were worth at the price that the order was decided on, SOL a token; the trade alone where there was no such price. */
+const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
+
+/** Fills as they are to be posted. What a pool gave or took counts, so the price is held against the tokens before their transfer fee. */
+const fillPostings = (where: string): string => `
+SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, time, wallet_lamports AS wallet,
+  trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
+  -(wallet_lamports + trade + impact + venue_fee + service_fee + base_fee + priority_fee + tip + rent_paid + rent_returned + wrapped)
+    AS remainder,
+  CASE WHEN side = 'buy' OR tokens = '0' THEN tokens ELSE '-' || tokens END AS tokens, withheld, decimals
+FROM (
+  SELECT *, sign * worth AS trade, sign * (alone - worth) AS impact,
+    ${cost('venueFee')} AS venue_fee, ${cost('serviceFee')} AS service_fee, ${cost('baseFee')} AS base_fee,
+    ${cost('priorityFee')} AS priority_fee, ${cost('tip')} AS tip, ${cost('rentPaid')} AS rent_paid,
+    -${cost('rentReturned')} AS rent_returned, ${cost('wrapped')} AS wrapped
+  FROM (SELECT *, ${WORTH} AS worth FROM (
+    SELECT *, (CAST(tokens AS REAL) + sign * CAST(withheld AS REAL)) / CAST('1e' || decimals AS REAL) AS units FROM (
+      SELECT *, CASE side WHEN 'buy' THEN 1 ELSE -1 END AS sign, ${cost('trade')} AS alone,
+        json_extract(costs, '$.withheldTokens."$bigint"') AS withheld,
+        (SELECT json_extract(o.json, '$.price') FROM "order" o
+         WHERE o.open IN (0, 1) AND o.number = CAST(substr(fill.order_id, 2) AS INTEGER)) AS price
+      FROM fill WHERE reversed = 0 AND ${where})))
+)`
+
+/** In the place of what stood of the fill; and of what the audit took the transaction for, if that was not known to be ours then. */
+const POSTED_FILL = `
+  UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
+    AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
+  INSERT INTO posting (standing, ${COLUMNS})
+    SELECT 1, ${COLUMNS} FROM (${fillPostings('signature = NEW.signature AND order_id = NEW.order_id')});
+`
+
+const FILLS = `
+CREATE TRIGGER fill_posted AFTER INSERT ON fill BEGIN ${POSTED_FILL} END;
+CREATE TRIGGER fill_reposted AFTER UPDATE ON fill
+WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> NEW.wallet_lamports OR OLD.costs <> NEW.costs
+  OR OLD.reversed <> NEW.reversed BEGIN ${POSTED_FILL} END;
+`
+
+/** What `read` (account, signature, id, slot, time, fee) tells of a transaction that failed on paper stands where the audit of a live wallet
+ *  puts one. */
+const failedOnPaper = (read: string): string => `
+INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
+SELECT account, slot, signature, 'ours', id, -fee, time, json_object('account', account, 'signature', signature, 'slot', slot,
+  'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1, 'failed', json('true'))
+FROM (${read})`
+
+const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
+const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
+
+/** What the audit found and no fill explains, as it is to be posted. One of ours that failed cost its fee and nothing else, and where that
+ *  was not taken apart, a signature is paid first. */
+const transactionPostings = (where: string): string => `
+SELECT kind, account, signature, order_id, bot, mint, side, slot, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
+  0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
+  CASE WHEN is_ours THEN 0 ELSE rest END AS other, CASE WHEN is_ours THEN rest ELSE 0 END AS remainder,
+  '0' AS tokens, '0' AS withheld, 0 AS decimals
+FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_returned + wrapped) AS rest FROM (
+  SELECT *, CASE WHEN is_sum THEN min(-wallet, 5000) ELSE base END AS base_fee,
+    CASE WHEN is_sum THEN max(-wallet - 5000, 0) ELSE priority END AS priority_fee
+  FROM (
+    SELECT t.account, t.slot, t.signature, t.time, t.lamports AS wallet, t.class = 'ours' AS is_ours,
+      CASE t.class WHEN 'ours' THEN 'failed' ELSE t.class END AS kind,
+      ${attempt('orderId')} AS order_id, ${attempt('bot')} AS bot, ${attempt('mint')} AS mint, ${attempt('side')} AS side,
+      json_type(t.json, '$.costs') IS NULL AND t.class = 'ours' AS is_sum,
+      ${own('baseFee')} AS base, ${own('priorityFee')} AS priority, ${own('tip')} AS tip, ${own('rentPaid')} AS rent_paid,
+      -${own('rentReturned')} AS rent_returned, ${own('wrapped')} AS wrapped
+    FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id
+    WHERE (t.class <> 'ours' OR json_extract(t.json, '$.failed')) AND ${where})))`
+
+const TRANSACTIONS = `
+CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
+  UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind <> 'fill'
+    AND (slot <> NEW.slot OR wallet <> NEW.lamports
+      OR kind <> CASE WHEN NEW.class <> 'ours' THEN NEW.class WHEN json_extract(NEW.json, '$.failed') THEN 'failed' ELSE '' END);
+  INSERT INTO posting (standing, ${COLUMNS})
+    SELECT 1, ${COLUMNS} FROM (${transactionPostings('t.account = NEW.account AND t.slot = NEW.slot AND t.signature = NEW.signature')})
+    WHERE NOT EXISTS (SELECT 1 FROM posting p
+      WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
+END;
+`
+
+/** What a wallet had when its books begin. `slot` and `lamports` are SQL. */
+function opening(account: string, slot: string, amount: string): string {
+  const zeros = LINES.map((line) => (line === 'other' ? `-(${amount})` : '0')).join(', ')
+  return `INSERT INTO posting (standing, ${COLUMNS})
+    SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
+}
+
+/** A live wallet's begin with the first reading of its audit; a paper one's with the first word of the engine about it. */
+const OPENINGS = `
+CREATE TRIGGER wallet_opened AFTER INSERT ON wallet BEGIN
+  ${opening('NEW.account', "json_extract(NEW.json, '$.slot')", "json_extract(NEW.json, '$.lamports')")}
+  WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.standing = 1 AND p.signature = '' AND p.account = NEW.account);
+END;
+CREATE TRIGGER paper_opened AFTER INSERT ON account
+WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'integer' BEGIN
+  ${opening('NEW.account', '0', "json_extract(NEW.json, '$.lamports')")}
+  WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.standing = 1 AND p.signature = '' AND p.account = NEW.account);
+END;
+`
+
+/** The ledger held against a finalized reading of the wallet: account, slot, time, lamports. Only what was posted since the last one is
+ *  added up, and what lies between the two slots. */
+export const AUDIT = `
+WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
+last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
+summed AS (
+  SELECT given.*, coalesce((SELECT ledger FROM last), 0)
+    + (SELECT coalesce(sum(p.wallet), 0) FROM posting p
+       WHERE p.id > coalesce((SELECT postings FROM last), 0) AND +p.account = given.account AND +p.slot <= given.slot)
+    + (SELECT coalesce(sum(p.wallet), 0) FROM posting p JOIN last
+       WHERE p.account = given.account AND p.slot > last.slot AND p.slot <= given.slot AND p.id <= last.postings) AS ledger
+  FROM given
+)
+INSERT INTO audit (account, slot, time, lamports, ledger, remainder, postings, first_slot)
+SELECT account, slot, time, lamports, ledger, lamports - ledger, (SELECT coalesce(max(id), 0) FROM posting),
+  coalesce((SELECT first_slot FROM last WHERE last.lamports = summed.lamports AND last.ledger = summed.ledger), slot)
+FROM summed WHERE slot >= coalesce((SELECT slot FROM last), 0)
+ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time, lamports = excluded.lamports, ledger = excluded.ledger,
+  remainder = excluded.remainder, postings = excluded.postings`
+
+/** The fee of a transaction that failed on paper: time twice, fee, attempt. */
+export const PAPER_FAILED =
+  failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
+  FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)
+
+/** A journal from before: its fills and what its audits found are posted, and each wallet opens with what these leave of its last reading. */
+const BACKFILL = `
+INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
+${failedOnPaper(`SELECT a.account, a.signature, a.id, a.armed_at / 400 AS slot, a.armed_at AS time,
+    json_extract(r.json, '$.feeLamports') AS fee
+  FROM report r JOIN attempt a ON a.undecided IN (0, 1) AND a.id = json_extract(r.json, '$.attemptId') AND a.executor = 'paper'
+  WHERE r.taken = 1 AND json_type(r.json, '$.feeLamports') = 'integer'`)};
+INSERT INTO posting (standing, ${COLUMNS})
+  SELECT 1, ${COLUMNS} FROM (${transactionPostings('true')}) t
+  WHERE NOT EXISTS (SELECT 1 FROM posting p WHERE p.signature = t.signature AND p.account = t.account) ORDER BY slot;
+${opening(
+  'w.account',
+  "json_extract(w.json, '$.slot')",
+  `json_extract(w.json, '$.lamports')
+    - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = w.account AND p.slot <= json_extract(w.json, '$.slot'))`,
+)} FROM wallet w;
+${opening(
+  'a.account',
+  '0',
+  `json_extract(a.json, '$.lamports') - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = a.account)
+    + (SELECT coalesce(sum(f.wallet_lamports), 0) FROM fill f WHERE f.account = a.account AND f.reversed = 0 AND f.taken IS NULL)`,
+)} FROM account a
+  WHERE a.account NOT LIKE 'live|%' AND json_type(a.json, '$.lamports') = 'integer';
+`
+
+const line = (name: string, column: string, where = ''): string =>
+  `SELECT id, '${name}', 'SOL', ${column}, ${column} / 1e9 FROM posting WHERE ${column} <> 0${where}`
+const units = (name: string, column: string): string =>
+  `SELECT id, '${name}', mint, NULL, (${column}) / CAST('1e' || decimals AS REAL) FROM posting WHERE tokens <> '0'`
+
+/** For people and SQL clients. */
+const LEDGER_VIEWS = `
+CREATE VIEW ledger AS
+WITH line (id, line, unit, lamports, amount) AS (
+  ${line('wallet', 'wallet')}
+  ${LINES.map((name) => (name === 'other' ? '' : `UNION ALL ${line(name, name)}`)).join('\n  ')}
+  UNION ALL SELECT id, kind, 'SOL', other, other / 1e9 FROM posting WHERE other <> 0
+  UNION ALL ${units('holding', 'CAST(tokens AS REAL)')}
+  UNION ALL ${units('transfer_fee', 'CAST(withheld AS REAL)')} AND withheld <> '0'
+  UNION ALL ${units('market', '-(CAST(tokens AS REAL) + CAST(withheld AS REAL))')}
+)
+SELECT p.id AS posting, p.time, strftime('%Y-%m-%d %H:%M:%f', p.time / 1000.0, 'unixepoch') AS at, p.kind, p.account, p.bot, p.order_id,
+  p.mint, p.slot, p.reverses, line.line, line.unit, line.lamports, line.amount, p.signature
+FROM line JOIN posting p ON p.id = line.id;
+CREATE VIEW audits AS
+SELECT account, first_slot, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, lamports / 1e9 AS sol,
+  ledger / 1e9 AS ledger_sol, remainder AS remainder_lamports
+FROM audit;
+`
+
+export const LEDGER = POSTING + REVERSAL + FILLS + TRANSACTIONS + OPENINGS + BACKFILL + LEDGER_VIEWS

@@ -1,0 +1,225 @@
+import fc from 'fast-check'
+import { type FillCosts, NO_COSTS, networkFee, tradeOf, walletChange } from '../../src/core/fill-costs.ts'
+import type { ExecutionReport, Fill, TradeSide } from '../../src/core/order.ts'
+import type { Journal } from '../../src/core/ports.ts'
+import { lamports } from '../../src/core/units.ts'
+import type { WalletTransaction } from '../../src/core/wallet.ts'
+import { fill, keyOf } from './journal-values.ts'
+
+/** Something that happens to a wallet. */
+export type Happening =
+  | {
+      readonly kind: 'trade'
+      readonly side: TradeSide
+      readonly mint: number
+      readonly tokens: number
+      readonly parts: readonly number[]
+    }
+  /** A fork takes the n-th fill that is not final back; `again`: it lands in another block, with other amounts. */
+  | { readonly kind: 'fork'; readonly n: number; readonly again: readonly number[] | null }
+  | { readonly kind: 'final'; readonly n: number }
+  | { readonly kind: 'failed'; readonly fee: number }
+  | {
+      readonly kind: 'other'
+      readonly class: 'inflow' | 'housekeeping' | 'foreign'
+      readonly change: number
+      readonly fee: number
+    }
+  /** No node lists it; later, maybe, one does. */
+  | { readonly kind: 'opaque'; readonly change: number; readonly listed: boolean }
+  | { readonly kind: 'audit' }
+  | { readonly kind: 'restart' }
+
+const amount = fc.integer({ min: 0, max: 3_000_000 })
+const parts = fc.array(amount, { minLength: 10, maxLength: 10 })
+const n = fc.nat(5)
+
+export const happenings = fc.array(
+  fc.oneof(
+    {
+      arbitrary: fc.record({
+        kind: fc.constant('trade' as const),
+        side: fc.constantFrom('buy' as const, 'sell' as const),
+        mint: fc.nat(2),
+        tokens: fc.integer({ min: 1, max: 12 }),
+        parts,
+      }),
+      weight: 6,
+    },
+    fc.record({ kind: fc.constant('fork' as const), n, again: fc.option(parts) }),
+    { arbitrary: fc.record({ kind: fc.constant('final' as const), n }), weight: 2 },
+    fc.record({ kind: fc.constant('failed' as const), fee: fc.integer({ min: 5_000, max: 900_000 }) }),
+    fc.record({
+      kind: fc.constant('other' as const),
+      class: fc.constantFrom('inflow' as const, 'housekeeping' as const, 'foreign' as const),
+      change: fc.integer({ min: -2_000_000, max: 2_000_000 }),
+      fee: fc.nat(5_000),
+    }),
+    fc.record({
+      kind: fc.constant('opaque' as const),
+      change: fc.integer({ min: -9_999, max: 9_999 }),
+      listed: fc.boolean(),
+    }),
+    { arbitrary: fc.constant({ kind: 'audit' as const }), weight: 2 },
+    fc.constant({ kind: 'restart' as const }),
+  ),
+  { minLength: 1, maxLength: 40 },
+)
+
+const FUNDS = 10_000_000_000
+
+/** A wallet on a chain, and a journal that is told of it as the gateway and the audit would. */
+export class LedgerModel {
+  /** By signature: what of it stands on the chain. */
+  readonly fills = new Map<string, Fill>()
+  readonly others = new Map<string, WalletTransaction>()
+  readonly account: string
+  readonly #journal: () => Journal
+  #slot = 100
+  #seq: number
+  #number: number
+  #unaudited: WalletTransaction[] = []
+
+  /** `run`: of several in one journal, each has an account and orders of its own. */
+  constructor(journal: () => Journal, run: number) {
+    this.#journal = journal
+    this.account = `live|host|genesis|wallet${run}`
+    this.#number = run * 1_000
+    this.#seq = run * 1_000
+    this.audit()
+  }
+
+  /** What the chain says that the wallet holds; by addition of what stands, and nothing of what the ledger does. */
+  get lamports(): number {
+    let sum = FUNDS
+    for (const { walletLamports } of this.fills.values()) sum += walletLamports
+    for (const { lamports: change } of this.others.values()) sum += change
+    return sum
+  }
+
+  happen(what: Exclude<Happening, { kind: 'restart' }>): void {
+    this.#slot++
+    if (what.kind === 'trade') this.#trade(what)
+    else if (what.kind === 'fork') this.#fork(what)
+    else if (what.kind === 'final') this.#final(this.#provisional(what.n))
+    else if (what.kind === 'audit') this.audit()
+    else if (what.kind === 'failed') this.#land({ class: 'ours', lamports: lamports(-what.fee), failed: true })
+    else if (what.kind === 'other')
+      this.#land({
+        class: what.class,
+        lamports: lamports(what.change - what.fee),
+        costs: { ...NO_COSTS, baseFeeLamports: lamports(what.fee) },
+      })
+    else this.#opaque(what.change, what.listed)
+  }
+
+  /** All that is final is in it; nothing of what is not. */
+  audit(): void {
+    for (const one of [...this.fills.values()]) if (!one.final) this.#final(one)
+    const cursor = { account: this.account, genesis: 'g', slot: this.#slot, height: this.#slot, signature: '' }
+    const transactions = this.#unaudited
+    this.#unaudited = []
+    this.#journal().write({ kind: 'wallet', cursor: { ...cursor, lamports: lamports(this.lamports) }, transactions })
+    this.#journal().commit(() => {})
+  }
+
+  #trade({ side, mint, tokens, parts: [...numbers] }: Extract<Happening, { kind: 'trade' }>): void {
+    this.#number++
+    this.#book(this.#fillOf(this.#number, side, keyOf(mint), BigInt(tokens), numbers))
+  }
+
+  #fork({ n: place, again }: Extract<Happening, { kind: 'fork' }>): void {
+    const one = this.#provisional(place)
+    if (one === undefined) return
+    this.fills.delete(one.signature)
+    this.#report({ orderId: one.orderId, reversed: one.signature, code: 'REVERSED' })
+    if (again === null) return
+    const number = Number(one.orderId.slice(1))
+    this.#book(this.#fillOf(number, one.side, one.mint, one.tokens + 1n, again))
+  }
+
+  #final(one: Fill | undefined): void {
+    if (one !== undefined) this.#book({ ...one, final: true })
+  }
+
+  #provisional(place: number): Fill | undefined {
+    const open = [...this.fills.values()].filter(({ final }) => !final)
+    return open[place % Math.max(1, open.length)]
+  }
+
+  #book(one: Fill): void {
+    this.fills.set(one.signature, one)
+    this.#journal().write({ kind: 'fill', fill: one })
+    this.#report({ orderId: one.orderId, fill: one })
+    // Whatever is said twice is booked once.
+    this.#journal().write({ kind: 'fill', fill: one })
+  }
+
+  #report(more: Partial<ExecutionReport>): void {
+    const report = { orderId: '', attemptId: '', state: 'filled', code: '', reason: '', ...more } as const
+    const seq = this.#seq++
+    this.#journal().input(seq, this.#slot * 400, { kind: 'report', id: seq, report })
+  }
+
+  #land(more: Pick<WalletTransaction, 'class' | 'lamports'> & Partial<WalletTransaction>): WalletTransaction {
+    const slot = this.#slot
+    const row = {
+      ...{
+        account: this.account,
+        signature: keyOf(1_000_000 + this.#number * 1_000 + slot, 64),
+        slot,
+        attemptId: '',
+        time: slot * 400,
+      },
+      ...{ after: slot - 1, failed: false, ...more },
+    }
+    this.others.set(row.signature, row)
+    this.#unaudited.push(row)
+    return row
+  }
+
+  #opaque(change: number, listed: boolean): void {
+    const row = this.#land({ class: 'opaque', lamports: lamports(change), signature: `?${this.#slot}` })
+    this.audit()
+    if (!listed) return
+    // It was three transactions; one of them is seen now, and the rest stays dark.
+    this.#land({ class: 'inflow', lamports: lamports(7) })
+    const explained = { ...row, lamports: lamports(change - 7) }
+    this.others.set(row.signature, explained)
+    this.#unaudited.push(explained)
+  }
+
+  #fillOf(number: number, side: TradeSide, mint: string, tokens: bigint, parts: readonly number[]): Fill {
+    const costs = costsOf(parts)
+    return fill(number, {
+      ...{
+        account: this.account,
+        side,
+        mint,
+        tokens,
+        decimals: 6,
+        slot: this.#slot,
+        time: this.#slot * 400,
+        costs,
+        signature: keyOf(number, 64),
+      },
+      ...{ tradeLamports: tradeOf(side, costs), feeLamports: networkFee(costs) },
+      rentLamports: lamports(costs.rentPaidLamports - costs.rentReturnedLamports),
+      walletLamports: lamports(walletChange(side, costs)),
+    })
+  }
+}
+
+function costsOf([trade = 0, ...rest]: readonly number[]): FillCosts {
+  const [venueFee, serviceFee, baseFee, priorityFee, tip, rentPaid, rentReturned, wrapped, remainder] =
+    rest.map(lamports)
+  return {
+    ...{ tradeLamports: lamports(trade + 20_000_000), venueFeeLamports: venueFee ?? lamports(0) },
+    ...{ serviceFeeLamports: serviceFee ?? lamports(0), baseFeeLamports: baseFee ?? lamports(0) },
+    ...{ priorityFeeLamports: priorityFee ?? lamports(0), tipLamports: tip ?? lamports(0) },
+    ...{ rentPaidLamports: rentPaid ?? lamports(0), rentReturnedLamports: rentReturned ?? lamports(0) },
+    ...{ wrappedLamports: wrapped ?? lamports(0), remainderLamports: remainder ?? lamports(0) },
+    withheldTokens: 3n,
+    unknown: [],
+  }
+}
