@@ -1,6 +1,7 @@
 import type { TokenId } from '../core/block.ts'
 import { reservesAt, solFor, tokensFor } from '../core/curve.ts'
-import { dueExit, type ExitRules, quietLimits, stepsReached } from '../core/exits.ts'
+import { ExitPrice } from '../core/exit-price.ts'
+import { DEFAULT_EXIT_WINDOW, dueExit, type ExitRules, quietLimits, stepsReached } from '../core/exits.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis } from '../core/units.ts'
 
@@ -34,6 +35,7 @@ interface Ghost {
   openedAt: Millis
   lastPrice: number
   lastTime: Millis
+  readonly exitPrice: ExitPrice
 }
 
 /** What entries that were missed would have made: bought at the robust price when they would have landed, and sold at the one that an exit
@@ -60,14 +62,15 @@ export class Ghosts {
         openedAt: 0,
         lastPrice: 0,
         lastTime: 0,
+        exitPrice: new ExitPrice(),
       }
       this.#waiting.set(entry.mint, [...(this.#waiting.get(entry.mint) ?? []), ghost])
       this.#net.set(entry.bot, 0)
     }
   }
 
-  /** A token has a robust price, SOL a token. */
-  price(token: TokenId, time: Millis, price: number): void {
+  /** A token has a robust price after a print, SOL a token. */
+  price(token: TokenId, time: Millis, price: number, print: number): void {
     if (this.#waiting.size === 0) return
     let ghosts = this.#byToken.get(token)
     if (ghosts === undefined) {
@@ -77,7 +80,7 @@ export class Ghosts {
     if (ghosts.length === 0) return
     this.#byToken.set(
       token,
-      ghosts.filter((ghost) => !this.#follow(ghost, time, price)),
+      ghosts.filter((ghost) => !this.#follow(ghost, time, price, print)),
     )
   }
 
@@ -92,30 +95,32 @@ export class Ghosts {
   }
 
   /** Whether it is over. */
-  #follow(ghost: Ghost, time: Millis, price: number): boolean {
+  #follow(ghost: Ghost, time: Millis, robust: number, print: number): boolean {
     const { entry } = ghost
     if (time < entry.time) return false
-    if (ghost.tokens === 0) this.#open(ghost, time, price)
+    if (ghost.tokens === 0) this.#open(ghost, time, robust)
+    ghost.exitPrice.fold(print, robust, time)
+    const price = ghost.exitPrice.of(entry.exits.windowPrints ?? DEFAULT_EXIT_WINDOW, robust, time)
     const quietMs = Math.min(...quietLimits(entry.exits)) * 1000
     if (time - ghost.lastTime >= quietMs) {
       this.#close(ghost, ghost.lastPrice)
       return true
     }
-    Object.assign(ghost, { lastPrice: price, lastTime: time, highPrice: Math.max(ghost.highPrice, price) })
+    Object.assign(ghost, { lastPrice: robust, lastTime: time, highPrice: Math.max(ghost.highPrice, price) })
     const { maxHoldSeconds } = entry.exits
     const isOld = maxHoldSeconds !== undefined && time >= ghost.openedAt + maxHoldSeconds * 1000
     if (!isOld && dueExit(entry.exits, ghost.averagePrice, ghost.highPrice, price) === undefined)
-      return this.#takeSteps(ghost, price)
-    this.#close(ghost, price)
+      return this.#takeSteps(ghost, price, robust)
+    this.#close(ghost, robust)
     return true
   }
 
   /** Whether the last of it is sold. */
-  #takeSteps(ghost: Ghost, price: number): boolean {
+  #takeSteps(ghost: Ghost, price: number, robust: number): boolean {
     const { exits } = ghost.entry
     const reached = stepsReached(exits, ghost.stepsTaken, ghost.averagePrice, price)
     for (const { sellPercent } of (exits.takeProfitSteps ?? []).slice(ghost.stepsTaken, reached))
-      this.#sell(ghost, (ghost.bought * sellPercent) / 100, price)
+      this.#sell(ghost, (ghost.bought * sellPercent) / 100, robust)
     ghost.stepsTaken = reached
     return ghost.tokens <= ghost.bought * 1e-9
   }

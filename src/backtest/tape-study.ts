@@ -57,7 +57,7 @@ export class TapeStudy {
         if (price > before * NOISE_FACTOR || price * NOISE_FACTOR < before) this.noisePrints++
       }
       const robust = this.#prices.at(token)
-      if (robust !== undefined) this.#ghosts.price(token, time[row] as number, robust)
+      if (robust !== undefined) this.#ghosts.price(token, time[row] as number, robust, price)
       this.#chartOf(token)?.add(time[row] as number, robust)
     }
   }

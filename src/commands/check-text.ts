@@ -89,6 +89,7 @@ function exits({ exits }: BotConfig): string {
     [exits.breakEvenAtPercent, (value) => `break-even once ${value} % up`],
     [exits.maxHoldSeconds, (value) => `sold after ${value} s`],
     [exits.idleSeconds, (value) => `sold when idle for ${value} s`],
+    [exits.windowPrints, (value) => `price of ${value} prints`],
     [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${whenStale?.policy}`],
   ])
   return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { exitProblems } from '../core/exit-problems.ts'
 import { MOST_STEPS } from '../core/exit-request.ts'
-import { type ExitRules, STALE_POLICIES } from '../core/exits.ts'
+import { EXIT_WINDOWS, type ExitRules, STALE_POLICIES } from '../core/exits.ts'
 
 const none = z.literal('none')
 const under = z.number().gt(0).lt(100)
@@ -22,6 +22,7 @@ const EXITS = {
   maxHoldSeconds: seconds,
   idleSeconds: seconds,
   whenStale: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: seconds }),
+  windowPrints: z.literal(EXIT_WINDOWS),
 } satisfies Record<keyof ExitRules, z.ZodType>
 type Exits = typeof EXITS
 

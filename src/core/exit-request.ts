@@ -1,10 +1,10 @@
 import { exitProblems } from './exit-problems.ts'
-import { type ExitRules, STALE_POLICIES, type TakeProfitStep, type WhenStale } from './exits.ts'
+import { EXIT_WINDOWS, type ExitRules, STALE_POLICIES, type TakeProfitStep, type WhenStale } from './exits.ts'
 
 // Exits as a strategy hands them over: any value at all.
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-type FlatExit = Exclude<keyof ExitRules, 'takeProfitSteps' | 'whenStale'>
+type FlatExit = Exclude<keyof ExitRules, 'takeProfitSteps' | 'whenStale' | 'windowPrints'>
 
 const MOST_PERCENT = 1e6
 const MOST_SECONDS = 1e9
@@ -45,6 +45,10 @@ function readNamed(exits: unknown): ExitRules | string {
       const whenStale = readWhenStale(value)
       if (typeof whenStale === 'string') return whenStale
       rules.whenStale = whenStale
+    } else if (name === 'windowPrints') {
+      const window = EXIT_WINDOWS.find((one) => one === value)
+      if (window === undefined) return `windowPrints is none of ${EXIT_WINDOWS.join(', ')}`
+      rules.windowPrints = window
     } else if (Object.hasOwn(EXIT_BOUNDS, name)) {
       const bound = EXIT_BOUNDS[name as FlatExit]
       if (!isWithin(value, bound)) return `${name} is ${describe(value)}`

@@ -1,6 +1,7 @@
 import type { TokenId } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
-import { dueExit, stepsReached } from './exits.ts'
+import { ExitPrice } from './exit-price.ts'
+import { DEFAULT_EXIT_WINDOW, dueExit, stepsReached } from './exits.ts'
 import type { Order } from './order.ts'
 import type { Position } from './position.ts'
 import type { Session } from './session.ts'
@@ -30,16 +31,17 @@ export class ExitWatch {
   /** From the moment a position exists: its mint is subscribed and its price watched. */
   watch(position: Position): void {
     const watched = this.#open(position.mint)
-    if (watched.positions.includes(position)) return
-    watched.positions = [...watched.positions, position]
+    if (watched.held.some((one) => one.position === position)) return
+    const held = { position, exitPrice: new ExitPrice(), printedAt: this.#session.now }
+    watched.held = [...watched.held, held]
     this.#session.wants.add(position.mint)
   }
 
   unwatch(position: Position): void {
     const token = this.#session.mints.intern(position.mint)
     const watched = this.#watched[token]
-    if (watched === undefined || !watched.positions.includes(position)) return
-    watched.positions = watched.positions.filter((other) => other !== position)
+    if (watched?.held.some((one) => one.position === position) !== true) return
+    watched.held = watched.held.filter((one) => one.position !== position)
     this.#leave(token, watched)
     this.#session.wants.drop(position.mint)
     this.#marked.delete(position)
@@ -69,33 +71,38 @@ export class ExitWatch {
     return this.#watched[token] !== undefined
   }
 
-  /** When a token that is watched was last traded, as far as it was seen: at the start, and at the end of a gap, nobody had looked. */
-  printedAt(mint: string): Millis {
-    return this.#watched[this.#session.mints.intern(mint)]?.printedAt ?? this.#session.now
+  /** When the token of a position was last traded, as far as it was seen: when it opened, at the start, and at the end of a gap, nobody
+   *  had looked. */
+  printedAt(position: Position): Millis {
+    const watched = this.#watched[this.#session.mints.intern(position.mint)]
+    return watched?.held.find((one) => one.position === position)?.printedAt ?? this.#session.now
   }
 
-  /** Nobody looked up to now: all tokens, or those of these keys. */
+  /** Nobody looked up to now: at any token, or at those of these keys. */
   missed(keys: readonly string[]): void {
-    const now = this.#session.now
-    if (keys.includes('trades')) {
-      for (const watched of this.#watched) if (watched !== undefined) watched.printedAt = now
-      return
-    }
-    for (const key of keys) {
-      const watched = this.#watched[this.#session.mints.find(key) ?? -1]
-      if (watched !== undefined) watched.printedAt = now
-    }
+    const isAll = keys.includes('trades')
+    const missed = isAll ? this.#watched : keys.map((key) => this.#watched[this.#session.mints.find(key) ?? -1])
+    for (const watched of missed)
+      for (const held of watched?.held ?? []) {
+        held.printedAt = this.#session.now
+        held.exitPrice.forget()
+      }
   }
 
   /** A print of this token may have moved its robust price. */
   check(token: TokenId): void {
     const watched = this.#watched[token]
     if (watched === undefined) return
-    watched.printedAt = this.#session.now
-    const price = this.#session.prices.at(token)
-    if (price === undefined) return
-    if (watched.waiting.length > 0) this.#callOff(watched, price)
-    for (const position of watched.positions) this.#checkPosition(position, price)
+    const { block, row, now, prices } = this.#session
+    const price = prices.at(token)
+    if (price !== undefined && watched.waiting.length > 0) this.#callOff(watched, price)
+    for (const held of watched.held) {
+      held.printedAt = now
+      if (price === undefined || block === undefined) continue
+      held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
+      const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
+      this.#checkPosition(held.position, held.exitPrice.of(window, price, now))
+    }
   }
 
   #checkPosition(position: Position, price: number): void {
@@ -136,21 +143,27 @@ export class ExitWatch {
     const token = this.#session.mints.intern(mint)
     const known = this.#watched[token]
     if (known !== undefined) return known
-    const watched: Watched = { positions: [], waiting: [], printedAt: this.#session.now }
+    const watched: Watched = { held: [], waiting: [] }
     setByToken(this.#watched, token, watched)
     return watched
   }
 
   #leave(token: TokenId, watched: Watched): void {
-    if (watched.positions.length === 0 && watched.waiting.length === 0) setByToken(this.#watched, token, undefined)
+    if (watched.held.length === 0 && watched.waiting.length === 0) setByToken(this.#watched, token, undefined)
   }
 }
 
 /** What hangs on the price of one token. Lists are replaced, never changed: an exit may come and go while they are looked through. */
 interface Watched {
-  positions: readonly Position[]
+  held: readonly Held[]
   waiting: readonly Waiting[]
-  /** Its last sized print. */
+}
+
+/** What is known of prints since the position is watched: of no more, so that bots of one engine do not change what another one's exits do. */
+interface Held {
+  readonly position: Position
+  readonly exitPrice: ExitPrice
+  /** The last sized print. */
   printedAt: Millis
 }
 

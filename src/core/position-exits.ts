@@ -157,7 +157,7 @@ export class Exits {
     if (position.tokens === 0n || position.exiting !== '') return
     const { now, feed } = this.#session
     const { idleSeconds, whenStale } = position.exits
-    const quietMs = now - this.#watch.printedAt(position.mint)
+    const quietMs = now - this.#watch.printedAt(position)
     const isQuiet = (seconds: number | undefined): boolean => seconds !== undefined && quietMs >= millis(seconds)
     if (feed === 'live' && isQuiet(idleSeconds)) this.sell(position, `idle: nobody has traded it for ${idleSeconds} s`)
     else if (whenStale?.policy === 'flatten' && isQuiet(whenStale.afterSeconds))
@@ -171,7 +171,7 @@ export class Exits {
   /** What could not be decided when it was due, because the feed was not live, is looked at again after as long. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#session
-    const printedAt = this.#watch.printedAt(position.mint)
+    const printedAt = this.#watch.printedAt(position)
     const limits = quietLimits(position.exits)
     const ahead = limits.map((seconds) => printedAt + millis(seconds)).filter((time) => time > now)
     const times = ahead.length > 0 ? ahead : limits.map((seconds) => now + millis(seconds))

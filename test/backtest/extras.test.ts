@@ -174,13 +174,19 @@ test.each([
 ])('what was missed and would have been %s', (_what, exits, prices, share) => {
   const mints = new Mints()
   const token = mints.intern('A')
-  const entry: MissedEntry = { bot: 'b', mint: 'A', time: T0, lamports: 1_000_000, exits }
+  const entry: MissedEntry = {
+    bot: 'b',
+    mint: 'A',
+    time: T0,
+    lamports: 1_000_000,
+    exits: { windowPrints: 5, ...exits },
+  }
   const ghosts = new Ghosts(mints, [entry], new Map([['b', COSTS]]))
-  ghosts.price(token, T0 - 1, 9e-8) // before it
-  ghosts.price(mints.intern('B'), T0, 9e-8)
-  ghosts.price(token, T0, 5e-8)
+  ghosts.price(token, T0 - 1, 9e-8, 9e-8) // before it
+  ghosts.price(mints.intern('B'), T0, 9e-8, 9e-8)
+  ghosts.price(token, T0, 5e-8, 5e-8)
   for (const [second = 0, factor = 1] of prices.filter(([at = 0]) => at > 0))
-    ghosts.price(token, T0 + second * 1000, 5e-8 * factor)
+    ghosts.price(token, T0 + second * 1000, 5e-8 * factor, 5e-8 * factor)
   const dead = prices.find(([at = 0]) => at < 0)
   const net = ghosts.end(T0 + (dead === undefined ? 5 : 700) * 1000).get('b') as number
   // A thousandth of a SOL moves such a pool by a hundred-thousandth.

@@ -72,7 +72,7 @@ beforeAll(async () => {
 
   const bot = {
     ...{ name: 'bob', strategy: folder.write('obedient.ts', OBEDIENT), limits: { maxSolPerOrder: 0.1 } },
-    exits: { stopLossPercent: 20, maxHoldSeconds: 300 },
+    exits: { stopLossPercent: 20, maxHoldSeconds: 300, windowPrints: 5 },
   }
   const config = {
     service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },

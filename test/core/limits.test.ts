@@ -157,7 +157,7 @@ describe('exits', () => {
 
   it('cannot be called off by the strategy, and keep what it asked for as it was then', () => {
     const talk = holding({ exits: { stopLossPercent: 20 } })
-    const mine = { stopLossPercent: 30 }
+    const mine = { stopLossPercent: 30, windowPrints: 5 as const }
     talk.ask((bot, token) => bot.setExits(token, mine))
     mine.stopLossPercent = 99
     talk.ask((bot) => Object.assign(bot.position(MINT)?.exits as object, { stopLossPercent: 98 }))

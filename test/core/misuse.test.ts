@@ -104,7 +104,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
       code: 'REQUEST_INVALID',
     })
     expect(refusals(talk.rig.outputs)).toContain('REQUEST_INVALID')
-    expect(talk.ask((bot) => bot.position(MINT)?.exits)).toEqual({ stopLossPercent: 20 })
+    expect(talk.ask((bot) => bot.position(MINT)?.exits)).toEqual({ stopLossPercent: 20, windowPrints: 5 })
   })
 })
 

@@ -45,7 +45,8 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
     tokenChecks: DEFAULT_TOKEN_CHECKS,
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
-    exits: options.exits ?? {},
+    // Few prints, so that a test needs few.
+    exits: { windowPrints: 5, ...options.exits },
     limits: { ...NO_LIMITS, ...options.limits },
     paperLamports: solToLamports(options.paperSol ?? 10),
     seed: 1,

@@ -43,7 +43,7 @@ const puppet = defineStrategy({
       if (wish === 5) bot.sell(token, { tokens: 1000, reason })
       if (wish === 6)
         bot.setExits(token, {
-          ...{ stopLossPercent: 30, maxHoldSeconds: 200, idleSeconds: 100, breakEvenAtPercent: 10 },
+          ...{ stopLossPercent: 30, maxHoldSeconds: 200, idleSeconds: 100, breakEvenAtPercent: 10, windowPrints: 5 },
           takeProfitSteps: [
             { atPercent: 5, sellPercent: 20 },
             { atPercent: 15, sellPercent: 80 },
@@ -71,7 +71,7 @@ const WORLD_BOTS: readonly BotSettings[] = ['a', 'b'].map((name) =>
         maxHoldSeconds: 120,
       },
       takeProfitSteps: [{ atPercent: 10, sellPercent: 40 }],
-      ...{ breakEvenAtPercent: 30, whenStale: { policy: 'flatten', afterSeconds: 90 } },
+      ...{ windowPrints: 9, breakEvenAtPercent: 30, whenStale: { policy: 'flatten', afterSeconds: 90 } },
     },
     limits: {
       maxLamportsPerOrder: lamports(90_000_000),

@@ -1,0 +1,162 @@
+// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by how many prints its price is the median of.
+// FILE holds `trade` messages of the service, one a line. Every sized print opens a position; each is followed to its first exit.
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import { ExitPrice } from '../src/core/exit-price.ts'
+import { DEFAULT_EXIT_WINDOW } from '../src/core/exits.ts'
+import { isSized } from '../src/core/price.ts'
+
+/** Prints by which the price is back above the stop, for it to have been a false one. */
+const BACK_WITHIN = 10
+/** What the price was, known afterwards: the median of so many prints on either side. */
+const TRUTH_SIDE = 10
+/** A sale lands so long after it was decided, ms. */
+const LANDING_MS = 1_500
+
+interface Print {
+  readonly price: number
+  readonly time: number
+}
+
+interface Outcome {
+  exits: number
+  falseExits: number
+  /** Against the moment at which the truth was at its stop: prints and seconds, where it came there. */
+  readonly latePrints: number[]
+  readonly lateSeconds: number[]
+  /** What a position brought, of what it had cost at the truth, fees aside. */
+  readonly brought: number[]
+}
+
+/** The price after print `at` for a position that opened at print `since`. */
+type PriceAt = (prints: readonly Print[], at: number, since: number) => number
+
+async function readPrints(path: string): Promise<Print[][]> {
+  const byMint = new Map<string, Print[]>()
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    const { type, mint, amount, tokensTraded, timestamp } = JSON.parse(line)
+    const price = amount / tokensTraded
+    if (type !== 'trade' || !isSized(amount, price)) continue
+    byMint.set(mint, [...(byMint.get(mint) ?? []), { price, time: timestamp }])
+  }
+  return [...byMint.values()]
+}
+
+function median(prints: readonly Print[]): number {
+  const sorted = prints.map(({ price }) => price).sort((one, other) => one - other)
+  return sorted[(sorted.length - 1) >> 1] as number
+}
+
+const lastPrints =
+  (window: number): PriceAt =>
+  (prints, at) =>
+    median(prints.slice(Math.max(0, at + 1 - window), at + 1))
+
+/** As the engine has it: begins with the robust price at the opening, and forgets what is too old. */
+function asItRuns(): PriceAt {
+  let opened = -1
+  let folded = -1
+  let exitPrice = new ExitPrice()
+  return (prints, at, since) => {
+    if (opened !== since || at < folded) {
+      opened = since
+      folded = since - 1
+      exitPrice = new ExitPrice()
+    }
+    for (; folded < at; folded++) {
+      const print = prints[folded + 1] as Print
+      exitPrice.fold(print.price, lastPrints(5)(prints, folded + 1, since), print.time)
+    }
+    return exitPrice.of(DEFAULT_EXIT_WINDOW, 0, (prints[at] as Print).time)
+  }
+}
+
+function study(tokens: readonly Print[][], priceOf: () => PriceAt, stopPercent: number): Outcome {
+  const outcome: Outcome = { exits: 0, falseExits: 0, latePrints: [], lateSeconds: [], brought: [] }
+  for (const prints of tokens) {
+    const truth = prints.map((_print, at) => median(prints.slice(Math.max(0, at - TRUTH_SIDE), at + TRUTH_SIDE + 1)))
+    const priceAt = priceOf()
+    // Every window is full at the first of them.
+    for (let since = DEFAULT_EXIT_WINDOW - 1; since < prints.length; since++)
+      follow(prints, truth, since, priceAt, 1 - stopPercent / 100, outcome)
+  }
+  return outcome
+}
+
+function follow(
+  prints: readonly Print[],
+  truth: readonly number[],
+  since: number,
+  priceAt: PriceAt,
+  share: number,
+  outcome: Outcome,
+): void {
+  let high = 0
+  let at = since
+  for (; at < prints.length; at++) {
+    const price = priceAt(prints, at, since)
+    high = Math.max(high, price)
+    if (price <= high * share) break
+  }
+  const cost = truth[since] as number
+  if (at === prints.length) {
+    outcome.brought.push((truth[at - 1] as number) / cost)
+    return
+  }
+  outcome.exits++
+  const end = Math.min(prints.length - 1, at + BACK_WITHIN)
+  for (let next = at + 1; next <= end; next++)
+    if (priceAt(prints, next, since) > high * share) {
+      outcome.falseExits++
+      break
+    }
+  const timeOf = (print: number): number => (prints[print] as Print).time
+  let landed = at
+  while (landed < prints.length - 1 && timeOf(landed) < timeOf(at) + LANDING_MS) landed++
+  outcome.brought.push((truth[landed] as number) / cost)
+  let trueHigh = 0
+  for (let print = since; print < prints.length; print++) {
+    trueHigh = Math.max(trueHigh, truth[print] as number)
+    if ((truth[print] as number) > trueHigh * share) continue
+    outcome.latePrints.push(at - print)
+    outcome.lateSeconds.push((timeOf(at) - timeOf(print)) / 1000)
+    break
+  }
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((one, other) => one - other)
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { stop: { type: 'string', default: '15' } },
+})
+const [path] = positionals
+const stopPercent = Number(values.stop)
+if (path === undefined || positionals.length > 1 || !(stopPercent > 0 && stopPercent < 100)) {
+  console.error('give one file of trade messages, one a line, and --stop above 0 and below 100')
+  process.exit(2)
+}
+const tokens = await readPrints(path)
+const prints = tokens.reduce((sum, one) => sum + one.length, 0)
+console.log(`${prints} sized prints of ${tokens.length} tokens, trailing stop of ${stopPercent} %\n`)
+console.log(
+  'median of       exits  false    late: prints p10 p50 p90    seconds p10 p50 p90    brought mean p10 p50 p90',
+)
+const rows: [string, () => PriceAt][] = [
+  ...[3, 5, 9, 21].map((window): [string, () => PriceAt] => [`${window} prints`, () => lastPrints(window)]),
+  ['21, as it runs', asItRuns],
+]
+for (const [name, priceOf] of rows) {
+  const { exits, falseExits, latePrints, lateSeconds, brought } = study(tokens, priceOf, stopPercent)
+  const three = (values: readonly number[], digits: number): string =>
+    [0.1, 0.5, 0.9].map((part) => quantile(values, part).toFixed(digits).padStart(4)).join(' ')
+  const mean = brought.reduce((sum, one) => sum + one, 0) / brought.length
+  const share = `${((100 * falseExits) / exits).toFixed(1)} %`
+  console.log(
+    `${name.padEnd(14)} ${String(exits).padStart(6)} ${share.padStart(7)}  ${three(latePrints, 0).padStart(23)} ${three(lateSeconds, 0).padStart(22)}       ${mean.toFixed(3)} ${three(brought, 2)}`,
+  )
+}
