@@ -12,6 +12,7 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   STRATEGY_STOPPED: 'strategy-threw',
   UNIT_CONTRADICTED: 'unit-contradicted',
   LATE_FILL: 'late-fill',
+  LOSING_STREAK: 'loss-limit',
 }
 
 /** What is decided, and what a ledger does not explain, reaches a person from now on. */
@@ -61,7 +62,8 @@ export class Alarms {
         this.#account(time, output.money.account, output.money.halted)
         break
       case 'refused':
-        if (output.code === 'LOSS_LIMIT') this.#lossLimit(time, output.bot, output.reason)
+        if (output.code === 'LOSS_LIMIT' || output.code === 'DRAWDOWN_LIMIT')
+          this.#lossLimit(time, output.bot, output.reason)
         break
       default: // nothing that cannot wait
     }

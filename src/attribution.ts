@@ -6,7 +6,7 @@ import { loadStrategy } from './config/strategies.ts'
 import type { StartInput } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
 import type { Attempt } from './core/order.ts'
-import type { BotSettings } from './core/settings.ts'
+import { type BotSettings, NO_LIMITS } from './core/settings.ts'
 import { lamports } from './core/units.ts'
 import type { JournalReader } from './journal/reader.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from './simulation/fill-model.ts'
@@ -176,7 +176,10 @@ async function configOf({ config, bots, plan, units }: StartInput, model: FillMo
       ...{ plan, share: 1, lateMs: 0, units: { ...units, priceUpdate: 'auto', sell: 'auto' } },
     },
     chain: { rpc: [], secondOpinionLamports: lamports(0) },
-    wallet: { caps: { perTransaction: null, perHour: null, perDay: null } },
+    wallet: {
+      caps: { perTransaction: null, perHour: null, perDay: null },
+      limits: bots[0]?.walletLimits ?? NO_LIMITS, // of an older journal
+    },
     journal: { path: '', keepTapeDays: 1 },
     bots: await Promise.all(bots.map((bot) => botOf(bot, model))),
     warnings: [],

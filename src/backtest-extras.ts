@@ -11,7 +11,7 @@ import { quantile } from './backtest/statistics.ts'
 import { type Backtest, type BotOutcome, runBacktest } from './backtest-run.ts'
 import type { BotConfig, Config } from './config/config.ts'
 import { deriveSeed } from './core/random.ts'
-import type { Limits } from './core/settings.ts'
+import { type Limits, NO_LIMITS } from './core/settings.ts'
 import { LAMPORTS_PER_SOL, type Lamports, lamports } from './core/units.ts'
 import type { Market } from './journal/reader.ts'
 import { type FillModel, stressed, withoutDelay } from './simulation/fill-model.ts'
@@ -148,16 +148,12 @@ function byChance(
 
 /** More than any market takes. */
 const ENOUGH = lamports(1_000_000 * LAMPORTS_PER_SOL)
-const NO_LIMITS: Limits = {
-  ...{ maxLamportsPerOrder: null, maxLamportsPerHour: null, maxOpenPositions: null, maxLamportsPerMint: null },
-  maxDailyLossLamports: null,
-}
 
 function unlimited(config: Config): Config {
   const bots = config.bots.map((bot): BotConfig => {
     return { ...bot, limits: NO_LIMITS, paper: { ...bot.paper, lamports: ENOUGH } }
   })
-  return { ...config, bots }
+  return { ...config, wallet: { ...config.wallet, limits: NO_LIMITS }, bots }
 }
 
 function withoutSales(config: Config): Config {
@@ -171,14 +167,14 @@ function withoutSales(config: Config): Config {
 function sized(config: Config, factor: number): Config {
   const times = <T extends Lamports | null>(amount: T): T =>
     amount === null ? amount : (lamports(Math.round(amount * factor)) as T)
-  const bots = config.bots.map((bot): BotConfig => {
-    const { maxOpenPositions, ...sol } = bot.limits
-    const limits = {
-      ...(Object.fromEntries(Object.entries(sol).map(([name, limit]) => [name, times(limit)])) as unknown as Limits),
-      maxOpenPositions,
-    }
-    const strategy = { ...bot.strategy, strategy: scaledStrategy(bot.strategy.strategy, factor) }
-    return { ...bot, strategy, limits, paper: { ...bot.paper, lamports: times(bot.paper.lamports) } }
+  const timesAll = <T extends Limits>({ maxOpenPositions, maxLosingStreak, streakPauseMs, ...sol }: T): T => ({
+    ...(Object.fromEntries(Object.entries(sol).map(([name, limit]) => [name, times(limit)])) as unknown as T),
+    ...{ maxOpenPositions, maxLosingStreak, streakPauseMs },
   })
-  return { ...config, bots }
+  const bots = config.bots.map((bot): BotConfig => {
+    const strategy = { ...bot.strategy, strategy: scaledStrategy(bot.strategy.strategy, factor) }
+    const paper = { ...bot.paper, lamports: times(bot.paper.lamports) }
+    return { ...bot, strategy, limits: timesAll(bot.limits), paper }
+  })
+  return { ...config, wallet: { ...config.wallet, limits: timesAll(config.wallet.limits) }, bots }
 }

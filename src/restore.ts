@@ -22,6 +22,7 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
     timers: money.timers.filter(({ bot }) => names.has(bot)),
     fills: money.fills.filter(mine),
     spends: money.spends.filter(mine),
+    daySpends: money.daySpends.filter(mine),
   }
 }
 

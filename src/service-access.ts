@@ -18,7 +18,7 @@ export interface ServiceAccess {
   /** It builds transactions for who signs here; a sandbox without a Solana runtime has nothing to run them. */
   readonly builds: boolean
   /** For bots that sign here: what may be signed, and with what. */
-  readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: WalletConfig }
+  readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: Omit<WalletConfig, 'limits'> }
   /** As in an account. A sandbox has another port at every start and is the same service all the same. */
   readonly host: string
   /** Nobody but us can have used the key. */

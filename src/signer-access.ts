@@ -21,7 +21,7 @@ export interface SignerParts {
 
 /** The signer that a configuration names: started here, or found at a socket. Throws a SluiceError that says what is wrong with it. */
 export async function openSigner(
-  config: WalletConfig,
+  config: Omit<WalletConfig, 'limits'>,
   { wallet, clock, tell, policy }: SignerParts,
 ): Promise<RunningSigner> {
   const { keypairPath, signerPath, caps } = config

@@ -2,13 +2,19 @@ import type { BotConfig, Config } from '../config/config.ts'
 import type { LoadResult } from '../config/load.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from '../config/worst-case.ts'
 import { MINT_TRAITS } from '../core/mint-check.ts'
+import type { Limits } from '../core/settings.ts'
 import { type Lamports, lamportsToSol } from '../core/units.ts'
 
 /** What `check --json` prints; amounts and spans in the units of the YAML, null where nothing bounds them. */
 export function checkJson(result: LoadResult): object {
   if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
   const { config } = result
-  return { ok: true, errors: [], warnings: config.warnings, bots: config.bots.map((bot) => botJson(bot, config)) }
+  const { warnings, bots, wallet } = config
+  const walletLimits = {
+    ...limitsJson(wallet.limits),
+    minBalanceSol: wallet.limits.minBalanceLamports === null ? 'auto' : lamportsToSol(wallet.limits.minBalanceLamports),
+  }
+  return { ok: true, errors: [], warnings, walletLimits, bots: bots.map((bot) => botJson(bot, config)) }
 }
 
 function botJson(bot: BotConfig, { service }: Config): object {
@@ -34,13 +40,7 @@ function botJson(bot: BotConfig, { service }: Config): object {
       priorityFeeLadderSol: exitOrders.priorityFeeLadder.map(lamportsToSol),
       retrySeconds: exitOrders.retryMs / 1000,
     },
-    limits: {
-      maxSolPerOrder: sol(limits.maxLamportsPerOrder),
-      maxSolPerHour: sol(limits.maxLamportsPerHour),
-      maxOpenPositions: limits.maxOpenPositions,
-      maxSolPerMint: sol(limits.maxLamportsPerMint),
-      maxDailyLossSol: sol(limits.maxDailyLossLamports),
-    },
+    limits: limitsJson(limits),
     tokenChecks: {
       when: tokenChecks.when,
       ...Object.fromEntries(
@@ -54,6 +54,22 @@ function botJson(bot: BotConfig, { service }: Config): object {
       lossSol: sol(worst.loss),
     },
     breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
+  }
+}
+
+function limitsJson(limits: Limits): object {
+  return {
+    maxSolPerOrder: sol(limits.maxLamportsPerOrder),
+    maxSolPerHour: sol(limits.maxLamportsPerHour),
+    maxSolPerDay: sol(limits.maxLamportsPerDay),
+    maxOpenPositions: limits.maxOpenPositions,
+    maxSolPerMint: sol(limits.maxLamportsPerMint),
+    maxSolPerCreator: sol(limits.maxLamportsPerCreator),
+    maxExposureSol: sol(limits.maxExposureLamports),
+    maxDailyLossSol: sol(limits.maxDailyLossLamports),
+    maxDrawdownSol: sol(limits.maxDrawdownLamports),
+    maxLosingStreak: limits.maxLosingStreak,
+    streakPauseSeconds: limits.streakPauseMs / 1000,
   }
 }
 

@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import type { BotConfig, Config } from '../config/config.ts'
 import { formatErrors, printable } from '../config/errors.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../config/worst-case.ts'
+import type { Limits, WalletLimits } from '../core/settings.ts'
 import { formatSol, type Lamports, lamports } from '../core/units.ts'
 
 // The terminal's side of `check`. styleText leaves colour away where nobody sees it: no terminal, or NO_COLOR.
@@ -35,8 +36,17 @@ function shared({ service, chain, wallet, journal }: Config): string {
     ...(rpc ? [['rpc', rpc] as const] : []),
     ...(wallet.publicKey ? [['wallet', wallet.publicKey] as const] : []),
     ...signer(wallet),
+    ...together(wallet.limits),
     ['journal', `${journal.path}, tape kept ${journal.keepTapeDays} days`],
   ])
+}
+
+/** What holds for all bots of a wallet; nothing is said where nothing is set. */
+function together(all: WalletLimits): [string, string][] {
+  const there = limits(all)
+  const floor = all.minBalanceLamports === null ? '' : `${sol(all.minBalanceLamports)} SOL stay in it`
+  const text = [there === 'none' ? '' : there, floor].filter((part) => part !== '').join(', ')
+  return text === '' ? [] : [['together', text]]
 }
 
 function signer({ keypairPath, signerPath, caps }: Config['wallet']): [string, string][] {
@@ -66,7 +76,7 @@ function botText(bot: BotConfig, { service }: Config): string {
         `slippage ${orders.slippagePercent} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
       ],
       ['sales', sales(bot)],
-      ['limits', limits(bot)],
+      ['limits', limits(bot.limits)],
       ['mints', tokenChecks(bot)],
     ]),
   ].join('\n')
@@ -95,13 +105,18 @@ function exits({ exits }: BotConfig): string {
   return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'
 }
 
-function limits({ limits }: BotConfig): string {
+function limits(limits: Limits): string {
   return listed('none', [
     [limits.maxLamportsPerOrder, (value) => `${sol(value)} SOL an order`],
     [limits.maxLamportsPerHour, (value) => `${sol(value)} SOL an hour`],
+    [limits.maxLamportsPerDay, (value) => `${sol(value)} SOL a day`],
     [limits.maxOpenPositions, (value) => `${value} positions`],
     [limits.maxLamportsPerMint, (value) => `${sol(value)} SOL a mint`],
+    [limits.maxLamportsPerCreator, (value) => `${sol(value)} SOL a creator`],
+    [limits.maxExposureLamports, (value) => `${sol(value)} SOL at once`],
     [limits.maxDailyLossLamports, (value) => `${sol(value)} SOL loss a day`],
+    [limits.maxDrawdownLamports, (value) => `${sol(value)} SOL below its best`],
+    [limits.maxLosingStreak, (value) => `${value} losses in a row, then ${limits.streakPauseMs / 1000} s pause`],
   ])
 }
 

@@ -1,5 +1,5 @@
 import { accountOf, type Mode } from '../core/account.ts'
-import type { BotSettings } from '../core/settings.ts'
+import type { BotSettings, WalletLimits } from '../core/settings.ts'
 import type { BotConfig, Config } from './config.ts'
 
 /** What is known once the service and the chain were asked, and what the command allows. */
@@ -18,7 +18,7 @@ export interface Resolved {
 export function botSettings(config: Config, resolved: Resolved): { settings: BotSettings[]; notices: string[] } {
   const modes = config.bots.map((bot) => modeOf(bot, config, resolved.allow))
   return {
-    settings: config.bots.map((bot, index) => settingsOf(bot, modes[index] ?? 'paper', resolved)),
+    settings: config.bots.map((bot, index) => settingsOf(bot, config.wallet.limits, modes[index] ?? 'paper', resolved)),
     notices: config.bots
       .filter((bot, index) => bot.mode === 'live' && modes[index] === 'paper')
       .map(({ name }) => `${name} has mode: live and runs on paper, because --live was not given`),
@@ -30,7 +30,12 @@ function modeOf(bot: BotConfig, { service }: Config, allow: Mode): Mode {
   return bot.mode === 'live' && (allow === 'live' || service.kind === 'sandbox') ? 'live' : 'paper'
 }
 
-function settingsOf(bot: BotConfig, mode: Mode, { service, cluster, wallet }: Resolved): BotSettings {
+function settingsOf(
+  bot: BotConfig,
+  walletLimits: WalletLimits,
+  mode: Mode,
+  { service, cluster, wallet }: Resolved,
+): BotSettings {
   const live = mode === 'live'
   return {
     name: bot.name,
@@ -42,6 +47,7 @@ function settingsOf(bot: BotConfig, mode: Mode, { service, cluster, wallet }: Re
     exitOrders: bot.exitOrders,
     exits: bot.exits,
     limits: bot.limits,
+    walletLimits,
     tokenChecks: bot.tokenChecks,
     paperLamports: bot.paper.lamports,
     seed: bot.paper.seed,

@@ -80,7 +80,7 @@ export function botConfig(
     orders: ordersFrom(input, defaults),
     exitOrders: exitOrdersFrom(input, defaults),
     exits: exitsFrom(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
-    limits: limitsFrom(input, defaults),
+    limits: limitsFrom({ ...defaults.limits, ...input.limits }),
     tokenChecks: tokenChecksFrom(input, defaults),
     paper: paperFrom(paper, input.name),
     at,

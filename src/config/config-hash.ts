@@ -13,6 +13,7 @@ export function configHash({ service, chain, wallet, bots }: Omit<Config, 'hash'
     service: { ...open, ...(builderPolicy !== undefined && { builderPolicy: { ...builderPolicy, name: undefined } }) },
     cluster: chain.cluster,
     wallet: wallet.publicKey,
+    walletLimits: wallet.limits,
     bots: bots.map(({ at: _at, strategy, ...bot }) => ({ ...bot, strategy: strategy.name })),
   }
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')

@@ -3,7 +3,7 @@ import type { ExitRules } from '../core/exits.ts'
 import type { Json } from '../core/json.ts'
 import type { UnitSettings } from '../core/messages.ts'
 import type { TokenChecks } from '../core/mint-check.ts'
-import type { ExitOrderSettings, Limits, OrderSettings, Plan } from '../core/settings.ts'
+import type { ExitOrderSettings, Limits, OrderSettings, Plan, WalletLimits } from '../core/settings.ts'
 import type { Lamports } from '../core/units.ts'
 import type { ConfigError, Position } from './errors.ts'
 import type { Secret } from './secret.ts'
@@ -81,6 +81,8 @@ export interface WalletConfig {
   /** In its place: the socket of `sluice signer`, absolute. */
   readonly signerPath?: string
   readonly caps: SignerCaps
+  /** Of all live bots together; on paper each bot has a wallet of its own. */
+  readonly limits: WalletLimits
 }
 
 /** The most that the signer may sign away by the declared bounds of orders; null: no such cap. */

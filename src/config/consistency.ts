@@ -1,7 +1,8 @@
 import { exitProblems } from '../core/exit-problems.ts'
+import type { Limits } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import type { CheckedBot } from './bots.ts'
-import { serviceFrom } from './effective.ts'
+import { limitsFrom, serviceFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
 import type { ConfigFile } from './read.ts'
 import type { ExitsInput } from './schema.ts'
@@ -57,12 +58,7 @@ function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agree
 }
 
 function limitProblems({ config: { limits } }: CheckedBot, say: Say): Problem[] {
-  const order = limits.maxLamportsPerOrder
-  const over = (bound: number | null) => order !== null && bound !== null && order > bound
-  return [
-    ...(over(limits.maxLamportsPerHour) ? ['maxSolPerHour'] : []),
-    ...(over(limits.maxLamportsPerMint) ? ['maxSolPerMint'] : []),
-  ].map((bound) =>
+  return overOrder(limits).map((bound) =>
     say(['limits', 'maxSolPerOrder'], `more than limits.${bound}: an order of this size could never pass`),
   )
 }
@@ -75,6 +71,33 @@ function exitErrors({ config, input, defaultExits, document, path }: CheckedBot)
     const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
     const whose = isFar ? ` (for the bot ${input.name})` : ''
     return { fatal: true, error: document.error(at, `${message}${whose}`) }
+  })
+}
+
+/** Bounds that one order of the largest size would break by itself. */
+function overOrder(limits: Limits): string[] {
+  const order = limits.maxLamportsPerOrder
+  const bounds = [
+    ['maxSolPerHour', limits.maxLamportsPerHour],
+    ['maxSolPerDay', limits.maxLamportsPerDay],
+    ['maxSolPerMint', limits.maxLamportsPerMint],
+    ['maxSolPerCreator', limits.maxLamportsPerCreator],
+    ['maxExposureSol', limits.maxExposureLamports],
+  ] as const
+  return bounds.flatMap(([name, bound]) => (order !== null && bound !== null && order > bound ? [name] : []))
+}
+
+/** Of the wallet's limits. */
+export function walletProblems(files: readonly ConfigFile[]): ConfigError[] {
+  return files.flatMap(({ document, sections: { wallet } }) => {
+    const given = wallet?.limits
+    if (given === undefined) return []
+    return overOrder(limitsFrom(given)).map((bound) =>
+      document.error(
+        ['wallet', 'limits', 'maxSolPerOrder'],
+        `more than wallet.limits.${bound}: an order of this size could never pass`,
+      ),
+    )
   })
 }
 
@@ -126,13 +149,18 @@ function capWarnings({ config }: CheckedBot, { wallet, service }: Agreed, say: S
   )
 }
 
+/** Limits hold for the sandbox's wallet, too. */
+function isLimitsOnly(name: 'chain' | 'wallet', { wallet }: ConfigFile['sections']): boolean {
+  return name === 'wallet' && wallet?.limits !== undefined && Object.keys(wallet).length === 1
+}
+
 /** What is odd about the parts that all bots share. */
 export function serviceWarnings(files: readonly ConfigFile[], agreed: Agreed): ConfigError[] {
   const { service } = agreed
   if (service === 'sandbox') {
     return files.flatMap(({ document, sections }) =>
       (['chain', 'wallet'] as const)
-        .filter((name) => sections[name] !== undefined)
+        .filter((name) => sections[name] !== undefined && !isLimitsOnly(name, sections))
         .map((name) => document.error([name], 'not used: the sandbox brings its own', document.locateKey([name]))),
     )
   }

@@ -2,12 +2,12 @@ import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { ExitRules } from '../core/exits.ts'
 import { DEFAULT_TOKEN_CHECKS, MINT_TRAITS, type TokenChecks } from '../core/mint-check.ts'
 import { deriveSeed } from '../core/random.ts'
-import type { ExitOrderSettings, Limits, OrderSettings } from '../core/settings.ts'
+import type { ExitOrderSettings, Limits, OrderSettings, WalletLimits } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
 import { expandPath } from './expand-path.ts'
-import type { BotInput, DefaultsInput, ExitsInput, FileInput } from './schema.ts'
+import type { BotInput, DefaultsInput, ExitsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
 // What was written, with every default filled in and in the units of core/. Nearest wins, key by key.
@@ -65,6 +65,7 @@ export function walletFrom(input: FileInput['wallet'], cwd: string): WalletConfi
       perHour: lamportsOrNull(input?.caps?.maxSolPerHour),
       perDay: lamportsOrNull(input?.caps?.maxSolPerDay),
     },
+    limits: walletLimitsFrom(input?.limits),
   }
 }
 
@@ -107,15 +108,24 @@ export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrde
   }
 }
 
-export function limitsFrom(bot: BotInput, defaults: DefaultsInput): Limits {
-  const given = { ...defaults.limits, ...bot.limits }
+export function limitsFrom(given: LimitsInput): Limits {
   return {
     maxLamportsPerOrder: lamportsOrNull(given.maxSolPerOrder),
     maxLamportsPerHour: lamportsOrNull(given.maxSolPerHour),
+    maxLamportsPerDay: lamportsOrNull(given.maxSolPerDay),
     maxOpenPositions: given.maxOpenPositions ?? null,
     maxLamportsPerMint: lamportsOrNull(given.maxSolPerMint),
+    maxLamportsPerCreator: lamportsOrNull(given.maxSolPerCreator),
+    maxExposureLamports: lamportsOrNull(given.maxExposureSol),
     maxDailyLossLamports: lamportsOrNull(given.maxDailyLossSol),
+    maxDrawdownLamports: lamportsOrNull(given.maxDrawdownSol),
+    maxLosingStreak: given.maxLosingStreak ?? null,
+    streakPauseMs: Math.round((given.streakPauseSeconds ?? 3600) * 1000),
   }
+}
+
+function walletLimitsFrom(given: NonNullable<Section<'wallet'>['limits']> = {}): WalletLimits {
+  return { ...limitsFrom(given), minBalanceLamports: lamportsOrNull(given.minBalanceSol) }
 }
 
 export function tokenChecksFrom(bot: BotInput, defaults: DefaultsInput): TokenChecks {

@@ -1,7 +1,7 @@
 import { botsOf } from './bots.ts'
 import type { AlertsConfig, Config } from './config.ts'
 import { configHash } from './config-hash.ts'
-import { botProblems, serviceWarnings } from './consistency.ts'
+import { botProblems, serviceWarnings, walletProblems } from './consistency.ts'
 import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import { type ConfigError, inOrder } from './errors.ts'
 import { loadPolicy, type PolicyResult } from './policy.ts'
@@ -27,6 +27,7 @@ export async function loadConfig(
   const { bots, errors: botErrors } = await botsOf(parts, cwd)
   const problems = bots.flatMap((bot) => botProblems(bot, agreed))
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
+  errors.push(...walletProblems(parts))
   const policy = policyOf(service, cwd)
   if (policy?.ok === false) errors.push(...policy.errors)
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }

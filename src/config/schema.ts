@@ -42,10 +42,23 @@ const exitOrders = z.strictObject({
 const limits = z.strictObject({
   maxSolPerOrder: buySol.exactOptional(),
   maxSolPerHour: buySol.exactOptional(),
+  maxSolPerDay: buySol.exactOptional(),
   maxOpenPositions: z.int().min(1).max(10_000).exactOptional(),
   maxSolPerMint: buySol.exactOptional(),
+  maxSolPerCreator: buySol.exactOptional(),
+  maxExposureSol: buySol.exactOptional(),
   maxDailyLossSol: sol.exactOptional(),
+  maxDrawdownSol: sol.exactOptional(),
+  maxLosingStreak: z.int().min(1).max(1_000).exactOptional(),
+  streakPauseSeconds: z
+    .number()
+    .gt(0)
+    .max(30 * 86_400)
+    .exactOptional(),
 })
+
+/** Of all bots that trade with it together. */
+const walletLimits = limits.extend({ minBalanceSol: z.number().min(0).max(1e6).exactOptional() })
 
 const tokenChecks = z.strictObject({
   when: z.enum(['before', 'after', 'off']).exactOptional(),
@@ -119,6 +132,7 @@ const wallet = z
     keypair: keypairReference().exactOptional(),
     signer: z.string().min(1).exactOptional(),
     caps: caps.exactOptional(),
+    limits: walletLimits.exactOptional(),
   })
   .refine(({ keypair, signer }) => keypair === undefined || signer === undefined, {
     path: ['signer'],
@@ -192,6 +206,7 @@ export const fileSchema = z.strictObject({
 export type FileInput = z.output<typeof fileSchema>
 export type BotInput = z.output<typeof botSchema>
 export type DefaultsInput = z.output<typeof defaults>
+export type LimitsInput = z.output<typeof limits>
 export type ExitsInput = z.output<typeof exits>
 
 function traitSwitches() {

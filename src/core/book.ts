@@ -40,7 +40,8 @@ export class Book {
   readonly #closed = new ByMint<Position>()
 
   restore(money: Money): void {
-    for (const account of money.accounts) this.accounts.set(account.account, { ...account })
+    for (const { results, ...account } of money.accounts)
+      this.accounts.set(account.account, { ...account, ...(results && { results: { ...results } }) })
     for (const open of money.orders) {
       const { order } = open
       const isOver = !isOpen(open.state)
@@ -100,6 +101,11 @@ export class Book {
     for (const { order: held } of this.inLane(order))
       if (!sharesLane(order, held)) assert(false, `a second open order in lane ${laneOf(order)}`)
     this.orders.add({ order, state: 'accepted' })
+  }
+
+  /** Of one that is open, or that ended not long ago. */
+  stateOf(orderId: string): OrderState | undefined {
+    return (this.orders.get(orderId) ?? this.#ended.find(orderId))?.state
   }
 
   /** Moves an order that is open, or that ended not long ago; undefined for any other: it has no state here. */

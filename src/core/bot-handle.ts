@@ -1,5 +1,4 @@
 import { isPublicKey } from './base58.ts'
-import type { DayResults } from './day-results.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode, Refusal } from './errors.ts'
 import { readExits } from './exit-request.ts'
@@ -9,6 +8,7 @@ import { stepTokensDue } from './position.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { type Random, seededRandom } from './random.ts'
 import { readText } from './requests.ts'
+import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type {
   Answer,
@@ -56,15 +56,15 @@ export interface Host extends Client {
 export class BotHandle implements Bot<unknown> {
   readonly #session: Session
   readonly #desk: Desk
-  readonly #days: DayResults
+  readonly #results: Results
   readonly #host: Host
   readonly #seat: Seat
   readonly #random: Random
 
-  constructor(session: Session, desk: Desk, days: DayResults, host: Host, seat: Seat) {
+  constructor(session: Session, desk: Desk, results: Results, host: Host, seat: Seat) {
     this.#session = session
     this.#desk = desk
-    this.#days = days
+    this.#results = results
     this.#host = host
     this.#seat = seat
     this.#random = seededRandom(host.settings.seed)
@@ -132,10 +132,10 @@ export class BotHandle implements Bot<unknown> {
   }
 
   budget(): { solThisHour: number; profitTodaySol: number; halted: boolean } {
-    const { spending, now } = this.#session
+    const { party } = this.#host
     return {
-      solThisHour: lamportsToSol(spending.hour(this.#host.spending, now)),
-      profitTodaySol: lamportsToSol(this.#days.of(this.#host.money)),
+      solThisHour: lamportsToSol(party.spending.reduce((sum, bot) => sum + bot.hour(this.#session.now), 0)),
+      profitTodaySol: lamportsToSol(this.#results.today(party)),
       halted: this.#session.book.accounts.get(this.#host.settings.account.id)?.halted ?? false,
     }
   }

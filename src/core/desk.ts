@@ -1,24 +1,26 @@
 import assert from './assert.ts'
 import { custodyVeto } from './custody-veto.ts'
-import type { DayResults } from './day-results.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'
+import { type LimitCheck, reserveOf } from './limit-check.ts'
 import type { BotMoney } from './money.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
+import type { Party } from './party.ts'
 import type { Position } from './position.ts'
-import { type BuyRequest, readBuy, readSell } from './requests.ts'
-import { checkLimits, checkRanges, sellCost, type Veto, worstCost } from './risk.ts'
+import { readBuy, readSell } from './requests.ts'
+import { checkRanges, sellCost, type Veto } from './risk.ts'
 import type { Session } from './session.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
-import type { BotSpending } from './spending.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
-import { formatSol, type Lamports, lamports } from './units.ts'
+import { lamports } from './units.ts'
 
 /** Who asks: a bot's settings and money. */
 export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly spending: BotSpending
+  readonly party: Party
+  /** What it trades with, and whoever else does. */
+  readonly wallet: Party
 }
 
 /** What one order differs in from the next. */
@@ -28,12 +30,12 @@ type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 export class Desk {
   readonly #session: Session
   readonly #watch: ExitWatch
-  readonly #days: DayResults
+  readonly #limits: LimitCheck
 
-  constructor(session: Session, watch: ExitWatch, days: DayResults) {
+  constructor(session: Session, watch: ExitWatch, limits: LimitCheck) {
     this.#session = session
     this.#watch = watch
-    this.#days = days
+    this.#limits = limits
   }
 
   buy(client: Client, mint: string, options: BuyOptions): Placed {
@@ -41,10 +43,11 @@ export class Desk {
     const request = readBuy(options, settings.orders, settings.exits)
     if ('code' in request) return { ok: false, ...request }
     const { amount, orders } = request
+    const creator = this.#session.creatorOf(settings.account.id, mint)
     const veto =
       this.#vetoState(client, mint, request.scaleIn) ??
       checkRanges(amount, orders, this.#session.plan) ??
-      this.#vetoMoney(client, mint, request)
+      this.#limits.veto(client, mint, request, creator)
     if (veto !== undefined) return { ok: false, ...veto }
 
     const { now } = this.#session
@@ -63,7 +66,7 @@ export class Desk {
       notAfter: now + request.ttlMs,
       reason: request.reason,
     })
-    this.#openPosition(order, request.exits)
+    this.#openPosition(order, request.exits, creator)
     this.#session.spending.ask(order, amount)
     this.#send(order)
     this.#watch.await(order, settings.orders.maxChasePercent)
@@ -143,10 +146,11 @@ export class Desk {
     this.#session.emit({ kind: 'order', order })
   }
 
-  #openPosition(order: Order, exits: Position['exits']): void {
+  #openPosition(order: Order, exits: Position['exits'], creator: string): void {
     const { book, now } = this.#session
     if (book.positions.get(order) !== undefined) return
     const position = book.open(order, now, exits)
+    if (creator !== '') position.creator = creator
     this.#watch.watch(position)
     this.#session.emitPosition(position)
   }
@@ -183,36 +187,9 @@ export class Desk {
     if (position.exiting !== '') return veto('LANE_BUSY', 'it is being sold')
     return scaleIn ? undefined : veto('POSITION_OPEN', 'the bot already holds it')
   }
-
-  #vetoMoney({ settings, money, spending }: Client, mint: string, request: BuyRequest): Veto | undefined {
-    const { book, now } = this.#session
-    const { account, limits, name } = settings
-    const position = book.positions.get({ account: account.id, mint })
-    let openPositions = 0
-    for (const { bot } of book.positions.of(account.id).values()) if (bot === name) openPositions++
-    const exposure = {
-      openPositions,
-      newPosition: position === undefined,
-      mintLamports: position?.costLamports ?? 0,
-      hourLamports: this.#session.spending.hour(spending, now),
-      dayLamports: limits.maxDailyLossLamports === null ? 0 : this.#days.of(money),
-    }
-    const veto = checkLimits(request.amount, limits, exposure)
-    if (veto !== undefined) return veto
-    const balance = book.accounts.get(account.id)?.lamports ?? null
-    if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the wallet has not been read yet' }
-    const free = balance - book.reserved(account.id)
-    const reserve = reserveOf(request)
-    if (free >= reserve) return undefined
-    return { code: 'BALANCE_LOW', reason: `${formatSol(free)} SOL are free, the order may cost ${formatSol(reserve)}` }
-  }
 }
 
 /** A ladder from one of its steps on, at least its last. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
-}
-
-function reserveOf({ amount, orders }: BuyRequest): Lamports {
-  return worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
 }

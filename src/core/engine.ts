@@ -1,24 +1,27 @@
 import { Audience } from './audience.ts'
 import { type Block, RowKind } from './block.ts'
 import { Custody } from './custody.ts'
-import { DayResults, endOfDay } from './day-results.ts'
 import { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
 import { ExitWatch } from './exit-watch.ts'
 import { plainJson } from './json.ts'
+import { LimitCheck } from './limit-check.ts'
 import type { Command, Input, Output, StartInput } from './messages.ts'
 import type { Mints } from './mints.ts'
 import { moneyOf } from './money.ts'
+import { openAccounts } from './open-accounts.ts'
+import { Parties } from './party.ts'
 import type { EnginePort } from './ports.ts'
 import type { Position } from './position.ts'
 import { Exits } from './position-exits.ts'
 import { Reports } from './reports.ts'
+import { Results } from './results.ts'
 import { beginTrading, moneyIn, strategyOf } from './roster.ts'
 import { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
 import { Trader } from './trader.ts'
-import type { Millis, Seq } from './units.ts'
+import { endOfDay, type Millis, type Seq } from './units.ts'
 
 /** All bots and accounts of one process under one seq. The same in live, paper, backtest and replay: what differs is who feeds it.
  *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
@@ -33,9 +36,10 @@ export class Engine implements EnginePort {
   #exits!: Exits
   #reports!: Reports
   #custody!: Custody
-  #days!: DayResults
+  #results!: Results
   #audience!: Audience
   #traders: Trader[] = []
+  #parties!: Parties
   /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after a warm-up. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
@@ -98,13 +102,10 @@ export class Engine implements EnginePort {
     if (lag < session.eventAge.usualMs) session.eventAge.learn(lag)
     session.block = block
     session.row = row
-    if (
-      kind <= RowKind.sell &&
-      session.prices.fold(block, row, token) &&
-      this.#watch.concerns(token) &&
-      !session.warming
-    )
-      this.#watch.check(token)
+    if (kind <= RowKind.sell) {
+      if (session.prices.fold(block, row, token) && this.#watch.concerns(token) && !session.warming)
+        this.#watch.check(token)
+    } else if (kind === RowKind.newToken) session.launches.note(block, row, token)
     this.#audience.show(block, row, kind, token)
     session.block = undefined
   }
@@ -117,38 +118,42 @@ export class Engine implements EnginePort {
     this.#dueAt = this.#dayEnds = endOfDay(session.now)
     for (const trader of this.#traders) {
       trader.settle()
-      if (!isNewDay) continue
-      trader.forgetTokens()
-      this.#days.roll(trader.money)
+      if (isNewDay) trader.forgetTokens()
     }
+    if (!isNewDay) return
+    session.launches.forget()
+    for (const party of this.#parties.all()) this.#results.roll(party)
   }
 
   #begin(start: StartInput): void {
     const session = new Session(this.outputs, this.#mints, start.plan, start.units, this.active)
     this.#session = session
-    this.#dueAt = Number.NEGATIVE_INFINITY
-    this.#dayEnds = Number.NEGATIVE_INFINITY
+    this.#dueAt = this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
-    session.spending.restore(start.money.spends)
+    session.spending.restore(start.money.spends, start.money.daySpends)
     this.#watch = new ExitWatch(session, () => this.#exits)
-    this.#days = new DayResults(session)
-    const desk = new Desk(session, this.#watch, this.#days)
+    this.#results = new Results(session)
+    this.#parties = new Parties(session, start.bots)
+    const desk = new Desk(session, this.#watch, new LimitCheck(session, this.#results))
     this.#exits = new Exits(session, desk, this.#watch, (position) => this.#sellerOf(position))
-    this.#reports = new Reports(session, this.#watch, this.#exits, this.#days, (bot) => this.#traderOf(bot))
-    this.#custody = new Custody(session, this.#watch, this.#exits, (bot) => this.#traderOf(bot))
+    const traderOf = (bot: string) => this.#traderOf(bot)
+    this.#reports = new Reports(session, this.#watch, this.#exits, this.#results, this.#parties, traderOf)
+    this.#custody = new Custody(session, this.#watch, this.#exits, traderOf)
     this.#audience = new Audience(this.#mints)
     this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start))
   }
 
   #hire(desk: Desk, settings: BotSettings, index: number, start: StartInput): Trader {
     const strategy = strategyOf(settings, start, this.#strategies)
-    const money = moneyIn(start, settings)
-    const trader: Trader = new Trader(this.#session, desk, this.#days, settings, moneyOf(settings, money), strategy, {
+    const wallet = this.#parties.wallet(settings.account.id)
+    const own = moneyOf(settings, moneyIn(start, settings))
+    const trader: Trader = new Trader(this.#session, desk, this.#results, settings, own, wallet, strategy, {
       index,
       setExits: (mint, exits) => this.#exits.change(settings, mint, exits),
       watch: (token, on) => this.#audience.watch(trader, token, on),
     })
+    this.#parties.add(trader.party)
     return trader
   }
 
@@ -205,15 +210,7 @@ export class Engine implements EnginePort {
   /** Second half of a start, at its own time: accounts, what is watched, timers, strategies. */
   #open(session: Session, start: StartInput): void {
     const { book, timers } = session
-    // A halt is the operator's word for all of it, so what joins later is halted too.
-    const halted = [...book.accounts.values()].some((account) => account.halted)
-    for (const { account, paperLamports } of start.bots) {
-      if (account.mode === 'live') session.unread.add(account.id)
-      if (book.accounts.has(account.id)) continue
-      const money = { account: account.id, lamports: account.mode === 'live' ? null : paperLamports, slot: 0, halted }
-      book.accounts.set(account.id, money)
-      session.emitAccount(money)
-    }
+    openAccounts(session, start.bots)
     timers.restore(start.money.timers, start.money.nextTimer)
     for (const position of book.positions.all()) this.#restore(session, position)
     for (const { order, state } of book.orders.values())
@@ -261,8 +258,10 @@ export class Engine implements EnginePort {
     switch (command.name) {
       case 'halt':
       case 'resume':
-        if (command.name === 'resume')
+        if (command.name === 'resume') {
           for (const account of session.book.accounts.values()) this.#custody.release(account)
+          for (const party of this.#parties.all()) this.#results.forgive(party)
+        }
         session.halt(command.name === 'halt')
         break
       case 'accept':

@@ -28,10 +28,18 @@ export const ERRORS = {
   STALE_EVENT: 'the event that it was decided on is too old (orders.maxEventAgeSeconds)',
   ORDER_LIMIT: 'more than limits.maxSolPerOrder',
   HOUR_LIMIT: 'limits.maxSolPerHour is reached',
+  DAY_LIMIT: 'limits.maxSolPerDay is reached; it begins anew at 00:00 UTC',
   POSITIONS_LIMIT: 'limits.maxOpenPositions is reached',
   MINT_LIMIT: 'limits.maxSolPerMint is reached',
+  CREATOR_LIMIT: 'limits.maxSolPerCreator is reached',
+  EXPOSURE_LIMIT: 'limits.maxExposureSol is reached',
   LOSS_LIMIT: 'limits.maxDailyLossSol is reached; entries stop until 00:00 UTC',
+  DRAWDOWN_LIMIT:
+    'the result is limits.maxDrawdownSol below its highest; entries stop until it recovers, or `sluice resume`',
+  LOSING_STREAK:
+    'limits.maxLosingStreak positions in a row lost; entries stop for limits.streakPauseSeconds, or until `sluice resume`',
   BALANCE_LOW: 'the wallet does not cover the order at its worst cost',
+  BALANCE_FLOOR: 'after the order too little would be left for the fees of exits (wallet.limits.minBalanceSol)',
   BALANCE_UNKNOWN: "the wallet's balance has not been read yet",
   HALTED: 'entries are halted; `sluice resume` lets them go on',
   EXITS_ONLY: 'the strategy threw an error or had to be stopped, so its bot only closes what it holds',

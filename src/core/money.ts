@@ -2,7 +2,7 @@ import { type Json, plainJson } from './json.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
 import type { BotSettings } from './settings.ts'
-import type { Spend } from './spending.ts'
+import type { DaySpend, Spend } from './spending.ts'
 import { type Lamports, type Millis, ZERO } from './units.ts'
 
 /** Everything about money that a restart takes over from the journal's rows: what was decided, never decided again. */
@@ -20,6 +20,8 @@ export interface Money {
   readonly fills: readonly Fill[]
   /** What buys of the last hour asked for, oldest first. */
   readonly spends: readonly Spend[]
+  /** And all buys of a bot on the last UTC day on which there were any. */
+  readonly daySpends: readonly DaySpend[]
 }
 
 export const NO_MONEY: Money = {
@@ -32,6 +34,7 @@ export const NO_MONEY: Money = {
   timers: [],
   fills: [],
   spends: [],
+  daySpends: [],
 }
 
 export interface AccountMoney {
@@ -49,21 +52,40 @@ export interface AccountMoney {
   /** Something executed that was refused or proved dead, or a second time: until `resume`, nothing is tried again at once on the word of a
    *  refusal. */
   breached?: boolean
+  /** Of all its bots together; absent before the first. */
+  results?: ResultSums
 }
 
-export interface BotMoney {
+/** What somebody has made. */
+export interface ResultSums {
+  /** UTC day (days since 1970) that the next two belong to. */
+  day: number
+  /** Realised profit less fees since that day began. */
+  dayRealizedLamports: Lamports
+  /** What open positions were worth less their cost when it began. */
+  dayStartUnrealizedLamports: Lamports
+  /** Realised profit less fees since ever. */
+  realizedLamports: Lamports
+  /** The highest that it was; or what it was, less what was lost on what was held, when a person last let entries go on. */
+  peakLamports: Lamports
+  /** Positions closed at a loss since the last one that was not. */
+  losses: number
+  /** Nothing is bought before; 0: no pause. */
+  pausedUntil: Millis
+}
+
+export const NO_RESULTS: ResultSums = {
+  ...{ day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO },
+  ...{ realizedLamports: ZERO, peakLamports: ZERO, losses: 0, pausedUntil: 0 },
+}
+
+export interface BotMoney extends ResultSums {
   readonly bot: string
   readonly account: string
   /** `exits-only` after its strategy threw: it closes what it holds and opens nothing, until the next start. */
   status: 'active' | 'exits-only'
   /** What the strategy keeps; `bot.state = ...` replaces it. */
   state: Json
-  /** UTC day (days since 1970) that the two sums below belong to. */
-  day: number
-  /** Realised profit less fees since that day began. */
-  dayRealizedLamports: Lamports
-  /** What open positions were worth less their cost when it began. */
-  dayStartUnrealizedLamports: Lamports
 }
 
 export interface OpenOrder {
@@ -85,10 +107,13 @@ export interface Timer {
 /** What a bot begins with: what the journal holds of it, or nothing. */
 export function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
   const { name, account } = settings
-  const none = { state: null, day: -1, dayRealizedLamports: ZERO, dayStartUnrealizedLamports: ZERO }
-  const { state, day, dayRealizedLamports, dayStartUnrealizedLamports } = restored ?? none
+  const { state, day, dayRealizedLamports, dayStartUnrealizedLamports, ...later } = {
+    ...{ state: null, ...NO_RESULTS },
+    ...restored,
+  }
+  const { realizedLamports, peakLamports, losses, pausedUntil } = later
   return {
     ...{ bot: name, account: account.id, status: 'active', state: plainJson(state, 'state') },
-    ...{ day, dayRealizedLamports, dayStartUnrealizedLamports },
+    ...{ day, dayRealizedLamports, dayStartUnrealizedLamports, realizedLamports, peakLamports, losses, pausedUntil },
   }
 }

@@ -35,6 +35,8 @@ export interface Position {
   steps?: StepState
   /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
   exiting: string
+  /** Who made the token, as its announcement said; absent: nobody saw it. */
+  creator?: string
   /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in next was sold already.
    *  Forgotten once nothing of the mint can be taken back any more, because then it had come from elsewhere. Absent: nothing. */
   oversold?: TokenAmount

@@ -1,8 +1,9 @@
 import type { Booking } from './book.ts'
-import type { DayResults } from './day-results.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
+import type { Parties } from './party.ts'
 import type { Exits } from './position-exits.ts'
+import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type { Trader } from './trader.ts'
 import { type Lamports, lamports } from './units.ts'
@@ -13,21 +14,24 @@ export class Reports {
   readonly #session: Session
   readonly #watch: ExitWatch
   readonly #exits: Exits
-  readonly #days: DayResults
+  readonly #results: Results
   readonly #traderOf: (bot: string) => Trader | undefined
+  readonly #parties: Parties
 
   constructor(
     session: Session,
     watch: ExitWatch,
     exits: Exits,
-    days: DayResults,
+    results: Results,
+    parties: Parties,
     traderOf: (bot: string) => Trader | undefined,
   ) {
     this.#session = session
     this.#watch = watch
     this.#exits = exits
-    this.#days = days
+    this.#results = results
     this.#traderOf = traderOf
+    this.#parties = parties
   }
 
   /** Reports come in any order and more than once: an order that is neither open nor provisionally filled has no state here, and what is
@@ -35,12 +39,13 @@ export class Reports {
   take(report: ExecutionReport): void {
     const { book } = this.#session
     const { orderId, state, code, reason, fill } = report
-    const wasOpen = book.orders.has(orderId)
+    const before = book.stateOf(orderId)
+    const wasOpen = before !== undefined && isOpen(before)
     const order = book.move(orderId, state)
     if (report.unproved !== undefined) book.prove(orderId, order, report.unproved)
     const ended = wasOpen && !isOpen(state) ? order : undefined
     this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
-    this.#session.spending.follow(orderId, state)
+    this.#session.spending.follow(orderId, state, order, before)
     if (order !== undefined) this.#awaitPrice(order, report)
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
@@ -97,6 +102,7 @@ export class Reports {
     if (position.state === 'closed') {
       this.#watch.unwatch(position)
       this.#exits.closed(position)
+      for (const party of this.#parties.of(position)) this.#results.closed(party, position)
     }
     this.#traderOf(position.bot)?.refresh(position.mint)
     if (moved || ended !== undefined || position.state !== before) this.#session.emitPosition(position)
@@ -114,10 +120,7 @@ export class Reports {
   }
 
   #settleMoney({ bot, account }: Pick<Order, 'bot' | 'account'>, resultLamports: number): void {
-    const trader = this.#traderOf(bot)
-    if (trader !== undefined) this.#days.book(trader.money, resultLamports)
-    const money = this.#session.book.accounts.get(account)
-    if (money !== undefined) this.#session.emitAccount(money)
+    for (const party of this.#parties.of({ bot, account })) this.#results.book(party, resultLamports)
   }
 
   /** The chain says what a token costs; a feed whose unit is another one must not move money. What it is proved by is forgotten at the end

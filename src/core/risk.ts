@@ -1,5 +1,5 @@
 import type { ErrorCode } from './errors.ts'
-import type { Limits, OrderSettings, Plan } from './settings.ts'
+import type { OrderSettings, Plan } from './settings.ts'
 import { formatSol, type Lamports, lamports, solToLamports } from './units.ts'
 
 export const BASE_FEE = lamports(5_000)
@@ -46,55 +46,6 @@ export function checkRanges(
   const fee = orders.priorityFeeLamports
   if (fee !== null && (fee < 10_000 || fee > MOST_PRIORITY_FEE)) {
     return { code: 'FEE_RANGE', reason: `priority fee ${formatSol(fee)} SOL is outside 0.00001 to 0.01 SOL` }
-  }
-  return undefined
-}
-
-/** What a bot has at stake when it asks to buy. */
-export interface Exposure {
-  readonly openPositions: number
-  /** Whether the mint would be one more position. */
-  readonly newPosition: boolean
-  /** SOL in this mint already: what is held, at cost. An open buy of it holds the lane. */
-  readonly mintLamports: number
-  /** SOL asked by its buys in the last 60 minutes. */
-  readonly hourLamports: number
-  /** Realised and unrealised result of the UTC day, at what selling now would bring. */
-  readonly dayLamports: number
-}
-
-/** The bounds below the strategy: the first one that the buy would break. */
-export function checkLimits(amount: Lamports, limits: Limits, exposure: Exposure): Veto | undefined {
-  const over = (used: number, limit: Lamports | null): limit is Lamports => limit !== null && used + amount > limit
-  if (over(0, limits.maxLamportsPerOrder)) {
-    return {
-      code: 'ORDER_LIMIT',
-      reason: `${formatSol(amount)} SOL is more than ${formatSol(limits.maxLamportsPerOrder)} SOL an order`,
-    }
-  }
-  if (over(exposure.hourLamports, limits.maxLamportsPerHour)) {
-    return {
-      code: 'HOUR_LIMIT',
-      reason: `${formatSol(exposure.hourLamports)} of ${formatSol(limits.maxLamportsPerHour)} SOL an hour are used`,
-    }
-  }
-  if (exposure.newPosition && limits.maxOpenPositions !== null && exposure.openPositions >= limits.maxOpenPositions) {
-    return {
-      code: 'POSITIONS_LIMIT',
-      reason: `${exposure.openPositions} of ${limits.maxOpenPositions} positions are open`,
-    }
-  }
-  if (over(exposure.mintLamports, limits.maxLamportsPerMint)) {
-    return {
-      code: 'MINT_LIMIT',
-      reason: `${formatSol(exposure.mintLamports)} of ${formatSol(limits.maxLamportsPerMint)} SOL are in this mint`,
-    }
-  }
-  if (limits.maxDailyLossLamports !== null && exposure.dayLamports <= -limits.maxDailyLossLamports) {
-    return {
-      code: 'LOSS_LIMIT',
-      reason: `today's result is ${formatSol(exposure.dayLamports)} SOL; the limit is ${formatSol(limits.maxDailyLossLamports)}`,
-    }
   }
   return undefined
 }

@@ -1,6 +1,7 @@
 import type { Block } from './block.ts'
 import { Book } from './book.ts'
 import { EventAge } from './event-age.ts'
+import { Launches } from './launches.ts'
 import type { FeedStatus, Output, UnitSettings } from './messages.ts'
 import type { MintFacts } from './mint-check.ts'
 import type { Mints } from './mints.ts'
@@ -21,6 +22,7 @@ export class Session implements Stage {
   readonly prices: Prices
   readonly book = new Book()
   readonly spending = new Spending()
+  readonly launches = new Launches()
   readonly timers: Timers
   readonly wants: Wants
   now: Millis = 0
@@ -67,7 +69,8 @@ export class Session implements Stage {
   }
 
   emitAccount(money: AccountMoney): void {
-    this.emit({ kind: 'account', money: { ...money } })
+    const { results } = money
+    this.emit({ kind: 'account', money: { ...money, ...(results && { results: { ...results } }) } })
   }
 
   emitPosition(position: Position): void {
@@ -82,10 +85,22 @@ export class Session implements Stage {
     }
   }
 
+  /** A limit or a filter asks who announced which token. */
+  watchLaunches(): void {
+    this.launches.isWatched = true
+    this.wants.add('newTokens')
+  }
+
   /** How much older than usual the row being handled is, ms; 0 when none is. */
   eventAgeMs(): number {
     if (this.block === undefined) return 0
     return this.eventAge.of(this.now - (this.block.stamp[this.row] as number))
+  }
+
+  /** Who made a token, as it was said when its position opened or when it was announced; '' where nobody saw it. */
+  creatorOf(account: string, mint: string): string {
+    const held = this.book.positions.get({ account, mint })
+    return held?.creator ?? this.launches.of(this.mints.find(mint))?.creator ?? ''
   }
 
   price(mint: string): number | undefined {

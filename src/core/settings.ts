@@ -18,6 +18,8 @@ export interface BotSettings {
   /** Exits of a position for which the order named none. */
   readonly exits: ExitRules
   readonly limits: Limits
+  /** Of all bots that trade with its wallet together: the same in each of them. */
+  readonly walletLimits: WalletLimits
   readonly tokenChecks: TokenChecks
   /** Money that a paper account starts with. */
   readonly paperLamports: Lamports
@@ -54,11 +56,34 @@ export interface Limits {
   readonly maxLamportsPerOrder: Lamports | null
   /** SOL asked by buys in any 60 minutes, open and unknown ones included. */
   readonly maxLamportsPerHour: Lamports | null
+  /** The same since 00:00 UTC. */
+  readonly maxLamportsPerDay: Lamports | null
   readonly maxOpenPositions: number | null
   /** Position size: SOL asked for one mint. */
   readonly maxLamportsPerMint: Lamports | null
+  /** In tokens of one creator at once, those of creators that are not known together; held ones at cost, open buys at what they ask for. */
+  readonly maxLamportsPerCreator: Lamports | null
+  /** The same in all tokens. */
+  readonly maxExposureLamports: Lamports | null
   /** Realised and unrealised loss since 00:00 UTC at what selling now would bring; entries stop when it is reached. */
   readonly maxDailyLossLamports: Lamports | null
+  /** How far the result, what is held marked at what selling now would bring, may stand below its highest realised one. */
+  readonly maxDrawdownLamports: Lamports | null
+  /** Positions closed at a loss in a row, their fees and rent in; then nothing is bought for so long. */
+  readonly maxLosingStreak: number | null
+  readonly streakPauseMs: number
+}
+
+export interface WalletLimits extends Limits {
+  /** What a buy has to leave in the wallet at its worst cost; null: the fees of one sale of every position. */
+  readonly minBalanceLamports: Lamports | null
+}
+
+export const NO_LIMITS: WalletLimits = {
+  ...{ maxLamportsPerOrder: null, maxLamportsPerHour: null, maxLamportsPerDay: null, maxOpenPositions: null },
+  ...{ maxLamportsPerMint: null, maxLamportsPerCreator: null, maxExposureLamports: null },
+  ...{ maxDailyLossLamports: null, maxDrawdownLamports: null, maxLosingStreak: null, streakPauseMs: 3_600_000 },
+  minBalanceLamports: null,
 }
 
 /** A plan tier as numbers. */

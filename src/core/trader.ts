@@ -1,14 +1,14 @@
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from './block.ts'
 import { BotHandle, type Host, type Seat } from './bot-handle.ts'
 import { type ByToken, setByToken } from './by-token.ts'
-import type { DayResults } from './day-results.ts'
 import type { Desk } from './desk.ts'
 import { plainJson } from './json.ts'
 import type { StoppedBot } from './messages.ts'
 import type { BotMoney } from './money.ts'
+import { BotParty, type Party } from './party.ts'
+import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
-import type { BotSpending } from './spending.ts'
 import type { Handlers, Strategy } from './strategy.ts'
 import { HeldView, TokenView } from './views.ts'
 
@@ -18,7 +18,8 @@ const LONGEST_REASON = 500
 export class Trader implements Host {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly spending: BotSpending
+  readonly party: BotParty
+  readonly wallet: Party
   /** Keys of its own, which decide what reaches it. */
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
@@ -37,20 +38,22 @@ export class Trader implements Host {
   constructor(
     session: Session,
     desk: Desk,
-    days: DayResults,
+    results: Results,
     settings: BotSettings,
     money: BotMoney,
+    wallet: Party,
     strategy: Strategy,
     seat: Seat,
   ) {
     this.#session = session
     this.settings = settings
     this.money = money
-    this.spending = session.spending.of(money)
+    this.party = new BotParty(session, settings, money)
+    this.wallet = wallet
     this.#strategy = strategy
     this.#seat = seat
     this.keys = new Set(strategy.keys)
-    this.#bot = new BotHandle(session, desk, days, this, seat)
+    this.#bot = new BotHandle(session, desk, results, this, seat)
   }
 
   start(): void {

@@ -14,6 +14,19 @@ export type Lamports = number & { readonly [brand]: 'lamports' }
 /** Base units of a token. A 9-decimal supply does not fit a double, so this is a bigint. */
 export type TokenAmount = bigint
 
+export const HOUR: Millis = 3_600_000
+export const DAY: Millis = 86_400_000
+
+/** UTC day: days since 1970. */
+export function dayOf(time: Millis): number {
+  return Math.floor(time / DAY)
+}
+
+/** The first time after `time` that is of another UTC day. */
+export function endOfDay(time: Millis): Millis {
+  return (dayOf(time) + 1) * DAY
+}
+
 export const LAMPORTS_PER_SOL = 1_000_000_000
 
 /** Asserts that `value` is a safe integer. A breach is a bug of ours or a hostile number that no edge caught, so it throws. */

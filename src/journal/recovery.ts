@@ -6,8 +6,8 @@ import { type AccountMoney, type BotMoney, type Money, NO_MONEY, type OpenOrder,
 import { type Attempt, type Fill, type Order, type OrderState, orderNumber } from '../core/order.ts'
 import type { Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
-import { doesCount, HOUR, type Spend } from '../core/spending.ts'
-import { type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
+import { asSpend, type DaySpend, doesCount, type Spend } from '../core/spending.ts'
+import { dayOf, HOUR, type Lamports, lamports, type Millis, type Seq } from '../core/units.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../core/wallet.ts'
 
 /** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller restores his own only. */
@@ -78,7 +78,7 @@ function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly 
     positions: [...heldPositions(db), ...provisionallyClosed(db, [...attempts, ...takenBack(db)])],
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
-    spends: spendsSince(db, lastOf(db, 'time') - HOUR),
+    ...spendsOf(db),
   }
 }
 
@@ -93,20 +93,30 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** What buys asked for after a time, oldest first. Orders are numbered in the order of their times, so older ones are not looked at. */
-function spendsSince(db: Database, since: Millis): Spend[] {
+/** What buys asked for: each of the last hour, and the sums of the last UTC day. Orders are numbered in the order of their times, so older
+ *  ones are not looked at. */
+function spendsOf(db: Database): Pick<Money, 'spends' | 'daySpends'> {
+  const last = lastOf(db, 'time')
   const spends: Spend[] = []
+  const days = new Map<string, DaySpend>()
   const latest = db.prepare('SELECT time, side, state, json FROM "order" WHERE open = ? ORDER BY number DESC')
   for (const open of [0, 1])
     for (const row of latest.iterate(open)) {
-      const order = row as { time: Millis; side: Order['side']; state: OrderState; json: string }
-      if (order.time <= since) break
-      if (order.side !== 'buy') continue
-      const { id: orderId, account, bot, time, size } = decodeJson<Order>(order.json)
-      if (size.kind === 'sol')
-        spends.push({ orderId, account, bot, time, lamports: size.lamports, counts: doesCount(order.state) })
+      const { time, side, state, json } = row as Pick<Order, 'time' | 'side'> & { state: OrderState; json: string }
+      if (time <= last - HOUR && dayOf(time) < dayOf(last)) break
+      if (side !== 'buy') continue
+      const spend = asSpend(decodeJson(json), doesCount(state))
+      if (time > last - HOUR) spends.push(spend)
+      if (spend.counts && dayOf(time) === dayOf(last)) addTo(days, spend)
     }
-  return spends.sort((one, other) => orderNumber({ id: one.orderId }) - orderNumber({ id: other.orderId }))
+  spends.sort((one, other) => orderNumber({ id: one.orderId }) - orderNumber({ id: other.orderId }))
+  return { spends, daySpends: [...days.values()] }
+}
+
+function addTo(days: Map<string, DaySpend>, { account, bot, time, lamports: amount }: Spend): void {
+  const key = `${account}|${bot}`
+  const before = days.get(key)?.lamports ?? 0
+  days.set(key, { account, bot, day: dayOf(time), lamports: lamports(before + amount) })
 }
 
 /** With the highest price that was marked since the position was last written. */

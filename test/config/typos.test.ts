@@ -14,7 +14,7 @@ const whole = `service:
   units: { tradePrice: auto, tradeAmount: auto, priceUpdate: auto, sell: auto }
   lateSeconds: 120
 chain: { rpc: [{ url: env:RPC_URL, requestsPerSecond: 8 }], cluster: mainnet-beta }
-wallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111, keypair: "file:k" }
+wallet: { publicKey: YourWaLLetAddressGoesHereAsBase581111111111, keypair: "file:k", limits: { maxSolPerDay: 2, maxDrawdownSol: 1, minBalanceSol: 0.1 } }
 journal: { path: a.db, keepTapeDays: 14 }
 paper: { balanceSol: 10, seed: 1, latency: { p50Seconds: 1, p95Seconds: 4 } }
 defaults:
@@ -27,7 +27,7 @@ bots:
     params: { dropPercent: 15, sizeSol: 0.1 }
     mode: live
     executor: cloud
-    limits: { maxSolPerOrder: 0.1, maxSolPerHour: 1, maxOpenPositions: 5, maxSolPerMint: 0.1, maxDailyLossSol: 0.5 }
+    limits: { maxSolPerOrder: 0.1, maxSolPerHour: 1, maxOpenPositions: 5, maxSolPerMint: 0.1, maxDailyLossSol: 0.5, maxExposureSol: 0.5, maxSolPerCreator: 0.2, maxLosingStreak: 4, streakPauseSeconds: 600 }
 `
 
 /** Every key, where it stands in the text. */

@@ -2,21 +2,14 @@ import { expect, test } from 'vitest'
 import type { BotConfig } from '../../src/config/config.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from '../../src/config/worst-case.ts'
 import { worstCost } from '../../src/core/risk.ts'
-import type { Limits } from '../../src/core/settings.ts'
+import { type Limits, NO_LIMITS } from '../../src/core/settings.ts'
 import { solToLamports } from '../../src/core/units.ts'
 
-const NO_LIMITS: Limits = {
-  maxLamportsPerOrder: null,
-  maxLamportsPerHour: null,
-  maxOpenPositions: null,
-  maxLamportsPerMint: null,
-  maxDailyLossLamports: null,
-}
 const sol = solToLamports
 
 function bot(limits: Partial<Limits>, more: object = {}): BotConfig {
   const orders = { slippagePercent: 10, priorityFeeLamports: sol(0.001) }
-  return { orders, exits: {}, params: {}, limits: { ...NO_LIMITS, ...limits }, ...more } as BotConfig
+  return { orders, exits: {}, params: {}, limits: { ...NO_LIMITS, ...limits }, ...more } as unknown as BotConfig
 }
 
 /** What the engine reserves for a buy of 0.1 SOL. */

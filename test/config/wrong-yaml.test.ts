@@ -474,6 +474,21 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerMint: an order of this size could never pass',
   ],
   [
+    'an order larger than the day',
+    bot('limits: { maxSolPerOrder: 2, maxSolPerDay: 1 }'),
+    '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerDay: an order of this size could never pass',
+  ],
+  [
+    'a streak of no losses',
+    bot('limits: { maxLosingStreak: 0 }'),
+    '3:64 bots[0].limits.maxLosingStreak: expected at least 1, found 0',
+  ],
+  [
+    'a pause of no time',
+    bot('limits: { streakPauseSeconds: -1 }'),
+    '3:67 bots[0].limits.streakPauseSeconds: expected more than 0, found -1',
+  ],
+  [
     'a misspelt limit',
     bot('limits: { maxSolPerOder: 1 }'),
     '3:47 bots[0].limits.maxSolPerOder: unknown key; did you mean maxSolPerOrder?',

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { dueExit, type ExitRules } from '../../src/core/exits.ts'
+import { checkLimits } from '../../src/core/limits.ts'
 import { NO_MONEY, type Timer } from '../../src/core/money.ts'
 import type { Order } from '../../src/core/order.ts'
 import { newPosition } from '../../src/core/position.ts'
-import { BASE_FEE, checkLimits, checkRanges, sellCost, TOKEN_ACCOUNT_RENT, worstCost } from '../../src/core/risk.ts'
+import { BASE_FEE, checkRanges, sellCost, TOKEN_ACCOUNT_RENT, worstCost } from '../../src/core/risk.ts'
+import { NO_LIMITS } from '../../src/core/settings.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
-import { botSettings, fillOf, MINT, NO_LIMITS, orders, startInput } from '../support/engine-rig.ts'
+import { botSettings, fillOf, MINT, orders, startInput } from '../support/engine-rig.ts'
 import { TalkingBot } from '../support/talking-bot.ts'
 
 const reason = 'told to'
@@ -13,7 +15,12 @@ const DAY = 86_400_000
 
 describe('limits', () => {
   const sol = solToLamports
-  const none = { openPositions: 0, newPosition: true, mintLamports: 0, hourLamports: 0, dayLamports: 0 }
+  const now = 20_000 * DAY + 14 * 3_600_000
+  const none = {
+    ...{ section: 'limits', now, openPositions: 0, newPosition: true, mintLamports: 0, creatorLamports: 0 },
+    ...{ exposureLamports: 0, hourLamports: 0, todayLamports: 0, hourFreesAt: () => now + 100_000 },
+    ...{ resultLamports: 0, drawdownLamports: 0, pausedUntil: 0 },
+  }
   const tables: [name: string, limits: object, exposure: object, code: string | undefined][] = [
     ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
     ['an order one lamport above', { maxLamportsPerOrder: lamports(99_999_999) }, {}, 'ORDER_LIMIT'],
@@ -24,12 +31,40 @@ describe('limits', () => {
     ['more of a position', { maxOpenPositions: 2 }, { openPositions: 2, newPosition: false }, undefined],
     ['a mint up to its bound', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) }, undefined],
     ['a mint beyond it', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) + 1 }, 'MINT_LIMIT'],
-    ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, { dayLamports: -sol(0.5) + 1 }, undefined],
-    ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, { dayLamports: -sol(0.5) }, 'LOSS_LIMIT'],
+    ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, { resultLamports: -sol(0.5) + 1 }, undefined],
+    ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, { resultLamports: -sol(0.5) }, 'LOSS_LIMIT'],
+    ['a day that it fills', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) }, undefined],
+    ['a day that it overflows', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) + 1 }, 'DAY_LIMIT'],
+    ['a creator up to its bound', { maxLamportsPerCreator: sol(1) }, { creatorLamports: sol(0.9) }, undefined],
+    ['a creator beyond it', { maxLamportsPerCreator: sol(1) }, { creatorLamports: sol(0.9) + 1 }, 'CREATOR_LIMIT'],
+    ['all up to its bound', { maxExposureLamports: sol(1) }, { exposureLamports: sol(0.9) }, undefined],
+    ['all beyond it', { maxExposureLamports: sol(1) }, { exposureLamports: sol(0.9) + 1 }, 'EXPOSURE_LIMIT'],
+    ['a fall below its bound', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) - 1 }, undefined],
+    ['a fall of its bound', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) }, 'DRAWDOWN_LIMIT'],
+    ['a pause', { maxLosingStreak: 3 }, { pausedUntil: now + 1 }, 'LOSING_STREAK'],
+    ['a pause that is over', { maxLosingStreak: 3 }, { pausedUntil: now }, undefined],
   ]
   it.each(tables)('%s', (_name, limits, exposure, code) => {
     const veto = checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...exposure })
     expect(veto?.code).toBe(code)
+  })
+
+  const veto = (limits: object, use: object): string | undefined =>
+    checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
+  it('say which one it is, how much of it is used, and when it is free again', () => {
+    expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
+      '0.95 of 1 SOL an hour are used (limits.maxSolPerHour); 0.1 more fit at 14:01:40 UTC (in 2 min)',
+    )
+    expect(veto({ maxLamportsPerHour: sol(0.05) }, { hourFreesAt: () => undefined })).toMatch(/; 0.1 more fit never$/)
+    expect(veto({ maxLamportsPerDay: sol(1) }, { todayLamports: sol(1), section: 'wallet.limits' })).toBe(
+      '1 of 1 SOL a day are used (wallet.limits.maxSolPerDay); begins anew at 00:00:00 UTC (in 10 h)',
+    )
+    expect(veto({ maxLamportsPerCreator: sol(0.3) }, { creatorLamports: sol(0.25) })).toBe(
+      '0.25 of 0.3 SOL are in tokens of its creator (limits.maxSolPerCreator), so 0.1 more do not fit; free when it is sold',
+    )
+    expect(veto({ maxLosingStreak: 3 }, { pausedUntil: now + 5_400_000 })).toBe(
+      'too many losses in a row (limits.maxLosingStreak): nothing is bought until 15:30:00 UTC (in 1 h 30 min)',
+    )
   })
 })
 

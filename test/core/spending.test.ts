@@ -6,6 +6,9 @@ import { lamports, solToLamports } from '../../src/core/units.ts'
 
 const HOUR = 3_600_000
 const BOT = { account: 'a', bot: 'b' }
+/** Without what the book knows of the order. */
+const follow = (spending: Spending, id: string, state: OrderState): void =>
+  spending.follow(id, state, undefined, undefined)
 const ask = (spending: Spending, id: string, time: number, sol: number, of = BOT): void =>
   spending.ask({ id, time, ...of } as Order, solToLamports(sol))
 
@@ -15,10 +18,10 @@ test('the hour slides: what is 60 minutes old is forgotten, what is a millisecon
   ask(spending, 'o1', 0, 1)
   ask(spending, 'o2', 1, 2)
   ask(spending, 'o3', HOUR - 1, 4)
-  expect(spending.hour(bot, HOUR - 1)).toBe(solToLamports(7))
-  expect(spending.hour(bot, HOUR)).toBe(solToLamports(6))
-  expect(spending.hour(bot, HOUR + 1)).toBe(solToLamports(4))
-  expect(spending.hour(bot, 3 * HOUR)).toBe(0)
+  expect(bot.hour(HOUR - 1)).toBe(solToLamports(7))
+  expect(bot.hour(HOUR)).toBe(solToLamports(6))
+  expect(bot.hour(HOUR + 1)).toBe(solToLamports(4))
+  expect(bot.hour(3 * HOUR)).toBe(0)
 })
 
 test('what was not bought does not count, what turns out to have been does, once', () => {
@@ -26,16 +29,16 @@ test('what was not bought does not count, what turns out to have been does, once
   const bot = spending.of(BOT)
   ask(spending, 'o1', 0, 1)
   const after = (state: OrderState): number => {
-    spending.follow('o1', state)
-    return spending.hour(bot, 10)
+    follow(spending, 'o1', state)
+    return bot.hour(10)
   }
   expect(
     (['working', 'failed', 'failed', 'filled', 'filled', 'working', 'held', 'not_executed'] as const).map(after),
   ).toEqual([1, 0, 0, 1, 1, 1, 1, 0].map(solToLamports))
-  spending.follow('o99', 'filled')
-  expect(spending.hour(bot, HOUR)).toBe(0)
-  spending.follow('o1', 'filled') // over an hour ago: of no hour any more
-  expect(spending.hour(bot, HOUR)).toBe(0)
+  follow(spending, 'o99', 'filled')
+  expect(bot.hour(HOUR)).toBe(0)
+  follow(spending, 'o1', 'filled') // over an hour ago: of no hour any more
+  expect(bot.hour(HOUR)).toBe(0)
 })
 
 test('each bot has its own hour, and a restart goes on with it', () => {
@@ -46,13 +49,13 @@ test('each bot has its own hour, and a restart goes on with it', () => {
     return { orderId, ...BOT, time: 0, lamports: solToLamports(sol), counts: true, ...more }
   }
   const after = new Spending()
-  after.restore([spend('o1', 1), spend('o2', 2, { bot: 'c', time: 5 }), spend('o3', 4, { time: 6, counts: false })])
+  after.restore([spend('o1', 1), spend('o2', 2, { bot: 'c', time: 5 }), spend('o3', 4, { time: 6, counts: false })], [])
   for (const spending of [before, after]) {
-    expect(spending.hour(spending.of(BOT), 10)).toBe(solToLamports(1))
-    expect(spending.hour(spending.of({ account: 'a', bot: 'c' }), 10)).toBe(solToLamports(2))
+    expect(spending.of(BOT).hour(10)).toBe(solToLamports(1))
+    expect(spending.of({ account: 'a', bot: 'c' }).hour(10)).toBe(solToLamports(2))
   }
-  after.follow('o3', 'filled')
-  expect(after.hour(after.of(BOT), 10)).toBe(solToLamports(5))
+  follow(after, 'o3', 'filled')
+  expect(after.of(BOT).hour(10)).toBe(solToLamports(5))
 })
 
 test('the running sum is the sum, whatever happens in whatever order', () => {
@@ -76,14 +79,14 @@ test('the running sum is the sum, whatever happens in whatever order', () => {
         const other = asked[about]
         if (other !== undefined) {
           other.state = state
-          spending.follow(other.id, state)
+          follow(spending, other.id, state)
         }
         for (const one of ['b', 'c']) {
           const counted = asked.filter(
             ({ bot, time, state }) => bot === one && time > now - HOUR && !['failed', 'cancelled'].includes(state),
           )
           const sum = counted.reduce((total, { lamports }) => total + lamports, 0)
-          expect(spending.hour(spending.of({ account: 'a', bot: one }), now)).toBe(sum)
+          expect(spending.of({ account: 'a', bot: one }).hour(now)).toBe(sum)
         }
       }
     }),

@@ -180,6 +180,7 @@ describe('timers', () => {
         timers: [timer],
         fills: [],
         spends: [],
+        daySpends: [],
       }
     }
     const restarted = (everyMs: number) =>

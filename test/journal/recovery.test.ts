@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Book } from '../../src/core/book.ts'
 import type { Output } from '../../src/core/messages.ts'
-import { type BotMoney, NO_MONEY } from '../../src/core/money.ts'
+import { type BotMoney, NO_MONEY, NO_RESULTS } from '../../src/core/money.ts'
 import type { Attempt, Fill, Order, OrderState } from '../../src/core/order.ts'
 import type { JournalRecord } from '../../src/core/ports.ts'
 import { lamports } from '../../src/core/units.ts'
@@ -58,8 +58,8 @@ test('a new journal starts from nothing', async () => {
 
 test('money is what the last outputs said', async () => {
   const bot = (sum: number): BotMoney => ({
-    ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum }, day: 20_600 },
-    ...{ dayRealizedLamports: lamports(sum), dayStartUnrealizedLamports: lamports(0) },
+    ...{ bot: 'dips', account: ACCOUNT, status: 'active', state: { seen: sum } },
+    ...{ ...NO_RESULTS, day: 20_600, dayRealizedLamports: lamports(sum), losses: 2, pausedUntil: 7 },
   })
   const account = (sum: number) => ({ account: ACCOUNT, lamports: lamports(sum), slot: 7, halted: true })
   const timer = (id: number) => ({ id, bot: 'dips', name: `t${id}`, owner: 'strategy', at: 5, everyMs: 0 }) as const
@@ -125,6 +125,10 @@ test('what buys of the last hour asked for comes back, whether it counts, and no
     write(HOUR + 1_000, asked(10, HOUR + 1_000, { bot: 'other' }), state(10, 'held'))
   })
   const half = { account: ACCOUNT, bot: 'dips', time: 1_001, lamports: lamports(50_000_000) }
+  expect(money.daySpends).toEqual([
+    { account: ACCOUNT, bot: 'dips', day: 0, lamports: lamports(150_000_000) },
+    { account: ACCOUNT, bot: 'other', day: 0, lamports: lamports(50_000_000) },
+  ])
   expect(money.spends).toEqual([
     { ...half, orderId: 'o2', counts: true },
     { ...half, orderId: 'o3', counts: true },
@@ -271,8 +275,8 @@ test('its cost follows what is open, not what is behind it', async () => {
     journal.write({ kind: 'attempt', attempt: attempt(number, { state: 'filled' }) })
     journal.commit(() => {})
   }
-  const hourLater = timeOf(seq) + 3_600_000
-  journal.output(++seq, hourLater, 0, { kind: 'order', order: order(20_001, { time: hourLater }) })
+  const nextDay = timeOf(seq) + 86_400_000
+  journal.output(++seq, nextDay, 0, { kind: 'order', order: order(20_001, { time: nextDay }) })
   await journal.close()
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({

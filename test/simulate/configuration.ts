@@ -1,4 +1,5 @@
 import type { BotConfig, Config } from '../../src/config/config.ts'
+import { NO_LIMITS } from '../../src/core/settings.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless } from './strategy.ts'
@@ -10,13 +11,12 @@ export const LATE_MS = 30_000
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const strategy = { name: 'restless', file: 'restless.ts', strategy: restless(leash) }
   const bots = Array.from({ length: scenario.bots }, (_none, index): BotConfig => {
-    const limits = { maxLamportsPerOrder: null, maxLamportsPerHour: null, maxOpenPositions: null }
     return {
       ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor, exits: { maxHoldSeconds: 20 } },
       orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
       tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
-      limits: { ...limits, maxLamportsPerMint: null, maxDailyLossLamports: null },
+      limits: NO_LIMITS,
       paper: {
         lamports: lamports(0),
         seed: scenario.seed + index,
@@ -42,7 +42,11 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       lateMs: LATE_MS,
     },
     chain: { rpc: [], secondOpinionLamports: lamports(200_000_000) },
-    wallet: { caps: { perTransaction: null, perHour: null, perDay: null } },
+    // A floor would change what each seed that broke something once has shown, too.
+    wallet: {
+      caps: { perTransaction: null, perHour: null, perDay: null },
+      limits: { ...NO_LIMITS, minBalanceLamports: lamports(0) },
+    },
     journal: { path: '', keepTapeDays: 1 },
     bots,
     warnings: [],

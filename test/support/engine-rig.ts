@@ -9,24 +9,18 @@ import { DEFAULT_TOKEN_CHECKS } from '../../src/core/mint-check.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { NO_MONEY } from '../../src/core/money.ts'
 import type { ExecutionReport, Fill, Order } from '../../src/core/order.ts'
-import type { BotSettings, Limits } from '../../src/core/settings.ts'
+import { type BotSettings, type Limits, NO_LIMITS, type WalletLimits } from '../../src/core/settings.ts'
 import type { Strategy } from '../../src/core/strategy.ts'
 import { baseUnits, lamports, solToLamports } from '../../src/core/units.ts'
 
 export const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 export const MINT_2 = '4XhP2o8jNYcenJFt3Y52dfPN7AbQmJWQzCbnLJGmpump'
-export const NO_LIMITS: Limits = {
-  maxLamportsPerOrder: null,
-  maxLamportsPerHour: null,
-  maxOpenPositions: null,
-  maxLamportsPerMint: null,
-  maxDailyLossLamports: null,
-}
 
 export interface BotOptions {
   name?: string
   params?: BotSettings['params']
   limits?: Partial<Limits>
+  walletLimits?: Partial<WalletLimits>
   exits?: ExitRules
   wallet?: string
   paperSol?: number
@@ -48,6 +42,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     // Few prints, so that a test needs few.
     exits: { windowPrints: 5, ...options.exits },
     limits: { ...NO_LIMITS, ...options.limits },
+    walletLimits: { ...NO_LIMITS, ...options.walletLimits },
     paperLamports: solToLamports(options.paperSol ?? 10),
     seed: 1,
   }
@@ -121,7 +116,7 @@ export class EngineRig {
     this.block = new LiveBlock(this.mints.list)
   }
 
-  newToken(mint = MINT, initialLiquidity = 10): Output[] {
+  newToken(mint = MINT, initialLiquidity = 10, creator = ''): Output[] {
     this.now += 100
     const numbers = {
       price: Number.NaN,
@@ -131,7 +126,7 @@ export class EngineRig {
       extra: Number.NaN,
       extra2: Number.NaN,
     }
-    this.#append(RowKind.newToken, mint, numbers, 0)
+    this.#append(RowKind.newToken, mint, numbers, 0, creator)
     return this.#take()
   }
 
@@ -152,8 +147,8 @@ export class EngineRig {
     return this.input({ kind: 'report', id: this.seq, report })
   }
 
-  #append(kind: RowKind, mint: string, numbers: Parameters<LiveBlock['append']>[4], lateMs: number): void {
-    if (!this.block.append(this.now, this.now - lateMs, kind, this.mints.intern(mint), numbers, '', ''))
+  #append(kind: RowKind, mint: string, numbers: Parameters<LiveBlock['append']>[4], lateMs: number, trader = ''): void {
+    if (!this.block.append(this.now, this.now - lateMs, kind, this.mints.intern(mint), numbers, '', trader))
       throw new Error('the block is full')
   }
 

@@ -3,7 +3,8 @@ import type { Input, Output } from '../../src/core/messages.ts'
 import { type Money, NO_MONEY } from '../../src/core/money.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/core/order.ts'
 import type { Position } from '../../src/core/position.ts'
-import { doesCount, type Spend } from '../../src/core/spending.ts'
+import { asSpend, doesCount } from '../../src/core/spending.ts'
+import { dayOf, lamports } from '../../src/core/units.ts'
 
 /** Money as a journal knows it: from inputs and outputs as they were written down, and from nothing else. */
 export class RecordedMoney {
@@ -91,7 +92,21 @@ export class RecordedMoney {
         })),
       timers: [...this.timers.values()].sort((one, other) => one.id - other.id),
       fills: [...this.fills.values()],
-      spends: [...this.orders.values()].flatMap(spendOf),
+      ...this.#spends(),
+    }
+  }
+
+  #spends(): Pick<Money, 'spends' | 'daySpends'> {
+    const buys = [...this.orders.values()].filter(({ order }) => order.side === 'buy')
+    const spends = buys.map(({ order, state }) => asSpend(order, doesCount(state)))
+    const day = Math.max(...spends.map(({ time }) => dayOf(time)))
+    const counted = spends.filter(({ time, counts }) => counts && dayOf(time) === day)
+    const sumOf = (bot: string): number =>
+      counted.reduce((sum, spend) => sum + (spend.bot === bot ? spend.lamports : 0), 0)
+    const bots = new Map(counted.map(({ account, bot }) => [bot, account]))
+    return {
+      spends,
+      daySpends: [...bots].map(([bot, account]) => ({ account, bot, day, lamports: lamports(sumOf(bot)) })),
     }
   }
 
@@ -102,10 +117,4 @@ export class RecordedMoney {
     this.positions.set(key, position)
     if (position.state === 'closed') this.#marks.delete(key)
   }
-}
-
-function spendOf({ order: { id, account, bot, time, size }, state }: Money['orders'][number]): Spend[] {
-  return size.kind === 'sol'
-    ? [{ orderId: id, account, bot, time, lamports: size.lamports, counts: doesCount(state) }]
-    : []
 }

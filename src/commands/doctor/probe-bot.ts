@@ -1,6 +1,7 @@
 import type { BotConfig } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
 import { DEFAULT_TOKEN_CHECKS } from '../../core/mint-check.ts'
+import { NO_LIMITS } from '../../core/settings.ts'
 import type { Lamports } from '../../core/units.ts'
 
 /** Whose orders and fills a probe's are. */
@@ -26,10 +27,7 @@ export async function probeBot(amount: Lamports): Promise<BotConfig> {
     tokenChecks: DEFAULT_TOKEN_CHECKS,
     exitOrders: { slippageLadder: [15, 50], priorityFeeLadder: [], retryMs: 3_000 },
     exits: { maxHoldSeconds: HOLD_SECONDS },
-    limits: {
-      ...{ maxLamportsPerOrder: amount, maxLamportsPerHour: null, maxOpenPositions: null },
-      ...{ maxLamportsPerMint: amount, maxDailyLossLamports: null },
-    },
+    limits: { ...NO_LIMITS, maxLamportsPerOrder: amount, maxLamportsPerMint: amount },
     paper: { lamports: amount, seed: 1, latencyMs: { p50: 1_500, p95: 4_000 }, serviceFeePercent: 1 },
     at: { file: '', line: 0, column: 0 },
   }

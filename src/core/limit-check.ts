@@ -1,0 +1,115 @@
+import { checkLimits, type Use } from './limits.ts'
+import type { Party } from './party.ts'
+import type { BuyRequest } from './requests.ts'
+import type { Results } from './results.ts'
+import { sellCost, type Veto, worstCost } from './risk.ts'
+import type { Session } from './session.ts'
+import type { BotSettings, Limits } from './settings.ts'
+import { hourFreesAt } from './spending.ts'
+import { formatSol, type Lamports } from './units.ts'
+
+/** Who asks to buy: the bot, and the wallet that it would pay with. */
+export interface Buyer {
+  readonly settings: BotSettings
+  readonly party: Party
+  readonly wallet: Party
+}
+
+/** The one place where money is refused: what a bot may, what its wallet may, and what is there. Only an operator lifts anything of it. */
+export class LimitCheck {
+  readonly #session: Session
+  readonly #results: Results
+
+  constructor(session: Session, results: Results) {
+    this.#session = session
+    this.#results = results
+  }
+
+  veto({ settings, party, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+    const { amount } = request
+    return (
+      checkLimits(amount, party.limits, this.#use(party, mint, creator, amount)) ??
+      checkLimits(amount, wallet.limits, this.#use(wallet, mint, creator, amount)) ??
+      this.#vetoBalance(settings, mint, request)
+    )
+  }
+
+  #use(party: Party, mint: string, creator: string, amount: Lamports): Use {
+    const { limits, section, sums, spending, account } = party
+    const { book, now } = this.#session
+    const position = book.positions.get({ account, mint })
+    const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
+    return {
+      ...{ section, now, newPosition: position === undefined, mintLamports: position?.costLamports ?? 0 },
+      ...this.#exposure(party, creator),
+      hourLamports: limits.maxLamportsPerHour === null ? 0 : sum('hour'),
+      todayLamports: limits.maxLamportsPerDay === null ? 0 : sum('today'),
+      hourFreesAt: () => hourFreesAt(spending, now, amount, limits.maxLamportsPerHour ?? 0),
+      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
+      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
+      pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
+    }
+  }
+
+  /** Held positions at cost, open buys, unknown ones too, at what they ask for. Nobody looks where no limit does. */
+  #exposure(
+    { account, bot, limits }: Party,
+    creator: string,
+  ): Pick<Use, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
+    const { book } = this.#session
+    const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
+    if (!isExposureBound(limits)) return use
+    for (const position of book.positions.of(account).values()) {
+      if (bot !== null && position.bot !== bot) continue
+      use.openPositions++
+      use.exposureLamports += position.costLamports
+      if ((position.creator ?? '') === creator) use.creatorLamports += position.costLamports
+    }
+    if (limits.maxExposureLamports === null && limits.maxLamportsPerCreator === null) return use
+    for (const { order } of book.orders.of(account)) {
+      if (order.size.kind !== 'sol' || (bot !== null && order.bot !== bot)) continue
+      use.exposureLamports += order.size.lamports
+      if ((book.positions.get(order)?.creator ?? '') === creator) use.creatorLamports += order.size.lamports
+    }
+    return use
+  }
+
+  /** What is free has to pay for the buy at its worst, and leave enough to sell everything. */
+  #vetoBalance(
+    { account, walletLimits, ...settings }: BotSettings,
+    mint: string,
+    request: BuyRequest,
+  ): Veto | undefined {
+    const { book } = this.#session
+    const balance = book.accounts.get(account.id)?.lamports ?? null
+    if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the wallet has not been read yet' }
+    const free = balance - book.reserved(account.id)
+    const cost = reserveOf(request)
+    if (free < cost)
+      return { code: 'BALANCE_LOW', reason: `${formatSol(free)} SOL are free, the order may cost ${formatSol(cost)}` }
+    const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings)
+    if (free - cost >= floor) return undefined
+    return {
+      code: 'BALANCE_FLOOR',
+      reason: `${formatSol(free)} SOL are free and the order may cost ${formatSol(cost)}: less than ${formatSol(floor)} would be left for the fees of exits (wallet.limits.minBalanceSol)`,
+    }
+  }
+
+  /** What one sale of each position takes, of this one too; what is being sold has it reserved. */
+  #exitFees(account: string, mint: string, { orders, exitOrders }: Pick<BotSettings, 'orders' | 'exitOrders'>): number {
+    let positions = 1
+    for (const position of this.#session.book.positions.of(account).values())
+      if (position.state !== 'closing' && position.mint !== mint) positions++
+    return positions * sellCost(exitOrders.priorityFeeLadder.at(-1) ?? orders.priorityFeeLamports)
+  }
+}
+
+function isExposureBound(limits: Limits): boolean {
+  const { maxOpenPositions, maxLamportsPerCreator, maxExposureLamports } = limits
+  return maxOpenPositions !== null || maxLamportsPerCreator !== null || maxExposureLamports !== null
+}
+
+/** What a buy holds back of the wallet until it is decided. */
+export function reserveOf({ amount, orders }: BuyRequest): Lamports {
+  return worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
+}

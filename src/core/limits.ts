@@ -1,0 +1,96 @@
+import type { Veto } from './risk.ts'
+import type { Limits } from './settings.ts'
+import { endOfDay, formatSol, type Lamports, type Millis } from './units.ts'
+import { formatInstant } from './words.ts'
+
+/** How much of its limits somebody uses, and the buy that he asks for. What no limit asks for may be 0. */
+export interface Use {
+  /** Where the limits stand in the YAML. */
+  readonly section: string
+  readonly now: Millis
+  readonly openPositions: number
+  /** Whether the mint would be one more position. */
+  readonly newPosition: boolean
+  /** SOL in this mint already: what is held, at cost. An open buy of it holds the lane. */
+  readonly mintLamports: number
+  /** SOL in tokens of the same creator: what is held, at cost, and what open and unknown buys ask for. */
+  readonly creatorLamports: number
+  /** The same of all tokens. */
+  readonly exposureLamports: number
+  /** SOL asked by its buys in the last 60 minutes, and since 00:00 UTC. */
+  readonly hourLamports: number
+  readonly todayLamports: number
+  /** When enough of the hour is free again; undefined: never. */
+  readonly hourFreesAt: () => Millis | undefined
+  /** Realised and unrealised result of the UTC day, at what selling now would bring. */
+  readonly resultLamports: number
+  readonly drawdownLamports: number
+  readonly pausedUntil: Millis
+}
+
+/** The bounds below the strategy: the first one that the buy would break, how much of it is used, and when it is free again. */
+export function checkLimits(amount: Lamports, limits: Limits, use: Use): Veto | undefined {
+  const { section, now } = use
+  const sol = formatSol
+  const over = (used: number, limit: Lamports | null): limit is Lamports => limit !== null && used + amount > limit
+  const name = (key: string): string => `${section}.${key}`
+  if (over(0, limits.maxLamportsPerOrder))
+    return {
+      code: 'ORDER_LIMIT',
+      reason: `${sol(amount)} SOL is more than ${sol(limits.maxLamportsPerOrder)} SOL an order (${name('maxSolPerOrder')})`,
+    }
+  if (use.pausedUntil > now)
+    return {
+      code: 'LOSING_STREAK',
+      reason: `too many losses in a row (${name('maxLosingStreak')}): nothing is bought until ${formatInstant(use.pausedUntil, now)}`,
+    }
+  if (over(use.hourLamports, limits.maxLamportsPerHour)) {
+    const freesAt = use.hourFreesAt()
+    const when = freesAt === undefined ? 'never' : `at ${formatInstant(freesAt, now)}`
+    return {
+      code: 'HOUR_LIMIT',
+      reason: `${sol(use.hourLamports)} of ${sol(limits.maxLamportsPerHour)} SOL an hour are used (${name('maxSolPerHour')}); ${sol(amount)} more fit ${when}`,
+    }
+  }
+  if (over(use.todayLamports, limits.maxLamportsPerDay))
+    return {
+      code: 'DAY_LIMIT',
+      reason: `${sol(use.todayLamports)} of ${sol(limits.maxLamportsPerDay)} SOL a day are used (${name('maxSolPerDay')}); begins anew at ${formatInstant(endOfDay(now), now)}`,
+    }
+  if (use.newPosition && limits.maxOpenPositions !== null && use.openPositions >= limits.maxOpenPositions)
+    return {
+      code: 'POSITIONS_LIMIT',
+      reason: `${use.openPositions} of ${limits.maxOpenPositions} positions are open (${name('maxOpenPositions')}); free when one is sold`,
+    }
+  return overExposed(amount, limits, use) ?? overLost(limits, use)
+}
+
+function overExposed(amount: Lamports, limits: Limits, use: Use): Veto | undefined {
+  const bounds = [
+    ['MINT_LIMIT', 'maxSolPerMint', use.mintLamports, limits.maxLamportsPerMint, 'this mint'],
+    ['CREATOR_LIMIT', 'maxSolPerCreator', use.creatorLamports, limits.maxLamportsPerCreator, 'tokens of its creator'],
+    ['EXPOSURE_LIMIT', 'maxExposureSol', use.exposureLamports, limits.maxExposureLamports, 'tokens and open buys'],
+  ] as const
+  for (const [code, key, used, limit, what] of bounds)
+    if (limit !== null && used + amount > limit)
+      return {
+        code,
+        reason: `${formatSol(used)} of ${formatSol(limit)} SOL are in ${what} (${use.section}.${key}), so ${formatSol(amount)} more do not fit; free when it is sold`,
+      }
+  return undefined
+}
+
+function overLost(limits: Limits, use: Use): Veto | undefined {
+  const { section, now } = use
+  if (limits.maxDailyLossLamports !== null && use.resultLamports <= -limits.maxDailyLossLamports)
+    return {
+      code: 'LOSS_LIMIT',
+      reason: `today's result is ${formatSol(use.resultLamports)} SOL; the limit is a loss of ${formatSol(limits.maxDailyLossLamports)} (${section}.maxDailyLossSol); begins anew at ${formatInstant(endOfDay(now), now)}`,
+    }
+  if (limits.maxDrawdownLamports !== null && use.drawdownLamports >= limits.maxDrawdownLamports)
+    return {
+      code: 'DRAWDOWN_LIMIT',
+      reason: `${formatSol(use.drawdownLamports)} SOL below the highest result; the limit is ${formatSol(limits.maxDrawdownLamports)} (${section}.maxDrawdownSol); until it recovers, or \`sluice resume\``,
+    }
+  return undefined
+}
