@@ -151,8 +151,9 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     },
     {
       name: 'export',
-      about: "the tape as NDJSON of the service's messages, or .csv, with when they arrived and what was missed",
-      options: ['journals', 'out', 'json'],
+      about:
+        "the tape as NDJSON of the service's messages, or .csv, with when they arrived and what was missed; or --tax",
+      options: ['journals', 'out', 'tax', 'json'],
       load: () => import('./export.ts'),
     },
     {

@@ -2,17 +2,38 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { exportTape } from '../tape-export.ts'
 import type { Options } from './options.ts'
+import { exportTax } from './tax-export.ts'
 
-/** `sluice export --journal DB... --out FILE`: the tape as the service's messages, with when they arrived and what was missed. */
-export async function run(_args: string[], { journals = ['data/sluice.db'], out, json }: Options): Promise<number> {
-  if (out === undefined) throw new SluiceError('export needs --out FILE', ExitCode.usage)
+/** `sluice export --journal DB... --out FILE`: the tape as the service's messages, with when they arrived and what was missed; `--tax FILE`:
+ *  what was sold. */
+export async function run(_args: string[], options: Options): Promise<number> {
+  const { journals = ['data/sluice.db'], out, tax, json } = options
+  if ((out === undefined) === (tax === undefined))
+    throw new SluiceError('export needs --out FILE (the tape) or --tax FILE.csv (what was sold)', ExitCode.usage)
+  if (tax !== undefined) taxed(journals, tax, json === true)
+  else taped(journals, out ?? '', json === true)
+  return 0
+}
+
+function taped(journals: readonly string[], out: string, json: boolean): void {
   const tape = openTape(journals)
   try {
     const exported = exportTape(tape.market, out)
-    if (json === true) console.log(JSON.stringify(exported))
+    if (json) console.log(JSON.stringify(exported))
     else console.log(`${exported.rows} market rows and ${exported.gaps} gaps in ${out}`)
   } finally {
     tape.close()
   }
-  return 0
+}
+
+function taxed(journals: readonly string[], file: string, json: boolean): void {
+  const told = exportTax(journals, file)
+  if (json) {
+    console.log(JSON.stringify(told))
+    return
+  }
+  console.log(`${told.disposals} disposals in ${file}: first in, first out, amounts in SOL, live accounts only`)
+  if (told.notFinal > 0) console.log(`${told.notFinal} fills are not final yet and not in it`)
+  if (told.unknownCost > 0)
+    console.log(`${told.unknownCost} are of tokens that came from elsewhere: no date, and a cost of 0`)
 }

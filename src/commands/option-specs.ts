@@ -97,6 +97,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     about:
       'where to write: the file of an export or a schema, the folder of a backtest (report.html, report.json, results.db)',
   },
+  tax: {
+    flags: '--tax <file.csv>',
+    about: 'what was sold, a line each with cost, proceeds and gain, instead of the tape',
+  },
   range: { flags: '--range <name=from:to[:step]>', about: 'a param to vary, and where', many: true },
   random: {
     flags: '--random <n>',

@@ -24,6 +24,7 @@ export interface Options {
   calibrate?: boolean
   strict?: boolean
   out?: string
+  tax?: string
   range?: string[]
   random?: number
   holdOut?: number

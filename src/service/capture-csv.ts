@@ -1,3 +1,4 @@
+import { csvCell, withoutGuard } from '../core/csv-cell.ts'
 import { SluiceError } from '../core/errors.ts'
 import { type Line, linesOf } from './capture.ts'
 
@@ -14,8 +15,6 @@ const NEEDED = ['type', 'mint', 'timestamp']
 const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])
 const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
 
-/** What a table program takes for a formula, and a stranger may have named a token: a quote before it keeps it text. */
-const FORMULA = /^[=+\-@\t\r']/
 /** A description may go over some lines; what goes over more has a quote that was never closed. */
 const MOST_LINES = 200
 
@@ -29,16 +28,7 @@ export const CSV_HEADER = COLUMNS.join(',')
 /** A message of a capture as a line of CSV, without its end. Reads back as the same message. */
 export function csvLine({ metadata, ...message }: Readonly<Record<string, unknown>>): string {
   const all: Readonly<Record<string, unknown>> = { ...message, ...(metadata as object | undefined) }
-  return COLUMNS.map((name) => cellOf(all[name])).join(',')
-}
-
-/** Nothing where there is none, `""` for an empty text. */
-function cellOf(value: unknown): string {
-  if (value === undefined || (typeof value === 'number' && !Number.isFinite(value))) return ''
-  if (typeof value === 'number') return `${value}`
-  const text = Array.isArray(value) ? value.join(' ') : `${value}`
-  const safe = FORMULA.test(text) ? `'${text}` : text
-  return /[",\r\n]|^$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return COLUMNS.map((name) => csvCell(all[name])).join(',')
 }
 
 /** The records of a CSV file, each as a line in the service's message format, with the number of the line where it begins. The first one
@@ -131,7 +121,7 @@ function messageOf(columns: readonly string[], cells: readonly (string | undefin
       message[name] = number
       continue
     }
-    const text = cell[0] === "'" && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell
+    const text = withoutGuard(cell)
     if ((METADATA as readonly string[]).includes(name)) metadata[name] = text
     else message[name] = name === 'keys' ? text.split(' ') : text
   }
