@@ -1,35 +1,71 @@
-import { spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { vi } from 'vitest'
+import { parse } from '../../src/commands/parse.ts'
 import type { Ended } from './process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+const SLUICE = join(ROOT, 'bin/sluice.js')
+const ENV = { ...process.env, NODE_OPTIONS: '', VITEST: '', NODE_TEST_CONTEXT: '', NO_COLOR: '1' }
+
+type Env = Readonly<Record<string, string>>
 
 /** A folder in which somebody works. */
-export interface Project {
+export class Project {
   readonly folder: string
-  /** `sluice ...` there. */
-  sluice(...args: string[]): Ended
-  /** `node ...` there, which finds this repository as the package `sluice`. */
-  node(...args: string[]): Ended
-}
 
-export function projectIn(folder: string): Project {
-  const node = (...args: string[]): Ended => {
-    const env = { ...process.env, NODE_OPTIONS: '', VITEST: '', NODE_TEST_CONTEXT: '', NO_COLOR: '1' }
-    const options = { cwd: folder, encoding: 'utf8', env, timeout: 60_000 } as const
+  constructor(folder: string) {
+    this.folder = folder
+  }
+
+  /** `sluice ...` there, by the parser and the commands themselves: a process for each line would cost ten times as much. */
+  async sluice(...args: string[]): Promise<Ended> {
+    const before = process.cwd()
+    const said = { stdout: '', stderr: '' }
+    const take = (stream: keyof typeof said, text: unknown): true => {
+      said[stream] += text
+      return true
+    }
+    const spies = [
+      vi.spyOn(console, 'log').mockImplementation((text = '') => void take('stdout', `${text}\n`)),
+      vi.spyOn(console, 'error').mockImplementation((text = '') => void take('stderr', `${text}\n`)),
+      vi.spyOn(process.stderr, 'write').mockImplementation((text) => take('stderr', text)),
+    ]
+    process.chdir(this.folder)
+    try {
+      return { code: await parse(args), ...said }
+    } finally {
+      process.chdir(before)
+      for (const spy of spies) spy.mockRestore()
+    }
+  }
+
+  /** `npm test` there, less npm. */
+  test(env: Env = {}): Ended {
+    const run = ['--conditions', 'development', '--test-isolation=none', '--test', 'strategies/**/*.test.ts']
+    return this.#node(run, env)
+  }
+
+  /** A process of its own, to its end. */
+  process(...args: string[]): Ended {
+    return this.#node([SLUICE, ...args])
+  }
+
+  /** One that goes on until it is ended. */
+  start(...args: string[]): ChildProcess {
+    return spawn(process.execPath, [SLUICE, ...args], { cwd: this.folder, env: ENV, stdio: 'ignore' })
+  }
+
+  /** Stands in for `npm install`, which needs the registry: this repository as the package `sluice`. */
+  install(): void {
+    mkdirSync(join(this.folder, 'node_modules'))
+    symlinkSync(ROOT, join(this.folder, 'node_modules/sluice'))
+  }
+
+  #node(args: readonly string[], env: Env = {}): Ended {
+    const options = { cwd: this.folder, encoding: 'utf8', env: { ...ENV, ...env }, timeout: 60_000 } as const
     const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
     return { code: status, stdout, stderr }
   }
-  return {
-    folder,
-    node: (...args) => node('--conditions', 'development', ...args),
-    sluice: (...args) => node(join(ROOT, 'bin/sluice.js'), ...args),
-  }
-}
-
-/** Stands in for `npm install`, which needs the registry. */
-export function installHere({ folder }: Project): void {
-  mkdirSync(join(folder, 'node_modules'))
-  symlinkSync(ROOT, join(folder, 'node_modules/sluice'))
 }

@@ -1,0 +1,39 @@
+// strategies/burst.ts
+import { defineStrategy, z } from 'sluice'
+
+export default defineStrategy({
+  name: 'burst',
+  about: 'Buys a token on which more SOL is spent within a minute than before, once.',
+  // One schema: types, defaults, the check of the YAML, and what a sweep may vary.
+  params: z.object({
+    minuteSol: z.number().min(1).max(1000).default(20),
+    sizeSol: z.number().min(0.001).max(10).default(0.05),
+  }),
+  keys: ['trades'],
+  exits: { stopLossPercent: 20, takeProfitPercent: 40, maxHoldSeconds: 600 },
+  // State of a token: made when it is first seen, freed with it.
+  token: () => ({ since: 0, sol: 0, done: false }),
+  start(params, bot) {
+    bot.every('report', 3600)
+    let seen = 0
+    return {
+      onTrade(trade, token) {
+        const { state } = token
+        if (state.done || trade.side !== 'buy' || !(trade.amount > 0)) return
+        if (bot.now() - state.since > 60_000) {
+          state.since = bot.now()
+          state.sol = 0
+        }
+        state.sol += trade.amount
+        if (state.sol < params.minuteSol) return
+        seen++
+        state.done = true
+        const placed = bot.buy(token, { sol: params.sizeSol, reason: `${state.sol.toFixed(1)} SOL within a minute` })
+        if (!placed.ok && placed.code === 'PRICE_UNKNOWN') state.done = false // asks again with the next print
+      },
+      onTimer() {
+        bot.note('', `${seen} bursts so far`)
+      },
+    }
+  },
+})

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testStrategy } from 'sluice/testing'
+import strategy from './my-strategy.ts'
+
+const params = { risePercent: 25, sizeSol: 0.1 }
+
+test('a rise from the low is bought once, and the stop-loss sells it', () => {
+  const rig = testStrategy(strategy, { params })
+  rig.settle(1e-7) // prints until the robust price is this, SOL a token
+  rig.settle(1.3e-7)
+  assert.deepEqual(
+    rig.orders.map(({ side, sol, reason }) => ({ side, sol, reason })),
+    [{ side: 'buy', sol: 0.1, reason: 'rose 30.0 %' }],
+  )
+  rig.advance(2) // it lands
+  assert.equal(rig.position()?.state, 'open')
+  rig.settle(0.9e-7)
+  assert.equal(rig.orders[1]?.side, 'sell')
+  rig.advance(2)
+  assert.equal(rig.position()?.state, 'closed')
+})
+
+test('a smaller rise is not', () => {
+  const rig = testStrategy(strategy, { params })
+  rig.settle(1e-7)
+  rig.settle(1.2e-7)
+  assert.deepEqual(rig.orders, [])
+})
+
+test('one print far off is no price', () => {
+  const rig = testStrategy(strategy, { params })
+  rig.settle(1e-7)
+  rig.trade({ price: 9e-7 })
+  rig.trade({ price: 1e-7 })
+  assert.deepEqual(rig.orders, [])
+})

@@ -1,0 +1,179 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { controlPath } from '../../src/runtime/control-path.ts'
+import { dialectQuestions } from '../../src/sandbox/dialect.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+import { type Block, blocksIn, DOCS, fileOf, type Line, linesOf, pageOf } from './documents.ts'
+import type { Ended } from './process.ts'
+import { Project } from './project.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
+
+/** In the order in which somebody reads them: one project, one journal. */
+const TASKS = [
+  'first-run.md',
+  'write-a-strategy.md',
+  'test-a-strategy.md',
+  'first-backtest.md',
+  'paper.md',
+  'go-live.md',
+  'operate.md',
+  'no-trades.md',
+]
+
+const parent = temporaryFolder()
+const empty = new Project(parent.path)
+const project = new Project(join(parent.path, 'My Bots'))
+const read = (name: string) => readFileSync(join(project.folder, name), 'utf8')
+let running: ChildProcess | undefined
+
+afterAll(() => {
+  running?.kill('SIGKILL')
+})
+
+describe('init', () => {
+  test('writes a project in which nothing is wrong', async () => {
+    const made = await empty.sluice('init', 'My Bots')
+    expect(made).toMatchObject({ code: 0, stderr: '' })
+    const files = readdirSync(project.folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\./.test(name))
+    expect(made.stdout.split('\n\n')[0]?.split('\n').sort()).toEqual(files.sort())
+    const manifest = JSON.parse(read('package.json'))
+    expect(manifest).toMatchObject({ name: 'my-bots', private: true, type: 'module' })
+    // Nobody else may own what `npm install` brings: what is not of a registry is named by its place.
+    expect(manifest.dependencies.sluice).toMatch(/^file:\/.*\/sluice-\d+\.\d+\.\d+\.tgz$/)
+    for (const version of Object.values(manifest.devDependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+    expect(read('bots.yaml').split('\n')[0]).toBe('# yaml-language-server: $schema=./sluice.schema.json')
+    expect(JSON.parse(read('sluice.schema.json')).title).toBe('A configuration of Sluice')
+    const loaded = await loadConfig(['bots.yaml'], { cwd: project.folder })
+    expect(loaded).toMatchObject({ ok: true, config: { warnings: [], bots: [{ name: 'first' }] } })
+    project.install()
+  })
+
+  test('leaves what is there', async () => {
+    const again = await empty.sluice('init', 'My Bots')
+    expect(again).toMatchObject({ code: 2, stdout: '' })
+    expect(again.stderr).toContain('package.json is there already, left as it is')
+    const mine = '{"dependencies":{}}'
+    parent.write('other/package.json', mine)
+    const made = await new Project(join(parent.path, 'other')).sluice('init')
+    expect(made).toMatchObject({ code: 0, stderr: 'sluice: package.json is there already, left as it is\n' })
+    expect(readFileSync(join(parent.path, 'other/package.json'), 'utf8')).toBe(mine)
+    expect(await new Project(join(DOCS, '..')).sluice('init')).toMatchObject({ code: 2 })
+    expect(await project.sluice('init', 'bots.yaml')).toMatchObject({
+      code: 2,
+      stderr: 'sluice: bots.yaml is a file\n',
+    })
+  })
+})
+
+describe('the documents by task', () => {
+  test.each(TASKS)('what docs/%s says works', async (name) => {
+    for (const block of blocksIn(name)) await carryOut(block)
+    if (running === undefined) return
+    running.kill('SIGINT')
+    expect((await once(running, 'exit'))[0], `${name}: what it started, after Ctrl-C`).toBe(0)
+    running = undefined
+  })
+
+  // So that the compiler and the linter see it.
+  test('their code, and that of a new strategy, stands in docs/code', () => {
+    const files = TASKS.flatMap(blocksIn).filter(({ kind }) => kind === 'ts run')
+    const code = Object.fromEntries(files.map((block) => [fileOf(block), block.text]))
+    for (const name of ['strategies/my-strategy.ts', 'strategies/my-strategy.test.ts']) code[name] = read(name)
+    for (const [name, text] of Object.entries(code))
+      expect(readFileSync(join(DOCS, 'code', name), 'utf8'), name).toBe(text)
+    expect(readdirSync(join(DOCS, 'code/strategies')).map((name) => `strategies/${name}`)).toEqual(
+      Object.keys(code).sort(),
+    )
+  })
+
+  test('every page that a page names is there', () => {
+    const links = [...TASKS, 'README.md', 'service-facts.md'].flatMap((page) =>
+      [...pageOf(page).matchAll(/\]\(([\w./-]+)\)/g)].map(([, link = '']) => ({ page, link })),
+    )
+    expect(links.filter(({ link }) => !existsSync(join(DOCS, link)))).toEqual([])
+    expect(links.length).toBeGreaterThan(30)
+    for (const page of TASKS) expect(pageOf('README.md')).toContain(`(${page})`)
+  })
+
+  test('whatever the sandbox can answer differently stands in docs/service-facts.md', () => {
+    const page = pageOf('service-facts.md')
+    expect(Object.keys(dialectQuestions).filter((question) => !page.includes(`\`${question}\``))).toEqual([])
+  })
+})
+
+describe('new strategy', () => {
+  test('takes the test runner of the project, and the folders of the repository', async () => {
+    parent.write('vitest/package.json', '{"devDependencies":{"vitest":"5.1.0"}}')
+    const withVitest = new Project(join(parent.path, 'vitest'))
+    expect(await withVitest.sluice('new', 'strategy', 'a')).toMatchObject({ code: 0 })
+    const test = readFileSync(join(withVitest.folder, 'strategies/a.test.ts'), 'utf8')
+    expect(test).toContain("import { test } from 'vitest'")
+    parent.write('own/package.json', '{"name":"sluice"}')
+    const own = new Project(join(parent.path, 'own'))
+    expect((await own.sluice('new', 'strategy', 'a')).stdout).toContain('Next: npm test -- test/strategies/a.test.ts')
+    expect(readFileSync(join(own.folder, 'test/strategies/a.test.ts'), 'utf8')).toContain("'../../strategies/a.ts'")
+  })
+
+  test.each<[string, string[], string]>([
+    ['a name with capitals', ['strategy', 'Foo'], 'Foo is no name for a strategy'],
+    ['a path', ['strategy', '../x'], '../x is no name for a strategy'],
+    ['one that there is', ['strategy', 'my-strategy'], 'there is a strategy my-strategy already'],
+    ['one that is shipped', ['strategy', 'momentum'], 'there is a strategy momentum already'],
+    ['something else', ['bot', 'x'], 'what is new?'],
+  ])('refuses %s', async (_what, args, why) => {
+    const ended = await project.sluice('new', ...args)
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toContain(why)
+  })
+
+  test('overwrites no test, and then writes neither half', async () => {
+    parent.write('My Bots/strategies/lone.test.ts', 'mine')
+    const refused = await project.sluice('new', 'strategy', 'lone')
+    expect(refused.stderr).toContain('strategies/lone.test.ts is there already')
+    expect(existsSync(join(project.folder, 'strategies/lone.ts'))).toBe(false)
+    expect((await empty.sluice('new', 'strategy', 'x')).stderr).toContain('there is no package.json here')
+  })
+})
+
+async function carryOut(block: Block): Promise<void> {
+  switch (block.kind) {
+    case 'sh run':
+      for (const line of linesOf(block)) {
+        const ended = await call(line)
+        expect(ended, `${block.at}: ${line.text}\n${ended.stdout}${ended.stderr}`).toMatchObject({ code: 0 })
+      }
+      break
+    case 'sh start':
+      await start(block)
+      break
+    case 'ts run':
+      writeFileSync(join(project.folder, fileOf(block)), block.text)
+      break
+    case 'yaml check': {
+      writeFileSync(join(project.folder, 'block.yaml'), block.text)
+      const loaded = await loadConfig(['block.yaml'], { cwd: project.folder })
+      expect(loaded, block.at).toMatchObject({ ok: true, config: { warnings: [] } })
+    }
+  }
+}
+
+async function call({ words: [program = '', ...words], env, text }: Line): Promise<Ended> {
+  if (program === 'npm' && words.join(' ') === 'test') return project.test(env)
+  const [first, ...args] = words
+  if (program !== 'npx' || first !== 'sluice') throw new Error(`no test runs ${text}`)
+  return args[0] === 'run' ? project.process(...args) : project.sluice(...args)
+}
+
+/** Until it listens to its operator. */
+async function start(block: Block): Promise<void> {
+  const [{ words = [] } = {}] = linesOf(block)
+  running = project.start(...words.slice(2))
+  const socket = controlPath(join(project.folder, 'data/sluice.db'))
+  await until(`${block.at}: a process that listens`, () => existsSync(socket))
+}

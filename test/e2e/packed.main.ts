@@ -1,0 +1,54 @@
+// `npm run packed`: what a new user does, from the archive that would be published, in an empty folder, on whatever Node the machine has.
+// Needs npm's registry, so it is no part of `npm test`.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+const ROOT = join(import.meta.dirname, '../..')
+const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
+/** Without what npm put in front of it for this script: the Node of the repository is not the user's. */
+const PATH = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((part) => !part.includes('node_modules'))
+  .join(delimiter)
+
+function step(cwd: string, line: string, expected?: RegExp): string {
+  const started = performance.now()
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', line], {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, PATH },
+  })
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  if (status !== 0 || expected?.test(stdout + stderr) === false) {
+    console.error(
+      `${line}\nexit ${status}${expected ? `, expected ${expected}` : ''}\n${stdout}\n${stderr}\nleft in ${folder}`,
+    )
+    process.exit(1)
+  }
+  console.log(`${seconds.padStart(6)} s  ${line}`)
+  return stdout
+}
+
+const archive = step(ROOT, `npm pack --silent --pack-destination ${folder}`).trim().split('\n').at(-1) as string
+step(folder, `npm install --silent --prefix first ./${archive}`)
+const own = join(ROOT, 'node_modules/.bin/node')
+// A machine whose Node is too old is told so in a line; whoever has a newer one gets his project.
+const init = 'first/node_modules/sluice/bin/sluice.js init bots'
+const tooOld = spawnSync('sh', ['-c', `node ${init}`], { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH } })
+if (tooOld.status === 2) console.log(`  this machine: ${tooOld.stderr.trim()}`)
+if (tooOld.status !== 0) step(folder, `${own} ${init}`)
+const bots = join(folder, 'bots')
+step(bots, 'npm install --silent')
+step(bots, 'npx --no sluice --version')
+step(bots, 'npm test', /pass 3\b/)
+step(bots, 'npm run types')
+step(bots, 'npx --no sluice check bots.yaml', /Nothing wrong/)
+step(bots, 'npx --no sluice run bots.yaml --seconds 15', /[1-9]\d* market rows/)
+step(bots, 'npx --no sluice replay --verify', /equal|identical|same/i)
+step(bots, 'npx --no sluice backtest bots.yaml --json', /"events":[1-9]/)
+step(bots, 'npx --no sluice demo --seconds 10 --journal data/demo.db', /[1-9]\d* orders/)
+step(bots, 'npx --no sluice new strategy second')
+step(bots, 'npm test', /pass 6\b/)
+rmSync(folder, { recursive: true, force: true })
