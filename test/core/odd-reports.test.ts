@@ -100,7 +100,7 @@ describe('a fork', () => {
   })
 
   it('that takes a buy back, part of which is sold, and gives it again later: the longest hold runs on from then', () => {
-    const { rig, buy, seen } = setUp({ exits: { maxHoldSeconds: 60 } })
+    const { rig, buy } = setUp({ exits: { maxHoldSeconds: 60 } })
     rig.fill(buy, 1e-6, { final: false })
     const first = lastOf(rig.outputs, 'timer')?.timer
     const [sale] = orders(rig.input({ kind: 'command', command: { name: 'signal', signal: 'half', data: null } })) as [
