@@ -30,7 +30,7 @@ export function raiseAlarms(
 }
 
 /** Which decisions a person has to hear of, each once: an order in doubt is told when it falls into doubt, not at every look. */
-export class Alarms {
+class Alarms {
   readonly #raise: (alert: Alert) => void
   /** Orders in doubt or held that were told. */
   readonly #told = new Map<string, AlertKind>()
