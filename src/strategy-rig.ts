@@ -37,8 +37,9 @@ export interface TestPosition {
 /** 2026-01-01, 00:00 UTC. */
 const START: Millis = 1_767_225_600_000
 const BOOT = 'simulated'
-/** Prints that move the robust price, whatever came before. */
-const SETTLING_PRINTS = 3
+/** Prints that move every price, whatever came before: more than half of those that exits look at. */
+const SETTLING_PRINTS = 11
+const SETTLING_SECONDS = 0.1
 
 /** One bot on a market that a test makes, row by row, on a clock that stands still in between: the engine, gateway, limiter and simulated
  *  executor of a paper run. Every method throws what the strategy threw. */
@@ -122,9 +123,10 @@ export class StrategyRig {
     this.#row(trade, (time) => this.#rows.trade(time, trade))
   }
 
-  /** As many prints as it takes, a second apart, until `token.price` is this price. */
+  /** Eleven prints, a tenth of a second apart: from then on `token.price` is this price, and exits act on it. */
   settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
-    for (let print = 0; print < SETTLING_PRINTS; print++) this.trade({ ...trade, price })
+    for (let print = 0; print < SETTLING_PRINTS; print++)
+      this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
   }
 
   newToken(token: TestNewToken = {}): void {
