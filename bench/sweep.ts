@@ -7,7 +7,7 @@ import type { SweepSet } from '../src/backtest/set-result.ts'
 import { runBacktest } from '../src/backtest-run.ts'
 import { openReader } from '../src/journal/reader.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../src/sweep-run.ts'
-import { runInThreads } from '../src/sweep-threads.ts'
+import { SweepThreads } from '../src/sweep-threads.ts'
 import { configOf, writeTape } from './backtest.ts'
 import { type Figure, isMain, pairs, printFigures, threadMs } from './figure.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
@@ -61,17 +61,22 @@ function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: string): 
   return threadMs() - began
 }
 
-/** Wall time of the sets in so many threads. */
+/** Wall time of the sets in so many threads, as the command runs them: pass after pass, the start of the threads inside. */
 async function threadsMs(
   ground: SweepGround,
   sets: readonly SweepSet[],
   path: string,
   threads: number,
 ): Promise<number> {
-  const parts = Array.from({ length: threads }, (_, hand) => sets.filter((_set, index) => index % threads === hand))
   const reader = openReader(path)
   const began = performance.now()
-  await runInThreads(ground, parts, { paths: [path], market: reader.market() }, () => {})
+  const all = new SweepThreads(ground, { paths: [path], market: reader.market() }, threads)
+  for (let from = 0; from < sets.length; from += SETS_AN_ENGINE * threads) {
+    const some = sets.slice(from, from + SETS_AN_ENGINE * threads)
+    const parts = Array.from({ length: threads }, (_, hand) => some.filter((_set, index) => index % threads === hand))
+    await all.run(parts, () => {})
+  }
+  await all.end()
   reader.close()
   return performance.now() - began
 }
@@ -101,11 +106,10 @@ export async function benchSweep(smoke = false): Promise<Figure[]> {
       () => sweepMs(ground, sets, tape),
       () => singlesMs(ground, sets, tape),
     )
-    const half = sets.slice(0, SETS_AN_ENGINE * THREADS)
     const turns = smoke ? BARE_TURNS / 8 : BARE_TURNS
     const gain = await pairs(
       runs,
-      async () => (await threadsMs(ground, half, tape, 1)) / (await threadsMs(ground, half, tape, THREADS)),
+      async () => (await threadsMs(ground, sets, tape, 1)) / (await threadsMs(ground, sets, tape, THREADS)),
       async () => (await bareMs(1, turns)) / (await bareMs(THREADS, turns)),
     )
     return [

@@ -16,7 +16,7 @@ import type { Market } from '../journal/reader.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { failpoint } from '../runtime/failpoint.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../sweep-run.ts'
-import { runInThreads } from '../sweep-threads.ts'
+import { SweepThreads } from '../sweep-threads.ts'
 import { tapeCoverage } from '../tape-coverage.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
@@ -99,19 +99,23 @@ async function runAll(
   const { rows } = tape.market
   const passes = Math.ceil(left.length / (jobs * SETS_AN_ENGINE))
   const progress = new Progress(process.stderr, rows * passes)
+  const hands = Math.min(jobs, left.length)
+  const threads = hands > 1 ? new SweepThreads(ground, tape, hands) : undefined
   try {
     for (let pass = 0; pass < passes; pass++) {
       const some = left.slice((pass * left.length) / passes, ((pass + 1) * left.length) / passes)
       const at = (done: number): void => progress.at(pass * rows + done)
-      const parts = dealt(some, Math.min(jobs, some.length))
       const found =
-        parts.length === 1 ? runSets(ground, some, tape.market, at) : await runInThreads(ground, parts, tape, at)
+        threads === undefined
+          ? runSets(ground, some, tape.market, at)
+          : await threads.run(dealt(some, Math.min(hands, some.length)), at)
       store?.add(found)
       failpoint('sweep-pass')
       results.push(...found)
     }
   } finally {
     progress.end()
+    await threads?.end()
   }
   return ranked(results)
 }

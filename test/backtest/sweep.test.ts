@@ -6,7 +6,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import { type Market, openReader } from '../../src/journal/reader.ts'
 import { chunksOf, SharedMarket } from '../../src/journal/shared-tape.ts'
 import { paramsOf, runSets } from '../../src/sweep-run.ts'
-import { runInThreads } from '../../src/sweep-threads.ts'
+import { SweepThreads } from '../../src/sweep-threads.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import { feed, noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -123,8 +123,16 @@ test.each([
 
       if (bot.name === 'dips') return // threads take a second to start: once is enough
       const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
-      const inThreads = await runInThreads(ground, parts, { paths: [path], market }, () => {})
-      expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)
+      const threads = new SweepThreads(ground, { paths: [path], market }, parts.length)
+      try {
+        // A thread is kept from one pass to the next, and remembers nothing of the one before.
+        for (const pass of [parts, parts.toReversed()]) {
+          const inThreads = await threads.run(pass, () => {})
+          expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)
+        }
+      } finally {
+        await threads.end()
+      }
     } finally {
       reader.close()
     }
