@@ -25,7 +25,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
   }
   return [
     ...liveProblems(bot, agreed, say(true)),
-    ...limitProblems(bot, say(true)),
+    ...limitProblems(bot),
     ...exitErrors(bot),
     ...exitWarnings(bot, agreed, say(false)),
     ...liveWarnings(bot, agreed, say(false)),
@@ -57,10 +57,14 @@ function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agree
   return problems
 }
 
-function limitProblems({ config: { limits } }: CheckedBot, say: Say): Problem[] {
-  return overOrder(limits).map((bound) =>
-    say(['limits', 'maxSolPerOrder'], `more than limits.${bound}: an order of this size could never pass`),
-  )
+function limitProblems({ config: { limits }, input, document, path }: CheckedBot): Problem[] {
+  const isFar = input.limits?.maxSolPerOrder === undefined
+  const at = [...(isFar ? ['defaults'] : path), 'limits', 'maxSolPerOrder']
+  const whose = isFar ? ` (for the bot ${input.name})` : ''
+  return overOrder(limits).map((bound) => {
+    const message = `more than limits.${bound}: an order of this size could never pass${whose}`
+    return { fatal: true, error: document.error(at, message) }
+  })
 }
 
 /** Where the exit stands: at the bot, else among the defaults, else it is the strategy's. */

@@ -1,7 +1,6 @@
 import {
   type Document,
   isAlias,
-  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -9,14 +8,13 @@ import {
   LineCounter,
   type Pair,
   parseDocument,
-  visit,
-  type YAMLError,
   type YAMLMap,
 } from 'yaml'
 import type { Complaint } from './complaint.ts'
 import type { ConfigError, Position } from './errors.ts'
 import { formatPath, type Path } from './path.ts'
 import { flawsOf, isMerge } from './yaml-flaws.ts'
+import { lowerFirst, syntaxErrors } from './yaml-syntax.ts'
 
 /** One YAML file: its value, and the place of everything in it. */
 export class ConfigDocument {
@@ -104,36 +102,11 @@ export class ConfigDocument {
     return { file: this.file, line: Math.max(1, line), column: Math.max(1, col) }
   }
 
-  /** One a line, and nothing that only follows from an earlier one. */
   #syntaxErrors(text: string): ConfigError[] {
-    const lines = text.split('\n')
-    const found: ConfigError[] = []
-    for (const error of [...this.#document.errors, ...this.#document.warnings]) {
-      const { line, col: column } = this.#lines.linePos(this.#startOfUnclosed(error) ?? error.pos[0])
-      const follows = found.length > 0 && error.code === 'UNEXPECTED_TOKEN'
-      if (follows || found.some((other) => other.line === line)) continue
-      const hint = lines[line - 1]?.includes('${') ? '; a secret is written env:NAME, without braces' : ''
-      found.push({ file: this.file, line, column, path: '', message: `${inOurWords(error)}${hint}` })
-    }
-    return found
-  }
-
-  /** Where the quote or bracket opens that is missed at the end of the file. */
-  #startOfUnclosed({ code, message, pos }: YAMLError): number | undefined {
-    const quote = code === 'MISSING_CHAR' && message.startsWith('Missing closing')
-    const bracket = /end with a [\]}]/.test(message)
-    if (!quote && !bracket) return undefined
-    let start: number | undefined
-    visit(this.#document, {
-      Node(_key, node) {
-        const [from = 0, , to = 0] = node.range ?? []
-        const opens = isScalar(node)
-          ? quote && node.type?.startsWith('QUOTE')
-          : bracket && isCollection(node) && node.flow
-        if (opens && from < pos[0] && to >= pos[0]) start = from
-      },
+    return syntaxErrors(this.#document, text, this.#lines).map(({ offset, message }) => {
+      const { line, col: column } = this.#lines.linePos(offset)
+      return { file: this.file, line, column, path: '', message }
     })
-    return start
   }
 
   #toValue(): unknown {
@@ -144,18 +117,4 @@ export class ConfigDocument {
       return undefined
     }
   }
-}
-
-/** The parser's words, without anything it quotes from the file. */
-function inOurWords({ code, message }: YAMLError): string {
-  if (code === 'MULTIPLE_DOCS') return 'a second document begins here; one file is one document'
-  if (code === 'RESOURCE_EXHAUSTION') return 'nested too deeply'
-  if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'a second `: ` or an indented key where one value was expected'
-  if (message === 'Implicit map keys need to be followed by map values') return 'expected `key: value`'
-  if (message.startsWith('Unexpected')) return `not YAML: ${message.replace(/: [\s\S]*/, '').toLowerCase()}`
-  return `not YAML: ${lowerFirst(message)}`
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1)
 }

@@ -27,7 +27,8 @@ export function rpcReference() {
 }
 
 function reference(fits: (text: string) => boolean, message: string) {
-  const error = (issue: { input?: unknown }) => message + braces(issue.input)
+  const error = ({ input }: { input?: unknown }) =>
+    `${input === undefined ? 'missing; ' : ''}${message}${braces(input)}`
   return z.string({ error }).refine(fits, { error })
 }
 

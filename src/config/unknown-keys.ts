@@ -5,6 +5,9 @@ import type { Path } from './path.ts'
 
 type Shape = Record<string, z.ZodType>
 
+/** Keys that are named where none of them is near. */
+const MOST_LISTED = 12
+
 /** Keys that zod would drop without a word, because a strategy's `z.object` is not strict: they are typing errors there too. */
 export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
   const def = defOf(schema)
@@ -20,10 +23,13 @@ export function droppedKeys(schema: unknown, value: unknown, path: Path = []): C
   )
 }
 
-/** A key that stands one level too high is shown down; another is compared with those that there are. */
+/** A key that stands one level too high is shown down; another is compared with those that there are, and where none is near they are named. */
 export function unknownKey(key: string, shape: Shape): string {
   const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
-  return `unknown key${inside ? `; did you mean ${inside}.${key}?` : didYouMean(key, Object.keys(shape))}`
+  if (inside) return `unknown key; did you mean ${inside}.${key}?`
+  const names = Object.keys(shape)
+  const all = names.length === 0 || names.length > MOST_LISTED ? '' : `; there are ${names.join(', ')}`
+  return `unknown key${didYouMean(key, names) || all}`
 }
 
 /** The keys of an object's schema, also of one that is optional or a branch of a union; {} of anything else. */

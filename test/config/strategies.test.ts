@@ -61,14 +61,22 @@ test.each<[string, string, string]>([
     'keys[0]: expected trades, newTokens, priceUpdates or a mint; did you mean trades?',
   ],
   ['a mint as a key', strategy(`keys: ['So11111111111111111111111111111111111111112']`, without('keys')), 'none'],
-  ['a handler in the wrong place', strategy('onTrade() {}'), 'onTrade: unknown key'],
+  [
+    'a handler in the wrong place',
+    strategy('onTrade() {}'),
+    'onTrade: unknown key; there are name, about, params, keys, warmup, exits, token, start',
+  ],
   ['a misspelt warm-up', strategy('warmUp: 5'), 'warmUp: unknown key; did you mean warmup?'],
   [
     'exits that cannot be',
     strategy('exits: { stopLossPercent: 120 }'),
     'exits.stopLossPercent: expected less than 100, found 120',
   ],
-  ['two things', strategy('warmup: -1, a: 1'), 'warmup: expected at least 0, found -1; a: unknown key'],
+  [
+    'two things',
+    strategy('warmup: -1, a: 1'),
+    'warmup: expected at least 0, found -1; a: unknown key; there are name, about, params, keys, warmup, exits, token, start',
+  ],
   ['a file that throws', `throw new TypeError('no luck')\n`, 'TypeError: no luck (line 1)'],
   [
     'a package that is not there',

@@ -539,7 +539,11 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:50 bots[0].mode: expected paper or live, found "lve"; did you mean live?',
     '3:50 bots[1].mode: expected paper or live, found "lve"; did you mean live?',
   ],
-  ['__proto__', sandbox('__proto__: { polluted: 1 }\n'), '2:1 __proto__: unknown key'],
+  [
+    '__proto__',
+    sandbox('__proto__: { polluted: 1 }\n'),
+    '2:1 __proto__: unknown key; there are service, chain, wallet, journal, alerts, paper, defaults, bots',
+  ],
 ]
 
 test.each(table)('%s', async (_what, yaml, ...errors) => {

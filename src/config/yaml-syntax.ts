@@ -1,0 +1,110 @@
+import { type Document, isCollection, isNode, isScalar, type LineCounter, visit, type YAMLError } from 'yaml'
+
+/** Where a text is no YAML. */
+interface SyntaxError {
+  readonly offset: number
+  readonly message: string
+}
+
+/** One a line, and nothing that only follows from an earlier one. */
+export function syntaxErrors(document: Document.Parsed, text: string, lines: LineCounter): SyntaxError[] {
+  const found: (SyntaxError & { line: number })[] = []
+  const errors = [...document.errors, ...document.warnings]
+  for (const error of errors) {
+    const { offset, message } = placed(error, errors, document, text, lines)
+    const { line } = lines.linePos(offset)
+    const isLost = error.code === 'BAD_INDENT' && errors.some(({ code }) => code === 'TAB_AS_INDENT')
+    const follows = found.length > 0 && (error.code === 'UNEXPECTED_TOKEN' || isLost)
+    const isPart = error.code === 'MULTILINE_IMPLICIT_KEY' && errors.some((other) => isSameKey(other, error))
+    if (follows || isPart || found.some((other) => other.line === line)) continue
+    const hint = text.slice(lineStart(text, offset)).split('\n', 1)[0]?.includes('\x24{')
+      ? '; a secret is written env:NAME, without braces'
+      : ''
+    found.push({ line, offset, message: `${message}${hint}` })
+  }
+  return found
+}
+
+/** Where a person would look for it, which is not always where the parser noticed it, and what to call it. */
+function placed(
+  error: YAMLError,
+  errors: readonly YAMLError[],
+  document: Document.Parsed,
+  text: string,
+  lines: LineCounter,
+): SyntaxError {
+  const deeper = errors.find((other) => other.code === 'MULTILINE_IMPLICIT_KEY' && isSameKey(error, other))
+  if (deeper !== undefined)
+    return {
+      offset: wordAt(text, deeper.pos[1]),
+      message: 'indented further than the key before it, which has its value already',
+    }
+  if (error.message === 'All mapping items must start at the same column') {
+    const offset = wordAt(text, error.pos[0])
+    const { line, col } = lines.linePos(firstKeyBeside(document, offset) ?? offset)
+    return {
+      offset,
+      message: `not YAML: ${lowerFirst(error.message)}, as the first of them on line ${line} (column ${col})`,
+    }
+  }
+  return { offset: startOfUnclosed(document, error) ?? error.pos[0], message: inOurWords(error) }
+}
+
+/** A value that goes on, deeper, on the next line, where that reads as a key: the parser says it twice. */
+function isSameKey(one: YAMLError, other: YAMLError): boolean {
+  return one.code === 'BLOCK_AS_IMPLICIT_KEY' && one.pos[0] === other.pos[0]
+}
+
+function lineStart(text: string, offset: number): number {
+  return text.lastIndexOf('\n', offset - 1) + 1
+}
+
+/** The first thing on the line, or on the next that is more than a comment. */
+function wordAt(text: string, offset: number): number {
+  const start = lineStart(text, offset)
+  return start + (/^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
+}
+
+/** Of the map that has a key at this offset. */
+function firstKeyBeside(document: Document.Parsed, offset: number): number | undefined {
+  let first: number | undefined
+  visit(document, {
+    Map(_key, { items }) {
+      const starts = items.map(({ key }) => (isNode(key) ? key.range?.[0] : undefined))
+      if (starts.includes(offset)) first = starts[0]
+    },
+  })
+  return first
+}
+
+/** Where the quote or bracket opens that is missed at the end of the file. */
+function startOfUnclosed(document: Document.Parsed, { code, message, pos }: YAMLError): number | undefined {
+  const quote = code === 'MISSING_CHAR' && message.startsWith('Missing closing')
+  const bracket = /end with a [\]}]/.test(message)
+  if (!quote && !bracket) return undefined
+  let start: number | undefined
+  visit(document, {
+    Node(_key, node) {
+      const [from = 0, , to = 0] = node.range ?? []
+      const opens = isScalar(node)
+        ? quote && node.type?.startsWith('QUOTE')
+        : bracket && isCollection(node) && node.flow
+      if (opens && from < pos[0] && to >= pos[0]) start = from
+    },
+  })
+  return start
+}
+
+/** The parser's words, without anything it quotes from the file. */
+function inOurWords({ code, message }: YAMLError): string {
+  if (code === 'MULTIPLE_DOCS') return 'a second document begins here; one file is one document'
+  if (code === 'RESOURCE_EXHAUSTION') return 'nested too deeply'
+  if (code === 'BLOCK_AS_IMPLICIT_KEY') return 'a second `: ` or an indented key where one value was expected'
+  if (message === 'Implicit map keys need to be followed by map values') return 'expected `key: value`'
+  if (message.startsWith('Unexpected')) return `not YAML: ${message.replace(/: [\s\S]*/, '').toLowerCase()}`
+  return `not YAML: ${lowerFirst(message)}`
+}
+
+export function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}

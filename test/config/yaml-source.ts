@@ -1,0 +1,63 @@
+import { isMap, isScalar, isSeq, type Pair, parseDocument, type Scalar } from 'yaml'
+
+export type Path = readonly (string | number)[]
+
+/** A key with its value, as they lie in the text. */
+export interface Entry {
+  readonly path: Path
+  readonly key: string
+  readonly keyAt: number
+  /** Of the value, without what only closes its block. */
+  readonly from: number
+  readonly to: number
+  readonly value: unknown
+  /** Where the map around it begins. */
+  readonly above: number
+}
+
+/** A configuration's text, taken apart. */
+export class YamlSource {
+  readonly yaml: string
+  readonly entries: readonly Entry[]
+
+  constructor(yaml: string) {
+    this.yaml = yaml
+    this.entries = [...entriesOf(parseDocument(yaml).contents, [], yaml)]
+  }
+
+  /** The text with the value of an entry replaced, or what lies between two offsets. */
+  with({ from, to }: { readonly from: number; readonly to: number }, by: string): string {
+    return this.yaml.slice(0, from) + by + this.yaml.slice(to)
+  }
+
+  /** What stands on the line before an entry's key. */
+  lead({ keyAt }: Entry): string {
+    return this.yaml.slice(this.yaml.lastIndexOf('\n', keyAt) + 1, keyAt)
+  }
+
+  /** The entries of the same map. */
+  beside({ path }: Entry): Entry[] {
+    return this.entries.filter((other) => pathText(other.path.slice(0, -1)) === pathText(path.slice(0, -1)))
+  }
+}
+
+function* entriesOf(node: unknown, path: Path, text: string): Generator<Entry> {
+  if (isSeq(node)) for (const [index, item] of node.items.entries()) yield* entriesOf(item, [...path, index], text)
+  if (!isMap(node)) return
+  for (const { key, value } of node.items as Pair<Scalar<string>>[]) {
+    const part = value as { range?: [number, number, number]; toJSON?: () => unknown } | null
+    const [from = 0, end = 0] = part?.range ?? []
+    const own = [...path, key.value]
+    yield {
+      ...{ path: own, key: key.value, keyAt: key.range?.[0] ?? 0, above: node.range?.[0] ?? 0 },
+      ...{ from, to: from + text.slice(from, end).trimEnd().length },
+      value: isScalar(value) ? value.value : (part?.toJSON?.() ?? null),
+    }
+    yield* entriesOf(value, own, text)
+  }
+}
+
+/** As in `bots[0].params.dropPercent`. */
+export function pathText(path: Path): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
+}
