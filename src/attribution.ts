@@ -1,16 +1,22 @@
 import type { Report } from './backtest/report.ts'
 import { type RecordedAttempt, RunRecord } from './backtest/run-record.ts'
-import { type Backtest, runBacktest } from './backtest-run.ts'
+import type { OneWallet } from './backtest-outcome.ts'
+import { type Backtest, type BacktestOptions, runBacktest } from './backtest-run.ts'
+import { codeHash } from './config/code-hash.ts'
 import type { BotConfig, Config } from './config/config.ts'
 import { loadStrategy } from './config/strategies.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
 import type { StartInput } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
 import type { Attempt } from './core/order.ts'
 import { type BotSettings, NO_LIMITS } from './core/settings.ts'
 import { lamports } from './core/units.ts'
+import { windowOf } from './journal/market-window.ts'
 import type { JournalReader } from './journal/reader.ts'
+import type { Segment } from './journal/segment-replay.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from './simulation/fill-model.ts'
 import type { Measured, Measurements } from './simulation/measured.ts'
+import { FINALITY_MS } from './simulation/paper-executor.ts'
 
 /** An attempt of a replay is that of the run in the same lane, where it was sent at most so much earlier or later. */
 const SAME_WITHIN_MS = 10_000
@@ -31,65 +37,87 @@ export interface Attribution {
   readonly notes: readonly string[]
 }
 
+/** Of report.json. */
+interface ReportedRun {
+  readonly bots: readonly Pick<Report['bots'][number], 'netSol'>[]
+  readonly fillModel: Pick<Report['fillModel'], 'numbers'>
+}
+
 /** Why a run made other money than its backtest: the backtest is played again on the run's own tape, and one thing after the other in it is
  *  exchanged for what the run has measured. `backtest`: its report, and the start that its results hold. */
 export async function attribute(
   live: JournalReader,
-  backtest: { readonly report: Report; readonly start: StartInput },
+  backtest: { readonly report: ReportedRun; readonly start: StartInput },
 ): Promise<Attribution> {
-  const segments = live.segments()
-  const start = segments.at(-1)?.start as StartInput
+  const segments = live.segments().filter(({ start: { bots } }) => bots.length > 0)
+  const [first, last] = [segments[0], segments.at(-1)]
+  if (first === undefined || last === undefined) throw new SluiceError('no bot was started in it', ExitCode.usage)
+  const { start } = last
   const names = [...new Set(segments.flatMap((segment) => segment.start.bots.map(({ name }) => name)))]
-  const record = recordOf(live, names)
+  const record = recordOf(live, segments, names)
   const positions = record.results.bots.flatMap(({ positions: held }) => [...held.values()])
-  const market = live.market()
+  // What was recorded before the bots were started is theirs as a warm-up only.
+  const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
   const model = modelOf(backtest.report)
-  const sharesBudget = start.bots.some(({ account }) => account.mode === 'live')
+  const liveBots = start.bots.filter(({ account }) => account.mode === 'live').map(({ name }) => name)
+  const wallet: OneWallet = { bots: liveBots, lamports: record.walletLamports }
   const [theirs, ours] = [await configOf(backtest.start, model), await configOf(start, model)]
   const asRun = { ...ours, service: { ...ours.service, plan: start.plan } }
 
   // One more than the last instant of the run, so that everything of it counts.
   const note = { at: record.endedAt + 1, foreign: positions }
-  const play = (config: Config, oneBudget: boolean, factors: readonly Factor[] = []): Replay => {
+  const play = (config: Config, more: Partial<BacktestOptions> = {}, factors: readonly Factor[] = []): Replay => {
     const matches = new Matches(record.attempts, factors)
     const measured: Measurements = (attempt) => matches.of(attempt)
-    const options = { partial: true, tolerant: true, model: () => model, oneBudget, measured, note }
+    const options = { partial: true, tolerant: true, model: () => model, measured, note, ...more }
     return { backtest: runBacktest(config, market, options), matches }
   }
   const reported = Math.round(backtest.report.bots.reduce((sum, { netSol }) => sum + netSol * 1e9, 0))
-  const again = play(theirs, false)
+  const again = play(theirs)
+  const oneBudget = { oneBudget: liveBots }
+  const together = { ...oneBudget, oneWallet: wallet }
   const replays: [string, Replay][] = [
     ['under way at the end', again],
-    ['configuration', play({ ...ours, service: theirs.service }, false)],
-    ['plan delay', play(asRun, sharesBudget)],
-    ['latency', play(asRun, sharesBudget, ['latency'])],
-    ['landing', play(asRun, sharesBudget, ['latency', 'landing'])],
-    ['impact', play(asRun, sharesBudget, ['latency', 'landing', 'impact'])],
-    ['fees', play(asRun, sharesBudget, ['latency', 'landing', 'impact', 'fees'])],
+    ['configuration', play({ ...ours, service: theirs.service })],
+    ['plan delay', play(asRun, oneBudget)],
+    ['one wallet', liveBots.length === 0 ? play(asRun, oneBudget) : play(asRun, together)],
+    ['latency', play(asRun, together, ['latency'])],
+    ['landing', play(asRun, together, ['latency', 'landing'])],
+    ['impact', play(asRun, together, ['latency', 'landing', 'impact'])],
+    ['fees', play(asRun, together, ['latency', 'landing', 'impact', 'fees'])],
   ]
+  const code = codeHash(theirs.bots.map(({ strategy }) => strategy))
   const nets: (readonly [string, number])[] = [
     ['backtest', reported],
-    ['tape and feed gaps', atEnd(again)],
+    [code === backtest.start.code ? 'tape and feed gaps' : 'tape, feed gaps, code', atEnd(again)],
     ...replays.map(([name, replay]) => [name, atNote(replay)] as const),
   ]
-  const last = (replays.at(-1) as (typeof replays)[number])[1]
-  const wallet = record.results.bots.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
-  const liveLamports = wallet + last.backtest.foreignLamports
+  const final = (replays.at(-1) as (typeof replays)[number])[1]
+  const net = record.results.bots.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
+  const liveLamports = net + final.backtest.foreignLamports
   return {
-    ...{ liveLamports, backtestLamports: reported, residualLamports: liveLamports - atNote(last) },
-    factors: nets.slice(1).map(([name, net], index) => ({ name, lamports: net - (nets[index]?.[1] ?? 0) })),
+    ...{ liveLamports, backtestLamports: reported, residualLamports: liveLamports - atNote(final) },
+    factors: nets.slice(1).map(([name, value], index) => ({ name, lamports: value - (nets[index]?.[1] ?? 0) })),
     attempts: record.attempts.length,
-    matched: last.matches.used,
-    notes: [
-      ...(start.code === backtest.start.code ? [] : ['the code of Sluice or of a strategy was another one in the run']),
-      ...(segments.length === 1
-        ? []
-        : [`the run was started ${segments.length} times; a replay starts once, without warm-ups`]),
-      ...(segments.every(({ start: { config } }) => config === start.config)
-        ? []
-        : ['the configuration changed between its starts; the last one is taken']),
-    ],
+    matched: final.matches.used,
+    notes: notesOf(segments, code, backtest.start.code),
   }
+}
+
+/** `code`: of the replays. */
+function notesOf(segments: readonly Segment[], code: string, backtestCode: string): string[] {
+  const starts = segments.map(({ start }) => start)
+  const last = starts.at(-1) as StartInput
+  return [
+    ...(code === last.code ? [] : ['the code of Sluice or of a strategy was another one in the run than it is now']),
+    ...(code === backtestCode
+      ? []
+      : ['the code of Sluice or of a strategy was another one in the backtest than it is now']),
+    ...(starts.length === 1 ? [] : [`the run was started ${starts.length} times; a replay starts once`]),
+    ...(starts.every(({ config }) => config === last.config)
+      ? []
+      : ['the configuration changed between its starts; the last one is taken']),
+  ]
 }
 
 interface Replay {
@@ -108,9 +136,9 @@ function atNote({ backtest: { bots } }: Replay): number {
 
 type Factor = 'latency' | 'landing' | 'impact' | 'fees'
 
-function recordOf(live: JournalReader, bots: readonly string[]): RunRecord {
+function recordOf(live: JournalReader, segments: readonly Segment[], bots: readonly string[]): RunRecord {
   const record = new RunRecord(bots)
-  for (const segment of live.segments())
+  for (const segment of segments)
     for (const item of live.replay(segment, new Mints())) {
       if (item.kind === 'input') record.input(item.seq, item.time, item.input)
       else if (item.kind === 'output') record.output(item.seq, item.time, item.index, item.output)
@@ -147,9 +175,15 @@ class Matches {
     const has = (factor: Factor): boolean => this.#factors.has(factor)
     if (toldAt === null || landing === null) return has('landing') ? { landing: 'open' } : {}
     const isSame = Math.abs(sentAt - armedAt) <= SAME_INSTANT_MS
+    // Of what never landed it is told late: that is no latency as long as it is drawn whether it lands.
+    const hasLanded = landing === 'filled' || landing === 'reverted'
+    // That it failed is told once it is final, that it was filled as soon as it is seen.
+    const finalMs = landing === 'reverted' ? FINALITY_MS : 0
     const fee = fill?.feeLamports ?? feeLamports
     return {
-      ...(has('latency') && { toldAfterMs: toldAt - (isSame ? armedAt : sentAt) }),
+      ...(has(hasLanded ? 'latency' : 'landing') && {
+        toldAfterMs: Math.max(0, toldAt - (isSame ? armedAt : sentAt) - finalMs),
+      }),
       ...(has('landing') && { landing, ...(code !== '' && { code }) }),
       ...(has('impact') && fill !== null && { swap: { tokens: fill.tokens, tradeLamports: fill.tradeLamports } }),
       ...(has('fees') && fee !== null && { feeLamports: lamports(fee) }),
@@ -163,7 +197,7 @@ function laneOf({ bot, mint, side }: Pick<RecordedAttempt, 'bot' | 'mint' | 'sid
 }
 
 /** As the report states it. */
-function modelOf({ fillModel }: Report): FillModel {
+function modelOf({ fillModel }: ReportedRun): FillModel {
   return { ...DEFAULT_FILL_MODEL, ...(fillModel.numbers as Partial<FillModel>) }
 }
 

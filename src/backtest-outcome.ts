@@ -5,7 +5,7 @@ import type { WatchedMints } from './backtest/watched-mints.ts'
 import type { Journal } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import type { Plan } from './core/settings.ts'
-import type { Millis } from './core/units.ts'
+import type { Lamports, Millis } from './core/units.ts'
 import type { DepthUse } from './simulation/depth-use.ts'
 import type { FillModel } from './simulation/fill-model.ts'
 import type { Measurements } from './simulation/measured.ts'
@@ -23,8 +23,10 @@ export interface BacktestOptions {
   readonly tolerant?: boolean
   /** Keep what a report needs: each bot's orders, trips and equity. */
   readonly logged?: boolean
-  /** All bots draw on one budget, as live ones do; else each has the plan for itself, as on paper. */
-  readonly oneBudget?: boolean
+  /** Bots that draw on one budget, as live ones do; else each has the plan for itself, as on paper. */
+  readonly oneBudget?: readonly string[]
+  /** Bots that share their money and what they hold, as live ones do; else each has its own, as on paper. */
+  readonly oneWallet?: OneWallet
   /** Fill by another model than the configuration's. */
   readonly model?: (model: FillModel) => FillModel
   /** What another run knows of the same attempts. */
@@ -32,6 +34,14 @@ export interface BacktestOptions {
   /** At this time what each bot has made is noted, instead of at a row; and what positions of another run are worth. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
+
+export interface OneWallet {
+  readonly bots: readonly string[]
+  /** What it begins with; null: what the first of the bots has on paper. */
+  readonly lamports: Lamports | null
+}
+
+export const NO_WALLET: OneWallet = { bots: [], lamports: null }
 
 /** What came of a bot, and what it is worth. */
 export interface BotOutcome {

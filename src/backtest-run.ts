@@ -4,20 +4,21 @@ import { Equity } from './backtest/equity.ts'
 import { EquitySampler } from './backtest/equity-sampler.ts'
 import { Results } from './backtest/results.ts'
 import { WatchedMints } from './backtest/watched-mints.ts'
-import type { Backtest, BacktestOptions } from './backtest-outcome.ts'
+import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './backtest-outcome.ts'
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
 import { SluiceError } from './core/errors.ts'
 import type { Input, StartInput } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
-import { NO_MONEY } from './core/money.ts'
+import { type Money, NO_MONEY } from './core/money.ts'
 import type { Position } from './core/position.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
 import type { Millis } from './core/units.ts'
 import type { Market, MarketItem } from './journal/reader.ts'
 import { NO_PAST } from './journal/recovery.ts'
 import { PaperWorld } from './paper-world.ts'
+import { warmupSeconds } from './restore.ts'
 import { Limiter } from './runtime/limiter.ts'
 import { Segment } from './segment.ts'
 import { firstPlan, shareOf } from './service/plans.ts'
@@ -40,6 +41,16 @@ export function runBacktest(config: Config, market: Market, options: BacktestOpt
   run.play()
   if (!options.partial) refuseLacks(run.lacks)
   return run.report(coverage, [...lacks, ...run.lacks])
+}
+
+/** The same bots, some of them on the money of the first of these. */
+function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
+  const first = bots.find(({ name }) => some.includes(name))
+  return bots.map((bot) =>
+    first === undefined || !some.includes(bot.name)
+      ? bot
+      : { ...bot, account: first.account, paperLamports: lamports ?? first.paperLamports },
+  )
 }
 
 class Run {
@@ -71,7 +82,8 @@ class Run {
     this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
     this.#plan = firstPlan(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
-    this.#bots = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' }).settings
+    const { settings } = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' })
+    this.#bots = inOneWallet(settings, options.oneWallet)
     this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
     const names = this.#bots.map(({ name }) => name)
     this.#results = new Results(names, options.logged === true, options.journal)
@@ -83,9 +95,8 @@ class Run {
   play(): void {
     const { runner } = this.#segment
     const start = this.#startInput()
-    const one = this.#options.oneBudget === true ? this.#limiter('all') : undefined
-    this.#paper.restore(this.#bots, start.money, (key) => one ?? this.#limiter(key))
-    this.#segment.begin(start, [])
+    this.#restore(start.money)
+    this.#segment.begin(start, this.#market.warmup?.(this.#mints, warmupSeconds(this.#config)) ?? [])
     this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
     const { note } = this.#options
     if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
@@ -94,6 +105,14 @@ class Run {
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
     this.#sampler?.end()
+  }
+
+  /** Who shares a budget has the first one's. */
+  #restore(money: Money): void {
+    const { oneBudget = [] } = this.#options
+    const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
+    for (const bot of this.#bots)
+      this.#paper.restore([bot], money, (key) => (oneBudget.includes(bot.name) && shared) || this.#limiter(key))
   }
 
   /** What turned out to be missing on the way. */

@@ -42,8 +42,14 @@ export class PaperWorld {
    *  for itself; it never takes a live slot. */
   restore(bots: readonly BotSettings[], money: Money, limiterOf: (key: string) => Limiter): void {
     for (const { name, account, seed } of bots) {
-      if (account.mode === 'live' || this.#routes.has(account.id)) continue
-      const [model, luck] = [this.modelOf(name), deriveSeed(seed, 'executor')]
+      if (account.mode === 'live') continue
+      const luck = deriveSeed(seed, 'executor')
+      const shared = this.#routes.get(account.id)
+      if (shared !== undefined) {
+        shared.executor.share(name, luck)
+        continue
+      }
+      const model = this.modelOf(name)
       const executor = new PaperExecutor(this.#clock, this.market, model, luck, this.#measured)
       const mine = (record: { account: string }): boolean => record.account === account.id
       executor.restore(

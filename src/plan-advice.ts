@@ -33,8 +33,9 @@ export function advisePlan(config: Config, market: Market, partial: boolean): Pl
   const { plan: configured } = config.service
   const plans = [STANDARD, PREMIUM, ...(typeof configured === 'object' ? [configured] : [])]
   plans.sort((one, other) => one.requestsPerMinute - other.requestsPerMinute)
+  const oneBudget = config.bots.map(({ name }) => name)
   const run = (plan: Plan): Backtest =>
-    runBacktest({ ...config, service: { ...config.service, plan } }, market, { partial, logged: true, oneBudget: true })
+    runBacktest({ ...config, service: { ...config.service, plan } }, market, { partial, logged: true, oneBudget })
   const free = run(UNLIMITED)
   const runs = plans.map((plan): PlanRun => {
     const backtest = run(plan)

@@ -26,6 +26,11 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
   }
 }
 
+/** How much of the tape the bots are shown before they begin. */
+export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
+  return Math.max(0, ...bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
+}
+
 /** What a segment begins with. */
 export function startInput(
   config: Config,
@@ -36,7 +41,7 @@ export function startInput(
   reader: JournalReader,
   proof: ServiceProof | undefined,
 ): StartInput {
-  const seconds = Math.max(0, ...config.bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
+  const seconds = warmupSeconds(config)
   const { tradePrice, tradeAmount } = config.service.units
   return {
     kind: 'start',

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { Input, Output } from '../core/messages.ts'
 import type { ExecutionReport, Fill, Order, TradeSide } from '../core/order.ts'
-import type { Millis, Seq } from '../core/units.ts'
+import type { Lamports, Millis, Seq } from '../core/units.ts'
 import { Results } from './results.ts'
 
 /** What a run's journal tells of one attempt. */
@@ -27,6 +27,8 @@ export class RunRecord {
   /** Of the last thing that happened in it. */
   endedAt: Millis = 0
   readonly attempts: RecordedAttempt[] = []
+  /** What the wallet of live bots had when it was first read; null where it never was. */
+  walletLamports: Lamports | null = null
   readonly #orders = new Map<string, Order>()
   readonly #open = new Map<string, RecordedAttempt>()
 
@@ -38,6 +40,7 @@ export class RunRecord {
     this.results.input(seq, time, input)
     this.endedAt = time
     if (input.kind === 'report') this.#report(time, input.report)
+    if (input.kind === 'wallet') this.walletLamports ??= input.lamports
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
@@ -61,7 +64,9 @@ export class RunRecord {
     if (known.toldAt !== null) return
     if (fill !== undefined) Object.assign(known, { toldAt: time, landing: 'filled', fill })
     else if (feeLamports !== undefined) Object.assign(known, { toldAt: time, landing: 'reverted', feeLamports })
-    else if (state === 'not_executed' || code === 'ABSENT') Object.assign(known, { toldAt: time, landing: 'absent' })
+    // A sale that another attempt of it has filled: this one is over, and nothing came of it.
+    else if (state === 'not_executed' || code === 'ABSENT' || state === 'filled')
+      Object.assign(known, { toldAt: time, landing: 'absent' })
     else if (state === 'refused' || state === 'failed') Object.assign(known, { toldAt: time, landing: 'refused', code })
     else if (state === 'accepted' && code !== '') Object.assign(known, { toldAt: time, landing: 'unsent' })
   }

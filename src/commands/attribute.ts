@@ -49,7 +49,7 @@ function textOf(found: Attribution): string {
   const shown = rows.map(([name, value]) => [name, `${value > 0 ? '+' : ''}${formatSol(value)} SOL`] as const)
   const width = Math.max(...shown.map(([, value]) => value.length))
   return [
-    ...shown.map(([name, value]) => `${name.padEnd(22)}${value.padStart(width)}`),
+    ...shown.map(([name, value]) => `${name.padEnd(24)}${value.padStart(width)}`),
     '',
     `${matched} of ${attempts} transactions of the run were made in the last replay too; it takes over when they landed, whether,`,
     'what they swapped (the fees of venue and service inside), and what they paid for landing and rent.',

@@ -72,6 +72,8 @@ export type { MarketItem }
 export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
   items(mints: Mints): Iterable<MarketItem>
   history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
+  /** Where it is a part of a longer tape: the last `seconds` before it. */
+  warmup?(mints: Mints, seconds: number): Iterable<Block>
 }
 
 /** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is corrupt, newer or no

@@ -24,7 +24,7 @@ import { paperCosts } from './paper-costs.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
 
 /** A landed transaction is final 32 slots later. */
-const FINALITY_MS = 32 * SLOT_MS
+export const FINALITY_MS = 32 * SLOT_MS
 /** That one can not land any more is proved when its blockhash is 200 slots old, and not before. */
 const ABSENCE_MS = 200 * SLOT_MS
 /** The service answers with a signature after this share of the time to landing. */
@@ -49,6 +49,7 @@ export class PaperExecutor implements Executor {
   readonly #market: PaperMarket
   readonly #model: FillModel
   readonly #seed: number
+  readonly #seeds = new Map<string, number>()
   readonly #measured: Measurements | undefined
   #holdings = new Holdings([])
   /** Fills of an earlier process that it did not see become final, by attempt. */
@@ -63,6 +64,11 @@ export class PaperExecutor implements Executor {
     this.#measured = measured
   }
 
+  /** A bot that shares the account has the luck that it would have alone. */
+  share(bot: string, seed: number): void {
+    this.#seeds.set(bot, seed)
+  }
+
   /** Takes over the account's money from the journal: its positions, and those of its fills that are not final. */
   restore(positions: readonly Position[], provisional: readonly Fill[]): void {
     this.#holdings = new Holdings(positions)
@@ -70,11 +76,12 @@ export class PaperExecutor implements Executor {
   }
 
   execute(attempt: Attempt, done: Done): void {
-    const random = seededRandom(deriveSeed(this.#seed, luckOf(attempt)))
+    const random = seededRandom(deriveSeed(this.#seeds.get(attempt.bot) ?? this.#seed, luckOf(attempt)))
     const known = this.#measured?.(attempt)
     if (known?.landing === 'open') return
     const drawnMs = drawLatencyMs(this.#model.latencyMs, random)
-    const latencyMs = known?.toldAfterMs === undefined ? drawnMs : Math.max(0, known.toldAfterMs - SLOT_MS)
+    const landedMs = known?.landing === 'absent' ? undefined : known?.toldAfterMs
+    const latencyMs = landedMs === undefined ? drawnMs : Math.max(0, landedMs - SLOT_MS)
     const luckPercent = random.next() * 100
     const answerMs = latencyMs * ANSWER_SHARE
     const path = this.#canFill(attempt) ? this.#market.follow(attempt.mint) : undefined
@@ -91,7 +98,7 @@ export class PaperExecutor implements Executor {
       const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
       const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, crowd)
       const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
-      const proofMs = known?.toldAfterMs === undefined ? ABSENCE_MS - latencyMs : 0
+      const proofMs = Math.max(0, (known?.toldAfterMs ?? ABSENCE_MS + SLOT_MS) - latencyMs - SLOT_MS)
       if (isLost) this.#clock.after(proofMs, () => done({ kind: 'absent' }))
       else {
         const landed = this.#land(attempt, path, known ?? {})

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { botSettings } from '../../src/config/accounts.ts'
+import { codeHash } from '../../src/config/code-hash.ts'
+import type { Config } from '../../src/config/config.ts'
+import { Mints } from '../../src/core/mints.ts'
+import type { Plan } from '../../src/core/settings.ts'
+import { openJournal } from '../../src/journal/journal.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { NO_PAST } from '../../src/journal/recovery.ts'
+import { PaperWorld } from '../../src/paper-world.ts'
+import { startInput } from '../../src/restore.ts'
+import { Limiter } from '../../src/runtime/limiter.ts'
+import { Segment } from '../../src/segment.ts'
+import { firstPlan } from '../../src/service/plans.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import type { FillModel } from '../../src/simulation/fill-model.ts'
+import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
+import { NO_LIMITS } from './journal-samples.ts'
+import { blockOf, type MarketRow } from './market-rows.ts'
+import { feed, type Recording } from './recorded-tape.ts'
+
+export interface SimulatedRun extends Recording {
+  readonly config: Config
+  /** By what its orders are filled. */
+  readonly model?: (model: FillModel) => FillModel
+  readonly plan?: Plan
+}
+
+/** A paper run on virtual time, journaled as one that was really made, behind what the journal holds already: it ends with its last item,
+ *  whatever is under way. */
+export async function simulateRun(path: string, run: SimulatedRun): Promise<void> {
+  const { config, time, items, keys = ['trades', 'newTokens'], model = (one) => one } = run
+  const journal = openJournal(path, {
+    space: NO_LIMITS,
+    onFailure: (error) => {
+      throw error
+    },
+  })
+  journal.commit(() => {})
+  const reader = existsSync(path) ? openReader(path) : undefined
+  if (reader === undefined) throw new Error('no journal')
+  const past = reader.segments().length === 0 ? NO_PAST : reader.recover()
+  const clock = new SimulatedClock(time)
+  const mints = new Mints()
+  const paper = new PaperWorld(config, clock, mints, model)
+  const plan = run.plan ?? firstPlan(config.service.plan)
+  const { settings } = botSettings(config, { service: 's.example', cluster: '', wallet: '', allow: 'paper' })
+  const segment = new Segment({
+    machine: { clock, monotonicMs: () => clock.now(), boot: 'simulated' },
+    ...{ journal, mints, past, want: () => {}, alarm: () => {} },
+    strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
+    route: ({ account }) => paper.route(account) as NonNullable<ReturnType<PaperWorld['route']>>,
+    observe: (block, from, to) => {
+      paper.market.observe(block, from, to)
+      clock.advanceTo(block.time[to - 1] as number)
+    },
+  })
+  const code = codeHash(config.bots.map(({ strategy }) => strategy))
+  const start = startInput(config, settings, plan, code, past, reader, undefined)
+  paper.restore(settings, start.money, (key) => {
+    const { requestsPerMinute } = plan
+    const on = { key, clock, monotonicMs: () => clock.now(), boot: 'simulated' }
+    return new Limiter({ ...on, past: 'fresh', write: () => {}, requestsPerMinute })
+  })
+  segment.begin(start, reader.blocks(mints, start.warm))
+  const tape = new Tape(itemsOf(), clock)
+  const stop = tape.start(paper.hearing(segment.runner))
+  tape.run()
+  segment.runner.stop()
+  reader.close()
+  await journal.close()
+
+  function* itemsOf(): Generator<TapeItem, void, undefined> {
+    yield { kind: 'input', time, input: { kind: 'gap', from: time, to: time, keys } }
+    yield { kind: 'input', time, input: feed('live', keys) }
+    let rows: MarketRow[] = []
+    const flush = (): TapeItem[] => {
+      const block = blockOf(rows, mints)
+      rows = []
+      return block.length === 0 ? [] : [{ kind: 'rows', block, from: 0, to: block.length }]
+    }
+    for (const item of items) {
+      if (!('input' in item)) {
+        rows.push(item)
+        continue
+      }
+      yield* flush()
+      yield { kind: 'input', time: item.time, input: item.input }
+    }
+    yield* flush()
+    void stop()
+    yield { kind: 'input', time: clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
+  }
+}
