@@ -1,8 +1,9 @@
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runBacktest } from './backtest-run.ts'
 import { type LoneBotOptions, loneBot } from './config/lone-bot.ts'
+import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Strategy } from './core/strategy.ts'
 import { openTape } from './journal/tape-files.ts'
 import { importTape } from './tape-import.ts'
@@ -52,6 +53,7 @@ async function withJournal(tape: string, run: (journal: string) => void): Promis
 }
 
 function isJournal(path: string): boolean {
+  if (!existsSync(path)) throw new SluiceError(`there is no ${path}`, ExitCode.usage)
   const file = openSync(path, 'r')
   try {
     const head = Buffer.alloc(SQLITE.length)

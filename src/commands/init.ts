@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { MANIFEST } from '../config/package-files.ts'
 import { configSchema } from '../config-schema.ts'
@@ -14,7 +14,6 @@ export async function run([given = '.']: string[]): Promise<number> {
   if (folder === own) throw refused('this is Sluice itself; a project lies in a folder of its own')
   if (statSync(folder, { throwIfNoEntry: false })?.isFile()) throw refused(`${given} is a file`)
   const { spec, first, versions } = ownPackage(own)
-  mkdirSync(folder, { recursive: true })
   const files = writeNew(folder, projectFiles(folder, spec, versions))
   // Only now can the strategy in it be loaded.
   const schema = writeNew(folder, { [SCHEMA]: `${(await configSchema([], folder)).text}\n` })

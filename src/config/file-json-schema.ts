@@ -4,6 +4,9 @@ import type { LoadedStrategy } from './strategies.ts'
 
 type JsonSchema = z.core.JSONSchema.BaseSchema
 
+/** By this a schema of ours is known. */
+export const SCHEMA_TITLE = 'A configuration of Sluice'
+
 const BROKEN = 'cannot be loaded now, so its params are not known; `sluice check` says why'
 
 /** A configuration file as JSON Schema (draft 7, as editors take it), with the params of each of these strategies. It says less than
@@ -18,7 +21,7 @@ export function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: re
     allOf: strategies.map(paramsWhere),
   }
   const bots: JsonSchema = { type: 'array', items }
-  return { ...file, title: 'A configuration of Sluice', properties: { ...file.properties, bots } }
+  return { ...file, title: SCHEMA_TITLE, properties: { ...file.properties, bots } }
 }
 
 /** The params that a bot of this strategy may have. */

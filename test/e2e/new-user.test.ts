@@ -107,6 +107,15 @@ describe('the documents by task', () => {
   })
 })
 
+test('schema writes over a schema, and over nothing else', async () => {
+  expect(await project.sluice('schema', '--out', 'sluice.schema.json')).toMatchObject({ code: 0, stdout: '' })
+  const refused = await project.sluice('schema', '--out', 'bots.yaml')
+  expect(refused).toMatchObject({ code: 2, stderr: 'sluice: bots.yaml is something else; nothing is overwritten\n' })
+  expect(read('bots.yaml')).toContain('strategy: my-strategy')
+  expect(await project.sluice('schema', '--out', 'no/such/folder.json')).toMatchObject({ code: 1, stdout: '' })
+  expect(await project.sluice('init', 'bots.yaml/below')).toMatchObject({ code: 1, stdout: '' })
+})
+
 describe('new strategy', () => {
   test('takes the test runner of the project, and the folders of the repository', async () => {
     parent.write('vitest/package.json', '{"devDependencies":{"vitest":"5.1.0"}}')

@@ -50,7 +50,12 @@ test('a journal in: the same every time', async () => {
   expect(await decisionsOf(dipBuyer, { tape, exits: { stopLossPercent: 20 } })).toEqual(decisions)
 })
 
-test('a capture with a bad line is refused', async () => {
+test('a capture with a bad line, a tape that lacks what is needed, and none are refused', async () => {
+  const needsLaunches = { ...dipBuyer, keys: ['trades', 'newTokens'] }
+  const trades = folder.write('trades.ndjson', capture())
+  await expect(decisionsOf(needsLaunches, { tape: trades })).rejects.toThrow(/newTokens/)
+  expect(await decisionsOf(needsLaunches, { tape: trades, partial: true })).not.toEqual([])
+  await expect(decisionsOf(dipBuyer, { tape: 'nowhere.db' })).rejects.toThrow('there is no nowhere.db')
   const tape = folder.write('bad.ndjson', `${capture()}{"type":"trade"}\n`)
   await expect(decisionsOf(dipBuyer, { tape })).rejects.toThrow(/bad\.ndjson:101: /)
 })
