@@ -174,12 +174,12 @@ export class History {
       .get(mint, 0, to, bot)
   }
 
-  /** When a strategy threw, last up to a time, and within a segment. */
+  /** When a strategy threw, or was stopped, in a segment and up to a time. */
   breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(
         `SELECT time, reason FROM output WHERE seq >= ? AND time <= ? AND kind = 'alarm' AND bot = ?
-           AND code = 'STRATEGY_THREW' ORDER BY seq LIMIT 1`,
+           AND code IN ('STRATEGY_THREW', 'STRATEGY_STOPPED') ORDER BY seq LIMIT 1`,
       )
       .get(from, to, bot)
   }

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const T0 = Date.UTC(2026, 10, 22, 12, 0, 0)
 const PRICE = 1e-7
-const [TOKEN, OTHER, THIRD] = [keyOf(1), keyOf(2), keyOf(3)]
+const [TOKEN, OTHER, THIRD, STEPS] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 const folder = temporaryFolder()
 const journal = journalPath()
 
@@ -24,6 +24,7 @@ export default defineStrategy({
     onTrade({ amount }, token) {
       token.state = { prints: token.state.prints + 1, last: amount }
       if (amount === 0.77) bot.buy(token, { sol: 0.05, reason: 'told \\u001b[31mto\\u202e' })
+      if (amount === 0.88) bot.buy(token, { sol: 0.05, reason: 'told to', exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }] } })
       if (amount === 0.66) bot.note(token.mint, 'too thin: 3 holders')
       if (amount === 0.55) bot.buy(token, { sol: 0.5, reason: 'told to' })
       if (amount === 0.44) bot.sell(token, { percent: 50, reason: 'half is enough' })
@@ -59,6 +60,9 @@ const HAPPENINGS: readonly Happening[] = [
   ...told(42, OTHER, 1, 0.66),
   ...prints(50, OTHER, [1, 1.1]),
   ...prints(60, THIRD, [1, 1]),
+  ...prints(70, STEPS, [1, 1, 1]),
+  ...told(73, STEPS, 1, 0.88), // o4
+  ...prints(74, STEPS, [1, 1.4, 1.4, 1.4, 1.4, 1.4, 1.4]), // o5
 ]
 /** A second process, ten minutes later, that is killed. */
 const LATER: readonly Happening[] = [
@@ -105,6 +109,7 @@ describe('golden texts', () => {
     ['buy', 'o1', 100],
     ['sale-of-the-strategy', 'o2', 80],
     ['exit-that-fired', 'o3.1', 122],
+    ['step-of-a-take-profit', 'o5', 100],
     ['token-that-was-traded', TOKEN, 100],
     ['token-that-was-refused', OTHER, 80],
     ['token-that-nobody-asked-for', THIRD, 80],
@@ -164,7 +169,7 @@ describe('what is meant', () => {
     ['', 'no order, mint or symbol  in'],
     [
       TOKEN.slice(0, 8),
-      `${TOKEN.slice(0, 8)} is 3 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
+      `${TOKEN.slice(0, 8)} is 4 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
     ],
     ['o1', '--at goes with a token', { at: '12:00' }],
     [TOKEN, 'no process ran then: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],

@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { openReader } from '../../src/journal/reader.ts'
 import { TRADE_PROGRAM, type TradeData } from '../../src/sandbox/trade-program.ts'
 import { MINT } from '../sandbox/still-market.ts'
-import { openStage, orderIn, tell } from './stage.ts'
+import { sluice } from './process.ts'
+import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -42,6 +43,15 @@ describe.concurrent('proof', () => {
       30_000,
     )
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
+    // Asked from outside, while it runs: what the order waits for, and why there was no second one.
+    const waiting = await why(stage, 'o1')
+    expect(waiting.steps.at(-1)).toMatchObject({
+      what: 'waits',
+      text: expect.stringMatching(/^o1\.1 has a signature; .* so far: acknowledged, \d+ of \d+ blocks to proof$/),
+    })
+    const { bots } = await why(stage, MINT, '--at', String(Date.now()))
+    const lines = expect.arrayContaining(['asked for nothing: a buy of it was under way already'])
+    expect(bots).toMatchObject([{ bot: 'puppet', verdict: 'held', lines }])
     await until('its end', () => stage.books().orders[0]?.state === 'not_executed', 60_000)
     stage.prints(3)
     await tell(running.handle, stage, 'buy')
@@ -119,6 +129,18 @@ describe.concurrent('a wallet that somebody else uses', () => {
     await running.stop()
   })
 })
+
+interface Answer {
+  readonly steps: readonly { readonly what: string; readonly text: string }[]
+  readonly bots: readonly unknown[]
+}
+
+/** What `sluice why` says, in a process of its own. */
+async function why({ journal }: Stage, ...args: readonly string[]): Promise<Answer> {
+  const { code, stdout, stderr } = await sluice(['why', ...args, '--journal', journal, '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout) as Answer
+}
 
 function reasonOf(path: string, id: string): string {
   const reader = openReader(path)

@@ -20,6 +20,8 @@ import { orderText } from './order-story.ts'
 import { durationOf, stampOf } from './time.ts'
 import { codeText, eventText, exitsText, plain, priceText } from './words.ts'
 
+/** One that did not end in order and was heard of so lately may still run: a market can be quiet. */
+const STILL_RUNS_MS = 600_000
 /** Characters that are shown of what a strategy keeps. */
 const LONGEST_STATE = 600
 
@@ -50,9 +52,10 @@ export async function momentOf(
   bot: string | undefined,
 ): Promise<Moment> {
   const segments = reader.segments()
-  const last = reader.look((history) => history.timeUpTo(Number.MAX_SAFE_INTEGER))
   const runs = runsOf(reader, segments)
-  const instant = readInstant(at, segments[0]?.time ?? 0, last, (one) => runs.some((run) => isIn(run, one)))
+  const instant = readInstant(at, segments[0]?.time ?? 0, runs.at(-1)?.end ?? 0, (one) =>
+    runs.some((run) => isIn(run, one)),
+  )
   const segment = segmentAt(runs, instant)
   const bots = segment.start.bots.filter(({ name }) => bot === undefined || name === bot)
   if (bots.length === 0) throw noBot(segment, bot)
@@ -74,17 +77,19 @@ export async function momentOf(
   }))
 }
 
-/** When each process began, and when it was last heard of; the last one may still run. */
+/** When each process began, and when it ended or was last heard of. */
 interface Run {
   readonly segment: Segment
   readonly end: Millis
 }
 
 function runsOf(reader: JournalReader, segments: readonly Segment[]): Run[] {
+  const now = Date.now()
   return segments.map((segment, index) => {
+    if (segment.ended !== null) return { segment, end: segment.ended }
     const isLast = index === segments.length - 1
-    const heard = isLast ? Number.POSITIVE_INFINITY : reader.look((history) => history.timeUpTo(segment.lastSeq))
-    return { segment, end: segment.ended ?? heard }
+    const heard = reader.look((history) => history.timeUpTo(isLast ? Number.MAX_SAFE_INTEGER : segment.lastSeq))
+    return { segment, end: isLast && now - heard < STILL_RUNS_MS ? Math.max(now, heard) : heard }
   })
 }
 
@@ -199,7 +204,7 @@ function botMoment(
   if (broke !== undefined)
     return moment(
       'exits-only',
-      `asked for nothing: its strategy threw ${stampOf(broke.time)}, and since then it only closes what it holds: ${broke.reason}`,
+      `asked for nothing: its strategy threw or was stopped ${stampOf(broke.time)}, and since then it only closes what it holds: ${broke.reason}`,
     )
   if (isHeld)
     return moment(

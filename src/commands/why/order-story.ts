@@ -82,8 +82,9 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   return steps
 }
 
-function heldText({ exiting, averagePrice, highPrice, exits }: Position, { reason, price }: Order): string {
-  const by = exiting !== '' && reason === exiting ? 'an exit of the position fired' : "the strategy's own sale"
+function heldText({ exiting, steps, averagePrice, highPrice, exits }: Position, { reason, price }: Order): string {
+  const isExit = reason !== '' && (reason === exiting || reason === steps?.reason)
+  const by = isExit ? 'an exit of the position fired' : "the strategy's own sale"
   const change = price === null || averagePrice === 0 ? '' : `, now ${percentText(price / averagePrice)}`
   const prices = `average price ${priceText(averagePrice)}${change}, highest ${priceText(highPrice)}`
   return `${by}; ${prices}; exits: ${exitsText(exits)}`
