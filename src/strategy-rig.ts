@@ -56,7 +56,10 @@ export class StrategyRig {
   /** Throws SluiceError where strategy or options are wrong. */
   constructor(strategy: Strategy, { latencySeconds = 1, lostPercent = 0, ...options }: StrategyTestOptions) {
     const config = loneBot(strategy, options)
-    const latencyMs = { p50: latencySeconds * 1000, p95: latencySeconds * 1000 }
+    const latency = msOf(latencySeconds)
+    if (latency === 0) throw new RangeError('latencySeconds: expected at least 0.001')
+    if (!(lostPercent >= 0 && lostPercent <= 100)) throw new RangeError('lostPercent: expected 0 to 100')
+    const latencyMs = { p50: latency, p95: latency }
     const paper = new PaperWorld(config, this.#clock, this.#mints, (model) => {
       return { ...model, latencyMs, landingFailurePercent: lostPercent }
     })
@@ -232,6 +235,6 @@ function startOf(config: Config): StartInput {
 }
 
 function msOf(seconds: number): number {
-  if (!(seconds >= 0 && seconds < 1e9)) throw new RangeError(`${seconds} is no number of seconds to wait`)
+  if (!(seconds >= 0 && seconds < 1e9)) throw new RangeError(`${seconds} is no number of seconds`)
   return Math.round(seconds * 1000)
 }

@@ -80,16 +80,14 @@ describe('the documents by task', () => {
     running = undefined
   })
 
-  // So that the compiler and the linter see it.
-  test('their code, and that of a new strategy, stands in docs/code', () => {
-    const files = TASKS.flatMap(blocksIn).filter(({ kind }) => kind === 'ts run')
-    const code = Object.fromEntries(files.map((block) => [fileOf(block), block.text]))
-    for (const name of ['strategies/my-strategy.ts', 'strategies/my-strategy.test.ts']) code[name] = read(name)
-    for (const [name, text] of Object.entries(code))
-      expect(readFileSync(join(DOCS, 'code', name), 'utf8'), name).toBe(text)
-    expect(readdirSync(join(DOCS, 'code/strategies')).map((name) => `strategies/${name}`)).toEqual(
-      Object.keys(code).sort(),
-    )
+  // So that the compiler and the linter see it. `npx vitest run test/e2e/new-user.test.ts -u` takes a change over.
+  test('their code, and that of a new strategy, stands in docs/code', async () => {
+    const blocks = TASKS.flatMap(blocksIn).filter(({ kind }) => kind === 'ts run')
+    const code = new Map(blocks.map((block) => [fileOf(block), block.text]))
+    for (const name of ['strategies/my-strategy.ts', 'strategies/my-strategy.test.ts']) code.set(name, read(name))
+    for (const [name, text] of code) await expect(text).toMatchFileSnapshot(join(DOCS, 'code', name))
+    const there = readdirSync(join(DOCS, 'code/strategies')).map((name) => `strategies/${name}`)
+    expect(there.sort()).toEqual([...code.keys()].sort())
   })
 
   test('every page that a page names is there', () => {

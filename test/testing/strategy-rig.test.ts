@@ -143,6 +143,9 @@ test('wrong options are said at once, as in a YAML', () => {
   expect(() => testStrategy({ ...dipBuyer, keys: ['trade'] })).toThrow('did you mean trades?')
   expect(() => testStrategy(dipBuyer).trade({ price: 1, mint: 'A' })).toThrow('A is no mint')
   expect(() => testStrategy(dipBuyer).advance(-1)).toThrow('-1 is no number of seconds')
+  expect(() => testStrategy(dipBuyer, { latencySeconds: 0 })).toThrow('latencySeconds: expected at least 0.001')
+  expect(() => testStrategy(dipBuyer, { latencySeconds: Number.NaN })).toThrow('NaN is no number of seconds')
+  expect(() => testStrategy(dipBuyer, { lostPercent: 101 })).toThrow('lostPercent: expected 0 to 100')
 })
 
 test('more rows than a block holds', () => {
