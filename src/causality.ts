@@ -54,7 +54,7 @@ function play(
 ): void {
   const { stretches, rows } = market
   const items: Market['items'] = (mints) => markedItems(market.items(mints), marks, passed)
-  const marked = { stretches, rows, items, history: () => market.history() }
+  const marked = { stretches, rows, items, history: () => market.history(), ...warmupOf(market) }
   runBacktest(config, marked, { partial: true, tolerant: true, journal })
 }
 
@@ -89,6 +89,7 @@ function cutAt(market: Market, rows: number): Market {
     stretches: market.stretches,
     rows: market.rows,
     history: () => market.history(),
+    ...warmupOf(market),
     *items(mints) {
       let left = rows
       for (const item of market.items(mints)) {
@@ -102,6 +103,10 @@ function cutAt(market: Market, rows: number): Market {
       }
     },
   }
+}
+
+function warmupOf(market: Market): Pick<Market, 'warmup'> {
+  return market.warmup === undefined ? {} : { warmup: (mints, seconds) => market.warmup?.(mints, seconds) ?? [] }
 }
 
 /** Both runs once more, for their words. */

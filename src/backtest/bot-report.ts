@@ -59,7 +59,7 @@ export interface DepthReport {
   readonly curveFills: number
   readonly assumedFills: number
   readonly estimatedFills: number
-  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; mean over all fills there. */
+  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; geometric mean over all fills there. */
   readonly spread: number | null
   /** What the upper quarter would have brought more. */
   readonly upperSol: number

@@ -17,6 +17,7 @@ import { calibrationOf } from './calibration.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
 import { configOf } from './run-bots.ts'
+import { marketBetween } from './time-window.ts'
 
 const RESULTS = 'results.db'
 /** Results can be computed again: no reserve is kept for them. */
@@ -29,9 +30,9 @@ export async function run([file = '']: string[], options: Options): Promise<numb
   const config = await configOf([file])
   const tape = openTape(journals)
   try {
-    const { market } = tape
+    const market = marketBetween(tape.market, options)
     if (options.verifyCausal === true) return verifyCausal(config, market, options)
-    const calibration = calibrate === true ? calibrationOf(config, market, tape.executions()) : undefined
+    const calibration = calibrate === true ? calibrationOf(config, tape.market, tape.executions()) : undefined
     const model = calibration?.model ?? ((assumed: FillModel) => assumed)
     const logged = json !== true || out !== undefined
     const backtest = await intoFolder(out, (journal) =>

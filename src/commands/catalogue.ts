@@ -109,7 +109,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       name: 'backtest',
       arguments: '<file>',
       about: "a configuration's bots over what was recorded, with simulated fills",
-      options: ['journals', 'partial', 'calibrate', 'out', 'verifyCausal', 'seed', 'json'],
+      options: ['journals', 'from', 'to', 'partial', 'calibrate', 'out', 'verifyCausal', 'seed', 'json'],
       load: () => import('./backtest.ts'),
     },
     {

@@ -24,7 +24,7 @@ export function fillModelSentences(model: FillModel): { readonly assumed: string
     limits: [
       'Nobody on the tape reacts to these orders.',
       "The service's document names no fee: unless it was measured (--calibrate), what is charged is a guess (`paper.serviceFeePercent`).",
-      'Strategies start without a warm-up.',
+      'Where the tape begins, strategies start without a warm-up; with --from they are shown that of the tape before it.',
       'One tape is one market: parameters that were chosen on it will do worse on the next.',
     ],
   }

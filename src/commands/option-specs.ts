@@ -74,6 +74,11 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     about: 'fill as the real fills of the journal were, and say how far the model is from them',
   },
   partial: { flags: '--partial', about: 'go on with a tape that does not cover what the bots need' },
+  from: {
+    flags: '--from <time>',
+    about: 'the tape from this time on, UTC (2026-11-22T09:30); strategies are shown their warm-up of what came before',
+  },
+  to: { flags: '--to <time>', about: 'the tape up to this time, UTC' },
   tx: {
     flags: '--tx <base64|file>',
     about: 'what the builder answered: a transaction in any usual shape, or a file that holds it',

@@ -21,6 +21,8 @@ export interface Options {
   verify?: boolean
   verifyCausal?: boolean
   partial?: boolean
+  from?: string
+  to?: string
   calibrate?: boolean
   strict?: boolean
   out?: string

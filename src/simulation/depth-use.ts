@@ -6,7 +6,7 @@ export class DepthUse {
   assumedFills = 0
   /** ... in pools whose depth is estimated; ... */
   estimatedFills = 0
-  /** ... and, summed over these, the upper quarter of the estimates over the lower one, ... */
+  /** ... and, summed over these, the logarithm of the upper quarter of the estimates over the lower one, ... */
   #spreads = 0
   /** ... and what they would have brought more in pools as deep as the upper quarter says, lamports at the price of the fill. */
   upperLamports = 0
@@ -19,12 +19,12 @@ export class DepthUse {
 
   estimated(spread: number, moreLamports: number): void {
     this.estimatedFills++
-    this.#spreads += spread
+    this.#spreads += Math.log(spread)
     this.upperLamports += moreLamports
   }
 
-  /** The mean over all estimated fills; null where there is none. */
+  /** The geometric mean over all estimated fills, as one pool that was misread would outweigh all others; null where there is none. */
   get spread(): number | null {
-    return this.estimatedFills === 0 ? null : this.#spreads / this.estimatedFills
+    return this.estimatedFills === 0 ? null : Math.exp(this.#spreads / this.estimatedFills)
   }
 }
