@@ -84,6 +84,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./signer.ts'),
     },
     {
+      name: 'close-accounts',
+      arguments: '<file...>',
+      about: 'which empty token accounts of the wallet hold rent; --yes closes them and gets it back',
+      options: ['yes', 'json'],
+      load: () => import('./close-accounts.ts'),
+    },
+    {
       name: 'record',
       arguments: '<file>',
       about: 'journal the feed without trading',

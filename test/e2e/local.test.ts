@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, test, vi } from 'vitest'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { THIEF } from '../../src/sandbox/ambush.ts'
 import { BUILD_ATTACKS } from '../../src/sandbox/hostile-build.ts'
 import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
 import { readBooks } from './books.ts'
-import { kill, launch } from './process.ts'
+import { kill, launch, sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
@@ -30,6 +31,34 @@ async function openLocal(rounds: number, atEnd: AtEnd, policy: object = {}): Pro
 const requestsFor = ({ requests }: Venue, path: string): number =>
   requests.filter((request) => request === `POST /api/transaction/${path}`).length
 
+/** Closes what the sales left empty, and the books of the next run explain it. */
+async function expectRentBack(venue: Venue): Promise<void> {
+  const balance = (): number => venue.sandbox.ledger.account(venue.sandbox.wallet, 'processed')?.lamports ?? 0
+  const before = balance()
+  const told = await sluice(['close-accounts', venue.configFile, '--yes', '--json'])
+  expect(told.code, told.stderr).toBe(0)
+  const { accounts } = JSON.parse(told.stdout) as { accounts: { closed: boolean; rentSol: number; reason: string }[] }
+  const closed = accounts.filter((one) => one.closed)
+  expect(closed.length).toBeGreaterThanOrEqual(3)
+  const rent = closed.reduce((sum, { rentSol }) => sum + Math.round(rentSol * 1e9), 0)
+  expect(balance() - before).toBe(rent - 5_000)
+  const left = venue.sandbox.ledger.tokenAccounts(venue.sandbox.wallet, 'processed')
+  expect(left.length).toBe(accounts.length - closed.length)
+  const again = await venue.start()
+  const line = (): number => {
+    const db = new Database(venue.journal, { readonly: true })
+    const sum = db
+      .prepare("SELECT sum(lamports) FROM ledger WHERE line = 'rent_returned' AND kind = 'housekeeping'")
+      .pluck()
+    const found = sum.get() as number | null
+    db.close()
+    return found ?? 0
+  }
+  await until('the audit has seen the rent', () => line() === -rent)
+  await again.stop()
+  expect(venue.books().ledger.complaints).toEqual([])
+}
+
 describe.concurrent('bots that sign here', () => {
   test('buy and sell, a part and all of it: the books are the chain’s, and the service executes nothing', async ({
     onTestFinished,
@@ -49,6 +78,7 @@ describe.concurrent('bots that sign here', () => {
     expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(books.attempts.length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
     expect(venue.log.join('\n')).toContain('the signer is ready')
+    await expectRentBack(venue)
   })
 
   test('nine of ten sends are lost: each order lands once, or is proved expired', async ({ onTestFinished }) => {

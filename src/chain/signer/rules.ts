@@ -7,7 +7,7 @@ import { priorityFee, readComputeBudget } from '../verifier/compute-budget.ts'
 import { LAYOUTS } from '../verifier/venue-layouts.ts'
 import { Findings, guards, type Step, stepsOf } from './message.ts'
 import { readSystem } from './system-rules.ts'
-import { readAssociated, readToken } from './token-rules.ts'
+import { isClose, readAssociated, readToken } from './token-rules.ts'
 
 const SIGNATURE_LAMPORTS = 5_000n
 /** Rent of a token account as it was for years; the chain has lowered it since. It comes back. */
@@ -45,13 +45,20 @@ export function refusalOf(request: SignRequest, rules: Rules): string | undefine
     if (findings.refusals.length > 0) return findings.refusals[0]
   }
   if ([...findings.seeded.values()].includes(false)) findings.object('an account is opened and belongs to nobody')
-  if (findings.trades !== 1) findings.object(`${findings.trades} trades in it, and exactly one is what an order is`)
+  const isTrade = findings.trades === 1 || (findings.trades === 0 && onlyCloses(steps))
+  if (!isTrade) findings.object(`${findings.trades} trades in it, and exactly one is what an order is`)
   if (guarded && !isGuarded(steps, wallet)) findings.object('said to be guarded, and no guard stands at its end')
   const working = steps.filter(({ program }) => program !== PROGRAMS.computeBudget).length
   const leaving = spentAtMost(findings) + priorityFee(findings, working) + SIGNATURE_LAMPORTS * BigInt(message.signers)
   if (leaving > boundLamports)
     findings.object(`${leaving} lamports would leave the wallet, and the order is bound to ${boundLamports}`)
   return findings.refusals[0]
+}
+
+/** It gives rent back and does nothing else: what each close is for was read already. */
+function onlyCloses(steps: readonly Step[]): boolean {
+  const closes = steps.filter(({ program }) => program !== PROGRAMS.computeBudget)
+  return closes.length > 0 && closes.every((step) => isClose(step))
 }
 
 /** As far as it can be read; what is wrapped and not traded stays the wallet's, but no trade needs it. */

@@ -34,6 +34,12 @@ export function readToken(step: Step, findings: Findings): void {
   else refuse('no trade needs it')
 }
 
+/** Whether it closes a token account, and nothing more stands in it. Where the rent goes, `readToken` has seen. */
+export function isClose({ program, data }: Step): boolean {
+  const isToken = program === PROGRAMS.token || program === PROGRAMS.token2022
+  return isToken && data.length === 1 && data[0] === CLOSE
+}
+
 /** What a seed opened becomes the wallet's; until then whoever comes first could make it his. */
 function readInitialize(step: Step, kind: number, reader: ByteReader, findings: Findings): void {
   const [account] = step.accounts

@@ -99,6 +99,27 @@ test('an order is one trade', () => {
   expect(refusalOf(requestOf(twice, 3n * bound), rules)).toMatch('2 trades')
 })
 
+const closing = (to = user, authority = user): TransactionInstruction =>
+  parts.closeAccount(parts.ata(user, draft.drawn.mint), to, authority)
+const stranger = new PublicKey(6)
+
+test.each<[string, Draft['instructions'], RegExp | undefined]>([
+  ['one account', [closing()], undefined],
+  ['two, of both token programs', [closing(), parts.closeAccount(own, user, user, parts.TOKEN_2022)], undefined],
+  ['with a compute budget', [...parts.budget(20_000, 0), closing()], undefined],
+  ['to somebody else', [closing(stranger)], /not to the wallet/],
+  ['one to the wallet, one to somebody else', [closing(), closing(stranger)], /not to the wallet/],
+  ['and a transfer', [closing(), parts.transfer(user, user, 1)], /0 trades/],
+  ['and another token instruction', [closing(), revoke], /0 trades/],
+  ['with bytes behind it', [parts.instruction(parts.TOKEN, [9, 0], [own, user, parts.signer(user)])], /0 trades/],
+  ['nothing but a compute budget', parts.budget(20_000, 0), /0 trades/],
+  ['a fee beyond the bound', [...parts.budget(200_000, 1_000_000), closing()], /would leave the wallet/],
+])('rent given back, %s', (_name, instructions, because) => {
+  const refusal = refusalOf(requestOf({ ...draft, instructions }, 5_000n), rules)
+  if (because === undefined) expect(refusal).toBeUndefined()
+  else expect(refusal).toMatch(because)
+})
+
 // One rule at a time, at a bound that would let everything pass.
 const plenty = 10n ** 12n
 const thief = new PublicKey(7)
