@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { ERRORS, ExitCode } from '../src/core/errors.ts'
+import { ATTEMPT_MOVES, ORDER_MOVES } from '../src/core/order.ts'
+
+interface Row {
+  readonly section: string
+  readonly code: string
+  readonly means: string
+  readonly advice: string
+}
+
+const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8')
+const rows = rowsOf(page)
+const STATES = ['States of an order', 'States of an attempt', 'Exit codes', 'Alarms beside the codes above']
+
+function rowsOf(text: string): Row[] {
+  return text.split(/^## /m).flatMap((part) => {
+    const [section = '', ...lines] = part.split('\n')
+    return lines.flatMap((line) => {
+      const [, code, means = '', advice = ''] = /^\| (\w+) \| (.*) \| (.*) \|$/.exec(line) ?? []
+      return code === undefined || code === 'code' || code === 'state' || code === 'alarm'
+        ? []
+        : [{ section, code, means, advice }]
+    })
+  })
+}
+
+function codesIn(section: string): string[] {
+  return rows.filter((row) => row.section === section).map(({ code }) => code)
+}
+
+describe('docs/errors.md', () => {
+  test('has every code once, in the order of the table, with its meaning', () => {
+    const told = rows.filter(({ section }) => !STATES.includes(section))
+    expect(told.map(({ code, means }) => `${code}: ${means}`)).toEqual(
+      Object.entries(ERRORS).map(([code, means]) => `${code}: ${means}`),
+    )
+  })
+  test('has every state of orders and attempts, every alarm without a code, and every exit code', () => {
+    expect(codesIn('States of an order').toSorted()).toEqual(Object.keys(ORDER_MOVES).toSorted())
+    expect(codesIn('States of an attempt').toSorted()).toEqual(Object.keys(ATTEMPT_MOVES).toSorted())
+    expect(codesIn('Exit codes')).toEqual([...Object.values(ExitCode), 130].map(String))
+    const { code: alarms = '' } =
+      /kind: 'alarm'; bot: string; code: ErrorCode \| (?<code>[^;]*);/.exec(
+        readFileSync(new URL('../src/core/messages.ts', import.meta.url), 'utf8'),
+      )?.groups ?? {}
+    expect(codesIn('Alarms beside the codes above')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))
+  })
+  test('says of each what to do', () => {
+    expect(rows.filter(({ means, advice }) => means.trim() === '' || advice.trim() === '')).toEqual([])
+  })
+})
