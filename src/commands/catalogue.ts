@@ -164,6 +164,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./export.ts'),
     },
     {
+      name: 'migrate',
+      about: 'bring a journal of an older Sluice up to date',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./migrate.ts'),
+    },
+    {
       name: 'orders',
       about: 'every order, and what became of it',
       options: ['journal', 'json'],

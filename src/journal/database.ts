@@ -75,8 +75,11 @@ export function openForReading(path: string): Database.Database {
   refuseTruncated(path)
   return opened(path, new Database(path, { readonly: true, fileMustExist: true }), (db) => {
     refuseOther(path, db)
-    if (versionOf(db) < SCHEMA_VERSION)
-      throw new SluiceError(`${path} was written by an older Sluice; start a bot on it once to bring it up to date`)
+    const version = versionOf(db)
+    if (version < SCHEMA_VERSION)
+      throw new SluiceError(
+        `${path} was written by an older Sluice (schema ${version}, this one reads ${SCHEMA_VERSION}): \`sluice migrate --journal ${path}\` brings it up to date, and so does starting a bot on it`,
+      )
   })
 }
 

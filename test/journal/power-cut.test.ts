@@ -6,6 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { openForWriting } from '../../src/journal/database.ts'
 import { openJournal } from '../../src/journal/journal.ts'
+import { lockJournal } from '../../src/journal/lock.ts'
+import { bringUpToDate } from '../../src/journal/migration.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { SCHEMA_VERSION } from '../../src/journal/schema.ts'
 import {
@@ -153,7 +155,13 @@ test('a journal of the first version, with orders open: brought up to date as a 
   )
   old.pragma('user_version = 1')
   old.close()
-  expect(() => openReader(path)).toThrow('written by an older Sluice')
+  expect(() => openReader(path)).toThrow('`sluice migrate --journal')
+  const held = lockJournal(path)
+  expect(() => bringUpToDate(path)).toThrow(expect.objectContaining({ exitCode: 4 }))
+  held.release()
+  expect(bringUpToDate(path)).toEqual({ from: 1, to: SCHEMA_VERSION })
+  expect(bringUpToDate(path)).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
+  expect(() => bringUpToDate(`${path}.none`)).toThrow('there is no journal')
   const again = openJournal(path, options)
   const reader = openReader(path)
   expect(reader.recover()).toMatchObject({ orders: [{ order: { id: 'o1' } }], attempts: [{ state: 'unknown' }] })

@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { SluiceError } from '../core/errors.ts'
+import { guarded, openForWriting } from './database.ts'
+import { lockJournal } from './lock.ts'
+import { SCHEMA_VERSION, versionOf } from './schema.ts'
+
+/** Brings a journal of an older Sluice to the present schema, which that one cannot read any more. Throws SluiceError: exit 4 while another
+ *  process writes it, exit 1 where there is none, or it is corrupt, newer or no journal. */
+export function bringUpToDate(path: string): { readonly from: number; readonly to: number } {
+  if (!existsSync(path)) throw new SluiceError(`there is no journal at ${path}`)
+  const lock = lockJournal(path)
+  try {
+    const from = guarded(path, () => schemaOf(path))
+    openForWriting(path).close()
+    return { from, to: SCHEMA_VERSION }
+  } finally {
+    lock.release()
+  }
+}
+
+function schemaOf(path: string): number {
+  const db = new Database(path, { readonly: true, fileMustExist: true })
+  try {
+    return versionOf(db)
+  } finally {
+    db.close()
+  }
+}
