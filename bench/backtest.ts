@@ -13,6 +13,7 @@ import { Mints } from '../src/core/mints.ts'
 import { seededRandom } from '../src/core/random.ts'
 import { openJournal } from '../src/journal/journal.ts'
 import { openReader } from '../src/journal/reader.ts'
+import { openTape } from '../src/journal/tape-files.ts'
 import { start } from '../test/support/journal-values.ts'
 import { type Figure, isMain, pairsOf, printFigures, threadMs } from './figure.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
@@ -126,9 +127,9 @@ function bareRate(path: string, rows: number): number {
 
 export function backtestRate(config: Config, path: string, note: (backtest: Backtest) => void): number {
   const began = threadMs()
-  const reader = openReader(path)
-  const backtest = runBacktest(config, reader.market(), { partial: false })
-  reader.close()
+  const tape = openTape([path])
+  const backtest = runBacktest(config, tape.market, { partial: false })
+  tape.close()
   note(backtest)
   return (backtest.rows / (threadMs() - began)) * 1000
 }

@@ -106,7 +106,8 @@ export class MarketTape {
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
     const before = this.#stateBefore.get(segment, firstSeq)
     if (before !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: decodeJson(before.json) }
-    for (const { seq, time, json } of this.#news.iterate(firstSeq, lastSeq, firstSeq, lastSeq))
+    // All at once, a few of them: see MappedScan, which lets go of nothing while a statement is open.
+    for (const { seq, time, json } of this.#news.all(firstSeq, lastSeq, firstSeq, lastSeq))
       yield { kind: 'news', seq, time, news: decodeJson(json) }
   }
 }

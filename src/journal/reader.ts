@@ -12,6 +12,7 @@ import { type FillRow, fillRow } from './fill-row.ts'
 import { History } from './history.ts'
 import { damageOf } from './integrity.ts'
 import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, movementsOf } from './ledger-rows.ts'
+import { MappedScan } from './mapped-scan.ts'
 import { type MarketItem, MarketTape, rowsOf } from './market-tape.ts'
 import { type FillTableRow, fillOf, type Recovered, recover } from './recovery.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
@@ -77,11 +78,11 @@ export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
 }
 
 /** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is corrupt, newer or no
- *  journal; every method throws it when the file turns out corrupt. */
-export function openReader(path: string): JournalReader {
+ *  journal; every method throws it when the file turns out corrupt. `mapped`: its tape is read as `MappedScan` does. */
+export function openReader(path: string, { mapped = false } = {}): JournalReader {
   const db = openForReading(path)
   try {
-    return guarded(path, () => new JournalReader(path, db))
+    return guarded(path, () => new JournalReader(path, db, mapped ? new MappedScan(db) : undefined))
   } catch (error) {
     db.close()
     throw error
@@ -94,10 +95,10 @@ export class JournalReader {
   readonly #tape: TapeReader
   readonly #replay: SegmentReplay
 
-  constructor(path: string, db: Database) {
+  constructor(path: string, db: Database, scan?: MappedScan) {
     this.path = path
     this.#db = db
-    this.#tape = new TapeReader(path, db)
+    this.#tape = new TapeReader(path, db, scan && ((seq) => scan.from(seq)))
     this.#replay = new SegmentReplay(db, this.#tape)
   }
 

@@ -19,7 +19,7 @@ export function openTape(paths: readonly string[]): OpenTape {
     for (const reader of readers) reader.close()
   }
   try {
-    for (const path of paths) readers.push(openReader(path))
+    for (const path of paths) readers.push(openReader(path, { mapped: true }))
     const markets = readers.map((reader) => reader.market())
     const [first] = markets
     return {

@@ -19,16 +19,23 @@ type StoredTexts = TextRow & Pick<BlockRow, 'rows_before' | 'rows'>
 /** Blocks of the tape, in the order of their seqs. */
 export class TapeReader {
   readonly #path: string
-  /** One for each reading: somebody may read another stretch in the midst of it. */
-  readonly #from: () => Statement<[Seq], BlockRow>
+  readonly #from: (seq: Seq) => Iterable<BlockRow>
   readonly #runs: Statement<[number], Run>
   readonly #texts: Statement<[Seq], StoredTexts>
   readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
 
-  constructor(path: string, db: Database) {
+  /** `scan`: reads the blocks from a seq on; absent: as one statement. */
+  constructor(path: string, db: Database, scan?: (from: Seq) => Iterable<BlockRow>) {
     this.#path = path
-    this.#from = () =>
-      db.prepare(`SELECT checksum, rows_before, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq`)
+    // A statement for each reading: somebody may read another stretch in the midst of it.
+    this.#from =
+      scan ??
+      ((seq) =>
+        db
+          .prepare<[Seq], BlockRow>(
+            `SELECT checksum, rows_before, ${SCAN} FROM block WHERE last_seq >= ? ORDER BY last_seq`,
+          )
+          .iterate(seq))
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
     this.#texts = db.prepare(
       `SELECT text_checksum, rows_before, rows, ${TEXT_COLUMNS.join(', ')} FROM block WHERE last_seq >= ?
@@ -40,7 +47,7 @@ export class TapeReader {
   /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may merge some meanwhile. Texts of a block can be read while the journal is open and the block is not
    *  dropped from it. Throws SluiceError where a block is damaged or has a format that this program does not know. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
-    for (const row of this.#from().iterate(from)) {
+    for (const row of this.#from(from)) {
       if (row.first_seq > to) return
       this.#refuseUnreadable(row)
       yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, () => this.#textsOf(row))

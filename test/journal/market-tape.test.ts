@@ -36,17 +36,29 @@ async function recorded(path: string): Promise<void> {
   await journal.close()
 }
 
-function told(path: string): { stretches: unknown[]; rows: number; items: string[]; history: string[] } {
-  const reader = openReader(path)
-  const { stretches, rows, items, history } = reader.market()
-  const found = {
-    stretches: [...stretches],
-    rows,
-    items: [...items(new Mints())].map(text),
-    history: [...history()].map(text),
-  }
-  reader.close()
-  return found
+interface Told {
+  readonly stretches: unknown[]
+  readonly rows: number
+  readonly items: string[]
+  readonly history: string[]
+}
+
+/** In both ways of reading. */
+function told(path: string): Told {
+  const [plain, mapped] = [false, true].map((mapped) => {
+    const reader = openReader(path, { mapped })
+    const { stretches, rows, items, history } = reader.market()
+    const found = {
+      stretches: [...stretches],
+      rows,
+      items: [...items(new Mints())].map(text),
+      history: [...history()].map(text),
+    }
+    reader.close()
+    return found
+  }) as [Told, Told]
+  expect(mapped).toEqual(plain)
+  return plain
 }
 
 function text(item: MarketItem): string {

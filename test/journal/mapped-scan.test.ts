@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { Mints } from '../../src/core/mints.ts'
+import { openForReading, openForWriting } from '../../src/journal/database.ts'
+import { MappedScan } from '../../src/journal/mapped-scan.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { TapeReader } from '../../src/journal/tape-reader.ts'
+import { Writer } from '../../src/journal/writer.ts'
+import { contentOf, journalPath, NO_LIMITS, timeOf, trades } from '../support/journal-samples.ts'
+
+const SIZE = 50
+const BLOCKS = 40
+const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER }
+
+function recorded(): { path: string; writer: Writer } {
+  const path = journalPath()
+  const writer = new Writer(openForWriting(path), { space: NO_LIMITS }, {}, () => 1e12)
+  const mints = new Mints()
+  for (let n = 0; n < BLOCKS; n++) {
+    const slices = [{ block: trades(SIZE, n * SIZE, mints), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
+    writer.take({ segment: 1, time: timeOf(n * SIZE), slices, writes: [] })
+    writer.flush()
+  }
+  return { path, writer }
+}
+
+/** Lets go of what it read after each few blocks. */
+function mapped(path: string, windowBytes = 10_000) {
+  const db = openForReading(path)
+  const scan = new MappedScan(db, windowBytes)
+  const tape = new TapeReader(path, db, (seq) => scan.from(seq))
+  return { db, tape }
+}
+
+test('reads what a statement reads, also in two places at once, and a part of it', () => {
+  const { path } = recorded()
+  const reader = openReader(path)
+  const { db, tape } = mapped(path)
+  expect(contentOf(tape.rows(new Mints(), ALL))).toEqual(contentOf(reader.blocks(new Mints())))
+  const [part, mints] = [{ from: 333, to: 444 }, new Mints()]
+  expect(contentOf(tape.rows(mints, part))).toEqual(contentOf(reader.blocks(new Mints(), part)))
+  let rows = 0
+  for (const block of tape.rows(mints, ALL)) {
+    rows += block.length
+    if (rows === SIZE) expect(contentOf(tape.rows(mints, part))).toHaveLength(112)
+  }
+  expect(rows).toBe(SIZE * BLOCKS)
+  expect(db.inTransaction).toBe(false)
+  db.close()
+  reader.close()
+})
+
+test('what a writer merges in the midst of it is read as it was', () => {
+  const { path, writer } = recorded()
+  const { tape, db } = mapped(path)
+  const mints = new Mints()
+  const sizes: number[] = []
+  for (const block of tape.rows(mints, ALL)) {
+    if (sizes.length === 3) for (let n = 0; n < 5; n++) writer.tidy()
+    sizes.push(block.length)
+  }
+  expect(sizes).toEqual(Array.from({ length: BLOCKS }, () => SIZE))
+  expect([...tape.rows(mints, ALL)].length).toBeLessThan(BLOCKS)
+  db.close()
+})
+
+test('whoever stops early, or closes in the midst, leaves nothing open', () => {
+  const { path } = recorded()
+  const { tape, db } = mapped(path)
+  const [first] = tape.rows(new Mints(), ALL)
+  expect(first?.length).toBe(SIZE)
+  expect(db.inTransaction).toBe(false)
+  const blocks = tape.rows(new Mints(), ALL)
+  blocks.next()
+  db.close()
+  expect(() => blocks.return()).not.toThrow()
+})
