@@ -1,9 +1,11 @@
 import type { BotConfig, Config } from '../config/config.ts'
 import type { LoadResult } from '../config/load.ts'
-import { breakEvenPercent, usualBuyOf, worstCaseOf } from '../config/worst-case.ts'
+import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../config/worst-case.ts'
 import { MINT_TRAITS } from '../core/mint-check.ts'
 import type { Limits } from '../core/settings.ts'
 import { type Lamports, lamportsToSol } from '../core/units.ts'
+import { togetherOf } from './check-worst.ts'
+import { planNeeds } from './plan-needs.ts'
 
 /** What `check --json` prints; amounts and spans in the units of the YAML, null where nothing bounds them. */
 export function checkJson(result: LoadResult): object {
@@ -14,12 +16,30 @@ export function checkJson(result: LoadResult): object {
     ...limitsJson(wallet.limits),
     minBalanceSol: wallet.limits.minBalanceLamports === null ? 'auto' : lamportsToSol(wallet.limits.minBalanceLamports),
   }
-  return { ok: true, errors: [], warnings, walletLimits, bots: bots.map((bot) => botJson(bot, config)) }
+  return {
+    ...{ ok: true, errors: [], warnings, walletLimits, bots: bots.map((bot) => botJson(bot, config)) },
+    ...(bots.length > 0 && { worstTogether: worstJson(togetherOf(config)), plan: planJson(config) }),
+  }
 }
 
-function botJson(bot: BotConfig, { service }: Config): object {
+function planJson(config: Config): object {
+  const { plan, positions, ...needs } = planNeeds(config)
+  return { name: plan.name, isKnown: config.service.plan !== 'auto', ...needs, maxOpenPositions: positions }
+}
+
+function worstJson(worst: WorstCase): object {
+  return {
+    solPerOrder: sol(worst.perOrder),
+    solPerHour: sol(worst.perHour),
+    solPerDay: sol(worst.perDay),
+    exposureSol: sol(worst.exposure),
+    lossSol: sol(worst.loss),
+  }
+}
+
+function botJson(bot: BotConfig, { service, wallet }: Config): object {
   const { name, strategy, params, mode, executor, exits, orders, exitOrders, limits, tokenChecks } = bot
-  const worst = worstCaseOf(bot, service.plan)
+  const worst = worstCaseOf(bot, wallet.limits, service.plan)
   const usualBuy = usualBuyOf(bot, worst)
   return {
     name,
@@ -47,19 +67,16 @@ function botJson(bot: BotConfig, { service }: Config): object {
         MINT_TRAITS.map((trait) => [trait, tokenChecks.allow.includes(trait) ? 'allow' : 'refuse']),
       ),
     },
-    worstCase: {
-      solPerOrder: sol(worst.perOrder),
-      solPerHour: sol(worst.perHour),
-      exposureSol: sol(worst.exposure),
-      lossSol: sol(worst.loss),
-    },
+    worstCase: worstJson(worst),
     breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
   }
 }
 
 function limitsJson(limits: Limits): object {
   return {
+    minSolPerOrder: sol(limits.minLamportsPerOrder),
     maxSolPerOrder: sol(limits.maxLamportsPerOrder),
+    maxSlippagePercent: limits.maxSlippagePercent,
     maxSolPerHour: sol(limits.maxLamportsPerHour),
     maxSolPerDay: sol(limits.maxLamportsPerDay),
     maxOpenPositions: limits.maxOpenPositions,

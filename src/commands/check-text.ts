@@ -1,14 +1,14 @@
 import { styleText } from 'node:util'
 import type { BotConfig, Config } from '../config/config.ts'
 import { formatErrors, printable } from '../config/errors.ts'
-import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../config/worst-case.ts'
 import type { Limits, WalletLimits } from '../core/settings.ts'
-import { formatSol, type Lamports, lamports } from '../core/units.ts'
+import { formatSol } from '../core/units.ts'
+import { rows, shortSol as sol } from './check-table.ts'
+import { planText, worstText } from './check-worst.ts'
 
 // The terminal's side of `check`. styleText leaves colour away where nobody sees it: no terminal, or NO_COLOR.
 
 const bold = (text: string) => styleText('bold', text)
-const dim = (text: string) => styleText('dim', text)
 const yellow = (text: string) => styleText('yellow', text)
 
 export function checkText(config: Config): string {
@@ -17,7 +17,7 @@ export function checkText(config: Config): string {
     `${styleText('green', 'Nothing wrong')} in ${files.join(', ')}`,
     shared(config),
     ...bots.map((bot) => botText(bot, config)),
-    ...(bots.length > 0 ? [worstCases(config)] : ['No bots: good for recording only.']),
+    ...(bots.length > 0 ? [worstText(config), planText(config)] : ['No bots: good for recording only.']),
     ...(warnings.length > 0
       ? [`${yellow(bold('Worth a second look'))}\n${formatErrors(warnings, process.stdout)}`]
       : []),
@@ -107,7 +107,9 @@ function exits({ exits }: BotConfig): string {
 
 function limits(limits: Limits): string {
   return listed('none', [
+    [limits.minLamportsPerOrder, (value) => `at least ${sol(value)} SOL an order`],
     [limits.maxLamportsPerOrder, (value) => `${sol(value)} SOL an order`],
+    [limits.maxSlippagePercent, (value) => `slippage ${value} %`],
     [limits.maxLamportsPerHour, (value) => `${sol(value)} SOL an hour`],
     [limits.maxLamportsPerDay, (value) => `${sol(value)} SOL a day`],
     [limits.maxOpenPositions, (value) => `${value} positions`],
@@ -132,56 +134,4 @@ function listed(
 ): string {
   const there = items.flatMap(([value, text]) => (value === null || value === undefined ? [] : [text(value)]))
   return there.join(', ') || none
-}
-
-const HEADER = ['', 'one buy', 'an hour', 'held at once', 'all to zero', 'break-even']
-
-function worstCases({ bots, service }: Config): string {
-  const worst = bots.map((bot) => worstCaseOf(bot, service.plan))
-  const lines = bots.map((bot, index) => worstLine(bot, worst[index] as WorstCase))
-  if (bots.length > 1) {
-    const sum = (key: 'perHour' | 'exposure' | 'loss') => bound(total(worst.map((one) => one[key])))
-    lines.push(['together', '', sum('perHour'), sum('exposure'), sum('loss'), ''])
-  }
-  return [
-    `${bold('The worst that this allows')}, SOL`,
-    table([HEADER, ...lines]),
-    dim(
-      'Slippage, fees and rent in, in buys of the largest size. Break-even: how far the price has to rise until a sale\nbrings back the fees and the rent of the usual buy; slippage and impact come on top.',
-    ),
-  ].join('\n')
-}
-
-function worstLine(bot: BotConfig, worst: WorstCase): string[] {
-  const usual = usualBuyOf(bot, worst)
-  const rise = usual === null ? 'unknown' : `${breakEvenPercent(usual, bot.orders.priorityFeeLamports).toFixed(1)} %`
-  return [bot.name, bound(worst.perOrder), bound(worst.perHour), bound(worst.exposure), bound(worst.loss), rise]
-}
-
-function total(amounts: readonly (Lamports | null)[]): Lamports | null {
-  return amounts.includes(null) ? null : lamports(amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0))
-}
-
-function bound(amount: Lamports | null): string {
-  return amount === null ? 'no limit' : sol(amount)
-}
-
-/** Four places are enough to judge by. */
-function sol(amount: number): string {
-  return formatSol(Math.round(amount / 100_000) * 100_000)
-}
-
-function rows(lines: readonly (readonly [string, string])[]): string {
-  return lines.map(([label, text]) => `  ${dim(label.padEnd(8))} ${text}`).join('\n')
-}
-
-/** First column to the left, numbers to the right. */
-function table(lines: readonly (readonly string[])[]): string {
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
-  const cell = (text: string, column: number) =>
-    column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)
-  return lines
-    .map((line) => `  ${line.map(cell).join('   ')}`.trimEnd())
-    .map((line, index) => (index === 0 ? dim(line) : line))
-    .join('\n')
 }

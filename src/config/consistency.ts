@@ -5,7 +5,7 @@ import type { CheckedBot } from './bots.ts'
 import { limitsFrom, serviceFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
 import type { ConfigFile } from './read.ts'
-import type { ExitsInput } from './schema.ts'
+import type { ExitsInput, LimitsInput } from './schema.ts'
 import type { Agreed } from './shared.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
 
@@ -57,14 +57,30 @@ function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agree
   return problems
 }
 
-function limitProblems({ config: { limits }, input, document, path }: CheckedBot): Problem[] {
-  const isFar = input.limits?.maxSolPerOrder === undefined
-  const at = [...(isFar ? ['defaults'] : path), 'limits', 'maxSolPerOrder']
-  const whose = isFar ? ` (for the bot ${input.name})` : ''
-  return overOrder(limits).map((bound) => {
-    const message = `more than limits.${bound}: an order of this size could never pass${whose}`
-    return { fatal: true, error: document.error(at, message) }
-  })
+/** Said where the limit stands: at the bot, else among the defaults. */
+function limitProblems({ config: { limits, orders }, input, document, path }: CheckedBot): Problem[] {
+  const say = (key: keyof LimitsInput, message: string): Problem => {
+    const isFar = input.limits?.[key] === undefined
+    const whose = isFar ? ` (for the bot ${input.name})` : ''
+    const at = [...(isFar ? ['defaults'] : path), 'limits', key]
+    return { fatal: true, error: document.error(at, `${message}${whose}`) }
+  }
+  const { maxSlippagePercent } = limits
+  const isSlack = maxSlippagePercent !== null && orders.slippagePercent > maxSlippagePercent
+  const slack = `less than the ${orders.slippagePercent} % of orders.slippagePercent`
+  return [
+    ...overOrder(limits).map((bound) =>
+      say('maxSolPerOrder', `more than limits.${bound}: an order of this size could never pass`),
+    ),
+    ...(isLeastOver(limits) ? [say('minSolPerOrder', LEAST_OVER)] : []),
+    ...(isSlack ? [say('maxSlippagePercent', slack)] : []),
+  ]
+}
+
+const LEAST_OVER = 'more than maxSolPerOrder: no order could ever pass'
+
+function isLeastOver({ minLamportsPerOrder: least, maxLamportsPerOrder: most }: Limits): boolean {
+  return least !== null && most !== null && least > most
 }
 
 /** Where the exit stands: at the bot, else among the defaults, else it is the strategy's. */
@@ -96,12 +112,14 @@ export function walletProblems(files: readonly ConfigFile[]): ConfigError[] {
   return files.flatMap(({ document, sections: { wallet } }) => {
     const given = wallet?.limits
     if (given === undefined) return []
-    return overOrder(limitsFrom(given)).map((bound) =>
-      document.error(
-        ['wallet', 'limits', 'maxSolPerOrder'],
-        `more than wallet.limits.${bound}: an order of this size could never pass`,
+    const limits = limitsFrom(given)
+    const say = (key: string, message: string) => document.error(['wallet', 'limits', key], message)
+    return [
+      ...overOrder(limits).map((bound) =>
+        say('maxSolPerOrder', `more than wallet.limits.${bound}: an order of this size could never pass`),
       ),
-    )
+      ...(isLeastOver(limits) ? [say('minSolPerOrder', LEAST_OVER)] : []),
+    ]
   })
 }
 
@@ -114,7 +132,7 @@ function exitWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
     warnings.push(say(['exits', 'trailingPercent'], message))
   }
   const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
-  const size = usualBuyOf(config, worstCaseOf(config, plan))
+  const size = usualBuyOf(config, worstCaseOf(config, limitsOf(agreed), plan))
   if (size === null || takeProfitPercent === undefined) return warnings
   const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
   if (takeProfitPercent < 2 * breakEven) {
@@ -124,30 +142,38 @@ function exitWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
   return warnings
 }
 
-function liveWarnings({ config }: CheckedBot, { service }: Agreed, say: Say): Problem[] {
+/** Of the wallet. */
+function limitsOf({ wallet }: Agreed): Limits {
+  return limitsFrom(wallet?.limits ?? {})
+}
+
+function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   if (config.mode !== 'live') return []
+  const { service } = agreed
   const warnings: Problem[] = []
   if (config.executor === 'local' && service !== 'sandbox' && service?.builderPolicy === undefined) {
     const message =
       'the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4'
     warnings.push(say(['executor'], message))
   }
-  if (config.limits.maxLamportsPerHour === null) {
+  if ((config.limits.maxLamportsPerHour ?? limitsOf(agreed).maxLamportsPerHour) === null) {
     warnings.push(say(['limits'], 'a live bot without limits.maxSolPerHour may spend the whole wallet in an hour'))
   }
   return warnings
 }
 
 /** A cap that the limits go beyond would stop the bot in the middle, sales included. */
-function capWarnings({ config }: CheckedBot, { wallet, service }: Agreed, say: Say): Problem[] {
+function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
+  const { wallet, service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
-  const { perOrder, perHour } = worstCaseOf(config, serviceFrom(service, '').plan)
-  const { maxSolPerTransaction, maxSolPerHour } = wallet?.caps ?? {}
+  const { perOrder, perHour, perDay } = worstCaseOf(config, limitsOf(agreed), serviceFrom(service, '').plan)
+  const { maxSolPerTransaction, maxSolPerHour, maxSolPerDay } = wallet?.caps ?? {}
   const over = (worst: Lamports | null, cap: number | undefined) =>
     cap !== undefined && (worst === null || worst > solToLamports(cap))
   return [
     ...(over(perOrder, maxSolPerTransaction) ? ['maxSolPerTransaction'] : []),
     ...(over(perHour, maxSolPerHour) ? ['maxSolPerHour'] : []),
+    ...(over(perDay, maxSolPerDay) ? ['maxSolPerDay'] : []),
   ].map((cap) =>
     say(['limits'], `they allow more than wallet.caps.${cap}, slippage and fees in: the signer would refuse`),
   )

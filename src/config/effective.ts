@@ -110,6 +110,8 @@ export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrde
 
 export function limitsFrom(given: LimitsInput): Limits {
   return {
+    minLamportsPerOrder: lamportsOrNull(given.minSolPerOrder),
+    maxSlippagePercent: given.maxSlippagePercent ?? null,
     maxLamportsPerOrder: lamportsOrNull(given.maxSolPerOrder),
     maxLamportsPerHour: lamportsOrNull(given.maxSolPerHour),
     maxLamportsPerDay: lamportsOrNull(given.maxSolPerDay),

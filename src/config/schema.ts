@@ -40,7 +40,9 @@ const exitOrders = z.strictObject({
 })
 
 const limits = z.strictObject({
+  minSolPerOrder: buySol.exactOptional(),
   maxSolPerOrder: buySol.exactOptional(),
+  maxSlippagePercent: slippage.max(50).exactOptional(),
   maxSolPerHour: buySol.exactOptional(),
   maxSolPerDay: buySol.exactOptional(),
   maxOpenPositions: z.int().min(1).max(10_000).exactOptional(),

@@ -1,18 +1,22 @@
 import { VENUE_FEE } from '../core/curve.ts'
-import { BASE_FEE, LEAST_BUY, TOKEN_ACCOUNT_RENT, worstCost } from '../core/risk.ts'
+import { BASE_FEE, LEAST_BUY, MOST_SLIPPAGE, TOKEN_ACCOUNT_RENT, worstCostOf } from '../core/risk.ts'
+import type { Limits } from '../core/settings.ts'
 import { type Lamports, lamports, solToLamports } from '../core/units.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
-/** What a bot's limits let happen, every slippage, fee and rent in; null where nothing bounds it. */
+/** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where nothing bounds it. What
+ *  sales pay comes on top. */
 export interface WorstCase {
-  /** The largest buy it may ask for. */
+  /** The largest buy that may be asked for. */
   readonly largestBuy: Lamports
   /** The most that one buy takes out of the wallet. */
   readonly perOrder: Lamports
+  /** In any 60 minutes, and in a UTC day: in buys of the smallest size, because each of them pays its fees. */
   readonly perHour: Lamports | null
-  /** SOL asked for everything it may hold at once. */
+  readonly perDay: Lamports | null
+  /** SOL asked for everything that may be held at once. */
   readonly exposure: Lamports | null
-  /** What it loses when all of that goes to zero. */
+  /** What is lost when all of that goes to zero. */
   readonly loss: Lamports | null
 }
 
@@ -21,36 +25,97 @@ const MOST_BUY = solToLamports(100)
 /** What services pay when the fee is theirs to choose: the usual, where `worstCost` counts the most. */
 const USUAL_PRIORITY_FEE = solToLamports(0.0005)
 
-/** Hours are counted in buys of the largest size: the same money in smaller ones costs more fees. */
-export function worstCaseOf(bot: BotConfig, plan: ServiceConfig['plan']): WorstCase {
-  const { maxLamportsPerHour: hour, maxLamportsPerMint: mint, maxLamportsPerOrder: order } = bot.limits
+type Bounds = Pick<
+  Limits,
+  | 'minLamportsPerOrder'
+  | 'maxLamportsPerOrder'
+  | 'maxSlippagePercent'
+  | 'maxLamportsPerHour'
+  | 'maxLamportsPerDay'
+  | 'maxExposureLamports'
+>
+
+/** Of one bot, whose wallet has limits, too. */
+export function worstCaseOf(bot: Pick<BotConfig, 'limits'>, wallet: Limits, plan: ServiceConfig['plan']): WorstCase {
+  return worstOf(boundsOf(bot.limits, wallet), plan)
+}
+
+/** Of all these bots on one wallet. */
+export function worstTogether(
+  bots: readonly Pick<BotConfig, 'limits'>[],
+  wallet: Limits,
+  plan: ServiceConfig['plan'],
+): WorstCase {
+  const all = bots.map(({ limits }) => boundsOf(limits, wallet))
+  const sum = (key: keyof Bounds) => total(all.map((bounds) => bounds[key]))
+  const most = (key: keyof Bounds) => {
+    const values = all.map((bounds) => bounds[key])
+    return values.some((value) => value === null) ? null : Math.max(...(values as number[]))
+  }
+  const smallest = Math.min(...all.map(({ minLamportsPerOrder }) => minLamportsPerOrder ?? LEAST_BUY))
+  return worstOf(
+    {
+      minLamportsPerOrder: lamports(smallest),
+      maxLamportsPerOrder: most('maxLamportsPerOrder') as Lamports | null,
+      maxSlippagePercent: most('maxSlippagePercent'),
+      ...inTime(
+        least(sum('maxLamportsPerHour'), wallet.maxLamportsPerHour),
+        least(sum('maxLamportsPerDay'), wallet.maxLamportsPerDay),
+      ),
+      maxExposureLamports: least(sum('maxExposureLamports'), exposureOf(wallet)),
+    },
+    plan,
+  )
+}
+
+function worstOf(bounds: Bounds, plan: ServiceConfig['plan']): WorstCase {
+  const { maxLamportsPerHour: hour, maxLamportsPerDay: day, maxExposureLamports: exposure } = bounds
   const mostBuy = typeof plan === 'string' ? MOST_BUY : plan.maxBuyLamports
-  const largestBuy = least(order, hour, mint, mostBuy) ?? mostBuy
-  const cost = (asked: Lamports | null) => (asked === null ? null : costOf(asked, largestBuy, bot))
-  const exposure = exposureOf(bot, largestBuy)
+  const largestBuy = least(bounds.maxLamportsPerOrder, hour, day, exposure, mostBuy) ?? mostBuy
+  const slippage = bounds.maxSlippagePercent ?? MOST_SLIPPAGE
+  const smallestBuy = Math.max(LEAST_BUY, bounds.minLamportsPerOrder ?? LEAST_BUY)
+  const cost = (asked: number | null) =>
+    asked === null ? null : worstCostOf(asked, slippage, Math.floor(asked / smallestBuy))
   return {
     largestBuy,
-    perOrder: worstCost(largestBuy, bot.orders.slippagePercent, bot.orders.priorityFeeLamports),
+    perOrder: worstCostOf(largestBuy, slippage, 1),
     perHour: cost(hour),
+    perDay: cost(day),
     exposure,
     loss: cost(exposure),
   }
 }
 
-/** Bounded by the positions and their size; and by the hour, since nothing is kept longer than maxHoldSeconds. */
-function exposureOf({ limits, exits }: BotConfig, largestBuy: Lamports): Lamports | null {
-  const { maxOpenPositions, maxLamportsPerMint, maxLamportsPerHour } = limits
-  const bySize = maxOpenPositions === null ? null : maxOpenPositions * (maxLamportsPerMint ?? largestBuy)
-  const hours = exits.maxHoldSeconds === undefined ? null : Math.ceil(exits.maxHoldSeconds / 3600)
-  const byTime = hours === null || maxLamportsPerHour === null ? null : hours * maxLamportsPerHour
-  return least(bySize, byTime)
+/** The tighter of what a bot and its wallet may. */
+function boundsOf(bot: Limits, wallet: Limits): Bounds {
+  const both = (key: keyof Bounds) => least(bot[key], wallet[key])
+  const smallest = Math.max(bot.minLamportsPerOrder ?? LEAST_BUY, wallet.minLamportsPerOrder ?? LEAST_BUY)
+  const slippages = [bot.maxSlippagePercent, wallet.maxSlippagePercent].filter((slippage) => slippage !== null)
+  return {
+    minLamportsPerOrder: lamports(smallest),
+    maxSlippagePercent: slippages.length === 0 ? null : Math.min(...slippages),
+    // No single buy is larger than what one of its kind may come to.
+    maxLamportsPerOrder: least(
+      ...[bot, wallet].flatMap((one) => [one.maxLamportsPerOrder, one.maxLamportsPerMint, one.maxLamportsPerCreator]),
+    ),
+    ...inTime(both('maxLamportsPerHour'), both('maxLamportsPerDay')),
+    maxExposureLamports: least(exposureOf(bot), exposureOf(wallet)),
+  }
 }
 
-function costOf(asked: Lamports, largestBuy: Lamports, { orders }: BotConfig): Lamports {
-  const cost = (amount: Lamports) => worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
-  const whole = Math.floor(asked / largestBuy)
-  const rest = lamports(asked - whole * largestBuy)
-  return lamports(whole * cost(largestBuy) + (rest >= LEAST_BUY ? cost(rest) : 0))
+/** Each bounds the other: an hour is no more than a day, a day no more than its hours. */
+function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLamportsPerHour' | 'maxLamportsPerDay'> {
+  return { maxLamportsPerHour: least(hour, day), maxLamportsPerDay: least(day, hour === null ? null : 24 * hour) }
+}
+
+/** How many positions there are says nothing of their size: a strategy may add to each. */
+function exposureOf({ maxOpenPositions, maxLamportsPerMint, maxExposureLamports }: Limits): Lamports | null {
+  const bySize = maxOpenPositions === null || maxLamportsPerMint === null ? null : maxOpenPositions * maxLamportsPerMint
+  return least(bySize, maxExposureLamports)
+}
+
+function total(amounts: readonly (number | null)[]): number | null {
+  return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0)
 }
 
 /** The buy by which fees are judged: the strategy's own `sizeSol`, as strategies call it, else the largest that a limit allows. */

@@ -34,6 +34,6 @@ export class Launches {
 }
 
 /** Whether a limit of this bot cannot be held without knowing who announced what. */
-export function asksForLaunches({ limits, walletLimits }: BotSettings): boolean {
+export function asksForLaunches({ limits, walletLimits }: Pick<BotSettings, 'limits' | 'walletLimits'>): boolean {
   return limits.maxLamportsPerCreator !== null || walletLimits.maxLamportsPerCreator !== null
 }

@@ -28,19 +28,20 @@ export class LimitCheck {
   veto({ settings, party, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
     const { amount } = request
     return (
-      checkLimits(amount, party.limits, this.#use(party, mint, creator, amount)) ??
-      checkLimits(amount, wallet.limits, this.#use(wallet, mint, creator, amount)) ??
+      checkLimits(amount, party.limits, this.#use(party, mint, creator, request)) ??
+      checkLimits(amount, wallet.limits, this.#use(wallet, mint, creator, request)) ??
       this.#vetoBalance(settings, mint, request)
     )
   }
 
-  #use(party: Party, mint: string, creator: string, amount: Lamports): Use {
+  #use(party: Party, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
     const { limits, section, sums, spending, account } = party
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
     return {
-      ...{ section, now, newPosition: position === undefined, mintLamports: position?.costLamports ?? 0 },
+      ...{ section, now, slippagePercent: orders.slippagePercent },
+      ...{ newPosition: position === undefined, mintLamports: position?.costLamports ?? 0 },
       ...this.#exposure(party, creator),
       hourLamports: limits.maxLamportsPerHour === null ? 0 : sum('hour'),
       todayLamports: limits.maxLamportsPerDay === null ? 0 : sum('today'),

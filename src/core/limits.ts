@@ -8,6 +8,8 @@ export interface Use {
   /** Where the limits stand in the YAML. */
   readonly section: string
   readonly now: Millis
+  /** What the buy accepts. */
+  readonly slippagePercent: number
   readonly openPositions: number
   /** Whether the mint would be one more position. */
   readonly newPosition: boolean
@@ -38,6 +40,16 @@ export function checkLimits(amount: Lamports, limits: Limits, use: Use): Veto | 
     return {
       code: 'ORDER_LIMIT',
       reason: `${sol(amount)} SOL is more than ${sol(limits.maxLamportsPerOrder)} SOL an order (${name('maxSolPerOrder')})`,
+    }
+  if (limits.minLamportsPerOrder !== null && amount < limits.minLamportsPerOrder)
+    return {
+      code: 'ORDER_LIMIT',
+      reason: `${sol(amount)} SOL is less than ${sol(limits.minLamportsPerOrder)} SOL an order (${name('minSolPerOrder')})`,
+    }
+  if (limits.maxSlippagePercent !== null && use.slippagePercent > limits.maxSlippagePercent)
+    return {
+      code: 'SLIPPAGE_LIMIT',
+      reason: `a slippage of ${use.slippagePercent} % is more than ${limits.maxSlippagePercent} % (${name('maxSlippagePercent')})`,
     }
   if (use.pausedUntil > now)
     return {

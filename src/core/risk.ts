@@ -9,6 +9,8 @@ export const TOKEN_ACCOUNT_RENT = lamports(2_039_280)
 const MOST_PRIORITY_FEE = solToLamports(0.01)
 /** Of what the service may keep for itself; the document names no fee, relatives take 0.5 to 1 percent. */
 const SERVICE_FEE = 0.01
+/** Of a buy; percent. */
+export const MOST_SLIPPAGE = 50
 export const LEAST_BUY = solToLamports(0.001)
 
 export interface Veto {
@@ -20,6 +22,13 @@ export interface Veto {
 export function worstCost(amount: Lamports, slippagePercent: number, priorityFee: Lamports | null): Lamports {
   const most = Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE))
   return lamports(most + (priorityFee ?? MOST_PRIORITY_FEE) + BASE_FEE + TOKEN_ACCOUNT_RENT)
+}
+
+/** The most that so many buys can take out together, whatever fee each offers. */
+export function worstCostOf(amount: number, slippagePercent: number, buys: number): Lamports {
+  const fees = MOST_PRIORITY_FEE + BASE_FEE + TOKEN_ACCOUNT_RENT
+  const rounding = buys // each is rounded up
+  return lamports(Math.ceil(amount * (1 + slippagePercent / 100) * (1 + SERVICE_FEE)) + buys * fees + rounding)
 }
 
 /** What a sell can take: fees only. */
@@ -40,7 +49,7 @@ export function checkRanges(
     }
   }
   const slippage = orders.slippagePercent
-  if (!Number.isFinite(slippage) || slippage < 0.1 || slippage > 50) {
+  if (!Number.isFinite(slippage) || slippage < 0.1 || slippage > MOST_SLIPPAGE) {
     return { code: 'SLIPPAGE_RANGE', reason: `slippage ${slippage} % is outside 0.1 to 50 %` }
   }
   const fee = orders.priorityFeeLamports

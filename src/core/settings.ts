@@ -53,7 +53,11 @@ export interface ExitOrderSettings {
 
 /** Bounds below the strategy. Infinity does not exist in JSON, so an absent bound is null. */
 export interface Limits {
+  /** Fees weigh more the smaller a buy is. */
+  readonly minLamportsPerOrder: Lamports | null
   readonly maxLamportsPerOrder: Lamports | null
+  /** Of a buy, whatever the strategy asks for. */
+  readonly maxSlippagePercent: number | null
   /** SOL asked by buys in any 60 minutes, open and unknown ones included. */
   readonly maxLamportsPerHour: Lamports | null
   /** The same since 00:00 UTC. */
@@ -80,6 +84,7 @@ export interface WalletLimits extends Limits {
 }
 
 export const NO_LIMITS: WalletLimits = {
+  ...{ minLamportsPerOrder: null, maxSlippagePercent: null },
   ...{ maxLamportsPerOrder: null, maxLamportsPerHour: null, maxLamportsPerDay: null, maxOpenPositions: null },
   ...{ maxLamportsPerMint: null, maxLamportsPerCreator: null, maxExposureLamports: null },
   ...{ maxDailyLossLamports: null, maxDrawdownLamports: null, maxLosingStreak: null, streakPauseMs: 3_600_000 },

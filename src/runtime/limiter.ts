@@ -19,6 +19,11 @@ const RECOVERY_SHARE = 0.05
 /** A longer Retry-After is not waited for in full: exits are tried once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
+/** How many of so many slots entries never take. */
+export function reservedOf(slots: number): number {
+  return Math.floor(slots * RESERVED_SHARE)
+}
+
 export interface LimiterOptions {
   /** Names the API key in the slot log: a hash, never the key itself. */
   readonly key: string
@@ -157,7 +162,7 @@ export class Limiter {
   #isFree(kind: RequestClass, now: number): boolean {
     if (this.#closed || now < this.#notBefore) return false
     const allowed = Math.floor(this.#allowed)
-    return this.#held < (kind === 'entry' ? allowed - Math.floor(allowed * RESERVED_SHARE) : allowed)
+    return this.#held < (kind === 'entry' ? allowed - reservedOf(allowed) : allowed)
   }
 
   #take(now: number): Slot {

@@ -18,7 +18,7 @@ folder.write(
   'right.yaml',
   `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, apiKey: env:SLUICE_TEST_NONE }
 bots:
-  - { name: dips, strategy: dip-buyer, exits: { takeProfitPercent: 10 }, limits: { maxSolPerOrder: 0.05, maxOpenPositions: 2 } }
+  - { name: dips, strategy: dip-buyer, exits: { takeProfitPercent: 10 }, limits: { maxSolPerOrder: 0.05, minSolPerOrder: 0.05, maxSlippagePercent: 20, maxSolPerMint: 0.05, maxOpenPositions: 2 } }
   - { name: free, strategy: dip-buyer, params: { sizeSol: 1 } }
 `,
 )
@@ -82,7 +82,7 @@ dips  dip-buyer, paper, 10 SOL
   exits    take-profit 10 %
   buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
   sales    slippage 5, 15, 30, 50 %, again after 3 s
-  limits   0.05 SOL an order, 2 positions
+  limits   at least 0.05 SOL an order, 0.05 SOL an order, slippage 20 %, 2 positions, 0.05 SOL a mint
   mints    looked at before the first buy
 
 free  dip-buyer, paper, 10 SOL
@@ -94,12 +94,18 @@ free  dip-buyer, paper, 10 SOL
   mints    looked at before the first buy
 
 The worst that this allows, SOL
-             one buy    an hour   held at once   all to zero   break-even
-  dips        0.0651   no limit            0.1        0.1301        8.8 %
-  free       106.062   no limit       no limit      no limit        2.8 %
-  together             no limit       no limit      no limit
-Slippage, fees and rent in, in buys of the largest size. Break-even: how far the price has to rise until a sale
-brings back the fees and the rent of the usual buy; slippage and impact come on top.
+             one buy    an hour      a day   held at once   all to zero   break-even
+  dips        0.0726   no limit   no limit            0.1        0.1453        8.8 %
+  free       151.512   no limit   no limit       no limit      no limit        2.8 %
+  together             no limit   no limit       no limit      no limit
+What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees,
+so limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the
+price has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.
+
+Of the plan, Standard until the service says which it is
+  requests 100 a minute, 20 of them kept for exits
+  feed     1 of 5 connections; 1 key, and one for each position
+  flatten  as long as it takes: nothing bounds how many positions there are (limits.maxOpenPositions)
 
 Worth a second look
 right.yaml:3:68 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once
@@ -109,15 +115,23 @@ right.yaml:3:68 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under 
 test('a right file with --json: the bots in the units of the YAML', () => {
   const { status, stdout } = check(['right.yaml', '--json'])
   expect(status).toBe(0)
-  const { ok, errors, bots } = JSON.parse(stdout)
+  const { ok, errors, bots, plan, worstTogether } = JSON.parse(stdout)
   expect({ ok, errors }).toEqual({ ok: true, errors: [] })
+  expect(plan).toMatchObject({
+    requestsPerMinute: 100,
+    keptForExits: 20,
+    connections: 5,
+    keys: 1,
+    flattenSeconds: null,
+  })
+  expect(worstTogether).toMatchObject({ solPerOrder: 151.512044281, lossSol: null })
   expect(bots[0]).toMatchObject({
     name: 'dips',
     mode: 'paper',
     orders: { slippagePercent: 5, priorityFeeSol: 'auto', ttlSeconds: 2, maxEventAgeSeconds: 3, maxChasePercent: 5 },
     limits: { maxSolPerOrder: 0.05, maxSolPerHour: null, maxOpenPositions: 2 },
     tokenChecks: { when: 'before', freezeAuthority: 'refuse', transferFee: 'refuse' },
-    worstCase: { solPerOrder: expect.closeTo(0.06507, 4), solPerHour: null, exposureSol: 0.1 },
+    worstCase: { solPerOrder: 0.072644281, solPerHour: null, solPerDay: null, exposureSol: 0.1, lossSol: 0.145288562 },
     breakEvenPercent: 8.78,
   })
 })

@@ -280,7 +280,9 @@ test('what the limits allow beyond the caps of the signer is worth a second look
   const robot = (limits: string) => ROBOT.replace('mode: live', `mode: live, executor: local, limits: ${limits}`)
   const caps = async (limits: string) =>
     (await load(key + robot(limits))).warnings.flatMap(({ message }) => /caps\.\w+/.exec(message) ?? [])
-  expect(await caps('{ maxSolPerOrder: 0.05, maxSolPerHour: 0.5 }')).toEqual([])
-  expect(await caps('{ maxSolPerOrder: 0.1, maxSolPerHour: 0.5 }')).toEqual(['caps.maxSolPerTransaction'])
+  const few = 'minSolPerOrder: 0.05, maxSlippagePercent: 20'
+  expect(await caps(`{ ${few}, maxSolPerOrder: 0.05, maxSolPerHour: 0.5 }`)).toEqual([])
+  expect(await caps(`{ ${few}, maxSolPerOrder: 0.1, maxSolPerHour: 0.5 }`)).toEqual(['caps.maxSolPerTransaction'])
+  expect(await caps('{ maxSolPerOrder: 0.05, maxSolPerHour: 0.5 }')).toEqual(['caps.maxSolPerHour'])
   expect(await caps('{ maxSolPerOrder: 0.05 }')).toEqual(['caps.maxSolPerHour'])
 })

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { BotConfig } from '../../src/config/config.ts'
-import { breakEvenPercent, usualBuyOf, worstCaseOf } from '../../src/config/worst-case.ts'
-import { worstCost } from '../../src/core/risk.ts'
-import { type Limits, NO_LIMITS } from '../../src/core/settings.ts'
+import { breakEvenPercent, usualBuyOf, worstCaseOf, worstTogether } from '../../src/config/worst-case.ts'
+import { type Limits, NO_LIMITS, type WalletLimits } from '../../src/core/settings.ts'
 import { solToLamports } from '../../src/core/units.ts'
 
 const sol = solToLamports
@@ -12,40 +11,87 @@ function bot(limits: Partial<Limits>, more: object = {}): BotConfig {
   return { orders, exits: {}, params: {}, limits: { ...NO_LIMITS, ...limits }, ...more } as unknown as BotConfig
 }
 
-/** What the engine reserves for a buy of 0.1 SOL. */
-const ONE_BUY = worstCost(sol(0.1), 10, sol(0.001))
+const wallet = (limits: object = {}) => ({ ...NO_LIMITS, ...limits })
+/** Priority fee at its most, base fee, rent of the token account, and the lamport that rounding may add. */
+const FEES = 10_000_000 + 5_000 + 2_039_280
+const each = FEES + 1
 
-test.each<[string, BotConfig, object]>([
-  ['no limits: what the service takes', bot({}), { largestBuy: sol(100), perHour: null, exposure: null, loss: null }],
-  ['one order', bot({ maxLamportsPerOrder: sol(0.1) }), { perOrder: ONE_BUY, perHour: null }],
+// By hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 %, or what is set, and the fees of each buy of 0.001 SOL, or what is set.
+test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   [
-    'an hour, in whole orders',
-    bot({ maxLamportsPerOrder: sol(0.1), maxLamportsPerHour: sol(1) }),
-    { perHour: 10 * ONE_BUY },
+    'no limits: what the service takes',
+    {},
+    {},
+    { largestBuy: sol(100), perOrder: sol(151.5) + each, perHour: null, perDay: null, exposure: null, loss: null },
+  ],
+  ['one order', { maxLamportsPerOrder: sol(0.1) }, {}, { perOrder: sol(0.1515) + each, perHour: null }],
+  [
+    'one order of less slippage',
+    { maxLamportsPerOrder: sol(0.1), maxSlippagePercent: 20 },
+    {},
+    { perOrder: sol(0.1212) + each },
   ],
   [
-    'an hour below an order',
-    bot({ maxLamportsPerOrder: sol(1), maxLamportsPerHour: sol(0.1) }),
-    { largestBuy: sol(0.1), perHour: ONE_BUY },
-  ],
-  ['positions', bot({ maxLamportsPerOrder: sol(0.1), maxOpenPositions: 3 }), { exposure: sol(0.3), loss: 3 * ONE_BUY }],
-  [
-    'positions of two orders each',
-    bot({ maxLamportsPerOrder: sol(0.1), maxLamportsPerMint: sol(0.2), maxOpenPositions: 3 }),
-    { exposure: sol(0.6), loss: 6 * ONE_BUY },
+    'an hour in the smallest buys that the service takes: a thousand of them',
+    { maxLamportsPerHour: sol(1) },
+    {},
+    { perHour: sol(1.515) + 1000 * each, perDay: sol(24 * 1.515) + 24_000 * each },
   ],
   [
-    'nothing is kept longer than two hours',
-    bot({ maxLamportsPerOrder: sol(0.1), maxLamportsPerHour: sol(1) }, { exits: { maxHoldSeconds: 7200 } }),
-    { exposure: sol(2) },
+    'an hour in the smallest buys that are allowed: twenty',
+    { maxLamportsPerHour: sol(1), minLamportsPerOrder: sol(0.05), maxSlippagePercent: 20 },
+    {},
+    { perHour: sol(1.212) + 20 * each, perDay: sol(24 * 1.212) + 480 * each },
   ],
-])('%s', (_what, config, worst) => {
-  expect(worstCaseOf(config, 'auto')).toMatchObject(worst)
+  [
+    'a day below 24 hours, and an hour below a day',
+    { maxLamportsPerHour: sol(1), maxLamportsPerDay: sol(0.5), minLamportsPerOrder: sol(0.1) },
+    {},
+    { largestBuy: sol(0.5), perHour: sol(0.7575) + 5 * each, perDay: sol(0.7575) + 5 * each },
+  ],
+  [
+    'positions, which a strategy may add to: no bound',
+    { maxLamportsPerOrder: sol(0.1), maxOpenPositions: 3 },
+    {},
+    { exposure: null, loss: null },
+  ],
+  [
+    'positions of a size',
+    { maxLamportsPerMint: sol(0.2), maxOpenPositions: 3, minLamportsPerOrder: sol(0.1) },
+    {},
+    { largestBuy: sol(0.2), exposure: sol(0.6), loss: sol(0.909) + 6 * each },
+  ],
+  [
+    'all at once',
+    { maxExposureLamports: sol(0.5), minLamportsPerOrder: sol(0.1) },
+    {},
+    { exposure: sol(0.5), loss: sol(0.7575) + 5 * each },
+  ],
+  [
+    'of a bot and its wallet the tighter',
+    { maxLamportsPerOrder: sol(1), maxLamportsPerHour: sol(2), maxOpenPositions: 2, maxLamportsPerMint: sol(1) },
+    { maxLamportsPerOrder: sol(0.3), maxLamportsPerHour: sol(1), maxExposureLamports: sol(0.4) },
+    { largestBuy: sol(0.3), perOrder: sol(0.4545) + each, perHour: sol(1.515) + 1000 * each, exposure: sol(0.4) },
+  ],
+])('%s', (_what, limits, shared, worst) => {
+  expect(worstCaseOf(bot(limits), wallet(shared), 'auto')).toMatchObject(worst)
+})
+
+test('all bots of a wallet: their sum, or what the wallet may', () => {
+  const one = bot({ maxLamportsPerHour: sol(1), maxLamportsPerOrder: sol(0.1), minLamportsPerOrder: sol(0.1) })
+  const other = bot({ maxLamportsPerHour: sol(2), maxLamportsPerOrder: sol(0.5), minLamportsPerOrder: sol(0.2) })
+  const worst = (shared: object) => worstTogether([one, other], wallet(shared), 'auto')
+  expect(worst({})).toMatchObject({ perOrder: sol(0.7575) + each, perHour: sol(4.545) + 30 * each, exposure: null })
+  expect(worst({ maxLamportsPerHour: sol(1.5) })).toMatchObject({ perHour: sol(2.2725) + 15 * each })
+  expect(worst({ maxLamportsPerDay: sol(2) })).toMatchObject({
+    ...{ perHour: sol(3.03) + 20 * each, perDay: sol(3.03) + 20 * each },
+  })
+  expect(worst({ maxExposureLamports: sol(1) })).toMatchObject({ exposure: sol(1), loss: sol(1.515) + 10 * each })
 })
 
 test('the plan bounds a buy too', () => {
   const plan = { name: 'custom', requestsPerMinute: 1, connections: 1, messagesPerSecond: 1, maxBuyLamports: sol(5) }
-  expect(worstCaseOf(bot({}), plan).largestBuy).toBe(sol(5))
+  expect(worstCaseOf(bot({}), NO_LIMITS, plan).largestBuy).toBe(sol(5))
 })
 
 test.each([
@@ -58,7 +104,7 @@ test.each([
 })
 
 test('fees are judged by the size that the strategy buys, else by the largest allowed', () => {
-  const usual = (config: BotConfig) => usualBuyOf(config, worstCaseOf(config, 'auto'))
+  const usual = (config: BotConfig) => usualBuyOf(config, worstCaseOf(config, NO_LIMITS, 'auto'))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }, { params: { sizeSol: 0.1 } }))).toBe(sol(0.1))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }, { params: { sizeSol: 3 } }))).toBe(sol(1))
   expect(usual(bot({ maxLamportsPerOrder: sol(1) }))).toBe(sol(1))

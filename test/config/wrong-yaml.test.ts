@@ -479,6 +479,16 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerDay: an order of this size could never pass',
   ],
   [
+    'a least order above the largest',
+    bot('limits: { maxSolPerOrder: 1, minSolPerOrder: 2 }'),
+    '3:82 bots[0].limits.minSolPerOrder: more than maxSolPerOrder: no order could ever pass',
+  ],
+  [
+    'a slippage that the limit never lets pass',
+    bot('limits: { maxSlippagePercent: 2 }'),
+    '3:67 bots[0].limits.maxSlippagePercent: less than the 5 % of orders.slippagePercent',
+  ],
+  [
     'a streak of no losses',
     bot('limits: { maxLosingStreak: 0 }'),
     '3:64 bots[0].limits.maxLosingStreak: expected at least 1, found 0',

@@ -17,7 +17,15 @@ describe('limits', () => {
   const sol = solToLamports
   const now = 20_000 * DAY + 14 * 3_600_000
   const none = {
-    ...{ section: 'limits', now, openPositions: 0, newPosition: true, mintLamports: 0, creatorLamports: 0 },
+    ...{
+      section: 'limits',
+      now,
+      slippagePercent: 10,
+      openPositions: 0,
+      newPosition: true,
+      mintLamports: 0,
+      creatorLamports: 0,
+    },
     ...{ exposureLamports: 0, hourLamports: 0, todayLamports: 0, hourFreesAt: () => now + 100_000 },
     ...{ resultLamports: 0, drawdownLamports: 0, pausedUntil: 0 },
   }

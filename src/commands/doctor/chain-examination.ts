@@ -1,4 +1,4 @@
-import { worstCaseOf } from '../../config/worst-case.ts'
+import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../core/account.ts'
 import { budgetedRpcs, genesisNamed } from '../../rpc-access.ts'
 import { isPublicHost } from '../../runtime/pacing.ts'
@@ -70,16 +70,16 @@ function skewOf({ finding: { ageMs, name } }: RpcLook): SkewFinding[] {
 
 function walletOf({ config, service }: Pick<Examined, 'config' | 'service'>, told: RpcLook | undefined): WalletFinding {
   const live = config.bots.filter(({ mode }) => mode === 'live')
-  const worst = live.map((bot) => worstCaseOf(bot, config.service.plan))
-  const bounded = live.filter(({ limits }) => limits.maxLamportsPerOrder !== null)
-  const exposure = worst.map(({ loss }) => loss)
+  const { limits } = config.wallet
+  const bounded = live.filter((bot) => (bot.limits.maxLamportsPerOrder ?? limits.maxLamportsPerOrder) !== null)
+  const { loss } = worstTogether(live, limits, config.service.plan)
   return {
     publicKey: service.wallet,
     unread: told === undefined ? 'no RPC could say what is in it' : '',
     lamports: told?.lamports ?? 0,
     tokens: told?.tokens ?? 0,
-    perOrderLamports: Math.max(0, ...bounded.map((bot) => worstCaseOf(bot, config.service.plan).perOrder)),
-    exposureLamports: exposure.includes(null) ? null : exposure.reduce<number>((sum, one) => sum + (one ?? 0), 0),
+    perOrderLamports: Math.max(0, ...bounded.map((bot) => worstCaseOf(bot, limits, config.service.plan).perOrder)),
+    exposureLamports: live.length === 0 ? 0 : loss,
     live: live.length,
   }
 }

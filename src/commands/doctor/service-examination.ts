@@ -5,6 +5,7 @@ import { bootId, monotonicMs } from '../../runtime/system-clock.ts'
 import { planOf, STANDARD, shareOf } from '../../service/plans.ts'
 import { Tally } from '../../tally.ts'
 import { Trading } from '../../trading.ts'
+import { planNeeds } from '../plan-needs.ts'
 import type { ChainFound } from './chain-examination.ts'
 import { type Check, warn } from './check.ts'
 import type { Examined } from './examined.ts'
@@ -69,23 +70,17 @@ function planFinding({ config }: ServiceParts, { session }: FeedLook): PlanFindi
 }
 
 function needsOf({ config }: ServiceParts, plan: Plan): Parameters<typeof needsVerdict>[0] {
-  const { bots, service } = config
+  const { bots, wallet } = config
   const live = bots.filter(({ mode }) => mode === 'live')
-  const most = live.map(({ limits }) => limits.maxOpenPositions)
-  const buys = live.map((bot) =>
-    usualBuyOf(
-      bot,
-      worstCaseOf(bot, { ...plan, maxBuyLamports: bot.limits.maxLamportsPerOrder ?? plan.maxBuyLamports }),
-    ),
-  )
+  const buys = live.map((bot) => {
+    const asked = { ...plan, maxBuyLamports: bot.limits.maxLamportsPerOrder ?? plan.maxBuyLamports }
+    return usualBuyOf(bot, worstCaseOf(bot, wallet.limits, asked))
+  })
+  const largestBuyLamports = Math.max(0, ...buys.map((buy) => buy ?? 0))
+  const { positions, ...needs } = planNeeds(config, plan)
   return {
-    requestsPerMinute: shareOf(plan.requestsPerMinute, service.share),
-    sockets: 1,
-    connections: plan.connections,
-    positions: most.some((one) => one === null) ? null : most.reduce<number>((sum, one) => sum + (one ?? 0), 0),
-    keys: new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys)).size,
-    largestBuyLamports: Math.max(0, ...buys.map((buy) => buy ?? 0)),
-    maxBuyLamports: plan.maxBuyLamports,
+    ...needs,
+    ...{ positions: live.length === 0 ? 0 : positions, largestBuyLamports, maxBuyLamports: plan.maxBuyLamports },
   }
 }
 
