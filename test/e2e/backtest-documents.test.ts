@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { called } from './called.ts'
 import { documentedCommands } from './documented-commands.ts'
-import { sluice } from './process.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -33,7 +33,7 @@ test('the commands of docs/backtest.md', async () => {
   expect(compared).toMatch(/^not the same:\n {2}configuration .*\n {2}dips params dropPercent +15 +25$/m)
   expect(compared).toMatch(/^decisions: \d+ the same, then\n {2}A 20.* dips order .* fell /m)
 
-  const json = async (...args: string[]) => JSON.parse((await sluice(['compare', ...args, '--json'])).stdout)
+  const json = async (...args: string[]) => JSON.parse((await called(['compare', ...args, '--json'])).stdout)
   const same = await json(a, join(a, 'report.json'))
   expect(same).toMatchObject({ differences: [], decisions: { a: null, b: null } })
   const journals = await json(join(a, 'results.db'), join(b, 'results.db'))
@@ -44,7 +44,7 @@ test('the commands of docs/backtest.md', async () => {
   const [{ results }] = journals.bots
   const of = (what: string) => results.find((one: { what: string }) => one.what === what)
   expect(of('orders').a).toBeGreaterThan(of('orders').b)
-  expect(await sluice(['compare', tape, a])).toMatchObject({ code: 0 })
-  expect(await sluice(['compare', a, join(folder.path, 'my.yaml')])).toMatchObject({ code: 1, stdout: '' })
-  expect(await sluice(['compare', a, 'nowhere'])).toMatchObject({ code: 2, stderr: 'sluice: there is no nowhere\n' })
+  expect(await called(['compare', tape, a])).toMatchObject({ code: 0 })
+  expect(await called(['compare', a, join(folder.path, 'my.yaml')])).toMatchObject({ code: 1, stdout: '' })
+  expect(await called(['compare', a, 'nowhere'])).toMatchObject({ code: 2, stderr: 'sluice: there is no nowhere\n' })
 })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { sluice } from './process.ts'
+import { called } from './called.ts'
 
 /** Runs every `npx sluice` line of a document, words replaced as told; answers what each ended with. */
 export async function documentedCommands(document: string, words: Readonly<Record<string, string>>) {
@@ -9,7 +9,7 @@ export async function documentedCommands(document: string, words: Readonly<Recor
   const ended = []
   for (const line of lines) {
     const args = line.replace(/#.*/, '').trim().split(/\s+/).slice(2)
-    ended.push({ line, ...(await sluice(args.map((arg) => words[arg] ?? arg))) })
+    ended.push({ line, ...(await called(args.map((arg) => words[arg] ?? arg))) })
   }
   return ended
 }

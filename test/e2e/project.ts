@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { vi } from 'vitest'
-import { parse } from '../../src/commands/parse.ts'
+import { called } from './called.ts'
 import type { Ended } from './process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -19,26 +18,9 @@ export class Project {
     this.folder = folder
   }
 
-  /** `sluice ...` there, by the parser and the commands themselves: a process for each line would cost ten times as much. */
-  async sluice(...args: string[]): Promise<Ended> {
-    const before = process.cwd()
-    const said = { stdout: '', stderr: '' }
-    const take = (stream: keyof typeof said, text: unknown): true => {
-      said[stream] += text
-      return true
-    }
-    const spies = [
-      vi.spyOn(console, 'log').mockImplementation((text = '') => void take('stdout', `${text}\n`)),
-      vi.spyOn(console, 'error').mockImplementation((text = '') => void take('stderr', `${text}\n`)),
-      vi.spyOn(process.stderr, 'write').mockImplementation((text) => take('stderr', text)),
-    ]
-    process.chdir(this.folder)
-    try {
-      return { code: await parse(args), ...said }
-    } finally {
-      process.chdir(before)
-      for (const spy of spies) spy.mockRestore()
-    }
+  /** `sluice ...` there. */
+  sluice(...args: string[]): Promise<Ended> {
+    return called(args, this.folder)
   }
 
   /** `npm test` there, less npm. */
