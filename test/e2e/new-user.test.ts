@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { controlPath } from '../../src/runtime/control-path.ts'
@@ -163,8 +163,9 @@ async function carryOut(block: Block): Promise<void> {
       writeFileSync(join(project.folder, fileOf(block)), block.text)
       break
     case 'yaml check': {
-      writeFileSync(join(project.folder, 'block.yaml'), block.text)
-      const loaded = await loadConfig(['block.yaml'], { cwd: project.folder })
+      const name = /^# (\S+\.yaml)\n/.exec(block.text)?.[1] ?? 'block.yaml'
+      writeFileSync(join(project.folder, name), block.text)
+      const loaded = await loadConfig([name], { cwd: project.folder })
       expect(loaded, block.at).toMatchObject({ ok: true, config: { warnings: [] } })
     }
   }
@@ -177,10 +178,14 @@ async function call({ words: [program = '', ...words], env, text }: Line): Promi
   return args[0] === 'run' ? project.process(...args) : project.sluice(...args)
 }
 
-/** Until it listens to its operator. */
+/** `npx sluice run FILE`, until it listens to its operator. */
 async function start(block: Block): Promise<void> {
   const [{ words = [] } = {}] = linesOf(block)
   running = project.start(...words.slice(2))
-  const socket = controlPath(join(project.folder, 'data/sluice.db'))
-  await until(`${block.at}: a process that listens`, () => existsSync(socket))
+  const loaded = await loadConfig(words.slice(3), { cwd: project.folder })
+  const journal = loaded.ok ? loaded.config.journal.path : ''
+  await until(
+    `${block.at}: a process that listens`,
+    () => existsSync(dirname(journal)) && existsSync(controlPath(journal)),
+  )
 }
