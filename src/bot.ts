@@ -9,7 +9,7 @@ import { Mints } from './core/mints.ts'
 import type { Journal, Machine } from './core/ports.ts'
 import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
-import { hostEngine, type StartOf } from './engine-host.ts'
+import { hostEngine, type Isolation, type StartOf } from './engine-host.ts'
 import { lockKey, lockWallet } from './key-lock.ts'
 import type { Onlooker } from './onlooker.ts'
 import { Operator } from './operator.ts'
@@ -30,7 +30,7 @@ const MARKS_EVERY_MS = 250
 /** How long an orderly end waits for answers that are on their way. */
 const LAST_ANSWERS_MS = 2_000
 
-export interface BotsOptions {
+export interface BotsOptions extends Isolation {
   /** `live`: bots with `mode: live` trade; a sandbox's always do. */
   readonly allow: 'live' | 'paper'
   /** Of the sandbox's market. */
@@ -40,8 +40,6 @@ export interface BotsOptions {
   /** Takes finished lines of the log; default stderr. */
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
-  /** The engine in a thread of its own, so that no strategy takes the others down. */
-  readonly isolate?: boolean
   /** Learns what the document leaves open. */
   readonly onlooker?: Onlooker
 }
@@ -219,7 +217,7 @@ class Start {
   #openSegment(ground: Ground, world: LiveWorld, startOf: StartOf): AnySegment {
     const segment = hostEngine({
       ...ground,
-      ...{ config: this.#config, isolate: this.#options.isolate === true, world, log: this.#log, startOf },
+      ...{ config: this.#config, isolation: this.#options, world, log: this.#log, startOf },
       failed: (reason) => this.#end(ExitCode.failed, reason),
     })
     this.closers.add(() => segment.close())

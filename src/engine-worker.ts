@@ -13,11 +13,15 @@ import { openReader } from './journal/reader.ts'
 import {
   type BeginMessage,
   Cell,
+  type Death,
   type EngineThreadStart,
   type FromEngine,
   type RowsMessage,
   type ToEngine,
 } from './runtime/engine-thread.ts'
+import { hardenGlobals } from './runtime/harden.ts'
+import { MemoryGuard } from './runtime/memory-guard.ts'
+import { takeConsole } from './runtime/thread-console.ts'
 import { threadId } from './runtime/thread-usage.ts'
 
 /** For loading a module; for `start` of all strategies; for a handler, or the few rows that are handed over together. */
@@ -34,7 +38,10 @@ const mints = new Mints()
 const tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
+let memory: MemoryGuard
 cells[Cell.thread] = threadId()
+takeConsole((text) => say({ kind: 'log', bot: cells[Cell.active] as number, text }))
+hardenGlobals()
 
 function say(message: FromEngine): void {
   port.postMessage(message)
@@ -74,7 +81,11 @@ async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<str
     if (strategies.has(strategy) || stopped.some(({ bot }) => bot === name)) continue
     allow(LOAD_DEADLINE_MS)
     cells[Cell.active] = index
-    strategies.set(strategy, (await loadStrategy(strategy)).strategy)
+    const loaded = (await loadStrategy(strategy)).strategy
+    strategies.set(
+      strategy,
+      memory.watched(loaded, (bot) => bots.findIndex((one) => one.name === bot)),
+    )
     cells[Cell.active] = -1
   }
   return strategies
@@ -99,7 +110,8 @@ function warm(engine: Engine, journal: string, range: StartInput['warm']): numbe
   }
 }
 
-async function begin({ seq, time, start, journal }: BeginMessage): Promise<Engine> {
+async function begin({ seq, time, start, journal, ...message }: BeginMessage): Promise<Engine> {
+  memory = new MemoryGuard(message.memory, message.inspects)
   const engine = new Engine(mints, await strategiesOf(start), cells.subarray(Cell.active, Cell.active + 1))
   allow(START_DEADLINE_MS)
   engine.input(seq, time, start)
@@ -143,18 +155,25 @@ function tellMarks(engine: Engine): void {
   if (marks.length > 0) say({ kind: 'marks', marks })
 }
 
-function serve(engine: Engine): never {
+/** Until it cannot go on. */
+function serve(engine: Engine): Death {
   for (;;) {
     const heard = Atomics.load(bell, 0)
-    for (let message = next(); message !== undefined; message = next()) take(engine, message)
+    for (let message = next(); message !== undefined; message = next()) {
+      take(engine, message)
+      allow(START_DEADLINE_MS)
+      const breach = memory.look()
+      if (breach !== undefined) return { ...breach, isFull: true }
+    }
     tellMarks(engine)
     sleep(heard)
   }
 }
 
-try {
-  serve(await begin(first()))
-} catch (error) {
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  say({ kind: 'broke', bot: cells[Cell.active] as number, message })
+function deathBy(error: unknown): Death {
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return { bot: cells[Cell.active] as number, reason }
 }
+
+const death = await begin(first()).then(serve).catch(deathBy)
+say({ kind: 'broke', ...death })

@@ -1,14 +1,15 @@
 import type { StartInput } from './core/messages.ts'
-import { EngineThread, type Mark } from './runtime/engine-thread.ts'
+import { type Death, EngineThread, type Mark } from './runtime/engine-thread.ts'
 import { Gateway } from './runtime/gateway.ts'
 import type { Log } from './runtime/log.ts'
+import type { MemoryLimits } from './runtime/memory-guard.ts'
 import { ThreadedRunner } from './runtime/threaded-runner.ts'
 import { Watchdog } from './runtime/watchdog.ts'
 import { type AnySegment, type SegmentParts, takeUp } from './segment.ts'
 import { StoppedBots } from './stopped-bots.ts'
 
-/** Of all strategies together, above which the thread is ended. */
-const HEAP_MB = 512
+/** Of all strategies together. */
+const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
 /** The next engine's thread is made ready once the one before had time to settle. */
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
@@ -16,6 +17,7 @@ const LONGEST_REASON = 300
 export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
   /** Where the tape lies. */
   readonly journalPath: string
+  readonly memory?: MemoryLimits | undefined
   /** Reads the journal and says what a start begins with that takes it over. */
   readonly startAgain: () => StartInput
   readonly decided: (us: number) => void
@@ -38,6 +40,8 @@ export class IsolatedSegment implements AnySegment {
   #unwatch: () => void = () => {}
   #marks: Mark[] = []
   #hadBegun = false
+  /** The next engines find out whose the memory is. */
+  #inspects = false
   #isOver = false
   #lostAt: number | undefined
   #warmed = Promise.withResolvers<number>()
@@ -102,12 +106,13 @@ export class IsolatedSegment implements AnySegment {
       },
       marks: (marks) => void this.#marks.push(...marks),
       log: (bot, text) => this.#parts.log.info({ bot: this.#bots[bot] }, text),
-      died: (bot, why) => this.#died(thread, bot, why),
+      died: (death) => this.#died(thread, death),
     }
     this.#unwatch = new Watchdog(thread.cells, (bot, ms) =>
-      this.#died(thread, bot, `a handler did not come back within ${ms} ms`),
+      this.#died(thread, { bot, reason: `a handler did not come back within ${ms} ms` }),
     ).start()
-    this.runner.begin(thread, start)
+    thread.inspects = this.#inspects
+    this.runner.begin(thread, { ...start, isolated: true })
   }
 
   #began(warmed: number): void {
@@ -123,12 +128,11 @@ export class IsolatedSegment implements AnySegment {
   }
 
   #newThread(): EngineThread {
-    return new EngineThread(new URL('./engine-worker.ts', import.meta.url), this.#parts.journalPath, {
-      heapMb: HEAP_MB,
-    })
+    const { journalPath, memory = MEMORY } = this.#parts
+    return new EngineThread(new URL('./engine-worker.ts', import.meta.url), journalPath, memory)
   }
 
-  #died(thread: EngineThread, index: number, why: string): void {
+  #died(thread: EngineThread, death: Death): void {
     if (thread !== this.#thread || this.#isOver) return
     const { log, journal, machine } = this.#parts
     this.#thread = undefined
@@ -136,16 +140,17 @@ export class IsolatedSegment implements AnySegment {
     this.#unwatch()
     void thread.end()
     this.runner.lost()
-    const reason = why.slice(0, LONGEST_REASON)
-    const stopped = this.#stopped.died(index, this.#hadBegun, reason, machine.clock.now())
-    if (stopped === undefined) {
+    const reason = death.reason.slice(0, LONGEST_REASON)
+    // Whose the memory is shows only where it is counted, by the next engine.
+    const isToInspect = death.isFull === true && !this.#inspects
+    this.#inspects ||= isToInspect
+    const bots = isToInspect ? [] : this.#stopped.died({ ...death, reason }, this.#hadBegun, machine.clock.now())
+    if (bots === undefined) {
       this.#parts.failed(`the engine failed again with no strategy in it: ${reason}`)
       return
     }
-    log.error(
-      { bots: stopped, reason },
-      'the engine is lost and starts again from the journal; these bots only close what they hold',
-    )
+    const whose = bots.length === 0 ? 'nobody is stopped for it yet' : 'these bots only close what they hold'
+    log.error({ bots, reason }, `the engine is lost and starts again from the journal; ${whose}`)
     journal.commit(() => this.#recover())
   }
 

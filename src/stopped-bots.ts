@@ -1,6 +1,7 @@
 import type { Output, StoppedBot } from './core/messages.ts'
 import type { BotSettings } from './core/settings.ts'
 import type { Millis } from './core/units.ts'
+import type { Death } from './runtime/engine-thread.ts'
 
 /** Deaths of which nobody is known to be the cause count for so long. */
 const REMEMBERED_MS = 600_000
@@ -29,11 +30,11 @@ export class StoppedBots {
       }
   }
 
-  /** An engine is dead. `index`: whose doing that was, -1 where it is not known; `hadBegun`: not while strategies were loaded or started.
+  /** An engine is dead. `hadBegun`: not while strategies were loaded or started.
    *  The names of those that are stopped for it, or undefined where no further engine can help. The first time that nobody is known to be
    *  the cause everybody gets another chance, the second time nobody. */
-  died(index: number, hadBegun: boolean, reason: string, now: Millis): readonly string[] | undefined {
-    const culprit = this.#bots[index]
+  died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {
+    const culprit = this.#bots[bot]
     if (culprit !== undefined && !this.#stopped.has(culprit.name)) {
       const isOne = ({ name, strategy }: { name: string; strategy: string }): boolean =>
         name === culprit.name || (!hadBegun && strategy === culprit.strategy)

@@ -93,7 +93,10 @@ function inProcess(mints: Mints): { sink: Sink; lines: string[]; orders: Order[]
 async function inThread(): Promise<{ sink: Sink; lines: string[]; orders: Order[]; settled: () => Promise<void> }> {
   const { lines, orders, options } = world()
   const runner = new ThreadedRunner({ ...options, decided: () => {} })
-  const thread = new EngineThread(new URL('../src/engine-worker.ts', import.meta.url), 'none.db', { heapMb: 256 })
+  const thread = new EngineThread(new URL('../src/engine-worker.ts', import.meta.url), 'none.db', {
+    heapMb: 256,
+    buffersMb: 256,
+  })
   onTestFinished(() => thread.end())
   const begun = Promise.withResolvers<void>()
   let waiting: (() => void) | undefined
@@ -106,7 +109,7 @@ async function inThread(): Promise<{ sink: Sink; lines: string[]; orders: Order[
       runner.did(next, outputs)
       if (runner.isIdle) waiting?.()
     },
-    ...{ marks: () => {}, log: () => {}, died: (_bot, why) => begun.reject(new Error(why)) },
+    ...{ marks: () => {}, log: () => {}, died: ({ reason }) => begun.reject(new Error(reason)) },
   }
   runner.begin(thread, start)
   await begun.promise

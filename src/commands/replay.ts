@@ -1,69 +1,67 @@
+import { Worker } from 'node:worker_threads'
 import { ExitCode, SluiceError } from '../core/errors.ts'
-import { Mints } from '../core/mints.ts'
-import { type Divergence, verifySegment } from '../core/verify.ts'
-import { type JournalReader, openReader } from '../journal/reader.ts'
-import type { Segment } from '../journal/segment-replay.ts'
-import { recordedEntries, recordedStrategies } from '../recorded-segment.ts'
+import { openReader } from '../journal/reader.ts'
 import type { Options } from './options.ts'
-
-/** What came of one segment: verified, or why it could not be. */
-interface Outcome {
-  readonly segment: number
-  readonly skipped: string
-  readonly rows: number
-  readonly decisions: number
-  readonly divergence: (Divergence & { segment: number }) | null
-}
+import { type Outcome, replaySegments } from './replay-segments.ts'
+import type { FromReplayThread } from './replay-thread.ts'
 
 /** `sluice replay --journal DB --verify`: repeats every recorded segment and compares every decision. Exit 1 on a divergence, and where
  *  no segment could be verified. */
 export async function run(_args: string[], { journal = 'data/sluice.db', verify, json }: Options): Promise<number> {
   if (verify !== true)
     throw new SluiceError('replay needs --verify: it repeats what was recorded and compares', ExitCode.usage)
-  const reader = openReader(journal)
-  try {
-    const outcomes: Outcome[] = []
-    for (const segment of reader.segments()) {
-      const outcome = await repeat(reader, segment)
-      outcomes.push(outcome)
-      if (json !== true) console.log(textOf(outcome))
-    }
-    const verified = outcomes.filter(({ skipped }) => skipped === '')
-    const divergence = verified.find((outcome) => outcome.divergence !== null)?.divergence ?? null
-    const equal = divergence === null && verified.length > 0
-    if (json === true) {
-      const sum = (of: (outcome: Outcome) => number): number =>
-        verified.reduce((total, outcome) => total + of(outcome), 0)
-      console.log(
-        JSON.stringify({
-          segments: verified.length,
-          rows: sum(({ rows }) => rows),
-          decisions: sum(({ decisions }) => decisions),
-          equal,
-          divergence,
-        }),
+  const outcomes: Outcome[] = []
+  await replay(journal, (outcome) => {
+    outcomes.push(outcome)
+    if (json !== true) console.log(textOf(outcome))
+  })
+  const verified = outcomes.filter(({ skipped }) => skipped === '')
+  const divergence = verified.find((outcome) => outcome.divergence !== null)?.divergence ?? null
+  const equal = divergence === null && verified.length > 0
+  if (json === true) {
+    const sum = (of: (outcome: Outcome) => number): number =>
+      verified.reduce((total, outcome) => total + of(outcome), 0)
+    console.log(
+      JSON.stringify({
+        segments: verified.length,
+        rows: sum(({ rows }) => rows),
+        decisions: sum(({ decisions }) => decisions),
+        equal,
+        divergence,
+      }),
+    )
+  } else if (verified.length === 0) console.error('sluice: no segment could be verified')
+  return equal ? ExitCode.done : ExitCode.failed
+}
+
+/** In a thread where the strategies had one, so that it ends whatever they leave behind. */
+async function replay(journal: string, say: (outcome: Outcome) => void): Promise<void> {
+  if (!isIsolated(journal)) return replaySegments(journal, say)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const thread = new Worker(new URL('./replay-thread.ts', import.meta.url), { workerData: journal })
+  thread.on('error', reject)
+  thread.on('exit', () => reject(new Error('the replay ended before its time')))
+  thread.on('message', (message: FromReplayThread) => {
+    if (message.kind === 'outcome') say(message.outcome)
+    else if (message.kind === 'done') resolve()
+    else
+      reject(
+        message.exitCode === null ? new Error(message.message) : new SluiceError(message.message, message.exitCode),
       )
-    } else if (verified.length === 0) console.error('sluice: no segment could be verified')
-    return equal ? ExitCode.done : ExitCode.failed
+  })
+  try {
+    await promise
   } finally {
-    reader.close()
+    await thread.terminate()
   }
 }
 
-async function repeat(reader: JournalReader, segment: Segment): Promise<Outcome> {
-  const nothing = { segment: segment.number, rows: 0, decisions: 0, divergence: null }
-  if (!segment.complete) return { ...nothing, skipped: 'its tape is not there any more' }
-  const strategies = await recordedStrategies(segment)
-  if (typeof strategies === 'string') return { ...nothing, skipped: strategies }
-  const mints = new Mints()
-  const entries = recordedEntries(reader, segment, mints)
-  const { rows, decisions, divergence } = verifySegment(entries, mints, strategies)
-  return {
-    segment: segment.number,
-    skipped: '',
-    rows,
-    decisions,
-    divergence: divergence && { segment: segment.number, ...divergence },
+function isIsolated(journal: string): boolean {
+  const reader = openReader(journal)
+  try {
+    return reader.segments().some(({ start }) => start.isolated === true)
+  } finally {
+    reader.close()
   }
 }
 

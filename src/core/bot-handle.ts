@@ -1,9 +1,10 @@
+import { Allowance } from './allowance.ts'
 import { isPublicKey } from './base58.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode, Refusal } from './errors.ts'
 import { readExits } from './exit-request.ts'
 import type { ExitRules } from './exits.ts'
-import { type Json, plainJson } from './json.ts'
+import { type Json, plainJson, sizeOf } from './json.ts'
 import { stepTokensDue } from './position.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -26,6 +27,8 @@ import { lamportsToSol, type Millis } from './units.ts'
 import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 
 const FILLS_SHOWN = 100
+/** Characters of a state that count as one request. */
+const STATE_A_REQUEST = 1000
 /** A refusal with the same code as the last of its token is not said again within this time. */
 export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
@@ -60,6 +63,7 @@ export class BotHandle implements Bot<unknown> {
   readonly #host: Host
   readonly #seat: Seat
   readonly #random: Random
+  readonly #allowance = new Allowance()
 
   constructor(session: Session, desk: Desk, results: Results, host: Host, seat: Seat) {
     this.#session = session
@@ -82,6 +86,7 @@ export class BotHandle implements Bot<unknown> {
     this.#assertHandling()
     const saved = plainJson(state, 'bot.state')
     if (this.#session.warming) return
+    this.#allowance.take(this.#session.now, sizeOf(saved) / STATE_A_REQUEST)
     this.#host.money.state = saved
     this.#session.emitBot(this.#host.money)
   }
@@ -149,7 +154,7 @@ export class BotHandle implements Bot<unknown> {
   }
 
   cancel(orderId: string): boolean {
-    this.#assertHandling()
+    this.#ask()
     const { orders, positions } = this.#session.book
     const open = orders.get(orderId)
     if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
@@ -163,7 +168,7 @@ export class BotHandle implements Bot<unknown> {
   }
 
   setExits(token: Token | string, exits: ExitRules): Answer {
-    this.#assertHandling()
+    this.#ask()
     const mint = mintOf(token)
     if (this.#session.warming) return WARMING
     const rules = readExits(exits)
@@ -192,12 +197,12 @@ export class BotHandle implements Bot<unknown> {
   }
 
   clear(name: string): void {
-    this.#assertHandling()
+    this.#ask()
     if (!this.#session.warming) this.#session.timers.clear(this.name, name)
   }
 
   watch(mint: string): boolean {
-    this.#assertHandling()
+    this.#ask()
     if (!isPublicKey(mint)) return false
     if (this.#host.keys.has(mint)) return true
     this.#host.keys.add(mint)
@@ -207,14 +212,14 @@ export class BotHandle implements Bot<unknown> {
   }
 
   unwatch(mint: string): void {
-    this.#assertHandling()
+    this.#ask()
     if (!isPublicKey(mint) || !this.#host.keys.delete(mint)) return
     this.#session.wants.drop(mint)
     this.#seat.watch(this.#session.mints.intern(mint), false)
   }
 
   note(mint: string, why: string): void {
-    this.#assertHandling()
+    this.#ask()
     const about = readText(mint, LONGEST_MINT)
     const reason = readText(why)
     if (about === undefined || reason === undefined) throw new TypeError('bot.note takes a mint and a text')
@@ -223,7 +228,7 @@ export class BotHandle implements Bot<unknown> {
 
   /** A strategy sets its timers in `start`; after a restart the one that runs goes on. */
   #setTimer(name: string, seconds: number, repeats: boolean): void {
-    this.#assertHandling()
+    this.#ask()
     if (typeof name !== 'string' || name === '' || readText(name) !== name)
       throw new TypeError('the name of a timer is a text')
     if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
@@ -237,11 +242,11 @@ export class BotHandle implements Bot<unknown> {
   }
 
   #place(token: Token | string, place: (mint: string) => Placed): Placed {
-    this.#assertHandling()
+    this.#ask()
     if (this.#session.warming || this.#host.starting) return WARMING
     const mint = mintOf(token)
     if (!this.#isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
-    const placed = place(mint)
+    const placed = this.#whole(() => place(mint))
     if (!placed.ok) return this.#refuse(mint, placed.code, placed.reason)
     this.#host.refresh(mint)
     return placed
@@ -261,6 +266,21 @@ export class BotHandle implements Bot<unknown> {
       if (view !== undefined) Object.assign(view, { refusedCode: code, refusedAt: now })
     }
     return { ok: false, code, reason }
+  }
+
+  /** A stack that ends in the middle of an order leaves half of it in the books: no engine goes on with that. */
+  #whole<T>(run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      if (error instanceof RangeError && error.message.includes('call stack')) this.#session.tornBy = this.#seat.index
+      throw error
+    }
+  }
+
+  #ask(): void {
+    this.#assertHandling()
+    if (!this.#session.warming) this.#allowance.take(this.#session.now)
   }
 
   /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not be repeated. */

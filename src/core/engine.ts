@@ -67,13 +67,13 @@ export class Engine implements EnginePort {
       session.wants.flush()
       row++
     } while (row < to && outputs.length === 0)
+    if (session.tornBy >= 0) session.end()
     return row
   }
 
   warm(block: Block, row: number): void {
     const session = this.#session
-    session.warming = true
-    session.warmed = true
+    session.warming = session.warmed = true
     this.#dueAt = Number.NEGATIVE_INFINITY
     session.now = block.time[row] as number
     this.#dispatch(session, block, row)
@@ -88,6 +88,7 @@ export class Engine implements EnginePort {
     if (time >= this.#dueAt) this.#catchUp(session)
     this.#take(session, input)
     session.wants.flush()
+    if (session.tornBy >= 0) session.end()
   }
 
   /** Positions whose high-water mark rose since the last call. */

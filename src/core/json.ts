@@ -5,6 +5,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 
 const MOST_LEVELS = 100
 const MOST_VALUES = 1_000_000
+const MOST_CHARACTERS = 1_000_000
 
 export function encodeJson(value: unknown): string {
   // A replacer is called for each value, so it is left out where there is nothing to replace.
@@ -69,7 +70,11 @@ function rename(item: Record<string, unknown>, keys: RegExp, to: (key: string) =
  *  TypeError, which names the place. */
 export function plainJson(value: unknown, name: string): Json {
   let values = 0
+  let characters = 0
   const copy = (item: unknown, path: string, level: number): Json => {
+    if (typeof item === 'string') characters += item.length
+    if (characters > MOST_CHARACTERS)
+      throw new TypeError(`${name} is too large: ${MOST_CHARACTERS} characters are the most`)
     if (item === null || typeof item === 'string' || typeof item === 'boolean') return item
     if (typeof item === 'number' && Number.isFinite(item)) return item === 0 ? 0 : item // -0 is written as 0
     if (typeof item !== 'object')
@@ -80,8 +85,22 @@ export function plainJson(value: unknown, name: string): Json {
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
       throw new TypeError(`${path} is an object of a class, which JSON cannot hold`)
     return Object.freeze(
-      Object.fromEntries(Object.entries(item).map(([key, one]) => [key, copy(one, `${path}.${key}`, level + 1)])),
+      Object.fromEntries(
+        Object.entries(item).map(([key, one]) => {
+          characters += key.length
+          return [key, copy(one, `${path}.${key}`, level + 1)]
+        }),
+      ),
     )
   }
   return copy(value, name, 0)
+}
+
+/** About how many characters it takes. */
+export function sizeOf(value: Json): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 8
+  let size = 2
+  for (const [key, one] of Object.entries(value)) size += key.length + sizeOf(one as Json)
+  return size
 }

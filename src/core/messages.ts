@@ -47,6 +47,8 @@ export interface StartInput {
   warm: { from: Seq; to: Seq }
   /** Bots that only close what they hold, because their strategies could not be let go on; these are not even started. */
   stopped?: readonly StoppedBot[]
+  /** Its strategies were kept from changing what all code stands on. */
+  isolated?: boolean
 }
 
 export interface StoppedBot {

@@ -46,6 +46,8 @@ export class Session implements Stage {
   readonly eventAge = new EventAge()
   /** Which bot's handler runs now; -1 for none. */
   readonly active: Int32Array
+  /** Who has left half a change behind; -1 for nobody. */
+  tornBy = -1
 
   constructor(outputs: Output[], mints: Mints, plan: Plan, units: UnitSettings, active: Int32Array) {
     this.active = active
@@ -55,6 +57,12 @@ export class Session implements Stage {
     this.prices = new Prices(units)
     this.timers = new Timers(this)
     this.wants = new Wants(this)
+  }
+
+  /** Half a change is in the books. Whose doing it is stays to be seen from outside. */
+  end(): never {
+    this.active[0] = this.tornBy
+    throw new Error('invariant broken: a stack overflowed while an order was made')
   }
 
   /** During a warm-up nothing that is decided counts. */

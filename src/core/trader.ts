@@ -80,9 +80,13 @@ export class Trader implements Host {
     const { active } = this.#session
     active[0] = this.#seat.index
     try {
-      if (kind <= RowKind.sell) handlers.onTrade?.(event as Trade, view)
-      else if (kind === RowKind.newToken) handlers.onNewToken?.(event as NewToken, view)
-      else handlers.onPriceUpdate?.(event as PriceUpdate, view)
+      const returned: unknown =
+        kind <= RowKind.sell
+          ? handlers.onTrade?.(event as Trade, view)
+          : kind === RowKind.newToken
+            ? handlers.onNewToken?.(event as NewToken, view)
+            : handlers.onPriceUpdate?.(event as PriceUpdate, view)
+      if (returned !== undefined) refusePromise(returned)
     } catch (error) {
       this.#broke(error)
     }
@@ -90,12 +94,13 @@ export class Trader implements Host {
   }
 
   /** Runs a handler; a strategy that throws goes to exits only, the others go on. */
-  guard(run: () => void): void {
+  guard(run: () => unknown): void {
     const { active } = this.#session
     const before = active[0] as number
     active[0] = this.#seat.index
     try {
-      run()
+      const returned = run()
+      if (returned !== undefined) refusePromise(returned)
     } catch (error) {
       this.#broke(error)
     }
@@ -156,6 +161,15 @@ export class Trader implements Host {
     this.#session.emitBot(this.money)
     this.#session.emit({ kind: 'alarm', bot: this.name, code, reason })
   }
+}
+
+/** What comes later has no place in the stream; what fails later would end the process. */
+function refusePromise(returned: unknown): void {
+  if (typeof returned !== 'object' || returned === null || !('then' in returned)) return
+  const { then } = returned
+  if (typeof then !== 'function') return
+  then.call(returned, undefined, () => {})
+  throw new TypeError('a handler returned a promise: handlers are synchronous, and nothing waits for it')
 }
 
 /** What was thrown may be anything, and may throw itself when it is looked at. */

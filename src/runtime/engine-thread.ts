@@ -4,6 +4,7 @@ import { LiveBlock } from '../core/live-block.ts'
 import type { Input, Output, StartInput } from '../core/messages.ts'
 import type { Position } from '../core/position.ts'
 import type { Millis, Seq } from '../core/units.ts'
+import type { MemoryLimits } from './memory-guard.ts'
 import type { EngineLink } from './threaded-runner.ts'
 
 /** What the thread is started with. It loads what every engine needs and then waits for `begin`, so that one may stand ready. */
@@ -35,6 +36,8 @@ export interface BeginMessage {
   readonly start: StartInput
   /** Whose tape the strategies are warmed up with. */
   readonly journal: string
+  readonly memory: MemoryLimits
+  readonly inspects: boolean
 }
 
 export interface RowsMessage {
@@ -63,21 +66,28 @@ export type FromEngine =
   | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
   /** What a strategy wrote to the console. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }
-  /** The engine cannot go on; it does nothing more. `bot`: whose doing that is, -1 where it is not known. */
-  | { readonly kind: 'broke'; readonly bot: number; readonly message: string }
+  /** The engine cannot go on; it does nothing more. */
+  | ({ readonly kind: 'broke' } & Death)
+
+export interface Death {
+  /** Whose doing it is, -1 where that is not known. */
+  readonly bot: number
+  readonly reason: string
+  /** Too much memory is held. */
+  readonly isFull?: boolean
+}
 
 export interface EngineThreadEvents {
   begun(outputs: readonly Output[], warmed: number): void
   did(next: number, outputs: readonly Output[]): void
   marks(marks: readonly Mark[]): void
   log(bot: number, text: string): void
-  /** Once; nothing comes after it. `bot`: whose doing it is, -1 where that is not known. */
-  died(bot: number, why: string): void
+  /** Once; nothing comes after it. */
+  died(death: Death): void
 }
 
-export interface ThreadLimits {
-  readonly heapMb: number
-}
+/** Beyond the limit a thread has room to find out whose the memory is; then it is ended. */
+const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, log() {}, died() {} }
 
@@ -86,38 +96,42 @@ export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
   /** Who is told. A thread that stands ready has nobody. */
   on: EngineThreadEvents = NOBODY
+  /** Its engine also finds out whose the memory is, which costs time. */
+  inspects = false
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   readonly #worker: Worker
   readonly #port: MessagePort
   readonly #journal: string
+  readonly #memory: MemoryLimits
   #isOver = false
-  #death: { bot: number; why: string } | undefined
+  #death: Death | undefined
   #block: LiveBlock | undefined
   #mintsSent = 0
 
   /** `entry`: the module that the thread runs. `journal`: where the tape lies. */
-  constructor(entry: URL, journal: string, { heapMb }: ThreadLimits) {
+  constructor(entry: URL, journal: string, memory: MemoryLimits) {
     const { port1, port2 } = new MessageChannel()
     const workerData: EngineThreadStart = { port: port2, bell: this.#bell, cells: this.cells }
     this.#journal = journal
+    this.#memory = memory
     this.#port = port1
     this.#port.on('message', (message: FromEngine) => this.#receive(message))
     // The stack is as deep as the main thread's, so that what fits here fits in a replay.
-    const resourceLimits = { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 32, stackSizeMb: 1.15 }
+    const resourceLimits = {
+      maxOldGenerationSizeMb: HARD_HEAP * memory.heapMb,
+      maxYoungGenerationSizeMb: 32,
+      stackSizeMb: 1.15,
+    }
     this.#worker = new Worker(entry, { workerData, transferList: [port2], resourceLimits })
-    this.#worker.on('error', (error: unknown) => this.#die(this.cells[Cell.active] as number, textOf(error)))
-    this.#worker.on('exit', (code) =>
-      this.#die(this.cells[Cell.active] as number, `its thread ended (exit code ${code})`),
-    )
+    this.#worker.on('error', (error: unknown) => this.#die({ bot: this.#active, reason: textOf(error) }))
+    this.#worker.on('exit', (code) => this.#die({ bot: this.#active, reason: `its thread ended (exit code ${code})` }))
   }
 
   begin(seq: Seq, time: Millis, start: StartInput): void {
-    if (this.#death !== undefined) {
-      const { bot, why } = this.#death
-      setImmediate(() => this.#tell(bot, why))
-      return
-    }
-    this.#post({ kind: 'begin', seq, time, start, journal: this.#journal })
+    const { inspects } = this
+    const death = this.#death
+    if (death !== undefined) setImmediate(() => this.#tell(death))
+    else this.#post({ kind: 'begin', seq, time, start, journal: this.#journal, memory: this.#memory, inspects })
   }
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
@@ -164,20 +178,24 @@ export class EngineThread implements EngineLink {
         this.on.log(message.bot, message.text)
         break
       case 'broke':
-        this.#die(message.bot, message.message)
+        this.#die(message)
     }
   }
 
-  #die(bot: number, why: string): void {
-    if (this.#isOver || this.#death !== undefined) return
-    this.#death = { bot, why }
-    this.#tell(bot, why)
+  get #active(): number {
+    return Atomics.load(this.cells, Cell.active)
   }
 
-  #tell(bot: number, why: string): void {
+  #die(death: Death): void {
+    if (this.#isOver || this.#death !== undefined) return
+    this.#death = death
+    this.#tell(death)
+  }
+
+  #tell(death: Death): void {
     if (this.#isOver || this.on === NOBODY) return
     this.#isOver = true
-    this.on.died(bot, why)
+    this.on.died(death)
   }
 }
 

@@ -2,6 +2,8 @@ import { Cell } from './engine-thread.ts'
 import { type ThreadUsage, threadUsage } from './thread-usage.ts'
 
 const EVERY_MS = 20
+/** What a process may grow by while one handler runs: the machine's memory may be gone before the deadline. */
+const MOST_GROWTH_MB = 1024
 /** A thread that was hardly let run, because others have the processors, is given so many deadlines. */
 const MOST_DEADLINES = 10
 
@@ -17,6 +19,7 @@ export class Watchdog {
   #looks = 0
   #cpuMs = 0
   #slept = true
+  #rssMb = 0
   #isOver = false
 
   /** `stuck`: told once, with the bot that was seen most, -1 for none. */
@@ -48,10 +51,12 @@ export class Watchdog {
     if (this.#looks++ === 0) {
       this.#cpuMs = usage?.cpuMs ?? 0
       this.#slept = true
+      this.#rssMb = rssMb()
     }
     this.#slept &&= usage?.sleeps !== false
     const ms = this.#looks * EVERY_MS
-    if (this.#isOver || ms < deadlineMs || !this.#isItsOwnDoing(usage, ms, deadlineMs)) return
+    const isGreedy = rssMb() - this.#rssMb > MOST_GROWTH_MB
+    if (this.#isOver || (!isGreedy && (ms < deadlineMs || !this.#isItsOwnDoing(usage, ms, deadlineMs)))) return
     this.#isOver = true
     const [[bot] = [-1]] = [...this.#seen].sort(([, one], [, other]) => other - one)
     this.#stuck(bot, ms)
@@ -61,4 +66,8 @@ export class Watchdog {
     if (usage === undefined || this.#slept || ms >= MOST_DEADLINES * deadlineMs) return true
     return usage.cpuMs - this.#cpuMs >= deadlineMs / 2
   }
+}
+
+function rssMb(): number {
+  return process.memoryUsage.rss() / 2 ** 20
 }

@@ -5,22 +5,78 @@ import { until } from './until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-test('a handler that never comes back', async ({ onTestFinished }) => {
+/** What each does to others is nothing; what becomes of itself: its strategy threw, had to be stopped, or goes on because nothing comes of
+ *  it. `rows`: again with every row. */
+const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | '', why: RegExp, rows?: boolean])[] = [
+  ['throw', 'THREW', /^Error: told to$/],
+  ['loop', 'STOPPED', /^a handler did not come back within \d+ ms$/],
+  ['exit', 'STOPPED', /^its thread ended \(exit code 3\)$/],
+  ['promise', 'THREW', /^TypeError: a handler returned a promise/],
+  ['microtasks', '', /^$/],
+  ['rejection', '', /^$/],
+  ['timers', '', /^$/],
+  ['uncaughtLater', '', /^$/],
+  ['console', '', /^$/],
+  ['notes', 'THREW', /^RangeError: a bot may ask for 10000 things/],
+  ['orders', 'THREW', /^RangeError: a bot may ask for 10000 things/],
+  ['state', 'THREW', /^TypeError: bot.state is too large/],
+  ['strings', 'THREW', /^RangeError: Invalid string length/],
+  ['prototypes', 'THREW', /^TypeError: Cannot assign to read only property 'push'/],
+  ['globals', 'THREW', /^TypeError: Cannot assign to read only property 'JSON'/],
+  ['pollution', 'THREW', /^TypeError: Cannot add property mint/],
+  ['recursion', 'THREW', /^RangeError: Maximum call stack/],
+  ['buffers', 'STOPPED', /^the strategies hold \d+ MB of buffers$/, true],
+  ['heap', 'STOPPED', /^the strategies hold \d+ MB of memory$/, true],
+]
+/** Those that take seconds, or much memory. */
+const LONG_ACTS: typeof ACTS = [
+  ['blocking', 'STOPPED', /^a handler did not come back/],
+  ['caught', 'STOPPED', /^a handler did not come back/],
+  ['recursiveOrders', 'STOPPED', /stack/],
+  ['heapAtOnce', 'STOPPED', /out of memory|memory limit/i],
+  ['buffersAtOnce', 'STOPPED', /did not come back|memory|allocation/],
+]
+
+test('whatever a strategy does, the others trade on, and every decision can be repeated', async ({
+  onTestFinished,
+}) => {
+  const acts = process.env.SLUICE_HOSTILE === 'all' ? [...ACTS, ...LONG_ACTS] : ACTS
   const bots = [
-    { name: 'wild', strategy: 'hostile' },
-    { name: 'calm', strategy: 'puppet' },
-  ] as const
-  const stage = await openStage({ bots, isolate: true }, onTestFinished)
+    { name: 'calm', strategy: 'puppet' } as const,
+    ...acts.map(([name]) => ({ name, strategy: 'hostile' }) as const),
+  ]
+  const stage = await openStage({ bots, isolation: { heapMb: 96, buffersMb: 64 } }, onTestFinished)
   const running = await stage.go()
-  expect((await tell(running.handle, stage, 'buy', 'calm')).answer).toBe('o1')
+  const calm = async (signal: string): Promise<string> => (await tell(running.handle, stage, signal, 'calm')).answer
+  expect(await calm('buy')).toBe('o1')
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')
-  await running.handle({ command: 'signal', signal: 'loop', data: { to: 'wild', mint: MINT } })
-  const alarm = await until('the alarm', () => stage.books().outputs.find(({ kind }) => kind === 'alarm'))
-  expect(alarm).toMatchObject({ bot: 'wild', code: 'STRATEGY_STOPPED' })
+  const alarmOf = (name: string) => stage.books().outputs.find(({ kind, bot }) => kind === 'alarm' && bot === name)
+  for (const [act, end, why, rows = false] of acts) {
+    await running.handle({ command: 'signal', signal: act, data: { to: act, mint: MINT, rows } })
+    if (end !== '') {
+      const alarm = await until(`the end of ${act}`, () => {
+        if (rows) stage.prints(4)
+        return alarmOf(act)
+      })
+      expect(alarm).toMatchObject({ code: `STRATEGY_${end}`, reason: expect.stringMatching(why) })
+    }
+    expect(await calm('buy')).toMatch(/POSITION_OPEN|PRICE_UNKNOWN/)
+  }
+  const alarmed = stage
+    .books()
+    .outputs.filter(({ kind }) => kind === 'alarm')
+    .map(({ bot }) => bot)
+  expect(alarmed.sort()).toEqual(
+    acts
+      .filter(([, end]) => end !== '')
+      .map(([act]) => act)
+      .sort(),
+  )
   stage.prints(5)
-  expect((await tell(running.handle, stage, 'sell', 'calm')).answer).toBe('o2')
-  await orderIn(stage, 'o2', ({ state }) => state === 'filled')
+  const sale = await calm('sell')
+  await orderIn(stage, sale, ({ state }) => state === 'filled')
   await stage.settled()
   await running.stop()
+  expect(stage.log.filter((line) => line.includes('INFO line ')).length).toBeLessThan(60)
   expect(await stage.complaints()).toEqual([])
 })

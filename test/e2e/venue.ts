@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type RunningBots, startBots } from '../../src/bot.ts'
 import { loadConfig } from '../../src/config/load.ts'
+import type { MemoryLimits } from '../../src/runtime/memory-guard.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Books, type Chain, discrepancies, isSettled, readBooks } from './books.ts'
 import { kill, launch, type Sluice, sluice } from './process.ts'
@@ -22,8 +23,8 @@ export interface VenueOptions extends SandboxOptions {
   /** As in the YAML, with the name of a file in test/e2e/strategies as strategy. */
   bots: readonly BotSection[]
   config?: ConfigSections
-  /** The engine in a thread of its own. */
-  isolate?: boolean
+  /** The engine in a thread of its own, which may hold so much. */
+  isolation?: MemoryLimits
 }
 
 type BotSection = Readonly<{ name: string; strategy: keyof typeof STRATEGIES; [setting: string]: unknown }>
@@ -58,7 +59,7 @@ export interface Venue {
 
 /** `atEnd`: vitest's onTestFinished. */
 export async function openVenue(
-  { bots, config = {}, isolate = false, ...options }: VenueOptions,
+  { bots, config = {}, isolation, ...options }: VenueOptions,
   atEnd: (close: () => Promise<void>) => void,
 ): Promise<Venue> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
@@ -89,7 +90,7 @@ export async function openVenue(
     if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
     const bots = await startBots(loaded.config, {
       allow: 'live',
-      isolate,
+      ...(isolation && { isolate: true, memory: isolation }),
       logFormat: 'text',
       writeLog: (line) => void log.push(line),
     })

@@ -1,21 +1,98 @@
 import { defineStrategy, type Json, z } from 'sluice'
 
-/** What nobody can get at from outside. */
+interface Accomplice {
+  state: Json
+  note(mint: string, why: string): void
+  buy(mint: string, options: { sol: number; reason: string }): unknown
+}
+
+const MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
+/** What is never let go. */
 const hoard: unknown[] = []
 
 function forever(): never {
   for (;;) hoard.length = 0
 }
 
-function deeper(depth: number): number {
-  return deeper(depth + 1) + 1
+function deeper(run: () => void): void {
+  run()
+  deeper(run)
 }
 
 /** What it can be told to do, each as some strategy somewhere has done it. */
-const acts: Readonly<Record<string, (bot: { state: Json; note(mint: string, why: string): void }) => void>> = {
+const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
+  throw: () => {
+    throw new Error('told to')
+  },
   loop: forever,
   exit: () => process.exit(3),
-  recursion: () => void deeper(0),
+  blocking: () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0),
+  recursion: () => deeper(() => {}),
+  recursiveOrders: (bot) => {
+    const deep = (): void => {
+      try {
+        deep()
+      } catch {}
+      bot.buy(MINT, { sol: 0.001, reason: 'at the end of the stack' })
+    }
+    deep()
+  },
+  promise: async () => {
+    await undefined
+    throw new Error('nobody hears this')
+  },
+  microtasks: () => {
+    const again = (): void => queueMicrotask(again)
+    again()
+  },
+  rejection: () => void Promise.reject(new Error('nobody hears this')),
+  timers: () => {
+    for (let count = 0; count < 10_000; count++) setInterval(forever, 0)
+  },
+  uncaughtLater: () => void setImmediate(() => acts.throw?.({} as Accomplice)),
+  notes: (bot) => {
+    for (let count = 0; count < 1e6; count++) bot.note(MINT, `note ${count}`)
+  },
+  orders: (bot) => {
+    for (let count = 0; count < 1e6; count++) bot.buy(MINT, { sol: 0.001, reason: `order ${count}` })
+  },
+  caught: (bot) => {
+    for (;;)
+      try {
+        bot.note(MINT, 'again')
+      } catch {}
+  },
+  console: () => {
+    for (let count = 0; count < 20_000; count++) console.log(`line ${count}`, hoard)
+  },
+  state: (bot) => {
+    bot.state = { text: 'x'.repeat(5e6) }
+  },
+  strings: () => {
+    let text = 'x'
+    for (;;) text += text
+  },
+  prototypes: () => {
+    Array.prototype.push = () => 0
+  },
+  globals: () => {
+    globalThis.JSON = {} as JSON
+  },
+  pollution: () => {
+    Object.assign(Object.prototype, { mint: 'everywhere' })
+  },
+  heap: () => {
+    for (let count = 0; count < 40_000; count++) hoard.push({ count, list: [count, count + 1, count + 2] })
+  },
+  heapAtOnce: () => {
+    for (;;) hoard.push({ list: new Array(100).fill(hoard.length) })
+  },
+  buffers: () => {
+    hoard.push(new ArrayBuffer(8e6))
+  },
+  buffersAtOnce: () => {
+    for (;;) hoard.push(new Uint8Array(16e6).fill(1))
+  },
 }
 
 export default defineStrategy({
@@ -23,19 +100,17 @@ export default defineStrategy({
   about: 'Does what it is told by signals: harm.',
   params: z.object({ atStart: z.string().default('') }),
   keys: ['trades'],
-  warmup: 60,
   start: ({ atStart }, bot) => {
-    let then = ''
     acts[atStart]?.(bot)
     return {
       onSignal(name, data) {
-        const { to, when } = data as { to: string; when?: string }
-        if (to !== bot.name) return
-        if (when === 'row') then = name
-        else acts[name]?.(bot)
+        const { to, rows } = data as { to: string; rows?: boolean }
+        if (to !== bot.name) return undefined
+        if (rows !== true) return acts[name]?.(bot) as undefined
+        bot.state = name // it does not better itself with the next engine
       },
       onTrade() {
-        acts[then]?.(bot)
+        acts[String(bot.state)]?.(bot)
       },
     }
   },

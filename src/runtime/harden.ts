@@ -1,0 +1,81 @@
+/** What every program stands on, as names of globals. */
+const NAMES = [
+  ...['Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'Date', 'RegExp', 'Map', 'Set'],
+  ...['WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'Proxy', 'Reflect', 'JSON', 'Math', 'Atomics', 'ArrayBuffer'],
+  ...['SharedArrayBuffer', 'DataView', 'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array'],
+  ...['Int32Array', 'Uint32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array', 'Iterator'],
+  ...['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError', 'URIError', 'AggregateError'],
+  ...['Buffer', 'structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'process', 'console'],
+]
+
+/** What a library may give an object or a class of its own under the same name: these can still be set on what inherits them. */
+const OVERRIDDEN = [
+  'name',
+  'message',
+  'toString',
+  'toJSON',
+  'valueOf',
+  'constructor',
+  'toLocaleString',
+  'hasOwnProperty',
+]
+
+/** Nothing in this thread can change what all of its code stands on any more: an assignment to `Array.prototype.push` throws, where it
+ *  would have changed the engine and every other strategy. Only for threads and processes of our own that go on to run strategies. */
+export function hardenGlobals(): void {
+  const roots = NAMES.map((name) => (globalThis as Record<string, unknown>)[name])
+  const all = new Set<object>()
+  for (const root of roots) {
+    add(all, root)
+    if (typeof root === 'function') add(all, root.prototype)
+  }
+  for (const hidden of hiddenPrototypes()) add(all, hidden)
+  for (const one of all) {
+    if (one === process || one === console) continue
+    if (isInheritedFrom(one)) keepSettable(one)
+    Object.freeze(one)
+  }
+  for (const name of NAMES) {
+    const { value } = Object.getOwnPropertyDescriptor(globalThis, name) ?? {}
+    if (value !== undefined) Object.defineProperty(globalThis, name, { value, writable: false, configurable: false })
+  }
+}
+
+function add(all: Set<object>, one: unknown): void {
+  if ((typeof one === 'object' && one !== null) || typeof one === 'function') all.add(one)
+}
+
+/** Prototypes that no name leads to. */
+function hiddenPrototypes(): object[] {
+  const iterators = [[][Symbol.iterator](), new Map().entries(), new Set().values(), ''[Symbol.iterator]()]
+  const generator = Object.getPrototypeOf(function* () {})
+  return [
+    ...iterators.map((one) => Object.getPrototypeOf(one) as object),
+    ...[Object.getPrototypeOf(Int8Array), Object.getPrototypeOf(Int8Array.prototype)],
+    ...[generator, generator.prototype, Object.getPrototypeOf(generator.prototype)],
+    ...[Object.getPrototypeOf(async () => {}), Object.getPrototypeOf(async function* () {})],
+  ]
+}
+
+/** Prototypes of what programs make objects and classes from, without thinking of it. */
+function isInheritedFrom(one: object): boolean {
+  return one === Object.prototype || one === Function.prototype || one instanceof Error || one === Error.prototype
+}
+
+/** A frozen property could not be set on anything that inherits it either. */
+function keepSettable(prototype: object): void {
+  for (const key of OVERRIDDEN) {
+    const found = Object.getOwnPropertyDescriptor(prototype, key)
+    if (found === undefined || !('value' in found) || found.configurable !== true) continue
+    const { value, enumerable = false } = found
+    Object.defineProperty(prototype, key, {
+      get: () => value,
+      set(this: object, own: unknown) {
+        if (this === prototype) throw new TypeError(`${key} belongs to everybody and cannot be changed`)
+        Object.defineProperty(this, key, { value: own, writable: true, enumerable: true, configurable: true })
+      },
+      enumerable,
+      configurable: false,
+    })
+  }
+}
