@@ -21,7 +21,10 @@ export async function run([given = '.']: string[]): Promise<number> {
   for (const name of [...files.kept, ...schema.kept]) console.error(`sluice: ${name} is there already, left as it is`)
   if (written.length === 0) throw refused('all of it is there already; nothing was written')
   const where = relative('', folder)
-  const steps = [first, where && `cd ${where}`, 'npm install', 'npm test', 'npx sluice run bots.yaml'].filter(Boolean)
+  // A package.json of somebody else's making has neither these dependencies nor these scripts.
+  const isKept = files.kept.includes('package.json')
+  const test = isKept ? ['node --test "strategies/**/*.test.ts"'] : ['npm install', 'npm test']
+  const steps = [isKept ? '' : first, where && `cd ${where}`, ...test, 'npx sluice run bots.yaml'].filter(Boolean)
   console.log(`${written.join('\n')}\n\nNext:\n${steps.map((step) => `  ${step}\n`).join('')}`)
   return ExitCode.done
 }

@@ -63,6 +63,7 @@ describe('init', () => {
     const made = await new Project(join(parent.path, 'other')).sluice('init')
     expect(made).toMatchObject({ code: 0, stderr: 'sluice: package.json is there already, left as it is\n' })
     expect(readFileSync(join(parent.path, 'other/package.json'), 'utf8')).toBe(mine)
+    expect(made.stdout).toContain('Next:\n  node --test "strategies/**/*.test.ts"\n  npx sluice run bots.yaml\n')
     expect(await new Project(join(DOCS, '..')).sluice('init')).toMatchObject({ code: 2 })
     expect(await project.sluice('init', 'bots.yaml')).toMatchObject({
       code: 2,
