@@ -167,7 +167,13 @@ function withoutSales(config: Config): Config {
 function sized(config: Config, factor: number): Config {
   const times = <T extends Lamports | null>(amount: T): T =>
     amount === null ? amount : (lamports(Math.round(amount * factor)) as T)
-  const timesAll = <T extends Limits>({ maxOpenPositions, maxLosingStreak, streakPauseMs, maxSlippagePercent, ...sol }: T): T => ({
+  const timesAll = <T extends Limits>({
+    maxOpenPositions,
+    maxLosingStreak,
+    streakPauseMs,
+    maxSlippagePercent,
+    ...sol
+  }: T): T => ({
     ...(Object.fromEntries(Object.entries(sol).map(([name, limit]) => [name, times(limit)])) as unknown as T),
     ...{ maxOpenPositions, maxLosingStreak, streakPauseMs, maxSlippagePercent },
   })
