@@ -20,6 +20,7 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
     timers: money.timers.filter(({ bot }) => names.has(bot)),
+    conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),
     spends: money.spends.filter(mine),
     daySpends: money.daySpends.filter(mine),

@@ -23,7 +23,7 @@ const EXITS = {
   idleSeconds: seconds,
   whenStale: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: seconds }),
   windowPrints: z.literal(EXIT_WINDOWS),
-} satisfies Record<keyof ExitRules, z.ZodType>
+} satisfies Record<Exclude<keyof ExitRules, 'stopPrice' | 'takeProfitPrice'>, z.ZodType>
 type Exits = typeof EXITS
 
 /** The exits of a position, as a strategy gives them. */

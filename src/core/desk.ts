@@ -7,7 +7,7 @@ import type { BotMoney } from './money.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
 import type { Party } from './party.ts'
 import type { Position } from './position.ts'
-import { readBuy, readSell } from './requests.ts'
+import { readBuy, readSell, type SellRequest } from './requests.ts'
 import { checkRanges, sellCost, type Veto } from './risk.ts'
 import type { Session } from './session.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
@@ -74,18 +74,27 @@ export class Desk {
   }
 
   sell(client: Client, mint: string, options: SellOptions): Placed {
-    const { settings } = client
-    const position = this.#session.book.positions.get({ account: settings.account.id, mint })
-    if (position === undefined || position.bot !== settings.name || position.tokens === 0n) {
-      return { ok: false, code: 'NO_POSITION', reason: `${settings.name} holds nothing of ${mint}` }
-    }
-    const request = readSell(options, position)
-    if ('code' in request) return { ok: false, ...request }
+    const sale = this.readSale(client, mint, options)
+    if ('code' in sale) return { ok: false, ...sale }
+    const { position, request } = sale
     const { book } = this.#session
     const isFull = request.size.kind === 'all'
     const busy = isFull ? book.fullExitOf(position) : book.laneHolder({ account: position.account, mint, side: 'sell' })
     if (busy !== undefined) return { ok: false, code: 'LANE_BUSY', reason: `${busy.order.id} is still selling it` }
-    return { ok: true, id: this.sellPosition(position, settings, request.size, request.reason) }
+    return { ok: true, id: this.sellPosition(position, client.settings, request.size, request.reason) }
+  }
+
+  /** What a bot would sell of which position. */
+  readSale(
+    { settings }: Client,
+    mint: string,
+    options: SellOptions,
+  ): { position: Position; request: SellRequest } | Veto {
+    const position = this.#session.book.positions.get({ account: settings.account.id, mint })
+    if (position === undefined || position.bot !== settings.name || position.tokens === 0n)
+      return { code: 'NO_POSITION', reason: `${settings.name} holds nothing of ${mint}` }
+    const request = readSell(options, position)
+    return 'code' in request ? request : { position, request }
   }
 
   /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which takes it. `step` of the ladders comes

@@ -1,15 +1,16 @@
 import { Audience } from './audience.ts'
 import { type Block, RowKind } from './block.ts'
+import { Conditionals } from './conditionals.ts'
 import { Custody } from './custody.ts'
 import { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
 import { ExitWatch } from './exit-watch.ts'
-import { plainJson } from './json.ts'
 import { LimitCheck } from './limit-check.ts'
-import type { Command, Input, Output, StartInput } from './messages.ts'
+import type { Input, Output, StartInput } from './messages.ts'
 import type { Mints } from './mints.ts'
 import { moneyOf } from './money.ts'
 import { openAccounts } from './open-accounts.ts'
+import { OperatorCommands } from './operator-commands.ts'
 import { Parties } from './party.ts'
 import type { EnginePort } from './ports.ts'
 import type { Position } from './position.ts'
@@ -20,6 +21,7 @@ import { beginTrading, moneyIn, strategyOf } from './roster.ts'
 import { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
+import { exitTimerOf } from './timers.ts'
 import { Trader } from './trader.ts'
 import { endOfDay, type Millis, type Seq } from './units.ts'
 
@@ -34,6 +36,8 @@ export class Engine implements EnginePort {
   #session!: Session
   #watch!: ExitWatch
   #exits!: Exits
+  #conditionals!: Conditionals
+  #commands!: OperatorCommands
   #reports!: Reports
   #custody!: Custody
   #results!: Results
@@ -133,14 +137,32 @@ export class Engine implements EnginePort {
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     session.spending.restore(start.money.spends, start.money.daySpends)
-    this.#watch = new ExitWatch(session, () => this.#exits)
+    const traderOf = (bot: string): Trader | undefined => this.#traderOf(bot)
+    this.#watch = new ExitWatch(
+      session,
+      () => this.#exits,
+      () => this.#conditionals,
+    )
     this.#results = new Results(session)
     this.#parties = new Parties(session, start.bots)
     const desk = new Desk(session, this.#watch, new LimitCheck(session, this.#results))
     this.#exits = new Exits(session, desk, this.#watch, (position) => this.#sellerOf(position))
-    const traderOf = (bot: string) => this.#traderOf(bot)
-    this.#reports = new Reports(session, this.#watch, this.#exits, this.#results, this.#parties, traderOf)
+    this.#conditionals = new Conditionals(session, desk, this.#watch, this.#exits, traderOf)
+    this.#reports = new Reports(
+      session,
+      this.#watch,
+      this.#exits,
+      this.#conditionals,
+      this.#results,
+      this.#parties,
+      traderOf,
+    )
     this.#custody = new Custody(session, this.#watch, this.#exits, traderOf)
+    this.#commands = new OperatorCommands(session, this.#exits, this.#conditionals, {
+      forgive: () => this.#forgive(session),
+      accept: (signature) => this.#custody.accept(signature),
+      traders: () => this.#traders,
+    })
     this.#audience = new Audience(this.#mints)
     this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start))
   }
@@ -152,6 +174,7 @@ export class Engine implements EnginePort {
     const trader: Trader = new Trader(this.#session, desk, this.#results, settings, own, wallet, strategy, {
       index,
       setExits: (mint, exits) => this.#exits.change(settings, mint, exits),
+      conditionals: this.#conditionals,
       watch: (token, on) => this.#audience.watch(trader, token, on),
     })
     this.#parties.add(trader.party)
@@ -203,7 +226,7 @@ export class Engine implements EnginePort {
         session.plan = input.plan
         break
       case 'command':
-        this.#command(session, input.command)
+        this.#commands.take(input.command)
         break
     }
   }
@@ -214,6 +237,7 @@ export class Engine implements EnginePort {
     openAccounts(session, start.bots)
     timers.restore(start.money.timers, start.money.nextTimer)
     for (const position of book.positions.all()) this.#restore(session, position)
+    this.#conditionals.restore(start.money.conditionals, start.money.nextConditional)
     for (const { order, state } of book.orders.values())
       if (state === 'accepted' && order.side === 'buy')
         this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
@@ -251,50 +275,15 @@ export class Engine implements EnginePort {
     const timer = session.timers.fire(id)
     if (timer === undefined) return
     const trader = this.#traderOf(timer.bot)
-    if (timer.owner === 'exits') this.#exits.timer(timer)
+    const due = exitTimerOf(timer)
+    if (due?.what === 'due') this.#conditionals.timer(due.mint)
+    else if (due !== undefined) this.#exits.timer(timer)
     else trader?.guard(() => trader.handlers.onTimer?.(timer.name))
   }
 
-  #command(session: Session, command: Command): void {
-    switch (command.name) {
-      case 'halt':
-      case 'resume':
-        if (command.name === 'resume') {
-          for (const account of session.book.accounts.values()) this.#custody.release(account)
-          for (const party of this.#parties.all()) this.#results.forgive(party)
-        }
-        session.halt(command.name === 'halt')
-        break
-      case 'accept':
-        this.#custody.accept(command.signature)
-        break
-      case 'flatten':
-        session.halt(true)
-        this.#sellAll(session, 'flatten', () => true)
-        break
-      case 'sell':
-        this.#sellAll(session, 'sold by hand', ({ mint }) => mint === command.mint)
-        break
-      case 'signal': {
-        const data = plainJson(command.data, 'signal')
-        for (const trader of this.#traders) trader.guard(() => trader.handlers.onSignal?.(command.signal, data))
-        break
-      }
-      case 'stop':
-        session.stopping = true
-        for (const trader of this.#traders) trader.guard(() => trader.handlers.onStop?.())
-    }
-  }
-
-  /** What is on its way in is called off, and sold where it comes all the same. */
-  #sellAll(session: Session, reason: string, which: (position: Position) => boolean): void {
-    const { book } = session
-    for (const position of book.positions.all()) {
-      if (!which(position)) continue
-      const { account, mint } = position
-      this.#exits.sell(position, reason)
-      for (const { order, state } of book.inLane({ account, mint, side: 'buy' }))
-        if (state === 'accepted') session.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
-    }
+  /** What stopped entries is over, for the operator says so. */
+  #forgive(session: Session): void {
+    for (const account of session.book.accounts.values()) this.#custody.release(account)
+    for (const party of this.#parties.all()) this.#results.forgive(party)
   }
 }

@@ -31,8 +31,13 @@ function stepProblems({ takeProfitSteps = [] }: ExitRules): ExitProblem[] {
   return problems
 }
 
-function stopProblems({ stopLossPercent, takeProfitPercent, trailingPercent, trailingArmPercent }: ExitRules) {
+function stopProblems({ trailingPercent, trailingArmPercent, stopPrice, takeProfitPrice, ...rules }: ExitRules) {
+  const { stopLossPercent, takeProfitPercent } = rules
   const problems: ExitProblem[] = []
+  if (stopPrice !== undefined && takeProfitPrice !== undefined && stopPrice >= takeProfitPrice) {
+    const message = `the stop at ${stopPrice} is not below the take-profit at ${takeProfitPrice}`
+    problems.push({ path: ['stopPrice'], message })
+  }
   if (stopLossPercent !== undefined && takeProfitPercent !== undefined && stopLossPercent > takeProfitPercent) {
     const message = `the stop-loss at ${stopLossPercent} % is above the take-profit at ${takeProfitPercent} %: it loses more than can be won; lower one or raise the other`
     problems.push({ path: ['stopLossPercent'], message })

@@ -8,6 +8,7 @@ type FlatExit = Exclude<keyof ExitRules, 'takeProfitSteps' | 'whenStale' | 'wind
 
 const MOST_PERCENT = 1e6
 const MOST_SECONDS = 1e9
+const MOST_PRICE = 1e9
 const UNDER_ALL = 99.999_999
 /** A strategy that asks for more has lost count. */
 export const MOST_STEPS = 20
@@ -21,13 +22,22 @@ const EXIT_BOUNDS: Readonly<Record<FlatExit, number>> = {
   breakEvenAtPercent: MOST_PERCENT,
   maxHoldSeconds: MOST_SECONDS,
   idleSeconds: MOST_SECONDS,
+  stopPrice: MOST_PRICE,
+  takeProfitPrice: MOST_PRICE,
 }
 
 /** The exits that are named, together with those of `farther` places, which they go before; what is wrong with them where something is. */
 export function readExits(exits: unknown, farther: ExitRules = {}): ExitRules | string {
   const named = readNamed(exits)
   if (typeof named === 'string') return named
-  const rules = { ...farther, ...named }
+  const { stopLossPercent, takeProfitPercent, ...others } = farther
+  const rules = {
+    ...others,
+    // A price of the order's own takes the place of the bot's percentage.
+    ...(stopLossPercent !== undefined && named.stopPrice === undefined && { stopLossPercent }),
+    ...(takeProfitPercent !== undefined && named.takeProfitPrice === undefined && { takeProfitPercent }),
+    ...named,
+  }
   const [problem] = exitProblems(rules)
   return problem === undefined ? rules : `${problem.path.join('.')}: ${problem.message}`
 }

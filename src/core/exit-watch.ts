@@ -1,5 +1,6 @@
 import type { TokenId } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
+import type { ConditionalOrder } from './conditional.ts'
 import { ExitPrice } from './exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, dueExit, stepsReached } from './exits.ts'
 import type { Order } from './order.ts'
@@ -15,6 +16,13 @@ export interface ExitActions {
   step(position: Position, taken: number, price: number): void
 }
 
+/** What a price makes happen to conditional orders. */
+export interface OrderActions {
+  priced(order: ConditionalOrder, price: number): void
+  /** The position that it was to sell is gone. */
+  positionClosed(order: ConditionalOrder): void
+}
+
 /** Everything that acts on a price by itself: exits of open positions, and buys that wait while the price runs away. By token number, so
  *  that a row of a token that nobody holds costs one array read. */
 export class ExitWatch {
@@ -22,17 +30,19 @@ export class ExitWatch {
   readonly #watched: ByToken<Watched> = []
   readonly #marked = new Set<Position>()
   readonly #exits: () => ExitActions
+  readonly #orders: () => OrderActions
 
-  constructor(session: Session, exits: () => ExitActions) {
+  constructor(session: Session, exits: () => ExitActions, orders: () => OrderActions) {
     this.#session = session
     this.#exits = exits
+    this.#orders = orders
   }
 
   /** From the moment a position exists: its mint is subscribed and its price watched. */
   watch(position: Position): void {
     const watched = this.#open(position.mint)
     if (watched.held.some((one) => one.position === position)) return
-    const held = { position, exitPrice: new ExitPrice(), printedAt: this.#session.now }
+    const held = { position, exitPrice: new ExitPrice(), price: undefined, printedAt: this.#session.now }
     watched.held = [...watched.held, held]
     this.#session.wants.add(position.mint)
   }
@@ -45,6 +55,22 @@ export class ExitWatch {
     this.#leave(token, watched)
     this.#session.wants.drop(position.mint)
     this.#marked.delete(position)
+    for (const order of watched.orders) if (order.account === position.account) this.#orders().positionClosed(order)
+  }
+
+  watchOrder(order: ConditionalOrder): void {
+    const watched = this.#open(order.mint)
+    watched.orders = [...watched.orders, order]
+    this.#session.wants.add(order.mint)
+  }
+
+  dropOrder(order: ConditionalOrder): void {
+    const token = this.#session.mints.intern(order.mint)
+    const watched = this.#watched[token]
+    if (watched?.orders.includes(order) !== true) return
+    watched.orders = watched.orders.filter((other) => other !== order)
+    this.#leave(token, watched)
+    this.#session.wants.drop(order.mint)
   }
 
   /** A buy that waits for its request, for the first time or once more: called off when the price has run up by more than
@@ -86,6 +112,7 @@ export class ExitWatch {
       for (const held of watched?.held ?? []) {
         held.printedAt = this.#session.now
         held.exitPrice.forget()
+        held.price = undefined
       }
   }
 
@@ -101,7 +128,20 @@ export class ExitWatch {
       if (price === undefined || block === undefined) continue
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
       const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
-      this.#checkPosition(held.position, held.exitPrice.of(window, price, now))
+      held.price = held.exitPrice.of(window, price, now)
+      this.#checkPosition(held.position, held.price)
+    }
+    if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched, price)
+  }
+
+  /** What is bought is as near as can be; what is sold goes by the price of the exits. */
+  #checkOrders(watched: Watched, price: number): void {
+    for (const order of watched.orders) {
+      const held =
+        order.action.side === 'buy'
+          ? undefined
+          : watched.held.find(({ position }) => position.account === order.account)
+      this.#orders().priced(order, held?.price ?? price)
     }
   }
 
@@ -143,13 +183,14 @@ export class ExitWatch {
     const token = this.#session.mints.intern(mint)
     const known = this.#watched[token]
     if (known !== undefined) return known
-    const watched: Watched = { held: [], waiting: [] }
+    const watched: Watched = { held: [], waiting: [], orders: [] }
     setByToken(this.#watched, token, watched)
     return watched
   }
 
   #leave(token: TokenId, watched: Watched): void {
-    if (watched.held.length === 0 && watched.waiting.length === 0) setByToken(this.#watched, token, undefined)
+    if (watched.held.length + watched.waiting.length + watched.orders.length === 0)
+      setByToken(this.#watched, token, undefined)
   }
 }
 
@@ -157,12 +198,15 @@ export class ExitWatch {
 interface Watched {
   held: readonly Held[]
   waiting: readonly Waiting[]
+  orders: readonly ConditionalOrder[]
 }
 
 /** What is known of prints since the position is watched: of no more, so that bots of one engine do not change what another one's exits do. */
 interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice
+  /** As of the last print. */
+  price: number | undefined
   /** The last sized print. */
   printedAt: Millis
 }

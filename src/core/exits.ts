@@ -13,6 +13,10 @@ export interface ExitRules {
   readonly trailingArmPercent?: number
   /** Once the price was this far above the average fill price: sell all when it is back there. */
   readonly breakEvenAtPercent?: number
+  /** Of a bracket: sell all when the price is there or below, SOL a token. Only for a single order, as what follows. */
+  readonly stopPrice?: number
+  /** Sell all when it is there or above. */
+  readonly takeProfitPrice?: number
   /** Sell all so long after it opened. */
   readonly maxHoldSeconds?: number
   /** Sell all when nobody has traded the token for so long, while the feed is live. */
@@ -46,6 +50,9 @@ export interface WhenStale {
 /** Why all of a position has to be sold at `price`, or undefined. What protects comes before what takes a profit. */
 export function dueExit(rules: ExitRules, averagePrice: number, highPrice: number, price: number): string | undefined {
   const { stopLossPercent, trailingPercent, trailingArmPercent = 0, breakEvenAtPercent, takeProfitPercent } = rules
+  const { stopPrice, takeProfitPrice } = rules
+  if (stopPrice !== undefined && price <= stopPrice)
+    return `stop: ${price.toPrecision(6)}, ${percent(price / averagePrice)} from the average price`
   if (stopLossPercent !== undefined && price <= averagePrice * (1 - stopLossPercent / 100))
     return `stop-loss: ${percent(price / averagePrice)} from the average price`
   if (
@@ -59,6 +66,8 @@ export function dueExit(rules: ExitRules, averagePrice: number, highPrice: numbe
   // What was had for nothing is in profit at any price; that is no reason to sell it.
   if (takeProfitPercent !== undefined && averagePrice > 0 && isAbove(price, averagePrice, takeProfitPercent))
     return `take-profit: ${percent(price / averagePrice)} on the average price`
+  if (takeProfitPrice !== undefined && price >= takeProfitPrice)
+    return `take-profit: ${price.toPrecision(6)}, ${percent(price / averagePrice)} on the average price`
   return undefined
 }
 

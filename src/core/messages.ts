@@ -1,3 +1,4 @@
+import type { ConditionalOrder } from './conditional.ts'
 import type { ErrorCode } from './errors.ts'
 import type { Json } from './json.ts'
 import type { MintFacts } from './mint-check.ts'
@@ -81,6 +82,7 @@ export type Output =
   | { kind: 'orderState'; orderId: string; state: OrderState; code: ErrorCode | ''; reason: string }
   | { kind: 'cancel'; orderId: string; code: ErrorCode }
   | { kind: 'refused' | 'note'; bot: string; mint: string; code: ErrorCode | ''; reason: string }
+  | { kind: 'conditional'; order: ConditionalOrder }
   | { kind: 'position'; position: Position }
   | { kind: 'timer'; timer: Timer }
   | { kind: 'timerCleared'; id: number }

@@ -1,3 +1,4 @@
+import type { ConditionalOrder } from './conditional.ts'
 import { type Json, plainJson } from './json.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { Position } from './position.ts'
@@ -9,6 +10,7 @@ import { type Lamports, type Millis, ZERO } from './units.ts'
 export interface Money {
   readonly nextOrder: number
   readonly nextTimer: number
+  readonly nextConditional: number
   readonly accounts: readonly AccountMoney[]
   readonly bots: readonly BotMoney[]
   /** Open ones, and ended ones of which an attempt may still execute or be taken back. */
@@ -16,6 +18,8 @@ export interface Money {
   /** Positions that are not closed, and those that a sale closed which a fork may still take back. */
   readonly positions: readonly Position[]
   readonly timers: readonly Timer[]
+  /** Those that wait, or whose order is out. */
+  readonly conditionals: readonly ConditionalOrder[]
   /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not counted twice. */
   readonly fills: readonly Fill[]
   /** What buys of the last hour asked for, oldest first. */
@@ -27,11 +31,13 @@ export interface Money {
 export const NO_MONEY: Money = {
   nextOrder: 1,
   nextTimer: 1,
+  nextConditional: 1,
   accounts: [],
   bots: [],
   orders: [],
   positions: [],
   timers: [],
+  conditionals: [],
   fills: [],
   spends: [],
   daySpends: [],

@@ -77,6 +77,7 @@ export class Exits {
   /** Steps of its take-profit were reached, `taken` in all. What they ask for is on record from now on, sold or not. */
   step(position: Position, taken: number, price: number): void {
     const { exits, averagePrice, bought = position.tokens } = position
+    position.bought = bought
     const steps = exits.takeProfitSteps ?? []
     const percent = steps.slice(0, taken).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
     const before = steps.slice(0, position.steps?.taken ?? 0).reduce((sum, { sellPercent }) => sum + sellPercent, 0)
@@ -88,6 +89,17 @@ export class Exits {
     if (!this.#has('retry', position)) this.#sellStep(position)
   }
 
+  /** So many percent of what is held now are to be sold: on record until they are. */
+  sellPart(position: Position, percent: number, reason: string): void {
+    const { tokens, bought = tokens, steps } = position
+    const sold = bought > tokens ? bought - tokens : 0n
+    const asked = steps === undefined || steps.tokens < sold ? sold : steps.tokens
+    position.bought = bought
+    position.steps = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
+    this.#session.emitPosition(position)
+    if (!this.#has('retry', position)) this.#sellStep(position)
+  }
+
   /** Where an exit is due: after a while if it was one that ended, else at once. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return
@@ -95,7 +107,8 @@ export class Exits {
       if (ended !== undefined && isFullExit(ended)) this.#retry(position)
       else this.sell(position, position.exiting)
     } else if (this.#isStepDue(position)) {
-      if (ended?.side === 'sell') this.#retry(position)
+      // One that sold has begun the ladder anew.
+      if (ended?.side === 'sell' && position.exitTries > 0) this.#retry(position)
       else this.#sellStep(position)
     }
   }

@@ -1,4 +1,5 @@
 import type { Booking } from './book.ts'
+import type { Conditionals } from './conditionals.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 import type { Parties } from './party.ts'
@@ -14,6 +15,7 @@ export class Reports {
   readonly #session: Session
   readonly #watch: ExitWatch
   readonly #exits: Exits
+  readonly #conditionals: Conditionals
   readonly #results: Results
   readonly #traderOf: (bot: string) => Trader | undefined
   readonly #parties: Parties
@@ -22,6 +24,7 @@ export class Reports {
     session: Session,
     watch: ExitWatch,
     exits: Exits,
+    conditionals: Conditionals,
     results: Results,
     parties: Parties,
     traderOf: (bot: string) => Trader | undefined,
@@ -29,6 +32,7 @@ export class Reports {
     this.#session = session
     this.#watch = watch
     this.#exits = exits
+    this.#conditionals = conditionals
     this.#results = results
     this.#traderOf = traderOf
     this.#parties = parties
@@ -60,6 +64,7 @@ export class Reports {
     const about = order ?? fill ?? reversal?.fill
     if (about === undefined) return
     this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
+    if (order !== undefined) this.#conditionals.report(order, state, code)
     this.#tell(report, about, booking)
   }
 

@@ -26,6 +26,7 @@ export interface SellRequest {
 
 const LONGEST_TEXT = 500
 const MOST_TTL_SECONDS = 86_400
+const LONGEST_TIMER_SECONDS = 1e9
 /** Beyond any plan's largest order; what is no amount at all is none, and so outside of every range. */
 const MOST_SOL = 1e6
 
@@ -60,6 +61,15 @@ export function readSell(options: SellOptions, position: Pick<Position, 'tokens'
   if (all !== undefined) return all === true ? { size: { kind: 'all' }, reason } : invalid('all is not true')
   const size = percent === undefined ? sizeOfTokens(tokens, position) : sizeOfPercent(percent)
   return typeof size === 'string' ? invalid(size) : { size, reason }
+}
+
+/** Milliseconds of a strategy's timer; throws what no timer can be. */
+export function readTimer(name: unknown, seconds: unknown): Millis {
+  if (typeof name !== 'string' || name === '' || readText(name) !== name)
+    throw new TypeError('the name of a timer is a text')
+  if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
+    throw new RangeError(`timer ${name}: ${seconds} seconds`)
+  return Math.max(1, Math.round(seconds * 1000))
 }
 
 /** Cut where it is too long for anybody to read; undefined for what is no text. */

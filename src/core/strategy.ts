@@ -82,10 +82,12 @@ export interface FillView {
 }
 
 export interface OrderView {
+  /** `o1`, ..., or `c1`, ... for a conditional order. */
   readonly id: string
   readonly mint: string
   readonly side: TradeSide
-  readonly state: OrderState
+  /** waiting, done: of a conditional order. */
+  readonly state: OrderState | 'waiting' | 'done'
   readonly code: ErrorCode | ''
   readonly reason: string
 }
@@ -115,6 +117,36 @@ export type SellOptions = ({ readonly percent: number } | { readonly tokens: num
   readonly reason: string
 }
 
+/** Of every conditional order. */
+interface Conditional {
+  /** It ends by itself after so long. */
+  readonly forSeconds?: number
+  /** A name: once one of the bot's orders of this name executes, the others end. */
+  readonly oneCancelsOther?: string
+}
+
+/** Buys once the robust price is at `atPrice` or below, SOL a token. */
+export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: number }
+
+/** Of what is held: sells once the price of the exits is at `atPrice` or beyond. */
+export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
+
+/** One buy with both of its ends; from `atPrice` on where it is given, else at once. */
+export interface BracketOptions extends BuyOptions, Conditional {
+  readonly atPrice?: number
+  readonly stopPrice: number
+  readonly takeProfitPrice: number
+}
+
+/** Buys the same again and again, the first time at once. One that is refused, or above `maxPrice`, is left out. */
+export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditional, 'oneCancelsOther'> {
+  /** At least 1. */
+  readonly everySeconds: number
+  /** Up to 10,000. */
+  readonly times: number
+  readonly maxPrice?: number
+}
+
 export interface Quote {
   readonly sol: number
   /** Whole tokens. */
@@ -138,7 +170,7 @@ export interface Bot<S = unknown> {
   token(mint: string): Token<S> | undefined
   position(mint: string): PositionView | undefined
   positions(): PositionView[]
-  /** Open orders. */
+  /** Open orders, then conditional ones that wait or whose order is out. */
   orders(): OrderView[]
   /** This run's last fills, newest last, at most 100. */
   fills(): readonly FillView[]
@@ -147,6 +179,14 @@ export interface Bot<S = unknown> {
   /** Refused in `start` and while it is shown the past (WARMING). */
   buy(token: Token<S> | string, options: BuyOptions): Placed
   sell(token: Token<S> | string, options: SellOptions): Placed
+  // Held by the engine, over restarts too, until they execute, expire or are cancelled. They act on the next price, not on the one there is.
+  limitBuy(token: Token<S> | string, options: LimitBuyOptions): Placed
+  /** At `atPrice` or above. */
+  limitSell(token: Token<S> | string, options: LimitSellOptions): Placed
+  /** At `atPrice` or below. */
+  stopSell(token: Token<S> | string, options: LimitSellOptions): Placed
+  bracket(token: Token<S> | string, options: BracketOptions): Placed
+  dca(token: Token<S> | string, options: DcaOptions): Placed
   /** False when the order is not open any more, already being sent, or an exit that is due. */
   cancel(orderId: string): boolean
   /** All exits of its position in the mint, from now on; shares of steps are then of what is held. */

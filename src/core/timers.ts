@@ -5,8 +5,9 @@ import type { Millis } from './units.ts'
 
 type Holder = Pick<Position, 'bot' | 'mint'>
 
-/** What exits wait for in a mint: the end of the longest hold, the end of a silence, or another try. */
-export type ExitTimer = 'hold' | 'quiet' | 'retry'
+/** What exits wait for in a mint: the end of the longest hold, the end of a silence, or another try; due: a conditional order, by its id in
+ *  place of the mint. */
+export type ExitTimer = 'hold' | 'quiet' | 'retry' | 'due'
 
 /** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once. */
 export class Timers {
@@ -18,6 +19,7 @@ export class Timers {
     hold: new Map(),
     quiet: new Map(),
     retry: new Map(),
+    due: new Map(),
   }
   #next = 1
 

@@ -1,5 +1,6 @@
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from './block.ts'
-import { BotHandle, type Host, type Seat } from './bot-handle.ts'
+import { BotHandle, type Seat } from './bot-handle.ts'
+import type { Host } from './bot-readings.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Desk } from './desk.ts'
 import { plainJson } from './json.ts'
@@ -9,7 +10,7 @@ import { BotParty, type Party } from './party.ts'
 import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
-import type { Handlers, Strategy } from './strategy.ts'
+import type { Handlers, OrderView, Strategy } from './strategy.ts'
 import { HeldView, TokenView } from './views.ts'
 
 const LONGEST_REASON = 500
@@ -91,6 +92,12 @@ export class Trader implements Host {
       this.#broke(error)
     }
     active[0] = -1
+  }
+
+  /** What became of one of its orders. */
+  hear(order: OrderView): void {
+    const view = this.viewOf(this.#session.mints.intern(order.mint))
+    this.guard(() => this.handlers.onOrder?.(order, view))
   }
 
   /** Runs a handler; a strategy that throws goes to exits only, the others go on. */

@@ -1,3 +1,4 @@
+import type { ConditionalOrder } from './conditional.ts'
 import { reservesAt, solFor } from './curve.ts'
 import type { ErrorCode } from './errors.ts'
 import { copyExits, type ExitRules } from './exits.ts'
@@ -112,4 +113,8 @@ export function orderView(
   reason: string,
 ): OrderView {
   return { id: order.id, mint: order.mint, side: order.side, state, code, reason }
+}
+
+export function conditionalView({ id, mint, action, state, code, reason }: ConditionalOrder): OrderView {
+  return { id, mint, side: action.side, state, code, reason }
 }

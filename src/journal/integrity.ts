@@ -16,7 +16,7 @@ const TABLES = [
     'slot',
     'counter',
   ],
-  ...['wallet', 'wallet_transaction', 'watch', 'learned'],
+  ...['wallet', 'wallet_transaction', 'watch', 'learned', 'conditional_order'],
 ]
 
 /** What SQLite finds wrong with the tables that a restart reads; '' where nothing is. */

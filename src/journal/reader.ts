@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
+import type { ConditionalState } from '../core/conditional.ts'
 import { type ErrorCode, SluiceError } from '../core/errors.ts'
 import { decodeJson } from '../core/json.ts'
 import type { Movement } from '../core/lots.ts'
@@ -26,7 +27,8 @@ export interface OrderRow {
   readonly bot: string
   readonly mint: string
   readonly side: TradeSide
-  readonly state: OrderState
+  /** waiting, done: of a conditional order. */
+  readonly state: OrderState | ConditionalState
   readonly code: ErrorCode | ''
   /** Why it was decided; while its outcome is being proved, how far that is. */
   readonly reason: string
@@ -153,11 +155,17 @@ export class JournalReader {
 
   /** Oldest first. The reason of one that is being proved is how far the proof is. */
   orders(): OrderRow[] {
-    return this.#all(
+    const orders = this.#all<OrderRow>(
       `SELECT id, bot, mint, side, state, code, coalesce((SELECT progress FROM watch
          WHERE order_id = orders.id AND progress <> '' AND orders.state IN ('working', 'held')), reason) AS reason
        FROM orders ORDER BY seq, id`,
     )
+    return orders.concat(this.#conditionalOrders())
+  }
+
+  /** Behind the orders, oldest first: those that wait, and what became of the others. */
+  #conditionalOrders(): OrderRow[] {
+    return this.#all('SELECT id, bot, mint, side, state, code, reason FROM conditional_orders ORDER BY time, id')
   }
 
   /** Oldest first; without those that a fork took back. */

@@ -1,3 +1,4 @@
+import { type ConditionalOrder, conditionalNumber, isOver } from '../core/conditional.ts'
 import { encodeJson } from '../core/json.ts'
 import type { Input, Output } from '../core/messages.ts'
 import { type Attempt, type ExecutionReport, type Fill, isOpen, isUndecided } from '../core/order.ts'
@@ -23,6 +24,7 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
       ['segment', input.segment, seq, time, config, code, seed, json],
       ['counter', 'nextTimer', input.money.nextTimer],
       ['counter', 'nextOrder', input.money.nextOrder],
+      ['counter', 'nextConditional', input.money.nextConditional],
     ]
   }
   const row: Write = ['input', seq, segment, time, input.kind, json]
@@ -60,6 +62,8 @@ function effectsOf(seq: Seq, output: Output): Write[] {
     }
     case 'position':
       return positionWrites(seq, output.position)
+    case 'conditional':
+      return conditionalWrites(output.order)
     case 'timer':
       return [
         ['timer', output.timer.id, encodeJson(output.timer)],
@@ -90,6 +94,10 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
       return output
     case 'position':
       return { bot: output.position.bot, mint: output.position.mint, code: '', reason: output.position.state }
+    case 'conditional': {
+      const { bot, mint, code, state, id } = output.order
+      return { bot, mint, code, reason: `${id} ${state}` }
+    }
     case 'alarm':
       return { bot: output.bot, mint: '', code: output.code, reason: output.reason }
     default:
@@ -159,6 +167,17 @@ function fillWrite(fill: Fill, taken: Seq | null): Write {
   const amounts = [tradeLamports, feeLamports, rentLamports, walletLamports, final ? 1 : 0, taken, encodeJson(costs)]
   const about = [signature, orderId, attemptId, account, bot, mint, side, slot, time]
   return ['fill', ...about, tokens.toString(), decimals, ...amounts]
+}
+
+function conditionalWrites(order: ConditionalOrder): Write[] {
+  const { bot, account, mint, time, state, code, reason, action } = order
+  const number = conditionalNumber(order)
+  const about = [number, time, account, bot, mint, action.side, state, code, reason, encodeJson(order)]
+  return [
+    ['conditionalBefore', number],
+    ['conditional', isOver(state) ? 0 : 1, ...about],
+    ['counter', 'nextConditional', number + 1],
+  ]
 }
 
 /** A closed position stays as history: what it ended as, and when. */

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { ConditionalOrder } from '../core/conditional.ts'
 import { decodeJson } from '../core/json.ts'
 import type { Learned } from '../core/learned.ts'
 import type { Input } from '../core/messages.ts'
@@ -76,6 +77,8 @@ function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly 
     bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
     orders,
     positions: [...heldPositions(db), ...provisionallyClosed(db, [...attempts, ...takenBack(db)])],
+    nextConditional: Math.max(1, counter('nextConditional')),
+    conditionals: recordsOf<ConditionalOrder>(db, 'SELECT json FROM conditional_order WHERE open = 1 ORDER BY number'),
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
     fills: takenFills(db),
     ...spendsOf(db),

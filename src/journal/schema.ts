@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { CONDITIONAL_ORDERS } from './conditional-schema.ts'
 import { FILL_COSTS } from './fill-schema.ts'
 import { LEDGER } from './ledger-schema.ts'
 import { TEXTS } from './packed-text.ts'
@@ -257,6 +258,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(LEARNED),
   (db) => db.exec(FILL_COSTS),
   (db) => db.exec(LEDGER),
+  (db) => db.exec(CONDITIONAL_ORDERS),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

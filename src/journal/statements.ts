@@ -33,6 +33,9 @@ const STATEMENTS = {
       realized_lamports, fee_lamports, json, closed_seq)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   positionClosed: 'DELETE FROM position WHERE account = ? AND mint = ?',
+  conditionalBefore: 'DELETE FROM conditional_order WHERE open IN (0, 1) AND number = ?',
+  conditional: `INSERT INTO conditional_order (open, number, time, account, bot, mint, side, state, code, reason, json)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   account: 'INSERT INTO account (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   bot: 'INSERT INTO bot (account, bot, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   timer: 'INSERT INTO timer (id, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { reservesAt, solFor, tokensFor } from '../../src/core/curve.ts'
 import { quoteBuy, quoteSell } from '../../src/core/quotes.ts'
+import type { Quote } from '../../src/core/strategy.ts'
 
 // The launch state of pump.fun's bonding curve and its integer formulas: lamports and base units.
 const LAUNCH_SOL = 30_000_000_000n
@@ -84,12 +85,12 @@ describe('the curve behind a price', () => {
 
 describe('a quote', () => {
   it('names impact and fees apart', () => {
-    const quote = quoteBuy(1, 30 / 1_073_000_000)
+    const quote = quoteBuy(1, 30 / 1_073_000_000) as Quote
     expect(quote).toMatchObject({ sol: 1, confidence: 'estimate' })
     expect(quote.tokens).toBeCloseTo(Number(curveBuy(1_000_000_000n, LAUNCH_SOL, LAUNCH_TOKENS)) / 1e6, -1)
     expect(quote.impactPercent).toBeCloseTo((1 / 1.0125 / 30) * 100, 2)
     expect(quote.feesSol).toBeCloseTo(1 - 1 / 1.0125 + 0.000_005 + 0.002_039_28, 9)
-    const back = quoteSell(quote.tokens, 30 / 1_073_000_000)
+    const back = quoteSell(quote.tokens, 30 / 1_073_000_000) as Quote
     expect(back.impactPercent).toBeGreaterThan(3)
     expect(back.feesSol).toBeCloseTo((back.sol / 0.9875) * 0.0125 + 0.000_005, 9)
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Output } from '../../src/core/messages.ts'
+import { NO_MONEY } from '../../src/core/money.ts'
 import type { Order } from '../../src/core/order.ts'
 import { type EngineRig, fillOf, MINT, MINT_2, orders } from '../support/engine-rig.ts'
 import { TalkingBot } from '../support/talking-bot.ts'
@@ -170,18 +171,7 @@ describe('timers', () => {
   it('set in start again after a restart goes on, unless its period is another one', () => {
     const money = (everyMs: number) => {
       const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: 1_780_000_005_000, everyMs } as const
-      return {
-        nextOrder: 1,
-        nextTimer: 5,
-        accounts: [],
-        bots: [],
-        orders: [],
-        positions: [],
-        timers: [timer],
-        fills: [],
-        spends: [],
-        daySpends: [],
-      }
+      return { ...NO_MONEY, nextTimer: 5, timers: [timer] }
     }
     const restarted = (everyMs: number) =>
       timersOf(

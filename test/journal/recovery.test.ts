@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Book } from '../../src/core/book.ts'
+import type { ConditionalOrder } from '../../src/core/conditional.ts'
 import type { Output } from '../../src/core/messages.ts'
 import { type BotMoney, NO_MONEY, NO_RESULTS } from '../../src/core/money.ts'
 import type { Attempt, Fill, Order, OrderState } from '../../src/core/order.ts'
@@ -81,6 +82,30 @@ test('money is what the last outputs said', async () => {
     bots: [bot(2)],
     timers: [timer(10)],
   })
+})
+
+test('conditional orders come back as they are, without those that are over; their numbers go on', async () => {
+  const conditional = (number: number, state: ConditionalOrder['state']): ConditionalOrder => ({
+    ...{ id: `c${number}`, time: 5, account: ACCOUNT, bot: 'dips', mint: 'm', reason: 'told to', oneCancelsOther: '' },
+    ...{ when: { kind: 'below', price: 1e-6 }, action: { side: 'buy', options: { sol: 0.1, reason: 'told to' } } },
+    ...{ expiresAt: null, state, code: '', orderId: '', tries: 0, notBefore: 0 },
+  })
+  const { money } = await after((journal) =>
+    outputs(
+      journal,
+      ...[
+        conditional(2, 'waiting'),
+        conditional(10, 'waiting'),
+        conditional(3, 'waiting'),
+        conditional(4, 'waiting'),
+      ].map((one) => ({ kind: 'conditional', order: one }) as const),
+      { kind: 'conditional', order: conditional(3, 'working') },
+      { kind: 'conditional', order: conditional(10, 'done') },
+      { kind: 'conditional', order: conditional(4, 'cancelled') },
+    ),
+  )
+  expect(money.conditionals).toEqual([conditional(2, 'waiting'), conditional(3, 'working')])
+  expect(money.nextConditional).toBe(11)
 })
 
 test('orders come back with their state while they are open or may still execute', async () => {

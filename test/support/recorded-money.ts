@@ -1,3 +1,4 @@
+import { type ConditionalOrder, conditionalNumber, isOver } from '../../src/core/conditional.ts'
 import { decodeJson, encodeJson } from '../../src/core/json.ts'
 import type { Input, Output } from '../../src/core/messages.ts'
 import { type Money, NO_MONEY } from '../../src/core/money.ts'
@@ -13,6 +14,7 @@ export class RecordedMoney {
   readonly positions = new Map<string, Position>()
   readonly timers = new Map<number, Money['timers'][number]>()
   readonly fills = new Map<string, Fill>()
+  readonly conditionals = new Map<string, ConditionalOrder>()
   readonly #accounts = new Map<string, Money['accounts'][number]>()
   readonly #bots = new Map<string, Money['bots'][number]>()
   readonly #marks = new Map<string, number>()
@@ -20,6 +22,7 @@ export class RecordedMoney {
   readonly #unproved = new Map<string, number>()
   #nextOrder = 1
   #nextTimer = 1
+  #nextConditional = 1
 
   input(input: Input): void {
     if (input.kind !== 'report') return
@@ -44,6 +47,10 @@ export class RecordedMoney {
         if (known !== undefined) known.state = record.state
         break
       }
+      case 'conditional':
+        this.conditionals.set(record.order.id, record.order)
+        this.#nextConditional = Math.max(this.#nextConditional, conditionalNumber(record.order) + 1)
+        break
       case 'position':
         this.#position(record.position)
         break
@@ -81,6 +88,8 @@ export class RecordedMoney {
       ...NO_MONEY,
       nextOrder: this.#nextOrder,
       nextTimer: this.#nextTimer,
+      nextConditional: this.#nextConditional,
+      conditionals: [...this.conditionals.values()].filter(({ state }) => !isOver(state)),
       accounts: [...this.#accounts.values()],
       bots: [...this.#bots.values()],
       orders: [...this.orders.values()].filter(({ order, state }) => isOpen(state) || this.mayExecute(order)),

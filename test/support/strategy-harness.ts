@@ -119,6 +119,11 @@ class StandInBot<S> implements Bot<S> {
   fills = () => []
   wallet = () => ({ sol: 10, reservedSol: 0 })
   budget = () => ({ solThisHour: 0, profitTodaySol: 0, halted: false })
+  limitBuy = () => this.#place('limitBuy')
+  limitSell = () => this.#place('limitSell')
+  stopSell = () => this.#place('stopSell')
+  bracket = () => this.#place('bracket')
+  dca = () => this.#place('dca')
   cancel = () => false
   setExits = () => ({ ok: true }) as const
   quoteBuy = () => undefined

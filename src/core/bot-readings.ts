@@ -1,0 +1,102 @@
+import type { Conditionals } from './conditionals.ts'
+import type { Client } from './desk.ts'
+import { quoteBuy, quoteSell } from './quotes.ts'
+import type { Results } from './results.ts'
+import type { Session } from './session.ts'
+import type { FillView, OrderView, PositionView, Quote, Token } from './strategy.ts'
+import { lamportsToSol, type Millis } from './units.ts'
+import { conditionalView, fillView, HeldView, orderView, type TokenView } from './views.ts'
+
+const FILLS_SHOWN = 100
+
+/** The trader behind the handle. */
+export interface Host extends Client {
+  /** Keys of its own, which decide what reaches it. */
+  readonly keys: Set<string>
+  /** Its strategy's `start` is running. */
+  readonly starting: boolean
+  viewOf(token: number): TokenView
+  refresh(mint: string): TokenView
+}
+
+/** What a strategy may look at. */
+export class BotReadings {
+  readonly #session: Session
+  readonly #results: Results
+  readonly #conditionals: Conditionals
+  readonly #host: Host
+
+  constructor(session: Session, results: Results, conditionals: Conditionals, host: Host) {
+    this.#session = session
+    this.#results = results
+    this.#conditionals = conditionals
+    this.#host = host
+  }
+
+  get name(): string {
+    return this.#host.settings.name
+  }
+
+  now(): Millis {
+    return this.#session.now
+  }
+
+  token(mint: string): TokenView | undefined {
+    const token = this.#session.mints.find(mint)
+    return token === undefined ? undefined : this.#host.viewOf(token)
+  }
+
+  position(mint: string): PositionView | undefined {
+    return this.token(mint)?.held
+  }
+
+  positions(): PositionView[] {
+    const all = this.#session.book.positions.of(this.#host.settings.account.id)
+    const own = [...all.values()].filter((position) => position.bot === this.name)
+    return own.map((position) => new HeldView(this.#session, position))
+  }
+
+  orders(): OrderView[] {
+    const all = this.#session.book.orders.of(this.#host.settings.account.id)
+    const own = all.filter(({ order }) => order.bot === this.name)
+    const conditional = this.#conditionals.of(this.name).map(conditionalView)
+    return [...own.map(({ order, state }) => orderView(order, state, '', order.reason)), ...conditional]
+  }
+
+  fills(): FillView[] {
+    const all = this.#session.book.fills.of(this.#host.settings.account.id)
+    const own = [...all.values()].filter((fill) => fill.bot === this.name)
+    return own.slice(-FILLS_SHOWN).map(fillView)
+  }
+
+  wallet(): { sol: number | undefined; reservedSol: number } {
+    const { book } = this.#session
+    const balance = book.accounts.get(this.#host.settings.account.id)?.lamports ?? null
+    return {
+      sol: balance === null ? undefined : lamportsToSol(balance),
+      reservedSol: lamportsToSol(book.reserved(this.#host.settings.account.id)),
+    }
+  }
+
+  budget(): { solThisHour: number; profitTodaySol: number; halted: boolean } {
+    const { party } = this.#host
+    return {
+      solThisHour: lamportsToSol(party.spending.reduce((sum, bot) => sum + bot.hour(this.#session.now), 0)),
+      profitTodaySol: lamportsToSol(this.#results.today(party)),
+      halted: this.#session.book.accounts.get(this.#host.settings.account.id)?.halted ?? false,
+    }
+  }
+
+  quoteBuy(token: Token | string, sol: number): Quote | undefined {
+    return quoteBuy(sol, this.#session.price(mintOf(token)))
+  }
+
+  quoteSell(token: Token | string, tokens: number | 'all'): Quote | undefined {
+    const amount = tokens === 'all' ? (this.position(mintOf(token))?.tokens ?? 0) : tokens
+    return quoteSell(amount, this.#session.price(mintOf(token)))
+  }
+}
+
+export function mintOf(token: Token | string): string {
+  return typeof token === 'string' ? token : token.mint
+}
