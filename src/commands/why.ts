@@ -32,8 +32,8 @@ export async function run([about = '']: string[], options: Options): Promise<num
 
 async function answer(reader: JournalReader, about: string, { bot, at }: Options): Promise<Answer> {
   const target = targetOf(reader, about)
-  if (at !== undefined && target.kind === 'order')
-    throw new SluiceError('--at goes with a token: an order has its own time', ExitCode.usage)
+  if ((at ?? bot) !== undefined && target.kind === 'order')
+    throw new SluiceError('--at and --bot go with a token: an order has its own time and bot', ExitCode.usage)
   if (at !== undefined && target.kind === 'mint') {
     const moment = await momentOf(reader, target.mint, at, bot)
     return { lines: (columns) => momentLines(moment, columns), data: () => momentJson(moment) }

@@ -1,7 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { waitingText } from '../../src/commands/why/waiting.ts'
 import { run } from '../../src/commands/why.ts'
 import { SluiceError } from '../../src/core/errors.ts'
-import { journalPath, keyOf } from '../support/journal-samples.ts'
+import type { Attempt, AttemptState, Order, OrderState } from '../../src/core/order.ts'
+import type { RecordedOrder } from '../../src/journal/history.ts'
+import { attempt, journalPath, keyOf, order, timeOf } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
 import { type Happening, recordPaperRun } from '../support/paper-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -11,6 +14,8 @@ const PRICE = 1e-7
 const [TOKEN, OTHER, THIRD, STEPS] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 const folder = temporaryFolder()
 const journal = journalPath()
+/** Of a run whose plan allows one request a minute. */
+const crowded = journalPath()
 
 /** Does what the size of a print tells it. */
 const OBEDIENT = `import { defineStrategy, z } from 'sluice'
@@ -64,6 +69,16 @@ const HAPPENINGS: readonly Happening[] = [
   ...told(73, STEPS, 1, 0.88), // o4
   ...prints(74, STEPS, [1, 1.4, 1.4, 1.4, 1.4, 1.4, 1.4]), // o5
 ]
+const CROWDED: readonly Happening[] = [
+  ...[TOKEN, OTHER, THIRD].flatMap((mint, index) => prints(index * 3, mint, [1, 1, 1])),
+  ...told(10, TOKEN, 1, 0.77), // o1 takes the request
+  ...told(11, OTHER, 1, 0.77), // o2 waits in vain
+  ...told(14, THIRD, 1, 0.77), // o3 waits, and the price runs away
+  ...[14.2, 14.4, 14.6].flatMap((second) => prints(second, THIRD, [1.2])),
+  ...prints(20, TOKEN, [0.7, 0.7, 0.7, 0.7]), // o4, an exit: waits for the next request
+  ...prints(40, OTHER, [1, 1]),
+  ...prints(80, OTHER, [1, 1]),
+]
 /** A second process, ten minutes later, that is killed. */
 const LATER: readonly Happening[] = [
   ...prints(600, TOKEN, [1, 1, 1, 1]),
@@ -84,6 +99,9 @@ beforeAll(async () => {
     bots: [bot],
   }
   const file = folder.write('bots.yaml', JSON.stringify(config))
+  const tight = { requestsPerMinute: 1, connections: 1, messagesPerSecond: 5 }
+  const slow = { ...config, service: { ...config.service, plan: tight } }
+  await recordPaperRun(crowded, folder.write('slow.yaml', JSON.stringify(slow)), CROWDED, false)
   await recordPaperRun(journal, file, HAPPENINGS)
   await recordPaperRun(journal, file, LATER, false)
 })
@@ -110,6 +128,9 @@ describe('golden texts', () => {
     ['sale-of-the-strategy', 'o2', 80],
     ['exit-that-fired', 'o3.1', 122],
     ['step-of-a-take-profit', 'o5', 100],
+    ['buy-without-a-request', 'o2', 100, { journal: crowded }],
+    ['buy-that-was-called-off', 'o3', 80, { journal: crowded }],
+    ['exit-that-waited', 'o4', 100, { journal: crowded }],
     ['token-that-was-traded', TOKEN, 100],
     ['token-that-was-refused', OTHER, 80],
     ['token-that-nobody-asked-for', THIRD, 80],
@@ -171,7 +192,8 @@ describe('what is meant', () => {
       TOKEN.slice(0, 8),
       `${TOKEN.slice(0, 8)} is 4 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
     ],
-    ['o1', '--at goes with a token', { at: '12:00' }],
+    ['o1', '--at and --bot go with a token', { at: '12:00' }],
+    ['o1', '--at and --bot go with a token', { bot: 'bob' }],
     [TOKEN, 'no process ran then: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],
     [TOKEN, 'segment 2 began 2026-11-22 12:10:00.000 +00:00', { at: '12:05' }],
     [TOKEN, 'no bot alice ran in segment 1; there were bob', { at: '12:00', bot: 'alice' }],
@@ -180,5 +202,38 @@ describe('what is meant', () => {
     const error = await why(about, options).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SluiceError)
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
+  })
+})
+
+describe('what an open order waits for, and what would decide it', () => {
+  const recorded = (state: OrderState, more: Partial<Order> = {}): RecordedOrder => ({
+    order: { ...order(1), notAfter: timeOf(0) + 2000, time: timeOf(0), ...more },
+    ...{ state, code: '', outcome: '' },
+  })
+  const out = (state: AttemptState, executor: Attempt['executor'] = 'cloud'): Attempt => attempt(1, { state, executor })
+  test.each<[what: string, order: RecordedOrder, attempts: Attempt[], progress: string, text: string]>([
+    ['a buy in the line', recorded('accepted'), [], '', 'given up (LIMIT_WAIT, TTL) 2 s after'],
+    ['an exit in the line', recorded('accepted', { notAfter: null }), [], '', 'wait without bound'],
+    [
+      'after a refusal',
+      { ...recorded('accepted'), code: 'RATE_LIMIT' },
+      [out('refused')],
+      '',
+      'goes again after RATE_LIMIT',
+    ],
+    ['sent', recorded('working'), [out('armed')], '', 'its answer decides'],
+    ['sent on paper', recorded('working'), [out('armed', 'paper')], '', 'its simulated fill decides'],
+    ['acknowledged', recorded('working'), [out('acked')], '4 of 200 blocks', 'so far: 4 of 200 blocks'],
+    ['in doubt', recorded('working'), [out('unknown')], '', 'not sent again; a transaction of the wallet decides'],
+    ['seen', recorded('working'), [out('landed')], '', 'its finality decides'],
+    ['signed here', recorded('working'), [out('sent', 'local')], '', 'the height at which it expires'],
+    ['held', recorded('held'), [out('undecided')], 'read twice', '`sluice resolve o1` shows it and decides'],
+    ['filled, not final', recorded('filled'), [out('landed')], '', 'the order is filled, yet '],
+    ['contradicted', recorded('working'), [out('undecided')], '', 'later evidence or a person'],
+  ])('%s', (_what, one, attempts, progress, text) => {
+    expect(waitingText(one, attempts, progress)).toContain(text)
+  })
+  test('nothing, where it is over', () => {
+    expect(waitingText(recorded('failed'), [out('reverted')], '')).toBe('')
   })
 })

@@ -42,9 +42,9 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
     const steps = inOrder([
       ...decisionSteps(order, history, tape),
       ...attempts.flatMap((attempt) => attemptSteps(attempt)),
+      ...cancelSteps(order, history),
       ...reportSteps(attempts, reports),
       ...fills.flatMap((fill) => fillSteps(fill, order, toldAt(fill, reports))),
-      ...cancelSteps(order, history),
       ...followingSteps(recorded, fills, history),
     ])
     const waiting = waitingText(recorded, attempts, history.progressOf(id))
