@@ -18,7 +18,7 @@ import { recordedEntries, recordedStrategies } from '../../recorded-segment.ts'
 import { type Instant, readInstant } from './instant.ts'
 import { orderText } from './order-story.ts'
 import { durationOf, stampOf } from './time.ts'
-import { codeText, eventText, exitsText, plain, priceText } from './words.ts'
+import { eventText, exitsText, plain, priceText } from './words.ts'
 
 /** One that did not end in order and was heard of so lately may still run: a market can be quiet. */
 const STILL_RUNS_MS = 600_000
@@ -242,7 +242,7 @@ function saidText(words: readonly Word[], word: Word, to: Millis): string {
 }
 
 function wordText({ kind, code, reason, time, seq }: Word, to: Millis): string {
-  const said = kind === 'note' ? reason : codeText(code, reason)
+  const said = kind === 'note' ? reason : `${code}: ${reason}`
   return `${said} (${stampOf(time)}, seq ${seq}, ${durationOf(to - time)} before)`
 }
 
