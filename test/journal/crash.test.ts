@@ -1,15 +1,23 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import Database from 'better-sqlite3'
+import { expect, test, vi } from 'vitest'
+import { run as replay } from '../../src/commands/replay.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { Mints } from '../../src/core/mints.ts'
+import { openForWriting } from '../../src/journal/database.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { lockName } from '../../src/journal/lock.ts'
 import { openReader } from '../../src/journal/reader.ts'
+import { Writer } from '../../src/journal/writer.ts'
 import { journalPath, NO_LIMITS } from '../support/journal-samples.ts'
+import type { MarketRow } from '../support/market-rows.ts'
+import { noisyMarket } from '../support/recorded-tape.ts'
+import { simulateRun } from '../support/simulated-run.ts'
 
 const program = fileURLToPath(new URL('./process.main.ts', import.meta.url))
 
@@ -68,3 +76,57 @@ test('a name is held by one process, is not written down, and is free after kill
   lock.release()
   expect(readdirSync(folder).filter((name) => name.includes('secret'))).toEqual([])
 })
+
+test('kill -9 in the midst of a merge of the tape: every decision is still repeated, before it is merged and behind', async () => {
+  const path = journalPath()
+  const folder = dirname(path)
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, 'bots.yaml')
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const bots = [{ name: 'dips', strategy: 'dip-buyer', exits: { stopLossPercent: 20, maxHoldSeconds: 30 } }]
+  writeFileSync(file, JSON.stringify({ service, bots }))
+  const loaded = await loadConfig([file])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  const from = 1_780_000_000_000
+  const moving = noisyMarket(1_500, 4, from)
+  // Nothing is decided any more, so that nothing is merged while it is recorded.
+  const quiet = Array.from({ length: 2_500 }, (_, n) => ({
+    ...(moving[1_499] as MarketRow),
+    time: from + 150_000 + n * 100,
+  }))
+  const rows = [...moving, ...quiet]
+  await simulateRun(path, { time: from, items: rows, config: loaded.config, rowsACommit: 20 })
+  const blocks = blocksOf(path)
+  const verified = await verifiedIn(path)
+  expect(verified).toMatchObject({ segments: 1, rows: 4_000, equal: true, divergence: null })
+  expect(verified.decisions).toBeGreaterThan(20)
+  expect(blocks).toBeGreaterThan(60)
+
+  const { child } = begin('merge', path)
+  const [, signal] = await once(child, 'exit')
+  expect(signal).toBe('SIGKILL')
+  expect(blocksOf(path)).toBe(blocks)
+  expect(await verifiedIn(path)).toEqual(verified)
+
+  const writer = new Writer(openForWriting(path), { space: NO_LIMITS }, {}, () => 1e12)
+  for (let step = 0; step < 20; step++) writer.tidy()
+  writer.close()
+  expect(blocksOf(path)).toBeLessThan(blocks / 2)
+  expect(await verifiedIn(path)).toEqual(verified)
+}, 30_000)
+
+function blocksOf(path: string): number {
+  const db = new Database(path, { readonly: true })
+  const count = db.prepare('SELECT count(*) FROM block').pluck().get() as number
+  db.close()
+  return count
+}
+
+/** What `sluice replay --verify --json` prints. */
+async function verifiedIn(path: string): Promise<{ decisions: number }> {
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  await replay([], { journal: path, verify: true, json: true })
+  const line = log.mock.lastCall?.[0] as string
+  log.mockRestore()
+  return JSON.parse(line)
+}

@@ -1,7 +1,9 @@
 // A process of its own, to be killed. Argument: what to do, and where.
 import { Mints } from '../../src/core/mints.ts'
+import { openForWriting } from '../../src/journal/database.ts'
 import { startJournalThread } from '../../src/journal/journal-thread.ts'
 import { lockName } from '../../src/journal/lock.ts'
+import { Writer } from '../../src/journal/writer.ts'
 import { attempt, NO_LIMITS, order, report, start, timeOf, trades } from '../support/journal-values.ts'
 
 const [, , task, path = ''] = process.argv
@@ -43,5 +45,18 @@ async function trade(): Promise<void> {
   next(1)
 }
 
+/** Merges blocks, and is killed in the midst of writing the first large one: the small ones are deleted already, nothing is committed. */
+function merge(): void {
+  const db = openForWriting(path)
+  db.function('die', () => {
+    process.kill(process.pid, 'SIGKILL')
+    return 0
+  })
+  db.exec('CREATE TEMP TRIGGER killed AFTER INSERT ON main.block BEGIN SELECT die(); END')
+  const writer = new Writer(db, { space: NO_LIMITS }, {}, () => 1e12)
+  for (;;) writer.tidy()
+}
+
 if (task === 'hold') hold()
+else if (task === 'merge') merge()
 else await trade()

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
 import { botSettings } from '../../src/config/accounts.ts'
 import { codeHash } from '../../src/config/code-hash.ts'
 import type { Config } from '../../src/config/config.ts'
 import { Mints } from '../../src/core/mints.ts'
+import type { Journal } from '../../src/core/ports.ts'
 import type { Plan } from '../../src/core/settings.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
@@ -24,21 +24,33 @@ export interface SimulatedRun extends Recording {
   /** By what its orders are filled. */
   readonly model?: (model: FillModel) => FillModel
   readonly plan?: Plan
+  /** Rows a commit, as a process that listens for long makes them; all at once where it is left out. */
+  readonly rowsACommit?: number
 }
 
 /** A paper run on virtual time, journaled as one that was really made, behind what the journal holds already: it ends with its last item,
  *  whatever is under way. */
 export async function simulateRun(path: string, run: SimulatedRun): Promise<void> {
   const { config, time, items, keys = ['trades', 'newTokens'], model = (one) => one } = run
-  const journal = openJournal(path, {
-    space: NO_LIMITS,
-    onFailure: (error) => {
-      throw error
+  const onFailure = (error: Error): never => {
+    throw error
+  }
+  const file = openJournal(path, { space: NO_LIMITS, onFailure })
+  const journal: Journal = {
+    rows: (block, from, to, firstSeq) => {
+      const step = run.rowsACommit ?? to - from
+      for (let row = from; row < to; row += step) {
+        file.rows(block, row, Math.min(to, row + step), firstSeq + row - from)
+        if (run.rowsACommit !== undefined) file.commit(() => {})
+      }
     },
-  })
+    input: (seq, at, input) => file.input(seq, at, input),
+    output: (seq, at, index, output) => file.output(seq, at, index, output),
+    write: (record) => file.write(record),
+    commit: (then) => file.commit(then),
+  }
   journal.commit(() => {})
-  const reader = existsSync(path) ? openReader(path) : undefined
-  if (reader === undefined) throw new Error('no journal')
+  const reader = openReader(path)
   const past = reader.segments().length === 0 ? NO_PAST : reader.recover()
   const clock = new SimulatedClock(time)
   const mints = new Mints()
@@ -68,7 +80,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   tape.run()
   segment.runner.stop()
   reader.close()
-  await journal.close()
+  await file.close()
 
   function* itemsOf(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time, input: { kind: 'gap', from: time, to: time, keys } }
