@@ -75,10 +75,11 @@ export function inputText(input: Input): string {
   }
 }
 
+/** In an order that does not hang on who set which. */
 export function exitsText(rules: ExitRules): string {
-  const parts = Object.entries(rules).map(
-    ([name, value]) => `${name} ${typeof value === 'number' ? value : JSON.stringify(value)}`,
-  )
+  const parts = Object.entries(rules)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) => `${name} ${typeof value === 'number' ? value : JSON.stringify(value)}`)
   return parts.length === 0 ? 'none' : parts.join(', ')
 }
 
