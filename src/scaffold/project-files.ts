@@ -86,7 +86,8 @@ bots:
 function readme(name: string): string {
   return `# ${name}
 
-Bots on [Sluice](node_modules/sluice/README.md). \`npm install\` brings Sluice and a Node of its own; then:
+Bots on [Sluice](node_modules/sluice/README.md), whose [documents](node_modules/sluice/docs/README.md) say how to do what.
+\`npm install\` brings Sluice and a Node of its own; then:
 
 \`\`\`sh
 npm test                                                  # the strategy's test
