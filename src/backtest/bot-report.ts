@@ -90,6 +90,8 @@ export interface BotReport extends CostTable {
   readonly byEntry: readonly Group[]
   readonly byExit: readonly Group[]
   readonly byToken: readonly Group[]
+  /** By the UTC day on which they were opened, in its order. */
+  readonly byDay: readonly Group[]
   readonly trips: readonly TripRow[]
   readonly fills: readonly FillRow[]
   /** Time, ms, and SOL. */
@@ -137,6 +139,9 @@ export function botReport(input: BotReportInput): BotReport {
     byEntry: groupsOf(trips, ({ entryReason }) => kindOf(entryReason)),
     byExit: groupsOf(trips, ({ exitReason }) => (exitReason === '' ? 'not sold' : kindOf(exitReason))),
     byToken: groupsOf(trips, ({ mint }) => mint),
+    byDay: groupsOf(trips, ({ openedAt }) => new Date(openedAt).toISOString().slice(0, 10)).sort((one, other) =>
+      one.name < other.name ? -1 : 1,
+    ),
     trips: trips.map(tripRow),
     fills: log.fills.map(fillRow),
     equity: equity.times.map((time, at) => [time, (equity.lamports[at] as number) / 1e9]),

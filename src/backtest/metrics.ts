@@ -46,12 +46,28 @@ function trades({ trips, from, to }: MetricsInput): Metric[] {
     metric('tradesPerDay', 'Trades a day', 'count', a(1)),
     metric('tradesPerWeek', 'Trades a week', 'count', a(7)),
     metric('tradesPerMonth', 'Trades in 30 days', 'count', a(30)),
+    metric('mostOpenTrades', 'Open at once, at the most', 'count', mostOpen(trips)),
     metric('openTrades', 'Not sold at the end', 'count', open.length),
     metric('openProfit', 'Profit in them', 'SOL', sol(sum(open.map(netOf)))),
     metric('volume', 'Bought and sold', 'SOL', sol(volume)),
     metric('averageStake', 'Average stake', 'SOL', sol(mean(trips.map(({ boughtLamports }) => boughtLamports)))),
     metric('tradeFees', 'Network fees and rent', 'SOL', sol(sum(trips.map(({ feeLamports }) => feeLamports)))),
   ]
+}
+
+/** One that is closed in the instant in which another one is opened was not open beside it. */
+function mostOpen(trips: readonly Trip[]): number {
+  const moves = trips.flatMap(({ openedAt, closedAt }) => [
+    { time: openedAt, by: 1 },
+    ...(closedAt === null ? [] : [{ time: closedAt, by: -1 }]),
+  ])
+  let open = 0
+  let most = 0
+  for (const { by } of moves.sort((one, other) => one.time - other.time || one.by - other.by)) {
+    open += by
+    most = Math.max(most, open)
+  }
+  return most
 }
 
 function outcomes({ trips }: MetricsInput): Metric[] {

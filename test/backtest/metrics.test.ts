@@ -44,6 +44,7 @@ test.each([
   ['trades', 5],
   ['tradesPerDay', 2.5],
   ['tradesPerWeek', null],
+  ['mostOpenTrades', 5],
   ['wins', 2],
   ['losses', 2],
   ['draws', 1],
@@ -180,6 +181,19 @@ test('the deepest fall and the longest time under water are those that trying ev
       expect(longestUnderwaterMs(equity)).toBe(longest * 1000)
     }),
   )
+})
+
+test.each([
+  ['one after the other', [0, 10, 10, 20, 20, null], 1],
+  ['two at once', [0, 10, 5, 15, 12, 20], 2],
+  ['held to the end', [0, null, 1, null, 2, 3], 3],
+  ['none', [], 0],
+])('open at once: %s', (_what, times, most) => {
+  const trips = Array.from({ length: times.length / 2 }, (_, n) => {
+    const closedAt = times[n * 2 + 1] ?? null
+    return trip(0, { openedAt: T0 + (times[n * 2] ?? 0), closedAt: closedAt === null ? null : T0 + closedAt })
+  })
+  expect(figures({ trips })).toMatchObject({ mostOpenTrades: most })
 })
 
 test('nothing is no number', () => {

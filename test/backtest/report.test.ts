@@ -64,7 +64,7 @@ test('what a report says adds up, and looking changes nothing', async () => {
     const bot = report.bots[index]
     expect(bot).toMatchObject({ netSol: net / 1e9, orders: result.orders, buys: result.buys, sells: result.sells })
     expect(bot?.grossSol).toBeCloseTo((bot?.netSol ?? 0) + (bot?.costs ?? []).reduce((sum, { sol }) => sum + sol, 0), 9)
-    for (const groups of [bot?.byEntry, bot?.byExit, bot?.byToken, [bot?.inSample, bot?.holdOut]]) {
+    for (const groups of [bot?.byEntry, bot?.byExit, bot?.byToken, bot?.byDay, [bot?.inSample, bot?.holdOut]]) {
       expect(groups?.reduce((sum, group) => sum + (group?.trades ?? 0), 0)).toBe(trips.length)
       const sum = groups?.reduce((total, group) => total + (group?.netSol ?? 0), 0)
       expect(sum).toBeCloseTo((net + strayFeeLamports) / 1e9, 9)

@@ -33,6 +33,7 @@ ${
 <h3>By token</h3>
 ${groups('Token', bot.byToken, (mint) => tokenName(mint, report))}
 ${tokenCharts(bot, report)}
+${bot.byDay.length < 2 ? '' : html`<details><summary>By day (${bot.byDay.length})</summary>${groups('Opened on, UTC', bot.byDay)}</details>`}
 <details><summary>All trades (${bot.trips.length})</summary>${trades(bot.trips, report)}</details>`
 }
 <details><summary>All figures (formulas: docs/metrics.md)</summary>${figures(bot.metrics)}</details>
