@@ -8,7 +8,7 @@ export const LINES = [
   ...['wrapped', 'other', 'remainder'],
 ] as const
 
-const ABOUT = 'kind, account, signature, order_id, bot, mint, side, slot, time'
+const ABOUT = 'kind, account, signature, order_id, bot, mint, side, slot, audited, time'
 const LAMPORTS = ['wallet', ...LINES].join(', ')
 const COLUMNS = `${ABOUT}, ${LAMPORTS}, tokens, withheld, decimals`
 
@@ -25,6 +25,7 @@ CREATE TABLE posting (
   mint TEXT NOT NULL,
   side TEXT NOT NULL,
   slot INTEGER NOT NULL,
+  audited INTEGER, -- the slot at which an audit has seen its transaction; NULL while none has, and on paper
   time INTEGER, -- of the transaction
   wallet INTEGER NOT NULL, -- what it changed in the wallet
   ${LINES.map((line) => `${line} INTEGER NOT NULL`).join(',\n  ')},
@@ -33,7 +34,10 @@ CREATE TABLE posting (
   decimals INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX posting_standing ON posting (signature, account, order_id) WHERE standing = 1;
-CREATE INDEX posting_slot ON posting (account, slot, wallet);
+CREATE INDEX posting_audited ON posting (account, audited, wallet) WHERE audited IS NOT NULL;
+CREATE INDEX posting_unseen ON posting (account, slot) WHERE audited IS NULL AND standing = 1 AND kind = 'fill';
+CREATE INDEX wallet_transaction_signature ON wallet_transaction (signature);
+CREATE TABLE audited (account TEXT PRIMARY KEY, lamports INTEGER NOT NULL) WITHOUT ROWID; -- all postings that an audit has seen
 CREATE TABLE audit ( -- the ledger against the chain; what stays the same is one row
   account TEXT NOT NULL,
   slot INTEGER NOT NULL, -- finalized
@@ -41,10 +45,21 @@ CREATE TABLE audit ( -- the ledger against the chain; what stays the same is one
   lamports INTEGER NOT NULL, -- that the wallet held by the chain
   ledger INTEGER NOT NULL, -- and by the postings up to that slot
   remainder INTEGER NOT NULL, -- what no posting explains
-  postings INTEGER NOT NULL, -- the last one there was
   first_slot INTEGER NOT NULL, -- since when it has been the same
   PRIMARY KEY (account, first_slot)
 ) WITHOUT ROWID;
+`
+
+const counted = (change: string): string => `
+  INSERT INTO audited (account, lamports) VALUES (NEW.account, ${change})
+  ON CONFLICT DO UPDATE SET lamports = lamports + excluded.lamports;`
+
+/** What an audit has seen is added up as it comes, so that no audit has to read the whole ledger. */
+const TOTALS = `
+CREATE TRIGGER posting_counted AFTER INSERT ON posting WHEN NEW.audited IS NOT NULL BEGIN ${counted('NEW.wallet')} END;
+CREATE TRIGGER posting_seen AFTER UPDATE OF audited ON posting WHEN OLD.audited IS NULL AND NEW.audited IS NOT NULL BEGIN
+  ${counted('NEW.wallet')}
+END;
 `
 
 const NEGATED = (column: string): string =>
@@ -65,7 +80,7 @@ const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(
 
 /** Fills as they are to be posted. What a pool gave or took counts, so the price is held against the tokens before their transfer fee. */
 const fillPostings = (where: string): string => `
-SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, time, wallet_lamports AS wallet,
+SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, audited, time, wallet_lamports AS wallet,
   trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
   -(wallet_lamports + trade + impact + venue_fee + service_fee + base_fee + priority_fee + tip + rent_paid + rent_returned + wrapped)
     AS remainder,
@@ -79,6 +94,8 @@ FROM (
     SELECT *, (CAST(tokens AS REAL) + sign * CAST(withheld AS REAL)) / CAST('1e' || decimals AS REAL) AS units FROM (
       SELECT *, CASE side WHEN 'buy' THEN 1 ELSE -1 END AS sign, ${cost('trade')} AS alone,
         json_extract(costs, '$.withheldTokens."$bigint"') AS withheld,
+        (SELECT t.slot FROM wallet_transaction t
+         WHERE t.signature = fill.signature AND t.account = fill.account) AS audited,
         (SELECT json_extract(o.json, '$.price') FROM "order" o
          WHERE o.open IN (0, 1) AND o.number = CAST(substr(fill.order_id, 2) AS INTEGER)) AS price
       FROM fill WHERE reversed = 0 AND ${where})))
@@ -113,7 +130,7 @@ const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${na
 /** What the audit found and no fill explains, as it is to be posted. One of ours that failed cost its fee and nothing else, and where that
  *  was not taken apart, a signature is paid first. */
 const transactionPostings = (where: string): string => `
-SELECT kind, account, signature, order_id, bot, mint, side, slot, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
+SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
   CASE WHEN is_ours THEN 0 ELSE rest END AS other, CASE WHEN is_ours THEN rest ELSE 0 END AS remainder,
   '0' AS tokens, '0' AS withheld, 0 AS decimals
@@ -132,6 +149,7 @@ FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_retu
 
 const TRANSACTIONS = `
 CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
+  UPDATE posting SET audited = NEW.slot WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind = 'fill';
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind <> 'fill'
     AND (slot <> NEW.slot OR wallet <> NEW.lamports
       OR kind <> CASE WHEN NEW.class <> 'ours' THEN NEW.class WHEN json_extract(NEW.json, '$.failed') THEN 'failed' ELSE '' END);
@@ -146,7 +164,7 @@ END;
 function opening(account: string, slot: string, amount: string): string {
   const zeros = LINES.map((line) => (line === 'other' ? `-(${amount})` : '0')).join(', ')
   return `INSERT INTO posting (standing, ${COLUMNS})
-    SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
+    SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
 }
 
 /** A live wallet's begin with the first reading of its audit; a paper one's with the first word of the engine about it. */
@@ -162,25 +180,32 @@ WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'inte
 END;
 `
 
-/** The ledger held against a finalized reading of the wallet: account, slot, time, lamports. Only what was posted since the last one is
- *  added up, and what lies between the two slots. */
+/** Signatures of fills that the engine has yet to hear of, or of which it has yet to hear that they are gone or other. */
+const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
+  UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
+
+/** What the ledger says that a wallet held at a finalized slot: all that audits have seen up to there; what they should have seen, being
+ *  final, and did not. What is on its way to the engine counts as the chain has it: the fill is posted anew when it is there. */
+const ledgerAt = (account: string, slot: string): string => `(
+  coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
+  - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
+  + (SELECT coalesce(sum(p.wallet), 0) FROM posting p JOIN fill f ON f.signature = p.signature AND f.order_id = p.order_id
+     WHERE p.account = ${account} AND p.slot <= ${slot} AND p.audited IS NULL AND p.standing = 1 AND p.kind = 'fill'
+       AND f.final = 1 AND p.signature NOT IN ${UNTOLD})
+  + (SELECT coalesce(sum(t.lamports - coalesce((SELECT sum(p.wallet) FROM posting p
+       WHERE p.signature = t.signature AND p.account = t.account AND p.standing = 1), 0)), 0)
+     FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
+
+/** The ledger held against a finalized reading of the wallet: account, slot, time, lamports. What stays the same is one row. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
-summed AS (
-  SELECT given.*, coalesce((SELECT ledger FROM last), 0)
-    + (SELECT coalesce(sum(p.wallet), 0) FROM posting p
-       WHERE p.id > coalesce((SELECT postings FROM last), 0) AND +p.account = given.account AND +p.slot <= given.slot)
-    + (SELECT coalesce(sum(p.wallet), 0) FROM posting p JOIN last
-       WHERE p.account = given.account AND p.slot > last.slot AND p.slot <= given.slot AND p.id <= last.postings) AS ledger
-  FROM given
-)
-INSERT INTO audit (account, slot, time, lamports, ledger, remainder, postings, first_slot)
-SELECT account, slot, time, lamports, ledger, lamports - ledger, (SELECT coalesce(max(id), 0) FROM posting),
+summed AS (SELECT given.*, ${ledgerAt('given.account', 'given.slot')} AS ledger FROM given)
+INSERT INTO audit (account, slot, time, lamports, ledger, remainder, first_slot)
+SELECT account, slot, time, lamports, ledger, lamports - ledger,
   coalesce((SELECT first_slot FROM last WHERE last.lamports = summed.lamports AND last.ledger = summed.ledger), slot)
-FROM summed WHERE slot >= coalesce((SELECT slot FROM last), 0)
-ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time, lamports = excluded.lamports, ledger = excluded.ledger,
-  remainder = excluded.remainder, postings = excluded.postings`
+FROM summed WHERE slot > coalesce((SELECT slot FROM last), -1)
+ON CONFLICT DO UPDATE SET slot = excluded.slot, time = excluded.time`
 
 /** The fee of a transaction that failed on paper: time twice, fee, attempt. */
 export const PAPER_FAILED =
@@ -200,8 +225,7 @@ INSERT INTO posting (standing, ${COLUMNS})
 ${opening(
   'w.account',
   "json_extract(w.json, '$.slot')",
-  `json_extract(w.json, '$.lamports')
-    - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = w.account AND p.slot <= json_extract(w.json, '$.slot'))`,
+  `json_extract(w.json, '$.lamports') - ${ledgerAt('w.account', "json_extract(w.json, '$.slot')")}`,
 )} FROM wallet w;
 ${opening(
   'a.account',
@@ -237,4 +261,4 @@ SELECT account, first_slot, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 100
 FROM audit;
 `
 
-export const LEDGER = POSTING + REVERSAL + FILLS + TRANSACTIONS + OPENINGS + BACKFILL + LEDGER_VIEWS
+export const LEDGER = POSTING + TOTALS + REVERSAL + FILLS + TRANSACTIONS + OPENINGS + BACKFILL + LEDGER_VIEWS

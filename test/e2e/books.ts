@@ -93,7 +93,7 @@ function ledgerIn(db: Database.Database): LedgerBooks {
   const last = `FROM audit WHERE account LIKE 'live|%' ORDER BY slot DESC LIMIT 1`
   return {
     fills: number(`SELECT coalesce(sum(wallet), 0) FROM posting WHERE kind = 'fill' AND account LIKE 'live|%'`) ?? 0,
-    audited: number(`SELECT sum(wallet) FROM posting WHERE account LIKE 'live|%' AND slot <= (SELECT slot ${last})`),
+    audited: number(`SELECT sum(wallet) FROM posting WHERE account LIKE 'live|%' AND audited <= (SELECT slot ${last})`),
     wallet: number(`SELECT lamports ${last}`) ?? null,
     complaints: [
       ...(

@@ -149,7 +149,7 @@ test('a journal of the first version, with orders open: brought up to date as a 
   const old = new Database(path)
   forgetLedger(old)
   old.exec(
-    `DROP VIEW conditional_orders; DROP TABLE conditional_order; DROP TABLE learned; DROP VIEW wallet_transactions; DROP TABLE wallet; DROP TABLE wallet_transaction; DROP TABLE watch;
+    `DROP TABLE learned; DROP VIEW wallet_transactions; DROP TABLE wallet; DROP TABLE wallet_transaction; DROP TABLE watch;
      DROP VIEW fills; ALTER TABLE fill DROP COLUMN costs; CREATE VIEW fills AS SELECT signature FROM fill;
      UPDATE report SET json = json_remove(json, '$.fill.costs')`,
   )

@@ -146,10 +146,20 @@ function heldComplaints(
   })
 }
 
-/** The audit knows the wallet to the lamport. */
+/** The audit knows the wallet to the lamport, and the ledger has explained every one of them at every audit. */
 function lamportComplaints(db: Database, { lamports }: SimulatedChain): string[] {
   const audited = db.prepare(`SELECT json_extract(json, '$.lamports') FROM wallet`).pluck().get()
-  return audited === lamports ? [] : [`the audit knows of ${audited} lamports, the wallet has ${lamports}`]
+  const posted = db.prepare('SELECT sum(wallet) FROM posting').pluck().get()
+  const remainders = db.prepare('SELECT slot, remainder_lamports AS rest FROM audits WHERE rest <> 0').all()
+  const unbalanced = db.prepare('SELECT posting FROM ledger GROUP BY posting HAVING sum(lamports) <> 0').pluck().all()
+  return [
+    ...(audited === lamports ? [] : [`the audit knows of ${audited} lamports, the wallet has ${lamports}`]),
+    ...(posted === lamports ? [] : [`the ledger makes ${posted} lamports, the wallet has ${lamports}`]),
+    ...(remainders as { slot: number; rest: number }[]).map(
+      ({ slot, rest }) => `the ledger leaves ${rest} lamports over at slot ${slot}`,
+    ),
+    ...unbalanced.map((posting) => `posting ${posting} does not balance`),
+  ]
 }
 
 /** Executions that are booked for another order than they were made for: which one it was, nobody could see. */
