@@ -220,7 +220,7 @@ function shareOf(tokens: bigint, percent: number): bigint {
 
 /** As a share of what is held: the one size of a part whose unit no service can misread. */
 function sizeOfStep(position: Position): Size {
-  const hundredths = Number((stepTokensDue(position) * 10_000n) / position.tokens)
+  const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
   // Of what a step of 100 % leaves nobody could sell the rest.
   return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
 }

@@ -104,7 +104,7 @@ describe('what is sold when', () => {
     for (const price of [1.3, 1.6, 2.1])
       for (const order of orders(talk.rig.settle(price * 1e-6))) {
         execute(talk, order, price * 1e-6)
-        left.push((positionOf(talk).tokens * 100n) / BOUGHT)
+        left.push((positionOf(talk).tokens * 100n + BOUGHT / 2n) / BOUGHT)
       }
     expect(left).toEqual([70n, 40n, 0n])
   })
@@ -114,7 +114,7 @@ describe('what is sold when', () => {
     talk.ask((bot, token) => bot.sell(token, { percent: 30, reason: 'mine' }))
     execute(talk, orders(talk.rig.outputs).at(-1) as Order, 1e-6)
     expect(sales(talk.rig.settle(1.21e-6))).toEqual([])
-    expect(sales(talk.rig.settle(1.6e-6))).toEqual([[42.85, 'take-profit step 2 of 2']])
+    expect(sales(talk.rig.settle(1.6e-6))).toEqual([[42.86, 'take-profit step 2 of 2']])
   })
 })
 
