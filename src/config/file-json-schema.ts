@@ -56,6 +56,8 @@ function jsonSchemaOf(schema: z.ZodType): JsonSchema {
     override: ({ zodSchema, jsonSchema }) => {
       const { def } = zodSchema._zod
       if (def.type === 'object' && def.catchall === undefined) jsonSchema.additionalProperties = false
+      // Where nothing fits, editors speak of the first branch: that should not be a word such as `none`.
+      jsonSchema.anyOf?.sort((one, other) => Number('const' in one) - Number('const' in other))
     },
   })
 }

@@ -63,6 +63,12 @@ test.each<[string, object]>([
   expect(fits(schema, value)).toBe(false)
 })
 
-test('an editor shows what a strategy is about', () => {
+test('an editor shows what a strategy is about, and speaks of the range of an exit, not of the word `none`', () => {
   expect(JSON.stringify(schema)).toContain('"About mine."')
+  const { properties } = schema as { properties: { defaults: { properties: Record<string, unknown> } } }
+  const { anyOf } = properties.defaults.properties.exits as { anyOf: Record<string, unknown>[] }
+  expect(anyOf).toMatchObject([
+    { properties: { stopLossPercent: { anyOf: [{ exclusiveMaximum: 100 }, { const: 'none' }] } } },
+    { const: 'none' },
+  ])
 })
