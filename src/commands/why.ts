@@ -2,6 +2,8 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { type JournalReader, openReader } from '../journal/reader.ts'
 import type { Options } from './options.ts'
+import { conditionalJson, conditionalLines } from './why/conditional-page.ts'
+import { conditionalStory } from './why/conditional-story.ts'
 import { mintJson, mintLines } from './why/mint-page.ts'
 import { mintStory } from './why/mint-story.ts'
 import { momentOf } from './why/moment.ts'
@@ -32,7 +34,7 @@ export async function run([about = '']: string[], options: Options): Promise<num
 
 async function answer(reader: JournalReader, about: string, { bot, at }: Options): Promise<Answer> {
   const target = targetOf(reader, about)
-  if ((at ?? bot) !== undefined && target.kind === 'order')
+  if ((at ?? bot) !== undefined && target.kind !== 'mint')
     throw new SluiceError('--at and --bot go with a token: an order has its own time and bot', ExitCode.usage)
   if (at !== undefined && target.kind === 'mint') {
     const moment = await momentOf(reader, target.mint, at, bot)
@@ -41,6 +43,11 @@ async function answer(reader: JournalReader, about: string, { bot, at }: Options
   if (target.kind === 'mint') {
     const story = mintStory(reader, target.mint, bot)
     return { lines: (columns) => mintLines(story, columns), data: () => mintJson(story) }
+  }
+  if (target.kind === 'conditional') {
+    const story = conditionalStory(reader, target.id)
+    if (story === undefined) throw new SluiceError(`there is no order ${target.id} in ${reader.path}`, ExitCode.usage)
+    return { lines: (columns) => conditionalLines(story, columns), data: () => conditionalJson(story) }
   }
   const story = orderStory(reader, target.id)
   if (story === undefined)

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { ConditionalOrder } from '../core/conditional.ts'
 import { decodeJson } from '../core/json.ts'
 import type { Input } from '../core/messages.ts'
 import type { Attempt, ExecutionReport, Fill, Order, OrderState } from '../core/order.ts'
@@ -45,6 +46,13 @@ export interface Word {
   readonly reason: string
 }
 
+/** What a conditional order was said to be. */
+export interface RecordedConditional {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly order: ConditionalOrder
+}
+
 export interface RecordedInput {
   readonly seq: Seq
   readonly time: Millis
@@ -89,6 +97,22 @@ export class History {
   ordersOf(mint: string): RecordedOrder[] {
     const rows = this.#db.prepare<[string], OrderTableRow>(`${ORDER} WHERE mint = ? ORDER BY number`).all(mint)
     return rows.map(recordedOrder)
+  }
+
+  /** All that was said of the conditional orders of a mint, or of one of them, or of the one that became an order. */
+  conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
+    const [[name, value] = ['', '']] = Object.entries(of)
+    const where = name === 'mint' ? 'mint = ?' : 'instr(json, ?) > 0'
+    const rows = this.#db
+      .prepare<[string], InputTableRow>(
+        `SELECT seq, time, json FROM output WHERE kind = 'conditional' AND ${where} ORDER BY seq, n`,
+      )
+      .all(name === 'mint' ? value : `"${name}":"${value}"`)
+    return rows.map(({ seq, time, json }) => ({
+      seq,
+      time,
+      order: decodeJson<{ order: ConditionalOrder }>(json).order,
+    }))
   }
 
   /** In the order in which they were made. */

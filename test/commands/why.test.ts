@@ -14,6 +14,7 @@ const PRICE = 1e-7
 const [TOKEN, OTHER, THIRD, STEPS] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
 const folder = temporaryFolder()
 const journal = journalPath()
+const conditional = journalPath()
 /** Of a run whose plan allows one request a minute. */
 const crowded = journalPath()
 
@@ -33,6 +34,8 @@ export default defineStrategy({
       if (amount === 0.66) bot.note(token.mint, 'too thin: 3 holders')
       if (amount === 0.55) bot.buy(token, { sol: 0.5, reason: 'told to' })
       if (amount === 0.44) bot.sell(token, { percent: 50, reason: 'half is enough' })
+      if (amount === 0.22) bot.limitBuy(token, { sol: 0.05, atPrice: 0.9e-7, reason: 'cheap enough', oneCancelsOther: 'pair' })
+      if (amount === 0.11) bot.limitSell(token, { all: true, atPrice: 1.5e-7, reason: 'dear enough' })
       if (amount === 0.33) throw new Error('told to')
     },
   }),
@@ -79,6 +82,16 @@ const CROWDED: readonly Happening[] = [
   ...prints(40, OTHER, [1, 1]),
   ...prints(80, OTHER, [1, 1]),
 ]
+/** Conditional orders: one that becomes a buy, one that sells it, one that waits on. */
+const CONDITIONAL: readonly Happening[] = [
+  ...prints(0, TOKEN, [1, 1, 1]),
+  ...told(3, TOKEN, 1, 0.22), // c1
+  ...prints(4, TOKEN, [0.85, 0.85, 0.85, 0.85]), // o1
+  ...told(12, TOKEN, 0.9, 0.11), // c2
+  ...prints(13, TOKEN, [1.6, 1.6, 1.6, 1.6, 1.6]), // o2
+  ...prints(30, OTHER, [1, 1, 1]),
+  ...told(33, OTHER, 1, 0.22), // c3
+]
 /** A second process, ten minutes later, that is killed. */
 const LATER: readonly Happening[] = [
   ...prints(600, TOKEN, [1, 1, 1, 1]),
@@ -102,6 +115,7 @@ beforeAll(async () => {
   const tight = { requestsPerMinute: 1, connections: 1, messagesPerSecond: 5 }
   const slow = { ...config, service: { ...config.service, plan: tight } }
   await recordPaperRun(crowded, folder.write('slow.yaml', JSON.stringify(slow)), CROWDED, false)
+  await recordPaperRun(conditional, file, CONDITIONAL)
   await recordPaperRun(journal, file, HAPPENINGS)
   await recordPaperRun(journal, file, LATER, false)
 })
@@ -131,6 +145,11 @@ describe('golden texts', () => {
     ['buy-without-a-request', 'o2', 100, { journal: crowded }],
     ['buy-that-was-called-off', 'o3', 80, { journal: crowded }],
     ['exit-that-waited', 'o4', 100, { journal: crowded }],
+    ['conditional-that-bought', 'c1', 100, { journal: conditional }],
+    ['buy-of-a-conditional', 'o1', 100, { journal: conditional }],
+    ['sale-of-a-conditional', 'o2', 80, { journal: conditional }],
+    ['conditional-that-waits', 'c3', 100, { journal: conditional }],
+    ['token-with-conditionals', TOKEN, 100, { journal: conditional }],
     ['token-that-was-traded', TOKEN, 100],
     ['token-that-was-refused', OTHER, 80],
     ['token-that-nobody-asked-for', THIRD, 80],

@@ -3,6 +3,7 @@ import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../core/u
 import type { History, RecordedFill, RecordedOrder, Word } from '../../journal/history.ts'
 import type { JournalReader } from '../../journal/reader.ts'
 import type { FoundToken } from '../../journal/tape-search.ts'
+import { conditionalSteps } from './conditional-story.ts'
 import { positionStep, toldAt } from './order-story.ts'
 import { inOrder, type Step } from './step.ts'
 import { clockOf } from './time.ts'
@@ -31,6 +32,7 @@ export function mintStory(reader: JournalReader, mint: string, bot: string | und
       ...orders.flatMap((recorded) => orderSteps(recorded, history)),
       ...fills.map(fillStep),
       ...groupsOf(words).map(wordStep),
+      ...conditionalSteps(history.conditionals({ mint }).filter(({ order }) => isMine(order))),
       ...positions.map((position) => botStep(positionStep(position), position.position.bot)),
     ])
     const refused = words.filter(({ kind }) => kind === 'refused').length

@@ -16,9 +16,8 @@ import type { Segment } from '../../journal/segment-replay.ts'
 import type { FoundRow, FoundToken } from '../../journal/tape-search.ts'
 import { recordedEntries, recordedStrategies } from '../../recorded-segment.ts'
 import { type Instant, readInstant } from './instant.ts'
-import { orderText } from './order-story.ts'
 import { durationOf, stampOf } from './time.ts'
-import { eventText, exitsText, plain, priceText } from './words.ts'
+import { eventText, exitsText, orderText, plain, priceText } from './words.ts'
 
 /** One that did not end in order and was heard of so lately may still run: a market can be quiet. */
 const STILL_RUNS_MS = 600_000

@@ -7,10 +7,21 @@ import { type FillRow, fillRow } from '../../journal/fill-row.ts'
 import type { History, RecordedFill, RecordedOrder, RecordedPosition, RecordedReport } from '../../journal/history.ts'
 import type { JournalReader } from '../../journal/reader.ts'
 import type { FoundToken, TapeSearch } from '../../journal/tape-search.ts'
+import { conditionalBehind } from './conditional-story.ts'
 import { inOrder, type Step } from './step.ts'
 import { durationOf } from './time.ts'
 import { waitingText } from './waiting.ts'
-import { codeText, eventText, exitsText, inputText, percentText, priceText, signedSol, sizeText } from './words.ts'
+import {
+  codeText,
+  eventText,
+  exitsText,
+  inputText,
+  orderText,
+  percentText,
+  priceText,
+  signedSol,
+  sizeText,
+} from './words.ts'
 
 /** Where the state alone says too little. */
 const MEANING: Partial<Record<AttemptState, string>> = {
@@ -75,7 +86,7 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   steps.push(step('price', price === null ? 'no robust price' : `robust price ${priceText(price)}`))
   const before = history.positionAt(order.mint, order.account, { seq })
   if (side === 'sell' && before !== undefined) steps.push(step('exit', heldText(before, order)))
-  steps.push(step('decided', `${order.bot}: ${order.reason}`))
+  steps.push(...conditionalBehind(order, history), step('decided', `${order.bot}: ${order.reason}`))
   const least = notAfter === null ? 'goes however long it takes' : `not sent later than ${durationOf(notAfter - time)}`
   const passed = order.class === 'entry' ? 'within every limit' : 'an exit, which no limit stops'
   steps.push(step('risk', `${passed}; may take ${formatSol(reserveLamports)} SOL at worst; ${least}`))
@@ -191,11 +202,6 @@ function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[]
     ...later.map((other) => ({ at: other.order.time, what: 'then', text: orderText(other) })),
     ...(position === undefined ? [] : [positionStep(position)]),
   ]
-}
-
-/** An order in a line. */
-export function orderText({ order, state, code }: RecordedOrder): string {
-  return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
 }
 
 /** What a position ended with, or what it is. */

@@ -6,14 +6,22 @@ import type { JournalReader } from '../../journal/reader.ts'
 const MOST_LISTED = 20
 
 /** What a question is about. */
-export type Target = { readonly kind: 'order'; readonly id: string } | { readonly kind: 'mint'; readonly mint: string }
+export type Target =
+  | { readonly kind: 'order' | 'conditional'; readonly id: string }
+  | { readonly kind: 'mint'; readonly mint: string }
 
 /** An order or one of its attempts by its id; a mint by itself, its beginning, or what its creator called it. Throws SluiceError (exit 2)
  *  where nothing, or more than one, is meant. */
 export function targetOf(reader: JournalReader, about: string): Target {
   const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
   if (id !== undefined) return { kind: 'order', id }
+  if (/^c\d{1,15}$/.test(about) && isConditional(reader, about)) return { kind: 'conditional', id: about }
   return { kind: 'mint', mint: mintOf(reader, about) }
+}
+
+/** A mint may begin like one. */
+function isConditional(reader: JournalReader, id: string): boolean {
+  return reader.look((history) => history.conditionals({ id })).length > 0
 }
 
 function mintOf(reader: JournalReader, about: string): string {

@@ -4,6 +4,7 @@ import type { ExitRules } from '../../core/exits.ts'
 import type { Input } from '../../core/messages.ts'
 import type { Size } from '../../core/order.ts'
 import { formatSol, wholeTokens } from '../../core/units.ts'
+import type { RecordedOrder } from '../../journal/history.ts'
 
 const DIGITS = 6
 
@@ -88,4 +89,9 @@ export function codeText(code: string, reason: string): string {
   const meaning = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode] : ''
   const said = reason === meaning ? '' : reason
   return [code, said, meaning].filter((part) => part !== '').join(': ')
+}
+
+/** An order in a line. */
+export function orderText({ order, state, code }: RecordedOrder): string {
+  return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
 }

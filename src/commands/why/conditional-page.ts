@@ -1,0 +1,27 @@
+import { styleText } from 'node:util'
+import { printable } from '../../core/printable.ts'
+import type { ConditionalStory } from './conditional-story.ts'
+import { headLines, stepsJson } from './order-page.ts'
+import { pageOf, paragraph } from './page.ts'
+import { stampOf } from './time.ts'
+import { codeText } from './words.ts'
+
+export function conditionalLines({ order, token, steps }: ConditionalStory, columns: number): string[] {
+  const { id, bot, action, account, time, state, code } = order
+  return [
+    styleText('bold', printable(`${id}  ${bot} waits to ${action.side}`)),
+    ...headLines(token, columns - 2).map((line) => `  ${line}`),
+    ...paragraph(`${account.split('|', 1)[0]}, ${stampOf(time)}`, columns, 2),
+    ...paragraph(`${state}${code === '' ? '' : `: ${codeText(code, '')}`}`, columns, 2),
+    '',
+    ...pageOf(steps, time, columns),
+  ]
+}
+
+export function conditionalJson({ order, token, steps }: ConditionalStory): object {
+  const { id, bot, account, state, code, reason, time, when, action, orderId } = order
+  return {
+    ...{ kind: 'conditional', id, bot, account, ...token, side: action.side, state, code, reason, time, when, orderId },
+    steps: stepsJson(steps, time),
+  }
+}
