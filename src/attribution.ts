@@ -202,7 +202,7 @@ function modelOf({ fillModel }: ReportedRun): FillModel {
 }
 
 /** The bots of a start, as a configuration that a backtest takes. */
-async function configOf({ config, bots, plan, units }: StartInput, model: FillModel): Promise<Config> {
+async function configOf({ config, bots, plan, units, lists }: StartInput, model: FillModel): Promise<Config> {
   return {
     files: [],
     service: {
@@ -216,6 +216,7 @@ async function configOf({ config, bots, plan, units }: StartInput, model: FillMo
     },
     journal: { path: '', keepTapeDays: 1 },
     bots: await Promise.all(bots.map((bot) => botOf(bot, model))),
+    lists: new Map(Object.entries(lists ?? {})),
     warnings: [],
     hash: config,
   }

@@ -215,6 +215,7 @@ class Run {
       plan: this.#plan,
       units: { tradePrice: service.units.tradePrice, tradeAmount: service.units.tradeAmount },
       money: NO_MONEY,
+      ...(this.#config.lists.size > 0 && { lists: Object.fromEntries(this.#config.lists) }),
       warm: { from: 1, to: 0 },
     }
   }

@@ -249,7 +249,7 @@ class Start {
   /** The stream, from now on. */
   #listen(world: LiveWorld, { runner }: AnySegment): () => Promise<void> {
     if (this.#options.record === true) world.feed.want(FIREHOSES)
-    const stopFeed = world.feed.start(this.#options.isolate ? runner : world.timed(runner))
+    const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner))
     this.closers.add(stopFeed)
     return stopFeed
   }

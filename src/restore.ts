@@ -54,6 +54,7 @@ export function startInput(
     plan,
     units: { tradePrice, tradeAmount: tradeAmount === 'auto' ? (proof?.tradeAmount ?? 'auto') : tradeAmount },
     money: ownMoney(past.money, bots),
+    ...(config.lists.size > 0 && { lists: Object.fromEntries(config.lists) }),
     warm: bots.length === 0 ? { from: 1, to: 0 } : reader.warmupRange(seconds),
   }
 }

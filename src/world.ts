@@ -5,7 +5,7 @@ import type { Input } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
 import type { Order } from './core/order.ts'
-import type { Http, Journal, Machine, Sink } from './core/ports.ts'
+import type { Http, Journal, Machine, Sink, Stop } from './core/ports.ts'
 import { deriveSeed, seededRandom } from './core/random.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
 import { DecisionTime } from './decision-time.ts'
@@ -16,6 +16,7 @@ import { PaperWorld } from './paper-world.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import type { Limiter } from './runtime/limiter.ts'
+import { watchLists } from './runtime/list-files.ts'
 import type { Log } from './runtime/log.ts'
 import { MessagePacer } from './runtime/pacing.ts'
 import type { Route } from './runtime/working-order.ts'
@@ -127,6 +128,24 @@ export class LiveWorld {
         return next
       },
       post: (input) => sink.post(input),
+    }
+  }
+
+  /** The stream, from now on, and whatever else may change while it runs. */
+  listen(sink: Sink): Stop {
+    const { config, log, post } = this.#parts
+    const unwatch = watchLists(
+      config.lists,
+      (name, entries) => {
+        log.info({ list: name, entries: entries.length }, 'list read again')
+        post({ kind: 'list', name, entries })
+      },
+      (message) => log.error(message),
+    )
+    const stop = this.feed.start(sink)
+    return () => {
+      unwatch()
+      return stop()
     }
   }
 

@@ -1,6 +1,7 @@
 import type { BotConfig, Config } from '../config/config.ts'
 import type { LoadResult } from '../config/load.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../config/worst-case.ts'
+import type { EntryFilters } from '../core/entry-filters.ts'
 import { MINT_TRAITS } from '../core/mint-check.ts'
 import type { Limits } from '../core/settings.ts'
 import { type Lamports, lamportsToSol } from '../core/units.ts'
@@ -61,6 +62,7 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
       retrySeconds: exitOrders.retryMs / 1000,
     },
     limits: limitsJson(limits),
+    filters: filtersJson(bot.filters),
     tokenChecks: {
       when: tokenChecks.when,
       ...Object.fromEntries(
@@ -69,6 +71,14 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
     },
     worstCase: worstJson(worst),
     breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
+  }
+}
+
+function filtersJson({ minLiquidityLamports, minAgeMs, ...rest }: EntryFilters): object {
+  return {
+    minLiquiditySol: sol(minLiquidityLamports),
+    minAgeSeconds: minAgeMs === null ? null : minAgeMs / 1000,
+    ...rest,
   }
 }
 

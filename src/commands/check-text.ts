@@ -78,6 +78,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ['sales', sales(bot)],
       ['limits', limits(bot.limits)],
       ['mints', tokenChecks(bot)],
+      ...filters(bot),
     ]),
   ].join('\n')
 }
@@ -120,6 +121,24 @@ function limits(limits: Limits): string {
     [limits.maxDrawdownLamports, (value) => `${sol(value)} SOL below its best`],
     [limits.maxLosingStreak, (value) => `${value} losses in a row, then ${limits.streakPauseMs / 1000} s pause`],
   ])
+}
+
+function filters({ filters: given }: BotConfig): [string, string][] {
+  const text = listed('', [
+    [given.minLiquidityLamports, (value) => `at least ${sol(value)} SOL in the pool`],
+    [given.minAgeMs, (value) => `at least ${value / 1000} s old`],
+    [given.maxPoolSharePercent, (value) => `an order at most ${value} % of the pool`],
+  ])
+  const lists = (
+    [
+      [given.allowMints, 'only mints of'],
+      [given.denyMints, 'no mint of'],
+      [given.allowCreators, 'only creators of'],
+      [given.denyCreators, 'no creator of'],
+    ] as const
+  ).flatMap(([path, verb]) => (path === null ? [] : [`${verb} ${printable(path)}`]))
+  const all = [text, ...lists].filter((part) => part !== '').join(', ')
+  return all === '' ? [] : [['tokens', all]]
 }
 
 function tokenChecks({ tokenChecks: { when, allow } }: BotConfig): string {

@@ -33,7 +33,8 @@ export function planNeeds({ bots, service, wallet, chain }: Config, plan = first
   const positions = sum === null || together === null ? (sum ?? together) : Math.min(sum, together)
   const sends = selling.some(({ executor }) => executor === 'local') ? chain.rpc[0]?.sendsPerSecond : undefined
   const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
-  if (bots.some(({ limits }) => asksForLaunches({ limits, walletLimits: wallet.limits }))) keys.add('newTokens')
+  if (bots.some(({ limits, filters }) => asksForLaunches({ limits, walletLimits: wallet.limits, filters })))
+    keys.add('newTokens')
   return {
     ...{ plan, requestsPerMinute, keptForExits, sockets: 1, connections: plan.connections },
     ...{ keys: keys.size, positions },

@@ -49,6 +49,7 @@ function settingsOf(
     limits: bot.limits,
     walletLimits,
     tokenChecks: bot.tokenChecks,
+    filters: bot.filters,
     paperLamports: bot.paper.lamports,
     seed: bot.paper.seed,
   }

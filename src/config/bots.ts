@@ -3,7 +3,15 @@ import { SluiceError } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
 import type { BotConfig } from './config.ts'
 import type { ConfigDocument } from './document.ts'
-import { exitOrdersFrom, exitsFrom, limitsFrom, ordersFrom, paperFrom, tokenChecksFrom } from './effective.ts'
+import {
+  exitOrdersFrom,
+  exitsFrom,
+  filtersFrom,
+  limitsFrom,
+  ordersFrom,
+  paperFrom,
+  tokenChecksFrom,
+} from './effective.ts'
 import type { ConfigError, Position } from './errors.ts'
 import type { Path } from './path.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
@@ -82,6 +90,7 @@ export function botConfig(
     exits: exitsFrom(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
     limits: limitsFrom({ ...defaults.limits, ...input.limits }),
     tokenChecks: tokenChecksFrom(input, defaults),
+    filters: filtersFrom(input, defaults),
     paper: paperFrom(paper, input.name),
     at,
   }

@@ -3,7 +3,7 @@ import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { Config } from './config.ts'
 
 /** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder moves. */
-export function configHash({ service, chain, wallet, bots }: Omit<Config, 'hash' | 'warnings'>): string {
+export function configHash({ service, chain, wallet, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,
     builderPolicy,
@@ -14,6 +14,7 @@ export function configHash({ service, chain, wallet, bots }: Omit<Config, 'hash'
     cluster: chain.cluster,
     wallet: wallet.publicKey,
     walletLimits: wallet.limits,
+    ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
     bots: bots.map(({ at: _at, strategy, ...bot }) => ({ ...bot, strategy: strategy.name })),
   }
   return createHash('sha256').update(canonicalJson(decides)).digest('hex')

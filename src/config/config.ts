@@ -1,4 +1,5 @@
 import type { BuilderPolicy } from '../core/builder-policy.ts'
+import type { EntryFilters } from '../core/entry-filters.ts'
 import type { ExitRules } from '../core/exits.ts'
 import type { Json } from '../core/json.ts'
 import type { UnitSettings } from '../core/messages.ts'
@@ -18,6 +19,8 @@ export interface Config {
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
   readonly bots: readonly BotConfig[]
+  /** Of filters, by the path of their file as written: what it held when it was last read. A run reads it again when it changes. */
+  readonly lists: Map<string, readonly string[]>
   /** Allowed, and probably not what was meant. */
   readonly warnings: readonly ConfigError[]
   /** Hash of everything above that decides, so of no secret and no path. */
@@ -118,6 +121,7 @@ export interface BotConfig {
   readonly exits: ExitRules
   readonly limits: Limits
   readonly tokenChecks: TokenChecks
+  readonly filters: EntryFilters
   readonly paper: PaperConfig
   readonly at: Position
 }

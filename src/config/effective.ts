@@ -1,4 +1,5 @@
 import type { BuilderPolicy } from '../core/builder-policy.ts'
+import type { EntryFilters } from '../core/entry-filters.ts'
 import type { ExitRules } from '../core/exits.ts'
 import { DEFAULT_TOKEN_CHECKS, MINT_TRAITS, type TokenChecks } from '../core/mint-check.ts'
 import { deriveSeed } from '../core/random.ts'
@@ -128,6 +129,20 @@ export function limitsFrom(given: LimitsInput): Limits {
 
 function walletLimitsFrom(given: NonNullable<Section<'wallet'>['limits']> = {}): WalletLimits {
   return { ...limitsFrom(given), minBalanceLamports: lamportsOrNull(given.minBalanceSol) }
+}
+
+export function filtersFrom(bot: BotInput, defaults: DefaultsInput): EntryFilters {
+  const given = { ...defaults.filters, ...bot.filters }
+  return {
+    minLiquidityLamports: lamportsOrNull(given.minLiquiditySol),
+    minAgeMs: given.minAgeSeconds === undefined ? null : Math.round(given.minAgeSeconds * 1000),
+    maxPoolSharePercent: given.maxPoolSharePercent ?? null,
+    allowMints: given.allowMints ?? null,
+    denyMints: given.denyMints ?? null,
+    allowCreators: given.allowCreators ?? null,
+    denyCreators: given.denyCreators ?? null,
+    unknownCreators: given.unknownCreators ?? 'refuse',
+  }
 }
 
 export function tokenChecksFrom(bot: BotInput, defaults: DefaultsInput): TokenChecks {

@@ -4,6 +4,7 @@ import { configHash } from './config-hash.ts'
 import { botProblems, serviceWarnings, walletProblems } from './consistency.ts'
 import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import { type ConfigError, inOrder } from './errors.ts'
+import { listsOf } from './lists.ts'
 import { loadPolicy, type PolicyResult } from './policy.ts'
 import { readConfigFile } from './read.ts'
 import { type Agreed, agree, missingService } from './shared.ts'
@@ -27,7 +28,8 @@ export async function loadConfig(
   const { bots, errors: botErrors } = await botsOf(parts, cwd)
   const problems = bots.flatMap((bot) => botProblems(bot, agreed))
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
-  errors.push(...walletProblems(parts))
+  const { lists, errors: listErrors } = listsOf(bots, cwd)
+  errors.push(...walletProblems(parts), ...listErrors)
   const policy = policyOf(service, cwd)
   if (policy?.ok === false) errors.push(...policy.errors)
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
@@ -44,6 +46,7 @@ export async function loadConfig(
     journal: journalFrom(agreed.journal, cwd),
     ...(agreed.alerts && { alerts: alertsFrom(agreed.alerts, cwd) as AlertsConfig }),
     bots: bots.map(({ config }) => config),
+    lists,
   }
   return { ok: true, config: { ...checked, warnings: inOrder(warnings, files), hash: configHash(checked) } }
 }

@@ -42,6 +42,7 @@ export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: 
     chain: chainFrom(undefined, ''),
     wallet: walletFrom(undefined, ''),
     journal: journalFrom(undefined, ''),
+    lists: new Map(),
     bots: [botConfig(input, loaded, value, file, { file: '', line: 1, column: 1 })],
   }
   return { ...checked, warnings: [], hash: configHash(checked) }

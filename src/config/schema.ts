@@ -62,6 +62,18 @@ const limits = z.strictObject({
 /** Of all bots that trade with it together. */
 const walletLimits = limits.extend({ minBalanceSol: z.number().min(0).max(1e6).exactOptional() })
 
+/** Which tokens a bot may buy. */
+const filters = z.strictObject({
+  minLiquiditySol: sol.exactOptional(),
+  minAgeSeconds: z.number().gt(0).max(86_400).exactOptional(),
+  maxPoolSharePercent: z.number().gt(0).max(100).exactOptional(),
+  allowMints: z.string().min(1).exactOptional(),
+  denyMints: z.string().min(1).exactOptional(),
+  allowCreators: z.string().min(1).exactOptional(),
+  denyCreators: z.string().min(1).exactOptional(),
+  unknownCreators: z.enum(['refuse', 'allow']).exactOptional(),
+})
+
 const tokenChecks = z.strictObject({
   when: z.enum(['before', 'after', 'off']).exactOptional(),
   ...traitSwitches(),
@@ -183,6 +195,7 @@ export const botSchema = z.strictObject({
   orders: orders.exactOptional(),
   exitOrders: exitOrders.exactOptional(),
   tokenChecks: tokenChecks.exactOptional(),
+  filters: filters.exactOptional(),
 })
 
 const defaults = z.strictObject({
@@ -191,6 +204,7 @@ const defaults = z.strictObject({
   exits: exits.exactOptional(),
   limits: limits.exactOptional(),
   tokenChecks: tokenChecks.exactOptional(),
+  filters: filters.exactOptional(),
 })
 
 export const fileSchema = z.strictObject({

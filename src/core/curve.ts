@@ -24,6 +24,12 @@ export function reservesAt(price: number, product = price < GRADUATION_PRICE ? C
   return { sol, tokens: product / sol }
 }
 
+/** SOL that selling everything could bring at most: on the curve what was paid in, in a migrated pool its SOL. */
+export function poolSol(price: number): number {
+  const { sol } = reservesAt(price)
+  return price < GRADUATION_PRICE ? Math.max(0, sol - VIRTUAL_SOL) : sol
+}
+
 /** Whole tokens that `sol` buys, the fee (a share) taken first. */
 export function tokensFor(sol: number, reserves: Reserves, fee = VENUE_FEE): number {
   const paid = sol / (1 + fee)

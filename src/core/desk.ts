@@ -2,6 +2,7 @@ import assert from './assert.ts'
 import { custodyVeto } from './custody-veto.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'
+import { filterVeto } from './filter-veto.ts'
 import { type LimitCheck, reserveOf } from './limit-check.ts'
 import type { BotMoney } from './money.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
@@ -12,7 +13,7 @@ import { checkRanges, sellCost, type Veto } from './risk.ts'
 import type { Session } from './session.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
-import { lamports } from './units.ts'
+import { type Lamports, lamports, type Millis } from './units.ts'
 
 /** Who asks: a bot's settings and money. */
 export interface Client {
@@ -21,6 +22,8 @@ export interface Client {
   readonly party: Party
   /** What it trades with, and whoever else does. */
   readonly wallet: Party
+  /** When it was first shown a token. */
+  seenAt(mint: string): Millis
 }
 
 /** What one order differs in from the next. */
@@ -47,6 +50,7 @@ export class Desk {
     const veto =
       this.#vetoState(client, mint, request.scaleIn) ??
       checkRanges(amount, orders, this.#session.plan) ??
+      this.#vetoToken(client, mint, amount, creator) ??
       this.#limits.veto(client, mint, request, creator)
     if (veto !== undefined) return { ok: false, ...veto }
 
@@ -162,6 +166,15 @@ export class Desk {
     if (creator !== '') position.creator = creator
     this.#watch.watch(position)
     this.#session.emitPosition(position)
+  }
+
+  /** What the bot's filters have against it. */
+  #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
+    const { lists, launches, mints, now } = this.#session
+    return filterVeto(client.settings.filters, lists, {
+      ...{ mint, amount, now, creator, launch: launches.of(mints.find(mint)), seenAt: client.seenAt(mint) },
+      price: this.#session.price(mint) as number,
+    })
   }
 
   /** What stands in the way whatever the amount. */

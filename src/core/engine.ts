@@ -131,7 +131,7 @@ export class Engine implements EnginePort {
   }
 
   #begin(start: StartInput): void {
-    const session = new Session(this.outputs, this.#mints, start.plan, start.units, this.active)
+    const session = new Session(this.outputs, this.#mints, start, this.active)
     this.#session = session
     this.#dueAt = this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder
@@ -217,11 +217,10 @@ export class Engine implements EnginePort {
       case 'mint':
         this.#custody.take(input)
         break
-      case 'wallet': {
-        const account = session.book.readWallet(input.account, input.lamports, input.slot)
-        if (account !== undefined) session.emitAccount(account)
+      case 'wallet':
+      case 'list':
+        session.take(input)
         break
-      }
       case 'plan':
         session.plan = input.plan
         break

@@ -33,7 +33,13 @@ export class Launches {
   }
 }
 
-/** Whether a limit of this bot cannot be held without knowing who announced what. */
-export function asksForLaunches({ limits, walletLimits }: Pick<BotSettings, 'limits' | 'walletLimits'>): boolean {
-  return limits.maxLamportsPerCreator !== null || walletLimits.maxLamportsPerCreator !== null
+/** Whether a limit or a filter of this bot cannot be held without knowing who announced what. */
+export function asksForLaunches({
+  limits,
+  walletLimits,
+  filters,
+}: Pick<BotSettings, 'limits' | 'walletLimits' | 'filters'>): boolean {
+  const { minAgeMs, allowCreators, denyCreators } = filters
+  const bounds = [limits.maxLamportsPerCreator, walletLimits.maxLamportsPerCreator]
+  return [...bounds, minAgeMs, allowCreators, denyCreators].some((asked) => asked !== null)
 }

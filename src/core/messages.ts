@@ -28,6 +28,8 @@ export type Input =
   | { kind: 'adopt'; account: string; bot: string; mint: string; tokens: TokenAmount; decimals: number }
   /** What our RPC says of a mint that is about to be bought. */
   | { kind: 'mint'; mint: string; facts: MintFacts }
+  /** The file of a list, named by its path as written, changed. */
+  | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
 
@@ -44,6 +46,8 @@ export interface StartInput {
   plan: Plan
   units: UnitSettings
   money: Money
+  /** What filters go by, by the path of their file as written. */
+  lists?: Readonly<Record<string, readonly string[]>>
   /** Rows that the strategies were shown before this start; empty where from > to. */
   warm: { from: Seq; to: Seq }
   /** Bots that only close what they hold, because their strategies could not be let go on; these are not even started. */

@@ -2,7 +2,7 @@ import type { Block } from './block.ts'
 import { Book } from './book.ts'
 import { EventAge } from './event-age.ts'
 import { Launches } from './launches.ts'
-import type { FeedStatus, Output, UnitSettings } from './messages.ts'
+import type { FeedStatus, Input, Output, StartInput } from './messages.ts'
 import type { MintFacts } from './mint-check.ts'
 import type { Mints } from './mints.ts'
 import type { AccountMoney, BotMoney } from './money.ts'
@@ -49,11 +49,15 @@ export class Session implements Stage {
   /** Who has left half a change behind; -1 for nobody. */
   tornBy = -1
 
-  constructor(outputs: Output[], mints: Mints, plan: Plan, units: UnitSettings, active: Int32Array) {
+  /** By the path of their file. */
+  readonly lists: Map<string, ReadonlySet<string>>
+
+  constructor(outputs: Output[], mints: Mints, { plan, units, lists }: StartInput, active: Int32Array) {
     this.active = active
     this.outputs = outputs
     this.mints = mints
     this.plan = plan
+    this.lists = new Map(Object.entries(lists ?? {}).map(([name, entries]) => [name, new Set(entries)]))
     this.prices = new Prices(units)
     this.timers = new Timers(this)
     this.wants = new Wants(this)
@@ -83,6 +87,16 @@ export class Session implements Stage {
 
   emitPosition(position: Position): void {
     this.emit({ kind: 'position', position: { ...position } })
+  }
+
+  /** What was read outside: a wallet, or the file of a list. */
+  take(input: Extract<Input, { kind: 'wallet' | 'list' }>): void {
+    if (input.kind === 'list') {
+      this.lists.set(input.name, new Set(input.entries))
+      return
+    }
+    const account = this.book.readWallet(input.account, input.lamports, input.slot)
+    if (account !== undefined) this.emitAccount(account)
   }
 
   /** Entries of every account stop, restarts included, or go on. */

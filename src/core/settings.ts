@@ -1,4 +1,5 @@
 import type { Account } from './account.ts'
+import type { EntryFilters } from './entry-filters.ts'
 import type { ExitRules } from './exits.ts'
 import type { Json } from './json.ts'
 import type { TokenChecks } from './mint-check.ts'
@@ -20,6 +21,8 @@ export interface BotSettings {
   readonly limits: Limits
   /** Of all bots that trade with its wallet together: the same in each of them. */
   readonly walletLimits: WalletLimits
+  /** Which tokens it may buy. */
+  readonly filters: EntryFilters
   readonly tokenChecks: TokenChecks
   /** Money that a paper account starts with. */
   readonly paperLamports: Lamports

@@ -11,6 +11,7 @@ import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Handlers, OrderView, Strategy } from './strategy.ts'
+import type { Millis } from './units.ts'
 import { HeldView, TokenView } from './views.ts'
 
 const LONGEST_REASON = 500
@@ -150,6 +151,10 @@ export class Trader implements Host {
     if (position === undefined || position.bot !== this.name) view.held = undefined
     else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#session, position)
     return view
+  }
+
+  seenAt(mint: string): Millis {
+    return this.viewOf(this.#session.mints.intern(mint)).seenAt
   }
 
   get name(): string {

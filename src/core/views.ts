@@ -19,10 +19,13 @@ export class TokenView implements Token<unknown> {
   /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
   refusedCode = ''
   refusedAt: Millis = 0
+  /** When the bot was first shown it. */
+  readonly seenAt: Millis
 
   constructor(session: Session, token: number, state: unknown) {
     this.#session = session
     this.#token = token
+    this.seenAt = session.now
     this.mint = session.mints.list[token] as string
     this.state = state
   }

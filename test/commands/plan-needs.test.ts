@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { planNeeds } from '../../src/commands/plan-needs.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
+import { NO_FILTERS } from '../../src/core/entry-filters.ts'
 import { NO_LIMITS } from '../../src/core/settings.ts'
 import { solToLamports } from '../../src/core/units.ts'
 
@@ -12,7 +13,7 @@ const plan = (requestsPerMinute: number) => ({
 function config(positions: (number | null)[], more: object = {}, mode = 'live', executor = 'cloud'): Config {
   const bots = positions.map((maxOpenPositions) => {
     const limits = { ...NO_LIMITS, maxOpenPositions }
-    return { mode, executor, limits, strategy: { strategy: { keys: ['trades'] } } } as unknown as BotConfig
+    return { mode, executor, limits, filters: NO_FILTERS, strategy: { strategy: { keys: ['trades'] } } } as unknown as BotConfig
   })
   return {
     ...{ bots, service: { plan: plan(100), share: 1 }, wallet: { limits: NO_LIMITS } },

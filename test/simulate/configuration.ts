@@ -1,4 +1,5 @@
 import type { BotConfig, Config } from '../../src/config/config.ts'
+import { NO_FILTERS } from '../../src/core/entry-filters.ts'
 import { NO_LIMITS } from '../../src/core/settings.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import type { Scenario } from './scenario.ts'
@@ -17,6 +18,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
       limits: NO_LIMITS,
+      filters: NO_FILTERS,
       paper: {
         lamports: lamports(0),
         seed: scenario.seed + index,
@@ -49,6 +51,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
     },
     journal: { path: '', keepTapeDays: 1 },
     bots,
+    lists: new Map(),
     warnings: [],
     hash: 'simulated',
   }

@@ -1,6 +1,7 @@
 import { accountOf, type Mode } from '../../src/core/account.ts'
 import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
+import { type EntryFilters, NO_FILTERS } from '../../src/core/entry-filters.ts'
 import type { ExitRules } from '../../src/core/exits.ts'
 import { NO_COSTS } from '../../src/core/fill-costs.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
@@ -21,6 +22,7 @@ export interface BotOptions {
   params?: BotSettings['params']
   limits?: Partial<Limits>
   walletLimits?: Partial<WalletLimits>
+  filters?: Partial<EntryFilters>
   exits?: ExitRules
   wallet?: string
   paperSol?: number
@@ -38,6 +40,7 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     executor: 'paper',
     orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
     tokenChecks: DEFAULT_TOKEN_CHECKS,
+    filters: { ...NO_FILTERS, ...options.filters },
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
     // Few prints, so that a test needs few.
     exits: { windowPrints: 5, ...options.exits },

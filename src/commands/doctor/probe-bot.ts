@@ -1,5 +1,6 @@
 import type { BotConfig } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
+import { NO_FILTERS } from '../../core/entry-filters.ts'
 import { DEFAULT_TOKEN_CHECKS } from '../../core/mint-check.ts'
 import { NO_LIMITS } from '../../core/settings.ts'
 import type { Lamports } from '../../core/units.ts'
@@ -25,6 +26,7 @@ export async function probeBot(amount: Lamports): Promise<BotConfig> {
       maxChasePercent: 50,
     },
     tokenChecks: DEFAULT_TOKEN_CHECKS,
+    filters: NO_FILTERS,
     exitOrders: { slippageLadder: [15, 50], priorityFeeLadder: [], retryMs: 3_000 },
     exits: { maxHoldSeconds: HOLD_SECONDS },
     limits: { ...NO_LIMITS, maxLamportsPerOrder: amount, maxLamportsPerMint: amount },

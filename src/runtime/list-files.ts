@@ -1,0 +1,69 @@
+import { readFileSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { isPublicKey } from '../core/base58.ts'
+import { readList } from '../core/key-list.ts'
+import type { Cancel } from '../core/ports.ts'
+
+const LOOK_EVERY_MS = 500
+const MOST_BYTES = 1_048_576
+
+/** Follows files of keys: one that changed and is still the same at the next look is read again. What cannot be read, or has a line that is
+ *  no key, leaves the list as it was and is told once. `lists` is by path and holds what was read last. */
+export function watchLists(
+  lists: Map<string, readonly string[]>,
+  changed: (path: string, entries: readonly string[]) => void,
+  broken: (message: string) => void,
+): Cancel {
+  const files = [...lists.keys()].map((path) => new ListFile(path))
+  const look = (): void => {
+    for (const file of files) {
+      const entries = file.look()
+      if (typeof entries === 'string') broken(entries)
+      else if (entries !== undefined && !isSame(entries, lists.get(file.path) ?? [])) {
+        lists.set(file.path, entries)
+        changed(file.path, entries)
+      }
+    }
+  }
+  const timer = files.length === 0 ? undefined : setInterval(look, LOOK_EVERY_MS)
+  timer?.unref()
+  return () => clearInterval(timer)
+}
+
+class ListFile {
+  readonly path: string
+  /** What the file looked like when it was read, and at the last look. */
+  #read: string | undefined
+  #seen: string | undefined
+
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** Its entries where it has changed; what is wrong with it where it has changed for the worse. */
+  look(): readonly string[] | string | undefined {
+    const stamp = stampOf(this.path)
+    const isSettled = stamp === this.#seen
+    this.#seen = stamp
+    if (!isSettled || stamp === this.#read) return undefined
+    this.#read = stamp
+    const keeps = 'the list stays as it was'
+    try {
+      if (statSync(resolve(this.path)).size > MOST_BYTES) return `${this.path} is larger than 1 MiB; ${keeps}`
+      const entries = readList(readFileSync(resolve(this.path), 'utf8'), isPublicKey)
+      return 'line' in entries ? `${this.path}:${entries.line} is no base58 key of 32 bytes; ${keeps}` : entries
+    } catch (error) {
+      return `${this.path} cannot be read (${(error as Error).message}); ${keeps}`
+    }
+  }
+}
+
+/** '' where there is no file. */
+function stampOf(path: string): string {
+  const stat = statSync(resolve(path), { throwIfNoEntry: false, bigint: true })
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((entry, index) => entry === other[index])
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../src/config/load.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+const folder = temporaryFolder()
+const load = (filters: string, defaults = '') => {
+  const bots = `bots:\n  - { name: dips, strategy: dip-buyer, filters: ${filters} }\n`
+  folder.write('bots.yaml', `service: sandbox\n${defaults}${bots}`)
+  return loadConfig(['bots.yaml'], { cwd: folder.path })
+}
+
+test('lists are read with the configuration, and change its hash', async () => {
+  folder.write('deny.txt', `# rugs\n${MINT}\n`)
+  const one = await load('{ denyMints: deny.txt, minAgeSeconds: 60, minLiquiditySol: 5 }')
+  expect(one.ok && [...one.config.lists]).toEqual([['deny.txt', [MINT]]])
+  expect(one.ok && one.config.bots[0]?.filters).toMatchObject({ denyMints: 'deny.txt', minAgeMs: 60_000 })
+  folder.write('deny.txt', '')
+  const other = await load('{ denyMints: deny.txt, minAgeSeconds: 60, minLiquiditySol: 5 }')
+  expect(one.ok && other.ok && one.config.hash !== other.config.hash).toBe(true)
+})
+
+test.each([
+  ['no such file', '{ allowMints: none.txt }', '', '3:63 bots[0].filters.allowMints: none.txt: no such file'],
+  [
+    'a line that is no key',
+    '{ denyCreators: bad.txt }',
+    '',
+    '3:65 bots[0].filters.denyCreators: bad.txt:2: expected a base58 key of 32 bytes, or a comment after #',
+  ],
+  [
+    'one of the defaults',
+    '{}',
+    'defaults: { filters: { denyMints: none.txt } }\n',
+    '2:35 defaults.filters.denyMints: none.txt',
+  ],
+  [
+    'more than all',
+    '{ maxPoolSharePercent: 101 }',
+    '',
+    '3:72 bots[0].filters.maxPoolSharePercent: expected at most 100',
+  ],
+  ['a misspelt one', '{ denyMint: a.txt }', '', '3:51 bots[0].filters.denyMint: unknown key; did you mean denyMints?'],
+])('%s', async (_what, filters, defaults, expected) => {
+  folder.write('bad.txt', `${MINT}\nnonsense\n`)
+  const result = await load(filters, defaults)
+  const [error] = result.ok ? [] : result.errors
+  expect(error && `${error.line}:${error.column} ${error.path}: ${error.message}`).toContain(expected)
+})
