@@ -6,26 +6,13 @@ import { Intake } from '../src/service/intake.ts'
 import { Decoder } from '../src/service/wire/decode.ts'
 import { botSettings, orders, startInput } from '../test/support/engine-rig.ts'
 import { type Figure, isMain, pairsOf, printFigures } from './figure.ts'
+import follower, { BUY } from './follower.ts'
 import { base58, marketTexts, tradeText } from './frames.ts'
 
 const FRAMES = 65_536
 const RUNS = 9
 /** Every so many frames one is bought upon. */
 const ORDER_EVERY = 20
-const BUY = 7
-
-/** Buys what somebody pays exactly 7 SOL for. */
-export const follower = {
-  name: 'follower',
-  about: 'buys upon a sign',
-  params: { parse: () => ({}) },
-  keys: ['trades'],
-  start: (_params: unknown, bot: { buy(token: unknown, options: object): void }) => ({
-    onTrade(trade: { amount: number }, token: unknown) {
-      if (trade.amount === BUY) bot.buy(token, { sol: 0.05, reason: 'somebody paid 7 SOL' })
-    },
-  }),
-} as unknown as Strategy
 
 /** Market frames; those to be bought upon are of one token. */
 function framesOf(seed: number): Buffer[] {
@@ -60,7 +47,7 @@ function timed(frames: readonly Buffer[], step: (frame: Buffer) => boolean, afte
 /** Decoded, in columns, through engine and strategy, to the order among the outputs. What became of it is not timed. */
 function ours(frames: readonly Buffer[]): Times {
   const mints = new Mints()
-  const engine = new Engine(mints, new Map([[follower.name, follower]]))
+  const engine = new Engine(mints, new Map([[follower.name, follower as unknown as Strategy]]))
   const decoder = new Decoder()
   let seq = 0
   const intake = new Intake(

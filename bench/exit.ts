@@ -12,6 +12,7 @@ import type { Attempt, Order } from '../src/core/order.ts'
 import type { Executor, Outcome } from '../src/core/ports.ts'
 import { newPosition, type Position } from '../src/core/position.ts'
 import { seededRandom } from '../src/core/random.ts'
+import type { Strategy } from '../src/core/strategy.ts'
 import { lamports } from '../src/core/units.ts'
 import { startJournalThread } from '../src/journal/journal-thread.ts'
 import { Gateway } from '../src/runtime/gateway.ts'
@@ -21,8 +22,8 @@ import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
 import { openHttp } from '../src/service/http.ts'
 import { PREMIUM, STANDARD } from '../src/service/plans.ts'
 import { botSettings, startInput } from '../test/support/engine-rig.ts'
-import { follower } from './decision.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
+import follower from './follower.ts'
 import { base58, stampNow } from './frames.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
@@ -97,7 +98,7 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
   const mints = Array.from({ length: exits }, () => base58(random, 32))
   const money: Money = { ...NO_MONEY, positions: mints.map((mint) => held(mint, account, bot.name)) }
   const known = new Mints()
-  const engine = new Engine(known, new Map([[follower.name, follower]]))
+  const engine = new Engine(known, new Map([[follower.name, follower as unknown as Strategy]]))
   const executor: Executor = {
     execute: (attempt, done) =>
       void http({ method: 'POST', url: server.url + attempt.orderId, headers: {}, body: '{}' }).then(() =>

@@ -8,6 +8,7 @@ import { benchFeed } from './feed.ts'
 import { benchFeedColumns } from './feed-columns.ts'
 import { type Figure, isMet, printFigures } from './figure.ts'
 import { benchGateway } from './gateway.ts'
+import { benchIsolation } from './isolation.ts'
 import { benchJournal } from './journal.ts'
 import { benchLocal } from './local.ts'
 import { benchLoop } from './loop.ts'
@@ -26,6 +27,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   'feed-columns': benchFeedColumns,
   decision: benchDecision,
   post: benchPost,
+  isolation: benchIsolation,
   exit: benchExit,
   settling: benchSettling,
   loop: benchLoop,

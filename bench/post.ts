@@ -1,16 +1,18 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { Pool } from 'undici'
-import { seededRandom } from '../src/core/random.ts'
+import { type Random, seededRandom } from '../src/core/random.ts'
+import type { Strategy } from '../src/core/strategy.ts'
 import { lamports } from '../src/core/units.ts'
 import { CloudExecutor } from '../src/service/cloud-executor.ts'
 import { openHttp } from '../src/service/http.ts'
 import { botSettings } from '../test/support/engine-rig.ts'
-import { follower } from './decision.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
+import follower, { BUY } from './follower.ts'
 import { base58, stampNow, tradeText } from './frames.ts'
-import { type Rig, startRig } from './rig.ts'
+import { type Rig, type RigOptions, startRig } from './rig.ts'
 import { type Server, startServer } from './server.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
@@ -18,6 +20,7 @@ const RUNS = 7
 const ORDERS = 100
 /** Between two measurements, so that one's answer and its commits are over when the next begins. */
 const PAUSE_MS = 10
+const FOLLOWER = fileURLToPath(new URL('./follower.ts', import.meta.url))
 let databases = 0
 
 /** Microseconds of each part, the orders of one run. */
@@ -58,16 +61,20 @@ function barePost(server: Server): () => Promise<number> {
 }
 
 /** A bot with enough money, which buys upon a sign; through the cloud, whatever its account is called. */
-async function tradingRig(server: Server, folder: string, arrived: () => void): Promise<Rig> {
+export async function tradingRig(
+  server: Server,
+  folder: string,
+  { isolated = false, ...told }: Pick<RigOptions, 'isolated' | 'arrived' | 'ordered'>,
+): Promise<Rig> {
   const { http } = openHttp()
   const wallet = base58(seededRandom(2), 32)
   return startRig({
     ...{
       url: server.feedUrl,
       folder,
-      bot: botSettings(follower.name, { paperSol: 1_000 }),
-      strategy: follower,
-      arrived,
+      bot: { ...botSettings(follower.name, { paperSol: 1_000 }), ...(isolated && { strategy: FOLLOWER }) },
+      strategy: follower as unknown as Strategy,
+      ...{ isolated, ...told },
     },
     executor: (clock) =>
       new CloudExecutor({
@@ -86,20 +93,26 @@ async function tradingRig(server: Server, folder: string, arrived: () => void): 
   })
 }
 
+/** A trade that is bought upon. */
+export function signOf(mint: string, random: Random): string {
+  return tradeText(mint, base58(random, 64), mint, 1e-7, random).replace(
+    /"amount":[^,]+,"tokensTraded":[^,]+/,
+    `"amount":${BUY},"tokensTraded":70000000`,
+  )
+}
+
 /** Commit, POST and order in turns. */
 async function run(server: Server, folder: string, orders: number): Promise<Times> {
   const random = seededRandom(3)
   const mint = base58(random, 32)
-  const sign = (): string =>
-    tradeText(mint, base58(random, 64), mint, 1e-7, random).replace(
-      /"amount":[^,]+,"tokensTraded":[^,]+/,
-      '"amount":7,"tokensTraded":70000000',
-    )
+  const sign = (): string => signOf(mint, random)
   const commit = bareCommit(join(folder, `bare-${++databases}.db`))
   const post = barePost(server)
   let arrivedAt = 0
-  const rig = await tradingRig(server, folder, () => {
-    arrivedAt = stampNow()
+  const rig = await tradingRig(server, folder, {
+    arrived: () => {
+      arrivedAt = stampNow()
+    },
   })
   const times: Times = { commit: [], post: [], order: [] }
   // The first signs only make a price, and warm up.

@@ -7,10 +7,12 @@ import { seededRandom } from '../src/core/random.ts'
 import type { BotSettings } from '../src/core/settings.ts'
 import type { Strategy } from '../src/core/strategy.ts'
 import { startJournalThread } from '../src/journal/journal-thread.ts'
+import { EngineThread } from '../src/runtime/engine-thread.ts'
 import { Gateway } from '../src/runtime/gateway.ts'
 import { Limiter } from '../src/runtime/limiter.ts'
 import { Runner } from '../src/runtime/runner.ts'
 import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
+import { ThreadedRunner } from '../src/runtime/threaded-runner.ts'
 import { dialWebSocket } from '../src/service/dial.ts'
 import { Feed } from '../src/service/feed.ts'
 import { PaperMarket } from '../src/simulation/paper-market.ts'
@@ -21,6 +23,10 @@ export interface RigOptions {
   readonly url: string
   readonly bot: BotSettings
   readonly strategy: Strategy
+  /** The engine in a thread of its own; `bot.strategy` is then the path of the strategy's file. */
+  readonly isolated?: boolean
+  /** When an order is decided. */
+  readonly ordered?: () => void
   /** Where the journal lies; without it rows are counted and forgotten. */
   readonly folder?: string
   readonly executor?: (clock: Clock) => Executor
@@ -33,7 +39,7 @@ export interface RigOptions {
 export interface Rig {
   readonly feed: Feed
   readonly engine: Engine
-  readonly runner: Runner
+  readonly runner: Runner | ThreadedRunner
   readonly journal: Journal
   rows(): number
   close(): Promise<void>
@@ -49,7 +55,7 @@ const NO_EXECUTOR: Executor = { execute: nothing, resume: nothing }
 
 /** Feed, engine, gateway and journal, put together as `bot.ts` does it, and live. */
 export async function startRig(options: RigOptions): Promise<Rig> {
-  const { url, bot, strategy, folder, arrived, observe } = options
+  const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()
   const mints = new Mints()
   const tally = new Tally()
@@ -69,14 +75,18 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const market = new PaperMarket(mints, { tradePrice: 'auto', tradeAmount: 'sol' })
   const post: Sink['post'] = (input) => runner.post(input)
   const gateway = new Gateway({ clock, monotonicMs, journal, route: () => route, post, nextReport: 1 })
-  const runner: Runner = new Runner({
-    ...{ clock, engine, journal, gateway, firstSeq: 1, alarm: nothing },
-    want: (keys) => feed.want(keys),
-    observe: (block, from, to) => {
+  const parts = {
+    ...{ clock, engine, journal, gateway, firstSeq: 1, lastTime: 0, alarm: nothing, decided: nothing },
+    want: (keys: readonly string[]) => feed.want(keys),
+    observe: (block: Block, from: number, to: number) => {
       market.observe(block, from, to)
       observe?.(block, from, to)
     },
-  })
+  }
+  const runner: Runner | ThreadedRunner = isolated ? new ThreadedRunner(parts) : new Runner(parts)
+  tally.listen = (_time, output) => {
+    if (output.kind === 'order') ordered?.()
+  }
   const { promise: live, resolve } = Promise.withResolvers<void>()
   const feed: Feed = new Feed({
     ...{ url, apiKey: () => 'k', clock, mints, random: seededRandom(1), pace: (job) => job(), load: () => 0 },
@@ -84,7 +94,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     isHeld: () => false,
     on: { authenticated: nothing, refused: nothing, misfit: nothing, notice: nothing },
   })
-  runner.post(startInput([bot]))
+  const end = await begin(runner, bot)
   const stop = feed.start({
     rows: (block, from, to) => runner.rows(block, from, to),
     post: (input) => {
@@ -98,9 +108,32 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     tally.mute()
     runner.stop()
     clock.stop()
+    await end()
     await opened.close()
   }
   return { feed, engine, runner, journal, rows: () => tally.rows, close }
+}
+
+/** Lets the engine begin; what it gives ends its thread. */
+async function begin(runner: Runner | ThreadedRunner, bot: BotSettings): Promise<() => Promise<void>> {
+  if (runner instanceof Runner) {
+    runner.post(startInput([bot]))
+    return async () => {}
+  }
+  const memory = { heapMb: 256, buffersMb: 256 }
+  const thread = new EngineThread(new URL('../src/engine-worker.ts', import.meta.url), 'none', memory)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  thread.on = {
+    begun: (outputs) => {
+      runner.begun(thread, outputs)
+      resolve()
+    },
+    did: (next, outputs) => runner.did(next, outputs),
+    ...{ marks: nothing, log: nothing, died: ({ reason }) => reject(new Error(reason)) },
+  }
+  runner.begin(thread, startInput([bot]))
+  await promise
+  return () => thread.end()
 }
 
 function stamped<T extends unknown[]>(arrived: () => void, message: (...args: T) => void): (...args: T) => void {

@@ -1,4 +1,4 @@
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Block } from '../core/block.ts'
 import { LiveBlock } from '../core/live-block.ts'
 import type { Input, Output, StartInput } from '../core/messages.ts'
@@ -124,7 +124,7 @@ export class EngineThread implements EngineLink {
     }
     this.#worker = new Worker(entry, { workerData, transferList: [port2], resourceLimits })
     this.#worker.on('error', (error: unknown) => this.#die({ bot: this.#active, reason: textOf(error) }))
-    this.#worker.on('exit', (code) => this.#die({ bot: this.#active, reason: `its thread ended (exit code ${code})` }))
+    this.#worker.on('exit', (code) => this.#ended(code))
   }
 
   begin(seq: Seq, time: Millis, start: StartInput): void {
@@ -184,6 +184,16 @@ export class EngineThread implements EngineLink {
 
   get #active(): number {
     return Atomics.load(this.cells, Cell.active)
+  }
+
+  /** What it said last may still lie in the port. */
+  #ended(code: number): void {
+    for (let last = this.#next(); last !== undefined; last = this.#next()) this.#receive(last)
+    this.#die({ bot: this.#active, reason: `its thread ended (exit code ${code})` })
+  }
+
+  #next(): FromEngine | undefined {
+    return this.#isOver ? undefined : (receiveMessageOnPort(this.#port)?.message as FromEngine | undefined)
   }
 
   #die(death: Death): void {

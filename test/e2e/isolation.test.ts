@@ -33,7 +33,7 @@ const LONG_ACTS: typeof ACTS = [
   ['blocking', 'STOPPED', /^a handler did not come back/],
   ['caught', 'STOPPED', /^a handler did not come back/],
   ['recursiveOrders', 'STOPPED', /stack/],
-  ['heapAtOnce', 'STOPPED', /out of memory|memory limit/i],
+  ['heapAtOnce', 'STOPPED', /memory|did not come back/i],
   ['buffersAtOnce', 'STOPPED', /did not come back|memory|allocation/],
 ]
 
