@@ -51,10 +51,18 @@ async function startServer(): Promise<Server> {
   return { url: `http://127.0.0.1:${port}/`, at, close: () => worker.terminate() }
 }
 
-/** Bought at PRICE, to be sold when it falls by a fifth. */
+/** alone: nothing else of the position is being sold. overtaking: half of it is, and nobody knows what became of that. */
+type Way = 'alone' | 'overtaking'
+
+/** Bought at PRICE, to be sold when it falls by a fifth; by half when it rises by as much. */
 function held(mint: string, account: string, bot: string): Position {
-  const position = newPosition({ account, bot, mint }, Date.now(), { stopLossPercent: 20 })
-  return { ...position, state: 'open', tokens: 1_000_000n, averagePrice: PRICE, highPrice: PRICE }
+  const takeProfitSteps = [{ atPercent: 20, sellPercent: 50 }]
+  const position = newPosition({ account, bot, mint }, Date.now(), {
+    stopLossPercent: 20,
+    takeProfitSteps,
+    windowPrints: 5,
+  })
+  return { ...position, bought: 1_000_000n, state: 'open', tokens: 1_000_000n, averagePrice: PRICE, highPrice: PRICE }
 }
 
 function fillOf({ id, orderId, account, bot, mint, side }: Attempt): Outcome {
@@ -82,7 +90,7 @@ function entry(number: number, account: string, mint: string): Order {
 }
 
 /** Milliseconds from the row that makes an exit due until its POST is at the server: everything as it runs live, the journal on disk. */
-async function exitTimes(requestsPerMinute: number, folder: string): Promise<number[]> {
+async function exitTimes(requestsPerMinute: number, folder: string, way: Way): Promise<number[]> {
   const server = await startServer()
   const { http, close: closeHttp } = openHttp()
   const clock = new SystemClock()
@@ -94,7 +102,8 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
   const random = seededRandom(5)
   const bot = botSettings(follower.name, { paperSol: 1_000 })
   const account = bot.account.id
-  const exits = Math.floor(requestsPerMinute * RESERVED_SHARE)
+  const reserved = Math.floor(requestsPerMinute * RESERVED_SHARE)
+  const exits = way === 'alone' ? reserved : Math.floor(reserved / 2)
   const mints = Array.from({ length: exits }, () => base58(random, 32))
   const money: Money = { ...NO_MONEY, positions: mints.map((mint) => held(mint, account, bot.name)) }
   const known = new Mints()
@@ -102,7 +111,7 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
   const executor: Executor = {
     execute: (attempt, done) =>
       void http({ method: 'POST', url: server.url + attempt.orderId, headers: {}, body: '{}' }).then(() =>
-        done(fillOf(attempt)),
+        done(attempt.size.kind === 'percent' ? { kind: 'unknown', reason: 'its answer was lost' } : fillOf(attempt)),
       ),
     resume: () => {},
   }
@@ -124,7 +133,7 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
       cancel: (id, code) => gateway.cancel(id, code),
       trust: (account, isTrusted) => gateway.trust(account, isTrusted),
       submit: (order) => {
-        due.set(order.id, triggeredAt)
+        if (order.size.kind === 'all') due.set(order.id, triggeredAt)
         gateway.submit(order)
       },
     },
@@ -138,18 +147,22 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
     while (asked < ((performance.now() - began) * ENTRIES_PER_SECOND) / 1_000)
       gateway.submit(entry(asked++, account, `${asked}`))
   }, 1)
-  const entrySlots = requestsPerMinute - exits
+  const entrySlots = requestsPerMinute - reserved
   while (limiter.status().held < entrySlots) await sleep(10)
   await sleep(500)
   const block = new LiveBlock(known.list)
-  for (const mint of mints) {
-    await sleep(EXIT_EVERY_MS)
-    const numbers = { price: PRICE / 2, amount: 1, size: 2e6, marketCap: 500, extra: 5, extra2: 0.0005 }
-    for (let print = 0; print < 5; print++) {
+  const print = (mint: string, price: number): void => {
+    const numbers = { price, amount: 1, size: 1 / price, marketCap: 500, extra: 5, extra2: 0.0005 }
+    for (let prints = 0; prints < 5; prints++) {
       triggeredAt = stampNow()
       block.append(clock.now(), clock.now(), RowKind.sell, known.intern(mint), numbers, '', '')
       runner.rows(block, block.length - 1, block.length)
     }
+  }
+  for (const mint of mints) {
+    if (way === 'overtaking') print(mint, 1.3 * PRICE)
+    await sleep(EXIT_EVERY_MS)
+    print(mint, PRICE / 2)
   }
   await sleep(500)
   clearInterval(flood)
@@ -166,13 +179,17 @@ async function exitTimes(requestsPerMinute: number, folder: string): Promise<num
 export async function benchExit(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const figures: Figure[] = []
-    for (const { name: plan, requestsPerMinute } of PLANS) {
+    const ways: Way[] = ['alone', 'overtaking']
+    for (const { plan, requestsPerMinute, way } of PLANS.flatMap(({ name, ...more }) =>
+      ways.map((way) => ({ plan: name, ...more, way })),
+    )) {
       const runs: number[][] = []
-      for (let run = 0; run < (smoke ? 1 : RUNS); run++) runs.push(await exitTimes(requestsPerMinute, folder))
+      for (let run = 0; run < (smoke ? 1 : RUNS); run++) runs.push(await exitTimes(requestsPerMinute, folder, way))
       const times = runs.flat().sort((a, b) => a - b)
       const at = (share: number): number =>
         times[Math.min(times.length - 1, Math.floor(times.length * share))] as number
-      const name = `exit due to its POST, ${ENTRIES_PER_SECOND} entries/s, ${plan}`
+      const what = way === 'alone' ? 'exit due' : 'exit over an unknown part'
+      const name = `${what} to its POST, ${ENTRIES_PER_SECOND} entries/s, ${plan}`
       figures.push(
         { name: `${name}, p50`, unit: 'ms', ...summarize(times) },
         { name: `${name}, p99`, unit: 'ms', goal: 50, atMost: true, ...summarize(times), median: at(0.99) },

@@ -1,6 +1,7 @@
 // `npm run bench [-- NAME...] [--json] [--smoke]`: every figure of speed, each beside a bare baseline of the same run.
 import { parseArgs } from 'node:util'
 import { benchBacktest } from './backtest.ts'
+import { benchConditionals } from './conditionals.ts'
 import { benchDecision } from './decision.ts'
 import { benchEngine } from './engine.ts'
 import { benchExit } from './exit.ts'
@@ -29,6 +30,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   post: benchPost,
   isolation: benchIsolation,
   exit: benchExit,
+  conditionals: benchConditionals,
   settling: benchSettling,
   loop: benchLoop,
   engine: benchEngine,
