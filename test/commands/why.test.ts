@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { waitingText } from '../../src/commands/why/waiting.ts'
 import { run } from '../../src/commands/why.ts'
@@ -195,6 +196,16 @@ test('a strategy that has changed since: the market is known, what was kept is n
   const text = await why(OTHER, { at: '12:00:51' })
   expect(text).toContain('robust price: 0.0000001 SOL a token')
   expect(text).toContain('what its strategy kept for it is not known: it was recorded by other code')
+})
+
+test('a tape that was dropped: what was decided is known all the same', async () => {
+  const db = new Database(conditional)
+  db.exec('DELETE FROM block')
+  db.close()
+  expect(await why('o1', { journal: conditional })).toContain("seq 9, which is not on this journal's tape")
+  const moment = await why(TOKEN, { journal: conditional, at: '12:00:06' })
+  expect(moment).toContain('last row, robust price and feed: not known, its tape is not there any more')
+  expect(moment).toContain('asked, and it became an order: o1 bob buy')
 })
 
 describe('what is meant', () => {

@@ -153,6 +153,7 @@ function marketLines(
   glimpse: Glimpse | undefined,
   doubt: string,
 ): string[] {
+  if (found === undefined && glimpse === undefined) return [`last row, robust price and feed: not known, ${doubt}`]
   const lines: string[] = []
   if (found === undefined) lines.push('last row: none of it was on the tape by then')
   else {
