@@ -5,6 +5,7 @@ import { type Backtest, type BacktestOptions, runBacktest } from './backtest-run
 import { codeHash } from './config/code-hash.ts'
 import type { BotConfig, Config } from './config/config.ts'
 import { loadStrategy } from './config/strategies.ts'
+import { NO_FILTERS } from './core/entry-filters.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { StartInput } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
@@ -224,8 +225,11 @@ async function configOf({ config, bots, plan, units, lists }: StartInput, model:
 
 async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: FillModel): Promise<BotConfig> {
   const { account: _account, executor: _executor, paperLamports, seed, strategy, params, ...rest } = settings
+  const { limits, filters } = rest
   return {
     ...rest,
+    // What was not there yet in an older journal bound nothing.
+    ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
     ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
     paper: { lamports: paperLamports, seed, latencyMs, serviceFeePercent },
     at: { file: '', line: 0, column: 0 },

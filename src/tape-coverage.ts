@@ -1,19 +1,19 @@
 import { coverageOf, type FeedEvent, type KeyCoverage, lackOf } from './backtest/coverage.ts'
 import type { Config } from './config/config.ts'
+import { keysOf } from './config/keys.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Market } from './journal/reader.ts'
 
 /** What a tape covers of what the bots need, and in words what it lacks. Throws SluiceError (exit 2) where there is no bot or no row, and,
  *  unless `partial`, where something is lacking. */
 export function tapeCoverage(
-  { bots }: Pick<Config, 'bots'>,
+  { bots, wallet }: Pick<Config, 'bots' | 'wallet'>,
   market: Market,
   partial: boolean,
 ): { coverage: KeyCoverage[]; lacks: string[] } {
   if (bots.length === 0) throw new SluiceError('there is no bot in the configuration', ExitCode.usage)
   if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
-  const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
-  const coverage = coverageOf([...keys], feedEvents(market))
+  const coverage = coverageOf(keysOf({ bots, wallet }), feedEvents(market))
   const lacks = coverage.flatMap(lackOf)
   if (!partial) refuseLacks(lacks)
   return { coverage, lacks }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { asksForLaunches } from '../core/launches.ts'
+import { keysOf } from '../config/keys.ts'
 import type { Plan } from '../core/settings.ts'
 import { reservedOf } from '../runtime/limiter.ts'
 import { firstPlan, shareOf } from '../service/plans.ts'
@@ -32,12 +32,9 @@ export function planNeeds({ bots, service, wallet, chain }: Config, plan = first
   const together = live.length > 0 ? wallet.limits.maxOpenPositions : null
   const positions = sum === null || together === null ? (sum ?? together) : Math.min(sum, together)
   const sends = selling.some(({ executor }) => executor === 'local') ? chain.rpc[0]?.sendsPerSecond : undefined
-  const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
-  if (bots.some(({ limits, filters }) => asksForLaunches({ limits, walletLimits: wallet.limits, filters })))
-    keys.add('newTokens')
   return {
     ...{ plan, requestsPerMinute, keptForExits, sockets: 1, connections: plan.connections },
-    ...{ keys: keys.size, positions },
+    ...{ keys: keysOf({ bots, wallet }).length, positions },
     flattenSeconds: positions === null ? null : secondsToSell(positions, requestsPerMinute, keptForExits, sends),
   }
 }

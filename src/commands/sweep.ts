@@ -38,7 +38,7 @@ export async function run([file = '']: string[], options: Options): Promise<numb
   const tape = openTape(journals)
   try {
     const { market } = tape
-    const { lacks } = tapeCoverage({ bots: [bot] }, market, partial)
+    const { lacks } = tapeCoverage({ ...config, bots: [bot] }, market, partial)
     const holdOutPercent = options.holdOut ?? HOLD_OUT_PERCENT
     const splitRow = holdOutPercent > 0 ? Math.floor(market.rows * (1 - holdOutPercent / 100)) : undefined
     const ground: SweepGround = { config, bot, splitRow }

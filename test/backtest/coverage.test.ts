@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { coverageOf, type FeedEvent, lackOf, shareOf } from '../../src/backtest/coverage.ts'
 import type { Config } from '../../src/config/config.ts'
+import { NO_FILTERS } from '../../src/core/entry-filters.ts'
+import { NO_LIMITS } from '../../src/core/settings.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { tapeCoverage } from '../../src/tape-coverage.ts'
 import { journalPath } from '../support/journal-samples.ts'
@@ -136,7 +138,8 @@ test.each([
   const ending = [...before, at(5_000), { time: 5_000, input: feed('down', []) }, gap, at(10_000)]
   const path = journalPath()
   await writeTape(path, [{ time: 0, items: [...noisyMarket(50, 1, 0), ...ending] }])
-  const config = { bots: [{ strategy: { strategy: { keys: ['trades'] } } }] } as unknown as Config
+  const bot = { strategy: { strategy: { keys: ['trades'] } }, limits: NO_LIMITS, filters: NO_FILTERS }
+  const config = { bots: [bot], wallet: { limits: NO_LIMITS } } as unknown as Config
   const reader = openReader(path)
   try {
     const { coverage } = tapeCoverage(config, reader.market(), true)

@@ -13,7 +13,13 @@ const plan = (requestsPerMinute: number) => ({
 function config(positions: (number | null)[], more: object = {}, mode = 'live', executor = 'cloud'): Config {
   const bots = positions.map((maxOpenPositions) => {
     const limits = { ...NO_LIMITS, maxOpenPositions }
-    return { mode, executor, limits, filters: NO_FILTERS, strategy: { strategy: { keys: ['trades'] } } } as unknown as BotConfig
+    return {
+      mode,
+      executor,
+      limits,
+      filters: NO_FILTERS,
+      strategy: { strategy: { keys: ['trades'] } },
+    } as unknown as BotConfig
   })
   return {
     ...{ bots, service: { plan: plan(100), share: 1 }, wallet: { limits: NO_LIMITS } },
