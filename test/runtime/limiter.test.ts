@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Slot } from '../../src/core/ports.ts'
 import { Limiter, type RequestClass } from '../../src/runtime/limiter.ts'
@@ -240,4 +241,38 @@ test('with load, the slots open to a class are in use, and nobody holds a timer 
     clock.advanceTo(clock.now() + 100 * MINUTE)
     expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
   }
+})
+
+test('no exit is behind an entry: under any plan, while it changes, with 429s, however both are asked for', () => {
+  const event = fc.record({
+    what: fc.constantFrom('entry', 'entry', 'exit', 'reconcile', 'done', 'throttled', 'plan'),
+    ms: fc.constantFrom(0, 1, 40, 900, 61_000),
+  })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(event, { maxLength: 120 }), (slots, events) => {
+      const clock = new SimulatedClock()
+      const limiter = limiterOf(clock, slots)
+      const out: Slot[] = []
+      let exitsWaiting = 0
+      for (const { what, ms } of events) {
+        clock.advanceTo(clock.now() + ms)
+        if (what === 'done' || what === 'throttled') {
+          const slot = out.shift()
+          if (slot !== undefined) limiter[what](slot)
+          continue
+        }
+        if (what === 'plan') {
+          limiter.setRequestsPerMinute(1 + (ms % 37))
+          continue
+        }
+        if (what === 'exit') exitsWaiting++
+        limiter.request(what, (slot) => {
+          if (what === 'exit') exitsWaiting--
+          if (what === 'entry') expect(exitsWaiting, 'exits that wait while an entry goes').toBe(0)
+          out.push(slot)
+        })
+      }
+    }),
+    { numRuns: Number(process.env.SLUICE_LIMITER_RUNS ?? 200) },
+  )
 })
