@@ -1,6 +1,7 @@
 import type { Config } from './config/config.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
+import type { Fill } from './core/order.ts'
 import type { Clock, Sink } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import { deriveSeed } from './core/random.ts'
@@ -40,7 +41,16 @@ export class PaperWorld {
 
   /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a budget of the same plan
    *  for itself; it never takes a live slot. */
-  restore(bots: readonly BotSettings[], money: Money, limiterOf: (key: string) => Limiter): void {
+  restore(
+    bots: readonly BotSettings[],
+    money: Money,
+    limiterOf: (key: string) => Limiter,
+    untold: readonly Fill[] = [],
+  ): void {
+    const taken = new Set(money.fills.map(({ signature }) => signature))
+    const landed = new Map(
+      untold.filter(({ signature }) => !taken.has(signature)).map((fill) => [fill.signature, fill]),
+    )
     for (const { name, account, seed } of bots) {
       if (account.mode === 'live') continue
       const luck = deriveSeed(seed, 'executor')
@@ -52,10 +62,7 @@ export class PaperWorld {
       const model = this.modelOf(name)
       const executor = new PaperExecutor(this.#clock, this.market, model, luck, this.#measured)
       const mine = (record: { account: string }): boolean => record.account === account.id
-      executor.restore(
-        money.positions.filter(mine),
-        money.fills.filter((fill) => mine(fill) && !fill.final),
-      )
+      executor.restore(money.positions.filter(mine), money.fills.filter(mine), [...landed.values()].filter(mine))
       this.#routes.set(account.id, { kind: 'paper', executor, limiter: limiterOf(`paper ${account.id}`) })
     }
   }

@@ -171,7 +171,8 @@ export class LiveWorld {
 
   /** Gives the executors their money. */
   restore(bots: readonly BotSettings[], money: Money): void {
-    this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'))
+    const untold = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
+    this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), untold)
   }
 
   readonly route = ({ account, bot }: Pick<Order, 'account' | 'bot'>): Route => {

@@ -52,8 +52,8 @@ export class PaperExecutor implements Executor {
   readonly #seeds = new Map<string, number>()
   readonly #measured: Measurements | undefined
   #holdings = new Holdings([])
-  /** Fills of an earlier process that it did not see become final, by attempt. */
-  #provisional = new Map<string, Fill>()
+  /** Fills of an earlier process, by attempt: it may not have seen them become final. */
+  #landed = new Map<string, Fill>()
 
   /** `measured`: what another run knows of the same attempts. */
   constructor(clock: Clock, market: PaperMarket, model: FillModel, seed: number, measured?: Measurements) {
@@ -69,10 +69,12 @@ export class PaperExecutor implements Executor {
     this.#seeds.set(bot, seed)
   }
 
-  /** Takes over the account's money from the journal: its positions, and those of its fills that are not final. */
-  restore(positions: readonly Position[], provisional: readonly Fill[]): void {
+  /** Takes over the account's money from the journal: its positions, its last fills, and those that had landed when the process ended and
+   *  that no position knows of yet. */
+  restore(positions: readonly Position[], fills: readonly Fill[], untold: readonly Fill[] = []): void {
     this.#holdings = new Holdings(positions)
-    this.#provisional = new Map(provisional.map((fill) => [fill.attemptId, fill]))
+    for (const fill of untold) this.#holdings.book(fill)
+    this.#landed = new Map([...fills, ...untold].map((fill) => [fill.attemptId, fill]))
   }
 
   execute(attempt: Attempt, done: Done): void {
@@ -117,7 +119,7 @@ export class PaperExecutor implements Executor {
 
   /** What was under way when the process ended went down with it; what had landed stays landed. */
   resume(attempt: Attempt, done: Done): void {
-    const fill = this.#provisional.get(attempt.id)
+    const fill = this.#landed.get(attempt.id)
     if (fill !== undefined) this.#finalize({ kind: 'filled', fill }, done)
     else if (attempt.state === 'landed') this.#finalize(this.#reverted(attempt, attempt.code || 'REVERTED'), done)
     else this.#clock.after(0, () => done({ kind: 'absent', code: 'CRASHED' }))

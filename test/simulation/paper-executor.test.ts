@@ -379,6 +379,19 @@ test('a provisional fill of an earlier process becomes final', () => {
   expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
 })
 
+test('what had landed when the process ended, and was told to nobody, is held and becomes final', () => {
+  const before = new Paper()
+  before.run(buyAttempt('mint', 0.1))
+  before.pass(LANDED_MS)
+  const fill = fillOf(before.outcomes.at(-1)) as Fill
+  const after = new Paper()
+  after.executor.restore([], [], [fill])
+  after.executor.resume(buyAttempt('mint', 0.1, { state: 'landed' }), (outcome) => after.outcomes.push(outcome))
+  after.pass(FINAL_MS)
+  expect(after.outcomes).toEqual([{ kind: 'filled', fill: { ...fill, final: true }, final: true }])
+  expect(after.land(sellAttempt('mint', { id: 'o2.1' }))?.tokens).toBe(fill.tokens)
+})
+
 test('luck belongs to the attempt: the same alone or among others and whatever its number, another with another seed', () => {
   const landing = (seed: number, others: string[], id: string) => {
     const paper = new Paper(DEFAULT_FILL_MODEL, seed)

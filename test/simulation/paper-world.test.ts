@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { accountOf } from '../../src/core/account.ts'
+import { Mints } from '../../src/core/mints.ts'
+import { NO_MONEY } from '../../src/core/money.ts'
+import type { Fill } from '../../src/core/order.ts'
+import type { Outcome } from '../../src/core/ports.ts'
+import { lamports } from '../../src/core/units.ts'
+import { PaperWorld } from '../../src/paper-world.ts'
+import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { DEFAULT_FILL_MODEL } from '../../src/simulation/fill-model.ts'
+import { buyAttempt, sellAttempt } from '../support/attempts.ts'
+import { botSettings } from '../support/engine-rig.ts'
+import { fill } from '../support/journal-samples.ts'
+import { blockOf } from '../support/market-rows.ts'
+
+const { latencyMs, serviceFeePercent } = DEFAULT_FILL_MODEL
+const ACCOUNT = accountOf('paper', 's.example', '', 'dips')
+
+test.each([
+  ['that no position knows of yet is held', [], 'filled'],
+  ['that the engine has taken is not held twice', [1], 'reverted'],
+])('after a crash a fill of another process %s', (_what, taken, sale) => {
+  const mints = new Mints()
+  const clock = new SimulatedClock(1_780_000_000_000)
+  const paper = { lamports: lamports(1e9), seed: 1, latencyMs, serviceFeePercent }
+  const config = { service: { units: { tradePrice: 'sol', tradeAmount: 'sol' } }, bots: [{ name: 'dips', paper }] }
+  const world = new PaperWorld(config as never, clock, mints, (model) => ({ ...model, landingFailurePercent: 0 }))
+  const landed: Fill = { ...fill(1), account: ACCOUNT.id, bot: 'dips', side: 'buy', attemptId: 'o1.1', final: false }
+  const settings = { ...botSettings('dip-buyer'), name: 'dips', account: ACCOUNT }
+  const money = { ...NO_MONEY, fills: taken.map(() => ({ ...landed, final: true })) }
+  world.restore([settings], money, () => ({}) as never, [landed, landed])
+  const rows = Array.from({ length: 5 }, () => ({ time: clock.now(), mint: landed.mint, price: 1e-7 }))
+  world.market.observe(blockOf(rows, mints), 0, rows.length)
+  const outcomes: Outcome[] = []
+  const executor = world.route(ACCOUNT.id)?.executor
+  const buy = { ...buyAttempt(landed.mint, 0.1, { state: 'landed' }), id: 'o1.1', account: ACCOUNT.id }
+  executor?.resume(buy, (outcome) => outcomes.push(outcome))
+  clock.advanceTo(clock.now() + 20_000)
+  expect(outcomes).toMatchObject([{ kind: 'filled', final: true }])
+  executor?.execute(sellAttempt(landed.mint, { id: 'o2.1' }), (outcome) => outcomes.push(outcome))
+  clock.advanceTo(clock.now() + 60_000)
+  expect(outcomes.at(-1)?.kind).toBe(sale)
+})
