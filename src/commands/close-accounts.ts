@@ -20,7 +20,8 @@ export async function run(files: string[], { yes = false, json = false }: Option
   })
 }
 
-async function looked(access: WalletAccess, yes: boolean, json: boolean): Promise<number> {
+/** Shows the accounts, and closes the empty ones where `yes` says so. */
+export async function looked(access: WalletAccess, yes: boolean, json: boolean): Promise<number> {
   const { wallet, rpcs, inUse, isCloud } = access
   const accounts = await readRentAccounts(rpcs.any, wallet, inUse)
   const empty = accounts.filter(({ keptBecause }) => keptBecause === '')

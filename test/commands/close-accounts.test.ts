@@ -1,8 +1,9 @@
 import { PublicKey } from '@solana/web3.js'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type RentAccount, readRentAccounts } from '../../src/chain/rent.ts'
 import { refusalOf } from '../../src/chain/signer/rules.ts'
 import { type Closing, closeAll } from '../../src/commands/close-accounts/closing.ts'
+import { looked } from '../../src/commands/close-accounts.ts'
 import type { Clock, Rpc, SignRequest } from '../../src/core/ports.ts'
 import { PROGRAMS } from '../../src/core/programs.ts'
 import { keyOf } from '../support/journal-values.ts'
@@ -137,4 +138,21 @@ test('one that the chain would refuse keeps no other from being closed', async (
 test('what fails on the chain, or does not land in time, is told and not sent again', async () => {
   expect((await closing(keyOf(999), 'failed')(empty(2)))[0]?.failure).toBe('it failed on the chain')
   expect((await closing(keyOf(999), 'lost')(empty(2)))[0]?.failure).toMatch('expired')
+})
+
+test('a wallet whose key the service has: its accounts are shown, and closing them is refused before anybody signs', async () => {
+  const shown = vi.spyOn(console, 'log').mockImplementation(() => {})
+  const rpc = nodeWith([{}], PROGRAMS.token)
+  const access = {
+    ...{ wallet: WALLET, rpcs: { any: rpc, each: [rpc] } as never, clock, inUse: new Set<string>(), isCloud: true },
+    policyHash: '',
+    openSigner: () => expect.fail('nobody has the key'),
+  }
+  try {
+    expect(await looked(access, false, false)).toBe(0)
+    expect(shown.mock.calls.join('\n')).toMatch(/0.00203928 SOL of rent lie in them.*none of its requests closes/s)
+    await expect(looked(access, true, false)).rejects.toMatchObject({ exitCode: 4 })
+  } finally {
+    shown.mockRestore()
+  }
 })
