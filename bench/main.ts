@@ -11,6 +11,7 @@ import { type Figure, isMet, printFigures } from './figure.ts'
 import { benchGateway } from './gateway.ts'
 import { benchIsolation } from './isolation.ts'
 import { benchJournal } from './journal.ts'
+import { benchLaunches } from './launches.ts'
 import { benchLocal } from './local.ts'
 import { benchLoop } from './loop.ts'
 import { benchPool } from './pool.ts'
@@ -31,6 +32,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   isolation: benchIsolation,
   exit: benchExit,
   conditionals: benchConditionals,
+  launches: async (smoke) => benchLaunches(smoke),
   settling: benchSettling,
   loop: benchLoop,
   engine: benchEngine,

@@ -1,0 +1,79 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { RowKind } from '../src/core/block.ts'
+import { Engine } from '../src/core/engine.ts'
+import { LiveBlock } from '../src/core/live-block.ts'
+import { Mints } from '../src/core/mints.ts'
+import { seededRandom } from '../src/core/random.ts'
+import type { Strategy } from '../src/core/strategy.ts'
+import momentum from '../strategies/momentum.ts'
+import { botSettings, startInput } from '../test/support/engine-rig.ts'
+import { type Figure, isMain, printFigures } from './figure.ts'
+import { base58 } from './frames.ts'
+
+const DAYS = 6
+const LAUNCHES_A_DAY = 20_000
+const TRADES_A_LAUNCH = 20
+const DAY_MS = 86_400_000
+const START = 1_780_012_800_000
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** Of objects and buffers. */
+function heapBytes(): number {
+  collect()
+  collect()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+/** What an engine holds after each day of a market that only ever launches: each token trades for a while and never again. */
+function heapByDay(launches: number): number[] {
+  const random = seededRandom(1)
+  const mints = new Mints()
+  const strategy = momentum as unknown as Strategy
+  const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
+  let seq = 0
+  const params = strategy.params.parse({}) as never
+  engine.input(++seq, START, startInput([botSettings(strategy.name, { params, limits: { maxOpenPositions: 0 } })]))
+  engine.outputs.length = 0
+  const heaps = [heapBytes()]
+  for (let day = 0; day < DAYS; day++) {
+    for (let launch = 0; launch < launches; launch++) {
+      const time = START + day * DAY_MS + (launch * DAY_MS) / launches
+      const block = new LiveBlock(mints.list, TRADES_A_LAUNCH)
+      const token = mints.intern(Buffer.from(base58(random, 32)).toString('latin1')) // in one piece, as a frame gives it
+      for (let row = 0; row < TRADES_A_LAUNCH; row++) {
+        const price = 1e-7 * (1 + random.next())
+        const numbers = { price, amount: 1, size: 1 / price, marketCap: 1, extra: 0, extra2: 0 }
+        block.append(time, time, RowKind.buy, token, numbers, '', '')
+      }
+      for (let row = 0; row < block.length; engine.outputs.length = 0) {
+        const next = engine.rows(seq + 1, block, row, block.length)
+        seq += next - row
+        row = next
+      }
+    }
+    heaps.push(heapBytes())
+  }
+  return heaps
+}
+
+/** Whether memory stays flat under 20,000 launches a day, as fast as they can be worked through. */
+export function benchLaunches(smoke = false): Figure[] {
+  const launches = smoke ? 500 : LAUNCHES_A_DAY
+  const heaps = heapByDay(launches)
+  const [empty = 0] = heaps
+  // Tokens of a day are kept through the next one.
+  const live = ((heaps[2] as number) - empty) / (2 * launches)
+  const growth = ((heaps[DAYS] as number) - (heaps[2] as number)) / (DAYS - 2)
+  const one = (value: number) => ({ median: value, min: value, max: value })
+  return [
+    { name: 'engine, a live token', unit: 'bytes', ...one(live) },
+    { name: 'engine, a token that is gone', unit: 'bytes', ...one(growth / launches) },
+    { name: `engine, growth a day of ${launches} launches`, unit: 'bytes', ...one(growth) },
+  ]
+}
+
+if (isMain(import.meta.url)) printFigures(benchLaunches())
