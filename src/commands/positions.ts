@@ -2,6 +2,6 @@ import { printJournal } from './journal-table.ts'
 import type { Options } from './options.ts'
 
 export async function run(_args: string[], options: Options): Promise<number> {
-  const columns = ['bot', 'mint', 'state', 'tokens', 'costSol', 'valueSol']
+  const columns = ['bot', 'mint', 'state', 'tokens', 'costSol', 'valueSol', 'selling']
   return printJournal('positions', (reader) => reader.positions(), columns, options)
 }

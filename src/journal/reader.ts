@@ -42,6 +42,8 @@ export interface PositionRow {
   readonly costSol: number
   /** What selling now would bring: a journal does not know, the caller fills it in. */
   readonly valueSol: null
+  /** Why all of it is being sold, and how often that was tried without success; '' where it is not. */
+  readonly selling: string
 }
 
 export interface DecisionRow {
@@ -193,7 +195,10 @@ export class JournalReader {
   /** Those that are held, oldest first. */
   positions(): PositionRow[] {
     return this.#all(
-      `SELECT bot, mint, state, tokens, cost_sol AS costSol, NULL AS valueSol
+      `SELECT bot, mint, state, tokens, cost_sol AS costSol, NULL AS valueSol,
+         (SELECT json_extract(json, '$.exiting') || iif(json_extract(json, '$.exitTries') > 1,
+             '; tried ' || json_extract(json, '$.exitTries') || ' times', '')
+          FROM position p WHERE p.account = positions.account AND p.mint = positions.mint) AS selling
        FROM positions WHERE closed_seq IS NULL ORDER BY opened_at, mint`,
     )
   }

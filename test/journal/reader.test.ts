@@ -24,6 +24,25 @@ const options = {
   },
 }
 
+test('what is being sold, why, and how often that was tried', async () => {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  for (const [seq, exitTries] of [
+    [1, 1],
+    [2, 4],
+  ] as const) {
+    const sold = { state: 'closing', exiting: 'stop-loss: -21 %', exitTries } as const
+    journal.output(seq, timeOf(seq), 0, { kind: 'position', position: position(seq, sold) })
+  }
+  await journal.close()
+  const reader = openReader(path)
+  expect(reader.positions().map(({ selling }) => selling)).toEqual([
+    'stop-loss: -21 %',
+    'stop-loss: -21 %; tried 4 times',
+  ])
+  reader.close()
+})
+
 test('the rows that commands print, in SOL and whole tokens', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
@@ -64,7 +83,7 @@ test('the rows that commands print, in SOL and whole tokens', async () => {
     },
   ])
   expect(reader.positions()).toEqual([
-    { bot: 'dips', mint: keyOf(2), state: 'open', tokens: 1.5, costSol: 0.05, valueSol: null },
+    { bot: 'dips', mint: keyOf(2), state: 'open', tokens: 1.5, costSol: 0.05, valueSol: null, selling: '' },
   ])
   expect(reader.counters()).toEqual({
     ...{ events: 0, decisions: 3, orders: 2, fills: 1, positions: 1 },
