@@ -14,6 +14,7 @@ import { benchJournal } from './journal.ts'
 import { benchLaunches } from './launches.ts'
 import { benchLocal } from './local.ts'
 import { benchLoop } from './loop.ts'
+import { benchMemory } from './memory.ts'
 import { benchPool } from './pool.ts'
 import { benchPost } from './post.ts'
 import { benchRecovery } from './recovery.ts'
@@ -40,6 +41,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   'backtest-sma': benchSma,
   'side-by-side': benchSideBySide,
   sweep: benchSweep,
+  memory: benchMemory,
   start: benchStart,
   gateway: benchGateway,
   pool: benchPool,

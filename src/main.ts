@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { helpText } from './commands/help.ts'
-import { keepHeapSmall } from './commands/small-heap.ts'
+import { keepHeapSmall, keepNewSpaceSmall } from './commands/small-heap.ts'
 
 // Help and version answer at once; the parser is loaded for a command, and a command's own modules by that command.
 const [first, ...rest] = process.argv.slice(2)
@@ -14,6 +14,7 @@ if (first === undefined) {
   process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`)
 } else {
   if (first === 'backtest' && rest.some((arg) => arg.startsWith('--out'))) keepHeapSmall()
+  else if (first === 'backtest') keepNewSpaceSmall()
   const { parse } = await import('./commands/parse.ts')
   process.exitCode = await parse([first, ...rest])
 }

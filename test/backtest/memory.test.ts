@@ -1,0 +1,49 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { runBacktest } from '../../src/backtest-run.ts'
+import { loadConfig } from '../../src/config/load.ts'
+import { openReader } from '../../src/journal/reader.ts'
+import { journalPath } from '../support/journal-samples.ts'
+import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const T0 = 1_780_000_000_000
+/** More for a longer look. */
+const ROWS = Number(process.env.MEMORY_ROWS ?? 200_000)
+const folder = temporaryFolder()
+
+/** What is in use, garbage aside: objects, and what lies beside the heap, such as columns. */
+function usedBytes(collect: () => void): number {
+  collect()
+  collect() // what the first round has freed frees more
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+test('a backtest holds no more of a long tape than of a short one', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const path = journalPath()
+  await writeTape(path, [{ time: T0, items: noisyMarket(ROWS, 5, T0) }])
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const bots = [{ name: 'dips', strategy: 'dip-buyer', exits: { stopLossPercent: 20, maxHoldSeconds: 200 } }]
+  const loaded = await loadConfig([folder.write('memory.yaml', JSON.stringify({ service, bots }))])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  const reader = openReader(path)
+  try {
+    const used: number[] = []
+    const backtest = runBacktest(loaded.config, reader.market(), {
+      partial: false,
+      progress: () => used.push(usedBytes(collect)),
+    })
+    expect(backtest.rows).toBe(ROWS)
+    expect(used.length).toBeGreaterThan(3)
+    expect(backtest.bots[0]?.result.orders).toBeGreaterThan(ROWS / 1_000)
+    const [first, last] = [used[1] as number, used.at(-1) as number]
+    // A row that was kept would take 45 bytes in columns alone; what grows is what remembers the last orders, until it is full.
+    expect((last - first) / ROWS).toBeLessThan(10)
+  } finally {
+    reader.close()
+  }
+})
