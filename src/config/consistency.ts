@@ -156,7 +156,8 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
       'the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4'
     warnings.push(say(['executor'], message))
   }
-  if ((config.limits.maxLamportsPerHour ?? limitsOf(agreed).maxLamportsPerHour) === null) {
+  const inTime = [config.limits, limitsOf(agreed)].flatMap((one) => [one.maxLamportsPerHour, one.maxLamportsPerDay])
+  if (inTime.every((bound) => bound === null)) {
     warnings.push(say(['limits'], 'a live bot without limits.maxSolPerHour may spend the whole wallet in an hour'))
   }
   return warnings
