@@ -101,7 +101,8 @@ export function untilInterrupted(): { promise: Promise<Ending>; release: () => v
 
 async function after(seconds: number | undefined): Promise<Ending> {
   await new Promise((resolve) => {
-    if (seconds !== undefined) setTimeout(resolve, seconds * 1000)
+    // Whoever ends it before is not kept waiting.
+    if (seconds !== undefined) setTimeout(resolve, seconds * 1000).unref()
   })
   return { exitCode: ExitCode.done, message: '' }
 }
