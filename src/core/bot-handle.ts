@@ -114,7 +114,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   cancel(orderId: string): boolean {
     this.#ask()
     const { orders, positions } = this.#session.book
-    if (!this.#session.warming && this.#seat.conditionals.cancel(this.name, orderId)) return true
+    if (!this.#session.warming && this.#seat.conditionals.cancel(this.#host, orderId)) return true
     const open = orders.get(orderId)
     if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
       return false

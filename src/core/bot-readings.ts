@@ -59,7 +59,7 @@ export class BotReadings {
   orders(): OrderView[] {
     const all = this.#session.book.orders.of(this.#host.settings.account.id)
     const own = all.filter(({ order }) => order.bot === this.name)
-    const conditional = this.#conditionals.of(this.name).map(conditionalView)
+    const conditional = this.#conditionals.of(this.#host).map(conditionalView)
     return [...own.map(({ order, state }) => orderView(order, state, '', order.reason)), ...conditional]
   }
 

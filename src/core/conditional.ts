@@ -22,6 +22,8 @@ export interface ConditionalOrder {
   code: ErrorCode | ''
   /** The last order that it became; '' before. */
   orderId: string
+  /** Those before it, which ended without a fill: one may still come. */
+  earlierOrders?: readonly string[]
   /** Orders that it became. */
   tries: number
   /** Not before this time, after one that failed. */
@@ -48,4 +50,9 @@ export function isOver(state: ConditionalState): boolean {
 /** Conditional orders are counted: `c12` is the twelfth. */
 export function conditionalNumber({ id }: Pick<ConditionalOrder, 'id'>): number {
   return Number(id.slice(1))
+}
+
+/** All that one became whose fill ends it: an instalment of a schedule is none. */
+export function ordersOf({ when, orderId, earlierOrders = [] }: ConditionalOrder): readonly string[] {
+  return when.kind === 'every' || orderId === '' ? [] : [...earlierOrders, orderId]
 }

@@ -1,9 +1,10 @@
-import { type Condition, type ConditionalOrder, isOver } from './conditional.ts'
+import { type Condition, type ConditionalOrder, isOver, ordersOf } from './conditional.ts'
 import type { ConditionalRequest } from './conditional-request.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import { isOpen, type Order, type OrderState } from './order.ts'
+import { isOpen, type OrderState } from './order.ts'
+import type { Position } from './position.ts'
 import type { Exits } from './position-exits.ts'
 import { readSell } from './requests.ts'
 import type { Session } from './session.ts'
@@ -53,17 +54,22 @@ export class Conditionals {
 
   restore(orders: readonly ConditionalOrder[], next: number): void {
     this.#next = next
-    for (const order of orders) this.#keep({ ...order })
+    for (const one of orders) {
+      const order = { ...one }
+      this.#keep(order)
+      this.#lookAfter(order)
+    }
   }
 
   /** Open ones of a bot, oldest first. */
-  of(bot: string): ConditionalOrder[] {
-    return [...this.#open.values()].filter((order) => order.bot === bot)
+  of({ settings: { name, account } }: Pick<Client, 'settings'>): ConditionalOrder[] {
+    return this.#ofBot({ bot: name, account: account.id })
   }
 
-  place({ settings }: Client, mint: string, request: ConditionalRequest): Placed {
+  place(client: Client, mint: string, request: ConditionalRequest): Placed {
+    const { settings } = client
     const { now } = this.#session
-    if (this.of(settings.name).length >= MOST_WAITING)
+    if (this.of(client).length >= MOST_WAITING)
       return { ok: false, code: 'REQUEST_INVALID', reason: `${MOST_WAITING} conditional orders are waiting already` }
     const { when, action, reason, forMs, oneCancelsOther } = request
     const order: ConditionalOrder = {
@@ -80,11 +86,10 @@ export class Conditionals {
   }
 
   /** By its strategy, which hears no more of it; false when it is not waiting any more. */
-  cancel(bot: string, id: string): boolean {
+  cancel(client: Client, id: string): boolean {
     const order = this.#open.get(id)
-    if (order === undefined || order.bot !== bot || order.state !== 'waiting') return false
-    this.#end(order, 'cancelled', 'CANCELLED')
-    return true
+    if (order === undefined || this.#ownerOf(order) !== client || order.state !== 'waiting') return false
+    return this.#end(order, 'cancelled', 'CANCELLED')
   }
 
   /** An operator sells what is held, so that nothing is bought behind his back. */
@@ -95,17 +100,24 @@ export class Conditionals {
 
   /** A new price of its token. */
   priced(order: ConditionalOrder, price: number): void {
-    const { when, state, notBefore, oneCancelsOther } = order
-    if (state !== 'waiting' || when.kind === 'every' || this.#session.now < notBefore) return
+    const { when, state, notBefore, expiresAt } = order
+    const { now } = this.#session
+    if (state !== 'waiting' || when.kind === 'every' || now < notBefore) return
+    if (expiresAt !== null && now >= expiresAt) {
+      // Its timer counts the time that the machine is awake, and the clock may be set.
+      this.#endAndTell(order, 'expired', '')
+      return
+    }
     if (when.kind === 'below' ? !(price <= when.price) : !(price >= when.price)) return
-    if (oneCancelsOther !== '' && this.#rivals(order).some((rival) => rival.state === 'working')) return
+    if (this.#isHeldBack(order)) return
     if (order.action.side === 'sell') this.#sell(order, price)
     else this.#buy(order)
   }
 
-  /** The position whose tokens it was to sell is gone. */
-  positionClosed(order: ConditionalOrder): void {
-    if (order.action.side === 'sell') this.#endAndTell(order, 'cancelled', 'NO_POSITION')
+  /** The position whose tokens they were to sell is gone. Its strategy is told at once and may buy again, so whoever closes one says so last. */
+  positionClosed({ account, mint }: Position): void {
+    for (const order of this.#watch.ordersOf(mint))
+      if (order.action.side === 'sell' && order.account === account) this.#endAndTell(order, 'cancelled', 'NO_POSITION')
   }
 
   /** An instalment is due, or its time is over. */
@@ -118,18 +130,21 @@ export class Conditionals {
     // Its order is out: looked at again when that has ended.
   }
 
-  /** What became of an order. */
-  report({ id }: Order, state: OrderState, code: ErrorCode | ''): void {
-    const order = this.#byOrder.get(id)
-    if (order === undefined || order.state !== 'working' || order.orderId !== id) return
-    if (state === 'filled') this.#fulfil(order)
-    else if (!isOpen(state)) this.#failed(order, code)
+  /** What became of an order: a fill counts whenever it comes, of whichever of its orders. */
+  report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
+    const order = this.#byOrder.get(orderId)
+    if (order === undefined) return
+    const isLast = order.orderId === orderId
+    if (state === 'filled') {
+      if (!isLast) this.#callOff(order)
+      this.#fulfil(order)
+    } else if (order.state === 'working' && isLast && !isOpen(state)) this.#failed(order, code)
   }
 
   #failed(order: ConditionalOrder, code: ErrorCode | ''): void {
     const { now } = this.#session
-    this.#byOrder.delete(order.orderId)
-    if (order.tries >= MOST_TRIES) this.#endAndTell(order, 'failed', code)
+    if (code === 'CANCELLED') this.#endAndTell(order, 'cancelled', code)
+    else if (order.tries >= MOST_TRIES) this.#endAndTell(order, 'failed', code)
     else if (order.expiresAt !== null && order.expiresAt <= now) this.#endAndTell(order, 'expired', code)
     else {
       Object.assign(order, { state: 'waiting', code, notBefore: now + RETRY_MS * 2 ** (order.tries - 1) })
@@ -139,9 +154,17 @@ export class Conditionals {
 
   /** It executed, and so the others of its name do not. */
   #fulfil(order: ConditionalOrder): void {
-    const rivals = order.oneCancelsOther === '' ? [] : this.#rivals(order)
-    this.#endAndTell(order, 'done', '')
-    for (const rival of rivals) this.#endAndTell(rival, 'cancelled', 'CANCELLED')
+    const rivals = this.#rivals(order)
+    for (const rival of rivals) this.#callOff(rival)
+    const isDone = this.#end(order, 'done', '')
+    const ended = rivals.filter((rival) => this.#end(rival, 'cancelled', 'CANCELLED'))
+    for (const one of isDone ? [order, ...ended] : ended) this.#tell(one)
+  }
+
+  /** Its order, where that has not been sent yet. */
+  #callOff({ state, orderId }: ConditionalOrder): void {
+    if (state === 'working' && this.#session.book.stateOf(orderId) === 'accepted')
+      this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
   }
 
   #buy(order: ConditionalOrder): void {
@@ -151,13 +174,15 @@ export class Conditionals {
       this.#refused(order, placed.code, placed.reason)
       return
     }
+    if (order.orderId !== '') order.earlierOrders = [...(order.earlierOrders ?? []), order.orderId]
     Object.assign(order, { state: 'working', code: '', orderId: placed.id, tries: order.tries + 1 })
     this.#byOrder.set(placed.id, order)
     this.#emit(order)
   }
 
-  #tryBuy({ bot, mint, action }: ConditionalOrder): Placed | undefined {
-    const trader = this.#traderOf(bot)
+  #tryBuy(order: ConditionalOrder): Placed | undefined {
+    const { mint, action } = order
+    const trader = this.#ownerOf(order)
     // Its bot is not configured now: it waits.
     if (trader === undefined || action.side !== 'buy') return undefined
     const placed = this.#desk.buy(trader, mint, action.options)
@@ -186,11 +211,12 @@ export class Conditionals {
   #instalment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const price = this.#session.price(order.mint)
     const isDear = when.maxPrice !== null && price !== undefined && price > when.maxPrice
-    const placed = isDear ? undefined : this.#tryBuy(order)
+    const placed = isDear || this.#isHeldBack(order) ? undefined : this.#tryBuy(order)
     if (placed?.ok === false) this.#refused(order, placed.code, placed.reason)
     if (placed?.ok === true) Object.assign(order, { code: '', orderId: placed.id, tries: order.tries + 1 })
     order.when = { ...when, left: when.left - 1 }
-    if (when.left <= 1) this.#fulfil(order)
+    if (when.left <= 1 && order.tries === 0) this.#endAndTell(order, 'failed', order.code)
+    else if (when.left <= 1) this.#fulfil(order)
     else {
       this.#emit(order)
       this.#wake(order, this.#session.now + when.everyMs)
@@ -206,29 +232,59 @@ export class Conditionals {
   }
 
   /** Others of the same bot and name. */
-  #rivals({ id, bot, oneCancelsOther }: ConditionalOrder): ConditionalOrder[] {
-    return this.of(bot).filter((other) => other.id !== id && other.oneCancelsOther === oneCancelsOther)
+  #rivals(order: ConditionalOrder): ConditionalOrder[] {
+    const { oneCancelsOther } = order
+    if (oneCancelsOther === '') return []
+    return this.#ofBot(order).filter((other) => other !== order && other.oneCancelsOther === oneCancelsOther)
+  }
+
+  #isHeldBack(order: ConditionalOrder): boolean {
+    return this.#rivals(order).some(({ state }) => state === 'working')
+  }
+
+  #ofBot({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOrder[] {
+    return [...this.#open.values()].filter((order) => order.bot === bot && order.account === account)
+  }
+
+  /** A bot that has another wallet now is another one. */
+  #ownerOf({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): Owner | undefined {
+    const trader = this.#traderOf(bot)
+    return trader?.settings.account.id === account ? trader : undefined
   }
 
   #endAndTell(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): void {
-    this.#end(order, state, code)
-    this.#traderOf(order.bot)?.hear(conditionalView(order))
+    if (this.#end(order, state, code)) this.#tell(order)
   }
 
-  #end(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): void {
-    if (isOver(order.state)) return
+  #tell(order: ConditionalOrder): void {
+    this.#ownerOf(order)?.hear(conditionalView(order))
+  }
+
+  /** False where it had ended before. */
+  #end(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): boolean {
+    if (isOver(order.state)) return false
     Object.assign(order, { state, code })
     this.#open.delete(order.id)
-    this.#byOrder.delete(order.orderId)
+    for (const orderId of ordersOf(order)) this.#byOrder.delete(orderId)
     this.#watch.dropOrder(order)
     this.#session.timers.clearExit({ bot: order.bot, mint: order.id }, 'due')
     this.#emit(order)
+    return true
   }
 
   #keep(order: ConditionalOrder): void {
     this.#open.set(order.id, order)
-    if (order.state === 'working') this.#byOrder.set(order.orderId, order)
+    for (const orderId of ordersOf(order)) this.#byOrder.set(orderId, order)
     this.#watch.watchOrder(order)
+  }
+
+  /** None is without its timer, though a bot of this name with another wallet may have had that meanwhile. */
+  #lookAfter(order: ConditionalOrder): void {
+    const { bot, id, when, expiresAt } = order
+    const at = when.kind === 'every' ? this.#session.now + when.everyMs : expiresAt
+    const { timers } = this.#session
+    if (at === null || this.#ownerOf(order) === undefined) return
+    if (timers.findExit({ bot, mint: id }, 'due') === undefined) this.#wake(order, at)
   }
 
   #wake({ bot, id }: ConditionalOrder, at: Millis): void {

@@ -1,3 +1,4 @@
+import type { Conditionals } from './conditionals.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { Input } from './messages.ts'
@@ -26,12 +27,20 @@ export class Custody {
   readonly #session: Session
   readonly #watch: ExitWatch
   readonly #exits: Exits
+  readonly #conditionals: Conditionals
   readonly #traderOf: (bot: string) => Trader | undefined
 
-  constructor(session: Session, watch: ExitWatch, exits: Exits, traderOf: (bot: string) => Trader | undefined) {
+  constructor(
+    session: Session,
+    watch: ExitWatch,
+    exits: Exits,
+    conditionals: Conditionals,
+    traderOf: (bot: string) => Trader | undefined,
+  ) {
     this.#session = session
     this.#watch = watch
     this.#exits = exits
+    this.#conditionals = conditionals
     this.#traderOf = traderOf
   }
 
@@ -102,6 +111,7 @@ export class Custody {
     if (account.quarantined?.includes(mint) !== true) account.quarantined = [...(account.quarantined ?? []), mint]
     this.#session.emitAccount(account)
     this.#session.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
+    if (position.state === 'closed') this.#conditionals.positionClosed(position)
   }
 
   /** What was bought before anybody knew is sold. */

@@ -157,7 +157,7 @@ export class Engine implements EnginePort {
       this.#parties,
       traderOf,
     )
-    this.#custody = new Custody(session, this.#watch, this.#exits, traderOf)
+    this.#custody = new Custody(session, this.#watch, this.#exits, this.#conditionals, traderOf)
     this.#commands = new OperatorCommands(session, this.#exits, this.#conditionals, {
       forgive: () => this.#forgive(session),
       accept: (signature) => this.#custody.accept(signature),

@@ -19,8 +19,6 @@ export interface ExitActions {
 /** What a price makes happen to conditional orders. */
 export interface OrderActions {
   priced(order: ConditionalOrder, price: number): void
-  /** The position that it was to sell is gone. */
-  positionClosed(order: ConditionalOrder): void
 }
 
 /** Everything that acts on a price by itself: exits of open positions, and buys that wait while the price runs away. By token number, so
@@ -55,7 +53,11 @@ export class ExitWatch {
     this.#leave(token, watched)
     this.#session.wants.drop(position.mint)
     this.#marked.delete(position)
-    for (const order of watched.orders) if (order.account === position.account) this.#orders().positionClosed(order)
+  }
+
+  /** Conditional orders that wait for its price, oldest first. */
+  ordersOf(mint: string): readonly ConditionalOrder[] {
+    return this.#watched[this.#session.mints.intern(mint)]?.orders ?? []
   }
 
   watchOrder(order: ConditionalOrder): void {

@@ -3,6 +3,7 @@ import type { Conditionals } from './conditionals.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 import type { Parties } from './party.ts'
+import type { Position } from './position.ts'
 import type { Exits } from './position-exits.ts'
 import type { Results } from './results.ts'
 import type { Session } from './session.ts'
@@ -63,8 +64,9 @@ export class Reports {
     if (booking !== undefined) this.#booked(booking, order)
     const about = order ?? fill ?? reversal?.fill
     if (about === undefined) return
-    this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
-    if (order !== undefined) this.#conditionals.report(order, state, code)
+    const closed = this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
+    if (closed !== undefined) this.#conditionals.positionClosed(closed)
+    this.#conditionals.report(orderId, state, code)
     this.#tell(report, about, booking)
   }
 
@@ -97,11 +99,15 @@ export class Reports {
     this.#watch.watch(position)
   }
 
-  /** The position follows what is held and which orders are open, and its exits follow the position. */
-  #follow(about: Pick<Order, 'account' | 'mint' | 'bot'>, ended: Order | undefined, moved: boolean): void {
+  /** The position follows what is held and which orders are open, and its exits follow the position. The one that is closed by that. */
+  #follow(
+    about: Pick<Order, 'account' | 'mint' | 'bot'>,
+    ended: Order | undefined,
+    moved: boolean,
+  ): Position | undefined {
     const { book } = this.#session
     const position = book.positions.get(about)
-    if (position === undefined) return
+    if (position === undefined) return undefined
     const before = position.state
     book.settle(position)
     if (position.state === 'closed') {
@@ -113,6 +119,7 @@ export class Reports {
     if (moved || ended !== undefined || position.state !== before) this.#session.emitPosition(position)
     this.#exits.held(position)
     this.#exits.goOn(position, ended)
+    return book.positions.get(position) === position ? undefined : position
   }
 
   #payFee(order: Order, feeLamports: Lamports): void {
