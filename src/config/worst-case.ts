@@ -40,7 +40,7 @@ export function worstCaseOf(bot: Pick<BotConfig, 'limits'>, wallet: Limits, plan
   return worstOf(boundsOf(bot.limits, wallet), plan)
 }
 
-/** Of all these bots on one wallet. */
+/** Of all these bots, at least one, on one wallet. */
 export function worstTogether(
   bots: readonly Pick<BotConfig, 'limits'>[],
   wallet: Limits,

@@ -1,4 +1,4 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { channel } from 'node:diagnostics_channel'
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingMessage, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,6 +13,8 @@ import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
+/** Held on to: Node forgets a channel by its name once somebody let go of it, and would give another one than its server tells. */
+const REQUESTS = channel('http.server.request.start')
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
   hostile: new URL('./strategies/hostile.ts', import.meta.url),
@@ -187,8 +189,8 @@ function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requeste
     requests.push(`${request.method} ${request.url}`)
     requestedAt.push(performance.now())
   }
-  subscribe('http.server.request.start', seen)
-  return { requests, requestedAt, stopCounting: () => unsubscribe('http.server.request.start', seen) }
+  REQUESTS.subscribe(seen)
+  return { requests, requestedAt, stopCounting: () => void REQUESTS.unsubscribe(seen) }
 }
 
 /** Empty when `replay --verify`, in a process of its own, repeats every segment to the same decisions. */

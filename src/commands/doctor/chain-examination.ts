@@ -72,14 +72,13 @@ function walletOf({ config, service }: Pick<Examined, 'config' | 'service'>, tol
   const live = config.bots.filter(({ mode }) => mode === 'live')
   const { limits } = config.wallet
   const bounded = live.filter((bot) => (bot.limits.maxLamportsPerOrder ?? limits.maxLamportsPerOrder) !== null)
-  const { loss } = worstTogether(live, limits, config.service.plan)
   return {
     publicKey: service.wallet,
     unread: told === undefined ? 'no RPC could say what is in it' : '',
     lamports: told?.lamports ?? 0,
     tokens: told?.tokens ?? 0,
     perOrderLamports: Math.max(0, ...bounded.map((bot) => worstCaseOf(bot, limits, config.service.plan).perOrder)),
-    exposureLamports: live.length === 0 ? 0 : loss,
+    exposureLamports: live.length === 0 ? 0 : worstTogether(live, limits, config.service.plan).loss,
     live: live.length,
   }
 }
