@@ -239,11 +239,19 @@ class Start {
     const { positions, orders } = start.money
     tally.restore(positions)
     world.restore(start.bots, start.money)
-    const rows = await segment.begin(start, past.reader.blocks(mints, start.warm))
+    const rows = await this.#unlessEnded(segment.begin(start, past.reader.blocks(mints, start.warm)))
     past.onNoRoom(() => postTo(segment)({ name: 'halt' }))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
+  }
+
+  /** What never comes once no engine can begin, or once the journal failed, is not waited for. */
+  #unlessEnded<T>(coming: T | Promise<T>): Promise<T> {
+    const ended = this.#ending.promise.then(({ message, exitCode }) => {
+      throw new SluiceError(message, exitCode)
+    })
+    return Promise.race([coming, ended])
   }
 
   /** The stream, from now on. */

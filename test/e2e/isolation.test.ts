@@ -5,6 +5,8 @@ import { until } from './until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
+const MEMORY = { heapMb: 96, buffersMb: 64 }
+
 /** What each does to others is nothing; what becomes of itself: its strategy threw, had to be stopped, or goes on because nothing comes of
  *  it. `rows`: again with every row. */
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | '', why: RegExp, rows?: boolean])[] = [
@@ -45,7 +47,7 @@ test('whatever a strategy does, the others trade on, and every decision can be r
     { name: 'calm', strategy: 'puppet' } as const,
     ...acts.map(([name]) => ({ name, strategy: 'hostile' }) as const),
   ]
-  const stage = await openStage({ bots, isolation: { heapMb: 96, buffersMb: 64 } }, onTestFinished)
+  const stage = await openStage({ bots, isolation: MEMORY }, onTestFinished)
   const running = await stage.go()
   const calm = async (signal: string): Promise<string> => (await tell(running.handle, stage, signal, 'calm')).answer
   expect(await calm('buy')).toBe('o1')
@@ -79,4 +81,35 @@ test('whatever a strategy does, the others trade on, and every decision can be r
   await running.stop()
   expect(stage.log.filter((line) => line.includes('INFO line ')).length).toBeLessThan(60)
   expect(await stage.complaints()).toEqual([])
+})
+
+test('a buy is out when the engine hangs, and the operator says flatten: what it bought is sold, nothing else is bought', async ({
+  onTestFinished,
+}) => {
+  const bots = [
+    { name: 'calm', strategy: 'puppet' },
+    { name: 'loop', strategy: 'hostile' },
+  ] as const
+  const stage = await openStage({ bots, isolation: MEMORY }, onTestFinished)
+  const running = await stage.go()
+  stage.sandbox.faults.set({ kind: 'delay', ms: 200 })
+  expect(await tell(running.handle, stage, 'buy', 'calm')).toMatchObject({ answer: 'o1' })
+  await running.handle({ command: 'signal', signal: 'loop', data: { to: 'loop', mint: MINT } })
+  await running.handle({ command: 'flatten' })
+  stage.prints(5)
+  await until('the fill, which nobody hears of yet', () => stage.books().fills.length > 0)
+  await until('the next engine', () => stage.log.some((line) => line.includes('the engine is back')))
+  const { orders } = await stage.settled()
+  expect(orders).toMatchObject([
+    { id: 'o1', side: 'buy', state: 'filled' },
+    { id: 'o2', side: 'sell', state: 'filled' },
+  ])
+  expect(await tell(running.handle, stage, 'buy', 'calm')).toMatchObject({ answer: 'HALTED' })
+  await running.stop()
+  expect(await stage.complaints()).toEqual([])
+})
+
+test('where no engine can begin, the start ends and says so', async ({ onTestFinished }) => {
+  const stage = await openStage({ isolation: { heapMb: 2, buffersMb: 64 } }, onTestFinished)
+  await expect(stage.start()).rejects.toThrow('the engine failed again with no strategy in it')
 })
