@@ -76,7 +76,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const post: Sink['post'] = (input) => runner.post(input)
   const gateway = new Gateway({ clock, monotonicMs, journal, route: () => route, post, nextReport: 1 })
   const parts = {
-    ...{ clock, engine, journal, gateway, firstSeq: 1, lastTime: 0, alarm: nothing, decided: nothing },
+    ...{ clock, engine, journal, gateway, firstSeq: 1, lastTime: 0, alarm: nothing, heard: nothing, decided: nothing },
     want: (keys: readonly string[]) => feed.want(keys),
     observe: (block: Block, from: number, to: number) => {
       market.observe(block, from, to)

@@ -9,6 +9,7 @@ import { Mints } from './core/mints.ts'
 import type { Journal, Machine } from './core/ports.ts'
 import { printable } from './core/printable.ts'
 import type { BotSettings } from './core/settings.ts'
+import { type Ending, unlessEnded } from './ending.ts'
 import { hostEngine, type Isolation, type StartOf } from './engine-host.ts'
 import { lockKey, lockWallet } from './key-lock.ts'
 import type { Onlooker } from './onlooker.ts'
@@ -42,12 +43,6 @@ export interface BotsOptions extends Isolation {
   readonly logFormat: 'json' | 'text'
   /** Learns what the document leaves open. */
   readonly onlooker?: Onlooker
-}
-
-/** Why it ended by itself. */
-export interface Ending {
-  readonly exitCode: ExitCode
-  readonly message: string
 }
 
 /** Bots that run, until `stop` or until they end by themselves. */
@@ -239,25 +234,19 @@ class Start {
     const { positions, orders } = start.money
     tally.restore(positions)
     world.restore(start.bots, start.money)
-    const rows = await this.#unlessEnded(segment.begin(start, past.reader.blocks(mints, start.warm)))
+    // It never comes once no engine can begin, or once the journal failed.
+    const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.blocks(mints, start.warm)))
     past.onNoRoom(() => postTo(segment)({ name: 'halt' }))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
   }
 
-  /** What never comes once no engine can begin, or once the journal failed, is not waited for. */
-  #unlessEnded<T>(coming: T | Promise<T>): Promise<T> {
-    const ended = this.#ending.promise.then(({ message, exitCode }) => {
-      throw new SluiceError(message, exitCode)
-    })
-    return Promise.race([coming, ended])
-  }
-
   /** The stream, from now on. */
-  #listen(world: LiveWorld, { runner }: AnySegment): () => Promise<void> {
+  #listen(world: LiveWorld, segment: AnySegment): () => Promise<void> {
+    const { runner } = segment
     if (this.#options.record === true) world.feed.want(FIREHOSES)
-    const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner))
+    const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner), () => segment.lagMs)
     this.closers.add(stopFeed)
     return stopFeed
   }

@@ -49,6 +49,7 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
   return new IsolatedSegment({
     ...{ ...common, log, failed, memory: isolation.memory, journalPath: config.journal.path },
     startAgain: () => startOf(past.reader.recover()),
+    heard: world.heard,
     decided: (us) => world.decisionTime.add(us),
   })
 }

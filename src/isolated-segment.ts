@@ -1,4 +1,4 @@
-import type { StartInput } from './core/messages.ts'
+import type { Input, StartInput } from './core/messages.ts'
 import { type Death, EngineThread, type Mark } from './runtime/engine-thread.ts'
 import { Gateway } from './runtime/gateway.ts'
 import type { Log } from './runtime/log.ts'
@@ -15,6 +15,8 @@ const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
 
 export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
+  /** Shown every input once the engine has answered it, in its place between the rows. */
+  readonly heard: (input: Input) => void
   /** Where the tape lies. */
   readonly journalPath: string
   readonly memory?: MemoryLimits | undefined
@@ -47,13 +49,13 @@ export class IsolatedSegment implements AnySegment {
   #warmed = Promise.withResolvers<number>()
 
   constructor(parts: IsolatedParts) {
-    const { machine, journal, past, route, want, alarm, observe, decided } = parts
+    const { machine, journal, past, route, want, alarm, observe, heard, decided } = parts
     const { clock, monotonicMs } = machine
     this.#parts = parts
     const post: ThreadedRunner['post'] = (input) => this.runner.post(input)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     this.runner = new ThreadedRunner({
-      ...{ clock, journal, gateway: this.gateway, want, alarm, observe, decided },
+      ...{ clock, journal, gateway: this.gateway, want, alarm, observe, heard, decided },
       ...{ firstSeq: past.nextSeq, lastTime: past.lastTime },
     })
   }
@@ -78,6 +80,10 @@ export class IsolatedSegment implements AnySegment {
 
   get isIdle(): boolean {
     return this.runner.isIdle
+  }
+
+  get lagMs(): number {
+    return this.runner.lagMs
   }
 
   async close(): Promise<void> {

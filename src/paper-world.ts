@@ -1,4 +1,5 @@
 import type { Config } from './config/config.ts'
+import type { Input } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
 import type { Fill } from './core/order.ts'
@@ -80,12 +81,17 @@ export class PaperWorld {
     return this.#routes.get(account)?.executor.depth
   }
 
-  /** The runner's door: what it is told of gaps in the feed, the market hears too. */
+  /** What the engine is told of gaps in the feed, the market hears too. */
+  hear(input: Input): void {
+    if (input.kind === 'gap') this.market.interrupted(input.keys)
+  }
+
+  /** A runner's door that the market hears at, where the engine answers at once. */
   hearing(sink: Sink): Sink {
     return {
       rows: (block, from, to) => sink.rows(block, from, to),
       post: (input) => {
-        if (input.kind === 'gap') this.market.interrupted(input.keys)
+        this.hear(input)
         sink.post(input)
       },
     }

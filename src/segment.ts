@@ -31,6 +31,8 @@ export interface AnySegment {
   takeMarks(): readonly Mark[]
   /** Nothing waits for the engine any more. */
   readonly isIdle: boolean
+  /** How long the oldest of what the engine has yet to answer has waited. */
+  readonly lagMs: number
   close(): unknown
 }
 
@@ -76,6 +78,7 @@ export class Segment implements AnySegment {
   }
 
   readonly isIdle = true
+  readonly lagMs = 0
 
   close(): void {
     this.runner.stop()

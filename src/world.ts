@@ -23,7 +23,7 @@ import type { Route } from './runtime/working-order.ts'
 import { dialWebSocket } from './service/dial.ts'
 import { Feed } from './service/feed.ts'
 import { openHttp } from './service/http.ts'
-import { loopLoad } from './service/overload.ts'
+import { busier, loopLoad } from './service/overload.ts'
 import { planOf } from './service/plans.ts'
 import type { ServiceAccess } from './service-access.ts'
 import type { Signing } from './signing.ts'
@@ -64,6 +64,7 @@ export class LiveWorld {
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   #gateway: Gateway | undefined
+  #lagMs = (): number => 0
   #requestsOut = 0
   #wasAuthenticated = false
 
@@ -93,7 +94,7 @@ export class LiveWorld {
       pace: (job) => void this.#pacer.run(job),
       mints,
       isHeld: (token) => parts.tally.holds(mints.list[token] as string),
-      load: loopLoad(),
+      load: busier(loopLoad(), () => this.#lagMs()),
       on: {
         authenticated: (_userId, plan) => this.#authenticated(plan),
         refused: (reason) => this.#refused(reason),
@@ -131,8 +132,9 @@ export class LiveWorld {
     }
   }
 
-  /** The stream, from now on, and whatever else may change while it runs. */
-  listen(sink: Sink): Stop {
+  /** The stream, from now on, and whatever else may change while it runs. `lagMs`: how far the engine is behind it. */
+  listen(sink: Sink, lagMs: () => number): Stop {
+    this.#lagMs = lagMs
     const { config, log, post } = this.#parts
     const unwatch = watchLists(
       config.lists,
@@ -197,6 +199,9 @@ export class LiveWorld {
     this.#paper.market.observe(block, from, to)
     this.#trading.observe(block, from, to)
   }
+
+  /** What the engine was told, where it runs in another thread. */
+  readonly heard = (input: Input): void => this.#paper.hear(input)
 
   /** Waits until everything is sent and no answer of the service is out any more, at most `ms`. */
   async lastAnswers(ms: number, isSent: () => boolean): Promise<void> {

@@ -92,7 +92,7 @@ function inProcess(mints: Mints): { sink: Sink; lines: string[]; orders: Order[]
 
 async function inThread(): Promise<{ sink: Sink; lines: string[]; orders: Order[]; settled: () => Promise<void> }> {
   const { lines, orders, options } = world()
-  const runner = new ThreadedRunner({ ...options, decided: () => {} })
+  const runner = new ThreadedRunner({ ...options, heard: () => {}, decided: () => {} })
   const thread = new EngineThread(new URL('../src/engine-worker.ts', import.meta.url), 'none.db', {
     heapMb: 256,
     buffersMb: 256,
@@ -136,6 +136,9 @@ test.each<[string, number[]]>([
   ['rows that are not there', [0, 9]],
 ])('the door asserts, in both: no %s', async (_what, [from, to]) => {
   const block = blockOf([{ time: 1, mint: MINT, price: 1 }])
-  for (const sink of [inProcess(new Mints()).sink, new ThreadedRunner({ ...world().options, decided: () => {} })])
+  for (const sink of [
+    inProcess(new Mints()).sink,
+    new ThreadedRunner({ ...world().options, heard: () => {}, decided: () => {} }),
+  ])
     expect(() => sink.rows(block, from as number, to as number)).toThrow('no rows')
 })

@@ -20,6 +20,8 @@ export interface EngineLink {
 export interface ThreadedRunnerOptions extends EffectsOptions {
   /** As a Runner's. */
   readonly observe: (block: Block, from: number, to: number) => void
+  /** Shown every input in its place between the rows that `observe` is shown. */
+  readonly heard: (input: Input) => void
   readonly firstSeq: Seq
   readonly lastTime: Millis
   /** How long rows took from the door until what they decided was known, microseconds a row. */
@@ -28,8 +30,15 @@ export interface ThreadedRunnerOptions extends EffectsOptions {
 
 /** Something that the engine was given, and has not answered to the end; numbered when it is given. */
 type Given =
-  | { readonly kind: 'rows'; readonly block: Block; from: number; readonly to: number; firstSeq: Seq; at: number }
-  | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis }
+  | {
+      readonly kind: 'rows'
+      readonly block: Block
+      from: number
+      readonly to: number
+      firstSeq: Seq
+      readonly at: number
+    }
+  | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
 /** As a `Runner`, for an engine in another thread. Nothing is journaled, shown or carried out before the engine has answered: what it was
  *  given and did not answer has not happened. So an engine may be lost at any instant: what was not answered waits here for the next one,
@@ -65,7 +74,7 @@ export class ThreadedRunner implements Sink {
   }
 
   post(input: Input): void {
-    this.#take({ kind: 'input', input, seq: 0, time: 0 })
+    this.#take(asGiven(input))
   }
 
   /** Gives the money that the journal holds to an engine that knows nothing yet; what comes meanwhile waits. */
@@ -92,7 +101,7 @@ export class ThreadedRunner implements Sink {
     this.#link = link
     const waiting = this.#waiting
     this.#waiting = []
-    for (const standing of isAgain) this.#give({ kind: 'input', input: standing, seq: 0, time: 0 })
+    for (const standing of isAgain) this.#give(asGiven(standing))
     for (const one of waiting) if (isCommand(one)) this.#give(one)
     for (const one of waiting) if (!isCommand(one)) this.#give(one)
   }
@@ -116,8 +125,8 @@ export class ThreadedRunner implements Sink {
 
   /** How long the oldest of what is not answered waits, ms. */
   get lagMs(): number {
-    const oldest = this.#given.peek() ?? this.#waiting.find(({ kind }) => kind === 'rows')
-    return oldest?.kind === 'rows' ? performance.now() - oldest.at : 0
+    const oldest = this.#given.peek() ?? this.#waiting[0]
+    return oldest === undefined ? 0 : performance.now() - oldest.at
   }
 
   /** Everything was answered. */
@@ -160,6 +169,7 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq, time }
     this.#standing.take(input)
     this.#options.journal.input(seq, time, input)
+    this.#options.heard(input)
     this.#effects.carryOut(seq, time, outputs)
   }
 
@@ -178,6 +188,10 @@ export class ThreadedRunner implements Sink {
     if (outputs.length > 0) this.#effects.carryOut(seq, time, outputs)
     decided(((performance.now() - at) * 1000) / (next - from))
   }
+}
+
+function asGiven(input: Input): Given {
+  return { kind: 'input', input, seq: 0, time: 0, at: performance.now() }
 }
 
 function isCommand(one: Given): boolean {

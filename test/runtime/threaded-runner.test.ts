@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { LiveBlock } from '../../src/core/live-block.ts'
 import type { Input, Output, StartInput } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
@@ -57,6 +57,7 @@ function rig() {
   const clock = new SimulatedClock(1_000)
   const written: { seq: number; time: number; text: string }[] = []
   const sent: string[] = []
+  const shown: string[] = []
   const runner = new ThreadedRunner({
     clock,
     journal: {
@@ -70,9 +71,13 @@ function rig() {
       commit: () => {},
     },
     gateway: { submit: ({ reason }) => sent.push(reason), cancel: () => {}, trust: () => {} },
-    ...{ want: () => {}, alarm: () => {}, observe: () => {}, decided: () => {}, firstSeq: 7, lastTime: 900 },
+    observe: ({ stamp }, from, to) => {
+      for (let row = from; row < to; row++) shown.push(`row ${stamp[row]}`)
+    },
+    heard: (input) => shown.push(wordOf(input)),
+    ...{ want: () => {}, alarm: () => {}, decided: () => {}, firstSeq: 7, lastTime: 900 },
   })
-  return { clock, runner, written, sent }
+  return { clock, runner, written, sent, shown }
 }
 
 function wordOf(input: Input): string {
@@ -89,7 +94,7 @@ test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
   'engines that die at any instant lose nothing and double nothing (seed %i)',
   (seed) => {
     const random = seededRandom(seed)
-    const { clock, runner, written, sent } = rig()
+    const { clock, runner, written, sent, shown } = rig()
     let engine = new SlowEngine(runner, random)
     const given: string[] = []
     let rows = 0
@@ -122,6 +127,7 @@ test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
     for (const [at, { time }] of written.entries()) expect(time).toBeGreaterThanOrEqual(written[at - 1]?.time ?? 900)
     const happened = written.map(({ text }) => text).filter((text) => text !== 'start')
     expect([...happened].sort()).toEqual([...given].sort())
+    expect(shown).toEqual(happened)
     const isSignal = (text: string): boolean => text.startsWith('signal')
     expect(happened.filter((text) => !isSignal(text))).toEqual(given.filter((text) => !isSignal(text)))
     const decided = happened.filter((text) => isSignal(text) || (text.startsWith('row') && +text.slice(4) % 7 === 0))
@@ -149,4 +155,26 @@ test('what comes while no engine runs waits, an operator before the rows, and wh
     ...['start @1000', 'feed @1000', 'gate @1000'],
     ...['start @1600', 'feed @1600', 'gate @1600', 'command @1600', 'row 0 @1600', 'row 1 @1600', 'timer 1 @1600'],
   ])
+})
+
+test('it is as far behind as the oldest of what the engine has not answered', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  const { runner } = rig()
+  const engine = new SlowEngine(runner, seededRandom(1))
+  runner.begin(engine, start)
+  engine.answerAll()
+  now.mockReturnValue(1_000)
+  expect(runner.lagMs).toBe(0)
+  runner.post({ kind: 'timer', id: 1 })
+  now.mockReturnValue(1_400)
+  runner.rows(rowsFrom(0, 2, 1_000), 0, 2)
+  now.mockReturnValue(3_000)
+  expect(runner.lagMs).toBe(2_000)
+  runner.lost()
+  expect(runner.lagMs).toBe(2_000)
+  const second = new SlowEngine(runner, seededRandom(1))
+  runner.begin(second, start)
+  second.answerAll()
+  expect(runner.lagMs).toBe(0)
+  now.mockRestore()
 })

@@ -4,6 +4,7 @@ import type { Input } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { seededRandom } from '../../src/core/random.ts'
 import { Feed } from '../../src/service/feed.ts'
+import { busier } from '../../src/service/overload.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { ScriptedService } from './script.ts'
 import { keyOf, MINT, NEW_TOKEN, PRICE_UPDATE, signatureOf, TRADE } from './wire/samples.ts'
@@ -550,6 +551,23 @@ describe('rows', () => {
     expect(passed()).toBe(5)
     expect(feed.counts.shed).toBe(5)
   })
+
+  test.each([
+    [0, 0.3, 0.3],
+    [1_000, 0.3, 0.3],
+    [1_001, 0.3, 0.85],
+    [1_999, 0.98, 0.98],
+    [2_000, 0.3, 0.97],
+  ])(
+    'an engine that is %i ms behind, on a loop that is busy for %d of its time, is a load of %d',
+    (lag, loop, load) => {
+      const ofBoth = busier(
+        () => loop,
+        () => lag,
+      )
+      expect(ofBoth()).toBe(load)
+    },
+  )
 
   test('a sink that stops early is asked again until it has taken all', () => {
     const taken: number[] = []

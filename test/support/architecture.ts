@@ -29,6 +29,7 @@ const wiring = [
   'closers',
   'config-schema',
   'decision-time',
+  'ending',
   'engine-host',
   'engine-worker',
   'golden',
