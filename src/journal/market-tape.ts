@@ -90,6 +90,8 @@ export class MarketTape {
   *#merged(mints: Mints, stretch: Stretch, news: News): Generator<MarketItem, void, undefined> {
     let next = news.next()
     for (const block of this.#tape.blocks(mints, { from: stretch.firstSeq, to: stretch.lastSeq })) {
+      // Who records meanwhile may have merged the last rows with later ones.
+      const end = rowAt(block, stretch.lastSeq + 1)
       let from = 0
       for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
         const to = rowAt(block, next.value.seq)
@@ -97,7 +99,7 @@ export class MarketTape {
         yield next.value
         from = to
       }
-      if (from < block.length) yield { kind: 'rows', block, from, to: block.length }
+      if (from < end) yield { kind: 'rows', block, from, to: end }
     }
     for (; next.done !== true; next = news.next()) yield next.value
   }

@@ -3,11 +3,12 @@ import { Mints } from '../../src/core/mints.ts'
 import { openForReading, openForWriting } from '../../src/journal/database.ts'
 import { MappedScan } from '../../src/journal/mapped-scan.ts'
 import { openReader } from '../../src/journal/reader.ts'
+import { openTape } from '../../src/journal/tape-files.ts'
 import { TapeReader } from '../../src/journal/tape-reader.ts'
 import { Writer } from '../../src/journal/writer.ts'
 import { contentOf, journalPath, NO_LIMITS, timeOf, trades } from '../support/journal-samples.ts'
 
-const SIZE = 50
+const SIZE = 60
 const BLOCKS = 40
 const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER }
 
@@ -17,7 +18,7 @@ function recorded(): { path: string; writer: Writer } {
   const mints = new Mints()
   for (let n = 0; n < BLOCKS; n++) {
     const slices = [{ block: trades(SIZE, n * SIZE, mints), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
-    writer.take({ segment: 1, time: timeOf(n * SIZE), slices, writes: [] })
+    writer.take({ segment: 0, time: timeOf(n * SIZE), slices, writes: [] })
     writer.flush()
   }
   return { path, writer }
@@ -73,4 +74,22 @@ test('whoever stops early, or closes in the midst, leaves nothing open', () => {
   blocks.next()
   db.close()
   expect(() => blocks.return()).not.toThrow()
+})
+
+test('a market ends where it ended when it was opened, whatever is recorded and merged since', () => {
+  const { path, writer } = recorded()
+  const tape = openTape([path])
+  for (let n = BLOCKS; n < BLOCKS + 20; n++) {
+    const slices = [{ block: trades(SIZE, n * SIZE), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
+    writer.take({ segment: 0, time: timeOf(n * SIZE), slices, writes: [] })
+    writer.flush()
+  }
+  for (let n = 0; n < 10; n++) writer.tidy()
+  let [rows, last] = [0, 0]
+  for (const item of tape.market.items(new Mints())) {
+    if (item.kind === 'rows') [rows, last] = [rows + item.to - item.from, item.block.time[item.to - 1] as number]
+    if (item.kind === 'ended') expect(last).toBe(item.stretch.to)
+  }
+  expect(rows).toBe(SIZE * BLOCKS)
+  tape.close()
 })
