@@ -101,29 +101,6 @@ FROM (
       FROM fill WHERE reversed = 0 AND ${where})))
 )`
 
-/** In the place of what stood of the fill; and of what the audit took the transaction for, if that was not known to be ours then. */
-const POSTED_FILL = `
-  UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
-    AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
-  INSERT INTO posting (standing, ${COLUMNS})
-    SELECT 1, ${COLUMNS} FROM (${fillPostings('signature = NEW.signature AND order_id = NEW.order_id')});
-`
-
-const FILLS = `
-CREATE TRIGGER fill_posted AFTER INSERT ON fill BEGIN ${POSTED_FILL} END;
-CREATE TRIGGER fill_reposted AFTER UPDATE ON fill
-WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> NEW.wallet_lamports OR OLD.costs <> NEW.costs
-  OR OLD.reversed <> NEW.reversed BEGIN ${POSTED_FILL} END;
-`
-
-/** What `read` (account, signature, id, slot, time, fee) tells of a transaction that failed on paper stands where the audit of a live wallet
- *  puts one. */
-const failedOnPaper = (read: string): string => `
-INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
-SELECT account, slot, signature, 'ours', id, -fee, time, json_object('account', account, 'signature', signature, 'slot', slot,
-  'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1, 'failed', json('true'))
-FROM (${read})`
-
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
@@ -147,16 +124,48 @@ FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_retu
     FROM wallet_transaction t LEFT JOIN attempt a ON a.undecided IN (0, 1) AND a.id = t.attempt_id
     WHERE (t.class <> 'ours' OR json_extract(t.json, '$.failed')) AND ${where})))`
 
+/** What the audit has seen of a transaction, unless something stands for it. */
+const postedTransaction = (where: string): string => `
+  INSERT INTO posting (standing, ${COLUMNS})
+    SELECT 1, ${COLUMNS} FROM (${transactionPostings(where)})
+    WHERE NOT EXISTS (SELECT 1 FROM posting p
+      WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
+`
+
+/** In the place of what stood of the fill; and of what the audit took the transaction for, if that was not known to be ours then. */
+const POSTED_FILL = `
+  UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
+    AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
+  INSERT INTO posting (standing, ${COLUMNS})
+    SELECT 1, ${COLUMNS} FROM (${fillPostings('signature = NEW.signature AND order_id = NEW.order_id')});
+`
+
+const FILLS = `
+CREATE TRIGGER fill_posted AFTER INSERT ON fill BEGIN ${POSTED_FILL} END;
+CREATE TRIGGER fill_reposted AFTER UPDATE ON fill
+WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> NEW.wallet_lamports OR OLD.costs <> NEW.costs
+  OR OLD.reversed <> NEW.reversed BEGIN
+  ${POSTED_FILL}
+  -- On the fork that lasts it may have failed, and an audit may have seen that before the engine heard of it.
+  ${postedTransaction('NEW.reversed = 1 AND t.account = NEW.account AND t.signature = NEW.signature')}
+END;
+`
+
+/** What `read` (account, signature, id, slot, time, fee) tells of a transaction that failed on paper stands where the audit of a live wallet
+ *  puts one. */
+const failedOnPaper = (read: string): string => `
+INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
+SELECT account, slot, signature, 'ours', id, -fee, time, json_object('account', account, 'signature', signature, 'slot', slot,
+  'class', 'ours', 'attemptId', id, 'lamports', -fee, 'time', time, 'after', slot - 1, 'failed', json('true'))
+FROM (${read})`
+
 const TRANSACTIONS = `
 CREATE TRIGGER transaction_posted AFTER INSERT ON wallet_transaction BEGIN
   UPDATE posting SET audited = NEW.slot WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind = 'fill';
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account AND kind <> 'fill'
     AND (slot <> NEW.slot OR wallet <> NEW.lamports
       OR kind <> CASE WHEN NEW.class <> 'ours' THEN NEW.class WHEN json_extract(NEW.json, '$.failed') THEN 'failed' ELSE '' END);
-  INSERT INTO posting (standing, ${COLUMNS})
-    SELECT 1, ${COLUMNS} FROM (${transactionPostings('t.account = NEW.account AND t.slot = NEW.slot AND t.signature = NEW.signature')})
-    WHERE NOT EXISTS (SELECT 1 FROM posting p
-      WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
+  ${postedTransaction('t.account = NEW.account AND t.slot = NEW.slot AND t.signature = NEW.signature')}
 END;
 `
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { holdingsOf } from '../../src/core/lots.ts'
 import type { Fill } from '../../src/core/order.ts'
 import { lamports } from '../../src/core/units.ts'
+import type { WalletTransaction } from '../../src/core/wallet.ts'
 import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
@@ -347,4 +348,47 @@ test('a journal from before the ledger: its fills and fees are posted, and what 
   ])
   reader.close()
   expect(read(path, `SELECT * FROM posting WHERE wallet + ${LINES} <> 0`)).toEqual([])
+})
+
+test('what a fork took back and failed in its place: its fee is posted, whichever of the two is heard first', async () => {
+  for (const isToldFirst of [true, false]) {
+    const path = journalPath()
+    const told: Remainder[] = []
+    const journal = openedAt(path, told)
+    const held = 1_000_000_000
+    const one = fill(1, { slot: 110 })
+    const cursor = { account: ACCOUNT, genesis: 'g', signature: '' }
+    const audit = (slot: number, left: number, transactions: WalletTransaction[]): void => {
+      journal.write({
+        kind: 'wallet',
+        cursor: { ...cursor, slot, height: slot, lamports: lamports(left) },
+        transactions,
+      })
+      journal.commit(() => {})
+    }
+    const about = { orderId: one.orderId, attemptId: one.attemptId, code: 'REVERSED', reason: '' } as const
+    const reversed = { ...about, state: 'working', reversed: one.signature } as const
+    journal.input(1, 0, start(1))
+    audit(100, held, [])
+    journal.write({ kind: 'fill', fill: one })
+    if (!isToldFirst) journal.write({ kind: 'report', id: 7, report: reversed })
+    if (isToldFirst) journal.input(7, 44_400, { kind: 'report', id: 7, report: reversed })
+    const failed = {
+      account: ACCOUNT,
+      signature: one.signature,
+      slot: 111,
+      attemptId: one.attemptId,
+      time: 1,
+      after: 110,
+    }
+    audit(120, held - 7_000, [{ ...failed, class: 'ours', lamports: lamports(-7_000), failed: true }])
+    if (!isToldFirst) journal.input(7, 48_400, { kind: 'report', id: 7, report: reversed })
+    audit(130, held - 7_000, [])
+    await journal.close()
+    expect([isToldFirst, told]).toEqual([isToldFirst, []])
+    expect(read(path, 'SELECT kind, wallet FROM posting WHERE standing = 1 ORDER BY id')).toEqual([
+      { kind: 'opening', wallet: held },
+      { kind: 'failed', wallet: -7_000 },
+    ])
+  }
 })
