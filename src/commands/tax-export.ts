@@ -20,7 +20,7 @@ export interface TaxExport {
 export function exportTax(journals: readonly string[], file: string): TaxExport {
   if (existsSync(file)) throw new SluiceError(`${file} is there already; an export makes a new file`, ExitCode.usage)
   const live = once(journals.flatMap(movementsIn)).filter((one) => accountOf(one).startsWith('live|'))
-  const final = live.filter((one) => one.kind !== 'fill' || one.fill.final)
+  const final = live.filter((one) => !isOpen(one))
   const disposals = holdingsOf(final).flatMap((holding) => holding.disposals)
   try {
     writeFileSync(file, taxCsv(disposals), { flag: 'wx', mode: 0o600 })
@@ -48,13 +48,19 @@ function accountOf(one: Movement): string {
   return one.kind === 'fill' ? one.fill.account : one.account
 }
 
-/** A copy of a journal tells of the same fill again. */
+/** A copy of a journal tells of the same fill again, maybe from before it was final. */
 function once(movements: readonly Movement[]): Movement[] {
   const seen = new Set<string>()
-  return movements.filter((one) => {
+  const [open, rest] = [movements.filter(isOpen), movements.filter((one) => !isOpen(one))]
+  return [...rest, ...open].filter((one) => {
     const key = one.kind === 'fill' ? keyOf(one.fill) : `${one.kind} ${one.account} ${one.mint} ${one.time}`
     return !seen.has(key) && seen.add(key)
   })
+}
+
+/** A fork may still take it back. */
+function isOpen(one: Movement): boolean {
+  return one.kind === 'fill' && !one.fill.final
 }
 
 function keyOf({ account, signature }: Fill): string {

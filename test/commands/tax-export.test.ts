@@ -69,3 +69,21 @@ test('a file that is there is left alone; one that cannot be made is named', () 
   expect(readFileSync(`${csv}.mine`, 'utf8')).toBe('mine')
   expect(() => exportTax([path], '/dev/null/tax.csv')).toThrow('/dev/null/tax.csv cannot be written')
 })
+
+test('of a copy from before a sale was final and the journal since then, in any order, the sale is in it once', async () => {
+  const sale = trade(3, 'sell', 5, 4)
+  const written = async (name: string, last: Fill): Promise<string> => {
+    const file = join(dirname(path), name)
+    const journal = openJournal(file, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
+    for (const one of [trade(1, 'buy', 10, 1), last]) journal.write({ kind: 'fill', fill: one })
+    await journal.close()
+    return file
+  }
+  const copy = await written('copy.db', { ...sale, final: false })
+  const whole = await written('whole.db', sale)
+  for (const [index, journals] of [
+    [copy, whole],
+    [whole, copy],
+  ].entries())
+    expect(exportTax(journals, `${csv}.${index}`)).toMatchObject({ disposals: 1, notFinal: 0, unknownCost: 0 })
+})
