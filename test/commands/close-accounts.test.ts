@@ -83,9 +83,8 @@ const clock: Clock = {
 }
 
 /** A chain on which closing `bad` fails, and where transactions end as told. */
-function closing(bad: string, end: 'confirmed' | 'failed' | 'lost', asked: SignRequest[] = []) {
+function closing(bad: string, end: 'confirmed' | 'failed' | 'lost', asked: SignRequest[] = [], blockhash = keyOf(3)) {
   let height = 100
-  const blockhash = keyOf(3)
   const rpc: Rpc = async (method, params) => {
     if (method === 'getLatestBlockhash') return { ok: true, value: { value: { blockhash, lastValidBlockHeight: 250 } } }
     if (method === 'simulateTransaction') {
@@ -106,6 +105,7 @@ function closing(bad: string, end: 'confirmed' | 'failed' | 'lost', asked: SignR
     signer: {
       sign: async (request: SignRequest) => {
         asked.push(request)
+        if (asked.length > 3) return { ok: false, code: 'SIGNER_CAP', reason: 'within a day' } as const
         expect(refusalOf(request, rules)).toBeUndefined()
         return { ok: true, signature: new Uint8Array(64).fill(asked.length) } as const
       },
@@ -133,6 +133,21 @@ test('one that the chain would refuse keeps no other from being closed', async (
     [[keyOf(104)], ''],
   ])
   expect(done.flatMap(({ accounts: own }) => own).length).toBe(9)
+})
+
+test('where the signer has had enough, or a node tells nonsense, it ends; what was closed before is told', async () => {
+  const asked: SignRequest[] = []
+  const done = await closing(keyOf(999), 'confirmed', asked)(empty(101))
+  expect(done.map(({ accounts, signature, failure }) => [accounts.length, signature !== '', failure])).toEqual([
+    ...[1, 2, 3].map(() => [20, true, '']),
+    [41, false, 'the signer refuses: within a day'],
+  ])
+  expect(asked.length).toBe(4)
+  for (const blockhash of ['', 'x', 'hello', keyOf(3, 64)])
+    expect(await closing(keyOf(999), 'confirmed', asked, blockhash)(empty(1))).toMatchObject([
+      { failure: 'no blockhash' },
+    ])
+  expect(asked.length).toBe(4)
 })
 
 test('what fails on the chain, or does not land in time, is told and not sent again', async () => {

@@ -1,7 +1,7 @@
 import { call, readHead, record, Unread, whole } from '../../chain/read.ts'
 import { closingMessage, MOST_CLOSED_AT_ONCE, type RentAccount } from '../../chain/rent.ts'
 import { Sender } from '../../chain/sender.ts'
-import { encodeBase58 } from '../../core/base58.ts'
+import { encodeBase58, isPublicKey } from '../../core/base58.ts'
 import type { Clock, Rpc, Signer } from '../../core/ports.ts'
 
 /** Base fee of one signature: all that leaves the wallet. */
@@ -28,14 +28,20 @@ export interface Closing {
 }
 
 /** Closes them, as many in a transaction as fit; each transaction is simulated first, and where one does not run, its accounts are tried in
- *  halves, so that one bad account keeps no other from being closed. */
+ *  halves, so that one bad account keeps no other from being closed. Where nobody answers or signs any more it ends, and what was closed
+ *  until then is told like the rest. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []
   const waiting: RentAccount[][] = []
   for (let from = 0; from < accounts.length; from += MOST_CLOSED_AT_ONCE)
     waiting.push(accounts.slice(from, from + MOST_CLOSED_AT_ONCE))
   for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
-    const closing = await closeBatch(parts, batch)
+    const closing = await closeBatch(parts, batch).catch((error: unknown) => {
+      if (!(error instanceof Unread)) throw error
+      return error.message
+    })
+    if (typeof closing === 'string')
+      return [...done, { accounts: [...batch, ...waiting.flat()], signature: '', failure: closing }]
     const isHalved = closing.failure !== '' && closing.signature === '' && batch.length > 1
     if (isHalved) waiting.unshift(batch.slice(0, batch.length / 2), batch.slice(batch.length / 2))
     else done.push(closing)
@@ -69,7 +75,7 @@ async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[])
 async function freshBlockhash(rpc: Rpc): Promise<{ blockhash: string; lastHeight: number }> {
   const { value } = record(await call(rpc, 'getLatestBlockhash', [{ commitment: 'confirmed' }]))
   const { blockhash, lastValidBlockHeight } = record(value)
-  if (typeof blockhash !== 'string') throw new Unread('no blockhash')
+  if (!isPublicKey(blockhash)) throw new Unread('no blockhash')
   return { blockhash, lastHeight: whole(lastValidBlockHeight) }
 }
 
