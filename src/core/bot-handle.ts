@@ -114,7 +114,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   cancel(orderId: string): boolean {
     this.#ask()
     const { orders, positions } = this.#session.book
-    if (!this.#session.warming && this.#seat.conditionals.cancel(this.#host, orderId)) return true
+    if (!this.#session.warming && this.#whole(() => this.#seat.conditionals.cancel(this.#host, orderId))) return true
     const open = orders.get(orderId)
     if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
       return false
@@ -132,7 +132,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     if (this.#session.warming) return WARMING
     const rules = readExits(exits)
     if (typeof rules === 'string') return this.#refuse(mint, 'REQUEST_INVALID', rules)
-    if (this.position(mint) !== undefined && this.#seat.setExits(mint, rules)) return { ok: true }
+    if (this.position(mint) !== undefined && this.#whole(() => this.#seat.setExits(mint, rules))) return { ok: true }
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds nothing of it`)
   }
 

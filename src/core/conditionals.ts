@@ -125,7 +125,7 @@ export class Conditionals {
     const order = this.#open.get(id)
     if (order === undefined) return
     const { when } = order
-    if (when.kind === 'every') this.#instalment(order, when)
+    if (when.kind === 'every' && this.#ownerOf(order) !== undefined) this.#instalment(order, when)
     else if (order.state === 'waiting') this.#endAndTell(order, 'expired', '')
     // Its order is out: looked at again when that has ended.
   }

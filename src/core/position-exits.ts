@@ -185,9 +185,10 @@ export class Exits {
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#session
     const printedAt = this.#watch.printedAt(position)
-    const limits = quietLimits(position.exits)
-    const ahead = limits.map((seconds) => printedAt + millis(seconds)).filter((time) => time > now)
-    const times = ahead.length > 0 ? ahead : limits.map((seconds) => now + millis(seconds))
+    const times = quietLimits(position.exits).map((seconds) => {
+      const time = printedAt + millis(seconds)
+      return time > now ? time : now + millis(seconds)
+    })
     return times.length === 0 ? undefined : Math.min(...times)
   }
 

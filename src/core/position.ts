@@ -35,6 +35,8 @@ export interface Position {
   steps?: StepState
   /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
   exiting: string
+  /** It was closed once, and counted as won or lost, and a fork gave it back. */
+  counted?: true
   /** Who made the token, as its announcement said; absent: nobody saw it. */
   creator?: string
   /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in next was sold already.
@@ -64,10 +66,13 @@ export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position)
   return due > tokens ? tokens : due
 }
 
-/** The present exits from now on: their shares are of what is held. */
+/** The present exits from now on: their shares are of what is held. What is due by those before stays due. */
 export function restartSteps(position: Position): void {
+  const due = stepTokensDue(position)
+  const { steps } = position
   position.bought = position.tokens
   delete position.steps
+  if (steps !== undefined && due > 0n) position.steps = { taken: 0, tokens: due, reason: steps.reason }
 }
 
 export function newPosition(
@@ -96,7 +101,8 @@ export function newPosition(
 
 /** The position that a fork gives something back to. What a closed one it had earned and paid stays with the closed one, so that the sum of both is right. */
 export function reopened(position: Position): Position {
-  return position.state === 'closed' ? { ...position, realizedLamports: ZERO, feeLamports: ZERO } : position
+  if (position.state !== 'closed') return position
+  return { ...position, realizedLamports: ZERO, feeLamports: ZERO, counted: true }
 }
 
 /** Tokens came in; the profit, which is none. */

@@ -5,7 +5,7 @@ import { dayOf, type Lamports, lamports, solToLamports, ZERO } from './units.ts'
 import { liquidationSol } from './views.ts'
 import { formatInstant } from './words.ts'
 
-/** Beyond any pool's depth: a print that claims more is a broken one. */
+/** Beyond any pool's depth: a print that claims more is a broken one. So is a sum of them that claims more. */
 const MOST_VALUE_SOL = 1e6
 
 /** What bots and wallets have made: of the UTC day, since ever, and how often in a row they lost. The result of a day: realised, and what
@@ -51,6 +51,7 @@ export class Results {
   closed(party: Party, position: Position): void {
     const { sums, limits } = party
     if (position.averagePrice === 0) return // nothing of it was ever bought
+    if (position.counted === true) return
     const lost = position.realizedLamports < position.feeLamports
     if (!lost && sums.losses === 0) return
     sums.losses = lost ? sums.losses + 1 : 0
@@ -84,6 +85,6 @@ export class Results {
       if (sol !== undefined) sum += solToLamports(Math.min(sol, MOST_VALUE_SOL)) - position.costLamports
       else if (when === 'now') sum -= position.costLamports
     }
-    return lamports(sum)
+    return lamports(Math.min(sum, solToLamports(MOST_VALUE_SOL)))
   }
 }

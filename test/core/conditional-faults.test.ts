@@ -101,6 +101,32 @@ describe('an order that is called off', () => {
   })
 })
 
+describe('who may not buy', () => {
+  const told = new Error('thrown by the test')
+  it.each<[what: string, stop: (talk: TalkingBot) => unknown]>([
+    ['is halted', ({ rig }) => rig.input({ kind: 'command', command: { name: 'halt' } })],
+    ['is flattened', ({ rig }) => rig.input({ kind: 'command', command: { name: 'flatten' } })],
+    ['is stopping', ({ rig }) => rig.input({ kind: 'command', command: { name: 'stop' } })],
+    ['has an old feed', ({ rig }) => rig.input({ kind: 'feed', status: 'stale', confirmed: [] })],
+    [
+      'threw',
+      (talk) =>
+        talk.dare(() => {
+          throw told
+        }),
+    ],
+  ])('buys nothing by what waits, whoever %s', (_what, stop) => {
+    const talk = settled()
+    talk.ask((bot, token) => bot.limitBuy(token, LIMIT))
+    talk.ask((bot, token) => bot.dca(token, { ...BUY, everySeconds: 60, times: 3 }))
+    stop(talk)
+    for (const output of talk.rig.outputs.slice())
+      if (output.kind === 'timer') talk.rig.input({ kind: 'timer', id: output.timer.id })
+    talk.rig.settle(0.7e-6)
+    expect(orders(talk.rig.outputs)).toEqual([])
+  })
+})
+
 describe('its time', () => {
   it('is over by the clock, whether a timer said so or not: a machine that slept', () => {
     const talk = settled()

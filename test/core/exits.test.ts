@@ -199,7 +199,8 @@ describe('a token that nobody trades', () => {
     const talk = holding({ idleSeconds: 20, whenStale: { policy: 'flatten', afterSeconds: 50 } })
     const boughtAt = talk.rig.now
     talk.rig.input(feed('down'))
-    expect(sales(fire(talk, 'quiet'))).toEqual([])
+    // The time of the other one, twice: the feed may be live again.
+    for (const _look of [1, 2]) expect(sales(fire(talk, 'quiet'))).toEqual([])
     expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'no price for 50 s']])
     expect(talk.rig.now - boughtAt).toBe(50_000)
   })

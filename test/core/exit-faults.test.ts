@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import type { Output } from '../../src/core/messages.ts'
+import type { Order } from '../../src/core/order.ts'
+import { type BotOptions, fillOf, MINT, orders, refusals } from '../support/engine-rig.ts'
+import { TalkingBot } from '../support/talking-bot.ts'
+
+const BUY = { sol: 0.1, reason: 'told to' }
+const HELD = 100_000_000_000n
+
+/** Holds what 0.1 SOL bought at 1e-6. */
+function holding(options: BotOptions = {}): TalkingBot {
+  const talk = new TalkingBot(options)
+  talk.rig.settle(1e-6)
+  talk.ask((bot, token) => bot.buy(token, BUY))
+  talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+  return talk
+}
+
+const asked = (outputs: readonly Output[]): string[] =>
+  orders(outputs).map(({ side, size }) => `${side} ${size.kind === 'percent' ? size.percent : size.kind}`)
+
+/** Fires timers of exits until this time. */
+function runTo(talk: TalkingBot, time: number): Output[] {
+  const { rig } = talk
+  const fired: Output[] = []
+  for (;;) {
+    const cleared = new Set(rig.outputs.flatMap((output) => (output.kind === 'timerCleared' ? [output.id] : [])))
+    const set = rig.outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer] : []))
+    const [next] = set.filter(({ id, at }) => !cleared.has(id) && at <= time).sort((one, two) => one.at - two.at)
+    if (next === undefined) break
+    rig.now = Math.max(rig.now, next.at)
+    fired.push(...rig.input({ kind: 'timer', id: next.id }))
+  }
+  rig.now = time
+  return fired
+}
+
+describe('a part that is due', () => {
+  it('is sold though its sale failed and the strategy then gave the position other exits', () => {
+    const talk = holding()
+    talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
+    const [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
+    talk.rig.report(order, 'failed')
+    talk.ask((bot, token) => bot.setExits(token, { stopLossPercent: 60 }), 0.7e-6)
+    expect(asked(runTo(talk, talk.rig.now + 10_000))).toEqual(['sell 50'])
+  })
+
+  it('and is out while the exits are changed does not count for the new steps', () => {
+    const talk = holding({ exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 30 }] } })
+    const [order] = orders(talk.rig.settle(1.3e-6)) as [Order]
+    const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]
+    talk.ask((bot, token) => bot.setExits(token, { takeProfitSteps, windowPrints: 5 }), 1.3e-6)
+    talk.rig.report(order, 'filled', { fill: fillOf(order, 1.3e-6, talk.rig.now, { tokens: (HELD * 3n) / 10n }) })
+    expect(asked(talk.rig.settle(1.6e-6))).toEqual(['sell 71.43'])
+  })
+})
+
+describe('a token that nobody trades', () => {
+  it('is idle when it is, though the feed was down when that was looked at first', () => {
+    const talk = holding({ exits: { idleSeconds: 60, whenStale: { policy: 'flatten', afterSeconds: 3_600 } } })
+    const { now } = talk.rig
+    runTo(talk, now + 30_000)
+    talk.rig.input({ kind: 'feed', status: 'stale', confirmed: [] })
+    runTo(talk, now + 90_000)
+    talk.rig.input({ kind: 'gap', from: now + 30_000, to: now + 90_000, keys: ['trades'] })
+    talk.rig.input({ kind: 'feed', status: 'live', confirmed: [] })
+    expect(orders(runTo(talk, now + 215_000))).toMatchObject([{ reason: expect.stringContaining('idle') }])
+  })
+})
+
+describe('results', () => {
+  it('stand whatever prices are printed: what nobody could pay is no reason to end', () => {
+    const talk = new TalkingBot({ paperSol: 100, limits: { maxDrawdownLamports: 1e9 as never } })
+    const mints = Array.from({ length: 12 }, (_, n) => MINT.replace('6Fz', `6${'ABCDEGHJKLMN'[n]}z`))
+    for (const mint of mints) {
+      talk.rig.settle(1e-9, mint)
+      talk.ask((bot) => bot.buy(mint, BUY))
+      talk.rig.fill(orders(talk.rig.outputs).at(-1) as Order, 1e-9)
+    }
+    for (const mint of mints) talk.rig.settle(1e8, mint)
+    talk.rig.settle(1e-6)
+    expect(talk.ask((bot, token) => bot.buy(token, BUY))).toEqual({ ok: true, id: 'o13' })
+  })
+
+  it('count a position once that a fork gave back, and that was sold again: no streak ends by that', () => {
+    const limits = { maxLosingStreak: 2, streakPauseMs: 3_600_000 }
+    const talk = holding({ limits })
+    const sell = (): Order => {
+      talk.ask((bot, token) => bot.sell(token, { all: true, reason: 'out' }))
+      return orders(talk.rig.outputs).at(-1) as Order
+    }
+    const sale = sell()
+    const fill = fillOf(sale, 0.5e-6, talk.rig.now, { tokens: HELD, final: false })
+    talk.rig.report(sale, 'filled', { fill })
+    talk.rig.report(sale, 'working', { reversed: fill.signature, code: 'REVERSED' })
+    const again = fillOf(sale, 0.5e-6, talk.rig.now, { tokens: HELD, signature: 'again' })
+    talk.rig.report(sale, 'filled', { fill: again, unproved: 0 })
+    talk.ask((bot, token) => bot.buy(token, BUY))
+    talk.rig.fill(orders(talk.rig.outputs).at(-1) as Order, 1e-6)
+    const second = sell()
+    const lost = fillOf(second, 0.5e-6, talk.rig.now, { tokens: HELD })
+    talk.rig.report(second, 'filled', { fill: lost, unproved: 0 })
+    talk.ask((bot, token) => bot.buy(token, BUY))
+    expect(refusals(talk.rig.outputs)).toEqual(['LOSING_STREAK'])
+  })
+})
