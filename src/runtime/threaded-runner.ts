@@ -7,6 +7,9 @@ import { Effects, type EffectsOptions } from './effects.ts'
 import { Fifo } from './fifo.ts'
 import { StandingInputs } from './standing-inputs.ts'
 
+/** Rows that the engine is given before it has answered: an operator's word waits for no more. */
+const ROWS_AHEAD = 64
+
 /** An engine in another thread: takes what it is given in that order, and answers each in that order. */
 export interface EngineLink {
   /** Answered by `begun`. */
@@ -50,8 +53,10 @@ export class ThreadedRunner implements Sink {
   #link: EngineLink | undefined
   #start: { readonly seq: Seq; readonly time: Millis; readonly input: StartInput } | undefined
   #given = new Fifo<Given>()
-  /** Came while there was no engine. */
-  #waiting: Given[] = []
+  /** Rows among them. */
+  #rowsAhead = 0
+  /** Came while there was no engine, or while it had enough to do. */
+  #waiting = new Fifo<Given>()
   /** Of the next row or input that is given. */
   #nextSeq: Seq
   #lastTime: Millis
@@ -100,10 +105,13 @@ export class ThreadedRunner implements Sink {
     this.#effects.carryOut(seq, time, outputs)
     this.#link = link
     const waiting = this.#waiting
-    this.#waiting = []
+    this.#waiting = new Fifo()
     for (const standing of isAgain) this.#give(asGiven(standing))
-    for (const one of waiting) if (isCommand(one)) this.#give(one)
-    for (const one of waiting) if (!isCommand(one)) this.#give(one)
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+      if (isCommand(one)) this.#give(one)
+      else this.#waiting.push(one)
+    }
+    this.#giveMore()
   }
 
   /** The engine has done with the next input, or with rows up to `next`. */
@@ -112,26 +120,29 @@ export class ThreadedRunner implements Sink {
     assert(one !== undefined, 'the engine answers what it was not given')
     if (one.kind === 'input') this.#didInput(one, outputs)
     else this.#didRows(one, next, outputs)
+    this.#giveMore()
   }
 
   /** There is no engine any more; what it did not answer waits for the next. */
   lost(): void {
     this.#link = undefined
     this.#start = undefined
-    const unanswered: Given[] = []
-    for (let one = this.#given.shift(); one !== undefined; one = this.#given.shift()) unanswered.push(one)
-    this.#waiting = [...unanswered, ...this.#waiting]
+    this.#rowsAhead = 0
+    const unanswered = this.#given
+    this.#given = new Fifo()
+    for (let one = this.#waiting.shift(); one !== undefined; one = this.#waiting.shift()) unanswered.push(one)
+    this.#waiting = unanswered
   }
 
   /** How long the oldest of what is not answered waits, ms. */
   get lagMs(): number {
-    const oldest = this.#given.peek() ?? this.#waiting[0]
+    const oldest = this.#given.peek() ?? this.#waiting.peek()
     return oldest === undefined ? 0 : performance.now() - oldest.at
   }
 
   /** Everything was answered. */
   get isIdle(): boolean {
-    return this.#link !== undefined && this.#given.length === 0
+    return this.#link !== undefined && this.#given.length === 0 && this.#waiting.length === 0
   }
 
   /** No timer of the engine fires any more. */
@@ -140,8 +151,19 @@ export class ThreadedRunner implements Sink {
   }
 
   #take(one: Given): void {
-    if (this.#link === undefined) this.#waiting.push(one)
-    else this.#give(one)
+    if (this.#link !== undefined && isCommand(one)) this.#give(one)
+    else {
+      this.#waiting.push(one)
+      this.#giveMore()
+    }
+  }
+
+  #giveMore(): void {
+    while (this.#link !== undefined && this.#rowsAhead < ROWS_AHEAD) {
+      const one = this.#waiting.shift()
+      if (one === undefined) return
+      this.#give(one)
+    }
   }
 
   /** Numbers and times it. Rows that were read before an input was stamped take its time, in the block too: that is what the journal keeps. */
@@ -154,6 +176,7 @@ export class ThreadedRunner implements Sink {
       for (let late = from; late < to && (time[late] as number) < this.#lastTime; late++) time[late] = this.#lastTime
       one.firstSeq = this.#nextSeq
       this.#nextSeq += to - from
+      this.#rowsAhead += to - from
       this.#lastTime = time[to - 1] as number
       link.rows(block, from, to, one.firstSeq)
     } else {
@@ -181,6 +204,7 @@ export class ThreadedRunner implements Sink {
     const time = block.time[next - 1] as number
     one.from = next
     one.firstSeq = seq + 1
+    this.#rowsAhead -= next - from
     if (next === to) this.#given.shift()
     this.#answered = { seq, time }
     journal.rows(block, from, next, firstSeq)
