@@ -8,8 +8,10 @@ import { openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { contentOf, journalPath, keyOf, NO_LIMITS, timeOf, trades } from '../support/journal-samples.ts'
 
+/** What a power cut leaves is for power-cut.test.ts: sixty journals need not each reach the disk. */
 const options = {
   space: NO_LIMITS,
+  durable: false,
   onFailure: (error: Error) => {
     throw error
   },
