@@ -74,7 +74,8 @@ CREATE TRIGGER posting_reversed AFTER UPDATE OF standing ON posting WHEN OLD.sta
 END;
 `
 
-const cost = (name: string): string => `json_extract(costs, '$.${name}Lamports')`
+/** What is not there ends in the remainder: no posting may keep the fill that it explains from being written. */
+const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
 /** What the tokens were worth at the price that the order was decided on, SOL a token; the trade alone where there was no such price. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
@@ -93,7 +94,7 @@ FROM (
   FROM (SELECT *, ${WORTH} AS worth FROM (
     SELECT *, (CAST(tokens AS REAL) + sign * CAST(withheld AS REAL)) / CAST('1e' || decimals AS REAL) AS units FROM (
       SELECT *, CASE side WHEN 'buy' THEN 1 ELSE -1 END AS sign, ${cost('trade')} AS alone,
-        json_extract(costs, '$.withheldTokens."$bigint"') AS withheld,
+        coalesce(json_extract(costs, '$.withheldTokens."$bigint"'), '0') AS withheld,
         (SELECT t.slot FROM wallet_transaction t
          WHERE t.signature = fill.signature AND t.account = fill.account) AS audited,
         (SELECT json_extract(o.json, '$.price') FROM "order" o

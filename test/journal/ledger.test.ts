@@ -392,3 +392,23 @@ test('what a fork took back and failed in its place: its fee is posted, whicheve
     ])
   }
 })
+
+test.each<[string, object, number]>([
+  ['a part that is no number', { venueFeeLamports: Number.NaN }, 600_000],
+  [
+    'no parts at all',
+    { ...fill(1).costs, ...Object.fromEntries(Object.keys(fill(1).costs).map((key) => [key, null])) },
+    52_144_280,
+  ],
+  ['tokens kept back, nobody knows how many', { withheldTokens: null }, 0],
+])('no fill is lost for what its ledger cannot be told: %s', async (_name, wrong, remainder) => {
+  const path = journalPath()
+  const journal = openedAt(path)
+  const one = fill(1, { costs: { ...fill(1).costs, ...wrong } as never })
+  journal.output(2, 2, 0, { kind: 'order', order: order(1) })
+  journal.write({ kind: 'fill', fill: one })
+  await journal.close()
+  expect(read(path, 'SELECT signature FROM fill')).toEqual([{ signature: one.signature }])
+  const [posted] = read<Record<string, number>>(path, `SELECT wallet, wallet + ${LINES} AS sum, remainder FROM posting`)
+  expect(posted).toEqual({ wallet: one.walletLamports, sum: 0, remainder })
+})
