@@ -126,13 +126,16 @@ export function movementsOf(db: Database): Movement[] {
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** Only what the engine took: it then wrote the position anew. */
+/** Only what the engine took: it then wrote the position anew; what it made of it since, and other positions, are no movements. */
 function foreignMovements(db: Database): Movement[] {
   const rows = db
     .prepare(
       `SELECT i.time, i.json, json_extract(o.json, '$.position.bot') AS bot,
          json_extract(o.json, '$.position.costLamports') AS cost
-       FROM input i JOIN output o ON o.seq = i.seq AND o.kind = 'position' WHERE i.kind IN ('adopt', 'deficit') ORDER BY i.seq`,
+       FROM input i JOIN output o ON o.seq = i.seq
+       WHERE i.kind IN ('adopt', 'deficit') AND o.n = (SELECT min(p.n) FROM output p
+         WHERE p.seq = i.seq AND p.kind = 'position' AND p.mint = json_extract(i.json, '$.mint'))
+       ORDER BY i.seq`,
     )
     .all() as { time: Millis; json: string; bot: string; cost: Lamports }[]
   return rows.map(({ time, json, bot, cost }) => {

@@ -5,6 +5,7 @@ import { exportTax } from '../../src/commands/tax-export.ts'
 import type { Fill } from '../../src/core/order.ts'
 import { lamports } from '../../src/core/units.ts'
 import { openJournal } from '../../src/journal/journal.ts'
+import { openReader } from '../../src/journal/reader.ts'
 import { ACCOUNT, fill, journalPath, keyOf, NO_LIMITS, position, start } from '../support/journal-samples.ts'
 
 const MINT = keyOf(77)
@@ -38,7 +39,9 @@ beforeAll(async () => {
   for (const one of fills.toReversed()) journal.write({ kind: 'fill', fill: one })
   journal.input(5, at(4), { kind: 'adopt', account: ACCOUNT, bot: 'dips', mint: MINT, tokens: 400n, decimals: 2 })
   const given = position(1, { mint: MINT, bot: 'dips', costLamports: lamports(2e9) })
-  journal.output(5, at(4), 0, { kind: 'position', position: given })
+  journal.output(5, at(4), 0, { kind: 'position', position: position(2, { mint: keyOf(78) }) })
+  journal.output(5, at(4), 1, { kind: 'position', position: given })
+  journal.output(5, at(4), 2, { kind: 'position', position: { ...given, state: 'closing' } })
   journal.input(6, at(6), { kind: 'deficit', account: ACCOUNT, mint: MINT, tokens: 700n })
   journal.output(6, at(6), 0, { kind: 'position', position: { ...given, tokens: 700n } })
   await journal.close()
@@ -61,6 +64,13 @@ test('first in, first out, a line for each lot, to the last lamport; nothing of 
     ].slice(0, lines.length),
   )
   expect(lines[0]).toContain(",SOL,wallet,'=cmd(),")
+})
+
+test('what was adopted is one lot, whatever else was written of positions then', () => {
+  const reader = openReader(path)
+  const adopted = reader.movements().filter(({ kind }) => kind === 'adopted')
+  reader.close()
+  expect(adopted).toMatchObject([{ mint: MINT, tokens: 400n, costLamports: 2e9 }])
 })
 
 test('a file that is there is left alone; one that cannot be made is named', () => {
