@@ -66,7 +66,8 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
 
 /** A bracket as a buy with the exits of its own; a veto where its ends do not lie around the price that it is bought at. */
 export function bracketExits(options: BracketOptions, price: number | undefined): BuyOptions | Veto {
-  const { atPrice = price, stopPrice, takeProfitPrice, exits } = options
+  const { atPrice = price, stopPrice, takeProfitPrice, exits, scaleIn } = options as BracketOptions & BuyOptions
+  if (scaleIn === true) return invalid('a bracket opens a position; the exits of one that is held: bot.setExits')
   if (atPrice === undefined) return { code: 'PRICE_UNKNOWN', reason: 'no robust price yet' }
   if (!(stopPrice < atPrice && atPrice < takeProfitPrice))
     return invalid(`stopPrice ${stopPrice} < ${atPrice} < takeProfitPrice ${takeProfitPrice} is not so`)

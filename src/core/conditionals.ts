@@ -1,8 +1,9 @@
-import { type Condition, type ConditionalOrder, isOver, ordersOf } from './conditional.ts'
+import { type Condition, type ConditionalOrder, isOver } from './conditional.ts'
 import type { ConditionalRequest } from './conditional-request.ts'
 import type { Client, Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
+import { OpenConditionals } from './open-conditionals.ts'
 import { isOpen, type OrderState } from './order.ts'
 import type { Position } from './position.ts'
 import type { Exits } from './position-exits.ts'
@@ -33,9 +34,7 @@ export class Conditionals {
   readonly #watch: ExitWatch
   readonly #exits: Exits
   readonly #traderOf: (bot: string) => Owner | undefined
-  readonly #open = new Map<string, ConditionalOrder>()
-  /** The one that became this order. */
-  readonly #byOrder = new Map<string, ConditionalOrder>()
+  readonly #open = new OpenConditionals()
   #next = 1
 
   constructor(
@@ -63,7 +62,7 @@ export class Conditionals {
 
   /** Open ones of a bot, oldest first. */
   of({ settings: { name, account } }: Pick<Client, 'settings'>): ConditionalOrder[] {
-    return this.#ofBot({ bot: name, account: account.id })
+    return this.#open.ofBot({ bot: name, account: account.id })
   }
 
   place(client: Client, mint: string, request: ConditionalRequest): Placed {
@@ -94,7 +93,7 @@ export class Conditionals {
 
   /** An operator sells what is held, so that nothing is bought behind his back. */
   cancelBuys(which: (order: ConditionalOrder) => boolean): void {
-    for (const order of [...this.#open.values()])
+    for (const order of this.#open.all())
       if (order.action.side === 'buy' && which(order)) this.#endAndTell(order, 'cancelled', 'CANCELLED')
   }
 
@@ -109,7 +108,7 @@ export class Conditionals {
       return
     }
     if (when.kind === 'below' ? !(price <= when.price) : !(price >= when.price)) return
-    if (this.#isHeldBack(order)) return
+    if (this.#open.isHeldBack(order)) return
     if (order.action.side === 'sell') this.#sell(order, price)
     else this.#buy(order)
   }
@@ -132,7 +131,7 @@ export class Conditionals {
 
   /** What became of an order: a fill counts whenever it comes, of whichever of its orders. */
   report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
-    const order = this.#byOrder.get(orderId)
+    const order = this.#open.behind(orderId)
     if (order === undefined) return
     const isLast = order.orderId === orderId
     if (state === 'filled') {
@@ -148,13 +147,14 @@ export class Conditionals {
     else if (order.expiresAt !== null && order.expiresAt <= now) this.#endAndTell(order, 'expired', code)
     else {
       Object.assign(order, { state: 'waiting', code, notBefore: now + RETRY_MS * 2 ** (order.tries - 1) })
+      this.#open.set(order)
       this.#emit(order)
     }
   }
 
   /** It executed, and so the others of its name do not. */
   #fulfil(order: ConditionalOrder): void {
-    const rivals = this.#rivals(order)
+    const rivals = this.#open.rivals(order)
     for (const rival of rivals) this.#callOff(rival)
     const isDone = this.#end(order, 'done', '')
     const ended = rivals.filter((rival) => this.#end(rival, 'cancelled', 'CANCELLED'))
@@ -176,7 +176,7 @@ export class Conditionals {
     }
     if (order.orderId !== '') order.earlierOrders = [...(order.earlierOrders ?? []), order.orderId]
     Object.assign(order, { state: 'working', code: '', orderId: placed.id, tries: order.tries + 1 })
-    this.#byOrder.set(placed.id, order)
+    this.#open.set(order)
     this.#emit(order)
   }
 
@@ -211,7 +211,7 @@ export class Conditionals {
   #instalment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const price = this.#session.price(order.mint)
     const isDear = when.maxPrice !== null && price !== undefined && price > when.maxPrice
-    const placed = isDear || this.#isHeldBack(order) ? undefined : this.#tryBuy(order)
+    const placed = isDear || this.#open.isHeldBack(order) ? undefined : this.#tryBuy(order)
     if (placed?.ok === false) this.#refused(order, placed.code, placed.reason)
     if (placed?.ok === true) Object.assign(order, { code: '', orderId: placed.id, tries: order.tries + 1 })
     order.when = { ...when, left: when.left - 1 }
@@ -229,21 +229,6 @@ export class Conditionals {
     order.code = code
     const { bot, mint, id } = order
     this.#session.emit({ kind: 'refused', bot, mint, code, reason: `${id}: ${reason}` })
-  }
-
-  /** Others of the same bot and name. */
-  #rivals(order: ConditionalOrder): ConditionalOrder[] {
-    const { oneCancelsOther } = order
-    if (oneCancelsOther === '') return []
-    return this.#ofBot(order).filter((other) => other !== order && other.oneCancelsOther === oneCancelsOther)
-  }
-
-  #isHeldBack(order: ConditionalOrder): boolean {
-    return this.#rivals(order).some(({ state }) => state === 'working')
-  }
-
-  #ofBot({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOrder[] {
-    return [...this.#open.values()].filter((order) => order.bot === bot && order.account === account)
   }
 
   /** A bot that has another wallet now is another one. */
@@ -264,8 +249,7 @@ export class Conditionals {
   #end(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): boolean {
     if (isOver(order.state)) return false
     Object.assign(order, { state, code })
-    this.#open.delete(order.id)
-    for (const orderId of ordersOf(order)) this.#byOrder.delete(orderId)
+    this.#open.delete(order)
     this.#watch.dropOrder(order)
     this.#session.timers.clearExit({ bot: order.bot, mint: order.id }, 'due')
     this.#emit(order)
@@ -273,8 +257,7 @@ export class Conditionals {
   }
 
   #keep(order: ConditionalOrder): void {
-    this.#open.set(order.id, order)
-    for (const orderId of ordersOf(order)) this.#byOrder.set(orderId, order)
+    this.#open.set(order)
     this.#watch.watchOrder(order)
   }
 

@@ -131,8 +131,8 @@ export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: num
 /** Of what is held: sells once the price of the exits is at `atPrice` or beyond. */
 export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
 
-/** One buy with both of its ends; from `atPrice` on where it is given, else at once. */
-export interface BracketOptions extends BuyOptions, Conditional {
+/** A position with both of its ends; from `atPrice` on where it is given, else at once. */
+export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
   readonly atPrice?: number
   readonly stopPrice: number
   readonly takeProfitPrice: number

@@ -127,6 +127,19 @@ describe('who may not buy', () => {
   })
 })
 
+describe('a bracket', () => {
+  it('is not bought into what is held, whose exits it would not change', () => {
+    const talk = settled()
+    const ends = { stopPrice: 0.5e-6, takeProfitPrice: 2e-6, scaleIn: true }
+    for (const atPrice of [undefined, 0.8e-6])
+      expect(
+        talk.ask((bot, token) => bot.bracket(token, { ...BUY, ...ends, ...(atPrice && { atPrice }) })),
+      ).toMatchObject({
+        code: 'REQUEST_INVALID',
+      })
+  })
+})
+
 describe('its time', () => {
   it('is over by the clock, whether a timer said so or not: a machine that slept', () => {
     const talk = settled()
