@@ -113,13 +113,18 @@ export class LedgerModel {
     else this.#opaque(what.change, what.listed)
   }
 
-  /** The chain is final up to here: every other fill that was not becomes it, some in another block with other amounts; of those that do not,
-   *  nothing is in the wallet. `all`: none is left open. The engine hears of it afterwards. */
+  /** The chain is final up to here: every other fill that was not becomes it, some in another block with other amounts, some as failed; of
+   *  those that do not, nothing is in the wallet. `all`: none is left open. The engine hears of it afterwards. */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
     const untold: ExecutionReport[] = []
     for (const [index, one] of open.entries()) {
       if (!all && index % 2 === 1) continue
+      if (one.tokens % 5n === 0n) {
+        untold.push(reportOf({ orderId: one.orderId, reversed: one.signature, code: 'REVERSED' }))
+        this.#failedAfterAll(one)
+        continue
+      }
       const isOther = one.tokens % 3n === 0n
       const parts = [one.walletLamports, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((part) => Math.abs(part) % 1_000_000)
       const found = isOther
@@ -139,6 +144,15 @@ export class LedgerModel {
     this.#journal().write({ kind: 'wallet', cursor: { ...cursor, lamports: lamports(this.lamports) }, transactions })
     this.#journal().commit(() => {})
     for (const one of numbered) this.#journal().input(one.id, this.#slot * 400, one)
+  }
+
+  /** On the fork that lasts. */
+  #failedAfterAll({ signature, slot, attemptId, time }: Fill): void {
+    this.fills.delete(signature)
+    const about = { account: this.account, signature, slot: slot + 1, attemptId, time, after: slot }
+    const row = { ...about, class: 'ours', lamports: lamports(-6_000), failed: true } as const
+    this.others.set(signature, row)
+    this.#unaudited.push(row)
   }
 
   #landed(fill: Fill): void {
