@@ -86,7 +86,7 @@ export class Exits {
     const reason = `take-profit step ${taken} of ${steps.length}: +${rise} % on the average price`
     position.steps = { taken, tokens, reason }
     this.#session.emitPosition(position)
-    if (!this.#has('retry', position)) this.#sellStep(position)
+    this.#sellNow(position)
   }
 
   /** So many percent of what is held now are to be sold: on record until they are. */
@@ -97,7 +97,7 @@ export class Exits {
     position.bought = bought
     position.steps = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
     this.#session.emitPosition(position)
-    if (!this.#has('retry', position)) this.#sellStep(position)
+    this.#sellNow(position)
   }
 
   /** Where an exit is due: after a while if it was one that ended, else at once. */
@@ -143,6 +143,13 @@ export class Exits {
   #isStepDue(position: Position): boolean {
     const { account, mint } = position
     return stepTokensDue(position) > 0n && this.#session.book.laneHolder({ account, mint, side: 'sell' }) === undefined
+  }
+
+  /** What is newly due does not wait for the next try of what failed before. */
+  #sellNow(position: Position): void {
+    if (position.exiting !== '') return
+    this.#clear('retry', position)
+    this.#sellStep(position)
   }
 
   #sellStep(position: Position): void {

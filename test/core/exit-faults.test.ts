@@ -45,6 +45,23 @@ describe('a part that is due', () => {
     expect(asked(runTo(talk, talk.rig.now + 10_000))).toEqual(['sell 50'])
   })
 
+  it('does not wait for the next try of another part that cannot be sold', () => {
+    const talk = holding()
+    talk.ask((bot, token) => bot.limitSell(token, { atPrice: 1.5e-6, percent: 10, reason: 'dear' }))
+    talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
+    let [order] = orders(talk.rig.settle(1.5e-6)) as [Order]
+    for (let tries = 0; tries < 6; tries++) {
+      talk.rig.report(order, 'failed')
+      const [next] = orders(runTo(talk, talk.rig.now + 200_000))
+      if (next !== undefined) order = next
+    }
+    talk.rig.report(order, 'failed')
+    const outputs = talk.rig.settle(0.7e-6)
+    expect(asked(outputs)).toEqual(['sell 60'])
+    talk.rig.report(orders(outputs)[0] as Order, 'failed')
+    expect(asked(runTo(talk, talk.rig.now + 200_000))).toEqual(['sell 60'])
+  })
+
   it('and is out while the exits are changed does not count for the new steps', () => {
     const talk = holding({ exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 30 }] } })
     const [order] = orders(talk.rig.settle(1.3e-6)) as [Order]
