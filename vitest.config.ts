@@ -1,15 +1,12 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** They start processes, listen, or change what all of a process shares. */
+const APART = ['test/e2e/**', 'test/simulate/**', 'test/model/**', 'test/*.test.ts']
+
 export default defineConfig({
-  resolve: {
-    alias: [
-      { find: /^sluice$/, replacement: fileURLToPath(new URL('./src/index.ts', import.meta.url)) },
-      { find: /^sluice\/testing$/, replacement: fileURLToPath(new URL('./src/testing.ts', import.meta.url)) },
-    ],
-  },
+  resolve: { alias: [{ find: /^sluice$/, replacement: fileURLToPath(new URL('./src/index.ts', import.meta.url)) }] },
   test: {
-    include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxConcurrency: 10,
     // Many tests wait for real blocks and processes: on two cores three workers take a quarter less time than two.
@@ -18,5 +15,10 @@ export default defineConfig({
     hookTimeout: 20_000,
     // The processes that tests start compile the sources once, not each anew: two thirds of what a start costs.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('./node_modules/.cache/sluice', import.meta.url)) },
+    projects: [
+      // One process after the other would read and compile the same sources for each of two hundred files.
+      { extends: true, test: { name: 'parts', include: ['test/**/*.test.ts'], exclude: APART, isolate: false } },
+      { extends: true, test: { name: 'whole', include: APART.map((path) => path.replace('**', '**/*.test.ts')) } },
+    ],
   },
 })
