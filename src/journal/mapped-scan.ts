@@ -4,7 +4,7 @@ import { type BlockRow, SCAN } from './block-row.ts'
 /** As much as SQLite maps; what lies beyond is read as ever. */
 const MOST_BYTES = 2 ** 31 - 65_536
 /** What was read is let go of after so much, so that a long tape takes no more memory than a short one. */
-const WINDOW_BYTES = 32 * 2 ** 20
+const WINDOW_BYTES = 8 * 2 ** 20
 
 /** Reads blocks where the system's cache has them, without a call for each of their pages: a quarter of what reading a tape costs. For
  *  whoever reads all of it, and no bot that trades: a file that somebody cuts short meanwhile ends the process.
