@@ -8,8 +8,9 @@ import type { Equity } from './equity.ts'
 import { type Group, groupOf, groupsOf, kindOf, withoutBest } from './groups.ts'
 import type { Metric } from './metric.ts'
 import { metricsOf } from './metrics.ts'
+import { periodsOf } from './periods.ts'
 import { type PlanUse, planUseOf } from './plan-use.ts'
-import { netOf, type Trip } from './trip.ts'
+import { excursionOf, netOf, type Trip } from './trip.ts'
 
 /** Of the tape's time, what comes after it is shown apart. */
 const IN_SAMPLE = 0.7
@@ -41,6 +42,9 @@ export interface TripRow {
   readonly feesSol: number
   readonly valueSol: number
   readonly netSol: number
+  /** How far the robust price was below and above what was paid a token, while it was held; null where there was none. */
+  readonly worstPercent: number | null
+  readonly bestPercent: number | null
 }
 
 /** A fill, for a chart: SOL, and SOL a token. */
@@ -89,9 +93,14 @@ export interface BotReport extends CostTable {
   readonly metrics: readonly Metric[]
   readonly byEntry: readonly Group[]
   readonly byExit: readonly Group[]
+  /** By both together. */
+  readonly byReasons: readonly Group[]
   readonly byToken: readonly Group[]
-  /** By the UTC day on which they were opened, in its order. */
+  /** By the UTC day, week (its Monday), month and weekday on which they were opened, in their order. */
   readonly byDay: readonly Group[]
+  readonly byWeek: readonly Group[]
+  readonly byMonth: readonly Group[]
+  readonly byWeekday: readonly Group[]
   readonly trips: readonly TripRow[]
   readonly fills: readonly FillRow[]
   /** Time, ms, and SOL. */
@@ -136,12 +145,11 @@ export function botReport(input: BotReportInput): BotReport {
     plan: planUseOf(log, input.requestsPerMinute),
     depth: depthReport(input.depth),
     metrics: metricsOf({ from, to, startLamports, trips, equity }),
-    byEntry: groupsOf(trips, ({ entryReason }) => kindOf(entryReason)),
-    byExit: groupsOf(trips, ({ exitReason }) => (exitReason === '' ? 'not sold' : kindOf(exitReason))),
+    byEntry: groupsOf(trips, entryKind),
+    byExit: groupsOf(trips, exitKind),
+    byReasons: groupsOf(trips, (trip) => `${entryKind(trip)}, then ${exitKind(trip)}`),
     byToken: groupsOf(trips, ({ mint }) => mint),
-    byDay: groupsOf(trips, ({ openedAt }) => new Date(openedAt).toISOString().slice(0, 10)).sort((one, other) =>
-      one.name < other.name ? -1 : 1,
-    ),
+    ...periodsOf(trips),
     trips: trips.map(tripRow),
     fills: log.fills.map(fillRow),
     equity: equity.times.map((time, at) => [time, (equity.lamports[at] as number) / 1e9]),
@@ -161,7 +169,11 @@ function missedOf({ orders }: BotLog): Map<string, number> {
   return counts
 }
 
+const entryKind = ({ entryReason }: Trip): string => kindOf(entryReason)
+const exitKind = ({ exitReason }: Trip): string => (exitReason === '' ? 'not sold' : kindOf(exitReason))
+
 function tripRow(trip: Trip): TripRow {
+  const excursion = excursionOf(trip)
   const { mint, openedAt, closedAt, entryReason, exitReason } = trip
   return {
     ...{ mint, openedAt, closedAt, entryReason, exitReason },
@@ -170,6 +182,8 @@ function tripRow(trip: Trip): TripRow {
     feesSol: trip.feeLamports / 1e9,
     valueSol: trip.valueLamports / 1e9,
     netSol: netOf(trip) / 1e9,
+    worstPercent: excursion === undefined ? null : excursion.worst * 100,
+    bestPercent: excursion === undefined ? null : excursion.best * 100,
   }
 }
 

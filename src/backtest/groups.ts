@@ -1,5 +1,5 @@
 import { mean, quantile, ratio, sum } from './statistics.ts'
-import { netOf, type Trip } from './trip.ts'
+import { netOf, returnOf, type Trip } from './trip.ts'
 
 /** Trades that have something in common. */
 export interface Group {
@@ -7,6 +7,10 @@ export interface Group {
   readonly trades: number
   readonly netSol: number
   readonly medianSol: number | null
+  /** Mean of the returns. */
+  readonly averagePercent: number | null
+  /** What was won over what was lost; null where nothing was lost. */
+  readonly profitFactor: number | null
   readonly winPercent: number | null
   readonly holdingSeconds: number | null
 }
@@ -34,6 +38,8 @@ export function groupOf(name: string, trips: readonly Trip[]): Group {
     trades: trips.length,
     netSol: sum(nets) / 1e9,
     medianSol: trips.length === 0 ? null : (quantile(nets, 0.5) as number) / 1e9,
+    averagePercent: trips.length === 0 ? null : (mean(trips.map(returnOf)) as number) * 100,
+    profitFactor: ratio(sum(nets.filter((net) => net > 0)), -sum(nets.filter((net) => net < 0))) ?? null,
     winPercent: winShare === undefined ? null : winShare * 100,
     holdingSeconds: mean(held) ?? null,
   }

@@ -2,7 +2,7 @@ import { drawdowns, longestUnderwaterMs, maxDrawdown } from './equity.ts'
 import { DAY, type Metric, type MetricsInput, metric, percent, sol } from './metric.ts'
 import { riskMetrics } from './risk-metrics.ts'
 import { longestRun, mean, quantile, ratio, sum } from './statistics.ts'
-import { netOf, returnOf, type Trip } from './trip.ts'
+import { excursionOf, netOf, returnOf, type Trip } from './trip.ts'
 
 /** The union of what freqtrade, NautilusTrader and Jesse say of spot trades, with some of others. */
 export function metricsOf(input: MetricsInput): Metric[] {
@@ -11,6 +11,7 @@ export function metricsOf(input: MetricsInput): Metric[] {
     ...trades(input),
     ...outcomes(input),
     ...durations(input),
+    ...excursions(input),
     ...falls(input),
     ...riskMetrics(input),
   ]
@@ -100,6 +101,8 @@ function outcomes({ trips }: MetricsInput): Metric[] {
     ),
     metric('medianTrade', 'Median trade', 'SOL', sol(quantile(nets, 0.5))),
     metric('medianReturn', 'Median trade', '%', percent(quantile(returns, 0.5))),
+    metric('bestReturn', 'Best trade', '%', percent(quantile(returns, 1))),
+    metric('worstReturn', 'Worst trade', '%', percent(quantile(returns, 0))),
     metric('averageWin', 'Average win', 'SOL', sol(mean(wins))),
     metric('averageLoss', 'Average loss', 'SOL', sol(mean(losses))),
     metric('averageWinReturn', 'Average win', '%', percent(mean(returns.filter((one) => one > 0)))),
@@ -147,8 +150,35 @@ function durations({ trips, to }: MetricsInput): Metric[] {
     metric('averageHolding', 'Held on average', 's', mean(held(trips))),
     metric('medianHolding', 'Held, median', 's', quantile(held(trips), 0.5)),
     metric('longestHolding', 'Held longest', 's', quantile(held(trips), 1)),
+    metric('shortestHolding', 'Held shortest', 's', quantile(held(trips), 0)),
     metric('averageWinHolding', 'Held what was won', 's', mean(wins)),
+    metric('shortestWinHolding', 'Held what was won, shortest', 's', quantile(wins, 0)),
+    metric('longestWinHolding', 'Held what was won, longest', 's', quantile(wins, 1)),
     metric('averageLossHolding', 'Held what was lost', 's', mean(losses)),
+    metric('shortestLossHolding', 'Held what was lost, shortest', 's', quantile(losses, 0)),
+    metric('longestLossHolding', 'Held what was lost, longest', 's', quantile(losses, 1)),
+  ]
+}
+
+/** How far the price went against a trade and for it while it was held. */
+function excursions({ trips }: MetricsInput): Metric[] {
+  const moves = trips.flatMap((trip) => {
+    const move = excursionOf(trip)
+    return move === undefined ? [] : [{ ...move, trip }]
+  })
+  const worst = (some: typeof moves): number[] => some.map((move) => move.worst)
+  const best = (some: typeof moves): number[] => some.map((move) => move.best)
+  const won = moves.filter(({ trip }) => netOf(trip) > 0)
+  const lost = moves.filter(({ trip }) => netOf(trip) < 0)
+  const givenBack = moves.map((move) => Math.max(0, move.best - returnOf(move.trip)))
+  return [
+    metric('averageAdverse', 'Price at its worst while held, average (MAE)', '%', percent(mean(worst(moves)))),
+    metric('largestAdverse', 'Price at its worst while held, of all', '%', percent(quantile(worst(moves), 0))),
+    metric('winAdverse', 'Price at its worst, of what was won', '%', percent(mean(worst(won)))),
+    metric('averageFavorable', 'Price at its best while held, average (MFE)', '%', percent(mean(best(moves)))),
+    metric('largestFavorable', 'Price at its best while held, of all', '%', percent(quantile(best(moves), 1))),
+    metric('lossFavorable', 'Price at its best, of what was lost', '%', percent(mean(best(lost)))),
+    metric('averageGivenBack', 'Of the best price not kept, average', '%', percent(mean(givenBack))),
   ]
 }
 

@@ -78,4 +78,8 @@ export interface TapeReport {
   readonly sizedPrints: number
   /** Of them, more than twice off the robust price. */
   readonly noisePercent: number | null
+  /** Tokens that have a robust price, and how it changed from the first to the last of each: mean and median of them. */
+  readonly pricedTokens: number
+  readonly marketChangePercent: number | null
+  readonly medianMarketChangePercent: number | null
 }

@@ -4,7 +4,9 @@ import type { UnitSettings } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import { Prices } from '../core/price.ts'
 import type { Millis } from '../core/units.ts'
+import type { Excursions } from './excursions.ts'
 import type { Ghosts } from './ghosts.ts'
+import { mean, quantile } from './statistics.ts'
 
 /** Points of a price chart. */
 const POINTS = 400
@@ -28,14 +30,23 @@ export class TapeStudy {
   readonly #prices: Prices
   readonly #hashes: Hash[] = [...HASHED, 'token'].map(() => createHash('sha256'))
   readonly #ghosts: Ghosts
+  readonly #excursions: Excursions
+  /** The first robust price of each token. */
+  readonly #firstPrices: (number | undefined)[] = []
   readonly #windows: ReadonlyMap<string, Window>
   /** What strangers call the tokens that are looked at. */
   readonly names = new Map<string, { readonly symbol: string; readonly name: string }>()
   readonly #charts = new Map<TokenId, Chart | undefined>()
 
   /** `windows`: the tokens whose price is wanted, and when. */
-  constructor(mints: Mints, units: UnitSettings, windows: ReadonlyMap<string, Window>, ghosts: Ghosts) {
-    this.#ghosts = ghosts
+  constructor(
+    mints: Mints,
+    units: UnitSettings,
+    windows: ReadonlyMap<string, Window>,
+    watchers: { readonly ghosts: Ghosts; readonly excursions: Excursions },
+  ) {
+    this.#ghosts = watchers.ghosts
+    this.#excursions = watchers.excursions
     this.#mints = mints
     this.#prices = new Prices(units)
     this.#windows = windows
@@ -57,7 +68,7 @@ export class TapeStudy {
         if (price > before * NOISE_FACTOR || price * NOISE_FACTOR < before) this.noisePrints++
       }
       const robust = this.#prices.at(token)
-      if (robust !== undefined) this.#ghosts.price(token, time[row] as number, robust, price)
+      if (robust !== undefined) this.#priced(token, time[row] as number, robust, price)
       this.#chartOf(token)?.add(time[row] as number, robust)
     }
   }
@@ -69,12 +80,32 @@ export class TapeStudy {
     return all.update(this.#mints.list.join(' ')).digest('hex')
   }
 
+  /** From the first robust price of a token to its last, as shares of the first; null where no token has one. */
+  marketChange(): { readonly tokens: number; readonly mean: number | null; readonly median: number | null } {
+    const changes = this.#firstPrices.flatMap((first, token) => {
+      const last = this.#prices.at(token)
+      return first === undefined || last === undefined ? [] : [last / first - 1]
+    })
+    const average = mean(changes)
+    return {
+      tokens: changes.length,
+      mean: average !== undefined && Number.isFinite(average) ? average : null,
+      median: quantile(changes, 0.5) ?? null,
+    }
+  }
+
   /** Time and robust price, SOL a token. */
   charts(): Map<string, [Millis, number][]> {
     const found = new Map<string, [Millis, number][]>()
     for (const [token, chart] of this.#charts)
       if (chart !== undefined) found.set(this.#mints.list[token] as string, chart.points)
     return found
+  }
+
+  #priced(token: TokenId, time: Millis, robust: number, print: number): void {
+    this.#firstPrices[token] ??= robust
+    this.#ghosts.price(token, time, robust, print)
+    this.#excursions.price(token, time, robust)
   }
 
   #name(block: Block, row: number, token: TokenId): void {

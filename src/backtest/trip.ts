@@ -1,5 +1,5 @@
 import type { Fill } from '../core/order.ts'
-import type { Millis } from '../core/units.ts'
+import { LAMPORTS_PER_SOL, type Millis, wholeTokens } from '../core/units.ts'
 
 /** One position from its first fill to its last, as a trader counts trades. Amounts in lamports. */
 export interface Trip {
@@ -17,6 +17,11 @@ export interface Trip {
   feeLamports: number
   /** What selling what is left would bring; 0 once it is closed. */
   valueLamports: number
+  /** Whole tokens, of all its buys. */
+  boughtTokens: number
+  /** The lowest and the highest robust price that stood while it was held, SOL a token; null where nobody looked, or there was none. */
+  lowPrice: number | null
+  highPrice: number | null
 }
 
 /** What it brought after everything. */
@@ -29,6 +34,15 @@ export function returnOf(trip: Trip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
+/** How far the robust price fell below what was paid a token (fees of venue and service inside), and rose above it, as shares of it: the
+ *  first 0 or less, the other 0 or more. undefined where no price is known. */
+export function excursionOf(trip: Trip): { readonly worst: number; readonly best: number } | undefined {
+  const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
+  const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens
+  if (lowPrice === null || highPrice === null || !(paid > 0)) return undefined
+  return { worst: Math.min(0, lowPrice / paid - 1), best: Math.max(0, highPrice / paid - 1) }
+}
+
 /** The trips of one bot, from its fills. */
 export class TripLog {
   /** Oldest first. */
@@ -39,12 +53,14 @@ export class TripLog {
   readonly #held = new Map<string, bigint>()
 
   filled(fill: Fill, reason: string): void {
-    const { mint, side, time, tokens } = fill
+    const { mint, side, time, tokens, decimals } = fill
     const held = this.#held.get(mint) ?? 0n
     const trip = held === 0n ? this.#begin(mint, time, reason) : (this.#last.get(mint) as Trip)
     trip.feeLamports += fill.feeLamports + fill.rentLamports
-    if (side === 'buy') trip.boughtLamports += fill.tradeLamports
-    else {
+    if (side === 'buy') {
+      trip.boughtLamports += fill.tradeLamports
+      trip.boughtTokens += wholeTokens(tokens, decimals)
+    } else {
       trip.soldLamports += fill.tradeLamports
       trip.exitReason = reason
     }
@@ -69,6 +85,7 @@ export class TripLog {
     const trip: Trip = {
       ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
       ...{ boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
+      ...{ boughtTokens: 0, lowPrice: null, highPrice: null },
     }
     this.trips.push(trip)
     this.#last.set(mint, trip)

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { botReport } from '../backtest/bot-report.ts'
 import { shareOf } from '../backtest/coverage.ts'
+import { Excursions } from '../backtest/excursions.ts'
 import type { BotExtras } from '../backtest/extras.ts'
 import { type GhostCosts, Ghosts, type MissedEntry } from '../backtest/ghosts.ts'
 import type { CalibrationReport, Report, TapeReport } from '../backtest/report.ts'
 import { TapeStudy, type Window } from '../backtest/tape-study.ts'
+import type { Trip } from '../backtest/trip.ts'
 import type { Backtest } from '../backtest-run.ts'
 import { codeHash, sluiceHash } from '../config/code-hash.ts'
 import type { BotConfig, Config } from '../config/config.ts'
@@ -31,8 +33,10 @@ interface Beside {
 export function reportOf(config: Config, market: Market, backtest: Backtest, { extras, calibration }: Beside): Report {
   const mints = new Mints()
   const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
-  const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), ghosts)
+  const excursions = new Excursions(mints, tripsOf(backtest))
+  const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), { ghosts, excursions })
   for (const item of market.items(mints)) if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
+  excursions.end()
   const { from, to, plan, alarms, bots } = backtest
   const strategies = config.bots.map(({ strategy }) => strategy)
   return {
@@ -60,7 +64,14 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
   }
 }
 
-function tapeReport(backtest: Backtest, { sizedPrints, noisePrints }: TapeStudy): TapeReport {
+function tripsOf({ bots }: Backtest): Trip[] {
+  return bots.flatMap(({ result: { log } }) => log?.trips.trips ?? [])
+}
+
+function tapeReport(backtest: Backtest, study: TapeStudy): TapeReport {
+  const { sizedPrints, noisePrints } = study
+  const change = study.marketChange()
+  const percent = (share: number | null): number | null => (share === null ? null : share * 100)
   const { from, to, rows, segments, gaps, gapMs, coverage, lacks, mints } = backtest
   return {
     ...{ from, to, rows, segments, gaps, gapSeconds: gapMs / 1000, lacks },
@@ -69,6 +80,9 @@ function tapeReport(backtest: Backtest, { sizedPrints, noisePrints }: TapeStudy)
     missingTokens: mints.absent.size,
     sizedPrints,
     noisePercent: sizedPrints === 0 ? null : (noisePrints / sizedPrints) * 100,
+    pricedTokens: change.tokens,
+    marketChangePercent: percent(change.mean),
+    medianMarketChangePercent: percent(change.median),
   }
 }
 

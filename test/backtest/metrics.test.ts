@@ -3,11 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { costsOf } from '../../src/backtest/costs.ts'
 import { Equity, longestUnderwaterMs, maxDrawdown } from '../../src/backtest/equity.ts'
-import { groupsOf, kindOf, withoutBest } from '../../src/backtest/groups.ts'
+import { Excursions } from '../../src/backtest/excursions.ts'
+import { type Group, groupsOf, kindOf, withoutBest } from '../../src/backtest/groups.ts'
 import type { MetricsInput } from '../../src/backtest/metric.ts'
 import { metricsOf } from '../../src/backtest/metrics.ts'
+import { periodsOf } from '../../src/backtest/periods.ts'
 import { normal, quantile } from '../../src/backtest/statistics.ts'
 import type { Trip } from '../../src/backtest/trip.ts'
+import { Mints } from '../../src/core/mints.ts'
 
 const DAY = 86_400_000
 const T0 = 20_000 * DAY
@@ -16,7 +19,8 @@ const SOL = 1e9
 function trip(net: number, more: Partial<Trip> = {}): Trip {
   return {
     ...{ mint: 'A', openedAt: T0, closedAt: T0 + 10_000, entryReason: 'in', exitReason: 'out' },
-    ...{ boughtLamports: SOL, soldLamports: SOL * (1 + net) + 1e6, feeLamports: 1e6, valueLamports: 0, ...more },
+    ...{ boughtLamports: SOL, soldLamports: SOL * (1 + net) + 1e6, feeLamports: 1e6, valueLamports: 0 },
+    ...{ boughtTokens: 1e6, lowPrice: null, highPrice: null, ...more },
   }
 }
 
@@ -62,6 +66,9 @@ test.each([
   ['averageLoss', -0.25],
   ['bestTrade', 0.5],
   ['worstTrade', -0.25],
+  ['bestReturn', 50],
+  ['worstReturn', -25],
+  ['smallestLoss', -0.25],
   ['smallestWin', 0.2],
   ['bestToken', 'A'],
   ['worstToken', 'C'],
@@ -72,6 +79,12 @@ test.each([
   ['medianHolding', 20],
   ['averageWinHolding', 15],
   ['averageLossHolding', 40],
+  ['shortestHolding', 10],
+  ['longestHolding', 50],
+  ['shortestWinHolding', 10],
+  ['longestWinHolding', 20],
+  ['shortestLossHolding', 30],
+  ['longestLossHolding', 50],
   ['tradeFees', 0.005],
   ['averageStake', 1],
   ['volume', 5 + 5.2 + 0.005],
@@ -98,6 +111,85 @@ test('what was not sold counts at what it would bring', () => {
     openProfit: -0.7,
     expectancy: -0.7,
     longestHolding: 172_800,
+  })
+})
+
+// Paid 1 SOL for 1,000,000 tokens: 1e-6 SOL a token.
+const moved = [
+  trip(0.5, { lowPrice: 0.9e-6, highPrice: 1.8e-6 }), // -10 %, +80 %; 30 of the 80 given back
+  trip(-0.25, { lowPrice: 0.6e-6, highPrice: 1.2e-6 }), // -40 %, +20 %; 45 given back
+  trip(-0.1, { lowPrice: 0.5e-6, highPrice: 0.8e-6 }), // -50 %, never above; 10 given back
+  trip(0.2, { lowPrice: 1.1e-6, highPrice: 1.3e-6 }), // never below, +30 %; 10 given back
+  trip(9), // nobody looked
+]
+
+test.each([
+  ['averageAdverse', -25],
+  ['largestAdverse', -50],
+  ['winAdverse', -5],
+  ['averageFavorable', 32.5],
+  ['largestFavorable', 80],
+  ['lossFavorable', 10],
+  ['averageGivenBack', (30 + 45 + 10 + 10) / 4],
+])('of four trades whose prices are known, %s is %s', (key, value) => {
+  expect(figures({ trips: moved })[key]).toBeCloseTo(value, 9)
+  expect(figures({ trips: five })[key]).toBeNull()
+})
+
+test('the prices that stood while a trade was held, those of other times and tokens left out', () => {
+  const mints = new Mints()
+  const [a, b] = [mints.intern('A'), mints.intern('B')]
+  const at = (mint: string, openedAt: number, closedAt: number | null): Trip => trip(0, { mint, openedAt, closedAt })
+  const trips = {
+    first: at('A', 10, 20), // the price of 8 stood when it was opened; then 3, 9
+    again: at('A', 20, 35), // 9 stood; then 7, 5
+    between: at('A', 41, 49), // between two prints: 4 stood
+    open: at('A', 60, null), // 6 stood; then 2, 10
+    other: at('A', 15, 31), // of another bot: 3 stood, then 9, 7
+    lone: at('B', 5, 6), // nothing known before it was over
+    late: at('B', 70, 80), // after the last print: 1 stood
+    never: at('C', 10, 20),
+  }
+  const excursions = new Excursions(mints, Object.values(trips).reverse())
+  const prints: [number, number, number][] = [
+    [a, 5, 8],
+    [b, 9, 1],
+    [a, 12, 3],
+    [a, 20, 9],
+    [a, 30, 7],
+    [a, 35, 5],
+    [a, 40, 4],
+    [a, 50, 6],
+    [a, 61, 2],
+    [a, 90, 10],
+  ]
+  for (const [token, time, price] of prints) excursions.price(token, time, price)
+  excursions.end()
+  expect(Object.entries(trips).map(([name, { lowPrice, highPrice }]) => [name, lowPrice, highPrice])).toEqual([
+    ['first', 3, 9],
+    ['again', 5, 9],
+    ['between', 4, 4],
+    ['open', 2, 10],
+    ['other', 3, 9],
+    ['lone', null, null],
+    ['late', 1, 1],
+    ['never', null, null],
+  ])
+})
+
+test('trades by UTC day, week, month and weekday, in their order', () => {
+  const on = (date: string): Trip => trip(0.1, { openedAt: Date.parse(date) })
+  // 2026-11-29 is a Sunday.
+  const some = ['2026-12-01T00:00Z', '2026-11-29T23:59Z', '2026-11-30T12:00Z', '2026-11-23T00:00Z'].map(on)
+  const named = Object.entries<Group[]>({ ...periodsOf(some) }).map(([key, groups]) => [
+    key,
+    groups.map(({ name, trades }) => `${name} ${trades}`),
+  ])
+  expect(Object.fromEntries(named)).toEqual({
+    byDay: ['2026-11-23 1', '2026-11-29 1', '2026-11-30 1', '2026-12-01 1'],
+    byWeek: ['2026-11-23 2', '2026-11-30 2'],
+    byMonth: ['2026-11 3', '2026-12 1'],
+    byWeekday: ['Monday 2', 'Tuesday 1', 'Sunday 1'],
   })
 })
 
@@ -210,6 +302,9 @@ test('groups, and what is left without the best tokens', () => {
     ['C', 1],
   ])
   expect(groups[2]).toMatchObject({ winPercent: 50, holdingSeconds: 25 })
+  expect(groups[2]?.averagePercent).toBeCloseTo(-2.5, 9)
+  expect(groups[2]?.profitFactor).toBeCloseTo(0.8, 9)
+  expect(groups[0]?.profitFactor).toBeNull()
   expect([0, 1, 3, 5].map((count) => withoutBest(five, count).toFixed(9))).toEqual([
     '0.200000000',
     '-0.300000000',
@@ -238,9 +333,28 @@ test('quantiles and the normal distribution', () => {
 
 test('docs/metrics.md names every figure, and no other', () => {
   const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
-  const sections = page.slice(page.indexOf('## Balance'))
+  const sections = page.slice(page.indexOf('## Balance'), page.indexOf('## The figures of others'))
   const named = [...sections.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`(\w+)`/g)].map(([, key]) => key),
   )
   expect(named.sort()).toEqual(Object.keys(figures({})).sort())
+})
+
+test('docs/metrics.md says of every figure of freqtrade, NautilusTrader and Jesse where it is, or why it is not', () => {
+  const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
+  const rows = page
+    .slice(page.indexOf('## The figures of others'))
+    .split('\n')
+    .filter((line) => /^\| [^-]/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()))
+    .filter(([, theirs]) => theirs !== 'theirs')
+  expect(rows.length).toBeGreaterThan(110)
+  const first = [...page.slice(0, page.indexOf('## Balance')).matchAll(/`(\w+)`/g)].map(([, key = '']) => key)
+  const known = [...Object.keys(figures({})), ...first]
+  for (const [, theirs = '', ours = ''] of rows) {
+    if (ours.startsWith('no: ')) continue
+    const keys = [...ours.matchAll(/`(\w+)`/g)].map(([, key = '']) => key)
+    expect(keys.length, theirs).toBeGreaterThan(0)
+    for (const key of keys) expect(known, `${theirs}: ${key}`).toContain(key)
+  }
 })

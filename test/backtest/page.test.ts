@@ -23,6 +23,7 @@ function hostileReport(): Report {
   const trip: Trip = {
     ...{ mint: HOSTILE, openedAt: T0, closedAt: T0 + 5_000, entryReason: HOSTILE, exitReason: HOSTILE },
     ...{ boughtLamports: 1e9, soldLamports: 2e9, feeLamports: 0, valueLamports: 0 },
+    ...{ boughtTokens: 1e7, lowPrice: 1e-7, highPrice: 2e-7 },
   }
   log.trips.trips.push(trip, { ...trip, mint: 'constructor', closedAt: null })
   for (const side of ['buy', 'sell'] as const)
@@ -50,6 +51,7 @@ function hostileReport(): Report {
     tape: {
       ...{ from: T0, to: T0 + 10_000, rows: 1, segments: 1, gaps: 0, gapSeconds: 0, lacks: [HOSTILE] },
       ...{ coveragePercent: { [HOSTILE]: 1 }, watchedTokens: 0, missingTokens: 0, sizedPrints: 0, noisePercent: null },
+      ...{ pricedTokens: 0, marketChangePercent: null, medianMarketChangePercent: null },
     },
     plan: { name: HOSTILE, requestsPerMinute: 100 },
     fillModel: { numbers: {}, assumed: [HOSTILE], limits: [HOSTILE], calibration: null },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { BotLog } from '../../src/backtest/bot-log.ts'
+import { Excursions } from '../../src/backtest/excursions.ts'
 import { Ghosts } from '../../src/backtest/ghosts.ts'
 import { planUseOf } from '../../src/backtest/plan-use.ts'
 import { TapeStudy } from '../../src/backtest/tape-study.ts'
@@ -64,7 +65,14 @@ test('what a report says adds up, and looking changes nothing', async () => {
     const bot = report.bots[index]
     expect(bot).toMatchObject({ netSol: net / 1e9, orders: result.orders, buys: result.buys, sells: result.sells })
     expect(bot?.grossSol).toBeCloseTo((bot?.netSol ?? 0) + (bot?.costs ?? []).reduce((sum, { sol }) => sum + sol, 0), 9)
-    for (const groups of [bot?.byEntry, bot?.byExit, bot?.byToken, bot?.byDay, [bot?.inSample, bot?.holdOut]]) {
+    for (const groups of [
+      bot?.byEntry,
+      bot?.byExit,
+      bot?.byToken,
+      bot?.byDay,
+      bot?.byWeek,
+      [bot?.inSample, bot?.holdOut],
+    ]) {
       expect(groups?.reduce((sum, group) => sum + (group?.trades ?? 0), 0)).toBe(trips.length)
       const sum = groups?.reduce((total, group) => total + (group?.netSol ?? 0), 0)
       expect(sum).toBeCloseTo((net + strayFeeLamports) / 1e9, 9)
@@ -76,6 +84,11 @@ test('what a report says adds up, and looking changes nothing', async () => {
   }
   expect(report.tape).toMatchObject({ rows: 12_000, gaps: 1, coveragePercent: { trades: 100 } })
   expect(report.tape.noisePercent).toBeLessThan(5)
+  expect(report.tape.pricedTokens).toBe(8)
+  for (const { worstPercent, bestPercent } of report.bots.flatMap(({ trips }) => trips)) {
+    expect(worstPercent).toBeLessThanOrEqual(0)
+    expect(bestPercent).toBeGreaterThanOrEqual(0)
+  }
   for (const points of Object.values(report.prices)) expect(points.length).toBeLessThanOrEqual(401)
   expect(JSON.stringify((await backtest()).report)).toBe(JSON.stringify(report))
 }, 30_000)
@@ -84,17 +97,13 @@ describe('a tape', () => {
   const rows = noisyMarket(500, 9, T0)
   const study = (cuts: number[], some = rows) => {
     const mints = new Mints()
-    const found = new TapeStudy(
-      mints,
-      { tradePrice: 'sol', tradeAmount: 'sol' },
-      new Map(),
-      new Ghosts(mints, [], new Map()),
-    )
+    const watchers = { ghosts: new Ghosts(mints, [], new Map()), excursions: new Excursions(mints, []) }
+    const found = new TapeStudy(mints, { tradePrice: 'sol', tradeAmount: 'sol' }, new Map(), watchers)
     for (const [at, from] of cuts.entries()) {
       const part = some.slice(from, cuts[at + 1])
       found.rows(blockOf(part, mints), 0, part.length)
     }
-    return { hash: found.hash(), sized: found.sizedPrints, noise: found.noisePrints }
+    return { hash: found.hash(), sized: found.sizedPrints, noise: found.noisePrints, change: found.marketChange() }
   }
 
   test('is the same however it is cut into blocks, and another with another row', () => {
@@ -107,6 +116,18 @@ describe('a tape', () => {
   test('counts as noise what is more than twice off', () => {
     const at = (price: number) => ({ time: T0, mint: 'A', price })
     expect(study([0], [1, 1, 1, 2.1, 1.9, 0.4, 1].map(at))).toMatchObject({ sized: 4, noise: 2 })
+  })
+
+  test('changes from the first robust price of each token to its last', () => {
+    const prints = (mint: string, prices: number[]) => prices.map((price) => ({ time: T0, mint, price }))
+    const rows = [
+      ...prints('A', [1, 1, 1, 3, 3, 3, 3, 3]), // 1 to 3
+      ...prints('B', [4, 4, 4, 2, 2, 2, 2, 2]), // 4 to 2
+      ...prints('C', [1, 1, 1]),
+      ...prints('D', [9, 9]), // never a robust price
+    ]
+    expect(study([0, 13], rows).change).toEqual({ tokens: 3, mean: 0.5, median: 0 })
+    expect(study([0], prints('D', [9, 9])).change).toEqual({ tokens: 0, mean: null, median: null })
   })
 })
 

@@ -3,8 +3,10 @@ import type { BotExtras } from '../extras.ts'
 import type { Group } from '../groups.ts'
 import type { Metric } from '../metric.ts'
 import type { CalibrationReport, Report } from '../report.ts'
+import { sol } from './amount.ts'
 import { chart, type Mark, type Points } from './chart.ts'
 import { dateTime, metricText, percentText, plain, seconds, shortMint, signedSol } from './format.ts'
+import { groupTable } from './group-table.ts'
 import { type Html, html, type Part } from './html.ts'
 import { type Column, pairs, table } from './table.ts'
 
@@ -29,20 +31,17 @@ ${
   none
     ? ''
     : html`<h3>By reason</h3>
-<div class="columns"><div>${groups('Bought because', bot.byEntry)}</div><div>${groups('Sold because', bot.byExit)}</div></div>
+${groupTable('Bought because', bot.byEntry)}
+${groupTable('Sold because', bot.byExit)}
+${bot.byReasons.length <= Math.max(bot.byEntry.length, bot.byExit.length) ? '' : folded('By both reasons', 'Bought, then sold because', bot.byReasons)}
 <h3>By token</h3>
-${groups('Token', bot.byToken, (mint) => tokenName(mint, report))}
+${groupTable('Token', bot.byToken, (mint) => tokenName(mint, report))}
 ${tokenCharts(bot, report)}
-${bot.byDay.length < 2 ? '' : html`<details><summary>By day (${bot.byDay.length})</summary>${groups('Opened on, UTC', bot.byDay)}</details>`}
+${periods(bot)}
 <details><summary>All trades (${bot.trips.length})</summary>${trades(bot.trips, report)}</details>`
 }
 <details><summary>All figures (formulas: docs/metrics.md)</summary>${figures(bot.metrics)}</details>
 </section>`
-}
-
-export function sol(value: number | null | undefined): Html {
-  const kind = value === null || value === undefined || value === 0 ? '' : value > 0 ? 'gain' : 'loss'
-  return html`<span class="${kind}">${signedSol(value)}</span>`
 }
 
 function tiles(bot: BotReport): Html {
@@ -189,24 +188,19 @@ ${pairs([
 ])}`
 }
 
-function groups(head: string, some: readonly Group[], name: (text: string) => Part = (text) => text): Html {
-  const columns: Column[] = [
-    { head },
-    ...['trades', 'net SOL', 'median', 'won', 'held'].map((one) => ({ head: one, number: true })),
+/** None where all trades were opened in the same one. */
+function periods({ byDay, byWeek, byMonth, byWeekday }: BotReport): Part {
+  const some: [string, readonly Group[]][] = [
+    ['By day', byDay],
+    ['By week', byWeek],
+    ['By month', byMonth],
+    ['By weekday', byWeekday],
   ]
-  const shown = some.length > MOST_ROWS ? [...some.slice(0, MOST_ROWS / 2), ...some.slice(-MOST_ROWS / 2)] : some
-  return html`${table(
-    columns,
-    shown.map((group) => [
-      name(group.name),
-      group.trades,
-      sol(group.netSol),
-      signedSol(group.medianSol),
-      percentText(group.winPercent, 0),
-      seconds(group.holdingSeconds),
-    ]),
-  )}
-${shown.length < some.length ? html`<p class="quiet">The best and the worst ${MOST_ROWS / 2} of ${some.length}.</p>` : ''}`
+  return some.map(([title, kind]) => (kind.length < 2 ? '' : folded(title, 'Opened on, UTC', kind)))
+}
+
+function folded(title: string, head: string, some: readonly Group[]): Html {
+  return html`<details><summary>${title} (${some.length})</summary>${groupTable(head, some)}</details>`
 }
 
 /** A stranger's text, shown beside the key that nobody can choose. */
@@ -238,7 +232,7 @@ ${drawn.length < bot.byToken.length ? html`<p class="quiet">Prices are drawn of 
 function trades(trips: readonly TripRow[], report: Report): Html {
   const columns: Column[] = [
     ...['opened, UTC', 'token'].map((head) => ({ head })),
-    ...['held', 'bought', 'sold', 'fees', 'net SOL'].map((head) => ({ head, number: true })),
+    ...['held', 'bought', 'sold', 'fees', 'net SOL', 'worst', 'best'].map((head) => ({ head, number: true })),
     ...['bought because', 'sold because'].map((head) => ({ head })),
   ]
   const rows = trips
@@ -252,7 +246,8 @@ function trades(trips: readonly TripRow[], report: Report): Html {
         plain(trip.closedAt === null ? trip.valueSol : trip.soldSol, 4),
         plain(trip.feesSol, 4),
       ],
-      ...[sol(trip.netSol), trip.entryReason, trip.exitReason],
+      ...[sol(trip.netSol), percentText(trip.worstPercent), percentText(trip.bestPercent)],
+      ...[trip.entryReason, trip.exitReason],
     ])
   return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS}; all are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
 }

@@ -1,5 +1,6 @@
 import type { CalibrationReport, Report, TapeReport } from '../report.ts'
-import { botSection, sol } from './bot-section.ts'
+import { sol } from './amount.ts'
+import { botSection } from './bot-section.ts'
 import { document } from './document.ts'
 import { dateTime, metricText, percentText, plain, seconds } from './format.ts'
 import { type Html, html, type Part } from './html.ts'
@@ -22,8 +23,8 @@ ${ground(report)}`,
 
 /** Whether what follows can be believed at all: the tape in a line. */
 function groundLine({ tape, hashes }: Report): Html {
-  const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
-  return html`<p class="quiet">Tape <code>${hashes.tape.slice(0, 8)}</code>: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.</p>`
+  const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent, marketChangePercent } = tape
+  return html`<p class="quiet">Tape <code>${hashes.tape.slice(0, 8)}</code>: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise; the market: ${percentText(marketChangePercent)}.</p>`
 }
 
 function coverageOf({ coveragePercent }: TapeReport): string {
@@ -75,6 +76,8 @@ ${pairs([
   ['covered, of the recorded time', coverageOf(tape)],
   ['watched tokens that it lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
   ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
+  [`change of the price of ${tape.pricedTokens} tokens, mean`, percentText(tape.marketChangePercent)],
+  ['the same, median', percentText(tape.medianMarketChangePercent)],
   ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],
 ])}</div>
 <div><h3>Hashes</h3>
