@@ -1,7 +1,9 @@
 import { SluiceError } from './core/errors.ts'
+import { valueAt } from './core/liquidation.ts'
 import type { Command } from './core/messages.ts'
+import type { Position } from './core/position.ts'
 import type { BotSettings } from './core/settings.ts'
-import { formatSol } from './core/units.ts'
+import { formatSol, wholeTokens } from './core/units.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { ControlCommand } from './runtime/control-command.ts'
 import type { Tally } from './tally.ts'
@@ -38,7 +40,7 @@ export class Operator {
         return { text: 'entries are halted; exits go on; `sluice resume` lets entries go on' }
       case 'resume':
         post({ name: 'resume' })
-        return { text: 'entries go on' }
+        return { text: `entries go on${this.#unpriced(held)}` }
       case 'accept':
         post({ name: 'accept', signature: command.signature })
         return { text: `${command.signature} is accepted` }
@@ -70,6 +72,14 @@ export class Operator {
     return { text: `selling ${mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
   }
 
+  /** What a drawdown goes on counting as lost. */
+  #unpriced(held: readonly Position[]): string {
+    const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
+    if (count === 0) return ''
+    const which = count === 1 ? '1 position has' : `${count} positions have`
+    return `; ${which} no price yet and count as lost until then: what limits.maxDrawdownSol refuses because of that, \`sluice resume\` forgives once there is one`
+  }
+
   async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {
     const { byHand } = this.#chain.wallet
     if (verdict === 'show') return byHand.show(order)
@@ -93,11 +103,12 @@ export class Operator {
       )
     const holding = await chain.wallet.byHand.holding(mint)
     if (holding === undefined) throw new SluiceError(`the wallet holds nothing of ${mint}`)
+    const cost = valueAt(price, holding.tokens, holding.decimals)
+    if (cost === undefined)
+      throw new SluiceError(`${mint} cannot be worth ${price} SOL a token: wait for another price`)
     chain.adopt(bot, mint, holding)
-    const tokens = Number(holding.tokens) / 10 ** holding.decimals
-    return {
-      text: `${bot} has ${tokens} of ${mint}, at ${(tokens * price).toFixed(6)} SOL; its exits watch it from now on`,
-    }
+    const tokens = wholeTokens(holding.tokens, holding.decimals)
+    return { text: `${bot} has ${tokens} of ${mint}, at ${formatSol(cost)} SOL; its exits watch it from now on` }
   }
 
   get #chain(): LiveChain {

@@ -1,6 +1,7 @@
 import type { Conditionals } from './conditionals.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
+import { valueAt } from './liquidation.ts'
 import type { Input } from './messages.ts'
 import { mintRefusal } from './mint-check.ts'
 import type { AccountMoney } from './money.ts'
@@ -9,7 +10,7 @@ import { newPosition } from './position.ts'
 import type { Exits } from './position-exits.ts'
 import type { Session } from './session.ts'
 import type { Trader } from './trader.ts'
-import { formatSol, lamports, solToLamports, wholeTokens } from './units.ts'
+import { formatSol, lamports } from './units.ts'
 
 type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 
@@ -139,14 +140,15 @@ export class Custody {
     const trader = this.#traderOf(bot)
     const price = this.#session.price(mint)
     const held = book.positions.get(owner)
-    if (trader === undefined || price === undefined || held !== undefined) {
+    const costLamports = price === undefined ? undefined : valueAt(price, tokens, decimals)
+    if (trader === undefined || price === undefined || costLamports === undefined || held !== undefined) {
+      const why = price === undefined ? 'no robust price yet' : `it cannot be worth ${price} SOL a token`
       const [code, reason]: [ErrorCode, string] =
-        held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', 'no robust price yet']
+        held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', why]
       this.#session.emit({ kind: 'refused', bot, mint, code, reason })
       return
     }
     const position = newPosition(owner, now, trader.settings.exits)
-    const costLamports = solToLamports(price * wholeTokens(tokens, decimals))
     Object.assign(position, { tokens, bought: tokens, decimals, costLamports, averagePrice: price, highPrice: price })
     book.positions.set(position)
     book.settle(position)

@@ -6,6 +6,7 @@ import { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
 import { ExitWatch } from './exit-watch.ts'
 import { LimitCheck } from './limit-check.ts'
+import { Liquidation } from './liquidation.ts'
 import type { Input, Output, StartInput } from './messages.ts'
 import type { Mints } from './mints.ts'
 import { moneyOf } from './money.ts'
@@ -143,9 +144,10 @@ export class Engine implements EnginePort {
       () => this.#exits,
       () => this.#conditionals,
     )
-    this.#results = new Results(session)
+    const liquidation = new Liquidation(session, this.#watch)
+    this.#results = new Results(session, liquidation)
     this.#parties = new Parties(session, start.bots)
-    const desk = new Desk(session, this.#watch, new LimitCheck(session, this.#results))
+    const desk = new Desk(session, this.#watch, new LimitCheck(session, this.#results, liquidation))
     this.#exits = new Exits(session, desk, this.#watch, (position) => this.#sellerOf(position))
     this.#conditionals = new Conditionals(session, desk, this.#watch, this.#exits, traderOf)
     this.#reports = new Reports(

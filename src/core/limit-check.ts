@@ -1,4 +1,5 @@
 import { checkLimits, type Use } from './limits.ts'
+import type { Liquidation } from './liquidation.ts'
 import type { Party } from './party.ts'
 import type { BuyRequest } from './requests.ts'
 import type { Results } from './results.ts'
@@ -19,10 +20,12 @@ export interface Buyer {
 export class LimitCheck {
   readonly #session: Session
   readonly #results: Results
+  readonly #liquidation: Liquidation
 
-  constructor(session: Session, results: Results) {
+  constructor(session: Session, results: Results, liquidation: Liquidation) {
     this.#session = session
     this.#results = results
+    this.#liquidation = liquidation
   }
 
   veto({ settings, party, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
@@ -41,18 +44,20 @@ export class LimitCheck {
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
     return {
       ...{ section, now, slippagePercent: orders.slippagePercent },
-      ...{ newPosition: position === undefined, mintLamports: position?.costLamports ?? 0 },
+      newPosition: position === undefined,
+      mintLamports: position === undefined ? 0 : this.#liquidation.atRisk(position),
       ...this.#exposure(party, creator),
       hourLamports: limits.maxLamportsPerHour === null ? 0 : sum('hour'),
       todayLamports: limits.maxLamportsPerDay === null ? 0 : sum('today'),
       hourFreesAt: () => hourFreesAt(spending, now, amount, limits.maxLamportsPerHour ?? 0),
       resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
       drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
+      unknownPositions: () => this.#results.unknown(party),
       pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
     }
   }
 
-  /** Held positions at cost, open buys, unknown ones too, at what they ask for. Nobody looks where no limit does. */
+  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. Nobody looks where no limit does. */
   #exposure(
     { account, bot, limits }: Party,
     creator: string,
@@ -63,8 +68,9 @@ export class LimitCheck {
     for (const position of book.positions.of(account).values()) {
       if (bot !== null && position.bot !== bot) continue
       use.openPositions++
-      use.exposureLamports += position.costLamports
-      if ((position.creator ?? '') === creator) use.creatorLamports += position.costLamports
+      const atRisk = this.#liquidation.atRisk(position)
+      use.exposureLamports += atRisk
+      if ((position.creator ?? '') === creator) use.creatorLamports += atRisk
     }
     if (limits.maxExposureLamports === null && limits.maxLamportsPerCreator === null) return use
     for (const { order } of book.orders.of(account)) {

@@ -13,9 +13,9 @@ export interface Use {
   readonly openPositions: number
   /** Whether the mint would be one more position. */
   readonly newPosition: boolean
-  /** SOL in this mint already: what is held, at cost. An open buy of it holds the lane. */
+  /** SOL in this mint already: what is held, at cost or at what it is worth, whichever is more. An open buy of it holds the lane. */
   readonly mintLamports: number
-  /** SOL in tokens of the same creator: what is held, at cost, and what open and unknown buys ask for. */
+  /** SOL in tokens of the same creator: what is held, in the same way, and what open and unknown buys ask for. */
   readonly creatorLamports: number
   /** The same of all tokens. */
   readonly exposureLamports: number
@@ -27,6 +27,8 @@ export interface Use {
   /** Realised and unrealised result of the UTC day, at what selling now would bring. */
   readonly resultLamports: number
   readonly drawdownLamports: number
+  /** Held ones that count as nothing in both, because nobody knows what they are worth. */
+  readonly unknownPositions: () => number
   readonly pausedUntil: Millis
 }
 
@@ -97,12 +99,19 @@ function overLost(limits: Limits, use: Use): Veto | undefined {
   if (limits.maxDailyLossLamports !== null && use.resultLamports <= -limits.maxDailyLossLamports)
     return {
       code: 'LOSS_LIMIT',
-      reason: `today's result is ${formatSol(use.resultLamports)} SOL; the limit is a loss of ${formatSol(limits.maxDailyLossLamports)} (${section}.maxDailyLossSol); begins anew at ${formatInstant(endOfDay(now), now)}`,
+      reason: `today's result is ${formatSol(use.resultLamports)} SOL; the limit is a loss of ${formatSol(limits.maxDailyLossLamports)} (${section}.maxDailyLossSol); begins anew at ${formatInstant(endOfDay(now), now)}${withoutPrice(use)}`,
     }
   if (limits.maxDrawdownLamports !== null && use.drawdownLamports >= limits.maxDrawdownLamports)
     return {
       code: 'DRAWDOWN_LIMIT',
-      reason: `${formatSol(use.drawdownLamports)} SOL below the highest result; the limit is ${formatSol(limits.maxDrawdownLamports)} (${section}.maxDrawdownSol); until it recovers, or \`sluice resume\``,
+      reason: `${formatSol(use.drawdownLamports)} SOL below the highest result; the limit is ${formatSol(limits.maxDrawdownLamports)} (${section}.maxDrawdownSol); until it recovers, or \`sluice resume\`${withoutPrice(use)}`,
     }
   return undefined
+}
+
+/** A loss that may be none. */
+function withoutPrice({ unknownPositions }: Use): string {
+  const count = unknownPositions()
+  if (count === 0) return ''
+  return `; ${count} held token${count === 1 ? ' has' : 's have'} no price since the start or a gap and count${count === 1 ? 's' : ''} as nothing`
 }

@@ -72,7 +72,8 @@ export interface ResultSums {
   dayStartUnrealizedLamports: Lamports
   /** Realised profit less fees since ever. */
   realizedLamports: Lamports
-  /** The highest that it was; or what it was, less what was lost on what was held, when a person last let entries go on. */
+  /** The highest that it was; or what it was when a person last let entries go on, less what was lost on what was held and has not come
+   *  back since. */
   peakLamports: Lamports
   /** Positions closed at a loss since the last one that was not. */
   losses: number

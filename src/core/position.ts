@@ -27,7 +27,7 @@ export interface Position {
   realizedLamports: Lamports
   /** Base fee, priority fee and rent of its transactions, failed ones included. */
   feeLamports: Lamports
-  /** Full exits tried since the last success: how far up the ladder the next one starts. */
+  /** Sales by its exits since the last one that sold, with the one that is out: how far up the ladder the next one starts. */
   exitTries: number
   /** Bought since it opened, base units: what the shares of its take-profit steps are of. Absent where it opened before there were any. */
   bought?: TokenAmount
@@ -51,6 +51,14 @@ export interface StepState {
   readonly tokens: TokenAmount
   /** Of the last one. */
   readonly reason: string
+}
+
+/** So many sales in a row that failed: it is taken for one that cannot be sold. Tries go on all the same. */
+const UNSELLABLE_AFTER = 3
+
+/** Whether selling it has failed so often that it is worth nothing until a sale goes through. */
+export function isUnsellable({ exitTries }: Position): boolean {
+  return exitTries > UNSELLABLE_AFTER
 }
 
 /** Of what is bought: a step that leaves less than this is done. A share goes out with two decimals of a percent. */

@@ -1,32 +1,41 @@
+import { type Liquidation, MOST_VALUE } from './liquidation.ts'
+import type { ResultSums } from './money.ts'
 import type { Party } from './party.ts'
 import type { Position } from './position.ts'
 import type { Session } from './session.ts'
-import { dayOf, type Lamports, lamports, solToLamports, ZERO } from './units.ts'
-import { liquidationSol } from './views.ts'
+import { dayOf, type Lamports, lamports, ZERO } from './units.ts'
 import { formatInstant } from './words.ts'
 
-/** Beyond any pool's depth: a print that claims more is a broken one. So is a sum of them that claims more. */
-const MOST_VALUE_SOL = 1e6
-
 /** What bots and wallets have made: of the UTC day, since ever, and how often in a row they lost. The result of a day: realised, and what
- *  open positions would bring now less what they would have brought when it began. A position without a price cannot be marked, and counts
- *  for the worse: as worth nothing now, as worth its cost when the day began. */
+ *  open positions would bring now less what they would have brought when it began. A position of which nobody knows what it is worth counts
+ *  for the worse: as worth nothing now, as worth its cost where later losses are measured from. */
 export class Results {
   readonly #session: Session
+  readonly #liquidation: Liquidation
 
-  constructor(session: Session) {
+  constructor(session: Session, liquidation: Liquidation) {
     this.#session = session
+    this.#liquidation = liquidation
   }
 
   today(party: Party): number {
     const { dayRealizedLamports, dayStartUnrealizedLamports } = party.sums
-    return dayRealizedLamports + this.#unrealized(party, 'now') - dayStartUnrealizedLamports
+    return dayRealizedLamports + this.#unrealized(party, this.#now) - dayStartUnrealizedLamports
   }
 
   /** How far below its highest realised result it stands, what is held marked at what selling it would bring; 0 where it is not. */
   drawdown(party: Party): number {
-    const { realizedLamports, peakLamports } = party.sums
-    return Math.max(0, peakLamports - realizedLamports - this.#unrealized(party, 'now'))
+    const { sums } = party
+    const before = sums.peakLamports
+    const marked = sums.realizedLamports + this.#unrealized(party, this.#now)
+    raisePeak(sums, sums.peakLamports < sums.realizedLamports ? marked : sums.realizedLamports)
+    if (sums.peakLamports !== before) party.emit()
+    return Math.max(0, sums.peakLamports - marked)
+  }
+
+  /** Positions of which nobody knows what they are worth. */
+  unknown(party: Party): number {
+    return this.#positionsOf(party).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
   /** Begins the day where it is a new one, before anything of it counts. */
@@ -34,7 +43,7 @@ export class Results {
     const { sums } = party
     const day = dayOf(this.#session.now)
     if (sums.day === day) return
-    const dayStartUnrealizedLamports = this.#unrealized(party, 'dayStart')
+    const dayStartUnrealizedLamports = this.#unrealized(party, this.#dayStart)
     Object.assign(sums, { day, dayRealizedLamports: ZERO, dayStartUnrealizedLamports })
     party.emit()
   }
@@ -42,8 +51,9 @@ export class Results {
   book(party: Party, resultLamports: number): void {
     const { sums } = party
     sums.dayRealizedLamports = lamports(sums.dayRealizedLamports + resultLamports)
+    const isForgiven = sums.peakLamports < sums.realizedLamports
     sums.realizedLamports = lamports(sums.realizedLamports + resultLamports)
-    sums.peakLamports = lamports(Math.max(sums.peakLamports, sums.realizedLamports))
+    raisePeak(sums, sums.realizedLamports + (isForgiven ? this.#unrealized(party, this.#now) : 0))
     party.emit()
   }
 
@@ -59,12 +69,14 @@ export class Results {
     party.emit()
   }
 
-  /** A person lets entries go on: no pause any more, and a drawdown is measured from here. */
+  /** A person lets entries go on: no pause any more, and a drawdown is measured from here. What nobody can see the loss of is not forgiven:
+   *  were it taken for lost, its price would come back as room for another loss. */
   forgive(party: Party): void {
     const { sums } = party
-    if (sums.pausedUntil === 0 && sums.losses === 0 && sums.peakLamports === ZERO) return
-    const held = Math.min(0, this.#unrealized(party, 'now'))
-    Object.assign(sums, { pausedUntil: 0, losses: 0, peakLamports: lamports(sums.realizedLamports + held) })
+    const here = sums.realizedLamports + Math.min(0, this.#unrealized(party, this.#forgiven))
+    const peakLamports = lamports(Math.min(sums.peakLamports, here))
+    if (sums.pausedUntil === 0 && sums.losses === 0 && sums.peakLamports === peakLamports) return
+    Object.assign(sums, { pausedUntil: 0, losses: 0, peakLamports })
     party.emit()
   }
 
@@ -77,14 +89,26 @@ export class Results {
     this.#session.emit({ kind: 'alarm', bot: bot ?? '', code: 'LOSING_STREAK', reason })
   }
 
-  #unrealized({ bot, account }: Party, when: 'now' | 'dayStart'): Lamports {
+  readonly #now = (position: Position): Lamports => this.#liquidation.of(position) ?? ZERO
+  readonly #forgiven = (position: Position): Lamports => this.#liquidation.of(position) ?? position.costLamports
+  readonly #dayStart = (position: Position): Lamports =>
+    this.#liquidation.atLastPrice(position) ?? position.costLamports
+
+  #unrealized(party: Party, worth: (position: Position) => Lamports): Lamports {
     let sum = 0
-    for (const position of this.#session.book.positions.of(account).values()) {
-      if (bot !== null && position.bot !== bot) continue
-      const sol = liquidationSol(position, this.#session.price(position.mint))
-      if (sol !== undefined) sum += solToLamports(Math.min(sol, MOST_VALUE_SOL)) - position.costLamports
-      else if (when === 'now') sum -= position.costLamports
-    }
-    return lamports(Math.min(sum, solToLamports(MOST_VALUE_SOL)))
+    for (const position of this.#positionsOf(party)) sum += worth(position) - position.costLamports
+    return lamports(Math.min(sum, MOST_VALUE))
   }
+
+  #positionsOf({ bot, account }: Party): Position[] {
+    const all = [...this.#session.book.positions.of(account).values()]
+    return bot === null ? all : all.filter((position) => position.bot === bot)
+  }
+}
+
+/** A peak below what is realised is one from which a person had what was held lost left out: it rises as that comes back, so that nothing of
+ *  it can be lost twice. */
+function raisePeak(sums: ResultSums, result: number): void {
+  const peak = Math.min(result, sums.realizedLamports)
+  if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)
 }

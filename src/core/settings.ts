@@ -66,9 +66,10 @@ export interface Limits {
   /** The same since 00:00 UTC. */
   readonly maxLamportsPerDay: Lamports | null
   readonly maxOpenPositions: number | null
-  /** Position size: SOL asked for one mint. */
+  /** Position size: SOL in one mint, what is held at cost or at what it is worth, whichever is more. */
   readonly maxLamportsPerMint: Lamports | null
-  /** In tokens of one creator at once, those of creators that are not known together; held ones at cost, open buys at what they ask for. */
+  /** In tokens of one creator at once, those of creators that are not known together; held ones in the same way, open buys at what they ask
+   *  for. */
   readonly maxLamportsPerCreator: Lamports | null
   /** The same in all tokens. */
   readonly maxExposureLamports: Lamports | null

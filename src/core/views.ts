@@ -1,7 +1,7 @@
 import type { ConditionalOrder } from './conditional.ts'
-import { reservesAt, solFor } from './curve.ts'
 import type { ErrorCode } from './errors.ts'
 import { copyExits, type ExitRules } from './exits.ts'
+import { liquidationSol } from './liquidation.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { Position, PositionState } from './position.ts'
 import type { Session } from './session.ts'
@@ -83,12 +83,6 @@ export class HeldView implements PositionView {
   get exits(): ExitRules {
     return copyExits(this.#position.exits)
   }
-}
-
-/** What selling all of a position at `price` would bring, SOL, impact and venue fee taken off; undefined without a price. */
-export function liquidationSol(position: Position, price: number | undefined): number | undefined {
-  if (position.tokens === 0n) return 0
-  return price === undefined ? undefined : solFor(wholeTokens(position.tokens, position.decimals), reservesAt(price))
 }
 
 export function fillView(fill: Fill): FillView {

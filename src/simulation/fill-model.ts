@@ -1,4 +1,5 @@
 import { type Reserves, solFor, tokensFor, VENUE_FEE } from '../core/curve.ts'
+import { DEAD_AFTER_MS } from '../core/liquidation.ts'
 import type { Random } from '../core/random.ts'
 import { BASE_FEE } from '../core/risk.ts'
 import { baseUnits, LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeTokens } from '../core/units.ts'
@@ -32,7 +33,7 @@ export const DEFAULT_FILL_MODEL: FillModel = {
   serviceFeePercent: 1,
   autoPriorityFeeLamports: lamports(500_000),
   networkFeeFactor: 1,
-  deadAfterMs: 600_000,
+  deadAfterMs: DEAD_AFTER_MS,
 }
 
 /** Fees and latency times `factor`. */

@@ -27,7 +27,7 @@ describe('limits', () => {
       creatorLamports: 0,
     },
     ...{ exposureLamports: 0, hourLamports: 0, todayLamports: 0, hourFreesAt: () => now + 100_000 },
-    ...{ resultLamports: 0, drawdownLamports: 0, pausedUntil: 0 },
+    ...{ resultLamports: 0, drawdownLamports: 0, unknownPositions: () => 0, pausedUntil: 0 },
   }
   const tables: [name: string, limits: object, exposure: object, code: string | undefined][] = [
     ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
@@ -69,6 +69,9 @@ describe('limits', () => {
     )
     expect(veto({ maxLamportsPerCreator: sol(0.3) }, { creatorLamports: sol(0.25) })).toBe(
       '0.25 of 0.3 SOL are in tokens of its creator (limits.maxSolPerCreator), so 0.1 more do not fit; free when it is sold',
+    )
+    expect(veto({ maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1.2), unknownPositions: () => 1 })).toBe(
+      '1.2 SOL below the highest result; the limit is 1 (limits.maxDrawdownSol); until it recovers, or `sluice resume`; 1 held token has no price since the start or a gap and counts as nothing',
     )
     expect(veto({ maxLosingStreak: 3 }, { pausedUntil: now + 5_400_000 })).toBe(
       'too many losses in a row (limits.maxLosingStreak): nothing is bought until 15:30:00 UTC (in 1 h 30 min)',

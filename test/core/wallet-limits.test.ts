@@ -1,84 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { z } from 'zod'
-import { NO_MONEY } from '../../src/core/money.ts'
-import type { Order } from '../../src/core/order.ts'
-import { type Bot, defineStrategy, type Placed } from '../../src/core/strategy.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
-import { type BotOptions, botSettings, EngineRig, fillOf, MINT, MINT_2, orders } from '../support/engine-rig.ts'
-import { RecordedMoney } from '../support/recorded-money.ts'
+import { Crew, MINT_3 } from '../support/crew.ts'
+import { MINT, MINT_2 } from '../support/engine-rig.ts'
 
-const MINT_3 = '8Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
-const reason = 'told to'
 const sol = solToLamports
 const MIDNIGHT = Math.ceil(1_780_000_000_000 / 86_400_000) * 86_400_000
-const TOKENS = 100_000_000_000n // what 0.1 SOL buys at 1e-6
-
-/** Bots of one wallet that do what they are told. */
-class Crew {
-  readonly rig: EngineRig
-  readonly recorded = new RecordedMoney()
-  readonly #bots = new Map<string, Bot<unknown>>()
-  #next: [string, (bot: Bot<unknown>) => void] | undefined
-  #seen = 0
-
-  constructor(options: Omit<BotOptions, 'name'> = {}, money = NO_MONEY, names = ['a', 'b']) {
-    const strategy = defineStrategy({
-      name: 'told',
-      about: '',
-      params: z.object({}),
-      keys: ['trades', 'newTokens'],
-      start: (_params, bot) => {
-        this.#bots.set(bot.name, bot)
-        return {
-          onTrade: () => {
-            if (this.#next?.[0] === bot.name) this.#next[1](bot)
-          },
-        }
-      },
-    })
-    const bots = names.map((name) => botSettings('told', { wallet: 'w', ...options, name }))
-    this.rig = new EngineRig([strategy as never], bots, money)
-    for (const mint of [MINT, MINT_2, MINT_3]) this.rig.settle(1e-6, mint)
-  }
-
-  buy(name: string, mint: string, amount: number): Placed {
-    let placed: Placed | undefined
-    this.#next = [name, (bot) => (placed = bot.buy(mint, { sol: amount, reason }))]
-    this.rig.trade(1e-6, { mint })
-    this.#next = undefined
-    return placed as Placed
-  }
-
-  /** The code of a refusal; '' for an order, which is filled. */
-  bought(name: string, mint: string, amount: number): string {
-    const placed = this.buy(name, mint, amount)
-    if (!placed.ok) return placed.code
-    this.rig.fill(this.last(), 1e-6)
-    return ''
-  }
-
-  /** Sells all at so much a token. */
-  sold(name: string, mint: string, price: number): void {
-    this.#next = [name, (bot) => bot.sell(mint, { all: true, reason })]
-    this.rig.trade(1e-6, { mint })
-    this.#next = undefined
-    const order = this.last()
-    this.rig.report(order, 'filled', { fill: fillOf(order, price, this.rig.now, { tokens: TOKENS }), unproved: 0 })
-  }
-
-  last(): Order {
-    return orders(this.rig.outputs).at(-1) as Order
-  }
-
-  /** Another process goes on with what was written down. */
-  restarted(options: Omit<BotOptions, 'name'>, names?: string[]): Crew {
-    for (const output of this.rig.outputs.slice(this.#seen)) this.recorded.output(output)
-    this.#seen = this.rig.outputs.length
-    const next = new Crew(options, this.recorded.money(), names)
-    next.rig.now = this.rig.now
-    return next
-  }
-}
 
 describe('what all bots of a wallet may do together', () => {
   it('the hour: what one bot asked for is gone for the other, also when the first is not configured any more', () => {

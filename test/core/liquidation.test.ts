@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../src/core/curve.ts'
+import { liquidationSol, valueAt } from '../../src/core/liquidation.ts'
+import { newPosition } from '../../src/core/position.ts'
+import { solToLamports } from '../../src/core/units.ts'
+import { Crew, MINT_3, TOKENS } from '../support/crew.ts'
+import { fillOf, MINT, MINT_2 } from '../support/engine-rig.ts'
+
+const sol = solToLamports
+const resume = { kind: 'command', command: { name: 'resume' } } as const
+
+describe('what selling all would bring', () => {
+  const held = { ...newPosition({ account: 'a', bot: 'b', mint: MINT }, 0, {}), tokens: 10_000_000_000_000n }
+  const into = (price: number, product: number) => solFor(1e7, reservesAt(price, product))
+  it.each([
+    ['on the curve', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
+    ['in a pool', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
+    ['in a pool, cheaper than the curve ever ends', 1e-7, { highPrice: GRADUATION_PRICE }, into(1e-7, POOL_PRODUCT)],
+    ['after three sales that failed, a fourth is out', 1e-7, { exitTries: 4 }, 0],
+    ['after two', 1e-7, { exitTries: 3 }, into(1e-7, CURVE_PRODUCT)],
+    ['nothing', 1e-7, { tokens: 0n }, 0],
+  ])('%s', (_name, price, more, expected) => {
+    expect(liquidationSol({ ...held, ...more }, price)).toBe(expected)
+  })
+
+  it('is not known without a price', () => {
+    expect(liquidationSol(held, undefined)).toBe(undefined)
+    expect(liquidationSol({ ...held, exitTries: 4 }, undefined)).toBe(0)
+  })
+
+  it('has a bound, whatever a price says', () => {
+    expect(valueAt(1e-6, 1_000_000n, 6)).toBe(1_000)
+    expect(valueAt(1e9, 2n ** 63n, 6)).toBe(undefined)
+    expect(valueAt(Number.NaN, 1n, 6)).toBe(undefined)
+  })
+})
+
+describe('exposure', () => {
+  /** Of a that holds what 0.1 SOL bought at 1e-6, at another price by now. */
+  function holding(limits: object, price: number): Crew {
+    const crew = new Crew({ limits })
+    for (const mint of [MINT, MINT_2]) crew.rig.newToken(mint, 10, 'maker')
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.settle(price, MINT)
+    return crew
+  }
+
+  it.each([
+    ['maxExposureLamports', 'EXPOSURE_LIMIT', MINT_2],
+    ['maxLamportsPerCreator', 'CREATOR_LIMIT', MINT_2],
+    ['maxLamportsPerMint', 'MINT_LIMIT', MINT],
+  ])('%s counts what has become more worth at that, and what has become less at cost', (key, code, mint) => {
+    const limits = { [key]: sol(0.3) }
+    // 100,000 tokens: 0.2962 SOL at 3e-6 with impact and the venue's fee.
+    const risen = holding(limits, 3e-6)
+    const wish = { price: mint === MINT ? 3e-6 : 1e-6, scaleIn: true }
+    expect(risen.bought('a', mint, 0.01, wish)).toBe(code)
+    expect(risen.bought('a', mint, 0.0035, wish)).toBe('')
+    const fallen = holding(limits, 0.1e-6)
+    const low = { ...wish, price: mint === MINT ? 0.1e-6 : 1e-6 }
+    expect(fallen.bought('a', mint, 0.201, low)).toBe(code)
+    expect(fallen.bought('a', mint, 0.2, low)).toBe('')
+  })
+
+  it('counts at cost what has no price', () => {
+    const crew = holding({ maxExposureLamports: sol(0.3) }, 3e-6)
+    crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT] })
+    expect([crew.bought('a', MINT_2, 0.201), crew.bought('a', MINT_2, 0.2)]).toEqual(['EXPOSURE_LIMIT', ''])
+  })
+})
+
+describe('a loss', () => {
+  const gap = { kind: 'gap', from: 0, to: 1, keys: [MINT] } as const
+
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts what nobody prints any more as lost', (key) => {
+    const crew = new Crew({ limits: { [key]: sol(0.09) } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.now += 600_000
+    crew.rig.settle(1e-6, MINT_2)
+    expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({
+      ok: false,
+      reason: expect.not.stringContaining('no price'),
+    })
+    crew.rig.settle(1e-6, MINT) // it is alive
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts what cannot be sold as lost', (key) => {
+    const crew = new Crew({ limits: { [key]: sol(0.09) }, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.settle(2e-6, MINT)
+    for (let failed = 0; failed < 3; failed++) {
+      expect(crew.bought('a', MINT_2, 0.000_1)).toBe('AMOUNT_RANGE')
+      expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toEqual([])
+      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+      crew.fire(`retry:${MINT}`)
+    }
+    crew.rig.settle(2e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toMatch(/^(DRAWDOWN|LOSS)_LIMIT$/)
+    const order = crew.last()
+    crew.rig.report(order, 'filled', { fill: fillOf(order, 2e-6, crew.rig.now, { tokens: TOKENS / 2n }) })
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it('is told apart from one that only seems so, since a held token has no price', () => {
+    const crew = new Crew({ limits: { maxDrawdownLamports: sol(0.09) } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.input(gap)
+    expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({
+      code: 'DRAWDOWN_LIMIT',
+      reason: expect.stringMatching(/; 1 held token has no price since the start or a gap and counts as nothing$/),
+    })
+    crew.rig.settle(1e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+})
+
+describe('`resume`', () => {
+  const limits = { maxDrawdownLamports: sol(0.15) }
+
+  it('while a held token has no price gives no room for another loss', () => {
+    const crew = new Crew({ limits })
+    expect([crew.bought('a', MINT, 0.1), crew.bought('a', MINT_2, 0.1)]).toEqual(['', ''])
+    crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT, MINT_2] })
+    crew.rig.input(resume)
+    expect(crew.bought('a', MINT_3, 0.01)).toBe('DRAWDOWN_LIMIT')
+    for (const mint of [MINT, MINT_2]) crew.rig.settle(1e-6, mint)
+    expect(crew.bought('a', MINT_3, 0.01)).toBe('')
+    for (const mint of [MINT, MINT_2]) crew.rig.settle(0.2e-6, mint)
+    expect(crew.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
+  })
+
+  it('forgives what is held lost although nothing was ever won or paused', () => {
+    const crew = new Crew({ limits })
+    expect(crew.bought('a', MINT, 0.2)).toBe('')
+    crew.rig.settle(0.1e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('DRAWDOWN_LIMIT')
+    crew.rig.input(resume)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+    const after = crew.restarted({ limits })
+    after.rig.settle(0.1e-6, MINT)
+    expect(after.bought('a', MINT_3, 0.01)).toBe('')
+    // What has come back can be lost again, and is.
+    after.rig.settle(1e-6, MINT)
+    expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
+    expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')
+    after.rig.settle(0.1e-6, MINT)
+    expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
+  })
+
+  it('never takes back what an earlier one forgave', () => {
+    const crew = new Crew({ limits })
+    expect(crew.bought('a', MINT, 0.2)).toBe('')
+    crew.rig.settle(0.1e-6, MINT)
+    crew.rig.input(resume)
+    crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT] })
+    crew.rig.input(resume)
+    crew.rig.settle(0.1e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it('forgives a loss once, whether it is then sold or not', () => {
+    const crew = new Crew({ limits })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    expect(crew.bought('a', MINT_2, 0.1)).toBe('')
+    for (const mint of [MINT, MINT_2]) crew.rig.settle(0.2e-6, mint)
+    crew.rig.input(resume)
+    crew.sold('a', MINT, 0.2e-6)
+    expect(crew.bought('a', MINT_3, 0.14)).toBe('')
+    crew.rig.settle(0.01e-6, MINT_3)
+    crew.rig.settle(0.01e-6, MINT_2)
+    expect(crew.bought('a', MINT, 0.01)).toBe('DRAWDOWN_LIMIT') // 0.139 and 0.019 since then
+  })
+})
+
+describe('adopting at a price that cannot be', () => {
+  it('is refused, and goes on', () => {
+    const crew = new Crew({ mode: 'live' })
+    crew.rig.settle(9e8, MINT)
+    const account = crew.rig.outputs.find((output) => output.kind === 'account')?.money.account as string
+    const told = crew.rig.input({ kind: 'adopt', account, bot: 'a', mint: MINT, tokens: 10n ** 18n, decimals: 6 })
+    expect(told).toMatchObject([{ kind: 'refused', code: 'PRICE_UNKNOWN' }])
+  })
+})

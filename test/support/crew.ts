@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { NO_MONEY, type Timer } from '../../src/core/money.ts'
+import type { Order } from '../../src/core/order.ts'
+import { type Bot, defineStrategy, type Placed } from '../../src/core/strategy.ts'
+import { type BotOptions, botSettings, EngineRig, fillOf, MINT, MINT_2, orders } from './engine-rig.ts'
+import { RecordedMoney } from './recorded-money.ts'
+
+export const MINT_3 = '8Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+const reason = 'told to'
+export const TOKENS = 100_000_000_000n // what 0.1 SOL buys at 1e-6
+
+interface Wish {
+  price?: number
+  scaleIn?: boolean
+}
+
+/** Bots of one wallet that do what they are told. */
+export class Crew {
+  readonly rig: EngineRig
+  readonly recorded = new RecordedMoney()
+  readonly #bots = new Map<string, Bot<unknown>>()
+  #next: [string, (bot: Bot<unknown>) => void] | undefined
+  #seen = 0
+
+  constructor(options: Omit<BotOptions, 'name'> = {}, money = NO_MONEY, names = ['a', 'b']) {
+    const strategy = defineStrategy({
+      name: 'told',
+      about: '',
+      params: z.object({}),
+      keys: ['trades', 'newTokens'],
+      start: (_params, bot) => {
+        this.#bots.set(bot.name, bot)
+        return {
+          onTrade: () => {
+            if (this.#next?.[0] === bot.name) this.#next[1](bot)
+          },
+        }
+      },
+    })
+    const bots = names.map((name) => botSettings('told', { wallet: 'w', ...options, name }))
+    this.rig = new EngineRig([strategy as never], bots, money)
+    for (const mint of [MINT, MINT_2, MINT_3]) this.rig.settle(1e-6, mint)
+  }
+
+  /** On a print of it at `price`. */
+  buy(name: string, mint: string, amount: number, { price = 1e-6, ...options }: Wish = {}): Placed {
+    let placed: Placed | undefined
+    this.#next = [name, (bot) => (placed = bot.buy(mint, { sol: amount, reason, ...options }))]
+    this.rig.trade(price, { mint })
+    this.#next = undefined
+    return placed as Placed
+  }
+
+  /** The code of a refusal; '' for an order, which is filled. */
+  bought(name: string, mint: string, amount: number, wish?: Wish): string {
+    const placed = this.buy(name, mint, amount, wish)
+    if (!placed.ok) return placed.code
+    this.rig.fill(this.last(), 1e-6)
+    return ''
+  }
+
+  /** Sells all at so much a token. */
+  sold(name: string, mint: string, price: number): void {
+    this.#next = [name, (bot) => bot.sell(mint, { all: true, reason })]
+    this.rig.trade(1e-6, { mint })
+    this.#next = undefined
+    const order = this.last()
+    this.rig.report(order, 'filled', { fill: fillOf(order, price, this.rig.now, { tokens: TOKENS }), unproved: 0 })
+  }
+
+  /** The last timer of that name fires, when it is due. */
+  fire(name: string): void {
+    const timers = this.rig.outputs.flatMap((output) => (output.kind === 'timer' ? [output.timer] : []))
+    const timer = timers.findLast((one) => one.name === name) as Timer
+    this.rig.now = Math.max(this.rig.now, timer.at)
+    this.rig.input({ kind: 'timer', id: timer.id })
+  }
+
+  last(): Order {
+    return orders(this.rig.outputs).at(-1) as Order
+  }
+
+  /** Another process goes on with what was written down. */
+  restarted(options: Omit<BotOptions, 'name'>, names?: string[]): Crew {
+    for (const output of this.rig.outputs.slice(this.#seen)) this.recorded.output(output)
+    this.#seen = this.rig.outputs.length
+    const next = new Crew(options, this.recorded.money(), names)
+    next.rig.now = this.rig.now
+    return next
+  }
+}
