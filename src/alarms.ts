@@ -13,6 +13,7 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   UNIT_CONTRADICTED: 'unit-contradicted',
   LATE_FILL: 'late-fill',
   LOSING_STREAK: 'loss-limit',
+  UNSELLABLE: 'unsellable',
 }
 
 /** What is decided, and what a ledger does not explain, reaches a person from now on. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/ports.ts'
-import type { Position } from '../core/position.ts'
+import { isUnsellable, type Position, sellingText } from '../core/position.ts'
 import type { Millis } from '../core/units.ts'
 import type { BotResult } from './bot-result.ts'
 import type { Equity } from './equity.ts'
@@ -44,7 +44,8 @@ export class EquitySampler {
     for (const { result } of this.#bots) {
       result.log?.trips.mark((mint) => {
         const position = result.positions.get(mint)
-        return position === undefined ? 0 : this.#worth(position)
+        const unsold = position === undefined || !isUnsellable(position) ? '' : sellingText(position)
+        return { lamports: position === undefined ? 0 : this.#worth(position), unsold }
       })
     }
   }

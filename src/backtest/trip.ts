@@ -7,7 +7,7 @@ export interface Trip {
   readonly openedAt: Millis
   /** null while something is held. */
   closedAt: Millis | null
-  /** Of the first buy, and of the last sale; '' before. */
+  /** Of the first buy, and of the last sale; '' before. Of one that could not be sold: that, and why it should have been. */
   readonly entryReason: string
   exitReason: string
   /** The fees of venue and service inside. */
@@ -76,9 +76,14 @@ export class TripLog {
     else trip.feeLamports += feeLamports
   }
 
-  /** At the end: what each open one is worth. */
-  mark(worth: (mint: string) => number): void {
-    for (const trip of this.trips) if (trip.closedAt === null) trip.valueLamports = worth(trip.mint)
+  /** At the end: what each open one is worth, and why it is not sold although it should have been; '' where it should not. */
+  mark(left: (mint: string) => { readonly lamports: number; readonly unsold: string }): void {
+    for (const trip of this.trips) {
+      if (trip.closedAt !== null) continue
+      const { lamports, unsold } = left(trip.mint)
+      trip.valueLamports = lamports
+      if (unsold !== '') trip.exitReason = unsold
+    }
   }
 
   #begin(mint: string, openedAt: Millis, entryReason: string): Trip {

@@ -6,6 +6,7 @@ import { metricsOf } from '../backtest/metrics.ts'
 import { planUseOf } from '../backtest/plan-use.ts'
 import type { CalibrationReport } from '../backtest/report.ts'
 import type { Backtest, BotOutcome } from '../backtest-run.ts'
+import { isUnsellable, type Position } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol } from '../core/units.ts'
 import { fillModelSentences } from './fill-model-text.ts'
@@ -22,11 +23,25 @@ export function backtestText(
     ...(lacks.length > 0 ? ['', 'The tape does not cover what the bots need, so this is a part of the truth:'] : []),
     ...lacks.map((lack) => `  ${lack}`),
     ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...extraLines(extras?.get(bot.result.name))]),
-    ...(alarms.length > 0 ? ['', 'Alarms:', ...alarms.map((alarm) => `  ${printable(alarm)}`)] : []),
+    ...alarmLines(alarms),
     '',
     ...modelLines(bots),
     ...(calibration === undefined ? [] : calibrationLines(calibration)),
   ].join('\n')
+}
+
+const ALARMS_SHOWN = 20
+
+function alarmLines(alarms: readonly string[]): string[] {
+  if (alarms.length === 0) return []
+  const more = alarms.length - ALARMS_SHOWN
+  const shown = alarms.slice(0, ALARMS_SHOWN).map((alarm) => `  ${printable(alarm)}`)
+  return ['', 'Alarms:', ...shown, ...(more > 0 ? [`  and ${more} more`] : [])]
+}
+
+function unsellable(positions: Iterable<Position>): string {
+  const count = [...positions].filter(isUnsellable).length
+  return count === 0 ? '' : `; ${count} of them could not be sold`
 }
 
 function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, plan }: Backtest): string[] {
@@ -47,7 +62,7 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
   const held =
     positions.size === 0
       ? 'none'
-      : `${positions.size}, bought for ${formatSol(cost)} SOL, worth ${formatSol(valueLamports)} SOL if they were sold now`
+      : `${positions.size}, bought for ${formatSol(cost)} SOL, worth ${formatSol(valueLamports)} SOL if they were sold now${unsellable(positions.values())}`
   return [
     `${name}: ${net > 0 ? '+' : ''}${formatSol(net)} SOL net, of ${formatSol(startLamports)} SOL`,
     `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${listed('; not filled: ', ended)}`,

@@ -1,17 +1,14 @@
 import { Mints } from '../core/mints.ts'
-import type { Lamports, TokenAmount } from '../core/units.ts'
-import type { JournalReader } from '../journal/reader.ts'
+import type { JournalReader, Worth } from '../journal/reader.ts'
 import { SimulatedClock } from '../simulation/clock.ts'
 import { DEFAULT_FILL_MODEL } from '../simulation/fill-model.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 
 /** What selling so much of a mint at the end of a journal's tape would have brought, network fee and rent aside; 0 where nobody has printed
- *  it for long, or nobody could sell it; undefined where the tape has nothing, or the unit of its prices is not proved. */
-export type Liquidation = (mint: string, tokens: TokenAmount, decimals: number) => Lamports | undefined
-
-/** Reads so much of the tape that a token which is not in it is taken for dead. */
-export function liquidationOf(reader: JournalReader): Liquidation {
+ *  it for long, or nobody could sell it; undefined where the tape has nothing, or the unit of its prices is not proved. Reads so much of the
+ *  tape that a token which is not in it is taken for dead. */
+export function liquidationOf(reader: JournalReader): Worth {
   const start = reader.segments().at(-1)?.start
   if (start === undefined) return () => undefined
   const mints = new Mints()

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
 import type { RunningBots } from '../bot.ts'
-import { reservesAt, solFor } from '../core/curve.ts'
-import type { Position } from '../core/position.ts'
+import { liquidationSol } from '../core/liquidation.ts'
+import { isUnsellable, sellingText } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
-import { lamportsToSol, wholeTokens } from '../core/units.ts'
+import { lamportsToSol } from '../core/units.ts'
 
 const POSITIONS_SHOWN = 10
 const FILLS_SHOWN = 6
@@ -67,17 +67,18 @@ function botLines({ bots, tally }: RunningBots): string[] {
 function positionLines({ tally, world }: RunningBots, now: number): string[] {
   const held = [...tally.positions.values()].sort((a, b) => a.openedAt - b.openedAt)
   const rows = held.slice(0, POSITIONS_SHOWN).map((position) => {
-    const value = worthOf(position, world.priceOf(position.mint))
+    const value = liquidationSol(position, world.priceOf(position.mint))
     const change =
       value === undefined || position.costLamports === 0
         ? undefined
         : (value / lamportsToSol(position.costLamports) - 1) * 100
-    const state = position.exiting === '' ? position.state : `selling: ${position.exiting}`
+    const selling = sellingText(position)
+    const state = selling === '' ? position.state : isUnsellable(position) ? selling : `selling: ${selling}`
     return [
       position.mint.slice(0, 8),
       position.bot,
       solText(position.costLamports),
-      value === undefined ? dim(position.tokens === 0n ? '-' : 'no price') : value.toFixed(4),
+      position.tokens === 0n ? dim('-') : value === undefined ? dim('no price') : value.toFixed(4),
       change === undefined ? '' : colored(change, `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
       duration(now - position.openedAt),
       printable(state),
@@ -102,11 +103,6 @@ function fillLines({ tally }: RunningBots): string[] {
       dim(fill.signature.slice(0, 16)),
     ])
   return rows.length === 0 ? [] : table(['TIME', 'BOT', 'FILL', 'TOKEN', 'SOL', 'SEEN', 'SIGNATURE'], rows, [4])
-}
-
-/** What selling all now would bring, SOL; undefined without a robust price. */
-function worthOf({ tokens, decimals }: Position, price: number | undefined): number | undefined {
-  return price === undefined || tokens === 0n ? undefined : solFor(wholeTokens(tokens, decimals), reservesAt(price))
 }
 
 /** Columns as wide as their widest cell; those listed in `right` end flush. */

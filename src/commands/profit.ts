@@ -1,6 +1,6 @@
 import type { Holding } from '../core/lots.ts'
 import type { Lamports } from '../core/units.ts'
-import type { Liquidation } from './ledger-value.ts'
+import type { Worth } from '../journal/reader.ts'
 
 /** What a bot has made of an account's money, lamports. */
 export interface Profit {
@@ -18,7 +18,7 @@ export interface Profit {
   readonly lots: number
 }
 
-export function profitsOf(holdings: readonly Holding[], value: Liquidation): Profit[] {
+export function profitsOf(holdings: readonly Holding[], value: Worth): Profit[] {
   const bots = new Map<string, Holding[]>()
   for (const holding of holdings) {
     const key = `${holding.account}\n${holding.bot}`
@@ -32,7 +32,7 @@ export function profitsOf(holdings: readonly Holding[], value: Liquidation): Pro
     })
 }
 
-function profitOf(holdings: readonly Holding[], value: Liquidation): Omit<Profit, 'account' | 'bot'> {
+function profitOf(holdings: readonly Holding[], value: Worth): Omit<Profit, 'account' | 'bot'> {
   const sum = (numbers: readonly number[]): Lamports => numbers.reduce((all, one) => all + one, 0) as Lamports
   const lots = holdings.flatMap((holding) => holding.lots)
   const disposals = holdings.flatMap((holding) => holding.disposals)

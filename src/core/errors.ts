@@ -83,7 +83,8 @@ export const ERRORS = {
   REVERTED: 'the transaction landed and failed; its fee is paid',
   ABSENT: 'proved: it cannot execute any more',
   DEPTH_UNKNOWN: 'simulated: too few prints tell how deep its pool is, so nothing is bought there on paper',
-  UNSELLABLE: 'simulated: many have bought it and nobody has sold it, so it cannot be sold on paper either',
+  UNSELLABLE:
+    'sales of it fail again and again; simulated: many have bought it and nobody has sold it, so it cannot be sold on paper either',
   CRASHED: 'the process ended before anything of it could execute',
   REVERSED: 'a fork took the transaction back',
   HELD: 'it may or may not have executed, and the chain contradicts itself; `sluice resolve ORDER` says what a person can do',

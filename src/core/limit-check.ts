@@ -1,6 +1,7 @@
 import { checkLimits, type Use } from './limits.ts'
 import type { Liquidation } from './liquidation.ts'
 import type { Party } from './party.ts'
+import { isWrittenOff } from './position.ts'
 import type { BuyRequest } from './requests.ts'
 import type { Results } from './results.ts'
 import { sellCost, type Veto, worstCost } from './risk.ts'
@@ -66,7 +67,7 @@ export class LimitCheck {
     const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
     if (!isExposureBound(limits)) return use
     for (const position of book.positions.of(account).values()) {
-      if (bot !== null && position.bot !== bot) continue
+      if ((bot !== null && position.bot !== bot) || isWrittenOff(position)) continue
       use.openPositions++
       const atRisk = this.#liquidation.atRisk(position)
       use.exposureLamports += atRisk

@@ -3,14 +3,16 @@ import type { ExitWatch } from './exit-watch.ts'
 import { type ExitRules, quietLimits } from './exits.ts'
 import type { Timer } from './money.ts'
 import { isFullExit, type Order, type Size } from './order.ts'
-import { type Position, restartSteps, stepTokensDue } from './position.ts'
+import { type Position, restartSteps, stepTokensDue, UNSELLABLE_AFTER, WRITTEN_OFF_AFTER } from './position.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import { type ExitTimer, exitTimerOf } from './timers.ts'
 import type { Millis } from './units.ts'
 
-/** Waiting between two tries of an exit doubles up to this many times: what cannot be sold is tried for ever, at a bounded cost. */
+/** Waiting between two tries of an exit doubles up to so many times, and once it is written off up to so many: what cannot be sold is tried
+ *  for ever, at a bounded cost. */
 const MOST_DOUBLINGS = 6
+const MOST_DOUBLINGS_EVER = 12
 
 /** Sees exits through: once one is due it is tried, each time further up the ladder, until the position is sold. */
 export class Exits {
@@ -162,6 +164,12 @@ export class Exits {
   #send(position: Position, size: Size, reason: string): void {
     const step = position.exitTries++
     this.#desk.sellPosition(position, this.#settingsOf(position), size, reason, step)
+    if (step === UNSELLABLE_AFTER) this.#sayUnsellable(position, reason)
+  }
+
+  #sayUnsellable({ bot, mint }: Position, why: string): void {
+    const reason = `${mint}: ${UNSELLABLE_AFTER} sales in a row have failed (${why}); it counts as worth nothing, and is tried on`
+    this.#session.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
   /** The timer may be that of an earlier position in the same mint, or of what a fork took back and gave again later: then it runs on. */
@@ -201,8 +209,7 @@ export class Exits {
 
   #retry(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
-    const waitMs = retryMs * 2 ** Math.min(Math.max(position.exitTries - 1, 0), MOST_DOUBLINGS)
-    this.#set('retry', position, this.#session.now + waitMs)
+    this.#set('retry', position, this.#session.now + retryMs * 2 ** doublings(position.exitTries))
   }
 
   #set(what: ExitTimer, position: Position, at: Millis): void {
@@ -216,6 +223,12 @@ export class Exits {
   #has(what: ExitTimer, position: Position): boolean {
     return this.#session.timers.findExit(position, what) !== undefined
   }
+}
+
+/** Of the wait after so many tries. */
+function doublings(tries: number): number {
+  const more = Math.max(0, tries - WRITTEN_OFF_AFTER)
+  return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))
 }
 
 function holdEnds({ openedAt, exits: { maxHoldSeconds } }: Position): number | undefined {

@@ -54,11 +54,29 @@ export interface StepState {
 }
 
 /** So many sales in a row that failed: it is taken for one that cannot be sold. Tries go on all the same. */
-const UNSELLABLE_AFTER = 3
+export const UNSELLABLE_AFTER = 3
+
+/** And so many: it is written off. */
+export const WRITTEN_OFF_AFTER = 20
+
+/** Whether selling it has failed for so long that it takes nobody's place any more, though it is tried on: in any limit it is lost. */
+export function isWrittenOff({ exitTries }: Position): boolean {
+  return exitTries > WRITTEN_OFF_AFTER
+}
 
 /** Whether selling it has failed so often that it is worth nothing until a sale goes through. */
 export function isUnsellable({ exitTries }: Position): boolean {
   return exitTries > UNSELLABLE_AFTER
+}
+
+/** Why all or a part of it is being sold, and how well that goes; '' where nothing is. */
+export function sellingText(position: Position): string {
+  const { exiting, steps, exitTries } = position
+  const why = exiting !== '' || stepTokensDue(position) === 0n ? exiting : (steps?.reason ?? '')
+  if (why === '' || exitTries < 2) return why
+  return isUnsellable(position)
+    ? `cannot be sold, tried ${exitTries} times: ${why}`
+    : `${why}; tried ${exitTries} times`
 }
 
 /** Of what is bought: a step that leaves less than this is done. A share goes out with two decimals of a percent. */

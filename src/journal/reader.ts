@@ -6,8 +6,8 @@ import { decodeJson } from '../core/json.ts'
 import type { Movement } from '../core/lots.ts'
 import { Mints } from '../core/mints.ts'
 import type { Attempt, Fill, OrderState, TradeSide } from '../core/order.ts'
-import type { PositionState } from '../core/position.ts'
-import type { Millis } from '../core/units.ts'
+import { isUnsellable, type Position, type PositionState, sellingText } from '../core/position.ts'
+import { type Lamports, lamportsToSol, type Millis, type TokenAmount, wholeTokens } from '../core/units.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { type FillRow, fillRow } from './fill-row.ts'
 import { History } from './history.ts'
@@ -40,11 +40,14 @@ export interface PositionRow {
   readonly state: PositionState
   readonly tokens: number
   readonly costSol: number
-  /** What selling now would bring: a journal does not know, the caller fills it in. */
-  readonly valueSol: null
-  /** Why all of it is being sold, and how often that was tried without success; '' where it is not. */
+  /** What selling all of it would bring; null where nobody knows. */
+  readonly valueSol: number | null
+  /** Why it is being sold, how often that was tried, and whether it seems that it cannot be; '' where it is not. */
   readonly selling: string
 }
+
+/** Lamports; undefined where nobody knows. */
+export type Worth = (mint: string, tokens: TokenAmount, decimals: number) => Lamports | undefined
 
 export interface DecisionRow {
   readonly time: Millis
@@ -192,15 +195,17 @@ export class JournalReader {
     return this.#readEach(iterated<DecisionRow>(this.#db, sql))
   }
 
-  /** Those that are held, oldest first. */
-  positions(): PositionRow[] {
-    return this.#all(
-      `SELECT bot, mint, state, tokens, cost_sol AS costSol, NULL AS valueSol,
-         (SELECT json_extract(json, '$.exiting') || iif(json_extract(json, '$.exitTries') > 1,
-             '; tried ' || json_extract(json, '$.exitTries') || ' times', '')
-          FROM position p WHERE p.account = positions.account AND p.mint = positions.mint) AS selling
-       FROM positions WHERE closed_seq IS NULL ORDER BY opened_at, mint`,
-    )
+  /** Those that are held, oldest first. `worth`: what selling so much of a mint would bring, as far as the caller knows. */
+  positions(worth: Worth = () => undefined): PositionRow[] {
+    const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')
+    return rows.map(({ json }) => {
+      const position = decodeJson<Position>(json)
+      const { bot, mint, state, tokens, decimals, costLamports } = position
+      const value = isUnsellable(position) ? 0 : worth(mint, tokens, decimals)
+      const valueSol = value === undefined ? null : lamportsToSol(value)
+      const [costSol, whole] = [lamportsToSol(costLamports), wholeTokens(tokens, decimals)]
+      return { bot, mint, state, tokens: whole, costSol, valueSol, selling: sellingText(position) }
+    })
   }
 
   /** The books of each account. */

@@ -11,6 +11,7 @@ export type AlertKind =
   | 'halted'
   | 'key-refused'
   | 'loss-limit'
+  | 'unsellable'
   | 'strategy-threw'
   | 'unit-contradicted'
   | 'ledger'

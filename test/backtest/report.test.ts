@@ -7,12 +7,13 @@ import { TapeStudy } from '../../src/backtest/tape-study.ts'
 import { netOf } from '../../src/backtest/trip.ts'
 import { runBacktest } from '../../src/backtest-run.ts'
 import { reportOf } from '../../src/commands/backtest-report.ts'
+import { backtestText } from '../../src/commands/backtest-text.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { anOrder } from '../support/gateway-world.ts'
 import { journalPath } from '../support/journal-samples.ts'
-import { blockOf } from '../support/market-rows.ts'
+import { blockOf, type MarketRow } from '../support/market-rows.ts'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
@@ -24,9 +25,11 @@ const bots = [
   { name: 'trend', strategy: 'momentum', params: { minVolumeSol: 0 }, exits: { maxHoldSeconds: 100_000 } },
 ]
 
-async function backtest() {
+const backtest = () => backtestOf(bots, noisyMarket(12_000, 3, T0))
+
+async function backtestOf(bots: readonly object[], items: readonly MarketRow[]) {
   const path = journalPath()
-  await writeTape(path, [{ time: T0, items: noisyMarket(12_000, 3, T0) }])
+  await writeTape(path, [{ time: T0, items }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
@@ -92,6 +95,23 @@ test('what a report says adds up, and looking changes nothing', async () => {
   for (const points of Object.values(report.prices)) expect(points.length).toBeLessThanOrEqual(401)
   expect(JSON.stringify((await backtest()).report)).toBe(JSON.stringify(report))
 }, 30_000)
+
+test('what could not be sold is shown: as nothing, with why it should have been, and with an alarm', async () => {
+  const mint = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+  const trap = Array.from({ length: 200 }, (_, row): MarketRow => {
+    return { kind: 'buy', time: T0 + row * 1_000, mint, price: (row < 30 ? 1 : 0.8) * 1e-7, sol: 0.1 }
+  })
+  const bot = { name: 'trapped', strategy: 'dip-buyer', params: { dropPercent: 15 }, exits: { maxHoldSeconds: 60 } }
+  const { logged, report } = await backtestOf([bot], trap)
+  const [result] = report.bots
+  const why = expect.stringMatching(/^cannot be sold, tried [4-9] times: held for 60 s$/)
+  expect(result?.trips).toMatchObject([{ closedAt: null, valueSol: 0, exitReason: why }])
+  expect(result?.byExit).toMatchObject([{ name: 'cannot be sold, tried n times', trades: 1 }])
+  expect(report.alarms).toEqual([expect.stringMatching(`^trapped: UNSELLABLE, ${mint}: 3 sales in a row have failed`)])
+  const text = backtestText(logged)
+  expect(text).toContain('worth 0 SOL if they were sold now; 1 of them could not be sold')
+  expect(text).toContain('UNSELLABLE')
+})
 
 describe('a tape', () => {
   const rows = noisyMarket(500, 9, T0)

@@ -1,11 +1,12 @@
 import Database from 'better-sqlite3'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { positionStep } from '../../src/commands/why/order-story.ts'
 import { waitingText } from '../../src/commands/why/waiting.ts'
 import { run } from '../../src/commands/why.ts'
 import { SluiceError } from '../../src/core/errors.ts'
 import type { Attempt, AttemptState, Order, OrderState } from '../../src/core/order.ts'
 import type { RecordedOrder } from '../../src/journal/history.ts'
-import { attempt, journalPath, keyOf, order, timeOf } from '../support/journal-samples.ts'
+import { attempt, journalPath, keyOf, order, position, timeOf } from '../support/journal-samples.ts'
 import type { MarketRow } from '../support/market-rows.ts'
 import { type Happening, recordPaperRun } from '../support/paper-run.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -266,4 +267,12 @@ describe('what an open order waits for, and what would decide it', () => {
   test('nothing, where it is over', () => {
     expect(waitingText(recorded('failed'), [out('reverted')], '')).toBe('')
   })
+})
+
+test('a position that cannot be sold says so', () => {
+  const exiting = 'stop-loss: -21 %'
+  const text = (exitTries: number): string =>
+    positionStep({ position: position(1, { state: 'closing', exiting, exitTries }), closed: null }).text
+  expect(text(1)).toMatch(/; being sold: stop-loss: -21 %$/)
+  expect(text(4)).toMatch(/; cannot be sold, tried 4 times: stop-loss: -21 %$/)
 })

@@ -96,10 +96,39 @@ describe('a loss', () => {
       crew.fire(`retry:${MINT}`)
     }
     crew.rig.settle(2e-6, MINT)
+    expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toMatchObject([
+      {
+        bot: 'a',
+        code: 'UNSELLABLE',
+        reason: expect.stringMatching(`^${MINT}: 3 sales in a row have failed .take-profit`),
+      },
+    ])
     expect(crew.bought('a', MINT_2, 0.01)).toMatch(/^(DRAWDOWN|LOSS)_LIMIT$/)
     const order = crew.last()
     crew.rig.report(order, 'filled', { fill: fillOf(order, 2e-6, crew.rig.now, { tokens: TOKENS / 2n }) })
     expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it("of what cannot be sold takes nobody's place in the end, and is tried ever more rarely", () => {
+    const limits = { maxOpenPositions: 1, maxExposureLamports: sol(0.1) }
+    const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.settle(2e-6, MINT)
+    const waits: number[] = []
+    for (let failed = 1; failed <= 28; failed++) {
+      crew.rig.settle(1e-6, MINT_2)
+      const isOver = failed > 20
+      expect(crew.buy('a', MINT_2, 0.2)).toMatchObject({ code: isOver ? 'EXPOSURE_LIMIT' : 'POSITIONS_LIMIT' })
+      const from = crew.rig.now
+      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+      crew.fire(`retry:${MINT}`)
+      waits.push((crew.rig.now - from) / 3_000)
+    }
+    expect(waits.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 64, 64])
+    expect(waits.slice(18)).toEqual([64, 64, 128, 256, 512, 1024, 2048, 4096, 4096, 4096])
+    const after = crew.restarted({ limits })
+    after.rig.settle(1e-6, MINT_2)
+    expect(after.bought('a', MINT_2, 0.1)).toBe('')
   })
 
   it('is told apart from one that only seems so, since a held token has no price', () => {

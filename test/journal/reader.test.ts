@@ -29,16 +29,18 @@ test('what is being sold, why, and how often that was tried', async () => {
   const journal = openJournal(path, options)
   for (const [seq, exitTries] of [
     [1, 1],
-    [2, 4],
+    [2, 3],
+    [3, 4],
   ] as const) {
     const sold = { state: 'closing', exiting: 'stop-loss: -21 %', exitTries } as const
     journal.output(seq, timeOf(seq), 0, { kind: 'position', position: position(seq, sold) })
   }
   await journal.close()
   const reader = openReader(path)
-  expect(reader.positions().map(({ selling }) => selling)).toEqual([
-    'stop-loss: -21 %',
-    'stop-loss: -21 %; tried 4 times',
+  expect(reader.positions(() => lamports(20_000_000))).toMatchObject([
+    { selling: 'stop-loss: -21 %', valueSol: 0.02 },
+    { selling: 'stop-loss: -21 %; tried 3 times', valueSol: 0.02 },
+    { selling: 'cannot be sold, tried 4 times: stop-loss: -21 %', valueSol: 0 },
   ])
   reader.close()
 })

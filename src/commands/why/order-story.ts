@@ -1,7 +1,7 @@
 import { eventOf } from '../../core/block.ts'
 import { keyOf } from '../../core/by-mint.ts'
 import type { Attempt, AttemptState, ExecutionReport, Order } from '../../core/order.ts'
-import type { Position } from '../../core/position.ts'
+import { isUnsellable, type Position, sellingText } from '../../core/position.ts'
 import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../core/units.ts'
 import { type FillRow, fillRow } from '../../journal/fill-row.ts'
 import type { History, RecordedFill, RecordedOrder, RecordedPosition, RecordedReport } from '../../journal/history.ts'
@@ -206,12 +206,13 @@ function followingSteps({ order }: RecordedOrder, fills: readonly RecordedFill[]
 
 /** What a position ended with, or what it is. */
 export function positionStep({ position, closed }: RecordedPosition): Step {
-  const { realizedLamports, feeLamports, openedAt, tokens, decimals, costLamports, exits, exiting } = position
+  const { realizedLamports, feeLamports, openedAt, tokens, decimals, costLamports, exits } = position
+  const why = sellingText(position)
   const made = `${signedSol(realizedLamports)}, fees and rent ${formatSol(feeLamports)} SOL, so ${signedSol(realizedLamports - feeLamports)}`
   if (closed !== null)
     return { at: closed.time, what: 'closed', text: `after ${durationOf(closed.time - openedAt)}: ${made}` }
   if (tokens === 0n) return { at: null, what: 'position', text: 'opening: nothing is held yet' }
-  const selling = exiting === '' ? '' : `; being sold: ${exiting}`
+  const selling = why === '' ? '' : `; ${isUnsellable(position) ? why : `being sold: ${why}`}`
   const held = `${wholeTokens(tokens, decimals)} tokens held, cost ${formatSol(costLamports)} SOL; exits: ${exitsText(exits)}${selling}`
   return { at: null, what: 'position', text: held }
 }
