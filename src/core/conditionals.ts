@@ -18,6 +18,8 @@ const MOST_WAITING = 2_000
 /** A limit buy whose orders fail so often ends. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
+/** The last instalment of a schedule is looked at again after so long while the order of a rival is out. */
+const HELD_BACK_MS = 5_000
 
 /** Whose they are. */
 interface Owner extends Client {
@@ -209,9 +211,15 @@ export class Conditionals {
 
   /** One that is refused is not made up for. */
   #instalment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
+    const isHeldBack = this.#open.isHeldBack(order)
+    if (isHeldBack && when.left <= 1) {
+      // With its last one it would end what may have executed just now.
+      this.#wake(order, this.#session.now + Math.min(when.everyMs, HELD_BACK_MS))
+      return
+    }
     const price = this.#session.price(order.mint)
     const isDear = when.maxPrice !== null && price !== undefined && price > when.maxPrice
-    const placed = isDear || this.#open.isHeldBack(order) ? undefined : this.#tryBuy(order)
+    const placed = isDear || isHeldBack ? undefined : this.#tryBuy(order)
     if (placed?.ok === false) this.#refused(order, placed.code, placed.reason)
     if (placed?.ok === true) Object.assign(order, { code: '', orderId: placed.id, tries: order.tries + 1 })
     order.when = { ...when, left: when.left - 1 }

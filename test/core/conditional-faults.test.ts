@@ -140,6 +140,42 @@ describe('a bracket', () => {
   })
 })
 
+describe('a schedule and a limit of one name', () => {
+  const both = { ...BUY, oneCancelsOther: 'either' }
+  /** Fires what is due within so many seconds. */
+  const pass = (talk: TalkingBot, seconds: number): Output[] => {
+    talk.rig.now += seconds * 1_000
+    const timers = recorded(talk.rig).timers
+    return [...timers.values()]
+      .filter(({ at }) => at <= talk.rig.now)
+      .flatMap(({ id }) => talk.rig.input({ kind: 'timer', id }))
+  }
+  /** Its last instalment falls due while the limit's order is out. */
+  const meeting = (): { talk: TalkingBot; first: Order; limit: Order } => {
+    const talk = settled()
+    talk.ask((bot, token) => bot.dca(token, { ...both, everySeconds: 60, times: 2 }))
+    talk.ask((bot, token) => bot.limitBuy(token, { ...both, atPrice: 0.8e-6, scaleIn: true }))
+    const [first] = orders(pass(talk, 0)) as [Order]
+    talk.rig.fill(first, 1e-6)
+    const [limit] = orders(talk.rig.settle(0.7e-6)) as [Order]
+    expect([states(pass(talk, 60)), orders(pass(talk, 5))]).toEqual([[], []])
+    return { talk, first, limit }
+  }
+
+  it('do not both buy: the last instalment waits for what the limit became', () => {
+    const { talk, limit } = meeting()
+    expect(states(talk.rig.fill(limit, 0.7e-6))).toEqual(['c2 done', 'c1 cancelled'])
+    expect(orders(pass(talk, 600))).toEqual([])
+  })
+
+  it('the last instalment is made once that has ended without', () => {
+    const { talk, limit } = meeting()
+    talk.rig.report(limit, 'expired', { code: 'TTL' })
+    const outputs = pass(talk, 5)
+    expect([orders(outputs).length, states(outputs)]).toEqual([1, ['c1 done', 'c2 cancelled']])
+  })
+})
+
 describe('its time', () => {
   it('is over by the clock, whether a timer said so or not: a machine that slept', () => {
     const talk = settled()
