@@ -23,6 +23,10 @@ function emptyBatch(): Batch {
     misattributed: 0,
     crashes: 0,
     forks: 0,
+    conditionals: 0,
+    triggered: 0,
+    cancelled: 0,
+    restored: 0,
     steps: 0,
   }
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], hashes: [] }

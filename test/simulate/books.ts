@@ -3,6 +3,7 @@ import { isOpen, type OrderState, orderNumber } from '../../src/core/order.ts'
 import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import type { LandedTransaction } from '../../src/sandbox/ledger.ts'
 import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { conditionalComplaints } from '../support/conditional-books.ts'
 import type { SimulatedChain } from './chain.ts'
 import { WALLET } from './ledger.ts'
 import { MINTS } from './market.ts'
@@ -29,6 +30,10 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
     ...heldComplaints(db, chain, foreignIn(fills, truth)),
     ...(kind === 'service' ? [] : spentComplaints(db, truth)),
     ...lamportComplaints(db, chain),
+    ...conditionalComplaints(
+      db,
+      kind === 'honest' ? (orderId) => truth.successes(truth.of(orderId)).length : undefined,
+    ),
   ]
 }
 

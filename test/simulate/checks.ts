@@ -54,6 +54,9 @@ export class Checks {
     if (process === undefined || !process.isAlive()) return
     for (const complaint of process.mirror.complaints.splice(0)) complain(complaint)
     this.#reserved(process)
+    const { mirror } = process
+    const open = mirror.open.map(({ order }) => order)
+    for (const complaint of mirror.standing.complaints(open, this.#parts.leash.bots)) complain(complaint)
     if (this.#isHonest) this.#held(process)
   }
 

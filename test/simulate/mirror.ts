@@ -10,6 +10,7 @@ import {
 } from '../../src/core/order.ts'
 import type { Journal } from '../../src/core/ports.ts'
 import type { Recovered } from '../../src/journal/recovery.ts'
+import { Standing } from './standing.ts'
 
 /** What a process believes, as it passes on its way into the journal. */
 export class Mirror {
@@ -23,12 +24,15 @@ export class Mirror {
   /** Of somebody else's transactions that wait for a person. */
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
+  readonly standing: Standing
   /** Reports that are written, and that the engine has yet to take. */
   readonly #untaken = new Set<number>()
   readonly #note: (what: string) => void
 
-  constructor({ orders, attempts, money, wallets, untaken }: Recovered, note: (what: string) => void) {
+  constructor(past: Recovered, note: (what: string) => void) {
+    const { orders, attempts, money, wallets, untaken } = past
     this.#note = note
+    this.standing = new Standing(past)
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
     for (const attempt of attempts) this.#attempted(attempt)
     for (const { id } of untaken) this.#untaken.add(id)
@@ -78,11 +82,15 @@ export class Mirror {
   }
 
   #take(output: Output): void {
+    this.standing.take(output)
     if (output.kind === 'order') this.#ordered(output.order)
     else if (output.kind === 'orderState') {
       const known = this.orders.get(output.orderId)
       if (known !== undefined) known.state = output.state
       this.#note(`engine: ${output.orderId} is ${output.state} ${output.code}`)
+    } else if (output.kind === 'conditional') {
+      const { id, state, code, orderId, action, when } = output.order
+      this.#note(`engine: ${id} to ${action.side}, ${when.kind}, is ${state} ${code} ${orderId}`)
     }
   }
 

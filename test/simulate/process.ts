@@ -65,6 +65,7 @@ export class Process implements Caller {
   readonly #clock: Clock
   sending: Attempt | undefined
   #block: LiveBlock
+  #staleFrom: number | undefined
   #isAlive = true
 
   constructor(parts: ProcessParts) {
@@ -133,8 +134,9 @@ export class Process implements Caller {
     return this.#isAlive
   }
 
-  /** The feed shows a trade. */
+  /** The feed shows a trade, unless it is silent. */
   row(mint: string, price: number, sol: number, isBuy: boolean, signature: string, trader: string): void {
+    if (!this.isFeedLive) return
     const now = this.#clock.now()
     const numbers = { price, amount: sol, size: sol / price, marketCap: price * 1e9, extra: 5, extra2: 0.0005 }
     if (this.#block.length === ROWS_A_BLOCK) this.#block = new LiveBlock(this.#mints.list, ROWS_A_BLOCK)
@@ -146,6 +148,20 @@ export class Process implements Caller {
 
   command(command: { name: 'resume' } | { name: 'accept'; signature: string }): void {
     this.#segment.runner.post({ kind: 'command', command })
+  }
+
+  /** The feed is silent for too long, or is heard again. */
+  turnFeed(): void {
+    const { runner } = this.#segment
+    const now = this.#clock.now()
+    const from = this.#staleFrom
+    this.#staleFrom = from === undefined ? now : undefined
+    if (from !== undefined) runner.post({ kind: 'gap', from, to: now, keys: ['trades'] })
+    runner.post({ kind: 'feed', status: from === undefined ? 'stale' : 'live', confirmed: ['trades'] })
+  }
+
+  get isFeedLive(): boolean {
+    return this.#staleFrom === undefined
   }
 
   keyAccepted(): void {

@@ -21,12 +21,17 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
+  /** Whether conditional orders are asked for, and exits that only they need; seconds in which the feed goes stale. */
+  readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
   /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
   readonly local: { readonly dropped: number; readonly signerDies: number }
 }
 
+/** plain: no conditional orders in any, as before there were any. */
+export type Orders = 'plain' | 'any'
+
 /** A third of the runs have no more than one kind of fault, so that what it does alone is seen, too. */
-export function scenarioOf(seed: number): Scenario {
+export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
   const { chance, pick, between, integer } = draws(seed, 'scenario')
   const kind: Kind = chance(0.7) ? 'honest' : chance(0.6) ? 'service' : 'rpc'
   const only = chance(0.33) ? integer(7) : undefined
@@ -53,11 +58,18 @@ export function scenarioOf(seed: number): Scenario {
     disk: { fails: share(5, 0.01), slow: share(5, 0.1) },
     clock: { steps: share(6, 0.05) },
     crashes: share(5, 0.08),
+    conditionals: orders === 'plain' ? { areAsked: false, stale: 0 } : conditionalsOf(seed),
     local: localOf(seed),
   }
 }
 
-/** Drawn apart, so that it changes nothing of what else there is. */
+// Drawn apart, so that it changes nothing of what else there is.
+
+function conditionalsOf(seed: number): Scenario['conditionals'] {
+  const { chance, between } = draws(seed, 'conditionals')
+  return { areAsked: chance(0.6), stale: chance(0.3) ? between(0, 0.1) : 0 }
+}
+
 function localOf(seed: number): Scenario['local'] {
   const { chance, between } = draws(seed, 'local')
   return { dropped: chance(0.3) ? 0.9 : between(0, 0.5), signerDies: chance(0.5) ? between(0, 0.1) : 0 }

@@ -1,14 +1,21 @@
 import { z } from 'zod'
 import type { ExitRules } from '../../src/core/exits.ts'
 import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/core/strategy.ts'
+import { ask } from './wishes.ts'
 
 /** What the strategy is told, and what it shows. */
 export interface Leash {
   /** No more decisions: what is held is left to its exits. */
   isCalm(): boolean
+  /** It asks for conditional orders, too. */
+  readonly waits: boolean
   /** The handles of the process that runs. */
   readonly bots: Bot<undefined>[]
 }
+
+/** Of prints where conditional orders are asked for: those at which one is, and those at which nothing is done, so that they have their time. */
+const ASKS = 0.15
+const RESTS = 0.6
 
 const EXITS: readonly ExitRules[] = [
   { maxHoldSeconds: 5 },
@@ -20,6 +27,9 @@ const EXITS: readonly ExitRules[] = [
 export function restless(leash: Leash): Strategy {
   const act = (bot: Bot<undefined>, token: Token<undefined>): void => {
     if (leash.isCalm()) return
+    const mood = leash.waits ? bot.random() : 1
+    if (mood < ASKS) ask(bot, token)
+    if (mood < ASKS + RESTS) return
     const { position } = token
     const chance = bot.random()
     const reason = 'by chance'

@@ -7,6 +7,7 @@ import { BLOCKHASH_BLOCKS } from '../../src/sandbox/ledger.ts'
 import type { CurveTrade } from '../../src/sandbox/market.ts'
 import { loadNative, type Native } from '../../src/sandbox/svm.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { conditionalFigures } from '../support/conditional-books.ts'
 import { audit, misattributed } from './books.ts'
 import { SimulatedBuilder } from './builder.ts'
 import { SimulatedChain } from './chain.ts'
@@ -16,7 +17,7 @@ import type { Journal } from './disk.ts'
 import { MINTS, WanderingMarket } from './market.ts'
 import type { Mutant } from './mutants.ts'
 import { type Host, Process, type ProcessParts } from './process.ts'
-import { type Kind, type Scenario, scenarioOf } from './scenario.ts'
+import { type Kind, type Orders, type Scenario, scenarioOf } from './scenario.ts'
 import { SimulatedService } from './service.ts'
 import { SimulatedSigner } from './signer.ts'
 import type { Leash } from './strategy.ts'
@@ -53,11 +54,17 @@ export type Figure =
   | 'misattributed'
   | 'crashes'
   | 'forks'
+  | 'conditionals'
+  | 'triggered'
+  | 'cancelled'
+  | 'restored'
   | 'steps'
 
 export interface Options {
   /** Who signs; default cloud. */
   readonly executor?: 'cloud' | 'local' | undefined
+  /** Default any. */
+  readonly orders?: Orders | undefined
   readonly mutant?: Mutant
   readonly show?: (line: string) => void
 }
@@ -66,7 +73,7 @@ export interface Options {
 export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
   const native = options.executor === 'local' ? await loadNative() : undefined
   if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
-  const world = new World(scenarioOf(seed), journal, options, native)
+  const world = new World(scenarioOf(seed, options.orders), journal, options, native)
   const threw = (error: unknown): void => world.complain(`threw: ${error instanceof Error ? error.stack : error}`)
   process.on('unhandledRejection', threw)
   try {
@@ -88,6 +95,7 @@ class World implements Host {
   readonly #options: Options
   readonly #journal: Journal
   readonly #draws
+  readonly #feedDraws
   readonly #market: WanderingMarket
   readonly #chain: SimulatedChain
   readonly #truth: Truth
@@ -104,6 +112,8 @@ class World implements Host {
   #offsetMs = 0
   #starts = 0
   #crashes = 0
+  /** Conditional orders that processes took over from those before them. */
+  #restored = 0
   #steps = 0
   #hasAnswered = false
   /** The process ends at so many effects from now. */
@@ -115,6 +125,7 @@ class World implements Host {
     this.#options = options
     this.#journal = journal
     this.#draws = draws(seed, 'world')
+    this.#feedDraws = draws(seed, 'feed')
     this.trace = new Trace(START, options.show)
     const note = (what: string): void => this.trace.add(this.time.now(), what)
     const { complain } = this
@@ -146,7 +157,8 @@ class World implements Host {
       }),
       signer: new SimulatedSigner({ ...common, draws: draws(seed, 'signer') }),
     }
-    this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, bots: [] }
+    const waits = scenario.conditionals.areAsked
+    this.#leash = { isCalm: () => this.time.now() >= START + scenario.tradingMs, waits, bots: [] }
     this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
     // A builder's word decides nothing: what it built is looked at before it is signed.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
@@ -168,6 +180,9 @@ class World implements Host {
     const quietMs = kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS
     const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isQuietFor(quietMs))
     if (!isOver) this.complain('not everything is decided')
+    if (kind === 'honest')
+      for (const { bot, mint } of this.#process?.mirror.standing.overdue(this.time.now()) ?? [])
+        this.complain(`${bot} holds ${mint} for longer than it may`)
     await this.#process?.stop()
     for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
   }
@@ -188,6 +203,8 @@ class World implements Host {
         misattributed: misattributed(this.#journal.db, this.#truth),
         crashes: this.#crashes,
         forks: this.#chain.forks,
+        ...conditionalFigures(this.#journal.db),
+        restored: this.#restored,
         steps: this.#steps,
       },
     }
@@ -226,6 +243,8 @@ class World implements Host {
     const process = this.#process
     if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
     if (process.mirror.audited !== this.#chain.lamports) return false
+    // What a service sold beside what was asked nobody can sell once more.
+    if (this.#kind === 'honest' && process.mirror.standing.due.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
   }
 
@@ -237,6 +256,7 @@ class World implements Host {
     this.#chain.heal()
     this.#local?.signer.heal()
     if (this.#process === undefined) this.#start()
+    if (this.#process?.isFeedLive === false) this.#process.turnFeed()
     this.#process?.keyAccepted()
     this.#process?.command({ name: 'resume' })
   }
@@ -269,6 +289,8 @@ class World implements Host {
       leaves: (bytes, process) => this.#leaves(bytes, process),
       note: (what) => this.trace.add(this.time.now(), what),
     })
+    // Not whole where it crashed before it was.
+    this.#restored += this.#process?.mirror.standing.restored ?? 0
   }
 
   /** Signed bytes, for the first time or once more. */
@@ -325,7 +347,9 @@ class World implements Host {
     if (this.#isCalm) return
     this.#chain.tick()
     this.#local?.signer.tick()
-    const { crashes, clock } = this.#scenario
+    const { crashes, clock, conditionals } = this.#scenario
+    if (this.#feedDraws.chance(this.#process?.isFeedLive === false ? 0.2 : conditionals.stale))
+      this.#process?.turnFeed()
     if (this.#draws.chance(crashes)) this.#effectsLeft = 1 + this.#draws.integer(20)
     if (this.#draws.chance(crashes / 3)) this.#crash()
     if (!this.#draws.chance(clock.steps)) return

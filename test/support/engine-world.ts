@@ -2,7 +2,6 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
-import { quietLimits } from '../../src/core/exits.ts'
 import { decodeJson, encodeJson } from '../../src/core/json.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import type { Input, Output } from '../../src/core/messages.ts'
@@ -16,11 +15,11 @@ import {
   type Order,
   type OrderState,
 } from '../../src/core/order.ts'
-import { stepTokensDue } from '../../src/core/position.ts'
 import type { BotSettings } from '../../src/core/settings.ts'
 import { defineStrategy, type Strategy } from '../../src/core/strategy.ts'
 import { lamports } from '../../src/core/units.ts'
 import { botSettings, fillOf, startInput } from './engine-rig.ts'
+import { exitComplaints } from './held-exits.ts'
 import { LimitReference } from './limit-reference.ts'
 import { RecordedMoney } from './recorded-money.ts'
 
@@ -261,7 +260,7 @@ export class EngineWorld {
       expect(balance, `the wallet of ${account}`).toBe(this.#wallets.get(account))
     const timers = new Set([...this.recorded.timers.values()].map(({ bot, name }) => `${bot} ${name}`))
     for (const position of this.recorded.positions.values()) {
-      const { bot, mint, state, tokens, costLamports, averagePrice, exits, exiting, account } = position
+      const { bot, mint, state, tokens, costLamports, averagePrice, account } = position
       const has = (side: Order['side']): boolean =>
         open.some(({ order }) => order.account === account && order.mint === mint && order.side === side)
       expect(
@@ -272,15 +271,8 @@ export class EngineWorld {
       if (state !== 'closed') expect(state, `${bot} ${mint}`).toBe(follows)
       if (state === 'closed') expect(tokens).toBe(0n)
       if (state !== 'closed') expect(this.#wanted.has(mint), 'what is held is subscribed').toBe(true)
-      if (tokens === 0n) continue
-      const isOut = open.some(({ order }) => order.account === account && order.mint === mint && isFullExit(order))
-      const goesOn = isOut || timers.has(`${bot} retry:${mint}`)
-      if (exiting !== '') expect(goesOn, 'an exit goes on').toBe(true)
-      else {
-        if (stepTokensDue(position) > 0n) expect(goesOn || has('sell'), 'a step goes on').toBe(true)
-        if (exits.maxHoldSeconds !== undefined) expect(timers.has(`${bot} hold:${mint}`), 'it is timed').toBe(true)
-        if (quietLimits(exits).length > 0) expect(timers.has(`${bot} quiet:${mint}`), 'it is looked at').toBe(true)
-      }
+      const sent = open.map(({ order }) => order)
+      expect(exitComplaints(position, sent, (owner, name) => timers.has(`${owner} ${name}`))).toEqual([])
     }
   }
 }

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type ConditionalOrder, isOver } from '../../src/core/conditional.ts'
+import { encodeJson } from '../../src/core/json.ts'
+import type { Output } from '../../src/core/messages.ts'
+import type { Order } from '../../src/core/order.ts'
+import { type Position, stepTokensDue } from '../../src/core/position.ts'
+import type { Bot } from '../../src/core/strategy.ts'
+import type { Recovered } from '../../src/journal/recovery.ts'
+import { exitComplaints } from '../support/held-exits.ts'
+
+/** What a process keeps for later: positions with their exits, conditional orders. Timers count from this start on: the engine says each anew. */
+export class Standing {
+  /** Conditional orders taken over from the process before. */
+  readonly restored: number
+  readonly #positions = new Map<string, Position>()
+  readonly #conditionals = new Map<string, ConditionalOrder>()
+  readonly #timers = new Map<number, string>()
+  #isChecked = false
+
+  constructor({ money }: Recovered) {
+    for (const position of money.positions) this.#hold(position)
+    for (const order of money.conditionals) this.#conditionals.set(order.id, order)
+    this.restored = money.conditionals.length
+  }
+
+  take(output: Output): void {
+    this.#isChecked = false
+    if (output.kind === 'position') this.#hold(output.position)
+    else if (output.kind === 'timer') this.#timers.set(output.timer.id, `${output.timer.bot} ${output.timer.name}`)
+    else if (output.kind === 'timerCleared') this.#timers.delete(output.id)
+    else if (output.kind === 'conditional') this.#conditionals.set(output.order.id, output.order)
+  }
+
+  /** What does not hold now. `bots`: what the engine shows to their strategies. */
+  complaints(open: readonly Order[], bots: readonly Bot[]): string[] {
+    if (this.#isChecked) return []
+    this.#isChecked = true
+    const timers = new Set(this.#timers.values())
+    const lacking = [...this.#positions.values()].flatMap((position) =>
+      exitComplaints(position, open, (bot, name) => timers.has(`${bot} ${name}`)),
+    )
+    return [...lacking, ...bots.flatMap((bot) => [...this.#shownOrders(bot), ...this.#shownPositions(bot)])]
+  }
+
+  /** Positions that something is to be sold of. */
+  get due(): Position[] {
+    return this.#held.filter((position) => position.exiting !== '' || stepTokensDue(position) > 0n)
+  }
+
+  /** Positions that are held for longer than they may be. */
+  overdue(now: number): Position[] {
+    return this.#held.filter(
+      ({ openedAt, exits: { maxHoldSeconds } }) =>
+        maxHoldSeconds !== undefined && openedAt + maxHoldSeconds * 1_000 < now,
+    )
+  }
+
+  get #held(): Position[] {
+    return [...this.#positions.values()].filter(({ tokens }) => tokens > 0n)
+  }
+
+  #hold(position: Position): void {
+    this.#positions.set(`${position.account} ${position.mint}`, position)
+  }
+
+  #shownOrders(bot: Bot): string[] {
+    const own = [...this.#conditionals.values()].filter((order) => order.bot === bot.name && !isOver(order.state))
+    const shown = bot.orders().filter(({ id }) => id.startsWith('c'))
+    const [said, seen] = [own, shown].map((list) =>
+      list
+        .map(({ id, state }) => `${id} ${state}`)
+        .sort()
+        .join(),
+    )
+    return said === seen ? [] : [`of ${bot.name} ${said} is on record, the engine holds ${seen}`]
+  }
+
+  #shownPositions(bot: Bot): string[] {
+    return this.#held.flatMap(({ bot: owner, mint, exits }) => {
+      if (owner !== bot.name) return []
+      const shown = bot.position(mint)?.exits
+      return isDeepStrictEqual(shown, exits)
+        ? []
+        : [`${owner} holds ${mint} with ${encodeJson(exits)}, the engine has ${encodeJson(shown)}`]
+    })
+  }
+}

@@ -1,0 +1,130 @@
+import type { Database } from 'better-sqlite3'
+import { type ConditionalOrder, type ConditionalState, isOver } from '../../src/core/conditional.ts'
+import { decodeJson } from '../../src/core/json.ts'
+import { type Order, orderNumber } from '../../src/core/order.ts'
+import { solToLamports } from '../../src/core/units.ts'
+
+/** What the journal says of one conditional order: all that was ever said of it. */
+interface Story {
+  readonly said: ConditionalOrder[]
+  /** Orders that it became. */
+  readonly orders: Set<string>
+}
+
+export interface ConditionalFigures {
+  readonly conditionals: number
+  /** Bought, or put on record as an exit, or an instalment of it was ordered. */
+  readonly triggered: number
+  /** Ended without: cancelled, expired, failed. */
+  readonly cancelled: number
+}
+
+function storiesIn(db: Database): Map<string, Story> {
+  const stories = new Map<string, Story>()
+  const rows = db
+    .prepare(`SELECT json FROM output WHERE kind = 'conditional' ORDER BY seq, n`)
+    .pluck()
+    .all() as string[]
+  for (const json of rows) {
+    const { order } = decodeJson<{ order: ConditionalOrder }>(json)
+    const story = stories.get(order.id) ?? { said: [], orders: new Set() }
+    stories.set(order.id, story)
+    story.said.push(order)
+    if (order.orderId !== '') story.orders.add(order.orderId)
+  }
+  return stories
+}
+
+export function conditionalFigures(db: Database): ConditionalFigures {
+  const stories = [...storiesIn(db).values()]
+  const isTriggered = ({ said, orders }: Story): boolean => orders.size > 0 || lastOf(said).state === 'done'
+  const isEnded = ({ said }: Story): boolean => isOver(lastOf(said).state) && lastOf(said).state !== 'done'
+  return {
+    conditionals: stories.length,
+    triggered: stories.filter(isTriggered).length,
+    cancelled: stories.filter(isEnded).length,
+  }
+}
+
+/** Everything in which conditional orders did what they must not. `executions`: of an order, on the chain; undefined where it may not be
+ *  believed that it is one at most. */
+export function conditionalComplaints(db: Database, executions: ((orderId: string) => number) | undefined): string[] {
+  const stories = [...storiesIn(db)]
+  return [
+    ...stories.flatMap(([id, story]) => [...lifeComplaints(id, story), ...rowComplaints(db, id, story)]),
+    ...(executions === undefined ? [] : stories.flatMap(([id, story]) => buyComplaints(db, id, story, executions))),
+    ...(executions === undefined ? [] : rivalComplaints(stories, executions)),
+  ]
+}
+
+/** It ends once, or stands. */
+function lifeComplaints(id: string, { said }: Story): string[] {
+  const end = said.findIndex(({ state }) => isOver(state))
+  if (end >= 0 && end < said.length - 1)
+    return [`${id} was ${said[end]?.state}, and then ${said.slice(end + 1).map(({ state }) => state)}`]
+  return (said[0] as ConditionalOrder).state === 'waiting' ? [] : [`${id} begins as ${said[0]?.state}`]
+}
+
+/** The row that a start goes by is what was said last. */
+function rowComplaints(db: Database, id: string, { said }: Story): string[] {
+  const rows = db
+    .prepare('SELECT open, state FROM conditional_order WHERE open IN (0, 1) AND number = ?')
+    .all(Number(id.slice(1))) as { open: number; state: ConditionalState }[]
+  const { state } = lastOf(said)
+  const [row] = rows
+  return rows.length === 1 && row?.state === state && (row.open === 0) === isOver(state)
+    ? []
+    : [`${id} was said to be ${state}, and is ${JSON.stringify(rows)}`]
+}
+
+/** A limit buys once at most, a schedule no more often and no more than it says, and what was bought is done. */
+function buyComplaints(
+  db: Database,
+  id: string,
+  { said, orders }: Story,
+  executions: (orderId: string) => number,
+): string[] {
+  const first = said[0] as ConditionalOrder
+  const { state } = lastOf(said)
+  if (first.action.side === 'sell') return []
+  const { sol } = first.action.options
+  const bought = [...orders].reduce((sum, orderId) => sum + executions(orderId), 0)
+  const most = first.when.kind === 'every' ? first.when.left : 1
+  const sizes = [...orders].map((orderId) => sizeOf(db, orderId))
+  return [
+    ...(bought > most ? [`${id} bought ${bought} times: ${[...orders]}`] : []),
+    ...(first.when.kind === 'every' && orders.size > most ? [`${id} became ${orders.size} orders of ${most}`] : []),
+    ...(first.when.kind !== 'every' && bought === 1 && state !== 'done' ? [`${id} bought, and is ${state}`] : []),
+    ...sizes.filter((size) => size !== solToLamports(sol)).map((size) => `${id} is to buy for ${sol} SOL, not ${size}`),
+  ]
+}
+
+function sizeOf(db: Database, orderId: string): number | undefined {
+  const json = db
+    .prepare('SELECT json FROM "order" WHERE open IN (0, 1) AND number = ?')
+    .pluck()
+    .get(orderNumber({ id: orderId })) as string
+  const { size } = decodeJson<Order>(json)
+  return size.kind === 'sol' ? size.lamports : undefined
+}
+
+/** Of one name one is done at most, and nothing else of it has bought. A schedule's instalments end nothing before its last one. */
+function rivalComplaints(stories: readonly [string, Story][], executions: (orderId: string) => number): string[] {
+  const groups = new Map<string, [string, Story][]>()
+  for (const one of stories) {
+    const { bot, oneCancelsOther, when } = one[1].said[0] as ConditionalOrder
+    if (oneCancelsOther === '' || when.kind === 'every') continue
+    const name = `${bot} ${oneCancelsOther}`
+    groups.set(name, [...(groups.get(name) ?? []), one])
+  }
+  return [...groups].flatMap(([name, group]) => {
+    const acted = group.filter(
+      ([, { said, orders }]) => lastOf(said).state === 'done' || [...orders].some((orderId) => executions(orderId) > 0),
+    )
+    return acted.length <= 1 ? [] : [`of ${name} ${acted.map(([id]) => id)} acted`]
+  })
+}
+
+function lastOf(said: readonly ConditionalOrder[]): ConditionalOrder {
+  return said.at(-1) as ConditionalOrder
+}

@@ -1,0 +1,24 @@
+import { quietLimits } from '../../src/core/exits.ts'
+import { isFullExit, type Order } from '../../src/core/order.ts'
+import { type Position, stepTokensDue } from '../../src/core/position.ts'
+
+/** What a position lacks of what sees its exits through. `open`: orders that are out. `hasTimer`: whether one of this name is set for a bot. */
+export function exitComplaints(
+  { account, bot, mint, tokens, exits, exiting, ...rest }: Position,
+  open: readonly Order[],
+  hasTimer: (bot: string, name: string) => boolean,
+): string[] {
+  if (tokens === 0n) return []
+  const sales = open.filter((order) => order.account === account && order.mint === mint && order.side === 'sell')
+  const goesOn = sales.some(isFullExit) || hasTimer(bot, `retry:${mint}`)
+  const lacks = (what: string): string => `${bot} holds ${tokens} of ${mint} ${what}`
+  if (exiting !== '') return goesOn ? [] : [lacks(`and nothing sells it, though: ${exiting}`)]
+  const isStepDue = stepTokensDue({ account, bot, mint, tokens, exits, exiting, ...rest }) > 0n
+  return [
+    ...(isStepDue && !goesOn && sales.length === 0 ? [lacks('and nothing sells the part that is due')] : []),
+    ...(exits.maxHoldSeconds !== undefined && !hasTimer(bot, `hold:${mint}`) ? [lacks('and its time is not set')] : []),
+    ...(quietLimits(exits).length > 0 && !hasTimer(bot, `quiet:${mint}`)
+      ? [lacks('and nobody looks whether it is quiet')]
+      : []),
+  ]
+}
