@@ -75,6 +75,18 @@ describe('the robust price', () => {
     )
   })
 
+  it('is the middle one whatever the order, and of equals too', () => {
+    const few = fc.integer({ min: 1, max: 5 })
+    fc.assert(
+      fc.property(fc.array(few, { minLength: 3, maxLength: 9 }), (prints) => {
+        const median = (last: number[]) => last.sort((a, b) => a - b)[(last.length - 1) / 2]
+        const expected = prints.map((_, row) => median(prints.slice(...(row < 4 ? [0, 3] : [row - 4, row + 1]))))
+        expect(pricesAfter(of(...prints)).slice(2)).toEqual(expected.slice(2))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
   it('is forgotten, of one token or of all', () => {
     const prices = new Prices(IN_SOL)
     pricesAfter(of(1, 1, 1), IN_SOL, prices)
