@@ -6,6 +6,7 @@ import type { Journal } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import type { Plan } from './core/settings.ts'
 import type { Lamports, Millis } from './core/units.ts'
+import type { ReplayedStart } from './replayed-start.ts'
 import type { DepthUse } from './simulation/depth-use.ts'
 import type { FillModel } from './simulation/fill-model.ts'
 import type { Measurements } from './simulation/measured.ts'
@@ -31,6 +32,8 @@ export interface BacktestOptions {
   readonly model?: (model: FillModel) => FillModel
   /** What another run knows of the same attempts. */
   readonly measured?: Measurements
+  /** Begin with what a start of a run had, instead of with nothing, and hear what it was told. */
+  readonly replayed?: ReplayedStart | undefined
   /** At this time what each bot has made is noted, instead of at a row; and what positions of another run are worth. */
   readonly note?: { readonly at: Millis; readonly foreign: readonly Position[] }
 }
@@ -51,6 +54,8 @@ export interface BotOutcome {
   readonly valueLamports: number
   /** Net result up to `splitRow`, or to the note, at what selling what was open then would have brought. */
   readonly splitLamports: number | undefined
+  /** What selling the positions that it has in the other run would have brought at the note. */
+  readonly foreignLamports: number
   /** What its strategy threw; '' where it did not. */
   readonly threw: string
   readonly model: FillModel
@@ -76,6 +81,4 @@ export interface Backtest {
   readonly bots: readonly BotOutcome[]
   readonly decisions: number
   readonly alarms: readonly string[]
-  /** What selling the positions of the other run would have brought at the note. */
-  readonly foreignLamports: number
 }

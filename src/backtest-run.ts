@@ -18,6 +18,7 @@ import type { Millis } from './core/units.ts'
 import type { Market, MarketItem } from './journal/reader.ts'
 import { NO_PAST } from './journal/recovery.ts'
 import { PaperWorld } from './paper-world.ts'
+import { type TakenOver, takenOver } from './replayed-start.ts'
 import { warmupSeconds } from './restore.ts'
 import { Limiter } from './runtime/limiter.ts'
 import { Segment } from './segment.ts'
@@ -36,7 +37,9 @@ const BOOT = 'simulated'
  *  and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the bots' keys, exit 1 where a strategy throws
  *  or the journal turns out corrupt. */
 export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
-  const { coverage, lacks } = tapeCoverage(config, market, options.partial)
+  // What a run has really heard is what its replay hears.
+  const { coverage, lacks } =
+    options.replayed === undefined ? tapeCoverage(config, market, options.partial) : { coverage: [], lacks: [] }
   const run = new Run(config, market, options)
   run.play()
   if (!options.partial) refuseLacks(run.lacks)
@@ -67,7 +70,8 @@ class Run {
   readonly #segment: Segment
   readonly #threw = new Map<string, string>()
   #splitLamports: readonly number[] = []
-  #foreignLamports = 0
+  readonly #foreignLamports = new Map<string, number>()
+  readonly #takenOver: TakenOver | undefined
   readonly #equity: readonly Equity[]
   readonly #sampler: EquitySampler | undefined
   #rows = 0
@@ -84,6 +88,7 @@ class Run {
     const host = service.kind === 'remote' ? service.host : service.kind
     const { settings } = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' })
     this.#bots = inOneWallet(settings, options.oneWallet)
+    this.#takenOver = options.replayed && takenOver(options.replayed, this.#bots)
     this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
     const names = this.#bots.map(({ name }) => name)
     this.#results = new Results(names, options.logged === true, options.journal)
@@ -96,6 +101,8 @@ class Run {
     const { runner } = this.#segment
     const start = this.#startInput()
     this.#restore(start.money)
+    for (const { time, input } of this.#takenOver?.told ?? [])
+      this.#clock.after(time - this.#clock.now(), () => runner.post(input))
     this.#segment.begin(start, this.#market.warmup?.(this.#mints, warmupSeconds(this.#config)) ?? [])
     this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
     const { note } = this.#options
@@ -111,8 +118,10 @@ class Run {
   #restore(money: Money): void {
     const { oneBudget = [] } = this.#options
     const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
+    const untold = this.#takenOver?.fills ?? []
     for (const bot of this.#bots)
-      this.#paper.restore([bot], money, (key) => (oneBudget.includes(bot.name) && shared) || this.#limiter(key))
+      this.#paper.restore([bot], money, (key) => (oneBudget.includes(bot.name) && shared) || this.#limiter(key), untold)
+    this.#results.restore(money)
   }
 
   /** What turned out to be missing on the way. */
@@ -129,6 +138,7 @@ class Run {
       startLamports: this.#startOf(index),
       valueLamports: this.#valueOf(result),
       splitLamports: this.#splitLamports[index],
+      foreignLamports: this.#foreignLamports.get(result.name) ?? 0,
       threw: this.#threw.get(result.name) ?? '',
       model: this.#paper.modelOf(result.name),
       depth: this.#paper.depthOf((this.#bots[index] as BotSettings).account.id),
@@ -144,7 +154,6 @@ class Run {
       mints: this.#watched,
       plan: this.#plan,
       ...{ coverage, lacks, bots, decisions: this.#results.decisions, alarms: this.#results.alarms },
-      foreignLamports: this.#foreignLamports,
     }
   }
 
@@ -154,9 +163,12 @@ class Run {
 
   /** Changes nothing. */
   #note(foreign: readonly Position[]): void {
-    const { id: account } = (this.#bots[0] as BotSettings).account
     this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
-    this.#foreignLamports = foreign.reduce((sum, one) => sum + this.#paper.valueOf({ ...one, account }), 0)
+    for (const { name, account } of this.#bots) {
+      const own = foreign.filter(({ bot }) => bot === name)
+      const value = own.reduce((sum, one) => sum + this.#paper.valueOf({ ...one, account: account.id }), 0)
+      this.#foreignLamports.set(name, value)
+    }
   }
 
   #valueOf({ positions }: BotResult): number {
@@ -214,7 +226,8 @@ class Run {
       bots: this.#bots,
       plan: this.#plan,
       units: { tradePrice: service.units.tradePrice, tradeAmount: service.units.tradeAmount },
-      money: NO_MONEY,
+      money: this.#takenOver?.money ?? NO_MONEY,
+      ...(this.#takenOver !== undefined && { stopped: this.#takenOver.stopped }),
       ...(this.#config.lists.size > 0 && { lists: Object.fromEntries(this.#config.lists) }),
       warm: { from: 1, to: 0 },
     }

@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { type Attribution, attribute } from '../src/attribution.ts'
 import { runBacktest } from '../src/backtest-run.ts'
@@ -54,7 +55,10 @@ async function backtestOf(path: string, config: Config) {
   try {
     const { bots } = runBacktest(config, reader.market(), { partial: true, journal })
     const numbers = { ...bots[0]?.model }
-    const nets = bots.map(({ result, valueLamports }) => ({ netSol: (result.walletLamports + valueLamports) / 1e9 }))
+    const nets = bots.map(({ result, valueLamports }) => ({
+      name: result.name,
+      netSol: (result.walletLamports + valueLamports) / 1e9,
+    }))
     return { report: { bots: nets, fillModel: { numbers } }, start: start as StartInput }
   } finally {
     reader.close()
@@ -141,6 +145,74 @@ test('other code than that of the backtest is named, and so is what it is mixed 
   const found = await attributed(run, { report, start: { ...start, code: 'another' } })
   expect(found.factors[0]?.name).toBe('tape, feed gaps, code')
   expect(found.notes).toEqual([expect.stringContaining('another one in the backtest')])
+  expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
+})
+
+test('a run that was started four times is replayed in four parts, each with its own configuration and what it took over', async () => {
+  const [whole, run] = [journalPath(), journalPath()]
+  const rows = market()
+  await writeTape(whole, [{ time: T0, items: rows }])
+  const backtest = await backtestOf(whole, await configOf())
+  // The first one dies with transactions under way; the next one hears nothing at all; before the last one nobody pauses.
+  const parts = [
+    { from: T0, to: T0 + 71_000, params: {} },
+    { from: T0 + 75_000, to: T0 + 75_000, params: {} },
+    { from: T0 + 81_000, to: T0 + 120_000, params: { sizeSol: 0.2 } },
+    { from: T0 + 120_000, to: Number.POSITIVE_INFINITY, params: { dropPercent: 12 } },
+  ]
+  for (const { from, to, params } of parts) {
+    const items = rows.filter(({ time }) => time >= from && time < to)
+    const model: SimulatedRun['model'] = (one) => ({ ...one, venueFeePercent: 3, landingFailurePercent: 30 })
+    await simulateRun(run, { time: from, items, config: await configOf(params), model })
+  }
+  const reader = openReader(run)
+  const taken = reader.segments().map(({ start: { money } }) => ({ orders: money.orders, held: money.positions }))
+  reader.close()
+  expect(taken[1]?.orders.length).toBeGreaterThan(0)
+  expect(taken[1]?.held.length).toBeGreaterThan(0)
+  const found = await attributed(run, backtest)
+  expect(found.starts).toBe(4)
+  expect(found.notes).toEqual([])
+  expect(Math.abs(gapOf(found))).toBeGreaterThan(1_000_000)
+  expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+  expect(found.matched).toBe(found.attempts)
+})
+
+test('what a person did meanwhile is a part of its own', async () => {
+  const [whole, run] = [journalPath(), journalPath()]
+  const rows = market()
+  await writeTape(whole, [{ time: T0, items: rows }])
+  const config = await configOf()
+  const [halt, resume] = [T0 + 60_000, T0 + 120_000]
+  const command = (name: 'halt' | 'resume'): Input => ({ kind: 'command', command: { name } })
+  const items = [
+    ...rows.filter(({ time }) => time < halt),
+    { time: halt, input: command('halt') },
+    ...rows.filter(({ time }) => time >= halt && time < resume),
+    { time: resume, input: command('resume') },
+    ...rows.filter(({ time }) => time >= resume),
+  ]
+  await simulateRun(run, { time: T0, items, config })
+  const found = await attributed(run, await backtestOf(whole, config))
+  const { lamports: part = 0 } = found.factors.find(({ name }) => name === 'operator') ?? {}
+  expect(Math.abs(gapOf(found)), JSON.stringify(found)).toBeGreaterThan(1_000_000)
+  expect(Math.abs(part - gapOf(found)), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+  expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+})
+
+test('where the tape of a start was dropped, the starts are replayed as one, and that is said', async () => {
+  const run = journalPath()
+  const config = await configOf()
+  const rows = market()
+  const cut = T0 + 80_000
+  await simulateRun(run, { time: T0, items: rows.filter(({ time }) => time < cut), config })
+  await simulateRun(run, { time: cut, items: rows.filter(({ time }) => time >= cut), config })
+  const db = new Database(run)
+  db.exec('DELETE FROM block WHERE last_seq = (SELECT min(last_seq) FROM block)')
+  db.close()
+  const found = await attributed(run, await backtestOf(run, config))
+  expect(found.notes).toEqual([expect.stringContaining('tape of a start was dropped')])
+  expect(found.factors.map(({ name }) => name)).not.toContain('restarts')
   expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
 })
 

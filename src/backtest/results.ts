@@ -1,4 +1,5 @@
 import type { Input, Output } from '../core/messages.ts'
+import type { Money } from '../core/money.ts'
 import { type ExecutionReport, isOpen, type Order } from '../core/order.ts'
 import type { Journal, JournalRecord } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
@@ -28,6 +29,13 @@ export class Results implements Journal {
     this.#journal = journal
     this.bots = bots.map((name) => new BotResult(name, logged ? new BotLog() : undefined))
     this.#numbers = new Map(bots.map((name, number) => [name, number]))
+  }
+
+  /** What a start took over from an earlier one: nothing of it is counted here, but what becomes of it is. */
+  restore({ positions, orders, fills }: Pick<Money, 'positions' | 'orders' | 'fills'>): void {
+    for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
+    for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
+    for (const { signature, final } of fills) if (!final) this.#provisional.add(signature)
   }
 
   rows(): void {}

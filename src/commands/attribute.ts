@@ -1,6 +1,9 @@
 import { join } from 'node:path'
-import { type Attribution, attribute } from '../attribution.ts'
+import type { Apart } from '../attempt-matches.ts'
+import { type Attribution, attribute, type Difference } from '../attribution.ts'
+import { dateOf } from '../backtest/coverage.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
+import { printable } from '../core/printable.ts'
 import { formatSol, lamportsToSol } from '../core/units.ts'
 import { openReader } from '../journal/reader.ts'
 import type { Options } from './options.ts'
@@ -26,33 +29,60 @@ export async function run([live = '', folder = '']: string[], { json }: Options)
   return 0
 }
 
-function jsonOf({ liveLamports, backtestLamports, factors, residualLamports, ...rest }: Attribution): object {
+function jsonOf({ bots, starts, attempts, matched, notes, ...all }: Attribution): object {
+  return {
+    ...inSol(all),
+    bots: bots.map(({ bot, mode, apart, ...own }) => ({ bot, mode, ...inSol(own), apart })),
+    ...{ starts, attempts, matched, notes },
+  }
+}
+
+function inSol({ liveLamports, backtestLamports, factors, residualLamports }: Difference): object {
   return {
     liveSol: lamportsToSol(liveLamports),
     backtestSol: lamportsToSol(backtestLamports),
     gapSol: lamportsToSol(liveLamports - backtestLamports),
     factors: factors.map(({ name, lamports }) => ({ name, sol: lamportsToSol(lamports) })),
     residualSol: lamportsToSol(residualLamports),
-    ...rest,
   }
 }
 
 function textOf(found: Attribution): string {
-  const { liveLamports, backtestLamports, factors, residualLamports, attempts, matched, notes } = found
-  const rows: [string, number][] = [
-    ['run', liveLamports],
-    ['backtest', backtestLamports],
-    ['run less backtest', liveLamports - backtestLamports],
-    ...factors.map(({ name, lamports }): [string, number] => [`  ${name}`, lamports]),
-    ['  not explained', residualLamports],
+  const { bots, starts, attempts, matched, notes } = found
+  const columns = [found, ...(bots.length > 1 ? bots : [])].map(amountsOf)
+  const heads = ['', ...(bots.length > 1 ? ['all', ...bots.map(({ bot }) => printable(bot))] : ['SOL'])]
+  const names = [
+    'run',
+    'backtest',
+    'run less backtest',
+    ...found.factors.map(({ name }) => `  ${name}`),
+    '  not explained',
   ]
-  const shown = rows.map(([name, value]) => [name, `${value > 0 ? '+' : ''}${formatSol(value)} SOL`] as const)
-  const width = Math.max(...shown.map(([, value]) => value.length))
+  const rows = names.map((name, at) => [name, ...columns.map((column) => signed(column[at] ?? 0))])
+  const widths = heads.map((_, column) => Math.max(...[heads, ...rows].map((row) => (row[column] ?? '').length)))
+  const line = (row: readonly string[]): string =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')
   return [
-    ...shown.map(([name, value]) => `${name.padEnd(24)}${value.padStart(width)}`),
+    ...[heads, ...rows].map(line),
     '',
-    `${matched} of ${attempts} transactions of the run were made in the last replay too; it takes over when they landed, whether,`,
+    `${matched} of ${attempts} transactions of the run${starts > 1 ? ` and its ${starts} starts` : ''} were made in the last replay too; it takes over when they landed, whether,`,
     'what they swapped (the fees of venue and service inside), and what they paid for landing and rent.',
+    ...bots.flatMap(({ bot, apart }) => (apart === null ? [] : [apartLine(bot, apart)])),
     ...notes.map((note) => `not exchanged: ${note}`),
   ].join('\n')
+}
+
+function apartLine(bot: string, { of, time, side, mint }: Apart): string {
+  const who = of === 'run' ? 'the run' : 'the replay'
+  return printable(`${bot}: the same until ${dateOf(time)} UTC, when only ${who} sent a ${side} of ${mint}`)
+}
+
+/** In the order of the lines. */
+function amountsOf({ liveLamports, backtestLamports, factors, residualLamports }: Difference): number[] {
+  const gap = liveLamports - backtestLamports
+  return [liveLamports, backtestLamports, gap, ...factors.map(({ lamports }) => lamports), residualLamports]
+}
+
+function signed(value: number): string {
+  return `${value > 0 ? '+' : ''}${formatSol(value)}`
 }

@@ -64,9 +64,9 @@ export class MarketTape {
     this.rows = rowsOf(db)
   }
 
-  /** Everything, in order; block by block. Tokens are numbered by `mints`. */
-  *items(mints: Mints): Generator<MarketItem, void, undefined> {
-    for (const stretch of this.stretches) {
+  /** Everything, or some stretches of it, in order; block by block. Tokens are numbered by `mints`. */
+  *items(mints: Mints, stretches = this.stretches): Generator<MarketItem, void, undefined> {
+    for (const stretch of stretches) {
       yield { kind: 'began', stretch }
       const news = this.#newsOf(stretch)
       try {
@@ -79,8 +79,8 @@ export class MarketTape {
   }
 
   /** As `items`, without the rows: no block is read. */
-  *history(): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
-    for (const stretch of this.stretches) {
+  *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
+    for (const stretch of stretches) {
       yield { kind: 'began', stretch }
       yield* this.#newsOf(stretch)
       yield { kind: 'ended', stretch }

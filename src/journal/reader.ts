@@ -136,6 +136,20 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
+  /** The part of it that one segment heard, with what its strategies were shown before; undefined where that is not there any more. */
+  marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
+    const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
+    const stretches = tape.stretches.filter(({ segment }) => segment === number)
+    if (!complete || stretches.length === 0) return undefined
+    return {
+      stretches,
+      rows,
+      items: (mints) => this.#readEach(tape.items(mints, stretches)),
+      history: () => this.#readEach(tape.history(stretches)),
+      warmup: (mints) => this.blocks(mints, warm),
+    }
+  }
+
   /** As of one moment, though a process may be writing. */
   segments(): Segment[] {
     return this.#read(() => this.#db.transaction(() => segmentsOf(this.#db))())

@@ -69,12 +69,15 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   })
   const code = codeHash(config.bots.map(({ strategy }) => strategy))
   const start = startInput(config, settings, plan, code, past, reader, undefined)
-  paper.restore(settings, start.money, (key) => {
+  const untold = past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
+  const limiterOf = (key: string): Limiter => {
     const { requestsPerMinute } = plan
     const on = { key, clock, monotonicMs: () => clock.now(), boot: 'simulated' }
     return new Limiter({ ...on, past: 'fresh', write: () => {}, requestsPerMinute })
-  })
+  }
+  paper.restore(settings, start.money, limiterOf, untold)
   segment.begin(start, reader.blocks(mints, start.warm))
+  segment.resume(start)
   const tape = new Tape(itemsOf(), clock)
   const stop = tape.start(paper.hearing(segment.runner))
   tape.run()
