@@ -55,6 +55,8 @@ export interface CalibrationReport {
   /** How many times as often as alone at the usual fee the model has these attempts lost: by this the measured loss is divided. */
   readonly lossFactor: number
   readonly compared: number
+  /** Fills that were under way while nobody heard the feed: of what they met nothing is known. */
+  readonly unheard: number
   readonly medianErrorPercent: number | null
   readonly p10ErrorPercent: number | null
   readonly p90ErrorPercent: number | null

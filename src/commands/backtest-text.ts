@@ -152,7 +152,7 @@ function modelLines(bots: readonly BotOutcome[]): string[] {
   ]
 }
 
-function calibrationLines({ measured, lossFactor, compared, ...errors }: CalibrationReport): string[] {
+function calibrationLines({ measured, lossFactor, compared, unheard, ...errors }: CalibrationReport): string[] {
   const { fills, decided, latencyMs, landingFailurePercent, autoPriorityFeeLamports } = measured
   const { venueFeePercent, serviceFeePercent } = measured
   const percent = (value: number | null): string => (value === null ? 'too few' : `${value.toFixed(2)} %`)
@@ -161,7 +161,7 @@ function calibrationLines({ measured, lossFactor, compared, ...errors }: Calibra
   return [
     `Calibrated by ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} whose landing is known:`,
     `  latency ${latency}; never landed ${percent(landingFailurePercent)}, which is ${lossFactor.toFixed(2)} times as many as alone at the usual fee; priority fee of the service's choice ${auto}; venue ${percent(venueFeePercent)}; service ${percent(serviceFeePercent)}`,
-    `  ${compared} of them compared: the fill was ${percent(errors.medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
+    `  ${compared} of them compared${unheard === 0 ? '' : ` (${unheard} fell into gaps of the tape)`}: the fill was ${percent(errors.medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
   ]
 }
 

@@ -1,3 +1,4 @@
+import { FIREHOSES } from '../backtest/coverage.ts'
 import type { CalibrationReport } from '../backtest/report.ts'
 import { mean, quantile } from '../backtest/statistics.ts'
 import type { Config } from '../config/config.ts'
@@ -5,7 +6,7 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
 import type { Market } from '../journal/reader.ts'
 import { calibrated, type Execution, type Measured, measure } from '../simulation/calibration.ts'
-import { FillComparison } from '../simulation/fill-comparison.ts'
+import { FillComparison, type Unheard } from '../simulation/fill-comparison.ts'
 import { DEFAULT_FILL_MODEL, type FillModel } from '../simulation/fill-model.ts'
 
 export interface Calibration {
@@ -25,25 +26,44 @@ export function calibrationOf(config: Config, market: Market, executions: readon
   const [bot] = config.bots
   const base = bot === undefined ? DEFAULT_FILL_MODEL : { ...DEFAULT_FILL_MODEL, ...modelPart(bot.paper) }
   const mints = new Mints()
-  const comparison = new FillComparison(mints, config.service.units, calibrated(base, measured), executions)
+  const model = calibrated(base, measured)
+  const comparison = new FillComparison(mints, config.service.units, model, executions, [...unheardOf(market)])
   for (const item of market.items(mints)) if (item.kind === 'rows') comparison.rows(item.block, item.from, item.to)
   comparison.end()
   const lossFactor = mean(comparison.lossFactors) ?? 1
-  const model = (before: FillModel): FillModel => calibrated(before, measured, lossFactor)
-  return { report: reportOf(measured, comparison.errorPercents, lossFactor), model }
+  return {
+    report: reportOf(measured, comparison, lossFactor),
+    model: (before) => calibrated(before, measured, lossFactor),
+  }
+}
+
+/** What the tape did not hear: its gaps, what lies between two processes, and all before and after it. */
+function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
+  let heardTo = Number.NEGATIVE_INFINITY
+  for (const item of market.history()) {
+    if (item.kind === 'began') yield { from: heardTo, to: item.stretch.from, keys: FIREHOSES }
+    else if (item.kind === 'ended') heardTo = item.stretch.to
+    else if (item.news.kind === 'gap') yield item.news
+  }
+  yield { from: heardTo, to: Number.POSITIVE_INFINITY, keys: FIREHOSES }
 }
 
 function modelPart({ latencyMs, serviceFeePercent }: Config['bots'][number]['paper']): Partial<FillModel> {
   return { latencyMs, serviceFeePercent }
 }
 
-function reportOf(measured: Measured, errors: readonly number[], lossFactor: number): CalibrationReport {
+function reportOf(
+  measured: Measured,
+  { errorPercents: errors, unheard }: FillComparison,
+  lossFactor: number,
+): CalibrationReport {
   const at = (share: number): number | null => quantile(errors, share) ?? null
   const flattered = errors.filter((error) => error < 0).length
   return {
     measured: { ...measured },
     lossFactor,
     compared: errors.length,
+    unheard,
     medianErrorPercent: at(0.5),
     p10ErrorPercent: at(0.1),
     p90ErrorPercent: at(0.9),

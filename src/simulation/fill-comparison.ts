@@ -9,28 +9,47 @@ import { PaperMarket, type PricePath } from './paper-market.ts'
 /** No bound: it was filled. */
 const ANY_SLIPPAGE = 1e9
 
+/** Nobody heard the feed in between, for these keys as subscribed. */
+export interface Unheard {
+  readonly from: Millis
+  readonly to: Millis
+  readonly keys: readonly string[]
+}
+
 interface Moment {
   readonly time: Millis
   readonly run: () => void
 }
 
 /** Real fills beside what a model makes of them: each at its own time and latency, on the prices of its tape. The print of the fill itself is
- *  on the tape, and the model pays its own impact on top. */
+ *  on the tape, and the model pays its own impact on top. Behind a gap there is no price until there is a new one, and what was under way
+ *  in one is not compared: nobody knows which prices it met. */
 export class FillComparison {
   /** Of each fill that could be compared, how much better it was than predicted, percent of the prediction: tokens of a buy, SOL of a sale.
    *  Below 0 the model flatters. */
   readonly errorPercents: number[] = []
   /** Of each attempt of which it is known whether it landed, how many times as often as alone at the usual fee the model has it lost. */
   readonly lossFactors: number[] = []
+  /** Fills that are not compared for a gap of the tape. */
+  unheard = 0
   readonly #market: PaperMarket
   readonly #model: FillModel
   readonly #moments: readonly Moment[]
   #next = 0
 
-  constructor(mints: Mints, units: UnitSettings, model: FillModel, executions: readonly Execution[]) {
+  constructor(
+    mints: Mints,
+    units: UnitSettings,
+    model: FillModel,
+    executions: readonly Execution[],
+    gaps: readonly Unheard[],
+  ) {
     this.#market = new PaperMarket(mints, units)
     this.#model = model
-    this.#moments = executions.flatMap((one) => this.#momentsOf(one)).sort((a, b) => a.time - b.time)
+    // A row of the instant in which the feed was back is heard.
+    const interruptions = gaps.map(({ to, keys }) => ({ time: to - 1, run: () => this.#market.interrupted(keys) }))
+    const trades = executions.flatMap((one) => this.#momentsOf(one, gaps))
+    this.#moments = [...interruptions, ...trades].sort((a, b) => a.time - b.time)
   }
 
   /** The tape's rows, in order. */
@@ -53,10 +72,16 @@ export class FillComparison {
   }
 
   /** What never landed is taken to have been under way as long as half of the others. */
-  #momentsOf({ attempt, fill }: Execution): Moment[] {
+  #momentsOf({ attempt, fill }: Execution, gaps: readonly Unheard[]): Moment[] {
     if (fill === undefined && !isDecided(attempt)) return []
     const { armedAt, mint, priorityFeeLamports } = attempt
     const latencyMs = fill === undefined ? this.#model.latencyMs.p50 : Math.max(0, landedAt(fill) - armedAt)
+    const isUnheard = ({ from, to, keys }: Unheard): boolean =>
+      from < armedAt + latencyMs && armedAt < to && (keys.includes('trades') || keys.includes(mint))
+    if (gaps.some(isUnheard)) {
+      if (fill !== undefined) this.unheard++
+      return []
+    }
     let path: PricePath | undefined
     const start = (): void => {
       path = this.#market.follow(mint)

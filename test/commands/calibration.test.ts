@@ -9,7 +9,7 @@ import { openTape } from '../../src/journal/tape-files.ts'
 import { DEFAULT_FILL_MODEL } from '../../src/simulation/fill-model.ts'
 import { buyAttempt } from '../support/attempts.ts'
 import { journalPath, NO_LIMITS } from '../support/journal-samples.ts'
-import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
+import { feed, noisyMarket, type Recording, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const T0 = 1_780_000_000_000
@@ -17,9 +17,9 @@ const MINT = 'Azphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 const folder = temporaryFolder()
 
 /** A journal of a run in which so many attempts were filled, two seconds after they left. */
-async function recorded(executor: Attempt['executor'], count: number): Promise<string> {
+async function recorded(executor: Attempt['executor'], count: number, tape?: readonly Recording[]): Promise<string> {
   const path = journalPath()
-  await writeTape(path, [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
+  await writeTape(path, tape ?? [{ time: T0, items: noisyMarket(2_000, 3, T0) }])
   const journal = openJournal(path, {
     space: NO_LIMITS,
     onFailure: (error) => {
@@ -76,6 +76,38 @@ test("a journal's real fills set the model, and are compared with it", async () 
   const found = model(DEFAULT_FILL_MODEL)
   expect(found).toMatchObject({ latencyMs: { p50: 2_000, p95: 2_000 }, serviceFeePercent: 0, landingFailurePercent: 3 })
   expect(found.venueFeePercent).toBeCloseTo(1, 9)
+})
+
+test('fills that fell into a gap, or between two recordings, are counted and not compared', async () => {
+  const rows = noisyMarket(2_000, 3, T0)
+  const before = (time: number) => rows.filter((row) => row.time < time)
+  const between = (from: number, to: number) => rows.filter(({ time }) => time >= from && time < to)
+  // Attempts leave every 3 s from 63 s on; a feed that is down from 80 s to 90 s; nobody records from 110 s to 125 s.
+  const [down, up, end, again] = [80_000, 90_000, 110_000, 125_000].map((ms) => T0 + ms) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  const gap = { kind: 'gap', from: down, to: up, keys: ['trades'] } as const
+  const { report } = await calibrate(
+    await recorded('cloud', 25, [
+      {
+        time: T0,
+        items: [
+          ...before(down),
+          { time: up, input: gap },
+          { time: up, input: feed('live', ['trades']) },
+          ...between(up, end),
+        ],
+      },
+      { time: again, items: between(again, T0 + 200_000) },
+    ]),
+  )
+  expect(report.compared).toBeLessThan(17)
+  expect(report.compared).toBeGreaterThan(10)
+  // 78, 81, 84, 87; 108 (it lands at the end), 111, 114, 117, 120, 123
+  expect(report.unheard).toBe(10)
 })
 
 test('what was simulated proves nothing', async () => {

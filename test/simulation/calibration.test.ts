@@ -5,7 +5,7 @@ import { Mints } from '../../src/core/mints.ts'
 import type { Attempt, Fill } from '../../src/core/order.ts'
 import { baseUnits, lamports, ZERO } from '../../src/core/units.ts'
 import { calibrated, type Execution, measure } from '../../src/simulation/calibration.ts'
-import { FillComparison } from '../../src/simulation/fill-comparison.ts'
+import { FillComparison, type Unheard } from '../../src/simulation/fill-comparison.ts'
 import { DEFAULT_FILL_MODEL } from '../../src/simulation/fill-model.ts'
 import { buyAttempt } from '../support/attempts.ts'
 import { blockOf } from '../support/market-rows.ts'
@@ -93,7 +93,7 @@ test('the crowd that real orders met is in what was measured of them, and counts
   const usual = { ...measure(executions), autoPriorityFeeLamports: lamports(500_000) }
   const model = calibrated({ ...DEFAULT_FILL_MODEL, latencyMs: { p50: 800, p95: 800 } }, { ...usual, latencyMs: null })
   const mints = new Mints()
-  const comparison = new FillComparison(mints, { tradePrice: 'sol', tradeAmount: 'sol' }, model, executions)
+  const comparison = new FillComparison(mints, { tradePrice: 'sol', tradeAmount: 'sol' }, model, executions, [])
   comparison.rows(blockOf(rows, mints), 0, rows.length)
   comparison.end()
   const crowded = 1 + 8 / 3 / 4
@@ -134,13 +134,18 @@ test('the time of a block is a second rounded down', () => {
 })
 
 /** A tape on which the price rises by 4 % half a second after the order left. */
-function compare(executions: readonly Execution[], cuts: readonly number[] = [0]): readonly number[] {
+function compare(
+  executions: readonly Execution[],
+  cuts: readonly number[] = [0],
+  gaps: readonly Unheard[] = [],
+): readonly number[] {
   const mints = new Mints()
   const comparison = new FillComparison(
     mints,
     { tradePrice: 'sol', tradeAmount: 'sol' },
     DEFAULT_FILL_MODEL,
     executions,
+    gaps,
   )
   const rows = [-3, -2, -1, 500, 600, 700, 5_000].map((ms) => ({
     time: T0 + ms,
@@ -184,4 +189,20 @@ test('it is the same however the tape is cut, and what has no price is not compa
     [0, 1, 2, 3, 4, 5, 6],
   ])
     expect(compare(executions, cuts)).toEqual(whole)
+})
+
+test('what was under way in a gap is not compared, and behind one there is no price until there is a new one', () => {
+  const early = filled(51, predicted(PRICE)) // T0 + 1 to T0 + 52
+  const late = filled(500, predicted(PRICE * 1.04), { armedAt: T0 + 4_000 }) // prints of 500, 600 and 700 ms before it
+  const gap = (from: number, to: number, ...keys: string[]): Unheard => ({ from: T0 + from, to: T0 + to, keys })
+  const kept = (...gaps: Unheard[]) => compare([early, late], [0], gaps).length
+  expect(kept()).toBe(2)
+  expect(kept(gap(10, 20, 'trades'))).toBe(1) // within its flight, and the prices before it are gone
+  expect(kept(gap(10, 20, 'mint'))).toBe(1)
+  expect(kept(gap(10, 20, 'another', 'newTokens'))).toBe(2)
+  expect(kept(gap(-100, 2, 'trades'))).toBe(1) // as it left
+  expect(kept(gap(52, 60, 'trades'))).toBe(2) // as it had landed
+  expect(kept(gap(3_000, 3_900, 'trades'))).toBe(1) // over when the other one left, but its prices are older
+  expect(kept(gap(550, 560, 'trades'))).toBe(1) // two prints since then are no price
+  expect(kept(gap(300, 500, 'trades'))).toBe(2) // the print of its last instant is heard
 })

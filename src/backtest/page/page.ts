@@ -99,7 +99,7 @@ ${list(fillModel.limits)}
 </section>`
 }
 
-function calibrationTable({ measured, lossFactor, compared, ...errors }: CalibrationReport): Html {
+function calibrationTable({ measured, lossFactor, compared, unheard, ...errors }: CalibrationReport): Html {
   const { medianErrorPercent, flatteredPercent } = errors
   const { latencyMs, landingFailurePercent, autoPriorityFeeLamports, venueFeePercent, serviceFeePercent } = measured
   const few = 'too few to say'
@@ -118,5 +118,6 @@ ${pairs([
   ['fee of the venue, of the service', `${percent(venueFeePercent)}, ${percent(serviceFeePercent)}`],
   [`fills better than predicted, median of ${compared}`, percentText(medianErrorPercent, 2)],
   ['fills worse than predicted', percentText(flatteredPercent)],
+  ['fills not compared, in gaps of the tape', unheard],
 ])}`
 }
