@@ -3,6 +3,7 @@ import { ByAccount } from './by-account.ts'
 import { ByMint } from './by-mint.ts'
 import type { ExitRules } from './exits.ts'
 import { LaneOrders } from './lane-orders.ts'
+import { ListsByMint } from './lists-by-mint.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
@@ -31,11 +32,11 @@ export class Book {
   /** Fills taken, oldest first, by signature. */
   readonly fills = new ByAccount<Fill>()
   /** Those of them that are not final. */
-  readonly #provisional = new ByAccount<Fill>()
+  readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
   /** The last orders that ended: a late fill may come, and a fork may open one again. */
   readonly #ended = new ByAccount<OpenOrder>()
   /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
-  readonly #unproved = new ByAccount<Order>()
+  readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that such a fill closed: a fork may give them back. */
   readonly #closed = new ByMint<Position>()
 
@@ -47,7 +48,7 @@ export class Book {
       const isOver = !isOpen(open.state)
       if (isOver) this.#ended.set(order.account, order.id, { ...open })
       else this.orders.add({ ...open })
-      if (isOver && isFullExit(order)) this.#unproved.set(order.account, order.id, order)
+      if (isOver && isFullExit(order)) this.#unproved.set(order)
     }
     for (const position of money.positions)
       if (position.state === 'closed') this.#closed.set(position, { ...position })
@@ -58,6 +59,11 @@ export class Book {
   /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     return this.orders.first(lane)
+  }
+
+  /** The open order of a mint, the buy first. */
+  openOrderOf(owner: Pick<Order, 'account' | 'mint'>): OpenOrder | undefined {
+    return this.orders.any(owner)
   }
 
   /** Oldest first. */
@@ -71,25 +77,22 @@ export class Book {
   }
 
   /** A full exit that could sell what is bought now. */
-  unprovedExit({ account, mint }: Pick<Order, 'account' | 'mint'>): Order | undefined {
-    for (const order of this.#unproved.of(account).values()) if (order.mint === mint) return order
-    return undefined
+  unprovedExit(owner: Pick<Order, 'account' | 'mint'>): Order | undefined {
+    return this.#unproved.of(owner)[0]
   }
 
   /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken for the other, so
    *  that it may be a full exit's, whatever order it stands under. */
-  provisionalSale({ account, mint }: Pick<Order, 'account' | 'mint'>): Fill | undefined {
-    for (const fill of this.#provisional.of(account).values())
-      if (fill.side === 'sell' && fill.mint === mint) return fill
-    return undefined
+  provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
+    return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
 
   /** How many attempts of a full exit are not proved by now. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
     const about = order ?? this.#unproved.find(orderId)
     if (about === undefined) return
-    if (unproved === 0) this.#unproved.delete(about.account, orderId)
-    else this.#unproved.set(about.account, orderId, about)
+    if (unproved === 0) this.#unproved.delete(about)
+    else this.#unproved.set(about)
   }
 
   /** What open orders may still take out of an account. */
@@ -190,7 +193,7 @@ export class Book {
 
   #undo(fill: Fill): Booking {
     this.fills.delete(fill.account, fill.signature)
-    this.#provisional.delete(fill.account, fill.signature)
+    this.#provisional.delete(fill)
     this.#moveWallet(fill, -1)
     const known = this.positions.get(fill) ?? this.#closed.get(fill)
     const position = this.#hold(known === undefined ? newPosition(fill, fill.time, {}) : reopened(known))
@@ -208,7 +211,7 @@ export class Book {
     if (held?.oversold === undefined && closed?.oversold === undefined) return
     const { account, mint } = owner
     if (this.laneHolder({ account, mint, side: 'buy' }) !== undefined) return
-    for (const other of this.#provisional.of(account).values()) if (other.mint === mint) return
+    if (this.#provisional.of(owner).length > 0) return
     if (held?.oversold !== undefined) delete held.oversold
     if (closed?.oversold !== undefined) delete closed.oversold
   }
@@ -216,19 +219,13 @@ export class Book {
   #keep(fill: Fill): void {
     const { account, signature } = fill
     this.fills.set(account, signature, fill)
-    if (fill.final) this.#provisional.delete(account, signature)
-    else this.#provisional.set(account, signature, fill)
+    if (fill.final) this.#provisional.delete(fill)
+    else this.#provisional.set(fill)
   }
 
   /** Final ones only: one that is reported again must be known. */
   #forgetFills(account: string): void {
-    const fills = this.fills.of(account)
-    if (fills.size <= FILLS_KEPT) return
-    for (const { signature, final } of fills.values()) {
-      if (!final) continue
-      this.fills.delete(account, signature)
-      return
-    }
+    this.fills.dropOldest(account, FILLS_KEPT, isFinal)
   }
 
   /** A reading of the wallet already contains fills up to its slot. */
@@ -251,4 +248,8 @@ export class Book {
     this.positions.set(position)
     return position
   }
+}
+
+function isFinal({ final }: Fill): boolean {
+  return final
 }

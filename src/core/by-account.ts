@@ -1,7 +1,9 @@
+import { AgedMap } from './aged-map.ts'
+
 /** What accounts have, each by a key of its own, in the order in which it came. What one account has is found without going through what
  *  the others have: a sweep runs many side by side. */
 export class ByAccount<T> {
-  readonly #parts = new Map<string, Map<string, T>>()
+  readonly #parts = new Map<string, AgedMap<T>>()
 
   get(account: string, key: string): T | undefined {
     return this.#parts.get(account)?.get(key)
@@ -17,9 +19,12 @@ export class ByAccount<T> {
   }
 
   set(account: string, key: string, item: T): void {
-    const part = this.#parts.get(account)
-    if (part === undefined) this.#parts.set(account, new Map([[key, item]]))
-    else part.set(key, item)
+    let part = this.#parts.get(account)
+    if (part === undefined) {
+      part = new AgedMap()
+      this.#parts.set(account, part)
+    }
+    part.set(key, item)
   }
 
   delete(account: string, key: string): void {
@@ -34,7 +39,13 @@ export class ByAccount<T> {
   /** Drops the oldest of an account while it has more than `kept`. */
   trim(account: string, kept: number): void {
     const part = this.#parts.get(account)
-    while (part !== undefined && part.size > kept) part.delete(part.keys().next().value as string)
+    while (part !== undefined && part.size > kept) part.dropOldest()
+  }
+
+  /** Drops the oldest of an account that may go, where it has more than `kept`. */
+  dropOldest(account: string, kept: number, mayGo: (item: T) => boolean): void {
+    const part = this.#parts.get(account)
+    if (part !== undefined && part.size > kept) part.dropOldest(mayGo)
   }
 }
 

@@ -1,3 +1,5 @@
+import { AgedMap } from './aged-map.ts'
+
 /** Who has it and of which mint: at most one thing each. */
 export interface Owner {
   readonly account: string
@@ -7,7 +9,7 @@ export interface Owner {
 /** What accounts have of single mints. Found by two strings that are there already: one that is made of both for each look-up has to be
  *  copied together and hashed anew every time, which was a tenth of what an order cost. */
 export class ByMint<T> {
-  readonly #accounts = new Map<string, Map<string, T>>()
+  readonly #accounts = new Map<string, AgedMap<T>>()
 
   get({ account, mint }: Owner): T | undefined {
     return this.#accounts.get(account)?.get(mint)
@@ -18,9 +20,12 @@ export class ByMint<T> {
   }
 
   set({ account, mint }: Owner, item: T): void {
-    const part = this.#accounts.get(account)
-    if (part === undefined) this.#accounts.set(account, new Map([[mint, item]]))
-    else part.set(mint, item)
+    let part = this.#accounts.get(account)
+    if (part === undefined) {
+      part = new AgedMap()
+      this.#accounts.set(account, part)
+    }
+    part.set(mint, item)
   }
 
   delete({ account, mint }: Owner): void {
@@ -42,10 +47,14 @@ export class ByMint<T> {
     return found
   }
 
+  *values(): Generator<T, void, undefined> {
+    for (const part of this.#accounts.values()) yield* part.values()
+  }
+
   /** Drops the oldest of an account while it has more than `kept`. */
   trim(account: string, kept: number): void {
     const part = this.#accounts.get(account)
-    while (part !== undefined && part.size > kept) part.delete(part.keys().next().value as string)
+    while (part !== undefined && part.size > kept) part.dropOldest()
   }
 }
 

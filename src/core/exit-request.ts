@@ -26,6 +26,17 @@ const EXIT_BOUNDS: Readonly<Record<FlatExit, number>> = {
   takeProfitPrice: MOST_PRICE,
 }
 
+const usualExits = new WeakMap<ExitRules, ExitRules | string>()
+
+/** Those of `farther` places alone, as `readExits` has them: worked out once for each bot, because most orders name none of their own. */
+export function readUsualExits(farther: ExitRules): ExitRules | string {
+  const known = usualExits.get(farther)
+  if (known !== undefined) return known
+  const rules = readExits({}, farther)
+  usualExits.set(farther, rules)
+  return rules
+}
+
 /** The exits that are named, together with those of `farther` places, which they go before; what is wrong with them where something is. */
 export function readExits(exits: unknown, farther: ExitRules = {}): ExitRules | string {
   const named = readNamed(exits)

@@ -40,8 +40,8 @@ export class ExitWatch {
   watch(position: Position): void {
     const watched = this.#open(position.mint)
     if (watched.held.some((one) => one.position === position)) return
-    const held = { position, exitPrice: new ExitPrice(), price: undefined, printedAt: this.#session.now }
-    watched.held = [...watched.held, held]
+    const held = { position, exitPrice: new ExitPrice(), price: Number.NaN, printedAt: this.#session.now }
+    watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#session.wants.add(position.mint)
   }
 
@@ -114,7 +114,7 @@ export class ExitWatch {
       for (const held of watched?.held ?? []) {
         held.printedAt = this.#session.now
         held.exitPrice.forget()
-        held.price = undefined
+        held.price = Number.NaN
       }
   }
 
@@ -143,7 +143,7 @@ export class ExitWatch {
         order.action.side === 'buy'
           ? undefined
           : watched.held.find(({ position }) => position.account === order.account)
-      this.#orders().priced(order, held?.price ?? price)
+      this.#orders().priced(order, held === undefined || Number.isNaN(held.price) ? price : held.price)
     }
   }
 
@@ -207,8 +207,8 @@ interface Watched {
 interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice
-  /** As of the last print. */
-  price: number | undefined
+  /** As of the last print; NaN before the first. A number always, so that no print allocates one. */
+  price: number
   /** The last sized print. */
   printedAt: Millis
 }

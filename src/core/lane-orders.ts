@@ -1,4 +1,4 @@
-import { ByMint } from './by-mint.ts'
+import { ByMint, type Owner } from './by-mint.ts'
 import type { OpenOrder } from './money.ts'
 import { type Order, orderNumber } from './order.ts'
 
@@ -47,7 +47,9 @@ export class LaneOrders {
 
   /** Oldest first. */
   inLane(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
-    const open = (this.#byMint.get(lane) ?? []).filter(({ order }) => order.side === lane.side)
+    const all = this.#byMint.get(lane)
+    if (all === undefined) return []
+    const open = all.filter(({ order }) => order.side === lane.side)
     return open.length < 2 ? open : open.sort(byNumber)
   }
 
@@ -59,6 +61,13 @@ export class LaneOrders {
     for (const open of all)
       if (open.order.side === lane.side && (first === undefined || byNumber(open, first) < 0)) first = open
     return first
+  }
+
+  /** The oldest buy of a mint, else its oldest sale. */
+  any({ account, mint }: Owner): OpenOrder | undefined {
+    const all = this.#byMint.get({ account, mint })
+    if (all === undefined) return undefined
+    return this.first({ account, mint, side: 'buy' }) ?? this.first({ account, mint, side: 'sell' })
   }
 
   /** What an account's may still take out of it, lamports. */

@@ -43,11 +43,16 @@ export class LimitCheck {
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
+    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(party, creator)
     return {
-      ...{ section, now, slippagePercent: orders.slippagePercent },
+      section,
+      now,
+      slippagePercent: orders.slippagePercent,
       newPosition: position === undefined,
       mintLamports: position === undefined ? 0 : this.#liquidation.atRisk(position),
-      ...this.#exposure(party, creator),
+      openPositions,
+      creatorLamports,
+      exposureLamports,
       hourLamports: limits.maxLamportsPerHour === null ? 0 : sum('hour'),
       todayLamports: limits.maxLamportsPerDay === null ? 0 : sum('today'),
       hourFreesAt: () => hourFreesAt(spending, now, amount, limits.maxLamportsPerHour ?? 0),
@@ -65,7 +70,7 @@ export class LimitCheck {
   ): Pick<Use, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
     const { book } = this.#session
     const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
-    if (!isExposureBound(limits)) return use
+    if (!isExposureBound(limits)) return NO_EXPOSURE
     for (const position of book.positions.of(account).values()) {
       if ((bot !== null && position.bot !== bot) || isWrittenOff(position)) continue
       use.openPositions++
@@ -83,11 +88,8 @@ export class LimitCheck {
   }
 
   /** What is free has to pay for the buy at its worst, and leave enough to sell everything. */
-  #vetoBalance(
-    { account, walletLimits, ...settings }: BotSettings,
-    mint: string,
-    request: BuyRequest,
-  ): Veto | undefined {
+  #vetoBalance(settings: BotSettings, mint: string, request: BuyRequest): Veto | undefined {
+    const { account, walletLimits } = settings
     const { book } = this.#session
     const balance = book.accounts.get(account.id)?.lamports ?? null
     if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the wallet has not been read yet' }
@@ -95,7 +97,7 @@ export class LimitCheck {
     const cost = reserveOf(request)
     if (free < cost)
       return { code: 'BALANCE_LOW', reason: `${formatSol(free)} SOL are free, the order may cost ${formatSol(cost)}` }
-    const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings)
+    const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings, free - cost)
     if (free - cost >= floor) return undefined
     return {
       code: 'BALANCE_FLOOR',
@@ -103,14 +105,24 @@ export class LimitCheck {
     }
   }
 
-  /** What one sale of each position takes, of this one too; what is being sold has it reserved. */
-  #exitFees(account: string, mint: string, { orders, exitOrders }: Pick<BotSettings, 'orders' | 'exitOrders'>): number {
+  /** What one sale of each position takes, of this one too; what is being sold has it reserved. 0 where `left` is enough in any case. */
+  #exitFees(
+    account: string,
+    mint: string,
+    { orders, exitOrders }: Pick<BotSettings, 'orders' | 'exitOrders'>,
+    left: number,
+  ): number {
+    const cost = sellCost(exitOrders.priorityFeeLadder.at(-1) ?? orders.priorityFeeLamports)
+    const held = this.#session.book.positions.of(account)
+    // Nobody counts where there is enough for all of them.
+    if ((held.size + 1) * cost <= left) return 0
     let positions = 1
-    for (const position of this.#session.book.positions.of(account).values())
-      if (position.state !== 'closing' && position.mint !== mint) positions++
-    return positions * sellCost(exitOrders.priorityFeeLadder.at(-1) ?? orders.priorityFeeLamports)
+    for (const position of held.values()) if (position.state !== 'closing' && position.mint !== mint) positions++
+    return positions * cost
   }
 }
+
+const NO_EXPOSURE = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 } as const
 
 function isExposureBound(limits: Limits): boolean {
   const { maxOpenPositions, maxLamportsPerCreator, maxExposureLamports } = limits

@@ -80,18 +80,26 @@ export function checkLimits(amount: Lamports, limits: Limits, use: Use): Veto | 
 }
 
 function overExposed(amount: Lamports, limits: Limits, use: Use): Veto | undefined {
-  const bounds = [
-    ['MINT_LIMIT', 'maxSolPerMint', use.mintLamports, limits.maxLamportsPerMint, 'this mint'],
-    ['CREATOR_LIMIT', 'maxSolPerCreator', use.creatorLamports, limits.maxLamportsPerCreator, 'tokens of its creator'],
-    ['EXPOSURE_LIMIT', 'maxExposureSol', use.exposureLamports, limits.maxExposureLamports, 'tokens and open buys'],
-  ] as const
-  for (const [code, key, used, limit, what] of bounds)
-    if (limit !== null && used + amount > limit)
-      return {
-        code,
-        reason: `${formatSol(used)} of ${formatSol(limit)} SOL are in ${what} (${use.section}.${key}), so ${formatSol(amount)} more do not fit; free when it is sold`,
-      }
-  return undefined
+  const { maxLamportsPerMint, maxLamportsPerCreator, maxExposureLamports } = limits
+  const { mintLamports, creatorLamports, exposureLamports } = use
+  const over = (
+    code: Veto['code'],
+    key: string,
+    used: number,
+    limit: Lamports | null,
+    what: string,
+  ): Veto | undefined => {
+    if (limit === null || used + amount <= limit) return undefined
+    return {
+      code,
+      reason: `${formatSol(used)} of ${formatSol(limit)} SOL are in ${what} (${use.section}.${key}), so ${formatSol(amount)} more do not fit; free when it is sold`,
+    }
+  }
+  return (
+    over('MINT_LIMIT', 'maxSolPerMint', mintLamports, maxLamportsPerMint, 'this mint') ??
+    over('CREATOR_LIMIT', 'maxSolPerCreator', creatorLamports, maxLamportsPerCreator, 'tokens of its creator') ??
+    over('EXPOSURE_LIMIT', 'maxExposureSol', exposureLamports, maxExposureLamports, 'tokens and open buys')
+  )
 }
 
 function overLost(limits: Limits, use: Use): Veto | undefined {

@@ -96,6 +96,9 @@ export class Parties {
 
   /** Whose result it is; a bot that is not configured any more has none. */
   of({ account, bot }: { readonly account: string; readonly bot: string }): readonly Party[] {
-    return [this.#bots.get(bot), this.#wallets.get(account)].filter((party) => party !== undefined)
+    const own = this.#bots.get(bot)
+    const wallet = this.#wallets.get(account)
+    if (own === undefined) return wallet === undefined ? [] : [wallet]
+    return wallet === undefined ? [own] : [own, wallet]
   }
 }

@@ -52,7 +52,7 @@ export class Exits {
 
   /** The position is gone. */
   closed(position: Position): void {
-    for (const what of ['hold', 'quiet', 'retry'] as const) this.#clear(what, position)
+    this.#session.timers.clearExits(position)
   }
 
   /** After a restart: an exit that was due and has no open order is tried again. */

@@ -1,4 +1,4 @@
-import { describe, readExits } from './exit-request.ts'
+import { describe, readExits, readUsualExits } from './exit-request.ts'
 import type { ExitRules } from './exits.ts'
 import type { Size } from './order.ts'
 import type { Position } from './position.ts'
@@ -32,7 +32,8 @@ const MOST_SOL = 1e6
 
 /** Amounts, slippage and fee are left to `checkRanges`. */
 export function readBuy(options: BuyOptions, settings: OrderSettings, usual: ExitRules): BuyRequest | Veto {
-  const exits = readExits(options.exits ?? {}, usual)
+  const named: unknown = options.exits ?? undefined
+  const exits = named === undefined ? readUsualExits(usual) : readExits(named, usual)
   const reason = readText(options.reason)
   const ttlMs = options.ttlSeconds === undefined ? settings.ttlMs : Math.round(options.ttlSeconds * 1000)
   if (reason === undefined) return invalid('reason is no text')

@@ -97,7 +97,8 @@ export class BotSpending {
 /** SOL that buys asked for, of every bot. What was asked and in which state it is, is in the orders: that is where a restart reads it. */
 export class Spending {
   readonly #byOrder = new Map<string, Spend>()
-  readonly #bots = new Map<string, BotSpending>()
+  /** By account and bot: a text of both would be put together and hashed for every order. */
+  readonly #bots = new Map<string, Map<string, BotSpending>>()
   readonly #accounts = new Map<string, BotSpending[]>()
 
   restore(spends: readonly Spend[], days: readonly DaySpend[]): void {
@@ -106,7 +107,9 @@ export class Spending {
   }
 
   ask({ id, account, bot, time }: Order, amount: Lamports): void {
-    this.#add({ orderId: id, account, bot, time, lamports: amount, counts: true }).addToDay(time, amount)
+    const own = this.#add({ orderId: id, account, bot, time, lamports: amount, counts: true })
+    own.addToDay(time, amount)
+    own.hour(time) // gives back what is over, where no limit asks for it
   }
 
   /** What was asked for and not bought does not count, unless it turns out to have been bought. `order` and what it was `before`: where they
@@ -123,11 +126,12 @@ export class Spending {
   }
 
   of({ account, bot }: Pick<Spend, 'account' | 'bot'>): BotSpending {
-    const key = `${account}|${bot}`
-    const known = this.#bots.get(key)
+    const known = this.#bots.get(account)?.get(bot)
     if (known !== undefined) return known
     const own = new BotSpending(({ orderId }) => this.#byOrder.delete(orderId))
-    this.#bots.set(key, own)
+    const bots = this.#bots.get(account)
+    if (bots === undefined) this.#bots.set(account, new Map([[bot, own]]))
+    else bots.set(bot, own)
     const others = this.#accounts.get(account)
     if (others === undefined) this.#accounts.set(account, [own])
     else others.push(own)

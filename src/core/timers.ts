@@ -15,12 +15,7 @@ export class Timers {
   readonly #byId = new Map<number, Timer>()
   /** Those of strategies by bot and name, those of exits by bot and mint: they are asked for with every order. */
   readonly #byName = new Map<string, Map<string, Timer>>()
-  readonly #exits: Record<ExitTimer, Map<string, Map<string, Timer>>> = {
-    hold: new Map(),
-    quiet: new Map(),
-    retry: new Map(),
-    due: new Map(),
-  }
+  readonly #exits = new Map<string, Map<string, ExitTimers>>()
   #next = 1
 
   constructor(stage: Stage) {
@@ -31,8 +26,10 @@ export class Timers {
   restore(timers: readonly Timer[], next: number): void {
     this.#next = next
     for (const timer of timers) {
-      this.#keep(timer)
-      this.#stage.emit({ kind: 'timer', timer })
+      const exit = exitTimerOf(timer)
+      if (exit === undefined) this.#keep(timer)
+      else this.#timersOf(timer.bot, exit.mint)[exit.what] = timer
+      this.#begin(timer)
     }
   }
 
@@ -42,27 +39,46 @@ export class Timers {
   }
 
   findExit({ bot, mint }: Holder, what: ExitTimer): Timer | undefined {
-    return this.#exits[what].get(bot)?.get(mint)
+    return this.#exits.get(bot)?.get(mint)?.[what]
   }
 
   /** Sets a strategy's timer; one of the same name is replaced. `everyMs` 0 fires once. */
   set(bot: string, name: string, at: Millis, everyMs: number): void {
     this.clear(bot, name)
-    this.#begin({ id: this.#next++, bot, owner: 'strategy', name, at, everyMs })
+    const timer: Timer = { id: this.#next++, bot, owner: 'strategy', name, at, everyMs }
+    this.#keep(timer)
+    this.#begin(timer)
   }
 
   setExit(holder: Holder, what: ExitTimer, at: Millis): void {
     this.clearExit(holder, what)
     const { bot, mint } = holder
-    this.#begin({ id: this.#next++, bot, owner: 'exits', name: `${what}:${mint}`, at, everyMs: 0 })
+    const timer: Timer = { id: this.#next++, bot, owner: 'exits', name: `${what}:${mint}`, at, everyMs: 0 }
+    this.#timersOf(bot, mint)[what] = timer
+    this.#begin(timer)
   }
 
   clear(bot: string, name: string): void {
-    this.#end(this.find(bot, name))
+    const timer = this.find(bot, name)
+    if (timer === undefined) return
+    this.#byName.get(bot)?.delete(name)
+    this.#end(timer)
   }
 
-  clearExit(holder: Holder, what: ExitTimer): void {
-    this.#end(this.findExit(holder, what))
+  clearExit({ bot, mint }: Holder, what: ExitTimer): void {
+    const own = this.#exits.get(bot)
+    const timers = own?.get(mint)
+    const timer = timers?.[what]
+    if (own === undefined || timers === undefined || timer === undefined) return
+    timers[what] = undefined
+    if (isOver(timers)) own.delete(mint)
+    this.#end(timer)
+  }
+
+  /** All that exits wait for there, conditional orders apart. */
+  clearExits(holder: Holder): void {
+    if (this.#exits.get(holder.bot)?.has(holder.mint) !== true) return
+    for (const what of ['hold', 'quiet', 'retry'] as const) this.clearExit(holder, what)
   }
 
   /** The timer that fired, now gone or set again; undefined when it was cleared meanwhile. */
@@ -71,36 +87,49 @@ export class Timers {
     if (timer === undefined) return undefined
     const { bot, name, at, everyMs } = timer
     const next = at + everyMs
-    if (everyMs > 0) this.set(bot, name, next > this.#stage.now ? next : this.#stage.now + everyMs, everyMs)
-    else this.#end(timer)
+    const exit = exitTimerOf(timer)
+    if (exit !== undefined) this.clearExit({ bot, mint: exit.mint }, exit.what)
+    else if (everyMs > 0) this.set(bot, name, next > this.#stage.now ? next : this.#stage.now + everyMs, everyMs)
+    else this.clear(bot, name)
     return timer
   }
 
   #begin(timer: Timer): void {
-    this.#keep(timer)
+    this.#byId.set(timer.id, timer)
     this.#stage.emit({ kind: 'timer', timer })
   }
 
-  #end(timer: Timer | undefined): void {
-    if (timer === undefined) return
-    const [all, key] = this.#placeOf(timer)
-    this.#byId.delete(timer.id)
-    all.get(timer.bot)?.delete(key)
-    this.#stage.emit({ kind: 'timerCleared', id: timer.id })
+  #end({ id }: Timer): void {
+    this.#byId.delete(id)
+    this.#stage.emit({ kind: 'timerCleared', id })
   }
 
   #keep(timer: Timer): void {
-    const [all, key] = this.#placeOf(timer)
-    const own = all.get(timer.bot)
-    this.#byId.set(timer.id, timer)
-    if (own === undefined) all.set(timer.bot, new Map([[key, timer]]))
-    else own.set(key, timer)
+    const own = this.#byName.get(timer.bot)
+    if (own === undefined) this.#byName.set(timer.bot, new Map([[timer.name, timer]]))
+    else own.set(timer.name, timer)
   }
 
-  #placeOf(timer: Timer): [Map<string, Map<string, Timer>>, string] {
-    const exit = exitTimerOf(timer)
-    return exit === undefined ? [this.#byName, timer.name] : [this.#exits[exit.what], exit.mint]
+  #timersOf(bot: string, mint: string): ExitTimers {
+    let own = this.#exits.get(bot)
+    if (own === undefined) {
+      own = new Map()
+      this.#exits.set(bot, own)
+    }
+    let timers = own.get(mint)
+    if (timers === undefined) {
+      timers = { hold: undefined, quiet: undefined, retry: undefined, due: undefined }
+      own.set(mint, timers)
+    }
+    return timers
   }
+}
+
+/** Of one mint. */
+type ExitTimers = Record<ExitTimer, Timer | undefined>
+
+function isOver({ hold, quiet, retry, due }: ExitTimers): boolean {
+  return (hold ?? quiet ?? retry ?? due) === undefined
 }
 
 /** What exits wait for by this timer, and where; undefined for one of a strategy's. */

@@ -95,7 +95,8 @@ type Progress = Extract<Outcome, { kind: 'acked' | 'verified' | 'signed' | 'sent
 
 /** Not an end, and nothing is in doubt. */
 export function isProgress(outcome: Outcome): outcome is Progress {
-  return ['acked', 'verified', 'signed', 'sent'].includes(outcome.kind)
+  const { kind } = outcome
+  return kind === 'acked' || kind === 'verified' || kind === 'signed' || kind === 'sent'
 }
 
 /** What is only confirmed counts as landed: a fork may still take it back. */

@@ -67,7 +67,7 @@ export class Gateway implements GatewayPort {
     })
     this.outgoing = new Outgoing(this.#orders, this.#departures)
     this.#stops = new Stops({
-      ...{ orders: this.#orders, refusals: this.#refusals },
+      ...{ orders: this.#orders, lanes: this.#lanes, refusals: this.#refusals },
       end: (working, state, code) => this.#end(working, state, code),
     })
     this.findings = new Findings({
@@ -90,7 +90,7 @@ export class Gateway implements GatewayPort {
     this.#orders.add(working)
     failpoint('accepted')
     this.#departures.enqueue(working, false)
-    if (isFullExit(order)) this.#stops.refuseEntries(order.mint)
+    if (isFullExit(order)) this.#stops.refuseBuys(order)
     // Where a slot was free, the order became durable together with its attempt.
     if (isWaiting(working)) this.#journal.commit(() => {})
   }

@@ -14,25 +14,31 @@ function reference(prints: readonly { price: number; time: number }[], window: n
   return sorted[Math.ceil(sorted.length / 2) - 1] as number
 }
 
-it('is the median of the last prints that are not too old, whatever comes', () => {
-  const print = fc.record({ price: fc.integer({ min: 1, max: 50 }), ms: fc.constantFrom(0, 10, 3_000, 20_000, 90_000) })
+it('is the median of the last prints that are not too old, whatever comes, and however seldom and over however many it is asked for', () => {
+  const window = fc.constantFrom(...EXIT_WINDOWS.filter((one) => one > 5))
+  const print = fc.record({
+    price: fc.integer({ min: 1, max: 50 }),
+    ms: fc.constantFrom(0, 10, 3_000, 20_000, 90_000),
+    asked: fc.oneof({ weight: 4, arbitrary: fc.constant('as before' as const) }, fc.constant('not' as const), window),
+  })
   fc.assert(
-    fc.property(
-      fc.constantFrom(...EXIT_WINDOWS.filter((window) => window > 5)),
-      fc.array(print, { minLength: 1, maxLength: 60 }),
-      (window, prints) => {
-        const price = new ExitPrice()
-        const seen: { price: number; time: number }[] = []
-        let now = 0
-        for (const { price: one, ms } of prints) {
-          now += ms
-          if (seen.length === 0) for (let pad = 0; pad < 21; pad++) seen.push({ price: 7, time: now })
-          price.fold(one, 7, now)
-          seen.push({ price: one, time: now })
-          expect(price.of(window, 7, now)).toBe(reference(seen, window, now))
-        }
-      },
-    ),
+    fc.property(window, fc.array(print, { minLength: 1, maxLength: 60 }), (first, prints) => {
+      const price = new ExitPrice()
+      const seen: { price: number; time: number }[] = []
+      let now = 0
+      let last: number = first
+      for (const { price: one, ms, asked } of prints) {
+        now += ms
+        if (seen.length === 0) for (let pad = 0; pad < 21; pad++) seen.push({ price: 7, time: now })
+        price.fold(one, 7, now)
+        seen.push({ price: one, time: now })
+        if (asked === 'not') continue
+        if (asked !== 'as before') last = asked
+        expect(price.of(last, 7, now)).toBe(reference(seen, last, now))
+        expect(price.of(last, 7, now + 40_000)).toBe(reference(seen, last, now + 40_000))
+        now += 40_000
+      }
+    }),
   )
 })
 
