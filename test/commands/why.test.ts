@@ -116,10 +116,10 @@ beforeAll(async () => {
   const file = folder.write('bots.yaml', JSON.stringify(config))
   const tight = { requestsPerMinute: 1, connections: 1, messagesPerSecond: 5 }
   const slow = { ...config, service: { ...config.service, plan: tight } }
-  await recordPaperRun(crowded, folder.write('slow.yaml', JSON.stringify(slow)), CROWDED, false)
+  await recordPaperRun(crowded, folder.write('slow.yaml', JSON.stringify(slow)), CROWDED, 'stop')
   await recordPaperRun(conditional, file, CONDITIONAL)
   await recordPaperRun(journal, file, HAPPENINGS)
-  await recordPaperRun(journal, file, LATER, false)
+  await recordPaperRun(journal, file, LATER, 'stop')
 })
 
 afterEach(() => void vi.restoreAllMocks())

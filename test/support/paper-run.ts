@@ -14,7 +14,7 @@ import { Segment } from '../../src/segment.ts'
 import { firstPlan } from '../../src/service/plans.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
-import { NO_LIMITS } from './journal-samples.ts'
+import { NO_LIMITS } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
 import { feed } from './recorded-tape.ts'
 
@@ -24,12 +24,13 @@ const KEYS = ['trades', 'newTokens', 'priceUpdates']
 export type Happening = MarketRow | { readonly time: number; readonly input: Input }
 
 /** Runs the bots of a configuration on paper, on virtual time and from what the journal holds, as one process would, and records all of it:
- *  the same journal, whenever and wherever. `drain`: what is under way comes to its end; else the process is killed. */
+ *  the same journal, whenever and wherever. `drain`: what is under way comes to its end; `stop`: the process ends as if it were killed, with
+ *  all that it had to write; `kill -9`: this very process is. */
 export async function recordPaperRun(
   journalPath: string,
   configFile: string,
   happenings: readonly Happening[],
-  drain = true,
+  ending: 'drain' | 'stop' | 'kill -9' = 'drain',
 ): Promise<void> {
   const loaded = await loadConfig([configFile])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
@@ -77,13 +78,14 @@ export async function recordPaperRun(
       if ('input' in happening) yield { kind: 'input', ...happening }
       else yield { kind: 'rows', block: blockOf([happening], mints), from: 0, to: 1 }
     }
-    if (!drain) void stop()
+    if (ending === 'stop') void stop()
+    if (ending === 'kill -9') process.kill(process.pid, 'SIGKILL')
   }
   tape.run()
   segment.runner.stop()
   reader.close()
   await journal.close()
-  if (drain) return
+  if (ending === 'drain') return
   const db = new Database(journalPath)
   db.exec('UPDATE segment SET ended = NULL WHERE number = (SELECT max(number) FROM segment)') // what a killed process never says
   db.close()

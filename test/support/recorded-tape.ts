@@ -2,7 +2,7 @@ import type { FeedStatus, Input } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { seededRandom } from '../../src/core/random.ts'
 import { openJournal } from '../../src/journal/journal.ts'
-import { NO_LIMITS, start } from './journal-samples.ts'
+import { NO_LIMITS, start } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
 
 /** What one process recorded, in order. */
