@@ -61,6 +61,7 @@ export class Engine implements EnginePort {
     const { outputs } = this
     const { time } = block
     const seqOfZero = firstSeq - from
+    session.agesFrom = from
     let row = from
     do {
       const now = time[row] as number
@@ -72,6 +73,7 @@ export class Engine implements EnginePort {
       session.wants.flush()
       row++
     } while (row < to && outputs.length === 0)
+    session.learnAges(block, row)
     if (session.tornBy >= 0) session.end()
     return row
   }
@@ -81,7 +83,9 @@ export class Engine implements EnginePort {
     session.warming = session.warmed = true
     this.#dueAt = Number.NEGATIVE_INFINITY
     session.now = block.time[row] as number
+    session.agesFrom = row
     this.#dispatch(session, block, row)
+    session.learnAges(block, row + 1)
     session.warming = false
   }
 
@@ -104,8 +108,6 @@ export class Engine implements EnginePort {
   #dispatch(session: Session, block: Block, row: number): void {
     const token = block.token[row] as number
     const kind = block.kind[row] as RowKind
-    const lag = session.now - (block.stamp[row] as number)
-    if (lag < session.eventAge.usualMs) session.eventAge.learn(lag)
     session.block = block
     session.row = row
     if (kind <= RowKind.sell) {

@@ -1,3 +1,5 @@
+import type { Columns } from './block.ts'
+
 const NEEDED = 3
 
 /** How old an event is: how much later than usual it came. Two clocks and the way differ by an unknown amount, so only the smallest lag
@@ -7,6 +9,17 @@ export class EventAge {
   readonly #least = new Array<number>(NEEDED).fill(Number.POSITIVE_INFINITY)
   /** A lag from here on teaches nothing. */
   usualMs = Number.POSITIVE_INFINITY
+
+  /** Takes rows in. */
+  fold({ time, stamp }: Pick<Columns, 'time' | 'stamp'>, from: number, to: number): void {
+    let { usualMs } = this
+    for (let row = from; row < to; row++) {
+      const lagMs = (time[row] as number) - (stamp[row] as number)
+      if (!(lagMs < usualMs)) continue
+      this.learn(lagMs)
+      usualMs = this.usualMs
+    }
+  }
 
   /** Takes in a lag below `usualMs`. */
   learn(lagMs: number): void {

@@ -43,7 +43,9 @@ export class Session implements Stage {
   /** The row being handled; undefined while an input is. */
   block: Block | undefined
   row = 0
-  readonly eventAge = new EventAge()
+  readonly #eventAge = new EventAge()
+  /** The first row of the run being handled that the usual age of events has not been learned from. */
+  agesFrom = 0
   /** Which bot's handler runs now; -1 for none. */
   readonly active: Int32Array
   /** Who has left half a change behind; -1 for nobody. */
@@ -113,10 +115,18 @@ export class Session implements Stage {
     this.wants.add('newTokens')
   }
 
+  /** Of the rows up to `to`: when somebody asks for an age and at the end of a run, since one by one they would cost twice as much. */
+  learnAges(block: Block, to: number): void {
+    this.#eventAge.fold(block, this.agesFrom, to)
+    this.agesFrom = to
+  }
+
   /** How much older than usual the row being handled is, ms; 0 when none is. */
   eventAgeMs(): number {
-    if (this.block === undefined) return 0
-    return this.eventAge.of(this.now - (this.block.stamp[this.row] as number))
+    const { block, row } = this
+    if (block === undefined) return 0
+    this.learnAges(block, row + 1)
+    return this.#eventAge.of(this.now - (block.stamp[row] as number))
   }
 
   /** Who made a token, as it was said when its position opened or when it was announced; '' where nobody saw it. */

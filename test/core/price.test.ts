@@ -157,9 +157,13 @@ describe('the unit of amounts', () => {
 })
 
 describe('the age of an event', () => {
+  const rowsWith = (lags: readonly number[]) => ({
+    time: Float64Array.from(lags),
+    stamp: new Float64Array(lags.length),
+  })
   const ageOf = (lags: readonly number[], lag: number): number => {
     const age = new EventAge()
-    for (const one of lags) if (one < age.usualMs) age.learn(one)
+    age.fold(rowsWith(lags), 0, lags.length)
     return age.of(lag)
   }
   it.each([
