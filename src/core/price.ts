@@ -13,7 +13,7 @@ const MIN_PRINT_SOL = 0.01
 /** Nobody trades more at once: an amount above it is broken, or of another unit. */
 const MAX_PRINT_SOL = 1e5
 
-/** What is known of a token lies in eight doubles, one line of the processor's cache: its last prints in a ring, then the median, or NaN where
+/** What is known of a token lies in eight doubles, one line of the processor's cache: its last prints in a ring, then the median, or 0 where
  *  it has to be taken again, then how many prints came since the last `forget`. */
 const DOUBLES = 8
 const MEDIAN = WINDOW
@@ -43,18 +43,21 @@ export class Prices {
     const at = token * DOUBLES
     const count = words[at * 2 + COUNT] as number
     doubles[at + (count % WINDOW)] = price
-    doubles[at + MEDIAN] = Number.NaN
+    doubles[at + MEDIAN] = 0
     words[at * 2 + COUNT] = count + 1
     return true
   }
 
   /** The robust price; undefined before three sized prints, or while the unit of the feed's amounts is not proved. */
   at(token: TokenId): number | undefined {
+    const known = this.#doubles[token * DOUBLES + MEDIAN] as number
+    return known > 0 ? known : this.#take(token)
+  }
+
+  #take(token: TokenId): number | undefined {
     const at = token * DOUBLES
-    const count = this.#words[at * 2 + COUNT]
-    if (count === undefined || count < ENOUGH || !this.#proof.proved) return undefined
-    const known = this.#doubles[at + MEDIAN] as number
-    if (!Number.isNaN(known)) return known
+    const count = this.#words[at * 2 + COUNT] ?? 0
+    if (count < ENOUGH || !this.#proof.proved) return undefined
     const median = robustPrice(this.#doubles, Math.min(count, WINDOW), at) as number
     this.#doubles[at + MEDIAN] = median
     return median
@@ -64,6 +67,7 @@ export class Prices {
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
+    this.#doubles[token * DOUBLES + MEDIAN] = 0
   }
 
   forgetAll(): void {
@@ -74,7 +78,9 @@ export class Prices {
    *  factor while a buy is under way; false when it contradicts both, and with that the feed's unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
-    return prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
+    const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
+    if (this.#proof.contradicted) this.forgetAll()
+    return agrees
   }
 
   /** Whether the unit of the feed's amounts is proved; and what its price is quoted at over SOL, NaN where nothing was compared. */
