@@ -40,6 +40,7 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
   const common = {
     ...{ machine, journal, past: past.recovered, route: world.route, observe: world.observe },
     want: (keys: readonly string[]) => world.want(keys),
+    poll: (mint: string) => world.poll(mint),
     alarm: ({ bot, code, reason }: Extract<Output, { kind: 'alarm' }>) => log.error({ bot, code, reason }, 'alarm'),
   }
   if (isolation.isolate !== true) {

@@ -3,6 +3,7 @@ import type { Input } from './core/messages.ts'
 import type { Mints } from './core/mints.ts'
 import type { Money } from './core/money.ts'
 import type { Fill } from './core/order.ts'
+import { poolPrice } from './core/pool-reading.ts'
 import type { Clock, Sink } from './core/ports.ts'
 import type { Position } from './core/position.ts'
 import { deriveSeed } from './core/random.ts'
@@ -81,9 +82,11 @@ export class PaperWorld {
     return this.#routes.get(account)?.executor.depth
   }
 
-  /** What the engine is told of gaps in the feed, the market hears too. */
+  /** What the engine is told of gaps in the feed and of pools, the market hears too. */
   hear(input: Input): void {
     if (input.kind === 'gap') this.market.interrupted(input.keys)
+    else if (input.kind === 'pool' && !('code' in input.answer))
+      this.market.pooled(input.mint, poolPrice(input.answer), this.#clock.now())
   }
 
   /** A runner's door that the market hears at, where the engine answers at once. */

@@ -18,6 +18,7 @@ export interface SegmentParts {
   readonly past: Recovered
   readonly route: GatewayOptions['route']
   readonly want: RunnerOptions['want']
+  readonly poll?: RunnerOptions['poll']
   readonly observe: (block: Block, from: number, to: number) => void
   readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
 }
@@ -43,14 +44,14 @@ export class Segment implements AnySegment {
   readonly runner: Runner
   readonly #past: Recovered
 
-  constructor({ machine, journal, mints, strategies, past, route, want, observe, alarm }: SegmentParts) {
+  constructor({ machine, journal, mints, strategies, past, route, want, poll, observe, alarm }: SegmentParts) {
     const { clock, monotonicMs } = machine
     const post = (input: Input): void => this.runner.post(input)
     this.#past = past
     this.engine = new Engine(mints, strategies)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     this.runner = new Runner({
-      ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, alarm, observe },
+      ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, poll, alarm, observe },
       firstSeq: past.nextSeq,
       lastTime: past.lastTime,
     })

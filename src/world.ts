@@ -13,6 +13,7 @@ import type { Recovered } from './journal/recovery.ts'
 import { type LiveChain, reachChain } from './live-chain.ts'
 import type { Onlooker } from './onlooker.ts'
 import { PaperWorld } from './paper-world.ts'
+import { openPools } from './pool-access.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import type { Limiter } from './runtime/limiter.ts'
@@ -61,6 +62,7 @@ export class LiveWorld {
   /** How live orders go out, by how they would without a look at the mint. */
   readonly #vetted = new Map<Route, Route>()
   readonly #http: ReturnType<typeof openHttp>
+  readonly #pools: ReturnType<typeof openPools>
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   #gateway: Gateway | undefined
@@ -73,6 +75,7 @@ export class LiveWorld {
     const { clock } = machine
     this.#parts = parts
     this.#http = http
+    this.#pools = openPools(parts, http.http, chain)
     this.#trading = new Trading({ ...parts, http: (request) => this.#counted(request), chain })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
@@ -157,6 +160,11 @@ export class LiveWorld {
     for (const key of keys) this.chain?.mints.prepare(key)
   }
 
+  /** Has the pool of a mint read; the answer comes as an input. */
+  poll(mint: string): void {
+    this.#pools.ask(mint)
+  }
+
   plan(): Plan {
     return this.#trading.plan
   }
@@ -219,6 +227,7 @@ export class LiveWorld {
   }
 
   async close(): Promise<void> {
+    this.#pools.stop()
     this.chain?.stop()
     await this.#http.close()
   }

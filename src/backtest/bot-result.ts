@@ -25,6 +25,8 @@ export class BotResult {
   orders = 0
   buys = 0
   sells = 0
+  /** How often a pool would have been read. */
+  polls = 0
   /** Requests that became no orders, by code. */
   readonly refused = new Map<string, number>()
   /** Orders that ended without a fill, by state and code. */

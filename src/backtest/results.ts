@@ -22,7 +22,7 @@ export class Results implements Journal {
   readonly #provisional = new Set<string>()
   /** Orders, refusals, cancellations, alarms and notes. */
   decisions = 0
-  readonly alarms: string[] = []
+  readonly #alarms: string[] = []
 
   /** `logged`: keep what a report needs. */
   constructor(bots: readonly string[], logged: boolean, journal?: Journal) {
@@ -36,6 +36,15 @@ export class Results implements Journal {
     for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
     for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
     for (const { signature, final } of fills) if (!final) this.#provisional.add(signature)
+  }
+
+  get alarms(): string[] {
+    const unread = this.bots.flatMap(({ name, polls }) =>
+      polls === 0
+        ? []
+        : `${name}: the pools of quiet tokens would have been read ${polls} times (whenStale: poll); a tape has no pools, so they were held until the next print`,
+    )
+    return [...this.#alarms, ...unread]
   }
 
   rows(): void {}
@@ -75,7 +84,10 @@ export class Results implements Journal {
         break
       case 'alarm':
         this.decisions++
-        this.alarms.push(`${output.bot === '' ? '' : `${output.bot}: `}${output.code}, ${output.reason}`)
+        this.#alarms.push(`${output.bot === '' ? '' : `${output.bot}: `}${output.code}, ${output.reason}`)
+        break
+      case 'poll':
+        this.#of(output.bot).polls++
         break
       case 'position':
         this.#of(output.position.bot).position(output.position)

@@ -5,6 +5,7 @@ import type { AccountState } from './verifier/account-state.ts'
 // spl-token state.rs: a mint has 82 bytes. In Token-2022 one with extensions is filled up to the length of a token account, then says what
 // it is, then lists them: type, length (both u16), value (spl-token-2022 extension/mod.rs).
 const MINT_BYTES = 82
+const DECIMALS_AT = 44
 const INITIALIZED_AT = 45
 const MINT_AUTHORITY_AT = 0
 const FREEZE_AUTHORITY_AT = 46
@@ -30,18 +31,33 @@ const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefi
 const NO_MINT: MintFacts = { program: 'none', traits: [] }
 
 /** Reads an account as a mint; whatever cannot be read as one is none. */
-export function mintFactsOf({ owner, data }: AccountState): MintFacts {
+export function mintFactsOf(account: AccountState): MintFacts {
+  if (!isMint(account)) return NO_MINT
+  const { owner, data } = account
   const isOld = owner === PROGRAMS.token
-  if (!isOld && owner !== PROGRAMS.token2022) return NO_MINT
-  const isLong = data.length > KIND_AT && data[KIND_AT] === KIND_MINT
-  if (data.length !== MINT_BYTES && (isOld || !isLong)) return NO_MINT
-  if (data[INITIALIZED_AT] !== 1) return NO_MINT
   const authorities: MintTrait[] = [
     ...(data[FREEZE_AUTHORITY_AT] !== 0 ? (['freezeAuthority'] as const) : []),
     ...(data[MINT_AUTHORITY_AT] !== 0 ? (['mintAuthority'] as const) : []),
   ]
-  const traits = new Set([...authorities, ...(isLong ? extensionTraits(data) : [])])
+  const traits = new Set([...authorities, ...(isLong(data) ? extensionTraits(data) : [])])
   return { program: isOld ? 'token' : 'token-2022', traits: [...traits] }
+}
+
+/** How many decimals a mint has; undefined where it is none. */
+export function mintDecimalsOf(account: AccountState): number | undefined {
+  return isMint(account) ? account.data[DECIMALS_AT] : undefined
+}
+
+function isMint({ owner, data }: AccountState): boolean {
+  const isOld = owner === PROGRAMS.token
+  if (!isOld && owner !== PROGRAMS.token2022) return false
+  if (data.length !== MINT_BYTES && (isOld || !isLong(data))) return false
+  return data[INITIALIZED_AT] === 1
+}
+
+/** It says what it is. */
+function isLong(data: Uint8Array): boolean {
+  return data.length > KIND_AT && data[KIND_AT] === KIND_MINT
 }
 
 function extensionTraits(data: Uint8Array): MintTrait[] {

@@ -89,6 +89,8 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
   return `slippage ${slippageLadder.join(', ')} %${fee}, again after ${retryMs / 1000} s`
 }
 
+const STALE = { hold: 'hold', poll: 'its pool is read over RPC, each time', flatten: 'flatten' } as const
+
 function exits({ exits }: BotConfig): string {
   const { takeProfitSteps, trailingArmPercent, whenStale } = exits
   const arm = trailingArmPercent === undefined ? '' : ` once ${trailingArmPercent} % up`
@@ -101,7 +103,7 @@ function exits({ exits }: BotConfig): string {
     [exits.maxHoldSeconds, (value) => `sold after ${value} s`],
     [exits.idleSeconds, (value) => `sold when idle for ${value} s`],
     [exits.windowPrints, (value) => `price of ${value} prints`],
-    [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${whenStale?.policy}`],
+    [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${STALE[whenStale?.policy ?? 'hold']}`],
   ])
   return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'
 }

@@ -1,4 +1,5 @@
-import { exitProblems } from '../core/exit-problems.ts'
+import { type ExitProblem, exitProblems } from '../core/exit-problems.ts'
+import { type ExitRules, pollSeconds } from '../core/exits.ts'
 import type { Limits } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import type { CheckedBot } from './bots.ts'
@@ -26,7 +27,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
   return [
     ...liveProblems(bot, agreed, say(true)),
     ...limitProblems(bot),
-    ...exitErrors(bot),
+    ...exitErrors(bot, agreed),
     ...exitWarnings(bot, agreed, say(false)),
     ...liveWarnings(bot, agreed, say(false)),
     ...capWarnings(bot, agreed, say(false)),
@@ -84,14 +85,23 @@ function isLeastOver({ minLamportsPerOrder: least, maxLamportsPerOrder: most }: 
 }
 
 /** Where the exit stands: at the bot, else among the defaults, else it is the strategy's. */
-function exitErrors({ config, input, defaultExits, document, path }: CheckedBot): Problem[] {
+function exitErrors({ config, input, defaultExits, document, path }: CheckedBot, agreed: Agreed): Problem[] {
   const names = (exits: ExitsInput | undefined, name: string) => typeof exits === 'object' && Object.hasOwn(exits, name)
-  return exitProblems(config.exits).map(({ path: [name, ...inside], message }) => {
-    const isFar = !names(input.exits, name) && names(defaultExits, name)
-    const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
-    const whose = isFar ? ` (for the bot ${input.name})` : ''
-    return { fatal: true, error: document.error(at, `${message}${whose}`) }
-  })
+  return [...exitProblems(config.exits), ...pollProblems(config.exits, agreed)].map(
+    ({ path: [name, ...inside], message }) => {
+      const isFar = !names(input.exits, name) && names(defaultExits, name)
+      const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
+      const whose = isFar ? ` (for the bot ${input.name})` : ''
+      return { fatal: true, error: document.error(at, `${message}${whose}`) }
+    },
+  )
+}
+
+/** What reads a pool is an RPC; the sandbox brings its own. */
+function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
+  const isThere = chain !== undefined || unfit.includes('chain')
+  if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []
+  return [{ path: ['whenStale', 'policy'], message: 'poll reads the pool over RPC, so it needs chain.rpc' }]
 }
 
 /** Bounds that one order of the largest size would break by itself. */

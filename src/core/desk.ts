@@ -148,7 +148,8 @@ export class Desk {
 
   #order(parts: OrderParts): Order {
     const session = this.#session
-    const price = session.price(parts.mint) ?? null
+    const read = parts.side === 'sell' ? this.#watch.poolPriceOf(parts) : undefined
+    const price = read ?? session.price(parts.mint) ?? null
     const eventAgeMs = Math.round(session.eventAgeMs())
     // Field by field: spreading costs as much as all else here.
     return {

@@ -221,6 +221,9 @@ export class Engine implements EnginePort {
       case 'mint':
         this.#custody.take(input)
         break
+      case 'pool':
+        this.#exits.polls.take(input)
+        break
       case 'wallet':
       case 'list':
         session.take(input)

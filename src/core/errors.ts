@@ -59,6 +59,12 @@ export const ERRORS = {
   KEY_REFUSED: 'the service refuses the key; entries stop until it is replaced',
   PLAN_REFUSED: 'the service refuses this request under the present plan',
   WARMING: 'the bot is being shown the past; nothing is ordered',
+  // the pool of a token that is held and quiet (exits.whenStale: poll)
+  POOL_SILENT: 'no RPC told the pool of a quiet token; it is held and asked for again, its other exits go on',
+  POOL_BEHIND:
+    'the node that told the pool of a quiet token is behind, or a clock is wrong; it is held and asked for again',
+  POOL_UNREADABLE:
+    'where the pool of a quiet token should be is none that is known here; it is held and asked for again',
   UNIT_CONTRADICTED: "our own fills contradict the unit of the feed's prices; entries stop",
   // an order that was accepted and not sent
   LIMIT_WAIT: 'no free request under the plan within 2 seconds, or within its time to live',

@@ -23,6 +23,8 @@ export class ExitPrice {
   #taken = 0
   #sortedCount = 0
   #window = 0
+  /** From so many prints on the robust price knows no older ones than it. */
+  #robustFrom = 0
 
   /** A sized print, once there is a robust price, SOL a token. */
   fold(print: number, robust: number, now: Millis): void {
@@ -35,7 +37,7 @@ export class ExitPrice {
   /** The median of the last `window` prints, without those too old as long as five are left; `robust` where that is as good. */
   of(window: number, robust: number, now: Millis): number {
     const count = this.#count
-    if (window <= ROBUST_WINDOW || count === 0) return robust
+    if (count === 0 || (window <= ROBUST_WINDOW && count >= this.#robustFrom)) return robust
     if (window === this.#window && count === this.#sortedCount + 1) {
       if (this.#taken === window) this.#remove(count - 1 - window)
       this.#insert(count - 1)
@@ -52,10 +54,16 @@ export class ExitPrice {
     return this.#sorted[(this.#taken - 1) >> 1] as number
   }
 
+  /** As if this price, which is none of a print, had stood for long. */
+  restart(price: number, now: Millis): void {
+    this.#begin(price, now)
+    this.#window = 0
+    this.#robustFrom = MOST + ROBUST_WINDOW
+  }
+
   /** After a gap a price has to be newer than it. */
   forget(): void {
-    this.#count = 0
-    this.#window = 0
+    this.#count = this.#window = this.#robustFrom = 0
   }
 
   #begin(robust: number, now: Millis): void {

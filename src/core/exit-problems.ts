@@ -1,4 +1,4 @@
-import type { ExitRules } from './exits.ts'
+import { type ExitRules, LEAST_POLL_SECONDS, pollSeconds } from './exits.ts'
 
 // Exits that are right by themselves and wrong together: one of them could never fire, or they ask for more than there is.
 
@@ -10,7 +10,14 @@ export interface ExitProblem {
 
 /** All that is wrong with the exits of one position, as they are once every place that sets some has been asked. */
 export function exitProblems(rules: ExitRules): ExitProblem[] {
-  return [...stepProblems(rules), ...stopProblems(rules), ...unreachable(rules)]
+  return [...stepProblems(rules), ...stopProblems(rules), ...unreachable(rules), ...pollProblems(rules)]
+}
+
+function pollProblems(rules: ExitRules): ExitProblem[] {
+  const seconds = pollSeconds(rules)
+  if (seconds === undefined || seconds >= LEAST_POLL_SECONDS) return []
+  const message = `a pool is read every ${LEAST_POLL_SECONDS} s at most; write ${LEAST_POLL_SECONDS} or more`
+  return [{ path: ['whenStale', 'afterSeconds'], message }]
 }
 
 function stepProblems({ takeProfitSteps = [] }: ExitRules): ExitProblem[] {

@@ -4,6 +4,7 @@ import type { ConditionalOrder } from './conditional.ts'
 import { ExitPrice } from './exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, dueExit, stepsReached } from './exits.ts'
 import type { Order } from './order.ts'
+import { PoolPrice } from './pool-price.ts'
 import type { Position } from './position.ts'
 import type { Session } from './session.ts'
 import type { Millis } from './units.ts'
@@ -40,7 +41,11 @@ export class ExitWatch {
   watch(position: Position): void {
     const watched = this.#open(position.mint)
     if (watched.held.some((one) => one.position === position)) return
-    const held = { position, exitPrice: new ExitPrice(), price: Number.NaN, printedAt: this.#session.now }
+    const { now } = this.#session
+    const held: Held = {
+      ...{ position, exitPrice: new ExitPrice(), price: Number.NaN },
+      ...{ printedAt: now, heardAt: now, pool: undefined },
+    }
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#session.wants.add(position.mint)
   }
@@ -102,8 +107,64 @@ export class ExitWatch {
   /** When the token of a position was last traded, as far as it was seen: when it opened, at the start, and at the end of a gap, nobody
    *  had looked. */
   printedAt(position: Position): Millis {
-    const watched = this.#watched[this.#session.mints.intern(position.mint)]
-    return watched?.held.find((one) => one.position === position)?.printedAt ?? this.#session.now
+    return this.#find(position)?.printedAt ?? this.#session.now
+  }
+
+  /** The same, though the feed was interrupted since: what was not seen was not heard of either. */
+  heardAt(position: Position): Millis {
+    return this.#find(position)?.heardAt ?? this.#session.now
+  }
+
+  /** Its pool is about to be read. */
+  askPool(position: Position): void {
+    const held = this.#find(position)
+    if (held !== undefined) held.pool ??= new PoolPrice(held.price)
+  }
+
+  /** What was read of its pool since its token was last traded; undefined: nobody asked. */
+  poolOf(position: Position): PoolPrice | undefined {
+    return this.#find(position)?.pool
+  }
+
+  /** The price that its exits go by, where that was read of its pool. */
+  poolPriceOf({ account, mint }: Pick<Position, 'account' | 'mint'>): number | undefined {
+    const watched = this.#watched[this.#session.mints.find(mint) ?? -1]
+    return watched?.held.find(({ position }) => position.account === account)?.pool?.middle
+  }
+
+  /** Its pool was read: until its token is traded again, this is what its exits go by. False while the next reading is needed to say whether
+   *  something is due. */
+  readPool(position: Position, pool: PoolPrice, price: number, slot: number): boolean {
+    const held = this.#find(position)
+    if (held === undefined) return true
+    const isNew = pool.take(price, slot)
+    const { middle } = pool
+    if (middle === undefined) return false
+    if (isNew) {
+      held.price = middle
+      held.exitPrice.restart(middle, this.#session.now)
+      this.#checkPosition(position, middle)
+      this.#checkOrders(this.#ordersOnSaleOf(position), [held], middle)
+    }
+    return position.exiting !== '' || !this.#isDue(position, price)
+  }
+
+  /** Whether something would be due at a price that is not believed yet. */
+  #isDue({ exits, averagePrice, highPrice, steps }: Position, price: number): boolean {
+    const taken = steps?.taken ?? 0
+    return (
+      dueExit(exits, averagePrice, Math.max(highPrice, price), price) !== undefined ||
+      stepsReached(exits, taken, averagePrice, price) > taken
+    )
+  }
+
+  #ordersOnSaleOf({ account, mint }: Position): ConditionalOrder[] {
+    return this.ordersOf(mint).filter((order) => order.action.side === 'sell' && order.account === account)
+  }
+
+  #find(position: Position): Held | undefined {
+    const watched = this.#watched[this.#session.mints.find(position.mint) ?? -1]
+    return watched?.held.find((one) => one.position === position)
   }
 
   /** Nobody looked up to now: at any token, or at those of these keys. */
@@ -126,24 +187,23 @@ export class ExitWatch {
     const price = prices.at(token)
     if (price !== undefined && watched.waiting.length > 0) this.#callOff(watched, price)
     for (const held of watched.held) {
-      held.printedAt = now
+      held.printedAt = held.heardAt = now
+      held.pool = undefined
       if (price === undefined || block === undefined) continue
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
       const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
       held.price = held.exitPrice.of(window, price, now)
       this.#checkPosition(held.position, held.price)
     }
-    if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched, price)
+    if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched.orders, watched.held, price)
   }
 
   /** What is bought is as near as can be; what is sold goes by the price of the exits. */
-  #checkOrders(watched: Watched, price: number): void {
-    for (const order of watched.orders) {
-      const held =
-        order.action.side === 'buy'
-          ? undefined
-          : watched.held.find(({ position }) => position.account === order.account)
-      this.#orders().priced(order, held === undefined || Number.isNaN(held.price) ? price : held.price)
+  #checkOrders(orders: readonly ConditionalOrder[], held: readonly Held[], price: number): void {
+    for (const order of orders) {
+      const own =
+        order.action.side === 'buy' ? undefined : held.find(({ position }) => position.account === order.account)
+      this.#orders().priced(order, own === undefined || Number.isNaN(own.price) ? price : own.price)
     }
   }
 
@@ -207,10 +267,14 @@ interface Watched {
 interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice
-  /** As of the last print; NaN before the first. A number always, so that no print allocates one. */
+  /** As of the last print, or reading of its pool; NaN before the first. A number always, so that no print allocates one. */
   price: number
-  /** The last sized print. */
+  /** The last sized print, or the end of a gap. */
   printedAt: Millis
+  /** The last sized print. */
+  heardAt: Millis
+  /** What was read of its pool since. */
+  pool: PoolPrice | undefined
 }
 
 interface Waiting {

@@ -39,8 +39,10 @@ export interface TakeProfitStep {
   readonly sellPercent: number
 }
 
-/** hold: wait for a price. flatten: sell all. */
-export const STALE_POLICIES = ['hold', 'flatten'] as const
+/** hold: wait for a price. poll: have the token's pool read over RPC, and go by that. flatten: sell all. */
+export const STALE_POLICIES = ['hold', 'poll', 'flatten'] as const
+/** A pool is not read more often, seconds. */
+export const LEAST_POLL_SECONDS = 1
 
 export interface WhenStale {
   readonly policy: (typeof STALE_POLICIES)[number]
@@ -88,8 +90,13 @@ export function stepsReached(
 
 /** After which times without a price something may be due, seconds. */
 export function quietLimits({ idleSeconds, whenStale }: ExitRules): number[] {
-  const staleSeconds = whenStale === undefined || whenStale.policy === 'hold' ? undefined : whenStale.afterSeconds
+  const staleSeconds = whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
   return [idleSeconds, staleSeconds].filter((seconds) => seconds !== undefined)
+}
+
+/** After how long a silence the pool is read, and how often from then on, seconds; undefined: never. */
+export function pollSeconds({ whenStale }: ExitRules): number | undefined {
+  return whenStale?.policy === 'poll' ? whenStale.afterSeconds : undefined
 }
 
 /** A copy that shares nothing with the original. */

@@ -4,6 +4,7 @@ import type { Json } from './json.ts'
 import type { MintFacts } from './mint-check.ts'
 import type { AccountMoney, BotMoney, Money, Timer } from './money.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
+import type { PoolAnswer } from './pool-reading.ts'
 import type { Position } from './position.ts'
 import type { BotSettings, Plan } from './settings.ts'
 import type { Lamports, Millis, Seq, TokenAmount } from './units.ts'
@@ -28,6 +29,8 @@ export type Input =
   | { kind: 'adopt'; account: string; bot: string; mint: string; tokens: TokenAmount; decimals: number }
   /** What our RPC says of a mint that is about to be bought. */
   | { kind: 'mint'; mint: string; facts: MintFacts }
+  /** What came of a `poll`. */
+  | { kind: 'pool'; mint: string; answer: PoolAnswer }
   /** The file of a list, named by its path as written, changed. */
   | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
@@ -93,5 +96,7 @@ export type Output =
   | { kind: 'bot'; money: BotMoney }
   | { kind: 'account'; money: AccountMoney }
   | { kind: 'keys'; want: readonly string[] }
+  /** The pool of a mint is to be read over RPC. */
+  | { kind: 'poll'; bot: string; mint: string }
   /** A person should see it: a strategy that threw, a limit reached. */
   | { kind: 'alarm'; bot: string; code: ErrorCode | 'STRATEGY_THREW' | 'STRATEGY_STOPPED'; reason: string }

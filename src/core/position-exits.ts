@@ -1,8 +1,9 @@
 import type { Desk } from './desk.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import { type ExitRules, quietLimits } from './exits.ts'
+import { type ExitRules, pollSeconds, quietLimits } from './exits.ts'
 import type { Timer } from './money.ts'
 import { isFullExit, type Order, type Size } from './order.ts'
+import { PoolPolls } from './pool-polls.ts'
 import { type Position, restartSteps, stepTokensDue, UNSELLABLE_AFTER, WRITTEN_OFF_AFTER } from './position.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
@@ -20,6 +21,7 @@ export class Exits {
   readonly #desk: Desk
   readonly #watch: ExitWatch
   readonly #settingsOf: (position: Position) => BotSettings
+  readonly polls: PoolPolls
 
   /** `settingsOf`: how the exits of a position go out. */
   constructor(session: Session, desk: Desk, watch: ExitWatch, settingsOf: (position: Position) => BotSettings) {
@@ -27,6 +29,7 @@ export class Exits {
     this.#desk = desk
     this.#watch = watch
     this.#settingsOf = settingsOf
+    this.polls = new PoolPolls(session, watch)
   }
 
   /** The exits of a position of which nothing else is known. */
@@ -40,6 +43,7 @@ export class Exits {
     if (holdAt !== undefined) this.#set('hold', position, holdAt)
     const quietAt = this.#quietEnds(position)
     if (quietAt !== undefined) this.#set('quiet', position, quietAt)
+    this.polls.begin(position)
   }
 
   /** Nothing that is held is without its timers, whatever gave it back: a fork, or a restart. */
@@ -47,7 +51,8 @@ export class Exits {
     if (position.tokens === 0n || position.exiting !== '') return
     const lacksHold = position.exits.maxHoldSeconds !== undefined && !this.#has('hold', position)
     const lacksQuiet = quietLimits(position.exits).length > 0 && !this.#has('quiet', position)
-    if (lacksHold || lacksQuiet) this.opened(position)
+    const lacksPoll = pollSeconds(position.exits) !== undefined && !this.#has('poll', position)
+    if (lacksHold || lacksQuiet || lacksPoll) this.opened(position)
   }
 
   /** The position is gone. */
@@ -123,6 +128,7 @@ export class Exits {
       if (position.bot !== timer.bot) continue
       if (what === 'hold') this.#holdEnded(position)
       else if (what === 'quiet') this.#quietEnded(position)
+      else if (what === 'poll') this.polls.due(position)
       else if (this.isDue(position)) this.sell(position, position.exiting)
       else this.#sellStep(position)
     }
@@ -136,6 +142,7 @@ export class Exits {
     restartSteps(position)
     this.#clear('hold', position)
     this.#clear('quiet', position)
+    this.#clear('poll', position)
     if (position.tokens > 0n) this.opened(position)
     this.#session.emitPosition(position)
     return true

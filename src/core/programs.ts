@@ -13,5 +13,8 @@ export const PROGRAMS = {
   pumpFees: 'pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ',
 } as const
 
+/** Slot and time of the bank that an account was read of. */
+export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
+
 /** Wrapped SOL. */
 export const WSOL_MINT = 'So11111111111111111111111111111111111111112'

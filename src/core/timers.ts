@@ -5,9 +5,9 @@ import type { Millis } from './units.ts'
 
 type Holder = Pick<Position, 'bot' | 'mint'>
 
-/** What exits wait for in a mint: the end of the longest hold, the end of a silence, or another try; due: a conditional order, by its id in
- *  place of the mint. */
-export type ExitTimer = 'hold' | 'quiet' | 'retry' | 'due'
+/** What exits wait for in a mint: the end of the longest hold, the end of a silence, the next reading of its pool, or another try; due: a
+ *  conditional order, by its id in place of the mint. */
+export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
 /** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once. */
 export class Timers {
@@ -78,7 +78,7 @@ export class Timers {
   /** All that exits wait for there, conditional orders apart. */
   clearExits(holder: Holder): void {
     if (this.#exits.get(holder.bot)?.has(holder.mint) !== true) return
-    for (const what of ['hold', 'quiet', 'retry'] as const) this.clearExit(holder, what)
+    for (const what of ['hold', 'quiet', 'poll', 'retry'] as const) this.clearExit(holder, what)
   }
 
   /** The timer that fired, now gone or set again; undefined when it was cleared meanwhile. */
@@ -118,7 +118,7 @@ export class Timers {
     }
     let timers = own.get(mint)
     if (timers === undefined) {
-      timers = { hold: undefined, quiet: undefined, retry: undefined, due: undefined }
+      timers = { hold: undefined, quiet: undefined, poll: undefined, retry: undefined, due: undefined }
       own.set(mint, timers)
     }
     return timers
@@ -128,8 +128,8 @@ export class Timers {
 /** Of one mint. */
 type ExitTimers = Record<ExitTimer, Timer | undefined>
 
-function isOver({ hold, quiet, retry, due }: ExitTimers): boolean {
-  return (hold ?? quiet ?? retry ?? due) === undefined
+function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
+  return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
 }
 
 /** What exits wait for by this timer, and where; undefined for one of a strategy's. */

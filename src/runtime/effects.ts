@@ -9,6 +9,8 @@ export interface EffectsOptions {
   readonly gateway: GatewayPort
   /** The source's `want`. */
   readonly want: (keys: readonly string[]) => void
+  /** Has the pool of a mint read; left out where there is no chain, and then nothing comes of it. */
+  readonly poll?: ((mint: string) => void) | undefined
   /** A person should see it. */
   readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
 }
@@ -59,6 +61,9 @@ export class Effects {
         break
       case 'keys':
         this.#options.want(output.want)
+        break
+      case 'poll':
+        this.#options.poll?.(output.mint)
         break
       case 'alarm':
         this.#options.alarm(output)

@@ -1,4 +1,5 @@
 import { encodeBase58 } from '../core/base58.ts'
+import { CLOCK_SYSVAR } from '../core/programs.ts'
 import { digest } from './addresses.ts'
 import {
   type Account,
@@ -26,6 +27,7 @@ import {
 import { transactionShape, versionOf } from './rpc-transaction.ts'
 import { decodeTokenAccount } from './token-layout.ts'
 
+const SYSVAR_PROGRAM = 'Sysvar1111111111111111111111111111111111111'
 const SLOTS_IN_EPOCH = 432_000
 const MOST_SIGNATURES = 256
 const MOST_ROWS = 1_000
@@ -117,8 +119,19 @@ function performanceSamples(ledger: Ledger, limit: number): object[] {
 }
 
 function accountInfo(ledger: Ledger, key: string, options: Config, level: Commitment): object | null {
-  const account = ledger.account(key, level)
+  const account = key === CLOCK_SYSVAR ? clockAccount(ledger, level) : ledger.account(key, level)
   return account ? accountShape(account, encoding(options.encoding, 'base58')) : null
+}
+
+/** Slot, epochs and the time in seconds (solana-clock). */
+function clockAccount(ledger: Ledger, level: Commitment): Account {
+  const { slot } = ledger.head(level)
+  const epoch = BigInt(Math.floor(slot / SLOTS_IN_EPOCH))
+  const time = BigInt(Math.floor((ledger.blockTime(slot) ?? 0) / 1_000))
+  const data = Buffer.alloc(40)
+  for (const [index, value] of [BigInt(slot), 0n, epoch, epoch + 1n, time].entries())
+    data.writeBigInt64LE(value, 8 * index)
+  return { lamports: rentExemption(data.length), owner: SYSVAR_PROGRAM, executable: false, data }
 }
 
 function tokenBalance(ledger: Ledger, key: string, level: Commitment): object {

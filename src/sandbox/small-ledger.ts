@@ -43,13 +43,13 @@ class SmallMachine implements Machine {
   }
 
   account(address: string, slot: number): Account | undefined {
-    const state = this.#bank.versions.at(address, slot)
-    if (state) return stateAccount(state)
+    // The market's pools move without a transaction.
     for (const program of Object.values(this.#programs)) {
       const account = program.account?.(address)
       if (account) return account
     }
-    return undefined
+    const state = this.#bank.versions.at(address, slot)
+    return state && stateAccount(state)
   }
 
   tokenAccounts(owner: string, slot: number): string[] {

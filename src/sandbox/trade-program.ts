@@ -4,7 +4,7 @@ import { type Bank, ProgramFailure } from './bank.ts'
 import type { Curve, Swap } from './curve.ts'
 import { type LandedTransaction, rentExemption, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
 import type { CurveTrade, Market } from './market.ts'
-import { CURVE_FEES, encodeTrade, POOL_FAILURES } from './pool-program.ts'
+import { CURVE_FEES, encodePool, encodeTrade, POOL_FAILURES } from './pool-program.ts'
 import type { AccountMeta, Program } from './program.ts'
 import { encodeMint, MINT_BYTES } from './token-layout.ts'
 
@@ -33,6 +33,9 @@ export interface TradeData {
 /** Its name among the ledger's programs. */
 export const TRADE_PROGRAM = 'trade'
 
+/** How much of a pool's data is pump.fun's own: up to its creator. */
+const PUMP_CURVE_BYTES = 81
+
 /** Where the service's own fee goes. */
 export const SERVICE_FEES = namedAddress('service fees')
 
@@ -44,6 +47,8 @@ export function serviceFee(lamports: bigint, bps: number): bigint {
 export class TradeProgram implements Program<TradeData> {
   readonly #market: Market
   readonly #traded: (trade: CurveTrade) => void
+  /** Mints by the address of their pool, of those that anybody has asked for. */
+  readonly #pools = new Map<string, string>()
   /** What the last execution did, until its transaction is on disk. */
   #swap: Swap | undefined
 
@@ -125,9 +130,16 @@ export class TradeProgram implements Program<TradeData> {
     this.#traded({ mint, signature, trader: wallet, side, sol, tokens, slippagePercent, priorityFeeSol })
   }
 
-  /** Every token of the market has a mint account. */
+  /** Every token of the market has a mint account, and a pool by the time that this was asked for. */
   account(address: string): ReturnType<NonNullable<Program['account']>> {
+    const pooled = this.#market.token(this.#pools.get(address) ?? '')
+    if (pooled) {
+      const data = encodePool(pooled.mint, pooled.curve).subarray(0, PUMP_CURVE_BYTES)
+      const lamports = Number(pooled.curve.realSol) + TOKEN_ACCOUNT_RENT_LAMPORTS
+      return { lamports, owner: PROGRAMS.bondingCurve, executable: false, data }
+    }
     if (!this.#market.token(address)) return undefined
+    this.#pools.set(poolAddress(address), address)
     return { lamports: rentExemption(MINT_BYTES), owner: PROGRAMS.token, executable: false, data: encodeMint() }
   }
 

@@ -33,7 +33,9 @@ export class PaperMarket {
   readonly #paths = new Map<TokenId, Set<PricePath>>()
   /** What is left of pools that were emptied, and for how many prints that counts. */
   readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
-  /** 1 while the token is in one of these two: an array is looked up faster for every row than a map. */
+  /** Of tokens whose pool was read since they were last printed. */
+  readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis }>()
+  /** 1 while the token is in one of these: an array is looked up faster for every row than a map. */
   #watched = new Uint8Array(1024)
 
   constructor(mints: Mints, units: UnitSettings) {
@@ -66,6 +68,20 @@ export class PaperMarket {
       this.#pools.forget(token)
       this.#emptied.delete(token)
       this.#unwatch(token)
+    }
+  }
+
+  /** Its pool was read: until it is printed again, that is its price. */
+  pooled(mint: string, price: number, at: Millis): void {
+    const token = this.#mints.find(mint)
+    if (token === undefined) return
+    this.#read.set(token, { price, at })
+    this.#emptied.delete(token)
+    this.#makeRoom(token + 1)
+    this.#watch(token)
+    for (const path of this.#paths.get(token) ?? []) {
+      path.low = Math.min(path.low, price)
+      path.high = Math.max(path.high, price)
     }
   }
 
@@ -115,10 +131,11 @@ export class PaperMarket {
     return token !== undefined && this.#pools.isTrap(token, now)
   }
 
-  /** When the mint was last printed with a size that counts; -Infinity where it never was. */
+  /** When the mint was last printed with a size that counts, or its pool was read; -Infinity where neither ever was. */
   printedAt(mint: string): Millis {
     const token = this.#mints.find(mint)
-    return token === undefined ? Number.NEGATIVE_INFINITY : this.#pools.printedAt(token)
+    if (token === undefined) return Number.NEGATIVE_INFINITY
+    return this.#read.get(token)?.at ?? this.#pools.printedAt(token)
   }
 
   /** The path of the mint's price from now until `unfollow`; undefined while it has no price. */
@@ -145,7 +162,7 @@ export class PaperMarket {
   }
 
   #priceOf(token: TokenId): number | undefined {
-    return this.#credible(this.#pools.price(token))
+    return this.#read.get(token)?.price ?? this.#credible(this.#pools.price(token))
   }
 
   #credible(price: number | undefined): number | undefined {
@@ -158,6 +175,7 @@ export class PaperMarket {
   }
 
   #followed(token: TokenId, print: number): void {
+    if (this.#read.delete(token)) this.#unwatch(token)
     const emptied = this.#emptied.get(token)
     if (emptied !== undefined && --emptied.prints === 0) {
       this.#emptied.delete(token)
@@ -195,6 +213,6 @@ export class PaperMarket {
   }
 
   #unwatch(token: TokenId): void {
-    if (!this.#paths.has(token) && !this.#emptied.has(token)) this.#watched[token] = 0
+    if (!this.#paths.has(token) && !this.#emptied.has(token) && !this.#read.has(token)) this.#watched[token] = 0
   }
 }

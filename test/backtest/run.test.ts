@@ -123,8 +123,15 @@ describe('the books', () => {
   })
 
   test('what is open counts at what selling it would bring: less than its last price by fee and impact', async () => {
-    const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits: { maxHoldSeconds: 100_000 } }
-    const { bots } = await backtest([market], [hold], {}, { paper: { balanceSol: 100 } })
+    const poll = { policy: 'poll', afterSeconds: 2 }
+    const exits = { maxHoldSeconds: 100_000, whenStale: poll }
+    const hold = { name: 'hold', strategy: 'dip-buyer', params: { sizeSol: 1 }, exits }
+    const shared = { paper: { balanceSol: 100 }, chain: { rpc: [{ url: 'env:RPC_URL' }] } }
+    const { bots, alarms } = await backtest([market], [hold], {}, shared)
+    // A tape has no pool to read.
+    expect(alarms).toEqual([
+      expect.stringMatching(/^hold: the pools of quiet tokens would have been read [1-9]\d* times/),
+    ])
     const [{ result, valueLamports }] = bots as [Backtest['bots'][number]]
     expect(result.sells).toBe(0)
     expect(result.positions.size).toBeGreaterThan(0)

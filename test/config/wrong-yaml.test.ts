@@ -405,7 +405,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a stale policy that nobody has',
     bot('exits: { whenStale: { policy: panic, afterSeconds: 5 } }'),
-    '3:67 bots[0].exits.whenStale.policy: expected hold or flatten, found "panic"',
+    '3:67 bots[0].exits.whenStale.policy: expected hold, poll or flatten, found "panic"',
+  ],
+  [
+    'a pool that is read too often',
+    bot('exits: { whenStale: { policy: poll, afterSeconds: 0.5 } }'),
+    '3:87 bots[0].exits.whenStale.afterSeconds: a pool is read every 1 s at most; write 1 or more',
+  ],
+  [
+    'a pool that nobody can read',
+    `${remote('apiKey: env:KEY')}bots:\n  - { name: a, strategy: dip-buyer, exits: { whenStale: { policy: poll, afterSeconds: 5 } } }\n`,
+    '3:67 bots[0].exits.whenStale.policy: poll reads the pool over RPC, so it needs chain.rpc',
   ],
   ['exits that are off', bot('exits: off'), '3:44 bots[0].exits: expected none or a map, found "off"'],
   [

@@ -41,3 +41,24 @@ test.each([
   clock.advanceTo(clock.now() + 60_000)
   expect(outcomes.at(-1)?.kind).toBe(sale)
 })
+
+test('a sale of a token that the feed says nothing of is filled by its pool, until the next print', () => {
+  const mints = new Mints()
+  const clock = new SimulatedClock(1_780_000_000_000)
+  const world = new PaperWorld({ service: { units: { tradePrice: 'sol', tradeAmount: 'sol' } } } as never, clock, mints)
+  const print = (price: number, count: number): void => {
+    const rows = Array.from({ length: count }, () => ({ time: clock.now(), mint: 'mint', price }))
+    world.market.observe(blockOf(rows, mints), 0, count)
+  }
+  const pool = (answer: object): void => world.hear({ kind: 'pool', mint: 'mint', answer } as never)
+  const seen = (): unknown[] => [world.market.salePrice('mint'), world.market.printedAt('mint') - 1_780_000_000_000]
+  print(1e-6, 5)
+  clock.advanceTo(clock.now() + 900_000)
+  pool({ code: 'POOL_SILENT', reason: '' })
+  expect(seen()).toEqual([1e-6, 0])
+  const path = world.market.follow('mint')
+  pool({ slot: 1, time: clock.now(), lamports: 30_000_000_000n, tokens: 100_000_000_000_000n, decimals: 6 })
+  expect([seen(), path?.low]).toEqual([[3e-7, 900_000], 3e-7])
+  print(2e-7, 1)
+  expect(seen()).toEqual([1e-6, 900_000])
+})

@@ -48,6 +48,7 @@ const wiring = [
   'paper-world',
   'past',
   'plan-advice',
+  'pool-access',
   'recorded-config',
   'recorded-decisions',
   'replayed-start',

@@ -83,7 +83,8 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
     steps.push(step('market', `${eventText(eventOf(found.block, found.row))}; seq ${seq}${lag}`))
   } else if (input !== undefined) steps.push(step('input', `${inputText(input.input)}; seq ${seq}`))
   else steps.push(step('market', `seq ${seq}, which is not on this journal's tape`))
-  steps.push(step('price', price === null ? 'no robust price' : `robust price ${priceText(price)}`))
+  const priced = input?.input.kind === 'pool' ? 'by its pool, the middle one of three readings,' : 'robust price'
+  steps.push(step('price', price === null ? 'no robust price' : `${priced} ${priceText(price)}`))
   const before = history.positionAt(order.mint, order.account, { seq })
   if (side === 'sell' && before !== undefined) steps.push(step('exit', heldText(before, order)))
   steps.push(...conditionalBehind(order, history), step('decided', `${order.bot}: ${order.reason}`))

@@ -3,6 +3,7 @@ import { ERRORS, type ErrorCode } from '../../core/errors.ts'
 import type { ExitRules } from '../../core/exits.ts'
 import type { Input } from '../../core/messages.ts'
 import type { Size } from '../../core/order.ts'
+import { type PoolAnswer, poolPrice } from '../../core/pool-reading.ts'
 import { formatSol, wholeTokens } from '../../core/units.ts'
 import type { RecordedOrder } from '../../journal/history.ts'
 
@@ -69,11 +70,20 @@ export function inputText(input: Input): string {
       return `an operator's \`${input.command.name}\``
     case 'gap':
       return 'the end of a gap in the feed'
+    case 'pool':
+      return poolText(input.answer)
     case 'start':
       return 'the start of the process'
     default:
       return `an input: ${input.kind}`
   }
+}
+
+function poolText(answer: PoolAnswer): string {
+  if ('code' in answer) return `its pool could not be read: ${answer.code}`
+  const { lamports, tokens, decimals, slot } = answer
+  const sides = `${formatSol(Number(lamports))} SOL against ${wholeTokens(tokens, decimals)} tokens`
+  return `its pool, read over RPC while the feed said nothing: ${priceText(poolPrice(answer))}, ${sides}, slot ${slot}`
 }
 
 /** In an order that does not hang on who set which. */

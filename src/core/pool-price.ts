@@ -1,0 +1,32 @@
+import { robustPrice } from './price.ts'
+
+const KEPT = 3
+
+/** The price of a token by what was read of its pool since the feed fell silent: the middle one of three, the last known price among them
+ *  until readings have taken its place. So no single reading sells anything, whatever a trade within one slot or one answer made of it. */
+export class PoolPrice {
+  readonly #last = new Float64Array(KEPT)
+  #count = 0
+  #slot = -1
+  /** Of the last refusal that was told; '' once one was readable. */
+  told = ''
+
+  /** `known`: the price before the silence; NaN where there is none, and then it takes three readings. */
+  constructor(known: number) {
+    if (Number.isNaN(known)) return
+    this.#last.fill(known, 0, KEPT - 1)
+    this.#count = KEPT - 1
+  }
+
+  /** False where it is not newer than what was read before. */
+  take(price: number, slot: number): boolean {
+    if (slot <= this.#slot) return false
+    this.#slot = slot
+    this.#last[this.#count++ % KEPT] = price
+    return true
+  }
+
+  get middle(): number | undefined {
+    return robustPrice(this.#last, Math.min(this.#count, KEPT))
+  }
+}

@@ -1,0 +1,93 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import type { MarketToken } from '../../src/sandbox/market.ts'
+import { MINT } from '../sandbox/still-market.ts'
+import { sluice } from './process.ts'
+import { openRpcProxy } from './rpc-proxy.ts'
+import { openStage, orderIn, type Stage, tell } from './stage.ts'
+import { until } from './until.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+const exits = { stopLossPercent: 20, whenStale: { policy: 'poll', afterSeconds: 1 } } as const
+
+/** A bot whose pools are read through a node that can be dead. */
+async function polling(
+  options: { readonly chain: 'runtime' | 'small'; readonly mode: 'live' | 'paper' },
+  atEnd: Parameters<typeof openStage>[1],
+): Promise<{ stage: Stage; node: { isDead: boolean } }> {
+  const { chain, mode } = options
+  const stage = await openStage({ chain, bots: [{ name: 'puppet', strategy: 'puppet', mode, exits }] }, atEnd)
+  const node = { isDead: false }
+  const proxy = await openRpcProxy(stage.sandbox.rpcUrl, {
+    answer: ({ method, answer }) => (node.isDead && method === 'getMultipleAccounts' ? 403 : answer),
+  })
+  atEnd(() => proxy.close())
+  writeFileSync(join(stage.folder, 'rpc'), proxy.url, { mode: 0o600 })
+  stage.configure({ service: { units: { tradeAmount: 'sol' }, builderPolicy: stage.sandbox.policy } })
+  return { stage, node }
+}
+
+/** Holds a token; from then on nobody prints anything. */
+async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']> {
+  const running = mode === 'live' ? await stage.go() : await stage.start()
+  if (mode === 'paper') {
+    await until('the feed', () => running.world.feed.state === 'live')
+    stage.prints(9)
+    await until('a price', () => running.tally.rows >= 9)
+  }
+  expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
+  await orderIn(stage, 'o1', ({ state }) => state === 'filled')
+  return running
+}
+
+/** Strangers sell, and the feed says nothing of it. */
+function fall(stage: Stage, share: number): void {
+  const { curve } = stage.still.token(MINT) as MarketToken
+  curve.moveTo(curve.price * share)
+}
+
+const readings = (stage: Stage): number => stage.books().inputs.filter(({ kind }) => kind === 'pool').length
+const alarms = (stage: Stage): (string | undefined)[] =>
+  stage.books().outputs.flatMap(({ kind, code }) => (kind === 'alarm' ? [code] : []))
+
+test.concurrent.for([
+  { chain: 'runtime', mode: 'live' },
+  { chain: 'small', mode: 'paper' },
+] as const)(
+  'a price that falls while the feed is silent sells by the pool: $mode, $chain',
+  async (options, { onTestFinished }) => {
+    const { stage } = await polling(options, onTestFinished)
+    const running = await buy(stage, options.mode)
+    await until('a reading', () => readings(stage) > 0)
+    expect(stage.books().orders).toHaveLength(1)
+    fall(stage, 0.5)
+    expect((await orderIn(stage, 'o2', ({ state }) => state === 'filled')).side).toBe('sell')
+    await stage.settled()
+    await running.stop()
+    expect(alarms(stage)).toEqual([])
+    expect(await stage.complaints()).toEqual([])
+    if (options.mode === 'paper') return
+    const { stdout } = await sluice(['why', 'o2', '--journal', stage.journal])
+    const told = stdout.replace(/\s+/g, ' ')
+    expect(told).toMatch(/input its pool, read over RPC .* SOL against .* tokens, slot \d+/)
+    expect(told).toMatch(/decided puppet: stop-loss: -5/)
+  },
+)
+
+test.concurrent('a dead RPC sells nothing and says so once; it sells when it answers', async ({ onTestFinished }) => {
+  const { stage, node } = await polling({ chain: 'small', mode: 'live' }, onTestFinished)
+  const running = await buy(stage, 'live')
+  node.isDead = true
+  fall(stage, 0.5)
+  const before = readings(stage)
+  await until('three answers that are none', () => readings(stage) >= before + 4)
+  expect(alarms(stage)).toEqual(['POOL_SILENT'])
+  expect(stage.books().orders).toHaveLength(1)
+  node.isDead = false
+  await orderIn(stage, 'o2', ({ state }) => state === 'filled')
+  await stage.settled()
+  await running.stop()
+  expect(await stage.complaints()).toEqual([])
+})
