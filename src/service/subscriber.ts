@@ -57,6 +57,8 @@ export class Subscriber {
 
   confirm(keys: readonly string[]): void {
     this.#unanswered = 0
+    const unwanted = this.keys.unwantedOf(keys)
+    if (unwanted.length > 0) this.#parts.send(messages.unsubscribe(unwanted))
     if (this.keys.confirm(keys)) this.#askSoon()
   }
 

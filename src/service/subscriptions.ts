@@ -56,8 +56,15 @@ export class Subscriptions {
       this.#misses.delete(key)
     }
     if (this.#asked.length === 0) return false
-    this.#asked = this.#asked.filter((key) => this.#isMissing(key))
+    // A key that nobody wants any more is answered as well: it must not hold up the others.
+    const answered = new Set(keys)
+    this.#asked = this.#asked.filter((key) => (this.#wanted.has(key) ? this.#isMissing(key) : !answered.has(key)))
     return this.#asked.length === 0
+  }
+
+  /** Of the open batch, what nobody wants any more and this answer confirms. */
+  unwantedOf(keys: readonly string[]): string[] {
+    return this.#asked.filter((key) => !this.#wanted.has(key) && keys.includes(key))
   }
 
   /** The service refused the open batch: it is halved until the bad key stands alone, and only that one is given up.

@@ -129,6 +129,19 @@ describe('getting live', () => {
     expect(statuses().at(-1)).toBe('live a b')
   })
 
+  test('a key that nobody wants any more by the time it is confirmed holds up nothing, and is given back', () => {
+    feed.want(['trades', 'sold'])
+    feed.start(sink)
+    service.last.open()
+    service.last.say(authenticated)
+    feed.want(['trades', 'bought'])
+    service.last.take()
+    service.last.say(subscribed('trades', 'sold'))
+    expect(service.last.take()).toEqual(['unsubscribe sold', 'subscribe bought'])
+    service.last.say(subscribed('trades', 'bought'))
+    expect(statuses().at(-1)).toBe('live trades bought')
+  })
+
   test.each([
     ['no connection', 'dialing', 0],
     ['no answer to authenticate', 'authenticating', 1],
