@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runBacktest } from '../src/backtest-run.ts'
+import { reportOf } from '../src/commands/backtest-report.ts'
 import { loadConfig } from '../src/config/load.ts'
 import type { Input } from '../src/core/messages.ts'
-import { openReader } from '../src/journal/reader.ts'
+import { openTape } from '../src/journal/tape-files.ts'
 import { exportTape } from '../src/tape-export.ts'
 import { importTape } from '../src/tape-import.ts'
 import { journalPath } from './support/journal-samples.ts'
@@ -35,59 +36,88 @@ function recordings(): Recording[] {
   ]
 }
 
-function exporting(journal: string, file: string) {
-  const reader = openReader(journal)
+function exporting(journals: readonly string[], file: string) {
+  const tape = openTape(journals)
   try {
-    return exportTape(reader.market(), file)
+    return exportTape(tape.market, file)
   } finally {
-    reader.close()
+    tape.close()
   }
 }
 
-async function backtest(journal: string) {
+/** The report of a backtest, but for how the tape came about: how many processes recorded it, and which keys each of them had. */
+async function reportOn(journals: readonly string[]) {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 120 }
   const bots = ['dip-buyer', 'momentum'].map((strategy) => ({ name: strategy, strategy, exits }))
   const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
-  const reader = openReader(journal)
-  const {
-    segments: _segments,
-    coverage: _coverage,
-    from: _from,
-    ...found
-  } = runBacktest(loaded.config, reader.market(), { partial: false })
-  reader.close()
-  return found
+  const { config } = loaded
+  const tape = openTape(journals)
+  try {
+    const backtest = runBacktest(config, tape.market, { partial: false, logged: true })
+    const beside = { extras: new Map(), calibration: undefined }
+    const { tape: whole, ...report } = reportOf(config, tape.market, backtest, beside)
+    const { segments: _segments, coveragePercent: _coverage, ...heard } = whole
+    return { ...report, tape: heard, results: backtest.bots.map(({ result }) => result) }
+  } finally {
+    tape.close()
+  }
 }
 
-test.each(['ndjson', 'csv'])(
-  'exported as %s and imported again, a tape backtests to the same result, and exports to the same file',
-  async (format) => {
-    const journal = journalPath()
-    await writeTape(journal, recordings())
-    const [first, second] = [join(folder.path, `first.${format}`), join(folder.path, `second.${format}`)]
-    expect(exporting(journal, first)).toEqual({ rows: expect.any(Number), gaps: 4 })
-    expect(statSync(first).mode & 0o077).toBe(0)
-    const copy = journalPath()
-    const imported = await importTape([first], copy, { strict: true, complain: () => {} })
-    expect(imported).toMatchObject({ badLines: 0, duplicates: 0, late: 0, keys: ['newTokens', 'trades'] })
-    const found = await backtest(journal)
-    expect(found.bots.map(({ result }) => result.buys)).toEqual([expect.any(Number), expect.any(Number)])
-    expect(found.bots[0]?.result.buys).toBeGreaterThan(5)
-    expect(await backtest(copy)).toEqual(found)
-    exporting(copy, second)
-    expect(readFileSync(second, 'utf8')).toBe(readFileSync(first, 'utf8'))
-  },
-)
+const WORLDS: [string, () => Promise<string[]>][] = [
+  [
+    'one journal of two processes, with an outage',
+    async () => {
+      const journal = journalPath()
+      await writeTape(journal, recordings())
+      return [journal]
+    },
+  ],
+  [
+    'two journals that overlap',
+    async () => {
+      const rows = noisyMarket(6_000, 5, T0 + 7)
+      const half = [rows.slice(0, 4_000), rows.slice(2_500)]
+      return Promise.all(
+        half.map(async (items) => {
+          const journal = journalPath()
+          await writeTape(journal, [{ time: items[0]?.time ?? 0, items }])
+          return journal
+        }),
+      )
+    },
+  ],
+]
+
+describe.each(WORLDS)('%s', (_name, record) => {
+  test.each(['ndjson', 'csv'])(
+    'exported as %s and imported again: the same report, and the same file again',
+    async (format) => {
+      const journals = await record()
+      const [first, second] = [join(folder.path, `first.${format}`), join(folder.path, `second.${format}`)]
+      for (const file of [first, second]) rmSync(file, { force: true })
+      expect(exporting(journals, first).rows).toBeGreaterThan(5_000)
+      expect(statSync(first).mode & 0o077).toBe(0)
+      const copy = journalPath()
+      const imported = await importTape([first], copy, { strict: true, complain: () => {} })
+      expect(imported).toMatchObject({ badLines: 0, duplicates: 0, late: 0 })
+      const found = await reportOn(journals)
+      expect(found.bots[0]?.buys).toBeGreaterThan(5)
+      expect(await reportOn([copy])).toEqual(found)
+      exporting([copy], second)
+      expect(readFileSync(second, 'utf8')).toBe(readFileSync(first, 'utf8'))
+    },
+  )
+})
 
 test('a file that is there already is left alone; one that cannot be written is said', async () => {
   const journal = journalPath()
   await writeTape(journal, [{ time: T0, items: noisyMarket(10, 5, T0) }])
   const mine = folder.write('mine.ndjson', 'mine')
-  expect(() => exporting(journal, mine)).toThrow('is there already')
+  expect(() => exporting([journal], mine)).toThrow('is there already')
   expect(readFileSync(mine, 'utf8')).toBe('mine')
   const nowhere = join(folder.path, 'no', 'such', 'folder')
-  expect(() => exporting(journal, nowhere)).toThrow('cannot be written: ENOENT')
+  expect(() => exporting([journal], nowhere)).toThrow('cannot be written: ENOENT')
   expect(existsSync(nowhere)).toBe(false)
 })
