@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { SluiceError } from '../core/errors.ts'
 import type { Json } from '../core/json.ts'
+import { NO_STRATEGY } from '../core/roster.ts'
 import type { BotConfig } from './config.ts'
 import type { ConfigDocument } from './document.ts'
 import {
@@ -19,9 +20,11 @@ import type { BotInput, ExitsInput } from './schema.ts'
 import { type LoadedStrategy, loadStrategy, parseParams } from './strategies.ts'
 import type { Parsed } from './wording.ts'
 
-/** A bot whose shape is right and whose strategy exists, and where it stands. */
+/** A bot whose shape is right, and where it stands. */
 export interface CheckedBot {
   readonly config: BotConfig
+  /** Its strategy could not be loaded: what exits and params that one brings nobody knows. */
+  readonly lacksStrategy: boolean
   readonly input: BotInput
   readonly defaultExits: ExitsInput | undefined
   readonly document: ConfigDocument
@@ -48,7 +51,8 @@ export async function botsOf(
   return { bots, errors }
 }
 
-/** No bot where the schema has said already what is wrong; one with wrong params is good enough to judge the rest of it. */
+/** No bot where the schema has said already what is wrong; one with wrong params, or without its strategy, is good enough to judge the rest
+ *  of it. */
 async function botOf(
   part: ConfigFile,
   { raw, input }: BotEntry,
@@ -58,17 +62,20 @@ async function botOf(
   const { document, sections } = part
   const { strategy: name, params: given = {} } = isMap(raw) ? raw : {}
   if (typeof name !== 'string' || name === '') return { errors: [] }
-  const strategy = await loadOrSay(name, cwd)
-  if (typeof strategy === 'string') return { errors: [document.error([...path, 'strategy'], strategy)] }
-  const { params, errors } = isMap(given)
-    ? checkParams(strategy, given, document, [...path, 'params'])
-    : { params: {}, errors: [] }
+  const loaded = await loadOrSay(name, cwd)
+  const lacksStrategy = typeof loaded === 'string'
+  const strategy = lacksStrategy ? { name, file: name, strategy: NO_STRATEGY } : loaded
+  const { params, errors } = lacksStrategy
+    ? { params: {}, errors: [document.error([...path, 'strategy'], loaded)] }
+    : isMap(given)
+      ? checkParams(strategy, given, document, [...path, 'params'])
+      : { params: {}, errors: [] }
   // Without its defaults a bot would be judged by values that nobody wants.
   const defaultsFit = sections.defaults !== undefined || !(isMap(document.value) && 'defaults' in document.value)
   if (!input || !defaultsFit) return { errors }
   const defaults = sections.defaults ?? {}
   const config = botConfig(input, strategy, params, sections, document.locate(path))
-  return { bot: { config, input, defaultExits: defaults.exits, document, path }, errors }
+  return { bot: { config, lacksStrategy, input, defaultExits: defaults.exits, document, path }, errors }
 }
 
 /** A bot whose params its strategy has accepted, every default filled in. */

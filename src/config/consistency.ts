@@ -3,7 +3,7 @@ import { type ExitRules, pollSeconds } from '../core/exits.ts'
 import type { Limits } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import type { CheckedBot } from './bots.ts'
-import { limitsFrom, serviceFrom } from './effective.ts'
+import { exitsFrom, limitsFrom, serviceFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
 import type { ConfigFile } from './read.ts'
 import type { ExitsInput, LimitsInput } from './schema.ts'
@@ -34,12 +34,12 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
   ]
 }
 
-function liveProblems({ config, input, defaultExits }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
+function liveProblems({ config, lacksStrategy, input, defaultExits }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   if (config.mode !== 'live') return []
   const problems: Problem[] = []
   const { stopLossPercent, maxHoldSeconds } = config.exits
   const spelledOut = input.exits === 'none' || (input.exits === undefined && defaultExits === 'none')
-  if (stopLossPercent === undefined && maxHoldSeconds === undefined && !spelledOut) {
+  if (stopLossPercent === undefined && maxHoldSeconds === undefined && !spelledOut && !lacksStrategy) {
     const way = 'set exits.stopLossPercent or exits.maxHoldSeconds, or spell out `exits: none`'
     problems.push(say(['exits'], `a live bot needs a way out: ${way}`))
   }
@@ -85,16 +85,16 @@ function isLeastOver({ minLamportsPerOrder: least, maxLamportsPerOrder: most }: 
 }
 
 /** Where the exit stands: at the bot, else among the defaults, else it is the strategy's. */
-function exitErrors({ config, input, defaultExits, document, path }: CheckedBot, agreed: Agreed): Problem[] {
+function exitErrors(bot: CheckedBot, agreed: Agreed): Problem[] {
+  const { config, lacksStrategy, input, defaultExits, document, path } = bot
   const names = (exits: ExitsInput | undefined, name: string) => typeof exits === 'object' && Object.hasOwn(exits, name)
-  return [...exitProblems(config.exits), ...pollProblems(config.exits, agreed)].map(
-    ({ path: [name, ...inside], message }) => {
-      const isFar = !names(input.exits, name) && names(defaultExits, name)
-      const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
-      const whose = isFar ? ` (for the bot ${input.name})` : ''
-      return { fatal: true, error: document.error(at, `${message}${whose}`) }
-    },
-  )
+  const exits = lacksStrategy ? ownExits(input.exits) : config.exits
+  return [...exitProblems(exits), ...pollProblems(exits, agreed)].map(({ path: [name, ...inside], message }) => {
+    const isFar = !names(input.exits, name) && names(defaultExits, name)
+    const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
+    const whose = isFar ? ` (for the bot ${input.name})` : ''
+    return { fatal: true, error: document.error(at, `${message}${whose}`) }
+  })
 }
 
 /** What reads a pool is an RPC; the sandbox brings its own. */
@@ -102,6 +102,12 @@ function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): Exit
   const isThere = chain !== undefined || unfit.includes('chain')
   if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []
   return [{ path: ['whenStale', 'policy'], message: 'poll reads the pool over RPC, so it needs chain.rpc' }]
+}
+
+/** What no strategy can put right: the bot's exits go before its own, but it may bring the trailing stop that they arm. */
+function ownExits(given: ExitsInput | undefined): ExitRules {
+  const { trailingArmPercent, ...own } = exitsFrom(given, {}, undefined)
+  return own.trailingPercent === undefined || trailingArmPercent === undefined ? own : { ...own, trailingArmPercent }
 }
 
 /** Bounds that one order of the largest size would break by itself. */

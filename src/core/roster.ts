@@ -5,8 +5,14 @@ import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
 import type { Trader } from './trader.ts'
 
-/** Of a bot that only closes what it holds. */
-const NO_STRATEGY = { name: '', about: '', params: undefined, keys: [], start: () => ({}) } as unknown as Strategy
+/** Does nothing: of a bot that only closes what it holds, or whose own there is not. */
+export const NO_STRATEGY = {
+  name: '',
+  about: '',
+  params: undefined,
+  keys: [],
+  start: () => ({}),
+} as unknown as Strategy
 
 /** What a bot of this start runs. */
 export function strategyOf(

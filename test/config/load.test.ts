@@ -174,6 +174,31 @@ test('files that disagree on what they share are refused, each at its line', asy
   })
 })
 
+test('a bot whose strategy there is not is judged in all that its strategy cannot put right', async () => {
+  const faults = (bot: string) => tryLoad(`${REMOTE}bots:\n  - ${bot}\n`)
+  const missing = { path: 'bots[0].strategy', message: expect.stringMatching(/did you mean dip-buyer/) }
+  const wrong = `{ name: a, strategy: dip-byer, mode: live, params: { anything: 1 },
+      exits: { stopLossPercent: 60, takeProfitPercent: 50 }, orders: { slippagePercent: 9 },
+      filters: { denyMints: no-such-list.txt }, limits: { maxSolPerOrder: 2, maxSolPerHour: 1, maxSlippagePercent: 5 } }`
+  expect(await faults(wrong)).toMatchObject({
+    errors: [
+      { path: 'bots[0].strategy' },
+      { path: 'bots[0].mode', message: expect.stringContaining('chain.rpc') },
+      { path: 'bots[0].mode', message: expect.stringContaining('wallet.publicKey') },
+      { path: 'bots[0].exits.stopLossPercent' },
+      { path: 'bots[0].filters.denyMints' },
+      { path: 'bots[0].limits.maxSolPerOrder' },
+      { path: 'bots[0].limits.maxSlippagePercent' },
+    ],
+  })
+  // Which stop a live bot has, and what a trailing stop's arm belongs to, its strategy may say.
+  const live = 'mode: live, exits: { trailingArmPercent: 20 }'
+  expect(await tryLoad(`${LIVE}bots: [{ name: a, strategy: dip-byer, ${live} }]\n`)).toEqual({
+    ok: false,
+    errors: [expect.objectContaining(missing)],
+  })
+})
+
 test('two loopback RPCs are two', async () => {
   const rpc = (port: number) => `${REMOTE}chain: { rpc: [{ url: "http://127.0.0.1:${port}" }] }\n`
   expect(await tryLoad(rpc(8899), rpc(8899))).toMatchObject({ ok: true })
