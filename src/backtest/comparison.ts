@@ -4,6 +4,8 @@ import type { Report } from './report.ts'
 
 /** What a run was made of and what came of it, by name, so that two can stand side by side. */
 export interface RunFacts {
+  /** A journal tells less than a report, and some of it otherwise. */
+  readonly source: 'report' | 'journal'
   /** Configuration, code, tape, plan, fill model: what the results are a function of. */
   readonly made: ReadonlyMap<string, string>
   /** By bot, then by name. */
@@ -34,7 +36,10 @@ export interface Comparison {
 export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
   const none: ReadonlyMap<string, number> = new Map()
   return {
-    differences: sideBySide(a.made, b.made).filter((one) => one.a !== one.b),
+    // What only one kind of source tells of any run is no difference between these two.
+    differences: sideBySide(a.made, b.made).filter(
+      (one) => one.a !== one.b && (a.source === b.source || (one.a !== null && one.b !== null)),
+    ),
     bots: union(a.results, b.results).map((bot) => ({
       bot,
       results: sideBySide(a.results.get(bot) ?? none, b.results.get(bot) ?? none),
@@ -104,7 +109,7 @@ export function factsOfReport(report: Report): RunFacts {
     ]
     return [name, new Map(numbers)]
   })
-  return { made, results: new Map(results) }
+  return { source: 'report', made, results: new Map(results) }
 }
 
 /** What a journal knows: how its first start was made, and what its orders and fills add up to. */
@@ -143,7 +148,7 @@ export function factsOfJournal({ start, orders, fills }: JournalFacts): RunFacts
       ]),
     ]
   })
-  return { made, results: new Map(results) }
+  return { source: 'journal', made, results: new Map(results) }
 }
 
 /** Every value in it with the way to it. */

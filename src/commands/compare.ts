@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import {
   type Comparison,
   compareRuns,
@@ -49,6 +49,9 @@ function open(path: string): OpenRun {
   if (!existsSync(path)) throw new SluiceError(`there is no ${path}`, ExitCode.usage)
   if (statSync(path).isDirectory()) return openReport(join(path, REPORT))
   if (path.endsWith('.json')) return openReport(path)
+  // The report beside it tells more of the same run.
+  if (basename(path) === RESULTS && existsSync(join(dirname(path), REPORT)))
+    return openReport(join(dirname(path), REPORT))
   const journal = openReader(path)
   const [first] = journal.segments()
   if (first !== undefined)

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { compareRuns, type Decision, firstDifference } from '../../src/backtest/comparison.ts'
+import { compareRuns, type Decision, firstDifference, type RunFacts } from '../../src/backtest/comparison.ts'
 
-const facts = (made: Record<string, string>, results: Record<string, Record<string, number>>) => ({
+const facts = (made: Record<string, string>, results: Record<string, Record<string, number>>): RunFacts => ({
+  source: 'report',
   made: new Map(Object.entries(made)),
   results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
 })
@@ -25,6 +26,12 @@ test('what differs is named, what only one has too; results stand side by side',
       { bot: 'gone', results: [{ what: 'net', a: 2, b: null }] },
     ],
   })
+})
+
+test('what only a report tells, or only a journal, is no difference between the two', () => {
+  const report = facts({ code: 'x', tape: 't' }, {})
+  const journal: RunFacts = { ...facts({ code: 'y', 'bot mode': 'paper' }, {}), source: 'journal' }
+  expect(compareRuns(report, journal).differences).toEqual([{ what: 'code', a: 'x', b: 'y' }])
 })
 
 describe('the first decision that differs', () => {
