@@ -6,16 +6,21 @@ import { LiveBlock } from '../src/core/live-block.ts'
 import { Mints } from '../src/core/mints.ts'
 import { seededRandom } from '../src/core/random.ts'
 import type { Strategy } from '../src/core/strategy.ts'
+import { PaperMarket } from '../src/simulation/paper-market.ts'
 import momentum from '../strategies/momentum.ts'
 import { botSettings, startInput } from '../test/support/engine-rig.ts'
 import { type Figure, isMain, printFigures } from './figure.ts'
 import { base58 } from './frames.ts'
 
-const DAYS = 6
+const DAYS = 16
+/** From then on as many go as come. */
+const FULL = 8
 const LAUNCHES_A_DAY = 20_000
 const TRADES_A_LAUNCH = 20
 const DAY_MS = 86_400_000
 const START = 1_780_012_800_000
+/** So many mints come before the feed looks which numbers nobody needs. */
+const LAUNCHES_A_LOOK = 16_384
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -28,19 +33,25 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers
 }
 
-/** What an engine holds after each day of a market that only ever launches: each token trades for a while and never again. */
+/** What an engine and the market behind paper orders hold after each day of a market that only ever launches: each token trades for a while
+ *  and never again. */
 function heapByDay(launches: number): number[] {
   const random = seededRandom(1)
   const mints = new Mints()
   const strategy = momentum as unknown as Strategy
   const engine = new Engine(mints, new Map([[strategy.name, strategy]]))
+  const market = new PaperMarket(mints, { tradePrice: 'auto', tradeAmount: 'sol' })
+  mints.addHolder(engine)
+  mints.addHolder(market)
   let seq = 0
   const params = strategy.params.parse({}) as never
   engine.input(++seq, START, startInput([botSettings(strategy.name, { params, limits: { maxOpenPositions: 0 } })]))
   engine.outputs.length = 0
+  const looks = Math.min(LAUNCHES_A_LOOK, launches)
   const heaps = [heapBytes()]
   for (let day = 0; day < DAYS; day++) {
     for (let launch = 0; launch < launches; launch++) {
+      if ((day * launches + launch) % looks === looks - 1) mints.giveBack(() => false)
       const time = START + day * DAY_MS + (launch * DAY_MS) / launches
       const block = new LiveBlock(mints.list, TRADES_A_LAUNCH)
       const token = mints.intern(Buffer.from(base58(random, 32)).toString('latin1')) // in one piece, as a frame gives it
@@ -51,6 +62,7 @@ function heapByDay(launches: number): number[] {
       }
       for (let row = 0; row < block.length; engine.outputs.length = 0) {
         const next = engine.rows(seq + 1, block, row, block.length)
+        market.observe(block, row, next)
         seq += next - row
         row = next
       }
@@ -67,7 +79,7 @@ export function benchLaunches(smoke = false): Figure[] {
   const [empty = 0] = heaps
   // Tokens of a day are kept through the next one.
   const live = ((heaps[2] as number) - empty) / (2 * launches)
-  const growth = ((heaps[DAYS] as number) - (heaps[2] as number)) / (DAYS - 2)
+  const growth = ((heaps[DAYS] as number) - (heaps[FULL] as number)) / (DAYS - FULL)
   const one = (value: number) => ({ median: value, min: value, max: value })
   return [
     { name: 'engine, a live token', unit: 'bytes', ...one(live) },

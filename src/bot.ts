@@ -246,7 +246,7 @@ class Start {
   #listen(world: LiveWorld, segment: AnySegment): () => Promise<void> {
     const { runner } = segment
     if (this.#options.record === true) world.feed.want(FIREHOSES)
-    const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner), () => segment.lagMs)
+    const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner), segment)
     this.closers.add(stopFeed)
     return stopFeed
   }

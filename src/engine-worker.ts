@@ -35,7 +35,7 @@ const MARKS_EVERY_MS = 250
 const { port, bell, cells } = workerData as EngineThreadStart
 const mints = new Mints()
 /** The main thread's numbers of mints, as ours. */
-const tokens: number[] = []
+let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
 let memory: MemoryGuard
@@ -113,6 +113,7 @@ function warm(engine: Engine, journal: string, range: StartInput['warm']): numbe
 async function begin({ seq, time, start, journal, ...message }: BeginMessage): Promise<Engine> {
   memory = new MemoryGuard(message.memory, message.inspects)
   const engine = new Engine(mints, await strategiesOf(start), cells.subarray(Cell.active, Cell.active + 1))
+  mints.addHolder(engine)
   allow(START_DEADLINE_MS)
   engine.input(seq, time, start)
   const outputs = engine.outputs.splice(0)
@@ -122,7 +123,10 @@ async function begin({ seq, time, start, journal, ...message }: BeginMessage): P
 }
 
 function rowsOf({ memory, mintsAt, mints: more, to }: RowsMessage): Block {
-  tokens.length = mintsAt
+  if (mintsAt === 0) {
+    mints.giveBack(() => false)
+    tokens = []
+  }
   for (const mint of more) tokens.push(mints.intern(mint))
   if (memory !== null) block = new TranslatedBlock(new LiveBlock(mints.list, memory.capacity, memory.buffer), tokens)
   block.translate(to)

@@ -86,6 +86,10 @@ export class IsolatedSegment implements AnySegment {
     return this.runner.lagMs
   }
 
+  get rowsHandled(): number {
+    return this.runner.rowsHandled
+  }
+
   async close(): Promise<void> {
     this.#isOver = true
     this.#unwatch()

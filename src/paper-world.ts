@@ -35,6 +35,7 @@ export class PaperWorld {
     measured?: Measurements,
   ) {
     this.market = new PaperMarket(mints, config.service.units)
+    mints.addHolder(this.market)
     this.#config = config
     this.#clock = clock
     this.#adjust = adjust

@@ -34,6 +34,8 @@ export interface AnySegment {
   readonly isIdle: boolean
   /** How long the oldest of what the engine has yet to answer has waited. */
   readonly lagMs: number
+  /** Rows that it is done with, of those handed over since the start. */
+  readonly rowsHandled: number
   close(): unknown
 }
 
@@ -49,6 +51,7 @@ export class Segment implements AnySegment {
     const post = (input: Input): void => this.runner.post(input)
     this.#past = past
     this.engine = new Engine(mints, strategies)
+    mints.addHolder(this.engine)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     this.runner = new Runner({
       ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, poll, alarm, observe },
@@ -80,6 +83,7 @@ export class Segment implements AnySegment {
 
   readonly isIdle = true
   readonly lagMs = 0
+  readonly rowsHandled = Number.POSITIVE_INFINITY
 
   close(): void {
     this.runner.stop()

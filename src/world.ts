@@ -21,6 +21,7 @@ import { watchLists } from './runtime/list-files.ts'
 import type { Log } from './runtime/log.ts'
 import { MessagePacer } from './runtime/pacing.ts'
 import type { Route } from './runtime/working-order.ts'
+import type { AnySegment } from './segment.ts'
 import { dialWebSocket } from './service/dial.ts'
 import { Feed } from './service/feed.ts'
 import { openHttp } from './service/http.ts'
@@ -52,6 +53,9 @@ export interface WorldParts {
   readonly end: (exitCode: ExitCode, message: string) => void
 }
 
+/** How far the engine is with the stream. */
+type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
+
 /** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that they share. */
 export class LiveWorld {
   readonly feed: Feed
@@ -66,7 +70,7 @@ export class LiveWorld {
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
   #gateway: Gateway | undefined
-  #lagMs = (): number => 0
+  #segment: Progress = { lagMs: 0, rowsHandled: 0 }
   #requestsOut = 0
   #wasAuthenticated = false
 
@@ -79,6 +83,7 @@ export class LiveWorld {
     this.#trading = new Trading({ ...parts, http: (request) => this.#counted(request), chain })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
+    this.#paper.market.addKeeper((mint) => parts.tally.holds(mint))
     const { alerts } = config
     this.#alerts =
       alerts &&
@@ -97,7 +102,8 @@ export class LiveWorld {
       pace: (job) => void this.#pacer.run(job),
       mints,
       isHeld: (token) => parts.tally.holds(mints.list[token] as string),
-      load: busier(loopLoad(), () => this.#lagMs()),
+      load: busier(loopLoad(), () => this.#segment.lagMs),
+      rowsHandled: () => this.#segment.rowsHandled,
       on: {
         authenticated: (_userId, plan) => this.#authenticated(plan),
         refused: (reason) => this.#refused(reason),
@@ -135,9 +141,9 @@ export class LiveWorld {
     }
   }
 
-  /** The stream, from now on, and whatever else may change while it runs. `lagMs`: how far the engine is behind it. */
-  listen(sink: Sink, lagMs: () => number): Stop {
-    this.#lagMs = lagMs
+  /** The stream, from now on, and whatever else may change while it runs. `segment`: how far the engine is with it. */
+  listen(sink: Sink, segment: Progress): Stop {
+    this.#segment = segment
     const { config, log, post } = this.#parts
     const unwatch = watchLists(
       config.lists,

@@ -47,7 +47,7 @@ function world() {
   return { lines, orders, options }
 }
 
-/** A market of two tokens that falls and rises; every order is filled at once, or refused. */
+/** A market of two tokens that falls and rises, beside others that come and go; every order is filled at once, or refused. */
 async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => Promise<void>): Promise<void> {
   const random = seededRandom(5)
   const held = new Map<string, bigint>()
@@ -62,6 +62,10 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
+    // Here nobody else needs a number, so that all of them change; where the engine shares them it keeps what it needs.
+    if (step % 7 === 6) mints.giveBack(() => false)
+    for (let other = 0; other < step % 3; other++)
+      rows.unshift({ time: (rows[0] as MarketRow).time, mint: `${step} ${other}`, price: 1 })
     const block = blockOf(rows, mints)
     for (let row = 0; row < block.length; ) row = sink.rows(block, row, block.length)
     await settled()
@@ -85,7 +89,9 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
 function inProcess(mints: Mints): { sink: Sink; lines: string[]; orders: Order[] } {
   const { lines, orders, options } = world()
   const strategies = new Map([dipBuyer, momentum].map((one) => [one.name, one as unknown as Strategy]))
-  const runner = new Runner({ ...options, engine: new Engine(mints, strategies) })
+  const engine = new Engine(mints, strategies)
+  mints.addHolder(engine)
+  const runner = new Runner({ ...options, engine })
   runner.post(start)
   return { sink: runner, lines, orders }
 }

@@ -15,11 +15,11 @@ import { attempt } from './support/journal-values.ts'
 
 const account = accountOf('live', 'test', 'genesis', 'wallet')
 const still = defineStrategy({
-  ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades'], start: () => ({}) },
+  ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
 })
 
 /** A start on an order that was refused for its slippage and was to climb: what is sent, and what is said of it. */
-function startOn(breached: boolean): { sent: string[]; told: string[] } {
+function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
   const clock = new SimulatedClock(1_000)
   const sent: string[] = []
   const told: string[] = []
@@ -48,8 +48,9 @@ function startOn(breached: boolean): { sent: string[]; told: string[] } {
     orders: [{ order, state: 'accepted' as const }],
   }
   const refused = { ...attempt(1), account: account.id, mint: MINT, side: 'sell', size: order.size } as const
+  const mints = new Mints()
   const segment = new Segment({
-    ...{ machine: { clock, monotonicMs, boot: 'b' }, journal, mints: new Mints() },
+    ...{ machine: { clock, monotonicMs, boot: 'b' }, journal, mints },
     strategies: new Map([['still', still as never]]),
     past: {
       ...{ money, nextSeq: 10, nextReport: 1, untaken: [], orders: money.orders, slots: [], watches: [], wallets: [] },
@@ -63,12 +64,20 @@ function startOn(breached: boolean): { sent: string[]; told: string[] } {
   segment.begin(start, [])
   segment.resume(start)
   clock.advanceTo(60_000)
-  return { sent, told }
+  return { sent, told, mints }
 }
 
 test('what was refused goes again after a restart, where refusals are believed', () => {
   const { sent, told } = startOn(false)
   expect([sent, told]).toEqual([['o1.2'], ['working']])
+})
+
+test('what its engine needs keeps its number', () => {
+  const { mints } = startOn(false)
+  const [number] = [mints.find(MINT), mints.intern('nobody needs it')]
+  mints.giveBack(() => false)
+  expect([mints.find(MINT), mints.list[number as number]]).toEqual([number, MINT])
+  expect(mints.list).not.toContain('nobody needs it')
 })
 
 test('and ends where the journal knows of something that executed although it was refused', () => {

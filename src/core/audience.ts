@@ -32,6 +32,10 @@ export class Audience {
     setByToken(this.#watchers, token, left.length === 0 ? undefined : left)
   }
 
+  watches(token: number): boolean {
+    return this.#watchers[token] !== undefined
+  }
+
   /** One event for all of them: it cannot be changed. */
   show(block: Block, row: number, kind: RowKind, token: number): void {
     const all = this.#firehoses[kind]

@@ -26,7 +26,6 @@ import type {
   Token,
 } from './strategy.ts'
 
-const _FILLS_SHOWN = 100
 /** Characters of a state that count as one request. */
 const STATE_A_REQUEST = 1000
 /** A refusal with the same code as the last of its token is not said again within this time. */
@@ -189,20 +188,15 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#ask()
     if (this.#session.warming || this.#host.starting) return WARMING
     const mint = mintOf(token)
-    if (!this.#isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
+    if (!this.isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
     const placed = this.#whole(() => place(mint))
     if (!placed.ok) return this.#refuse(mint, placed.code, placed.reason)
     this.#host.refresh(mint)
     return placed
   }
 
-  /** One that is known was proved when it became known. */
-  #isMint(mint: string): boolean {
-    return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
-  }
-
   #refuse(mint: string, code: ErrorCode, reason: string): { ok: false } & Refusal {
-    const view = this.#isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
+    const view = this.isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
     const now = this.#session.now
     if (view === undefined || view.refusedCode !== code || now - view.refusedAt >= SAME_REFUSAL_MS) {
       const about = readText(mint, LONGEST_MINT) ?? ''

@@ -1,3 +1,4 @@
+import { isPublicKey } from './base58.ts'
 import type { Conditionals } from './conditionals.ts'
 import type { Client } from './desk.ts'
 import { quoteBuy, quoteSell } from './quotes.ts'
@@ -42,8 +43,12 @@ export class BotReadings {
   }
 
   token(mint: string): TokenView | undefined {
-    const token = this.#session.mints.find(mint)
-    return token === undefined ? undefined : this.#host.viewOf(token)
+    return this.isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
+  }
+
+  /** Not only what was seen: that hangs on how far a process has read ahead. What is known was proved when it became known. */
+  protected isMint(mint: string): boolean {
+    return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
   }
 
   position(mint: string): PositionView | undefined {

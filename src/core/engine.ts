@@ -1,5 +1,5 @@
 import { Audience } from './audience.ts'
-import { type Block, RowKind } from './block.ts'
+import { type Block, RowKind, type TokenId } from './block.ts'
 import { Conditionals } from './conditionals.ts'
 import { Custody } from './custody.ts'
 import { Desk } from './desk.ts'
@@ -8,7 +8,7 @@ import { ExitWatch } from './exit-watch.ts'
 import { LimitCheck } from './limit-check.ts'
 import { Liquidation } from './liquidation.ts'
 import type { Input, Output, StartInput } from './messages.ts'
-import type { Mints } from './mints.ts'
+import type { Mints, TokenHolder } from './mints.ts'
 import { moneyOf } from './money.ts'
 import { openAccounts } from './open-accounts.ts'
 import { OperatorCommands } from './operator-commands.ts'
@@ -28,7 +28,7 @@ import { endOfDay, type Millis, type Seq } from './units.ts'
 
 /** All bots and accounts of one process under one seq. The same in live, paper, backtest and replay: what differs is who feeds it.
  *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
-export class Engine implements EnginePort {
+export class Engine implements EnginePort, TokenHolder {
   readonly outputs: Output[] = []
   /** Which bot's handler runs now: an index into the bots of the start, -1 for none. A watchdog reads it from another thread. */
   readonly active: Int32Array
@@ -100,6 +100,14 @@ export class Engine implements EnginePort {
     if (session.tornBy >= 0) session.end()
   }
 
+  /** Whether more is known of a token than of one that was never seen. */
+  holds(token: TokenId): boolean {
+    const { prices, launches } = this.#session
+    const isWanted = this.#watch.concerns(token) || this.#audience.watches(token)
+    const isKnown = prices.holds(token) || launches.of(token) !== undefined
+    return isWanted || isKnown || this.#traders.some((trader) => trader.holds(token))
+  }
+
   /** Positions whose high-water mark rose since the last call. */
   takeMarks(): Position[] {
     return this.#watch.takeMarks()
@@ -129,7 +137,7 @@ export class Engine implements EnginePort {
       if (isNewDay) trader.forgetTokens()
     }
     if (!isNewDay) return
-    session.launches.forget()
+    session.nextDay((token) => this.#watch.concerns(token) || this.#audience.watches(token))
     for (const party of this.#parties.all()) this.#results.roll(party)
   }
 
@@ -201,9 +209,6 @@ export class Engine implements EnginePort {
       case 'start':
         this.#open(session, input)
         break
-      case 'feed':
-        session.feed = input.status
-        break
       case 'gap':
         this.#gap(session, input)
         break
@@ -224,12 +229,11 @@ export class Engine implements EnginePort {
       case 'pool':
         this.#exits.polls.take(input)
         break
+      case 'feed':
+      case 'plan':
       case 'wallet':
       case 'list':
         session.take(input)
-        break
-      case 'plan':
-        session.plan = input.plan
         break
       case 'command':
         this.#commands.take(input.command)

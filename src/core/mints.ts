@@ -1,21 +1,54 @@
 import type { TokenId } from './block.ts'
 
-/** The process's table of mints: each gets a dense number once, at the door, so that nothing behind it hashes a string for a row. */
+/** Keeps something under the numbers of tokens. */
+export interface TokenHolder {
+  /** Whether it would miss the token. Nothing is left under a number that nobody holds: it may become another mint's. */
+  holds(token: TokenId): boolean
+}
+
+/** The process's table of mints: each gets a dense number once, at the door, so that nothing behind it hashes a string for a row. A market
+ *  never runs out of mints, so that numbers are given back and used again. */
 export class Mints {
-  readonly list: string[] = []
+  #list: string[] = []
   readonly #ids = new Map<string, TokenId>()
+  readonly #free: TokenId[] = []
+  readonly #holders: TokenHolder[] = []
+
+  /** By number; '' where a number is free. It grows, and it is another list once numbers were given back: one from before keeps what its
+   *  numbers meant, so that a block, and what is kept of it, does too. */
+  get list(): readonly string[] {
+    return this.#list
+  }
 
   /** The number of a mint, a new one if it was not seen before. */
   intern(mint: string): TokenId {
     const known = this.#ids.get(mint)
     if (known !== undefined) return known
-    const id = this.list.length
+    const id = this.#free.pop() ?? this.#list.length
     this.#ids.set(mint, id)
-    this.list.push(mint)
+    this.#list[id] = mint
     return id
   }
 
   find(mint: string): TokenId | undefined {
     return this.#ids.get(mint)
+  }
+
+  /** It is asked from now on before a number is given back. */
+  addHolder(holder: TokenHolder): void {
+    this.#holders.push(holder)
+  }
+
+  /** Gives back the numbers that nobody of those added holds. Whoever calls it knows that no row with one of them is still to be handled,
+   *  but for those that `isAhead`. */
+  giveBack(isAhead: (token: TokenId) => boolean): void {
+    const list = [...this.#list]
+    for (const [mint, token] of this.#ids) {
+      if (isAhead(token) || this.#holders.some((holder) => holder.holds(token))) continue
+      this.#ids.delete(mint)
+      this.#free.push(token)
+      list[token] = ''
+    }
+    this.#list = list
   }
 }

@@ -26,6 +26,8 @@ export class Prices {
   #doubles = new Float64Array(0)
   /** The same memory. */
   #words = new Uint32Array(this.#doubles.buffer)
+  /** How many prints there were of each when the day began. */
+  #countsThen = new Uint32Array(0)
 
   constructor(units: UnitSettings) {
     this.#proof = new UnitProof(units)
@@ -67,11 +69,28 @@ export class Prices {
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
+    this.#countsThen[token] = 0
     this.#doubles[token * DOUBLES + MEDIAN] = 0
   }
 
   forgetAll(): void {
     this.#words.fill(0)
+    this.#countsThen.fill(0)
+  }
+
+  /** A day begins: what was printed neither in the last one nor the one before has no price any more, unless somebody needs it. */
+  nextDay(isNeeded: (token: TokenId) => boolean): void {
+    const countsThen = this.#countsThen
+    for (let token = 0; token < countsThen.length; token++) {
+      const count = this.#words[token * DOUBLES * 2 + COUNT] as number
+      if (count !== 0 && count === countsThen[token] && !isNeeded(token)) this.forget(token)
+      else countsThen[token] = count
+    }
+  }
+
+  /** Whether anything was printed of it that counts. */
+  holds(token: TokenId): boolean {
+    return (this.#words[token * DOUBLES * 2 + COUNT] ?? 0) !== 0
   }
 
   /** One of our own fills, whose unit the chain proves, against the price now and the one it was decided on, since a price may fall by any
@@ -99,6 +118,9 @@ export class Prices {
     grown.set(this.#doubles)
     this.#doubles = grown
     this.#words = new Uint32Array(grown.buffer)
+    const counts = new Uint32Array(size)
+    counts.set(this.#countsThen)
+    this.#countsThen = counts
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Block } from './block.ts'
+import type { Block, TokenId } from './block.ts'
 import { Book } from './book.ts'
 import { EventAge } from './event-age.ts'
 import { Launches } from './launches.ts'
@@ -91,14 +91,21 @@ export class Session implements Stage {
     this.emit({ kind: 'position', position: { ...position } })
   }
 
-  /** What was read outside: a wallet, or the file of a list. */
-  take(input: Extract<Input, { kind: 'wallet' | 'list' }>): void {
-    if (input.kind === 'list') {
-      this.lists.set(input.name, new Set(input.entries))
-      return
+  /** What is so outside from now on. */
+  take(input: Extract<Input, { kind: 'feed' | 'plan' | 'wallet' | 'list' }>): void {
+    if (input.kind === 'feed') this.feed = input.status
+    else if (input.kind === 'plan') this.plan = input.plan
+    else if (input.kind === 'list') this.lists.set(input.name, new Set(input.entries))
+    else {
+      const account = this.book.readWallet(input.account, input.lamports, input.slot)
+      if (account !== undefined) this.emitAccount(account)
     }
-    const account = this.book.readWallet(input.account, input.lamports, input.slot)
-    if (account !== undefined) this.emitAccount(account)
+  }
+
+  /** What is old is forgotten, but for prices that somebody needs. */
+  nextDay(isNeeded: (token: TokenId) => boolean): void {
+    this.prices.nextDay(isNeeded)
+    this.launches.forget()
   }
 
   /** Entries of every account stop, restarts included, or go on. */

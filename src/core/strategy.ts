@@ -167,6 +167,7 @@ export interface Bot<S = unknown> {
   now(): Millis
   /** Seeded, in [0, 1). */
   random(): number
+  /** undefined for what is no mint. */
   token(mint: string): Token<S> | undefined
   position(mint: string): PositionView | undefined
   positions(): PositionView[]

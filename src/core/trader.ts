@@ -126,7 +126,15 @@ export class Trader implements Host {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()
     this.#tokens.fill(undefined)
-    for (const [token, view] of before.entries()) if (view?.held !== undefined) this.#tokens[token] = view
+    for (const [token, view] of before.entries()) {
+      if (view === undefined || this.#yesterday[token] !== undefined) continue
+      if (view.held !== undefined) this.#tokens[token] = view
+      else view.forget()
+    }
+  }
+
+  holds(token: number): boolean {
+    return this.#tokens[token] !== undefined || this.#yesterday[token] !== undefined
   }
 
   viewOf(token: number): TokenView {

@@ -12,7 +12,8 @@ import { lamportsToSol, type Millis, wholeTokens } from './units.ts'
 export class TokenView implements Token<unknown> {
   readonly mint: string
   readonly #session: Session
-  readonly #token: number
+  /** -1 once nobody but the strategy keeps this: the number may become another token's. */
+  #token: number
   state: unknown
   /** This bot's position in it. */
   held: HeldView | undefined
@@ -30,8 +31,14 @@ export class TokenView implements Token<unknown> {
     this.state = state
   }
 
+  /** It is forgotten. */
+  forget(): void {
+    this.#token = -1
+  }
+
   get price(): number | undefined {
-    return this.#session.prices.at(this.#token)
+    const { prices } = this.#session
+    return this.#token >= 0 ? prices.at(this.#token) : this.#session.price(this.mint)
   }
 
   get position(): PositionView | undefined {

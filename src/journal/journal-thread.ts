@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
 import type { Seq } from '../core/units.ts'
+import type { Slice } from './block-encoder.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import type { JournalOptions } from './journal.ts'
 import { type Lock, lockJournal } from './lock.ts'
@@ -25,9 +26,6 @@ export interface BatchMessage {
   readonly time: number
   readonly slices: readonly SharedSlice[]
   readonly writes: readonly Write[]
-  /** Mints that are new since the message before, from this number on. */
-  readonly mintsAt: number
-  readonly mints: readonly string[]
   /** It has to become durable now. */
   readonly commit: boolean
 }
@@ -38,6 +36,9 @@ export interface SharedSlice {
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
+  /** Mints that are new since the slice before, from this number on. From 0 on they are all that there are: numbers before mean nothing. */
+  readonly mintsAt: number
+  readonly mints: readonly string[]
 }
 
 export type ToThread = BatchMessage | { readonly kind: 'commit' } | { readonly kind: 'close' }
@@ -53,7 +54,7 @@ export type FromThread =
 const HAND_OVER_MS = 5
 
 /** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose memory the thread
- *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks over one table of mints, else TypeError.
+ *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks, else TypeError.
  *  Rejects with SluiceError as `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
@@ -82,7 +83,7 @@ class ThreadJournal extends GatheringJournal {
   readonly #waiting: (() => void)[] = []
   #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
   #block: LiveBlock | undefined
-  #mints: readonly string[] = []
+  #mints: readonly string[] | undefined
   #mintsSent = 0
   #isTiming = true
   #isCommitting = false
@@ -142,28 +143,26 @@ class ThreadJournal extends GatheringJournal {
   }
 
   protected override deliver({ segment, time, slices, writes }: Batch): void {
-    const shared = slices.map(({ block, from, to, firstSeq }) => ({
-      memory: this.#memoryOf(block),
-      from,
-      to,
-      firstSeq,
-    }))
-    const mintsAt = this.#mintsSent
-    const mints = this.#mints.slice(mintsAt)
-    this.#mintsSent = this.#mints.length
+    const shared = slices.map((slice) => this.#share(slice))
     const commit = this.#isCommitting
     this.#isCommitting = false
-    this.#post({ kind: 'batch', segment, time, slices: shared, writes, mintsAt, mints, commit })
+    this.#post({ kind: 'batch', segment, time, slices: shared, writes, commit })
+  }
+
+  #share({ block, from, to, firstSeq }: Slice): SharedSlice {
+    if (block.mints !== this.#mints) this.#mintsSent = 0
+    this.#mints = block.mints
+    const mintsAt = this.#mintsSent
+    const mints = block.mints.slice(mintsAt)
+    this.#mintsSent += mints.length
+    return { memory: this.#memoryOf(block), from, to, firstSeq, mintsAt, mints }
   }
 
   /** A block's memory is sent once; it is this process's newest block from then on. */
   #memoryOf(block: unknown): SharedSlice['memory'] {
     if (block === this.#block) return null
     if (!(block instanceof LiveBlock)) throw new TypeError('a journal thread takes rows of live blocks only')
-    if (this.#block !== undefined && block.mints !== this.#mints)
-      throw new TypeError('all blocks of a journal thread share one table of mints')
     this.#block = block
-    this.#mints = block.mints
     return { buffer: block.buffer, capacity: block.capacity }
   }
 

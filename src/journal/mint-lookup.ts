@@ -9,7 +9,8 @@ const SHORTEST = 32
 const LONGEST = 44
 /** Text and its length. */
 const ENTRY_BYTES = 48
-const lookups = new WeakMap<Mints, MintLookup>()
+/** By the list of the numbers' mints: another one once numbers were given back. */
+const lookups = new WeakMap<Mints['list'], MintLookup>()
 const decoder = new TextDecoder()
 
 /** The numbers of the mints that a block lists, as JSON in UTF-8. */
@@ -17,8 +18,8 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
   // Whoever calls a mint something that needs an escape is read the slow way.
   if (list.includes(ESCAPE))
     return Uint32Array.from(JSON.parse(decoder.decode(list)) as string[], (mint) => mints.intern(mint))
-  const lookup = lookups.get(mints) ?? new MintLookup(mints)
-  lookups.set(mints, lookup)
+  const lookup = lookups.get(mints.list) ?? new MintLookup(mints)
+  lookups.set(mints.list, lookup)
   return lookup.numbersOf(list)
 }
 

@@ -14,7 +14,7 @@ const TIDY_MS = 1000
 const COMING_MS = 0.3
 
 const { path, options, port, bell } = workerData as ThreadStart
-const mints: string[] = []
+let mints: string[] = []
 let block: LiveBlock
 let tidiedAt = performance.now()
 
@@ -22,14 +22,14 @@ function say(message: FromThread): void {
   port.postMessage(message)
 }
 
-function rowsOf({ memory, from, to, firstSeq }: SharedSlice) {
+function rowsOf({ memory, from, to, firstSeq, mintsAt, mints: more }: SharedSlice) {
+  if (mintsAt === 0) mints = []
+  for (const mint of more) mints.push(mint)
   if (memory !== null) block = new LiveBlock(mints, memory.capacity, memory.buffer)
   return { block, from, to, firstSeq }
 }
 
-function take(writer: Writer, { segment, time, slices, writes, mintsAt, mints: more }: BatchMessage): void {
-  mints.length = mintsAt
-  for (const mint of more) mints.push(mint)
+function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): void {
   writer.take({ segment, time, slices: slices.map(rowsOf), writes })
 }
 

@@ -47,7 +47,7 @@ export interface RowsMessage {
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Mints that are new since the message before, from this number on. */
+  /** Mints that are new since the message before, from this number on. From 0 on they are all that there are: numbers before mean nothing. */
   readonly mintsAt: number
   readonly mints: readonly string[]
 }
@@ -106,6 +106,7 @@ export class EngineThread implements EngineLink {
   #isOver = false
   #death: Death | undefined
   #block: LiveBlock | undefined
+  #mints: readonly string[] | undefined
   #mintsSent = 0
 
   /** `entry`: the module that the thread runs. `journal`: where the tape lies. */
@@ -138,6 +139,8 @@ export class EngineThread implements EngineLink {
     if (!(block instanceof LiveBlock)) throw new TypeError('an engine thread takes rows of live blocks only')
     const memory = block === this.#block ? null : { buffer: block.buffer, capacity: block.capacity }
     this.#block = block
+    if (block.mints !== this.#mints) this.#mintsSent = 0
+    this.#mints = block.mints
     const mintsAt = this.#mintsSent
     const mints = block.mints.slice(mintsAt)
     this.#mintsSent += mints.length

@@ -55,6 +55,8 @@ export class ThreadedRunner implements Sink {
   #given = new Fifo<Given>()
   /** Rows among them. */
   #rowsAhead = 0
+  /** Answered, and shown to whoever looks on, since the start. */
+  #rowsHandled = 0
   /** Came while there was no engine, or while it had enough to do. */
   #waiting = new Fifo<Given>()
   /** Of the next row or input that is given. */
@@ -140,6 +142,10 @@ export class ThreadedRunner implements Sink {
     return oldest === undefined ? 0 : performance.now() - oldest.at
   }
 
+  get rowsHandled(): number {
+    return this.#rowsHandled
+  }
+
   /** Everything was answered. */
   get isIdle(): boolean {
     return this.#link !== undefined && this.#given.length === 0 && this.#waiting.length === 0
@@ -209,6 +215,7 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq, time }
     journal.rows(block, from, next, firstSeq)
     observe(block, from, next)
+    this.#rowsHandled += next - from
     if (outputs.length > 0) this.#effects.carryOut(seq, time, outputs)
     decided(((performance.now() - at) * 1000) / (next - from))
   }

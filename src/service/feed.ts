@@ -4,7 +4,7 @@ import type { Sink, Source, Stop } from '../core/ports.ts'
 import type { Millis } from '../core/units.ts'
 import { Connection, type ConnectionParts, type ConnectionState } from './connection.ts'
 import { Coverage } from './coverage.ts'
-import { Intake } from './intake.ts'
+import { Intake, type TakeOver } from './intake.ts'
 import { Misfits } from './misfits.ts'
 import { Overload } from './overload.ts'
 import { LONGEST_REDIAL_MS } from './redial.ts'
@@ -17,6 +17,8 @@ export interface FeedParts extends ConnectionParts {
   readonly isHeld: (token: TokenId) => boolean
   /** Share of the time since the last call that the event loop was busy, 0 to 1: `loopLoad()`. */
   readonly load: () => number
+  /** How many of the rows that were handed over are done with; all of them where left out. */
+  readonly rowsHandled?: () => number
   readonly on: FeedEvents
 }
 
@@ -56,9 +58,8 @@ export class Feed implements Source {
   constructor(parts: FeedParts) {
     this.#parts = parts
     this.misfits = new Misfits(parts.on.misfit)
-    this.#intake = new Intake(parts.mints, parts.isHeld, (block, from, to) =>
-      (this.#sink as Sink).rows(block, from, to),
-    )
+    const takeOver: TakeOver = (block, from, to) => (this.#sink as Sink).rows(block, from, to)
+    this.#intake = new Intake(parts.mints, parts.isHeld, takeOver, parts.rowsHandled)
     this.#overload = new Overload(parts.load)
     this.#connection = new Connection(parts, {
       message: (data, binary, start, end) => this.#message(data, binary, start, end),

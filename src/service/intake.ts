@@ -20,6 +20,10 @@ export class Intake {
   block: LiveBlock
   /** The first row that was not taken over yet. */
   #next = 0
+  /** Taken over, of all blocks: by now, and when numbers of mints were last given back. */
+  #rows = 0
+  #rowsThen = 0
+  readonly #rowsHandled: () => number
   readonly #takeOver: TakeOver
   readonly #mints: Mints
   readonly #index: MintIndex
@@ -27,8 +31,16 @@ export class Intake {
   readonly #duplicates: Duplicates
   readonly #hash = new EventHash()
 
-  constructor(mints: Mints, isHeld: (token: TokenId) => boolean, takeOver: TakeOver, window?: number) {
+  /** `rowsHandled`: of those taken over, how many are done with. */
+  constructor(
+    mints: Mints,
+    isHeld: (token: TokenId) => boolean,
+    takeOver: TakeOver,
+    rowsHandled: () => number = () => Number.POSITIVE_INFINITY,
+    window?: number,
+  ) {
     this.#takeOver = takeOver
+    this.#rowsHandled = rowsHandled
     this.#mints = mints
     this.#index = new MintIndex(mints)
     this.#isHeld = isHeld
@@ -44,6 +56,7 @@ export class Intake {
     if (this.#isDuplicate(row, token)) return 'duplicate'
     if (this.#append(row, time, token)) return 'row'
     this.deliver()
+    this.#giveBackMints()
     this.block = new LiveBlock(this.#mints.list)
     this.#next = 0
     return this.#append(row, time, token) ? 'row' : 'no room'
@@ -52,7 +65,19 @@ export class Intake {
   /** Hands over what was taken since the last time. */
   deliver(): void {
     const { block } = this
-    while (this.#next < block.length) this.#next = this.#takeOver(block, this.#next, block.length)
+    while (this.#next < block.length) {
+      const next = this.#takeOver(block, this.#next, block.length)
+      this.#rows += next - this.#next
+      this.#next = next
+    }
+  }
+
+  /** Between two blocks, since one has one list of mints. What still waits to be handled must have come since the last time: those mints
+   *  keep their numbers. */
+  #giveBackMints(): void {
+    if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
+    this.#rowsThen = this.#rows
+    this.#index.giveBack()
   }
 
   #append(row: Row, time: Millis, token: TokenId): boolean {

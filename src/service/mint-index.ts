@@ -6,6 +6,9 @@ import { type Bytes, bytesOf, tailOf } from './wire/bytes.ts'
 const FREE = -1
 /** A key in base58 has 32 to 44 characters, in a room of 44. */
 const ROOM = 44
+const LEAST_KEYS = 1 << 11
+/** At least so many mints are new before it is worth looking which numbers nobody needs. */
+const LEAST_NEW = 1 << 14
 const decoder = new TextDecoder()
 
 /** Token numbers by the bytes of their mints, so that a frame's mint becomes a number without becoming a string first. A mint is proved
@@ -13,11 +16,14 @@ const decoder = new TextDecoder()
 export class MintIndex {
   readonly #mints: Mints
   /** Place among the keys; FREE where there is none. */
-  #table = new Int32Array(1 << 12).fill(FREE)
-  #keys = bytesOf(new ArrayBuffer((1 << 11) * ROOM))
-  #lengths = new Uint8Array(1 << 11)
-  #tokens = new Int32Array(1 << 11)
+  #table = new Int32Array(LEAST_KEYS * 2).fill(FREE)
+  #keys = bytesOf(new ArrayBuffer(LEAST_KEYS * ROOM))
+  #lengths = new Uint8Array(LEAST_KEYS)
+  #tokens = new Int32Array(LEAST_KEYS)
+  /** 1 where it was met since numbers were last given back. */
+  #isMet = new Uint8Array(LEAST_KEYS)
   #count = 0
+  #dueCount = LEAST_NEW
 
   constructor(mints: Mints) {
     this.#mints = mints
@@ -27,7 +33,34 @@ export class MintIndex {
   intern(source: Bytes, start: number, end: number): TokenId {
     const slot = this.#slotOf(source, start, end)
     const key = this.#table[slot] as number
-    return key === FREE ? this.#add(slot, source.bytes.subarray(start, end)) : (this.#tokens[key] as number)
+    if (key === FREE) return this.#add(slot, source.bytes.subarray(start, end))
+    this.#isMet[key] = 1
+    return this.#tokens[key] as number
+  }
+
+  /** Enough mints have come since numbers were last given back. */
+  get isDue(): boolean {
+    return this.#count >= this.#dueCount
+  }
+
+  /** Gives back the numbers of what was not met since the last time, where nobody else needs them. */
+  giveBack(): void {
+    const isMet = new Uint8Array(this.#mints.list.length)
+    for (let key = 0; key < this.#count; key++) isMet[this.#tokens[key] as number] = this.#isMet[key] as number
+    this.#mints.giveBack((token) => isMet[token] === 1)
+    this.#isMet.fill(0)
+    const { list } = this.#mints
+    let kept = 0
+    for (let key = 0; key < this.#count; key++) {
+      const token = this.#tokens[key] as number
+      if (list[token] === '') continue
+      this.#keys.bytes.copyWithin(kept * ROOM, key * ROOM, (key + 1) * ROOM)
+      this.#lengths[kept] = this.#lengths[key] as number
+      this.#tokens[kept++] = token
+    }
+    this.#count = kept
+    this.#dueCount = kept + Math.max(LEAST_NEW, kept / 2)
+    this.#rebuild(Math.max(LEAST_KEYS, 2 ** Math.ceil(Math.log2(kept + 1))))
   }
 
   #add(slot: number, bytes: Uint8Array): TokenId {
@@ -37,24 +70,25 @@ export class MintIndex {
     this.#table[slot] = this.#count
     this.#keys.bytes.set(bytes, this.#count * ROOM)
     this.#lengths[this.#count] = bytes.length
+    this.#isMet[this.#count] = 1
     this.#tokens[this.#count] = token
-    if (++this.#count === this.#tokens.length) this.#grow()
+    if (++this.#count === this.#tokens.length) this.#rebuild(this.#count * 2)
     return token
   }
 
-  #grow(): void {
-    const room = this.#count * 2
-    const [keys, lengths, tokens] = [bytesOf(new ArrayBuffer(room * ROOM)), new Uint8Array(room), new Int32Array(room)]
-    keys.bytes.set(this.#keys.bytes)
-    lengths.set(this.#lengths)
-    tokens.set(this.#tokens)
+  /** With room for so many keys. */
+  #rebuild(room: number): void {
+    const count = this.#count
+    const keys = bytesOf(new ArrayBuffer(room * ROOM))
+    keys.bytes.set(this.#keys.bytes.subarray(0, count * ROOM))
     this.#keys = keys
-    this.#lengths = lengths
-    this.#tokens = tokens
+    this.#lengths = resized(this.#lengths, new Uint8Array(room), count)
+    this.#isMet = resized(this.#isMet, new Uint8Array(room), count)
+    this.#tokens = resized(this.#tokens, new Int32Array(room), count)
     this.#table = new Int32Array(room * 2).fill(FREE)
-    for (let key = 0; key < this.#count; key++) {
+    for (let key = 0; key < count; key++) {
       const start = key * ROOM
-      this.#table[this.#slotOf(keys, start, start + (lengths[key] as number))] = key
+      this.#table[this.#slotOf(keys, start, start + (this.#lengths[key] as number))] = key
     }
   }
 
@@ -75,6 +109,11 @@ export class MintIndex {
       if (this.#keys.view.getInt32(own, true) !== view.getInt32(at, true)) return false
     return tailOf(this.#keys.bytes, own, own + end - at) === tailOf(bytes, at, end)
   }
+}
+
+function resized<T extends Uint8Array | Int32Array>(from: T, to: T, count: number): T {
+  to.set(from.subarray(0, count))
+  return to
 }
 
 /** Over sixteen of the first digits: they are as good as random, while the last ones may be somebody's vanity (`...pump`). */

@@ -22,6 +22,10 @@ export class Holdings {
     }
   }
 
+  has(mint: string): boolean {
+    return this.#accounts.has(mint)
+  }
+
   /** Decimals of a mint; those of a new one where none of it is held. */
   decimals(mint: string): number {
     return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS

@@ -62,6 +62,7 @@ export class PaperExecutor implements Executor {
     this.#model = model
     this.#seed = seed
     this.#measured = measured
+    market.addKeeper((mint) => this.#holdings.has(mint))
   }
 
   /** A bot that shares the account has the luck that it would have alone. */

@@ -1,10 +1,10 @@
 import { type Block, RowKind, type TokenId } from '../core/block.ts'
 import { type Reserves, reservesAt } from '../core/curve.ts'
 import type { UnitSettings } from '../core/messages.ts'
-import type { Mints } from '../core/mints.ts'
+import type { Mints, TokenHolder } from '../core/mints.ts'
 import { isSized } from '../core/price.ts'
 import { UnitProof } from '../core/unit-proof.ts'
-import type { Millis } from '../core/units.ts'
+import { DAY, endOfDay, type Millis } from '../core/units.ts'
 import { Pools } from './pools.ts'
 
 /** Beyond any pool's depth, SOL a token: what claims it is no price to fill at. */
@@ -26,7 +26,7 @@ export interface PricePath {
 
 /** The market as paper executors see it: the robust price of every token, what its pool holds, and its path while somebody follows it. One
  *  for all executors of a process. It costs a few nanoseconds a row while nobody does. */
-export class PaperMarket {
+export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof
   readonly #pools = new Pools()
@@ -37,17 +37,48 @@ export class PaperMarket {
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis }>()
   /** 1 while the token is in one of these: an array is looked up faster for every row than a map. */
   #watched = new Uint8Array(1024)
+  readonly #keepers: ((mint: string) => boolean)[] = []
+  #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
   constructor(mints: Mints, units: UnitSettings) {
     this.#mints = mints
     this.#proof = new UnitProof(units)
   }
 
+  /** It is asked from now on before a mint is forgotten. */
+  addKeeper(isKept: (mint: string) => boolean): void {
+    this.#keepers.push(isKept)
+  }
+
+  holds(token: TokenId): boolean {
+    return this.#watched[token] === 1 || this.#pools.holds(token)
+  }
+
   /** Folds rows in: each once, in order, and before an order that was decided on them is executed. */
   observe(block: Block, from: number, to: number): void {
     if (!this.#proof.proved) this.#prove(block, from, to)
     this.#makeRoom(block.mints.length)
+    const { time } = block
+    while ((time[to - 1] as number) >= this.#dayEnds) {
+      let day = from
+      while ((time[day] as number) < this.#dayEnds) day++
+      this.#pools.fold(block, from, day, this.#watched, this.#attend)
+      this.#nextDay(time[day] as number)
+      from = day
+    }
     this.#pools.fold(block, from, to, this.#watched, this.#attend)
+  }
+
+  /** What was printed neither in the day before nor since is known no more than what was never seen. */
+  #nextDay(now: Millis): void {
+    this.#dayEnds = endOfDay(now)
+    this.#pools.drop(this.#dayEnds - 2 * DAY, (token) => {
+      const mint = this.#mints.list[token] as string
+      if (this.#paths.has(token) || this.#keepers.some((isKept) => isKept(mint))) return true
+      this.#emptied.delete(token)
+      this.#unwatch(token)
+      return false
+    })
   }
 
   #prove({ kind, amount, size, price }: Block, from: number, to: number): void {

@@ -111,6 +111,21 @@ export class Pools {
       this.#words[at + HEARD] = this.#words[at + COUNT] as number
   }
 
+  /** Whether anything was seen of it. */
+  holds(token: TokenId): boolean {
+    const word = token * DOUBLES * 2
+    return (this.#words[word + COUNT] ?? 0) !== 0 || (this.#words[word + SOLD] ?? 0) !== 0
+  }
+
+  /** What was last printed before `time`, as if it had never been seen, unless somebody needs it. */
+  drop(time: Millis, isNeeded: (token: TokenId) => boolean): void {
+    for (let at = 0; at < this.#doubles.length; at += DOUBLES) {
+      const token = at / DOUBLES
+      if ((this.#doubles[at + LAST_TIME] as number) < time && this.holds(token) && !isNeeded(token))
+        this.#doubles.fill(0, at, at + DOUBLES)
+    }
+  }
+
   /** Of the prints from number `first` on. */
   #median(token: TokenId, first: number): number | undefined {
     const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0

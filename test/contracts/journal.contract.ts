@@ -19,6 +19,7 @@ import {
   timeOf,
   trades,
 } from '../support/journal-samples.ts'
+import { blockOf } from '../support/market-rows.ts'
 
 /** The rules of the port `Journal` (core/ports.ts), for every writer. */
 export function journalContract(
@@ -158,6 +159,30 @@ export function journalContract(
       expect(between(1701, 1704)).toEqual(contentOf(blocks).slice(1700, 1702))
       expect(reader.recover().nextSeq).toBe(seq)
       reader.close()
+    })
+
+    test('rows keep their mints, though numbers were given to others', async () => {
+      const path = journalPath()
+      const journal = await openAt(path)
+      const mints = new Mints()
+      const said = ['a', 'b', 'c', 'd', 'e'].map((name, at) => {
+        if (at % 2 === 1) mints.giveBack(() => false)
+        return blockOf(
+          ['x', name, 'y'].map((mint) => ({ time: at + 1, mint, price: 1 })),
+          mints,
+        )
+      })
+      said.forEach((block, at) => {
+        journal.rows(block, 0, 2, 1 + 3 * at)
+        journal.rows(block, 2, 3, 3 + 3 * at)
+      })
+      await committed(journal)
+      const reader = openReader(path)
+      const read = [...reader.blocks(new Mints())].flatMap((block) =>
+        [...block.token].map((token) => block.mints[token]),
+      )
+      reader.close()
+      expect(read.join('')).toBe('xayxbyxcyxdyxey')
     })
 
     test('a journal that was closed says so, and the next segment continues it', async () => {

@@ -31,6 +31,7 @@ test.each([
   world.restore([settings], money, () => ({}) as never, [landed, landed])
   const rows = Array.from({ length: 5 }, () => ({ time: clock.now(), mint: landed.mint, price: 1e-7 }))
   world.market.observe(blockOf(rows, mints), 0, rows.length)
+  mints.giveBack(() => false) // its price is still needed
   const outcomes: Outcome[] = []
   const executor = world.route(ACCOUNT.id)?.executor
   const buy = { ...buyAttempt(landed.mint, 0.1, { state: 'landed' }), id: 'o1.1', account: ACCOUNT.id }

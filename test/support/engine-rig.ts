@@ -87,6 +87,7 @@ export class EngineRig {
       this.mints,
       new Map(strategies.map((strategy) => [strategy.name, strategy as unknown as Strategy])),
     )
+    this.mints.addHolder(this.engine)
     this.input(startInput(bots, money))
     this.input({ kind: 'feed', status: 'live', confirmed: [] })
   }
@@ -117,6 +118,12 @@ export class EngineRig {
   /** Goes on in an empty block when this one is full. */
   nextBlock(): void {
     this.block = new LiveBlock(this.mints.list)
+  }
+
+  /** What nobody needs gives its number back, as between two blocks of the feed. */
+  giveBack(): void {
+    this.mints.giveBack(() => false)
+    this.nextBlock()
   }
 
   newToken(mint = MINT, initialLiquidity = 10, creator = ''): Output[] {

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { Mints } from '../../src/core/mints.ts'
+import { DAY } from '../../src/core/units.ts'
+import { PaperMarket } from '../../src/simulation/paper-market.ts'
+import { blockOf } from '../support/market-rows.ts'
+
+const NOON = 20_000 * DAY + DAY / 2
+
+test('what nobody printed for two days is as new, but for what somebody holds or follows', () => {
+  const mints = new Mints()
+  const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
+  const prints = (mint: string, day: number, price = 1e-7) =>
+    market.observe(
+      blockOf(
+        Array.from({ length: 5 }, (_, row) => ({ time: NOON + day * DAY + row, mint, price })),
+        mints,
+      ),
+      0,
+      5,
+    )
+  const known = (): string[] =>
+    ['quiet', 'held', 'followed', 'printed'].filter((mint) => market.price(mint) !== undefined)
+  const tokens = ['quiet', 'held', 'followed', 'printed'].map((mint) => mints.intern(mint))
+  market.addKeeper((mint) => mint === 'held')
+  for (const mint of ['quiet', 'held', 'followed', 'printed']) prints(mint, 0)
+  const path = market.follow('followed')
+  prints('printed', 1)
+  expect(known()).toHaveLength(4)
+  prints('another', 2)
+  expect(known()).toEqual(['held', 'followed', 'printed'])
+  expect(tokens.map((token) => market.holds(token))).toEqual([false, true, true, true])
+  expect(market.printedAt('quiet')).toBe(Number.NEGATIVE_INFINITY)
+  market.unfollow('followed', path as NonNullable<typeof path>)
+  // In the middle of what was read at once, too.
+  const both = blockOf(
+    [2.4, 3].map((day, row) => ({ time: NOON + day * DAY + row, mint: 'another', price: 1e-7 })),
+    mints,
+  )
+  market.observe(both, 0, 2)
+  expect(known()).toEqual(['held'])
+})
