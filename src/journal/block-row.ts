@@ -1,16 +1,18 @@
 import { crc32 } from 'node:zlib'
 import type { Seq } from '../core/units.ts'
 
-/** Columns of table `block`, all that a reader needs. Those of a scan lie before the texts, which are read only when asked for. */
+/** Columns of table `block` that every reader needs. */
 export const SCAN_COLUMNS = [
   ...(['last_seq', 'segment', 'format', 'rows', 'first_seq', 'runs', 'first_time', 'mint_count'] as const),
-  ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'market_cap'] as const),
-  ...(['extra', 'extra_index', 'extra2', 'extra2_index', 'mints'] as const),
+  ...(['kind', 'token_index', 'time', 'price', 'amount', 'size', 'stamp', 'stamp_exact', 'mints'] as const),
 ]
+/** Numbers that few strategies look at: read when the first of them is asked for. */
+export const LATE_COLUMNS = ['market_cap', 'extra', 'extra_index', 'extra2', 'extra2_index'] as const
 /** As a reader asks for them: the list of mints as bytes, because a string of it would only be taken apart again. */
 export const SCAN = SCAN_COLUMNS.map((name) => (name === 'mints' ? 'CAST(mints AS BLOB) AS mints' : name)).join(', ')
 
-export const TEXT_COLUMNS = [...(['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const)]
+/** Read when the first text is asked for. */
+export const TEXT_COLUMNS = ['trader', 'trader_index', 'details', 'odd', 'signature', 'signature_index'] as const
 
 /** The columns of table `block` that a scan reads. */
 export interface BlockRow {
@@ -33,16 +35,25 @@ export interface BlockRow {
   readonly size: Uint8Array
   readonly stamp: Uint8Array
   readonly stamp_exact: number
+  /** JSON. */
+  readonly mints: Uint8Array
+}
+
+/** Where in a block that may have been merged with others the rows of one lie. */
+export interface Place {
+  readonly rows: number
+  /** The first one. */
+  readonly firstRow: number
+}
+
+export interface LateRow {
   readonly market_cap: Uint8Array
   readonly extra: Uint8Array
   readonly extra_index: Uint8Array | null
   readonly extra2: Uint8Array
   readonly extra2_index: Uint8Array | null
-  /** JSON. */
-  readonly mints: Uint8Array
 }
 
-/** Those that are read once somebody asks for a text. */
 export interface TextRow {
   readonly text_checksum: number
   readonly trader: Uint8Array
@@ -51,6 +62,13 @@ export interface TextRow {
   readonly odd: string | null
   readonly signature: Uint8Array
   readonly signature_index: Uint8Array | null
+}
+
+/** What a scan reads, and in blocks of format 1 the late columns too. */
+export function scanChecksum(row: BlockRow, late: LateRow | undefined): number {
+  const values: unknown[] = SCAN_COLUMNS.map((name) => row[name])
+  if (late !== undefined) values.splice(-1, 0, ...LATE_COLUMNS.map((name) => late[name]))
+  return checksumOf(values)
 }
 
 /** SQLite would give back a damaged page of a column without a word. */

@@ -1,9 +1,12 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { EncodedBlock } from './block-encoder.ts'
-import { checksumOf, SCAN_COLUMNS, TEXT_COLUMNS } from './block-row.ts'
+import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS, TEXT_COLUMNS } from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 
-const COLUMNS = ['last_time', 'rows_before', ...SCAN_COLUMNS, 'checksum', ...TEXT_COLUMNS, 'text_checksum']
+const COLUMNS = [
+  ...['last_time', 'rows_before', ...SCAN_COLUMNS, 'checksum', ...LATE_COLUMNS, 'late_checksum'],
+  ...[...TEXT_COLUMNS, 'text_checksum'],
+]
 
 /** Writes blocks of the tape. */
 export class BlockStore {
@@ -25,15 +28,17 @@ export class BlockStore {
       ...[block.lastSeq, segment, BLOCK_FORMAT, block.rows, block.firstSeq, block.runs.length],
       ...[block.firstTime, block.mints.length, block.kind, block.token, block.time],
       ...[block.price.entries, block.amount.entries, block.size.entries],
-      ...[block.stamp, block.stampExact ? 1 : 0, block.marketCap.entries],
-      ...[extra.entries, extra.index, extra2.entries, extra2.index, JSON.stringify(block.mints)],
+      ...[block.stamp, block.stampExact ? 1 : 0, JSON.stringify(block.mints)],
     ]
+    const late = [block.marketCap.entries, extra.entries, extra.index, extra2.entries, extra2.index]
     const texts = [
       ...[trader.entries, trader.index, jsonOf(block.details), jsonOf(block.odd)],
       ...[signature.entries, signature.index],
     ]
-    const values = [block.lastTime, rowsBefore, ...scan, checksumOf(scan), ...texts, checksumOf(texts)]
-    this.#insert.run(...values)
+    this.#insert.run(
+      ...[block.lastTime, rowsBefore, ...scan, checksumOf(scan), ...late, checksumOf(late)],
+      ...[...texts, checksumOf(texts)],
+    )
     for (const { row, seq } of block.runs.slice(1)) this.#insertRun.run(block.lastSeq, row, seq)
   }
 

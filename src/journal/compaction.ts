@@ -77,7 +77,7 @@ export class Compaction {
         group = []
         rows = 0
       }
-      if (block.rows >= mostRows || block.format !== BLOCK_FORMAT) this.#done[level] = block.lastSeq
+      if (block.rows >= mostRows || block.format > BLOCK_FORMAT) this.#done[level] = block.lastSeq
       else {
         group.push(block)
         rows += block.rows

@@ -8,8 +8,9 @@ import { VIEWS } from './views.ts'
 /** Written into the file's header, so that a stranger's database is not taken for a journal: `SLUI`. */
 export const APPLICATION_ID = 0x534c5549
 
-/** How the columns of a block are encoded; see column.ts. A reader meets blocks of its own format or older ones. */
-export const BLOCK_FORMAT = 1
+/** How the columns of a block are encoded, see column.ts, and which checksum is over which, see block-row.ts. A reader meets blocks of its
+ *  own format or older ones. In format 1 the checksum of a scan was over the late columns too. */
+export const BLOCK_FORMAT = 2
 
 // Tables are named in the singular, views in the plural. Times are ms since the epoch, amounts lamports, `json` is the whole record.
 
@@ -171,13 +172,13 @@ CREATE TABLE block (
   size BLOB NOT NULL,
   stamp BLOB NOT NULL,
   stamp_exact INTEGER NOT NULL, -- 0: offsets to first_time, 1: doubles
+  mints TEXT NOT NULL, -- JSON: array
+  checksum INTEGER NOT NULL, -- CRC-32 of what a scan reads, see block-row.ts
   market_cap BLOB NOT NULL,
   extra BLOB NOT NULL,
   extra_index BLOB,
   extra2 BLOB NOT NULL,
   extra2_index BLOB,
-  mints TEXT NOT NULL, -- JSON: array
-  checksum INTEGER NOT NULL, -- CRC-32 of what a scan reads, see block-row.ts
   trader BLOB NOT NULL,
   trader_index BLOB,
   details TEXT, -- JSON: row to details of a new token
@@ -259,6 +260,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(FILL_COSTS),
   (db) => db.exec(LEDGER),
   (db) => db.exec(CONDITIONAL_ORDERS),
+  (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -2,8 +2,8 @@ import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../core/b
 import type { Mints } from '../core/mints.ts'
 import type { Seq } from '../core/units.ts'
 import type { OddTexts } from './block-encoder.ts'
-import type { BlockRow, TextRow } from './block-row.ts'
-import { decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
+import type { BlockRow, LateRow, Place, TextRow } from './block-row.ts'
+import { type Column, decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
 import { numbersOf } from './mint-lookup.ts'
 import { KEY_BYTES, SIGNATURE_BYTES, unpackText } from './packed-text.ts'
 
@@ -13,8 +13,11 @@ export interface Run {
   readonly seq: Seq
 }
 
-/** The texts of a block, which begin in what is read at row `firstRow`. */
-type LoadTexts = () => TextRow & { readonly firstRow: number }
+/** Reads what few ask for. */
+export interface LoadRest {
+  readonly late: () => LateRow & Place
+  readonly texts: () => TextRow & Place
+}
 
 /** A block of the tape. Columns that few strategies look at are decoded at the first look. */
 export class TapeBlock implements Block {
@@ -31,20 +34,23 @@ export class TapeBlock implements Block {
   /** First has row 0; in the order of rows. */
   readonly runs: readonly Run[]
   readonly #row: BlockRow
+  readonly #load: LoadRest
   #stamp: Float64Array | undefined
+  #late: (LateRow & Place) | undefined
   #marketCap: Float64Array | undefined
   #extra: Float64Array | undefined
   #extra2: Float64Array | undefined
 
-  /** `laterRuns` are those after the first; `loadTexts` reads the rest of the row from the journal, once. */
-  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, loadTexts: LoadTexts) {
+  /** `laterRuns` are those after the first; `load` reads the rest of the row from the journal, each part once. */
+  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, load: LoadRest) {
     const { rows } = row
     this.#row = row
+    this.#load = load
     this.length = rows
     this.segment = row.segment
     this.runs = [{ row: 0, seq: row.first_seq }, ...laterRuns]
     this.mints = mints.list
-    this.texts = new TapeTexts(loadTexts)
+    this.texts = new TapeTexts(load.texts)
     this.time = decodeOffsets(row.time, row.first_time, rows)
     this.kind = decodeKinds(row.kind, rows)
     this.token = tokensOf(row, mints)
@@ -66,27 +72,29 @@ export class TapeBlock implements Block {
   }
 
   get marketCap(): Float64Array {
-    this.#marketCap ??= doublesOf(this.#row, this.#row.market_cap, null)
+    this.#marketCap ??= this.#lateDoubles(({ market_cap }) => ({ entries: market_cap, index: null }))
     return this.#marketCap
   }
 
   get extra(): Float64Array {
-    this.#extra ??= doublesOf(this.#row, this.#row.extra, this.#row.extra_index)
+    this.#extra ??= this.#lateDoubles(({ extra, extra_index }) => ({ entries: extra, index: extra_index }))
     return this.#extra
   }
 
   get extra2(): Float64Array {
-    this.#extra2 ??= doublesOf(this.#row, this.#row.extra2, this.#row.extra2_index)
+    this.#extra2 ??= this.#lateDoubles(({ extra2, extra2_index }) => ({ entries: extra2, index: extra2_index }))
     return this.#extra2
+  }
+
+  #lateDoubles(columnOf: (late: LateRow) => Column): Float64Array {
+    this.#late ??= this.#load.late()
+    const { firstRow, rows } = this.#late
+    return decodeDoubles(columnOf(this.#late), rows).subarray(firstRow, firstRow + this.length)
   }
 }
 
 function stampsOf({ stamp, stamp_exact, first_time, rows }: BlockRow): Float64Array {
   return stamp_exact ? decodeDoubles({ entries: stamp, index: null }, rows) : decodeOffsets(stamp, first_time, rows)
-}
-
-function doublesOf({ rows }: BlockRow, entries: Uint8Array, index: Uint8Array | null): Float64Array {
-  return decodeDoubles({ entries, index }, rows)
 }
 
 /** Rows `from` to `to` of a block as a block of their own, without a copy. */
@@ -130,10 +138,10 @@ function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
 
 /** Signatures and traders, packed, read from the journal when the first is asked for and written as text each time. */
 class TapeTexts implements Texts {
-  readonly #load: LoadTexts
+  readonly #load: LoadRest['texts']
   #columns: TextColumns | undefined
 
-  constructor(load: LoadTexts) {
+  constructor(load: LoadRest['texts']) {
     this.#load = load
   }
 
@@ -186,7 +194,7 @@ interface TextColumns {
   readonly odd: OddTexts | null
 }
 
-function textColumnsOf(row: ReturnType<LoadTexts>): TextColumns {
+function textColumnsOf(row: TextRow & Place): TextColumns {
   return {
     firstRow: row.firstRow,
     trader: keyColumn(row.trader, row.trader_index, KEY_BYTES),

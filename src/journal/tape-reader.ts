@@ -4,7 +4,17 @@ import { SluiceError } from '../core/errors.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { Slice } from './block-encoder.ts'
-import { type BlockRow, checksumOf, SCAN, SCAN_COLUMNS, TEXT_COLUMNS, type TextRow } from './block-row.ts'
+import {
+  type BlockRow,
+  checksumOf,
+  LATE_COLUMNS,
+  type LateRow,
+  type Place,
+  SCAN,
+  scanChecksum,
+  TEXT_COLUMNS,
+  type TextRow,
+} from './block-row.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
 
@@ -14,14 +24,16 @@ export interface SeqRange {
   readonly to: Seq
 }
 
-type StoredTexts = TextRow & Pick<BlockRow, 'rows_before' | 'rows'>
+type Stored<Part> = Part & Pick<BlockRow, 'rows_before' | 'rows'>
+type StoredLate = Stored<LateRow> & { readonly late_checksum: number | null }
 
 /** Blocks of the tape, in the order of their seqs. */
 export class TapeReader {
   readonly #path: string
   readonly #from: (seq: Seq) => Iterable<BlockRow>
   readonly #runs: Statement<[number], Run>
-  readonly #texts: Statement<[Seq], StoredTexts>
+  readonly #late: Statement<[Seq], StoredLate>
+  readonly #texts: Statement<[Seq], Stored<TextRow>>
   readonly #newestFirst: Statement<[], Pick<BlockRow, 'first_seq' | 'last_seq'> & { readonly last_time: Millis }>
 
   /** `scan`: reads the blocks from a seq on; absent: as one statement. */
@@ -37,10 +49,10 @@ export class TapeReader {
           )
           .iterate(seq))
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
-    this.#texts = db.prepare(
-      `SELECT text_checksum, rows_before, rows, ${TEXT_COLUMNS.join(', ')} FROM block WHERE last_seq >= ?
-       ORDER BY last_seq LIMIT 1`,
-    )
+    const rest = (checksum: string, columns: readonly string[]): string =>
+      `SELECT ${checksum}, rows_before, rows, ${columns.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`
+    this.#late = db.prepare(rest('late_checksum', LATE_COLUMNS))
+    this.#texts = db.prepare(rest('text_checksum', TEXT_COLUMNS))
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
@@ -50,7 +62,8 @@ export class TapeReader {
     for (const row of this.#from(from)) {
       if (row.first_seq > to) return
       this.#refuseUnreadable(row)
-      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, () => this.#textsOf(row))
+      const load = { late: () => this.#lateOf(row), texts: () => this.#textsOf(row) }
+      yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, load)
     }
   }
 
@@ -87,13 +100,25 @@ export class TapeReader {
     return { from: block === undefined ? first : seqAt(block, row), to: last }
   }
 
-  /** They may lie in a larger block by now. */
-  #textsOf({ last_seq, rows_before, rows }: BlockRow): StoredTexts & { readonly firstRow: number } {
-    const found = this.#texts.get(last_seq)
+  #lateOf(row: BlockRow): LateRow & Place {
+    const found = this.#placed(row, this.#late.get(row.last_seq))
+    // Of a block of format 1 they were looked at when it was read.
+    if (found.late_checksum !== null && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
+      throw this.#damaged(row.last_seq)
+    return found
+  }
+
+  #textsOf(row: BlockRow): TextRow & Place {
+    const found = this.#placed(row, this.#texts.get(row.last_seq))
+    if (checksumOf(TEXT_COLUMNS.map((name) => found[name])) !== found.text_checksum) throw this.#damaged(row.last_seq)
+    return found
+  }
+
+  /** The rows may lie in a larger block by now. */
+  #placed<Part>({ rows_before, rows }: BlockRow, found: Stored<Part> | undefined): Stored<Part> & Place {
     const firstRow = found === undefined ? -1 : rows_before - found.rows_before
     if (found === undefined || firstRow < 0 || firstRow + rows > found.rows)
       throw new SluiceError(`a part of the tape was dropped from ${this.#path} while it was read`)
-    if (checksumOf(TEXT_COLUMNS.map((name) => found[name])) !== found.text_checksum) throw this.#damaged(last_seq)
     return { ...found, firstRow }
   }
 
@@ -102,7 +127,8 @@ export class TapeReader {
       throw new SluiceError(
         `${this.#path} holds tape of a newer Sluice (format ${row.format}); update Sluice to read it`,
       )
-    if (checksumOf(SCAN_COLUMNS.map((name) => row[name])) !== row.checksum) throw this.#damaged(row.last_seq)
+    const late = row.format === 1 ? this.#late.get(row.last_seq) : undefined
+    if (scanChecksum(row, late) !== row.checksum) throw this.#damaged(row.last_seq)
   }
 
   #damaged(lastSeq: Seq): SluiceError {

@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeBase58 } from '../../src/core/base58.ts'
@@ -7,6 +8,7 @@ import { Mints } from '../../src/core/mints.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
 import { contentOf, journalPath, keyOf, NO_LIMITS, timeOf, trades } from '../support/journal-samples.ts'
+import { oldBlocks } from '../support/old-journal.ts'
 
 /** What a power cut leaves is for power-cut.test.ts: sixty journals need not each reach the disk. */
 const options = {
@@ -91,6 +93,47 @@ test('whatever the feed wrote, the tape gives back', async () => {
     }),
     { numRuns: 60 },
   )
+})
+
+const LATE = ['market_cap', 'extra', 'extra2'] as const
+
+async function shortTape(): Promise<{ path: string; rows: ReturnType<typeof contentOf> }> {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  journal.rows(trades(50, 0), 0, 50, 1)
+  await journal.close()
+  const reader = openReader(path)
+  const rows = contentOf(reader.blocks(new Mints()))
+  reader.close()
+  return { path, rows }
+}
+
+function changed(path: string, change: (db: Database.Database) => void): void {
+  const db = new Database(path)
+  change(db)
+  db.close()
+}
+
+test('a block of format 1, whose checksum is over all numbers, reads the same', async () => {
+  const { path, rows } = await shortTape()
+  changed(path, oldBlocks)
+  const reader = openReader(path)
+  expect(contentOf(reader.blocks(new Mints()))).toEqual(rows)
+  reader.close()
+})
+
+test.each(LATE)('a damaged %s is refused: at the first look, and in a block of format 1 at once', async (column) => {
+  const { path } = await shortTape()
+  changed(path, (db) => db.exec(`UPDATE block SET ${column} = randomblob(length(${column}))`))
+  const reader = openReader(path)
+  const [block] = reader.blocks(new Mints())
+  expect(block?.price).toHaveLength(50)
+  for (const late of ['marketCap', 'extra', 'extra2'] as const) expect(() => block?.[late]).toThrow('is corrupt')
+  reader.close()
+  changed(path, (db) => db.exec('UPDATE block SET format = 1'))
+  const again = openReader(path)
+  expect(() => [...again.blocks(new Mints())]).toThrow('is corrupt')
+  again.close()
 })
 
 test('a block holds 32,768 rows and no more', async () => {
