@@ -39,6 +39,8 @@ export class Book {
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that such a fill closed: a fork may give them back. */
   readonly #closed = new ByMint<Position>()
+  /** Whether any position was ever oversold: that takes a fork, or somebody else who sells. */
+  #hasOversold = false
 
   restore(money: Money): void {
     for (const { results, ...account } of money.accounts)
@@ -50,6 +52,7 @@ export class Book {
       else this.orders.add({ ...open })
       if (isOver && isFullExit(order)) this.#unproved.set(order)
     }
+    this.#hasOversold = money.positions.some(({ oversold }) => oversold !== undefined)
     for (const position of money.positions)
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
@@ -106,28 +109,25 @@ export class Book {
     this.orders.add({ order, state: 'accepted' })
   }
 
-  /** Of one that is open, or that ended not long ago. */
-  stateOf(orderId: string): OrderState | undefined {
-    return (this.orders.get(orderId) ?? this.#ended.find(orderId))?.state
+  /** An order that is open, or that ended not long ago; any other has no state here. */
+  known(orderId: string): OpenOrder | undefined {
+    return this.orders.get(orderId) ?? this.#ended.find(orderId)
   }
 
-  /** Moves an order that is open, or that ended not long ago; undefined for any other: it has no state here. */
-  move(orderId: string, to: OrderState): Order | undefined {
-    const known = this.orders.get(orderId) ?? this.#ended.find(orderId)
-    if (known === undefined) return undefined
-    if (known.state !== to && !ORDER_MOVES[known.state].includes(to))
-      assert(false, `order ${orderId} cannot go from ${known.state} to ${to}`)
+  /** Moves one of these. */
+  move(known: OpenOrder, to: OrderState): void {
+    const { id, account } = known.order
+    const from = known.state
+    if (from !== to && !ORDER_MOVES[from].includes(to)) assert(false, `order ${id} cannot go from ${from} to ${to}`)
     known.state = to
-    const { account } = known.order
     if (isOpen(to)) {
-      this.#ended.delete(account, orderId)
+      if (!isOpen(from)) this.#ended.delete(account, id)
       this.orders.add(known)
-    } else {
+    } else if (isOpen(from)) {
       this.orders.remove(known)
-      this.#ended.set(account, orderId, known)
+      this.#ended.set(account, id, known)
       this.#ended.trim(account, ENDED_KEPT)
     }
-    return known.order
   }
 
   /** A position where there is none. What the closed one before it sold too much of counts for this one. */
@@ -153,6 +153,7 @@ export class Book {
     const position = known ?? this.open(fill, fill.time, {})
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
+    this.#hasOversold ||= position.oversold !== undefined
     this.#forgive(fill)
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
@@ -200,12 +201,14 @@ export class Book {
     this.#closed.delete(fill)
     position.feeLamports = lamports(position.feeLamports - fill.feeLamports - fill.rentLamports)
     const realizedLamports = fill.side === 'buy' ? undoBuy(position, fill) : undoSale(position, fill)
+    this.#hasOversold ||= position.oversold !== undefined
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
   /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was sold beyond the books
    *  had come from elsewhere. */
   #forgive(owner: Pick<Fill, 'account' | 'mint'>): void {
+    if (!this.#hasOversold) return
     const held = this.positions.get(owner)
     const closed = this.#closed.get(owner)
     if (held?.oversold === undefined && closed?.oversold === undefined) return

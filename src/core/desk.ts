@@ -2,7 +2,7 @@ import assert from './assert.ts'
 import { custodyVeto } from './custody-veto.ts'
 import { DENIED_MINTS } from './denied-mints.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import { filterVeto } from './filter-veto.ts'
+import { filterVeto, isChoosy } from './filter-veto.ts'
 import { type LimitCheck, reserveOf } from './limit-check.ts'
 import type { BotMoney } from './money.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
@@ -191,6 +191,7 @@ export class Desk {
 
   /** What the bot's filters have against it. */
   #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
+    if (!isChoosy(client.settings.filters)) return undefined
     const { lists, launches, mints, now } = this.#session
     return filterVeto(client.settings.filters, lists, {
       ...{ mint, amount, now, creator, launch: launches.of(mints.find(mint)), seenAt: client.seenAt(mint) },

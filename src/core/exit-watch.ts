@@ -42,10 +42,8 @@ export class ExitWatch {
     const watched = this.#open(position.mint)
     if (watched.held.some((one) => one.position === position)) return
     const { now } = this.#session
-    const held: Held = {
-      ...{ position, exitPrice: new ExitPrice(), price: Number.NaN },
-      ...{ printedAt: now, heardAt: now, pool: undefined },
-    }
+    const exitPrice = new ExitPrice()
+    const held: Held = { position, exitPrice, price: Number.NaN, printedAt: now, heardAt: now, pool: undefined }
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#session.wants.add(position.mint)
   }
@@ -95,7 +93,9 @@ export class ExitWatch {
     const token = this.#session.mints.intern(order.mint)
     const watched = this.#watched[token]
     if (watched === undefined || watched.waiting.length === 0) return
-    watched.waiting = watched.waiting.filter((one) => one.order.id !== order.id)
+    const { waiting } = watched
+    const isOnly = waiting.length === 1 && waiting[0]?.order.id === order.id
+    watched.waiting = isOnly ? NOBODY : waiting.filter((one) => one.order.id !== order.id)
     this.#leave(token, watched)
   }
 
@@ -245,7 +245,7 @@ export class ExitWatch {
     const token = this.#session.mints.intern(mint)
     const known = this.#watched[token]
     if (known !== undefined) return known
-    const watched: Watched = { held: [], waiting: [], orders: [] }
+    const watched: Watched = { held: NOBODY, waiting: NOBODY, orders: NOBODY }
     setByToken(this.#watched, token, watched)
     return watched
   }
@@ -255,6 +255,9 @@ export class ExitWatch {
       setByToken(this.#watched, token, undefined)
   }
 }
+
+/** Lists are replaced, never changed, so that one that is empty serves all. */
+const NOBODY: readonly never[] = []
 
 /** What hangs on the price of one token. Lists are replaced, never changed: an exit may come and go while they are looked through. */
 interface Watched {

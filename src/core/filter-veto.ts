@@ -22,6 +22,16 @@ export interface Candidate {
   readonly seenAt: Millis
 }
 
+/** Whether a bot with these filters asks anything of a token. */
+export function isChoosy(filters: EntryFilters): boolean {
+  const { minLiquidityLamports, minAgeMs, maxPoolSharePercent } = filters
+  const { allowMints, denyMints, allowCreators, denyCreators } = filters
+  return (
+    (minLiquidityLamports ?? minAgeMs ?? maxPoolSharePercent ?? null) !== null ||
+    (allowMints ?? denyMints ?? allowCreators ?? denyCreators ?? null) !== null
+  )
+}
+
 /** Why a bot with these filters does not buy it. */
 export function filterVeto(filters: EntryFilters, lists: EntryLists, token: Candidate): Veto | undefined {
   return listVeto(filters, lists, token) ?? youngVeto(filters, token) ?? poolVeto(filters, token)

@@ -30,12 +30,16 @@ export class LimitCheck {
   }
 
   veto({ settings, party, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
-    const { amount } = request
     return (
-      checkLimits(amount, party.limits, this.#use(party, mint, creator, request)) ??
-      checkLimits(amount, wallet.limits, this.#use(wallet, mint, creator, request)) ??
+      this.#vetoParty(party, mint, request, creator) ??
+      this.#vetoParty(wallet, mint, request, creator) ??
       this.#vetoBalance(settings, mint, request)
     )
+  }
+
+  #vetoParty(party: Party, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+    if (!party.isBound) return undefined
+    return checkLimits(request.amount, party.limits, this.#use(party, mint, creator, request))
   }
 
   #use(party: Party, mint: string, creator: string, { amount, orders }: BuyRequest): Use {

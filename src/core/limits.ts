@@ -32,6 +32,11 @@ export interface Use {
   readonly pausedUntil: Millis
 }
 
+/** Whether there is any bound. */
+export function isBound({ streakPauseMs: _, ...limits }: Limits): boolean {
+  return Object.values(limits).some((limit) => limit !== null)
+}
+
 /** The bounds below the strategy: the first one that the buy would break, how much of it is used, and when it is free again. */
 export function checkLimits(amount: Lamports, limits: Limits, use: Use): Veto | undefined {
   const { section, now } = use

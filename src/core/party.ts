@@ -1,4 +1,5 @@
 import { asksForLaunches } from './launches.ts'
+import { isBound } from './limits.ts'
 import { type BotMoney, NO_RESULTS, type ResultSums } from './money.ts'
 import type { Session } from './session.ts'
 import type { BotSettings, Limits } from './settings.ts'
@@ -12,6 +13,8 @@ export interface Party {
   /** null: whichever trades with that wallet. */
   readonly bot: string | null
   readonly limits: Limits
+  /** Whether there is any limit: nobody adds up what is asked where none is. */
+  readonly isBound: boolean
   readonly sums: ResultSums
   readonly spending: readonly BotSpending[]
   /** Its sums changed. */
@@ -23,6 +26,7 @@ export class BotParty implements Party {
   readonly account: string
   readonly bot: string
   readonly limits: Limits
+  readonly isBound: boolean
   readonly sums: BotMoney
   readonly spending: readonly [BotSpending]
   readonly #session: Session
@@ -32,6 +36,7 @@ export class BotParty implements Party {
     this.account = settings.account.id
     this.bot = settings.name
     this.limits = settings.limits
+    this.isBound = isBound(settings.limits)
     this.sums = money
     this.spending = [session.spending.of(money)]
   }
@@ -46,12 +51,14 @@ export class WalletParty implements Party {
   readonly account: string
   readonly bot = null
   readonly limits: Limits
+  readonly isBound: boolean
   readonly #session: Session
 
   constructor(session: Session, { account, walletLimits }: BotSettings) {
     this.#session = session
     this.account = account.id
     this.limits = walletLimits
+    this.isBound = isBound(walletLimits)
   }
 
   get sums(): ResultSums {

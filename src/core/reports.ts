@@ -44,9 +44,11 @@ export class Reports {
   take(report: ExecutionReport): void {
     const { book } = this.#session
     const { orderId, state, code, reason, fill } = report
-    const before = book.stateOf(orderId)
+    const known = book.known(orderId)
+    const order = known?.order
+    const before = known?.state
     const wasOpen = before !== undefined && isOpen(before)
-    const order = book.move(orderId, state)
+    if (known !== undefined) book.move(known, state)
     if (report.unproved !== undefined) book.prove(orderId, order, report.unproved)
     const ended = wasOpen && !isOpen(state) ? order : undefined
     this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
@@ -157,7 +159,7 @@ export class Reports {
     const { orderId, state, code, reason } = report
     const view = trader.viewOf(this.#session.mints.intern(about.mint))
     if (booking !== undefined) trader.guard(() => trader.handlers.onFill?.(fillView(booking.fill), view))
-    const told = orderView({ id: orderId, mint: about.mint, side: about.side }, state, code, reason)
-    trader.guard(() => trader.handlers.onOrder?.(told, view))
+    const { mint, side } = about
+    trader.guard(() => trader.handlers.onOrder?.(orderView({ id: orderId, mint, side }, state, code, reason), view))
   }
 }

@@ -52,7 +52,8 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
   const last = trail.at(-1)
   if (trail.length === LONGEST_TRAIL || (last?.state === state && code === before)) return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
-  attempt.trail = [...trail, { at: now, state, code, reason }]
+  // Rows of before have the list as it was; `concat` makes room for no more than there is.
+  attempt.trail = trail.concat({ at: now, state, code, reason })
 }
 
 function move(attempt: Attempt, outcome: Outcome): void {

@@ -30,7 +30,7 @@ export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof
   readonly #pools = new Pools()
-  readonly #paths = new Map<TokenId, Set<PricePath>>()
+  readonly #paths = new Map<TokenId, PricePath[]>()
   /** What is left of pools that were emptied, and for how many prints that counts. */
   readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
   /** Of tokens whose pool was read since they were last printed. */
@@ -176,8 +176,8 @@ export class PaperMarket implements TokenHolder {
     if (token === undefined || price === undefined) return undefined
     const path: PricePath = { first: price, low: this.salePrice(mint) ?? price, high: price, prints: 0 }
     const paths = this.#paths.get(token)
-    if (paths === undefined) this.#paths.set(token, new Set([path]))
-    else paths.add(path)
+    if (paths === undefined) this.#paths.set(token, [path])
+    else paths.push(path)
     this.#watch(token)
     return path
   }
@@ -186,8 +186,9 @@ export class PaperMarket implements TokenHolder {
     const token = this.#mints.find(mint)
     const paths = token === undefined ? undefined : this.#paths.get(token)
     if (token === undefined || paths === undefined) return
-    paths.delete(path)
-    if (paths.size > 0) return
+    const at = paths.indexOf(path)
+    if (at >= 0) paths.splice(at, 1)
+    if (paths.length > 0) return
     this.#paths.delete(token)
     this.#unwatch(token)
   }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Book } from '../../src/core/book.ts'
 import { NO_COSTS } from '../../src/core/fill-costs.ts'
-import { NO_MONEY } from '../../src/core/money.ts'
-import type { Fill } from '../../src/core/order.ts'
+import { NO_MONEY, type OpenOrder } from '../../src/core/money.ts'
+import type { Fill, OrderState } from '../../src/core/order.ts'
 import type { Position } from '../../src/core/position.ts'
 import { seededRandom } from '../../src/core/random.ts'
 import { lamports } from '../../src/core/units.ts'
@@ -36,6 +36,10 @@ function book(books: Book, one: Fill): Position | undefined {
   const booking = books.book(one)
   settle(books)
   return booking?.position
+}
+
+function move(books: Book, id: string, to: OrderState): void {
+  books.move(books.known(id) as OpenOrder, to)
 }
 
 function settle(books: Book): void {
@@ -85,8 +89,8 @@ test('where that buy never executed, the tokens had come from elsewhere', () => 
   book(books, fill(1, 'buy', 100, true))
   books.accept(BUY)
   book(books, fill(3, 'sell', 150, true))
-  books.move('o2', 'working')
-  books.move('o2', 'not_executed')
+  move(books, 'o2', 'working')
+  move(books, 'o2', 'not_executed')
   settle(books)
   book(books, fill(4, 'buy', 50))
   expect(held(books)).toBe(50)
