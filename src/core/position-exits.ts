@@ -37,8 +37,9 @@ export class Exits {
     return this.#settingsOf(position).exits
   }
 
-  /** A position just opened: its longest hold runs from then. */
+  /** A position just opened: its longest hold runs from then, and from now at the latest, where our clock is behind the chain's. */
   opened(position: Position): void {
+    position.openedAt = Math.min(position.openedAt, this.#session.now)
     const holdAt = holdEnds(position)
     if (holdAt !== undefined) this.#set('hold', position, holdAt)
     const quietAt = this.#quietEnds(position)

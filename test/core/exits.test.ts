@@ -162,6 +162,22 @@ describe('a step that fails', () => {
   })
 })
 
+describe('the longest hold', () => {
+  it.each([
+    ['behind', 10_000, 60_000],
+    ['in step with', -2_000, 58_000],
+  ])('is no longer where our clock is %s the chain', (_what, aheadMs, leftMs) => {
+    const talk = new TalkingBot({ exits: { maxHoldSeconds: 60 } })
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
+    const [buy] = orders(talk.rig.outputs) as [Order]
+    const boughtAt = talk.rig.now
+    talk.rig.report(buy, 'filled', { fill: fillOf(buy, 1e-6, boughtAt + aheadMs) })
+    expect(sales(fire(talk, 'hold'))).toEqual([['all', 'held for 60 s']])
+    expect(talk.rig.now - boughtAt).toBe(leftMs)
+  })
+})
+
 describe('a token that nobody trades', () => {
   const feed = (status: 'live' | 'down'): Input => ({ kind: 'feed', status, confirmed: [] })
 
