@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { isOpen } from '../../src/core/order.ts'
 import { type Random, seededRandom } from '../../src/core/random.ts'
+import { recover } from '../../src/journal/recovery.ts'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import type { FaultKind } from '../../src/sandbox/faults.ts'
+import { conditionalComplaints, conditionalFigures } from '../support/conditional-books.ts'
+import { exitComplaints } from '../support/held-exits.ts'
 import { discrepancies, isSettled } from './books.ts'
 import { kill, type Sluice } from './process.ts'
 import { until } from './until.ts'
@@ -67,7 +71,10 @@ async function killsOfOne(
 ): Promise<string[]> {
   const random = seededRandom(seed * 1_000_003 + first)
   const executor: Executor = (first / KILLS_A_JOURNAL) % 2 === 0 ? 'cloud' : 'local'
-  const bots = [{ name: 'trips', strategy: 'round-trips', executor, exits: { maxHoldSeconds: 3 } }] as const
+  const bots = [
+    { name: 'trips', strategy: 'round-trips', executor, exits: { maxHoldSeconds: 3 } },
+    { name: 'waits', strategy: 'standing-orders', executor, exits: { maxHoldSeconds: 4 } },
+  ] as const
   const venue = await openVenue({ bots, speed: 10, seed: seed + first, config: { service: { lateSeconds: 1 } } }, atEnd)
   const { keypair, policy, wallet } = venue.sandbox
   if (executor === 'local')
@@ -148,17 +155,35 @@ function complaintsOf({ journal, books, requests, sandbox }: Venue, others: read
   const { attempts } = books()
   const db = new Database(journal, { readonly: true })
   const check = db.pragma('integrity_check', { simple: true })
+  const standing = standingComplaints(db)
   db.close()
   return [
     ...others,
+    ...standing,
     ...(check === 'ok' ? [] : [`the journal is damaged: ${check}`]),
     ...(requests.length > attempts.length ? [`${requests.length} requests for ${attempts.length} attempts`] : []),
     ...(sandbox.ledger.transactionCount > requests.length ? ['more executions than requests'] : []),
   ]
 }
 
+/** What the next process finds: conditional orders that did what they may, and exits of everything that is held. */
+function standingComplaints(db: Database.Database): string[] {
+  const fills = db.prepare('SELECT count(*) FROM fill WHERE reversed = 0 AND order_id = ?').pluck()
+  const { positions, orders, timers } = recover(db).money
+  const open = orders.flatMap(({ order, state }) => (isOpen(state) ? [order] : []))
+  const names = new Set(timers.map(({ bot, name }) => `${bot} ${name}`))
+  return [
+    ...conditionalComplaints(db, (orderId) => fills.get(orderId) as number),
+    ...positions.flatMap((position) => exitComplaints(position, open, (bot, name) => names.has(`${bot} ${name}`))),
+  ]
+}
+
 function stateOf({ journal, books }: Venue): string {
   if (!isMade(journal)) return 'no journal yet'
   const { segments, orders, fills } = books()
-  return `${segments.length} starts, ${orders.length} orders, ${fills.length} fills`
+  const db = new Database(journal, { readonly: true })
+  const { conditionals, triggered, cancelled, standing } = conditionalFigures(db)
+  db.close()
+  const waiting = `${conditionals} conditional orders (${triggered} triggered, ${cancelled} cancelled, ${standing} standing)`
+  return `${segments.length} starts, ${waiting}, ${orders.length} orders, ${fills.length} fills`
 }

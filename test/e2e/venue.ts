@@ -19,6 +19,7 @@ const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
   hostile: new URL('./strategies/hostile.ts', import.meta.url),
   puppet: new URL('./strategies/puppet.ts', import.meta.url),
+  'standing-orders': new URL('./strategies/standing-orders.ts', import.meta.url),
 }
 
 export interface VenueOptions extends SandboxOptions {

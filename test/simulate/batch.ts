@@ -26,6 +26,7 @@ function emptyBatch(): Batch {
     conditionals: 0,
     triggered: 0,
     cancelled: 0,
+    standing: 0,
     restored: 0,
     steps: 0,
   }

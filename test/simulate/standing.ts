@@ -42,16 +42,11 @@ export class Standing {
     return [...lacking, ...bots.flatMap((bot) => [...this.#shownOrders(bot), ...this.#shownPositions(bot)])]
   }
 
-  /** Positions that something is to be sold of. */
-  get due(): Position[] {
-    return this.#held.filter((position) => position.exiting !== '' || stepTokensDue(position) > 0n)
-  }
-
-  /** Positions that are held for longer than they may be. */
-  overdue(now: number): Position[] {
+  /** Positions that cannot stay: something of them is to be sold, now or once their time is over. */
+  get passing(): Position[] {
     return this.#held.filter(
-      ({ openedAt, exits: { maxHoldSeconds } }) =>
-        maxHoldSeconds !== undefined && openedAt + maxHoldSeconds * 1_000 < now,
+      (position) =>
+        position.exiting !== '' || position.exits.maxHoldSeconds !== undefined || stepTokensDue(position) > 0n,
     )
   }
 

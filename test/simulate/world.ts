@@ -57,6 +57,7 @@ export type Figure =
   | 'conditionals'
   | 'triggered'
   | 'cancelled'
+  | 'standing'
   | 'restored'
   | 'steps'
 
@@ -180,9 +181,6 @@ class World implements Host {
     const quietMs = kind === 'honest' ? AFTERWARDS_MS : LATE_AFTERWARDS_MS
     const isOver = await this.#until(this.time.now() + LONGEST_CALM_MS, () => this.#isQuietFor(quietMs))
     if (!isOver) this.complain('not everything is decided')
-    if (kind === 'honest')
-      for (const { bot, mint } of this.#process?.mirror.standing.overdue(this.time.now()) ?? [])
-        this.complain(`${bot} holds ${mint} for longer than it may`)
     await this.#process?.stop()
     for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
   }
@@ -244,7 +242,7 @@ class World implements Host {
     if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
     if (process.mirror.audited !== this.#chain.lamports) return false
     // What a service sold beside what was asked nobody can sell once more.
-    if (this.#kind === 'honest' && process.mirror.standing.due.length > 0) return false
+    if (this.#kind === 'honest' && process.mirror.standing.passing.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
   }
 

@@ -15,8 +15,9 @@ export interface ConditionalFigures {
   readonly conditionals: number
   /** Bought, or put on record as an exit, or an instalment of it was ordered. */
   readonly triggered: number
-  /** Ended without: cancelled, expired, failed. */
+  /** Ended, or tried and ended, without: cancelled, expired, failed. */
   readonly cancelled: number
+  readonly standing: number
 }
 
 function storiesIn(db: Database): Map<string, Story> {
@@ -43,6 +44,7 @@ export function conditionalFigures(db: Database): ConditionalFigures {
     conditionals: stories.length,
     triggered: stories.filter(isTriggered).length,
     cancelled: stories.filter(isEnded).length,
+    standing: stories.filter(({ said }) => !isOver(lastOf(said).state)).length,
   }
 }
 
