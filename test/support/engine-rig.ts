@@ -79,9 +79,15 @@ export class EngineRig {
   readonly outputs: Output[] = []
   block: LiveBlock
   seq = 0
-  now = 1_780_000_000_000
+  now: number
 
-  constructor(strategies: readonly Strategy<never, never>[], bots: readonly BotSettings[], money = NO_MONEY) {
+  constructor(
+    strategies: readonly Strategy<never, never>[],
+    bots: readonly BotSettings[],
+    money = NO_MONEY,
+    now = 1_780_000_000_000,
+  ) {
+    this.now = now
     this.block = new LiveBlock(this.mints.list)
     this.engine = new Engine(
       this.mints,
