@@ -96,9 +96,14 @@ function buyComplaints(
   return [
     ...(bought > most ? [`${id} bought ${bought} times: ${[...orders]}`] : []),
     ...(first.when.kind === 'every' && orders.size > most ? [`${id} became ${orders.size} orders of ${most}`] : []),
-    ...(first.when.kind !== 'every' && bought === 1 && state !== 'done' ? [`${id} bought, and is ${state}`] : []),
+    ...(first.when.kind !== 'every' && bought === 1 && !isToldOf(state) ? [`${id} bought, and is ${state}`] : []),
     ...sizes.filter((size) => size !== solToLamports(sol)).map((size) => `${id} is to buy for ${sol} SOL, not ${size}`),
   ]
+}
+
+/** A process that ended may not have heard of a fill that it wrote down; the next one tells it. */
+function isToldOf(state: ConditionalState): boolean {
+  return state === 'done' || state === 'working'
 }
 
 function sizeOf(db: Database, orderId: string): number | undefined {
