@@ -9,6 +9,7 @@ import type { Http, Journal, Machine, Sink, Stop } from './core/ports.ts'
 import { deriveSeed, seededRandom } from './core/random.ts'
 import type { BotSettings, Plan } from './core/settings.ts'
 import { DecisionTime } from './decision-time.ts'
+import { FilterLists } from './filter-lists.ts'
 import type { Recovered } from './journal/recovery.ts'
 import { type LiveChain, reachChain } from './live-chain.ts'
 import type { Onlooker } from './onlooker.ts'
@@ -17,7 +18,6 @@ import { openPools } from './pool-access.ts'
 import { type Alert, Alerts } from './runtime/alerts.ts'
 import type { Gateway } from './runtime/gateway.ts'
 import type { Limiter } from './runtime/limiter.ts'
-import { watchLists } from './runtime/list-files.ts'
 import type { Log } from './runtime/log.ts'
 import { MessagePacer } from './runtime/pacing.ts'
 import type { Route } from './runtime/working-order.ts'
@@ -69,6 +69,7 @@ export class LiveWorld {
   readonly #pools: ReturnType<typeof openPools>
   readonly #pacer: MessagePacer
   readonly #alerts: Alerts | undefined
+  readonly lists = new FilterLists()
   #gateway: Gateway | undefined
   #segment: Progress = { lagMs: 0, rowsHandled: 0 }
   #requestsOut = 0
@@ -144,14 +145,9 @@ export class LiveWorld {
   /** The stream, from now on, and whatever else may change while it runs. `segment`: how far the engine is with it. */
   listen(sink: Sink, segment: Progress): Stop {
     this.#segment = segment
-    const { config, log, post } = this.#parts
-    const unwatch = watchLists(
-      config.lists,
-      (name, entries) => {
-        log.info({ list: name, entries: entries.length }, 'list read again')
-        post({ kind: 'list', name, entries })
-      },
-      (message) => log.error(message),
+    const { config, log, post, machine } = this.#parts
+    const unwatch = this.lists.watch(config, log, post, (text) =>
+      this.alert({ kind: 'list-broken', bot: '', text, time: machine.clock.now() }),
     )
     const stop = this.feed.start(sink)
     return () => {
@@ -177,7 +173,8 @@ export class LiveWorld {
 
   /** How it goes, for whoever asks the running process. */
   health(): object {
-    return { feed: this.feed.state, plan: this.plan(), requests: this.limiter.status() }
+    const brokenLists = [...this.lists.broken.values()]
+    return { feed: this.feed.state, plan: this.plan(), requests: this.limiter.status(), brokenLists }
   }
 
   attach(gateway: Gateway): void {

@@ -22,6 +22,7 @@ export function liveTable(
   return [
     `${bold('sluice')}  ${title}  ${dim(duration(now - running.startedAt))}`,
     statusLine(running, rowsPerSecond),
+    ...[...running.world.lists.broken.values()].map((problem) => styleText('red', printable(problem))),
     '',
     ...botLines(running),
     '',

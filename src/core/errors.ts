@@ -9,6 +9,7 @@ export const ERRORS = {
   NO_POSITION: 'the bot holds nothing of this mint',
   MINT_OWNED: 'another bot of the same wallet holds this mint',
   MINT_DENIED: 'this mint is money itself (wSOL, USDC, USDT), not a token to trade',
+  LIST_UNREAD: 'a list that a filter of the bot goes by was never read',
   MINT_LISTED: 'a list that the bot may not buy from names it (filters.denyMints)',
   MINT_UNLISTED: 'the list that the bot may buy from does not name it (filters.allowMints)',
   CREATOR_LISTED: 'a list that the bot may not buy from names who made it (filters.denyCreators)',

@@ -39,6 +39,8 @@ export function filterVeto(filters: EntryFilters, lists: EntryLists, token: Cand
 
 function listVeto(filters: EntryFilters, lists: EntryLists, { mint, creator }: Candidate): Veto | undefined {
   const { allowMints, denyMints, allowCreators, denyCreators, unknownCreators } = filters
+  const unread = [denyMints, allowMints, denyCreators, allowCreators].find((list) => list !== null && !lists.has(list))
+  if (unread !== undefined) return { code: 'LIST_UNREAD', reason: `${unread} was never read` }
   const has = (list: string, key: string): boolean => lists.get(list)?.has(key) === true
   if (denyMints !== null && has(denyMints, mint)) return { code: 'MINT_LISTED', reason: `${denyMints} names it` }
   if (allowMints !== null && !has(allowMints, mint))

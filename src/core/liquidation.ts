@@ -4,7 +4,7 @@ import { isUnsellable, type Position } from './position.ts'
 import type { Session } from './session.ts'
 import { LAMPORTS_PER_SOL, type Lamports, solToLamports, type TokenAmount, wholeTokens, ZERO } from './units.ts'
 
-/** A token that nobody printed with a size that counts for so long is taken for dead. */
+/** A token that nobody printed with a size that counts for so long, and whose pool nobody read, is taken for dead. */
 export const DEAD_AFTER_MS = 600_000
 
 /** Beyond any pool's depth: a print that claims more is a broken one. So is a sum of them that claims more. */
@@ -39,13 +39,14 @@ export class Liquidation {
   /** What selling all of it now would bring; nothing for a token that is dead; undefined where nobody can know, for there is no price yet,
    *  or not again since a gap. */
   of(position: Position): Lamports | undefined {
-    const isDead = this.#session.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
-    return isDead ? ZERO : this.atLastPrice(position)
+    const isQuiet = this.#session.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
+    return isQuiet && this.#watch.poolPriceOf(position) === undefined ? ZERO : this.atLastPrice(position)
   }
 
-  /** The same, though nobody may have printed it for long. */
+  /** The same, though nobody may have printed it for long. What was read of its pool since it was is newer. */
   atLastPrice(position: Position): Lamports | undefined {
-    const sol = liquidationSol(position, this.#session.price(position.mint))
+    const price = this.#watch.poolPriceOf(position) ?? this.#session.price(position.mint)
+    const sol = liquidationSol(position, price)
     return sol === undefined ? undefined : solToLamports(Math.min(sol, MOST_VALUE / LAMPORTS_PER_SOL))
   }
 

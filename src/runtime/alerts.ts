@@ -12,6 +12,7 @@ export type AlertKind =
   | 'key-refused'
   | 'loss-limit'
   | 'unsellable'
+  | 'list-broken'
   | 'strategy-threw'
   | 'unit-contradicted'
   | 'ledger'

@@ -7,22 +7,33 @@ import type { Cancel } from '../core/ports.ts'
 const LOOK_EVERY_MS = 500
 const MOST_BYTES = 1_048_576
 
+export interface ListEvents {
+  changed(path: string, entries: readonly string[]): void
+  /** It is no list any more, or for another reason: said once. */
+  broken(path: string, problem: string): void
+  /** It is one again. */
+  mended(path: string): void
+}
+
 /** Follows files of keys: one that changed and is still the same at the next look is read again. What cannot be read, or has a line that is
- *  no key, leaves the list as it was and is told once. `lists` is by path and holds what was read last. */
-export function watchLists(
-  lists: Map<string, readonly string[]>,
-  changed: (path: string, entries: readonly string[]) => void,
-  broken: (message: string) => void,
-): Cancel {
+ *  no key, leaves the list as it was. `lists` is by path and holds what was read last. */
+export function watchLists(lists: Map<string, readonly string[]>, tell: ListEvents): Cancel {
   const files = [...lists.keys()].map((path) => new ListFile(path))
+  const broken = new Set<string>()
   const look = (): void => {
     for (const file of files) {
+      const { path } = file
       const entries = file.look()
-      if (typeof entries === 'string') broken(entries)
-      else if (entries !== undefined && !isSame(entries, lists.get(file.path) ?? [])) {
-        lists.set(file.path, entries)
-        changed(file.path, entries)
+      if (entries === undefined) continue
+      if (typeof entries === 'string') {
+        broken.add(path)
+        tell.broken(path, entries)
+        continue
       }
+      if (broken.delete(path)) tell.mended(path)
+      if (isSame(entries, lists.get(path) ?? [])) continue
+      lists.set(path, entries)
+      tell.changed(path, entries)
     }
   }
   const timer = files.length === 0 ? undefined : setInterval(look, LOOK_EVERY_MS)

@@ -17,9 +17,11 @@ function lineOf(more: Partial<Position>, price: number | undefined): string | un
     limiter: { status: () => ({ held: 0, allowed: 100, waiting: 0 }) },
     decisionTime: { p50: () => 1, p99: () => 2 },
     priceOf: () => price,
+    lists: { broken: new Map([['deny.txt', 'deny.txt:2 is no key \u001b[2J']]) },
   }
   const running = { world, tally, bots: [], startedAt: 0 } as unknown as RunningBots
   const lines = liveTable(running, 'test', 0, 60_000, 200).map(stripVTControlCharacters)
+  expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
   return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
 }
 

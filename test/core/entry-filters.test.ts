@@ -18,13 +18,17 @@ const token: Candidate = {
   ...{ launch: { creator: 'maker', time: NOW - 60_000 }, seenAt: NOW },
 }
 
-test.each<[string, Partial<EntryFilters>, Partial<Candidate>, string | undefined]>([
+type Row = [string, Partial<EntryFilters>, Partial<Candidate>, string | undefined]
+
+test.each<Row>([
   ['nothing asked', {}, {}, undefined],
   ['a mint that is denied', { denyMints: 'mints.txt' }, {}, 'MINT_LISTED'],
   ['another one', { denyMints: 'mints.txt' }, { mint: MINT_2 }, undefined],
   ['a mint that is allowed', { allowMints: 'mints.txt' }, {}, undefined],
   ['another one', { allowMints: 'mints.txt' }, { mint: MINT_2 }, 'MINT_UNLISTED'],
-  ['a list that nobody has read allows nothing', { allowMints: 'none.txt' }, {}, 'MINT_UNLISTED'],
+  ...(['allowMints', 'denyMints', 'allowCreators', 'denyCreators'] as const).map(
+    (list) => ['a list that nobody has read allows nothing', { [list]: 'none.txt' }, {}, 'LIST_UNREAD'] satisfies Row,
+  ),
   ['a creator that is denied', { denyCreators: 'makers.txt' }, {}, 'CREATOR_LISTED'],
   ['another one', { denyCreators: 'makers.txt' }, { creator: 'other' }, undefined],
   ['a creator that is allowed', { allowCreators: 'makers.txt' }, {}, undefined],

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../src/core/curve.ts'
-import { liquidationSol, valueAt } from '../../src/core/liquidation.ts'
+import type { ExitWatch } from '../../src/core/exit-watch.ts'
+import { Liquidation, liquidationSol, valueAt } from '../../src/core/liquidation.ts'
 import { newPosition } from '../../src/core/position.ts'
+import type { Session } from '../../src/core/session.ts'
 import { solToLamports } from '../../src/core/units.ts'
 import { Crew, MINT_3, TOKENS } from '../support/crew.ts'
 import { fillOf, MINT, MINT_2 } from '../support/engine-rig.ts'
@@ -12,6 +14,7 @@ const resume = { kind: 'command', command: { name: 'resume' } } as const
 describe('what selling all would bring', () => {
   const held = { ...newPosition({ account: 'a', bot: 'b', mint: MINT }, 0, {}), tokens: 10_000_000_000_000n }
   const into = (price: number, product: number) => solFor(1e7, reservesAt(price, product))
+  const productAt = (price: number) => (price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT)
   it.each([
     ['on the curve', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
     ['in a pool', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
@@ -26,6 +29,21 @@ describe('what selling all would bring', () => {
   it('is not known without a price', () => {
     expect(liquidationSol(held, undefined)).toBe(undefined)
     expect(liquidationSol({ ...held, exitTries: 4 }, undefined)).toBe(0)
+  })
+
+  it.each([
+    ['the last price', 1e-6, undefined, 0, 1e-6],
+    ['the last price, ten minutes old', 1e-6, undefined, 600_000, 1e-6],
+    ['no price', undefined, undefined, 0, undefined],
+    ['older still: it is dead', 1e-6, undefined, 600_001, 0],
+    ['older still, and no price', undefined, undefined, 600_001, 0],
+    ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
+    ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
+  ])('goes by %s', (_name, price, pool, quietMs, by) => {
+    const session = { now: quietMs, price: () => price } as unknown as Session
+    const watch = { printedAt: () => 0, poolPriceOf: () => pool } as unknown as ExitWatch
+    const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
+    expect(new Liquidation(session, watch).of(held)).toBe(expected)
   })
 
   it('has a bound, whatever a price says', () => {

@@ -18,11 +18,11 @@ afterEach(() => {
 function watched() {
   const lists = new Map<string, readonly string[]>([[path, [MINT]]])
   const told: string[] = []
-  const stop = watchLists(
-    lists,
-    (_path, entries) => told.push(`now ${entries.length}`),
-    (message) => told.push(message.replace(path, 'FILE')),
-  )
+  const stop = watchLists(lists, {
+    changed: (_path, entries) => told.push(`now ${entries.length}`),
+    broken: (_path, problem) => told.push(problem.replace(path, 'FILE')),
+    mended: () => told.push('mended'),
+  })
   const look = (): string[] => {
     vi.advanceTimersByTime(500)
     return told.splice(0)
@@ -57,6 +57,10 @@ test('a broken one keeps the list and says so once; put right, it counts', () =>
   expect([...look(), ...look(), ...look()]).toEqual([expect.stringMatching(/^FILE cannot be read .*stays as it was$/)])
   expect(lists.get(path)).toEqual([MINT])
   writeFileSync(path, `${MINT_2}\n`)
-  expect([...look(), ...look(), ...look()]).toEqual(['now 1'])
+  expect([...look(), ...look(), ...look()]).toEqual(['mended', 'now 1'])
+  writeFileSync(path, 'nonsense\n')
+  expect([...look(), ...look(), ...look()]).toHaveLength(1)
+  writeFileSync(path, `${MINT_2}\n`)
+  expect([...look(), ...look(), ...look()]).toEqual(['mended'])
   stop()
 })

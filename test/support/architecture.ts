@@ -34,6 +34,7 @@ const wiring = [
   'ending',
   'engine-host',
   'engine-worker',
+  'filter-lists',
   'golden',
   'index',
   'isolated-segment',

@@ -130,9 +130,9 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   try {
     const status = (await sendCommand(path, { command: 'status' })) as Partial<NonNullable<Running['health']>>
     // One of an older version says less.
-    const { feed, positions, plan, requests } = status
+    const { feed, positions, plan, requests, brokenLists = [] } = status
     const isWhole = feed !== undefined && positions !== undefined && plan !== undefined && requests !== undefined
-    return { holder, health: isWhole ? { feed, positions, plan, requests } : undefined }
+    return { holder, health: isWhole ? { feed, positions, plan, requests, brokenLists } : undefined }
   } catch (error) {
     if (error instanceof SluiceError) return { holder, health: undefined }
     throw error
@@ -152,7 +152,8 @@ function processCheck({ holder, health }: Running): Check {
   const fix = 'nothing, while it runs; stop it to have all of it tried'
   if (health === undefined)
     return warn('process', `${holder} has the key or the journal, and does not say how it goes`, fix)
-  const { feed, plan, requests, positions } = health
+  const { feed, plan, requests, positions, brokenLists } = health
   const said = `${holder}: feed ${feed}, ${positions} positions, plan ${plan.name}, ${requests.held} of ${requests.allowed} requests used`
+  if (brokenLists.length > 0) return warn('process', `${said}; ${brokenLists.join('; ')}`, 'put the file right')
   return feed === 'live' ? ok('process', said) : warn('process', said, 'look at its log')
 }

@@ -13,6 +13,7 @@ export interface Running {
         readonly positions: number
         readonly plan: Plan
         readonly requests: { readonly held: number; readonly allowed: number; readonly waiting: number }
+        readonly brokenLists: readonly string[]
       }
     | undefined
 }
