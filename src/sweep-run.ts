@@ -5,8 +5,8 @@ import { parseParams } from './config/strategies.ts'
 import type { Json } from './core/json.ts'
 import type { Market } from './journal/reader.ts'
 
-/** Bots of one engine. Each remembers every token: what more of them know does not fit into a core's cache any more, and waiting for the
- *  memory costs more than another pass over the tape. */
+/** Bots of one engine. Each remembers every token: what twice as many know does not fit into a core's cache, and over a million rows they
+ *  take as long a set, and twice the memory. */
 export const SETS_AN_ENGINE = 8
 
 /** What every set of a sweep has in common. */

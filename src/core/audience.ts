@@ -1,4 +1,4 @@
-import { type Block, eventOf, RowKind, Trade } from './block.ts'
+import { type Block, eventOf, type MarketEvent, RowKind, Trade } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Mints } from './mints.ts'
 import type { Trader } from './trader.ts'
@@ -10,6 +10,8 @@ export class Audience {
   readonly #firehoses: Record<RowKind, Trader[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Who watches a token beside that. */
   readonly #watchers: ByToken<Trader[]> = []
+  /** How many kept something of the last token: nobody asks, but what nobody uses is not looked at either. */
+  known = 0
 
   constructor(mints: Mints) {
     this.#mints = mints
@@ -43,8 +45,18 @@ export class Audience {
     if (all.length === 0 && watchers === undefined) return
     // Most rows are trades: where one bot looks at one, it need not be made at all.
     const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
-    for (let index = 0; index < all.length; index++) (all[index] as Trader).row(kind, event, token)
+    if (all.length === 1) (all[0] as Trader).row(kind, event, token)
+    else this.#showAll(all, kind, event, token)
     if (watchers === undefined) return
     for (const trader of watchers) if (!all.includes(trader)) trader.row(kind, event, token)
+  }
+
+  /** What each of many bots keeps of a token lies somewhere else in memory, and the processor would wait for it once a bot: looked at together
+   *  beforehand, all of it comes while it waits once. */
+  #showAll(all: readonly Trader[], kind: RowKind, event: MarketEvent, token: number): void {
+    let known = 0
+    for (let index = 0; index < all.length; index++) if ((all[index] as Trader).knows(token)) known++
+    this.known = known
+    for (let index = 0; index < all.length; index++) (all[index] as Trader).row(kind, event, token)
   }
 }

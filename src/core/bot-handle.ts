@@ -198,10 +198,10 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   #refuse(mint: string, code: ErrorCode, reason: string): { ok: false } & Refusal {
     const view = this.isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
     const now = this.#session.now
-    if (view === undefined || view.refusedCode !== code || now - view.refusedAt >= SAME_REFUSAL_MS) {
+    if (view?.refused?.code !== code || now - view.refused.at >= SAME_REFUSAL_MS) {
       const about = readText(mint, LONGEST_MINT) ?? ''
       this.#session.emit({ kind: 'refused', bot: this.name, mint: about, code, reason })
-      if (view !== undefined) Object.assign(view, { refusedCode: code, refusedAt: now })
+      if (view !== undefined) view.refused = { code, at: now }
     }
     return { ok: false, code, reason }
   }

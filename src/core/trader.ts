@@ -75,6 +75,11 @@ export class Trader implements Host {
     if (!told) this.#sayBroken('STRATEGY_STOPPED', reason)
   }
 
+  /** Whether it keeps something of a token: by looking there, so that it is at hand for `row`. */
+  knows(token: number): boolean {
+    return this.#tokens[token]?.state !== undefined
+  }
+
   /** Shows a market row to the strategy. */
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)

@@ -8,27 +8,27 @@ import type { Session } from './session.ts'
 import type { FillView, OrderView, PositionView, Token } from './strategy.ts'
 import { lamportsToSol, type Millis, wholeTokens } from './units.ts'
 
-/** A token as one bot sees it. */
+/** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and begins with what is looked
+ *  at for every row. */
 export class TokenView implements Token<unknown> {
-  readonly mint: string
   readonly #session: Session
   /** -1 once nobody but the strategy keeps this: the number may become another token's. */
   #token: number
   state: unknown
   /** This bot's position in it. */
   held: HeldView | undefined
-  /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
-  refusedCode = ''
-  refusedAt: Millis = 0
+  readonly mint: string
   /** When the bot was first shown it. */
   readonly seenAt: Millis
+  /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
+  refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
   constructor(session: Session, token: number, state: unknown) {
     this.#session = session
     this.#token = token
-    this.seenAt = session.now
-    this.mint = session.mints.list[token] as string
     this.state = state
+    this.mint = session.mints.list[token] as string
+    this.seenAt = session.now
   }
 
   /** It is forgotten. */
