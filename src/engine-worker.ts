@@ -24,7 +24,7 @@ import { MemoryGuard } from './runtime/memory-guard.ts'
 import { takeConsole } from './runtime/thread-console.ts'
 import { threadId } from './runtime/thread-usage.ts'
 
-/** For loading a module; for `start` of all strategies; for a handler, or the few rows that are handed over together. */
+/** For loading a module; for the `start` of a strategy; for a handler. */
 const LOAD_DEADLINE_MS = 10_000
 const START_DEADLINE_MS = 2_000
 const DEADLINE_MS = 500
@@ -112,7 +112,7 @@ function warm(engine: Engine, journal: string, range: StartInput['warm']): numbe
 
 async function begin({ seq, time, start, journal, ...message }: BeginMessage): Promise<Engine> {
   memory = new MemoryGuard(message.memory, message.inspects)
-  const engine = new Engine(mints, await strategiesOf(start), cells.subarray(Cell.active, Cell.active + 1))
+  const engine = new Engine(mints, await strategiesOf(start), cells.subarray(Cell.active, Cell.progress + 1))
   mints.addHolder(engine)
   allow(START_DEADLINE_MS)
   engine.input(seq, time, start)

@@ -30,7 +30,8 @@ import { endOfDay, type Millis, type Seq } from './units.ts'
  *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
 export class Engine implements EnginePort, TokenHolder {
   readonly outputs: Output[] = []
-  /** Which bot's handler runs now: an index into the bots of the start, -1 for none. A watchdog reads it from another thread. */
+  /** Which bot's handler runs now: an index into the bots of the start, -1 for none; and a count of those that ran. A watchdog reads both
+   *  from another thread. */
   readonly active: Int32Array
   readonly #mints: Mints
   readonly #strategies: ReadonlyMap<string, Strategy>
@@ -50,10 +51,10 @@ export class Engine implements EnginePort, TokenHolder {
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
   /** `strategies` by the name that the bots' settings use. */
-  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active: Int32Array = new Int32Array(1)) {
+  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active: Int32Array = new Int32Array(2)) {
     this.#mints = mints
     this.#strategies = strategies
-    this.active = active.fill(-1)
+    this.active = active.fill(-1, 0, 1)
   }
 
   rows(firstSeq: Seq, block: Block, from: number, to: number): number {

@@ -46,7 +46,7 @@ export class Session implements Stage {
   readonly #eventAge = new EventAge()
   /** The first row of the run being handled that the usual age of events has not been learned from. */
   agesFrom = 0
-  /** Which bot's handler runs now; -1 for none. */
+  /** Which bot's handler runs now, -1 for none; and how many ran. */
   readonly active: Int32Array
   /** Who has left half a change behind; -1 for nobody. */
   tornBy = -1

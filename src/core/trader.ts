@@ -86,6 +86,7 @@ export class Trader implements Host {
     const { handlers } = this
     const { active } = this.#session
     active[0] = this.#seat.index
+    active[1] = (active[1] as number) + 1
     try {
       const returned: unknown =
         kind <= RowKind.sell
@@ -111,6 +112,8 @@ export class Trader implements Host {
     const { active } = this.#session
     const before = active[0] as number
     active[0] = this.#seat.index
+    // One within another is part of it.
+    if (before < 0) active[1] = (active[1] as number) + 1
     try {
       const returned = run()
       if (returned !== undefined) refusePromise(returned)

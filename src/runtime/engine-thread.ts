@@ -20,7 +20,7 @@ export interface EngineThreadStart {
 export const Cell = {
   /** Whose handler runs: an index into the bots of the start, -1 for none. */
   active: 0,
-  /** Counted up with every few rows, every input, every module loaded. */
+  /** Counted up with every handler, every few rows, every input, every module loaded. Behind `active`, as the engine wants it. */
   progress: 1,
   /** How long until the next count, ms, is too long; 0 while it waits for work. */
   deadlineMs: 2,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Output } from '../../src/core/messages.ts'
 import { type Bot, defineStrategy } from '../../src/core/strategy.ts'
-import { botSettings, EngineRig, MINT, orders, startInput } from '../support/engine-rig.ts'
+import { botSettings, EngineRig, MINT, MINT_2, orders, startInput } from '../support/engine-rig.ts'
 
 /** Buys at every print, or does what it is told. */
 const strategyOf = (name: string, onTrade: (bot: Bot<undefined>) => unknown) =>
@@ -57,4 +57,23 @@ test('half an order in the books ends the engine, whose doing it is stays to be 
   const rig = new EngineRig([eager as never, strategyOf('deep', deep) as never], bots)
   expect(() => rig.settle(1e-6)).toThrow('a stack overflowed while an order was made')
   expect(rig.engine.active[0]).toBe(1)
+})
+
+test('every handler is counted before it runs, and what runs within one is part of it: so long is its own', () => {
+  const counts: number[] = []
+  const active = (): Int32Array => rig.engine.active
+  const looking = (name: string) =>
+    strategyOf(name, (bot) => {
+      counts.push(active()[1] as number)
+      bot.token(MINT_2) // runs the strategy's \`token\`
+      counts.push(active()[1] as number)
+    })
+  const bots = ['one', 'other'].map((name) => botSettings(name))
+  const rig: EngineRig = new EngineRig([looking('one') as never, looking('other') as never], bots)
+  rig.trade(1e-6)
+  counts.length = 0
+  for (let row = 0; row < 2; row++) rig.trade(1e-6)
+  const first = counts[0] as number
+  expect(counts.map((count) => count - first)).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
+  expect(active()[0]).toBe(-1)
 })
