@@ -5,17 +5,12 @@ import type { BotLog, FillMark } from './bot-log.ts'
 import type { BotResult } from './bot-result.ts'
 import { type CostTable, costsOf } from './costs.ts'
 import type { Equity } from './equity.ts'
-import { type Group, groupOf, groupsOf, kindOf, withoutBest } from './groups.ts'
+import { type Group, groupsOf, kindOf, splitInTime, withoutBest, zeroShareOf } from './groups.ts'
 import type { Metric } from './metric.ts'
 import { metricsOf } from './metrics.ts'
 import { periodsOf } from './periods.ts'
 import { type PlanUse, planUseOf } from './plan-use.ts'
 import { excursionOf, netOf, type Trip } from './trip.ts'
-
-/** Of the tape's time, what comes after it is shown apart. */
-const IN_SAMPLE = 0.7
-/** What brought back less than this share of what was paid has ended at nothing. */
-const NOTHING = 0.01
 
 export interface BotReportInput {
   readonly strategy: string
@@ -113,10 +108,6 @@ export function botReport(input: BotReportInput): BotReport {
   const { log } = result
   if (log === undefined) throw new Error(`nothing was logged of ${result.name}`)
   const { trips } = log.trips
-  const cut = from + (to - from) * IN_SAMPLE
-  const zeros = trips.filter(
-    ({ soldLamports, valueLamports: left, boughtLamports }) => soldLamports + left <= boughtLamports * NOTHING,
-  )
   return {
     name: result.name,
     strategy: input.strategy,
@@ -132,16 +123,9 @@ export function botReport(input: BotReportInput): BotReport {
       tokens,
       netSol: withoutBest(trips, tokens) - log.trips.strayFeeLamports / 1e9,
     })),
-    endedAtZeroPercent: trips.length === 0 ? null : (zeros.length / trips.length) * 100,
+    endedAtZeroPercent: trips.length === 0 ? null : zeroShareOf(trips) * 100,
     missedEntries: mostFirst(missedOf(log)),
-    inSample: groupOf(
-      'in-sample',
-      trips.filter(({ openedAt }) => openedAt < cut),
-    ),
-    holdOut: groupOf(
-      'hold-out',
-      trips.filter(({ openedAt }) => openedAt >= cut),
-    ),
+    ...splitInTime(trips, from, to),
     plan: planUseOf(log, input.requestsPerMinute),
     depth: depthReport(input.depth),
     metrics: metricsOf({ from, to, startLamports, trips, equity }),

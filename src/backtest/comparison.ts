@@ -1,5 +1,5 @@
+import type { Decision } from '../core/decision.ts'
 import type { StartInput } from '../core/messages.ts'
-import type { Millis } from '../core/units.ts'
 import type { Report } from './report.ts'
 
 /** What a run was made of and what came of it, by name, so that two can stand side by side. */
@@ -10,15 +10,6 @@ export interface RunFacts {
   readonly made: ReadonlyMap<string, string>
   /** By bot, then by name. */
   readonly results: ReadonlyMap<string, ReadonlyMap<string, number>>
-}
-
-export interface Decision {
-  readonly time: Millis
-  readonly kind: string
-  readonly bot: string
-  readonly mint: string
-  readonly code: string
-  readonly reason: string
 }
 
 /** Null in place of a value: that run has none. */

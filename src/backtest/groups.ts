@@ -1,5 +1,11 @@
+import type { Millis } from '../core/units.ts'
 import { mean, quantile, ratio, sum } from './statistics.ts'
 import { netOf, returnOf, type Trip } from './trip.ts'
+
+/** Of the tape's time, what comes after it is shown apart. */
+const IN_SAMPLE = 0.7
+/** What brought back less than this share of what was paid has ended at nothing. */
+const NOTHING = 0.01
 
 /** Trades that have something in common. */
 export interface Group {
@@ -54,4 +60,26 @@ export function kindOf(reason: string): string {
 export function withoutBest(trips: readonly Trip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
   return sum(sums) - sum(sums.slice(0, count).filter((net) => net > 0))
+}
+
+/** Trades that were opened in the first part of the tape's time, and after it. */
+export function splitInTime(
+  trips: readonly Trip[],
+  from: Millis,
+  to: Millis,
+): { readonly inSample: Group; readonly holdOut: Group } {
+  const cut = from + (to - from) * IN_SAMPLE
+  const [before, after] = [
+    trips.filter(({ openedAt }) => openedAt < cut),
+    trips.filter(({ openedAt }) => openedAt >= cut),
+  ]
+  return { inSample: groupOf('in-sample', before), holdOut: groupOf('hold-out', after) }
+}
+
+/** Of the trades, how many have ended at nothing; 0 of none. */
+export function zeroShareOf(trips: readonly Trip[]): number {
+  const zeros = trips.filter(
+    ({ soldLamports, valueLamports, boughtLamports }) => soldLamports + valueLamports <= boughtLamports * NOTHING,
+  )
+  return trips.length === 0 ? 0 : zeros.length / trips.length
 }

@@ -1,28 +1,26 @@
 import { costsOf } from '../backtest/costs.ts'
 import { shareOf, spanOf } from '../backtest/coverage.ts'
-import type { BotExtras } from '../backtest/extras.ts'
-import { withoutBest } from '../backtest/groups.ts'
+import type { VariedRun } from '../backtest/extras.ts'
+import { type Group, splitInTime, withoutBest, zeroShareOf } from '../backtest/groups.ts'
 import { metricsOf } from '../backtest/metrics.ts'
 import { planUseOf } from '../backtest/plan-use.ts'
-import type { CalibrationReport } from '../backtest/report.ts'
+import type { CalibrationReport, Report } from '../backtest/report.ts'
+import type { Trip } from '../backtest/trip.ts'
 import type { Backtest, BotOutcome } from '../backtest-run.ts'
 import { isUnsellable, type Position } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
-import { formatSol } from '../core/units.ts'
+import { formatSol, type Millis } from '../core/units.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
-export function backtestText(
-  backtest: Backtest,
-  extras?: ReadonlyMap<string, BotExtras>,
-  calibration?: CalibrationReport,
-): string {
+export function backtestText(backtest: Backtest, calibration?: CalibrationReport, report?: Report): string {
   const { bots, lacks, alarms } = backtest
   return [
     ...tapeLines(backtest),
+    ...(report === undefined ? [] : groundLines(report)),
     ...(lacks.length > 0 ? ['', 'The tape does not cover what the bots need, so this is a part of the truth:'] : []),
     ...lacks.map((lack) => `  ${lack}`),
-    ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...extraLines(extras?.get(bot.result.name))]),
+    ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...furtherLines(bot.result.name, report)]),
     ...alarmLines(alarms),
     '',
     ...modelLines(bots),
@@ -51,6 +49,18 @@ function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, pla
     `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${counted(gaps, 'gap')} of ${(gapMs / 1000).toFixed(1)} s`,
     `coverage  ${keys.join(', ')} of the recorded time${single}`,
     `plan      ${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`,
+  ]
+}
+
+/** What only a report knows of the tape, and what all of it is made of. */
+function groundLines({ tape, hashes }: Report): string[] {
+  const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(1)} %`)
+  const [mean, median] = [tape.marketChangePercent, tape.medianMarketChangePercent].map(percent)
+  const made = { tape: hashes.tape, configuration: hashes.config, code: hashes.code, Sluice: hashes.sluice }
+  const strategies = Object.entries(hashes.strategies).map(([bot, hash]) => [`strategy of ${bot}`, hash] as const)
+  return [
+    `market    first to last price of ${tape.pricedTokens} tokens: mean ${mean}, median ${median}; ${percent(tape.noisePercent)} of the prints noise`,
+    `made of   ${[...Object.entries(made), ...strategies].map(([what, hash]) => `${printable(what)} ${hash.slice(0, 8)}`).join(', ')}`,
   ]
 }
 
@@ -85,15 +95,20 @@ function depthLine({ depth }: BotOutcome): string[] {
   ]
 }
 
-/** What the further runs said; nothing where there was none. */
-function extraLines(extras: BotExtras | undefined): string[] {
-  if (extras === undefined) return []
+/** What the further runs and the report said; nothing where there is none. */
+function furtherLines(bot: string, report: Report | undefined): string[] {
+  const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
+  if (report === undefined || extras === undefined) return []
   const { stress, sizes, freed, random } = extras
-  const runs = (some: BotExtras['stress']): string =>
+  const missed = Object.hasOwn(report.missedSol, bot) ? report.missedSol[bot] : undefined
+  const runs = (some: readonly VariedRun[]): string =>
     some.map(({ factor, netSol }) => `${netSol.toFixed(4)} SOL at ${factor}x`).join(', ')
   return [
     `  stress    fees and latency times 2 and 4: ${runs(stress)}`,
     `  sizes     ${runs(sizes)}`,
+    ...(missed === undefined
+      ? []
+      : [`  missed    entries that were not filled would have made ${missed.toFixed(4)} SOL`]),
     `  without   ${freed.map(({ of, buys, netSol }) => `${of} ${netSol.toFixed(4)} SOL, ${counted(buys, 'buy')}`).join('; ')}`,
     ...(random === null
       ? []
@@ -123,10 +138,18 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
   return [
     `  gross     ${table.grossSol.toFixed(4)} SOL at the prices that were decided on; of it ${shares.join(', ')}`,
     `  trades    ${trips.length}, ${figure('winRate', 1)} % won, median ${figure('medianTrade', 4)} SOL, average ${figure('expectancy', 4)} SOL, profit factor ${figure('profitFactor', 2)}`,
+    `  ended     ${endedLine(trips, from, to)}`,
     `  falls     ${figure('maxDrawdown', 4)} SOL at the most, ${figure('maxDrawdownPercent', 1)} % of its high`,
     `  without   the best token ${without[0]} SOL, the best three ${without[1]} SOL, the best five ${without[2]} SOL`,
     `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} had to wait, ${use.lateExits} of them to sell; ${use.refused} refused`,
   ]
+}
+
+/** How many came to nothing, and what was made in the time that is held out beside what was made before. */
+function endedLine(trips: readonly Trip[], from: Millis, to: Millis): string {
+  const { inSample, holdOut } = splitInTime(trips, from, to)
+  const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`
+  return `${(zeroShareOf(trips) * 100).toFixed(1)} % at nothing; opened in the first 70 % of the time ${part(inSample)}, in the last 30 % ${part(holdOut)}`
 }
 
 /** Most frequent first. */

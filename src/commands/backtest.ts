@@ -44,14 +44,14 @@ export async function run([file = '']: string[], options: Options): Promise<numb
       out === undefined
         ? undefined
         : withProgress(extraRows(config, market), (progress) => extrasOf(config, market, backtest, { progress, model }))
-    if (out !== undefined)
-      writeReport(
-        out,
-        reportOf(config, market, backtest, { extras: extras ?? new Map(), calibration: calibration?.report }),
-      )
+    const report =
+      out === undefined
+        ? undefined
+        : reportOf(config, market, backtest, { extras: extras ?? new Map(), calibration: calibration?.report })
+    if (out !== undefined && report !== undefined) writeReport(out, report)
     for (const lack of json === true ? backtest.lacks : []) console.error(`sluice: the tape lacks ${lack}`)
     console.log(
-      json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest, extras, calibration?.report),
+      json === true ? JSON.stringify(countersOf(backtest)) : backtestText(backtest, calibration?.report, report),
     )
   } finally {
     tape.close()

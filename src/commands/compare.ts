@@ -3,13 +3,13 @@ import { basename, dirname, join } from 'node:path'
 import {
   type Comparison,
   compareRuns,
-  type Decision,
   factsOfJournal,
   factsOfReport,
   firstDifference,
   type RunFacts,
 } from '../backtest/comparison.ts'
 import { dateOf } from '../backtest/coverage.ts'
+import type { Decision } from '../core/decision.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { type JournalReader, openReader } from '../journal/reader.ts'

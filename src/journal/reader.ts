@@ -1,13 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
 import type { ConditionalState } from '../core/conditional.ts'
+import type { Decision } from '../core/decision.ts'
 import { type ErrorCode, SluiceError } from '../core/errors.ts'
 import { decodeJson } from '../core/json.ts'
 import type { Movement } from '../core/lots.ts'
 import { Mints } from '../core/mints.ts'
 import type { Attempt, Fill, OrderState, TradeSide } from '../core/order.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../core/position.ts'
-import { type Lamports, lamportsToSol, type Millis, type TokenAmount, wholeTokens } from '../core/units.ts'
+import { type Lamports, lamportsToSol, type TokenAmount, wholeTokens } from '../core/units.ts'
 import { guarded, openForReading, refusalOf } from './database.ts'
 import { type FillRow, fillRow } from './fill-row.ts'
 import { History } from './history.ts'
@@ -48,15 +49,6 @@ export interface PositionRow {
 
 /** Lamports; undefined where nobody knows. */
 export type Worth = (mint: string, tokens: TokenAmount, decimals: number) => Lamports | undefined
-
-export interface DecisionRow {
-  readonly time: Millis
-  readonly kind: string
-  readonly bot: string
-  readonly mint: string
-  readonly code: string
-  readonly reason: string
-}
 
 export interface Counters {
   /** Market rows on the tape. */
@@ -204,9 +196,9 @@ export class JournalReader {
   }
 
   /** Orders, refusals, cancellations, alarms and notes, one at a time, in order. */
-  decisions(): Generator<DecisionRow, void, undefined> {
+  decisions(): Generator<Decision, void, undefined> {
     const sql = 'SELECT time, kind, bot, mint, code, reason FROM decisions ORDER BY seq, n'
-    return this.#readEach(iterated<DecisionRow>(this.#db, sql))
+    return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
   /** Those that are held, oldest first. `worth`: what selling so much of a mint would bring, as far as the caller knows. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compareRuns, type Decision, firstDifference, type RunFacts } from '../../src/backtest/comparison.ts'
+import { compareRuns, firstDifference, type RunFacts } from '../../src/backtest/comparison.ts'
+import type { Decision } from '../../src/core/decision.ts'
 
 const facts = (made: Record<string, string>, results: Record<string, Record<string, number>>): RunFacts => ({
   source: 'report',

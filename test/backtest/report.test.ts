@@ -113,6 +113,19 @@ test('what could not be sold is shown: as nothing, with why it should have been,
   expect(text).toContain('UNSELLABLE')
 })
 
+test('the terminal says of a report what its first page says', async () => {
+  const { logged, report } = await backtest()
+  const text = backtestText(logged, undefined, report)
+  const { tape, hashes } = report
+  expect(text).toContain(`first to last price of 8 tokens: mean ${tape.marketChangePercent?.toFixed(1)} %`)
+  expect(text).toContain(`${tape.noisePercent?.toFixed(1)} % of the prints noise`)
+  for (const hash of [hashes.tape, hashes.config, hashes.code, hashes.sluice, ...Object.values(hashes.strategies)])
+    expect(text).toContain(hash.slice(0, 8))
+  for (const { endedAtZeroPercent, inSample, holdOut } of report.bots)
+    for (const part of [`${endedAtZeroPercent?.toFixed(1)} % at nothing`, inSample, holdOut])
+      expect(text).toContain(typeof part === 'string' ? part : `${part.trades} trades ${part.netSol.toFixed(4)} SOL`)
+})
+
 describe('a tape', () => {
   const rows = noisyMarket(500, 9, T0)
   const study = (cuts: number[], some = rows) => {

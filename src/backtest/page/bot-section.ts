@@ -76,13 +76,18 @@ function fallOf(points: Points): Points {
 const FIGURES: readonly Column[] = [{ head: '' }, { head: 'SOL', number: true }, { head: 'of gross', number: true }]
 
 function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
-  const ofGross = (value: number): string => (grossSol > 0 ? percentText((value / grossSol) * 100, 0) : 'n/a')
+  const isGain = grossSol > 0
+  const ofGross = (value: number): string => (isGain ? percentText((value / grossSol) * 100, 0) : '')
   return html`<h3>From gross to net</h3>
-${table(FIGURES, [
-  ['gross, at the prices of the decisions', sol(grossSol), ofGross(grossSol)],
-  ...kinds.map(({ label, sol: amount }): Part[] => [label, sol(-amount), ofGross(amount)]),
-  [html`<b>net</b>`, html`<b>${sol(netSol)}</b>`, ofGross(netSol)],
-])}`
+${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so these are shares of nothing.</p>`}
+${table(
+  FIGURES.slice(0, isGain ? 3 : 2),
+  [
+    ['gross, at the prices of the decisions', sol(grossSol), ofGross(grossSol)],
+    ...kinds.map(({ label, sol: amount }): Part[] => [label, sol(-amount), ofGross(amount)]),
+    [html`<b>net</b>`, html`<b>${sol(netSol)}</b>`, ofGross(netSol)],
+  ].map((row) => row.slice(0, isGain ? 3 : 2)),
+)}`
 }
 
 /** How much of it may be luck, or a matter of costs. */
@@ -183,7 +188,7 @@ ${pairs([
   ['in the busiest minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
   ['orders that had to wait', use.delayed],
   ['of them to sell (late exits)', use.lateExits],
-  ['wait, median and longest', `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`],
+  ['wait, median and longest', use.delayed === 0 ? 'none' : `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`],
   ['entries refused for it', use.refused],
 ])}`
 }

@@ -17,7 +17,7 @@ export function groupTable(
   const columns: Column[] = [{ head }, ...FIGURES.map((one) => ({ head: one, number: true }))]
   const half = MOST_ROWS / 2
   const shown = groups.length > MOST_ROWS ? [...groups.slice(0, half), ...groups.slice(-half)] : groups
-  return html`${table(
+  return html`<div class="groups">${table(
     columns,
     shown.map((group) => [
       name(group.name),
@@ -29,6 +29,6 @@ export function groupTable(
       plain(group.profitFactor),
       seconds(group.holdingSeconds),
     ]),
-  )}
+  )}</div>
 ${shown.length < groups.length ? html`<p class="quiet">The best and the worst ${half} of ${groups.length}.</p>` : ''}`
 }

@@ -21,10 +21,19 @@ ${ground(report)}`,
   )
 }
 
-/** Whether what follows can be believed at all: the tape in a line. */
+/** Whether what follows can be believed at all: the tape in a line; and what all of it is made of. */
 function groundLine({ tape, hashes }: Report): Html {
-  const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent, marketChangePercent } = tape
-  return html`<p class="quiet">Tape <code>${hashes.tape.slice(0, 8)}</code>: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise; the market: ${percentText(marketChangePercent)}.</p>`
+  const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
+  const { config, code, strategies, sluice } = hashes
+  const short = (hash: string): Html => html`<code>${hash.slice(0, 8)}</code>`
+  const own = Object.entries(strategies).map(([bot, hash]) => html`, strategy of ${bot} ${short(hash)}`)
+  return html`<p class="quiet">Tape: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.
+The market, each token from its first price to its last: mean ${change(tape.marketChangePercent)}, median ${change(tape.medianMarketChangePercent)}.</p>
+<p class="quiet">Made of tape ${short(hashes.tape)}, configuration ${short(config)}, deciding code ${short(code)}${own}, Sluice ${short(sluice)}.</p>`
+}
+
+function change(percent: number | null): string {
+  return percent !== null && percent > 0 ? `+${percentText(percent)}` : percentText(percent)
 }
 
 function coverageOf({ coveragePercent }: TapeReport): string {
@@ -76,8 +85,8 @@ ${pairs([
   ['covered, of the recorded time', coverageOf(tape)],
   ['watched tokens that it lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
   ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
-  [`change of the price of ${tape.pricedTokens} tokens, mean`, percentText(tape.marketChangePercent)],
-  ['the same, median', percentText(tape.medianMarketChangePercent)],
+  [`first to last price of ${tape.pricedTokens} tokens, mean`, change(tape.marketChangePercent)],
+  ['the same, median', change(tape.medianMarketChangePercent)],
   ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],
 ])}</div>
 <div><h3>Hashes</h3>

@@ -13,6 +13,7 @@ p { margin: 6px 0; max-width: 80ch; } .quiet { color: var(--quiet); } .warn { bo
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 10px; margin: 12px 0; }
 .tile { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 10px 14px; } .tile b { display: block; font-size: 20px; font-weight: 600; font-variant-numeric: tabular-nums; } .tile > span { color: var(--quiet); font-size: 13px; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); gap: 4px 36px; align-items: start; } .columns > * { min-width: 0; }
+.groups table { table-layout: fixed; min-width: 680px; } .groups th:first-child { width: 30%; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 10px 4px 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; } thead th { color: var(--quiet); font-weight: 500; white-space: nowrap; } tbody th { font-weight: 400; color: var(--quiet); } .number { text-align: right; white-space: nowrap; } td:last-child, th:last-child { padding-right: 0; } td.text { overflow-wrap: anywhere; }
 svg { display: block; width: 100%; height: auto; background: var(--card); border: 1px solid var(--rule); border-radius: 8px; margin: 6px 0; }
