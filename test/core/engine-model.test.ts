@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { WhenStale } from '../../src/core/exits.ts'
 import { encodeJson } from '../../src/core/json.ts'
 import type { Command, Input, Output } from '../../src/core/messages.ts'
+import type { PoolAnswer } from '../../src/core/pool-reading.ts'
 import { EngineWorld, type Print, WORLD_MINTS } from '../support/engine-world.ts'
 
 const mint = fc.constantFrom(...WORLD_MINTS)
@@ -26,6 +28,7 @@ type Step =
   | { kind: 'report'; which: number; choice: number; percent: number }
   | { kind: 'command'; command: Command }
   | { kind: 'timer'; ms: number }
+  | { kind: 'pool'; mint: string; percent: number; slots: number; ageMs: number }
   | { kind: 'gap'; keys: readonly string[] }
   | { kind: 'unknown' }
   | { kind: 'restart' }
@@ -39,6 +42,17 @@ const report = fc.record({
   ),
   choice: fc.nat(11),
   percent: fc.integer({ min: 60, max: 170 }),
+})
+/** `percent` 0: nobody can say. */
+const pool = fc.record({
+  kind: fc.constant('pool' as const),
+  mint,
+  percent: fc.oneof(
+    { weight: 1, arbitrary: fc.constantFrom(0, 1, 900) },
+    { weight: 6, arbitrary: fc.integer({ min: 60, max: 170 }) },
+  ),
+  slots: fc.constantFrom(-3, 0, 0, 1, 9),
+  ageMs: fc.constantFrom(-40_000, 0, 0, 1_000, 1_000, 4_000, 70_000),
 })
 const settled = fc.record({
   kind: fc.constant('prints' as const),
@@ -58,6 +72,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'unknown' as const }, { kind: 'restart' as const }) },
 )
 
+/** Timers go by, and the pool of one mint is read several times. */
+const silence: fc.Arbitrary<Step[]> = fc
+  .tuple(mint, fc.array(pool, { minLength: 1, maxLength: 5 }))
+  .map(([held, pools]) =>
+    pools.flatMap((one): Step[] => [
+      { kind: 'timer', ms: 120_000 },
+      { kind: 'timer', ms: 3_000 },
+      { ...one, mint: held },
+    ]),
+  )
+const stepOrSilence = fc.oneof({ weight: 8, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: silence })
+
 function inputOf(world: EngineWorld, one: Exclude<Step, { kind: 'prints' | 'restart' }>): Input | undefined {
   switch (one.kind) {
     case 'report':
@@ -66,6 +92,8 @@ function inputOf(world: EngineWorld, one: Exclude<Step, { kind: 'prints' | 'rest
       return { kind: 'command', command: one.command }
     case 'timer':
       return world.timer(one.ms)
+    case 'pool':
+      return { kind: 'pool', mint: one.mint, answer: poolOf(one, world.now) }
     case 'gap':
       return { kind: 'gap', from: world.now, to: world.now, keys: one.keys }
     case 'unknown':
@@ -75,6 +103,12 @@ function inputOf(world: EngineWorld, one: Exclude<Step, { kind: 'prints' | 'rest
         report: { orderId: 'o999999', attemptId: '', state: 'working', code: '', reason: '', reversed: 'nobody' },
       }
   }
+}
+
+function poolOf({ percent, slots, ageMs }: Extract<Step, { kind: 'pool' }>, now: number): PoolAnswer {
+  if (percent === 0) return { code: 'POOL_SILENT', reason: 'nobody answers' }
+  const sides = { lamports: BigInt(percent) * 10_000_000n, tokens: 1_000_000_000_000n, decimals: 6 }
+  return { slot: Math.floor(now / 400) + slots, time: now - ageMs, ...sides }
 }
 
 /** Does one step in every world alike, as the first one sees it. */
@@ -98,15 +132,21 @@ function decisions(outputs: readonly Output[]): string[] {
     .map((output) => encodeJson(output))
 }
 
+const policy = fc.constantFrom<WhenStale>(
+  { policy: 'poll', afterSeconds: 2 },
+  { policy: 'poll', afterSeconds: 90 },
+  { policy: 'flatten', afterSeconds: 90 },
+)
+
 /** More for a longer look. */
 const runs = Number(process.env.MODEL_RUNS ?? 150)
 
 describe('an engine, whatever happens to it', { timeout: 60_000 }, () => {
   it('keeps its books, limits, lanes and exits, over restarts too', () => {
     fc.assert(
-      fc.property(fc.array(step, { minLength: 20, maxLength: 120 }), (steps) => {
-        const world = new EngineWorld()
-        for (const one of steps) {
+      fc.property(fc.array(stepOrSilence, { minLength: 20, maxLength: 120 }), policy, (steps, whenStale) => {
+        const world = new EngineWorld(whenStale)
+        for (const one of steps.flat()) {
           if (one.kind === 'restart') world.restart()
           else take([world], one)
         }

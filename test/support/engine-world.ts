@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { RowKind } from '../../src/core/block.ts'
 import { Engine } from '../../src/core/engine.ts'
+import type { WhenStale } from '../../src/core/exits.ts'
 import { decodeJson, encodeJson } from '../../src/core/json.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import type { Input, Output } from '../../src/core/messages.ts'
@@ -57,29 +58,30 @@ const puppet = defineStrategy({
   }),
 }) as unknown as Strategy
 
-const WORLD_BOTS: readonly BotSettings[] = ['a', 'b'].map((name) =>
-  botSettings('puppet', {
-    name,
-    paperSol: 3,
-    exits: {
-      ...{
-        stopLossPercent: 20,
-        takeProfitPercent: 50,
-        trailingPercent: 25,
-        trailingArmPercent: 5,
-        maxHoldSeconds: 120,
+const worldBots = (whenStale: WhenStale): readonly BotSettings[] =>
+  ['a', 'b'].map((name) =>
+    botSettings('puppet', {
+      name,
+      paperSol: 3,
+      exits: {
+        ...{
+          stopLossPercent: 20,
+          takeProfitPercent: 50,
+          trailingPercent: 25,
+          trailingArmPercent: 5,
+          maxHoldSeconds: 120,
+        },
+        takeProfitSteps: [{ atPercent: 10, sellPercent: 40 }],
+        ...{ windowPrints: 9, breakEvenAtPercent: 30, whenStale },
       },
-      takeProfitSteps: [{ atPercent: 10, sellPercent: 40 }],
-      ...{ windowPrints: 9, breakEvenAtPercent: 30, whenStale: { policy: 'flatten', afterSeconds: 90 } },
-    },
-    limits: {
-      maxLamportsPerOrder: lamports(90_000_000),
-      maxLamportsPerHour: lamports(400_000_000),
-      maxOpenPositions: 2,
-      maxLamportsPerMint: lamports(150_000_000),
-    },
-  }),
-)
+      limits: {
+        maxLamportsPerOrder: lamports(90_000_000),
+        maxLamportsPerHour: lamports(400_000_000),
+        maxOpenPositions: 2,
+        maxLamportsPerMint: lamports(150_000_000),
+      },
+    }),
+  )
 
 export interface Print {
   readonly mint: string
@@ -102,16 +104,20 @@ export class EngineWorld {
   seq = 0
   now = 1_780_000_000_000
   #block = new LiveBlock(this.mints.list, 64)
-  readonly #limits = new Map(WORLD_BOTS.map(({ name, limits }) => [name, new LimitReference(limits)]))
+  readonly #bots: readonly BotSettings[]
+  readonly #limits: ReadonlyMap<string, LimitReference>
   /** What the chain's transactions did to each wallet. */
-  readonly #wallets = new Map(WORLD_BOTS.map(({ account, paperLamports }) => [account.id, paperLamports as number]))
+  readonly #wallets: Map<string, number>
   readonly #executed = new Map<string, Fill>()
   readonly #reopened = new Set<string>()
   #halted = false
   #wanted = new Set<string>()
   #reports = 0
 
-  constructor() {
+  constructor(whenStale: WhenStale = { policy: 'flatten', afterSeconds: 90 }) {
+    this.#bots = worldBots(whenStale)
+    this.#limits = new Map(this.#bots.map(({ name, limits }) => [name, new LimitReference(limits)]))
+    this.#wallets = new Map(this.#bots.map(({ account, paperLamports }) => [account.id, paperLamports as number]))
     this.engine = new Engine(this.mints, new Map([['puppet', puppet]]))
     this.restart()
   }
@@ -120,7 +126,7 @@ export class EngineWorld {
   restart(): void {
     if (this.seq > 0) for (const position of this.engine.takeMarks()) this.recorded.mark(position)
     this.engine = new Engine(this.mints, new Map([['puppet', puppet]]))
-    this.input(startInput(WORLD_BOTS, decodeJson(encodeJson(this.recorded.money()))))
+    this.input(startInput(this.#bots, decodeJson(encodeJson(this.recorded.money()))))
     this.input({ kind: 'feed', status: 'live', confirmed: [] })
   }
 

@@ -1,4 +1,4 @@
-import { quietLimits } from '../../src/core/exits.ts'
+import { pollSeconds, quietLimits } from '../../src/core/exits.ts'
 import { isFullExit, type Order } from '../../src/core/order.ts'
 import { type Position, stepTokensDue } from '../../src/core/position.ts'
 
@@ -20,5 +20,6 @@ export function exitComplaints(
     ...(quietLimits(exits).length > 0 && !hasTimer(bot, `quiet:${mint}`)
       ? [lacks('and nobody looks whether it is quiet')]
       : []),
+    ...(pollSeconds(exits) !== undefined && !hasTimer(bot, `poll:${mint}`) ? [lacks('and nobody reads its pool')] : []),
   ]
 }
