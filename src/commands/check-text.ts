@@ -89,8 +89,6 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
   return `slippage ${slippageLadder.join(', ')} %${fee}, again after ${retryMs / 1000} s`
 }
 
-const STALE = { hold: 'hold', poll: 'its pool is read over RPC, each time', flatten: 'flatten' } as const
-
 function exits({ exits }: BotConfig): string {
   const { takeProfitSteps, trailingArmPercent, whenStale } = exits
   const arm = trailingArmPercent === undefined ? '' : ` once ${trailingArmPercent} % up`
@@ -103,9 +101,13 @@ function exits({ exits }: BotConfig): string {
     [exits.maxHoldSeconds, (value) => `sold after ${value} s`],
     [exits.idleSeconds, (value) => `sold when idle for ${value} s`],
     [exits.windowPrints, (value) => `price of ${value} prints`],
-    [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${STALE[whenStale?.policy ?? 'hold']}`],
+    [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${staleText(whenStale?.policy, value)}`],
   ])
   return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'
+}
+
+function staleText(policy: string | undefined, seconds: number): string {
+  return policy === 'poll' ? `its pool is read over RPC, then every ${seconds} s` : `${policy}`
 }
 
 function limits(limits: Limits): string {

@@ -129,7 +129,7 @@ export class ExitWatch {
   /** The price that its exits go by, where that was read of its pool. */
   poolPriceOf({ account, mint }: Pick<Position, 'account' | 'mint'>): number | undefined {
     const watched = this.#watched[this.#session.mints.find(mint) ?? -1]
-    return watched?.held.find(({ position }) => position.account === account)?.pool?.middle
+    return watched?.held.find(({ position }) => position.account === account)?.pool?.at(this.#session.now)
   }
 
   /** Its pool was read: until its token is traded again, this is what its exits go by. False while the next reading is needed to say whether
@@ -137,7 +137,7 @@ export class ExitWatch {
   readPool(position: Position, pool: PoolPrice, price: number, slot: number): boolean {
     const held = this.#find(position)
     if (held === undefined) return true
-    const isNew = pool.take(price, slot)
+    const isNew = pool.take(price, slot, this.#session.now)
     const { middle } = pool
     if (middle === undefined) return false
     if (isNew) {

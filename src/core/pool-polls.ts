@@ -21,6 +21,8 @@ export class PoolPolls {
   readonly #watch: ExitWatch
   /** Nobody has answered since: said once, however many wait for it. */
   #isSilent = false
+  /** Of each position the last reason that was said and still holds, from one silence to the next. */
+  readonly #said = new WeakMap<Position, string>()
 
   constructor(session: Session, watch: ExitWatch) {
     this.#session = session
@@ -57,12 +59,12 @@ export class PoolPolls {
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue
       const refusal = 'code' in answer ? answer : this.#tooOld(position, answer)
       if (refusal === undefined) this.#read(position, pool, answer as PoolReading)
-      else this.#complain(position, pool, refusal)
+      else this.#complain(position, refusal)
     }
   }
 
   #read(position: Position, pool: PoolPrice, reading: PoolReading): void {
-    pool.told = ''
+    this.#said.delete(position)
     this.#isSilent = false
     const isSettled = this.#watch.readPool(position, pool, poolPrice(reading), reading.slot)
     if (!isSettled && isHeld(position)) this.#set(position, this.#session.now + SOON_MS)
@@ -76,9 +78,10 @@ export class PoolPolls {
   }
 
   /** It is held on: that nobody can say the price is no reason to sell. */
-  #complain({ bot, mint }: Position, pool: PoolPrice, { code, reason }: Refusal): void {
-    const isSaid = pool.told === code || (code === 'POOL_SILENT' && this.#isSilent)
-    pool.told = code
+  #complain(position: Position, { code, reason }: Refusal): void {
+    const { bot, mint } = position
+    const isSaid = this.#said.get(position) === code || (code === 'POOL_SILENT' && this.#isSilent)
+    this.#said.set(position, code)
     if (code === 'POOL_SILENT') this.#isSilent = true
     if (!isSaid) this.#session.emit({ kind: 'alarm', bot, code, reason: `${mint} is held without a price: ${reason}` })
   }

@@ -1,6 +1,9 @@
 import { robustPrice } from './price.ts'
+import type { Millis } from './units.ts'
 
 const KEPT = 3
+/** What was read longer ago, and not again since, is no price any more. */
+const OLDEST_MS = 600_000
 
 /** The price of a token by what was read of its pool since the feed fell silent: the middle one of three, the last known price among them
  *  until readings have taken its place. So no single reading sells anything, whatever a trade within one slot or one answer made of it. */
@@ -8,8 +11,7 @@ export class PoolPrice {
   readonly #last = new Float64Array(KEPT)
   #count = 0
   #slot = -1
-  /** Of the last refusal that was told; '' once one was readable. */
-  told = ''
+  #readAt: Millis = Number.NEGATIVE_INFINITY
 
   /** `known`: the price before the silence; NaN where there is none, and then it takes three readings. */
   constructor(known: number) {
@@ -19,11 +21,17 @@ export class PoolPrice {
   }
 
   /** False where it is not newer than what was read before. */
-  take(price: number, slot: number): boolean {
+  take(price: number, slot: number, now: Millis): boolean {
     if (slot <= this.#slot) return false
+    this.#readAt = now
     this.#slot = slot
     this.#last[this.#count++ % KEPT] = price
     return true
+  }
+
+  /** The middle one, unless nobody could read it for long. */
+  at(now: Millis): number | undefined {
+    return now - this.#readAt > OLDEST_MS ? undefined : this.middle
   }
 
   get middle(): number | undefined {

@@ -17,8 +17,9 @@ wallets: {}
 folder.write(
   'right.yaml',
   `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, apiKey: env:SLUICE_TEST_NONE }
+chain: { rpc: [{ url: env:SLUICE_TEST_NONE }] }
 bots:
-  - { name: dips, strategy: dip-buyer, exits: { takeProfitPercent: 10 }, limits: { maxSolPerOrder: 0.05, minSolPerOrder: 0.05, maxSlippagePercent: 20, maxSolPerMint: 0.05, maxOpenPositions: 2 } }
+  - { name: dips, strategy: dip-buyer, exits: { takeProfitPercent: 10, whenStale: { policy: poll, afterSeconds: 5 } }, limits: { maxSolPerOrder: 0.05, minSolPerOrder: 0.05, maxSlippagePercent: 20, maxSolPerMint: 0.05, maxOpenPositions: 2 } }
   - { name: free, strategy: dip-buyer, params: { sizeSol: 1 } }
 `,
 )
@@ -75,11 +76,12 @@ test('a right file: effective values, the worst case, what is worth a second loo
   service  https://x.io/api
   key      env:SLUICE_TEST_NONE
   plan     auto
+  rpc      env:SLUICE_TEST_NONE
   journal  ${folder.path}/data/sluice.db, tape kept 14 days
 
 dips  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 0.05
-  exits    take-profit 10 %
+  exits    take-profit 10 %, no price for 5 s: its pool is read over RPC, then every 5 s
   buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
   sales    slippage 5, 15, 30, 50 %, again after 3 s
   limits   at least 0.05 SOL an order, 0.05 SOL an order, slippage 20 %, 2 positions, 0.05 SOL a mint
@@ -108,7 +110,7 @@ Of the plan, Standard until the service says which it is
   flatten  as long as it takes: nothing bounds how many positions there are (limits.maxOpenPositions)
 
 Worth a second look
-right.yaml:3:68 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once
+right.yaml:4:68 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once
 `)
 })
 

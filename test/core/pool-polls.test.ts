@@ -4,7 +4,7 @@ import type { Output } from '../../src/core/messages.ts'
 import { NO_MONEY } from '../../src/core/money.ts'
 import type { Order } from '../../src/core/order.ts'
 import type { PoolAnswer } from '../../src/core/pool-reading.ts'
-import { MINT, orders } from '../support/engine-rig.ts'
+import { MINT, MINT_2, orders } from '../support/engine-rig.ts'
 import { RecordedMoney } from '../support/recorded-money.ts'
 import { TalkingBot } from '../support/talking-bot.ts'
 
@@ -189,6 +189,8 @@ describe('a held token that the feed is silent about', () => {
       quiet.ask() ? quiet.answer(answer) : 'not asked',
     )
     expect(answers).toEqual([['POOL_SILENT'], [], ['POOL_UNREADABLE'], []])
+    quiet.talk.rig.trade(1e-6)
+    expect([quiet.ask(), quiet.answer(unreadable)], 'the next silence says nothing new').toEqual([true, []])
     expect(quiet.rounds(0.5e-6, 0.5e-6)).toEqual(['all stop-loss'])
   })
 
@@ -216,6 +218,25 @@ describe('a held token that the feed is silent about', () => {
     const quiet = new Quiet({})
     quiet.talk.ask((bot, token) => bot.stopSell(token, { atPrice: 0.8e-6, percent: 50, reason: 'half' }))
     expect(quiet.rounds(0.7e-6, 0.7e-6)).toEqual(['percent c1 at 7.00000e-7'])
+  })
+
+  it('is worth what its pool says, however long nobody has traded it; and nothing once that is not read either', () => {
+    const quiet = new Quiet({})
+    const { rig } = quiet.talk
+    const profit = (): number | undefined => {
+      let sol: number | undefined
+      quiet.talk.next = (bot) => {
+        sol = bot.budget().profitTodaySol
+      }
+      rig.trade(1e-6, { mint: MINT_2 })
+      return sol
+    }
+    const before = profit() as number
+    quiet.rounds(0.6e-6, 0.6e-6, 0.6e-6)
+    expect((profit() as number) - before).toBeCloseTo(-0.04, 2)
+    rig.now += 700_000
+    expect((profit() as number) - before).toBeLessThan(-0.09)
+    expect([quiet.rounds(0.6e-6), ((profit() as number) - before).toFixed(2)]).toEqual([[], '-0.04'])
   })
 
   it('is told to sell at the price that was read', () => {
