@@ -1,6 +1,7 @@
 import { bracketExits, type ConditionalRequest, readDca, readLimitBuy, readPriceSell } from './conditional-request.ts'
 import type { Conditionals } from './conditionals.ts'
-import type { Client, Desk } from './desk.ts'
+import type { Client, Desk, Sale } from './desk.ts'
+import { LEAST_PART_PERCENT } from './position.ts'
 import type { Veto } from './risk.ts'
 import type { Session } from './session.ts'
 import type { BracketOptions, DcaOptions, LimitBuyOptions, LimitSellOptions, Placed } from './strategy.ts'
@@ -26,7 +27,7 @@ export class ConditionalDesk {
   /** `kind`: above for a limit, below for a stop. */
   sell(mint: string, options: LimitSellOptions, kind: 'above' | 'below'): Placed {
     const sale = this.#desk.readSale(this.#client, mint, options)
-    return this.#wait(mint, 'code' in sale ? sale : readPriceSell(options, kind))
+    return this.#wait(mint, 'code' in sale ? sale : (tooSmall(sale) ?? readPriceSell(options, kind)))
   }
 
   dca(mint: string, options: DcaOptions): Placed {
@@ -44,4 +45,12 @@ export class ConditionalDesk {
   #wait(mint: string, request: ConditionalRequest | Veto): Placed {
     return 'code' in request ? { ok: false, ...request } : this.#conditionals.place(this.#client, mint, request)
   }
+}
+
+/** A part that would count as sold before it is. */
+function tooSmall({ position, request: { size } }: Sale): Veto | undefined {
+  if (size.kind !== 'percent' && size.kind !== 'tokens') return undefined
+  const percent = size.kind === 'percent' ? size.percent : (Number(size.tokens) / Number(position.tokens)) * 100
+  if (percent > LEAST_PART_PERCENT) return undefined
+  return { code: 'REQUEST_INVALID', reason: `it has to sell more than ${LEAST_PART_PERCENT} % of what is held` }
 }

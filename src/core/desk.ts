@@ -26,6 +26,12 @@ export interface Client {
   seenAt(mint: string): Millis
 }
 
+/** What a bot would sell of which position. */
+export interface Sale {
+  readonly position: Position
+  readonly request: SellRequest
+}
+
 /** What one order differs in from the next. */
 type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 
@@ -89,11 +95,7 @@ export class Desk {
   }
 
   /** What a bot would sell of which position. */
-  readSale(
-    { settings }: Client,
-    mint: string,
-    options: SellOptions,
-  ): { position: Position; request: SellRequest } | Veto {
+  readSale({ settings }: Client, mint: string, options: SellOptions): Sale | Veto {
     const position = this.#session.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name || position.tokens === 0n)
       return { code: 'NO_POSITION', reason: `${settings.name} holds nothing of ${mint}` }

@@ -1,4 +1,5 @@
 import { type ExitRules, LEAST_POLL_SECONDS, pollSeconds } from './exits.ts'
+import { LEAST_PART_PERCENT } from './position.ts'
 
 // Exits that are right by themselves and wrong together: one of them could never fire, or they ask for more than there is.
 
@@ -24,6 +25,10 @@ function stepProblems({ takeProfitSteps = [] }: ExitRules): ExitProblem[] {
   const problems: ExitProblem[] = []
   let sum = 0
   for (const [index, { atPercent, sellPercent }] of takeProfitSteps.entries()) {
+    if (sellPercent <= LEAST_PART_PERCENT) {
+      const message = `a step has to sell more than ${LEAST_PART_PERCENT} %, found ${sellPercent}: less would count as sold before it is`
+      problems.push({ path: ['takeProfitSteps', index, 'sellPercent'], message })
+    }
     const before = takeProfitSteps[index - 1]?.atPercent
     if (before !== undefined && !(atPercent > before)) {
       const message = `${atPercent} does not come after ${before}; write the steps in ascending order`

@@ -79,7 +79,9 @@ export function sellingText(position: Position): string {
     : `${why}; tried ${exitTries} times`
 }
 
-/** Of what is bought: a step that leaves less than this is done. A share goes out with two decimals of a percent. */
+/** Of what is bought: a step that leaves no more than this is done, for a share goes out with two decimals of a percent. So no part may be as
+ *  small: it would count as sold before it is. */
+export const LEAST_PART_PERCENT = 0.1
 const STEP_REMAINDER = 1_000n
 
 /** What the steps of a take-profit have asked for and nothing has sold yet, base units. Whatever sold counts, so that nothing is sold twice
@@ -134,7 +136,11 @@ export function reopened(position: Position): Position {
 /** Tokens came in; the profit, which is none. */
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
-  position.bought = (position.bought ?? position.tokens) + fill.tokens
+  const { bought = position.tokens, oversold = 0n } = position
+  // All of it was sold while this was on its way in. What a fork only puts into another order is none of that.
+  const isAnew = opens && bought > 0n && oversold === 0n
+  if (isAnew) delete position.steps
+  position.bought = isAnew ? fill.tokens : bought + fill.tokens
   const share = putIn(position, fill.tokens)
   position.decimals = fill.decimals
   setCost(position, position.costLamports + Math.round(fill.tradeLamports * share))

@@ -284,6 +284,18 @@ describe('what is no request', () => {
     expect(states(talk.rig.outputs)).toEqual([])
   })
 
+  it.each([
+    [{ percent: 0.1 }, 'REQUEST_INVALID'],
+    [{ percent: 0.11 }, 'c1'],
+    [{ tokens: 100 }, 'REQUEST_INVALID'],
+    [{ tokens: 101 }, 'c1'],
+  ])('a part that would count as sold before it is: %j of 100,000', (size, answer) => {
+    const talk = holding()
+    expect(idOf(talk.ask((bot, token) => bot.stopSell(token, { ...size, atPrice: 0.5e-6, reason: 'part' })))).toBe(
+      answer,
+    )
+  })
+
   it('more than anybody means', () => {
     const talk = settled()
     const answers = talk.ask((bot) =>

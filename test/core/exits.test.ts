@@ -222,11 +222,34 @@ describe('a token that nobody trades', () => {
   })
 })
 
+it('steps begin anew with what comes in after everything was sold', () => {
+  const talk = holding({ takeProfitSteps: [20, 50].map((atPercent) => ({ atPercent, sellPercent: 50 })) })
+  const { rig } = talk
+  const done = (order: Order, price: number, tokens: bigint): Output[] =>
+    rig.report(order, 'filled', { fill: fillOf(order, price, rig.now, { tokens, final: true }), unproved: 0 })
+  const last = (): Order => orders(rig.outputs).at(-1) as Order
+  const risen = (): [string | number, string][] => sales(rig.settle(1.3e-6))
+  expect(risen()).toEqual([[50, 'take-profit step 1 of 2']])
+  done(last(), 1.3e-6, BOUGHT / 2n)
+  rig.settle(1e-6)
+  talk.ask((bot, token) => bot.buy(token, { sol: 0.2, reason: 'more', scaleIn: true }))
+  const more = last()
+  talk.ask((bot, token) => bot.sell(token, { all: true, reason: 'told to' }))
+  done(last(), 1e-6, BOUGHT / 2n)
+  expect(positionOf(talk)).toMatchObject({ state: 'opening', tokens: 0n, steps: { taken: 1 } })
+  done(more, 1e-6, BOUGHT * 2n)
+  expect(positionOf(talk)).toMatchObject({ state: 'open', tokens: BOUGHT * 2n, bought: BOUGHT * 2n })
+  expect(risen()).toEqual([[50, 'take-profit step 1 of 2']])
+  done(last(), 1.3e-6, BOUGHT)
+  expect(positionOf(talk)).toMatchObject({ tokens: BOUGHT, steps: { taken: 1, tokens: BOUGHT } })
+})
+
 describe('exits that make no sense together', () => {
   const step = (atPercent: number, sellPercent: number) => ({ atPercent, sellPercent })
   const cases: [what: string, exits: ExitRules, path: string][] = [
     ['steps out of order', { takeProfitSteps: [step(50, 10), step(50, 10)] }, 'takeProfitSteps.1.atPercent'],
     ['more than everything', { takeProfitSteps: [step(5, 60), step(50, 41)] }, 'takeProfitSteps.1.sellPercent'],
+    ['a part that is none', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
     ['a stop above the profit', { stopLossPercent: 60, takeProfitPercent: 50 }, 'stopLossPercent'],
     ['nothing to arm', { trailingArmPercent: 10 }, 'trailingArmPercent'],
     [
