@@ -223,7 +223,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 
   /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not be repeated. */
   #assertHandling(): void {
-    if (this.#session.active[0] !== this.#seat.index)
+    if (this.#session.activity.running !== this.#seat.index)
       throw new Error(`${this.name} uses its bot outside of a handler; a handler ends before it returns`)
   }
 }

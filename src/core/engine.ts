@@ -1,3 +1,4 @@
+import { Activity } from './activity.ts'
 import { Audience } from './audience.ts'
 import { type Block, RowKind, type TokenId } from './block.ts'
 import { Conditionals } from './conditionals.ts'
@@ -30,9 +31,7 @@ import { endOfDay, type Millis, type Seq } from './units.ts'
  *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
 export class Engine implements EnginePort, TokenHolder {
   readonly outputs: Output[] = []
-  /** Which bot's handler runs now: an index into the bots of the start, -1 for none; and a count of those that ran. A watchdog reads both
-   *  from another thread. */
-  readonly active: Int32Array
+  readonly #activity: Activity
   readonly #mints: Mints
   readonly #strategies: ReadonlyMap<string, Strategy>
   #session!: Session
@@ -50,11 +49,11 @@ export class Engine implements EnginePort, TokenHolder {
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
-  /** `strategies` by the name that the bots' settings use. */
-  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, active: Int32Array = new Int32Array(2)) {
+  /** `strategies` by the name that the bots' settings use. `cells`: where a watchdog looks, see Activity. */
+  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, cells?: Int32Array) {
     this.#mints = mints
     this.#strategies = strategies
-    this.active = active.fill(-1, 0, 1)
+    this.#activity = new Activity(cells)
   }
 
   rows(firstSeq: Seq, block: Block, from: number, to: number): number {
@@ -143,7 +142,7 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   #begin(start: StartInput): void {
-    const session = new Session(this.outputs, this.#mints, start, this.active)
+    const session = new Session(this.outputs, this.#mints, start, this.#activity)
     this.#session = session
     this.#dueAt = this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder

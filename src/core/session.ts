@@ -1,3 +1,4 @@
+import type { Activity } from './activity.ts'
 import type { Block, TokenId } from './block.ts'
 import { Book } from './book.ts'
 import { EventAge } from './event-age.ts'
@@ -46,16 +47,15 @@ export class Session implements Stage {
   readonly #eventAge = new EventAge()
   /** The first row of the run being handled that the usual age of events has not been learned from. */
   agesFrom = 0
-  /** Which bot's handler runs now, -1 for none; and how many ran. */
-  readonly active: Int32Array
+  readonly activity: Activity
   /** Who has left half a change behind; -1 for nobody. */
   tornBy = -1
 
   /** By the path of their file. */
   readonly lists: Map<string, ReadonlySet<string>>
 
-  constructor(outputs: Output[], mints: Mints, { plan, units, lists }: StartInput, active: Int32Array) {
-    this.active = active
+  constructor(outputs: Output[], mints: Mints, { plan, units, lists }: StartInput, activity: Activity) {
+    this.activity = activity
     this.outputs = outputs
     this.mints = mints
     this.plan = plan
@@ -67,7 +67,7 @@ export class Session implements Stage {
 
   /** Half a change is in the books. Whose doing it is stays to be seen from outside. */
   end(): never {
-    this.active[0] = this.tornBy
+    this.activity.enter(this.tornBy)
     throw new Error('invariant broken: a stack overflowed while an order was made')
   }
 

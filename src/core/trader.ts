@@ -84,9 +84,8 @@ export class Trader implements Host {
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
     const { handlers } = this
-    const { active } = this.#session
-    active[0] = this.#seat.index
-    active[1] = (active[1] as number) + 1
+    const { activity } = this.#session
+    const before = activity.enter(this.#seat.index)
     try {
       const returned: unknown =
         kind <= RowKind.sell
@@ -98,7 +97,7 @@ export class Trader implements Host {
     } catch (error) {
       this.#broke(error)
     }
-    active[0] = -1
+    activity.leave(before)
   }
 
   /** What became of one of its orders. */
@@ -109,18 +108,15 @@ export class Trader implements Host {
 
   /** Runs a handler; a strategy that throws goes to exits only, the others go on. */
   guard(run: () => unknown): void {
-    const { active } = this.#session
-    const before = active[0] as number
-    active[0] = this.#seat.index
-    // One within another is part of it.
-    if (before < 0) active[1] = (active[1] as number) + 1
+    const { activity } = this.#session
+    const before = activity.enter(this.#seat.index)
     try {
       const returned = run()
       if (returned !== undefined) refusePromise(returned)
     } catch (error) {
       this.#broke(error)
     }
-    active[0] = before
+    activity.leave(before)
   }
 
   /** After the warm-up: what happened in it is said now. */

@@ -56,17 +56,16 @@ test('half an order in the books ends the engine, whose doing it is stays to be 
   const bots = [botSettings('eager', { name: 'calm' }), botSettings('deep', { name: 'wild' })]
   const rig = new EngineRig([eager as never, strategyOf('deep', deep) as never], bots)
   expect(() => rig.settle(1e-6)).toThrow('a stack overflowed while an order was made')
-  expect(rig.engine.active[0]).toBe(1)
+  expect(rig.cells[0]).toBe(1)
 })
 
 test('every handler is counted before it runs, and what runs within one is part of it: so long is its own', () => {
   const counts: number[] = []
-  const active = (): Int32Array => rig.engine.active
   const looking = (name: string) =>
     strategyOf(name, (bot) => {
-      counts.push(active()[1] as number)
+      counts.push(rig.cells[1] as number)
       bot.token(MINT_2) // runs the strategy's \`token\`
-      counts.push(active()[1] as number)
+      counts.push(rig.cells[1] as number)
     })
   const bots = ['one', 'other'].map((name) => botSettings(name))
   const rig: EngineRig = new EngineRig([looking('one') as never, looking('other') as never], bots)
@@ -75,5 +74,5 @@ test('every handler is counted before it runs, and what runs within one is part 
   for (let row = 0; row < 2; row++) rig.trade(1e-6)
   const first = counts[0] as number
   expect(counts.map((count) => count - first)).toEqual([0, 0, 1, 1, 2, 2, 3, 3])
-  expect(active()[0]).toBe(-1)
+  expect(rig.cells[0]).toBe(-1)
 })

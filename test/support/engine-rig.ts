@@ -77,6 +77,8 @@ export class EngineRig {
   readonly mints = new Mints()
   readonly engine: Engine
   readonly outputs: Output[] = []
+  /** Who runs, and how many handlers did, as a watchdog sees it. */
+  readonly cells = new Int32Array(2)
   block: LiveBlock
   seq = 0
   now: number
@@ -92,6 +94,7 @@ export class EngineRig {
     this.engine = new Engine(
       this.mints,
       new Map(strategies.map((strategy) => [strategy.name, strategy as unknown as Strategy])),
+      this.cells,
     )
     this.mints.addHolder(this.engine)
     this.input(startInput(bots, money))
