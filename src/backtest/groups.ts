@@ -35,7 +35,7 @@ export function groupsOf(trips: readonly Trip[], nameOf: (trip: Trip) => string)
     .sort((a, b) => b.netSol - a.netSol || (a.name < b.name ? -1 : 1))
 }
 
-export function groupOf(name: string, trips: readonly Trip[]): Group {
+function groupOf(name: string, trips: readonly Trip[]): Group {
   const nets = trips.map(netOf)
   const held = trips.flatMap(({ openedAt, closedAt }) => (closedAt === null ? [] : [(closedAt - openedAt) / 1000]))
   const winShare = ratio(nets.filter((net) => net > 0).length, nets.length)
