@@ -1,5 +1,6 @@
 import type { Config, RemoteService, WalletConfig } from './config/config.ts'
 import { loadPolicy } from './config/policy.ts'
+import { SANDBOX_HOST } from './core/account.ts'
 import assert from './core/assert.ts'
 import type { BuilderPolicy } from './core/builder-policy.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
@@ -51,7 +52,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
     wallet: sandbox.wallet,
     builds: sandbox.chain === 'runtime',
     signs: { policy: policyOf(sandbox), wallet: { keypairPath: sandbox.keypair, caps: NO_CAPS } },
-    host: 'sandbox',
+    host: SANDBOX_HOST,
     fresh: true,
     redact: redactor(Object.values(sandbox.apiKeys)),
     onExit: sandbox.onExit,

@@ -34,6 +34,7 @@ function taxed(journals: readonly string[], file: string, json: boolean): void {
   }
   console.log(`${told.disposals} disposals in ${file}: first in, first out, amounts in SOL, live accounts only`)
   if (told.notFinal > 0) console.log(`${told.notFinal} fills are not final yet and not in it`)
+  if (told.sandbox > 0) console.log(`${told.sandbox} movements on a sandbox are not in it: its money is not real`)
   if (told.unknownCost > 0)
     console.log(`${told.unknownCost} are of tokens that came from elsewhere: no date, and a cost of 0`)
 }

@@ -1,4 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs'
+import { isReal } from '../core/account.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { holdingsOf, type Movement } from '../core/lots.ts'
 import type { Fill } from '../core/order.ts'
@@ -12,6 +13,8 @@ export interface TaxExport {
   readonly disposals: number
   /** Fills that a fork may still take back: not in it. */
   readonly notFinal: number
+  /** Movements on a sandbox, whose money is not real: not in it. */
+  readonly sandbox: number
   /** Lines of which nobody knows how the tokens came: no date, no cost. */
   readonly unknownCost: number
 }
@@ -20,7 +23,8 @@ export interface TaxExport {
 export function exportTax(journals: readonly string[], file: string): TaxExport {
   if (existsSync(file)) throw new SluiceError(`${file} is there already; an export makes a new file`, ExitCode.usage)
   const live = once(journals.flatMap(movementsIn)).filter((one) => accountOf(one).startsWith('live|'))
-  const final = live.filter((one) => !isOpen(one))
+  const real = live.filter((one) => isReal(accountOf(one)))
+  const final = real.filter((one) => !isOpen(one))
   const disposals = holdingsOf(final).flatMap((holding) => holding.disposals)
   try {
     writeFileSync(file, taxCsv(disposals), { flag: 'wx', mode: 0o600 })
@@ -30,7 +34,8 @@ export function exportTax(journals: readonly string[], file: string): TaxExport 
   return {
     file,
     disposals: disposals.length,
-    notFinal: live.length - final.length,
+    notFinal: real.length - final.length,
+    sandbox: live.length - real.length,
     unknownCost: disposals.filter(({ acquiredAt }) => acquiredAt === null).length,
   }
 }

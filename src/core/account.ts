@@ -12,6 +12,15 @@ export interface Account {
   readonly wallet: string
 }
 
+/** What stands for the host of a sandbox that we started. */
+export const SANDBOX_HOST = 'sandbox'
+
+/** Whether an account is one of real money: live, and on no such sandbox. */
+export function isReal(account: string): boolean {
+  const [mode, service] = account.split('|')
+  return mode === 'live' && service !== SANDBOX_HOST
+}
+
 export type Mode = 'live' | 'paper' | 'backtest'
 
 export function accountOf(mode: Mode, service: string, cluster: string, wallet: string): Account {

@@ -34,6 +34,8 @@ beforeAll(async () => {
     trade(8, 'buy', 1, 1, { account: 'paper|host||dips' }),
     trade(9, 'sell', 1, 9, { account: 'paper|host||dips' }),
     trade(10, 'sell', 1, 1, { final: false }),
+    trade(11, 'buy', 1, 1, { account: 'live|sandbox|genesis|wallet' }),
+    trade(12, 'sell', 1, 9, { account: 'live|sandbox|genesis|wallet' }),
   ]
   // Whatever order they are told in.
   for (const one of fills.toReversed()) journal.write({ kind: 'fill', fill: one })
@@ -48,8 +50,8 @@ beforeAll(async () => {
   csv = join(dirname(path), 'tax.csv')
 })
 
-test('first in, first out, a line for each lot, to the last lamport; nothing of paper, nothing that is not final', () => {
-  expect(exportTax([path, path], csv)).toEqual({ file: csv, disposals: 5, notFinal: 1, unknownCost: 1 })
+test('first in, first out, a line for each lot, to the last lamport; nothing of paper or a sandbox, nothing that is not final', () => {
+  expect(exportTax([path, path], csv)).toEqual({ file: csv, disposals: 5, notFinal: 1, sandbox: 2, unknownCost: 1 })
   const [header, ...lines] = readFileSync(csv, 'utf8').trimEnd().split('\n')
   expect(header).toMatch(/^Date Acquired,Date Sold,Asset,Amount,Proceeds,Cost Basis,Fees,Gain,Currency,Wallet,Bot,/)
   const short = lines.map((line) => line.split(',').toSpliced(2, 1).slice(0, 7).join(' '))
