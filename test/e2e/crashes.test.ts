@@ -6,7 +6,7 @@ import { isOpen } from '../../src/core/order.ts'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { type Books, discrepancies, readBooks } from './books.ts'
-import { kill, launch, type Sluice } from './process.ts'
+import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
 
@@ -75,6 +75,7 @@ test.concurrent('the demo, killed twice: one journal, one chain, nothing left be
       () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4,
       DEMO_SECONDS * 1_000,
     )
+    if (share === 2) await until('fills of both executors', () => filledBy(journal).size === 2)
     await kill(one) // and at once the next one
   }
   const last = demo(DEMO_SECONDS / 2)
@@ -89,6 +90,12 @@ test.concurrent('the demo, killed twice: one journal, one chain, nothing left be
   onTestFinished(close)
   expect(ledger.transactionCount).toBeGreaterThan(3)
   expect(discrepancies(books, { ledger, wallet, funds: DEMO_SOL * 1e9 })).toEqual([])
+  // Whoever signed: every lamport of every audit has its place, and the command says so.
+  const told = await sluice(['ledger', '--journal', journal])
+  expect([told.code, told.stdout]).toEqual([
+    0,
+    expect.stringContaining('remainder 0 lamports: every lamport is explained\n'),
+  ])
 })
 
 function fillsOf(journal: string): number {
@@ -97,6 +104,13 @@ function fillsOf(journal: string): number {
   } catch {
     return 0 // it is just being made
   }
+}
+
+/** Who carried out what executed. */
+function filledBy(journal: string): Set<string> {
+  const { attempts, fills } = readBooks(journal)
+  const filled = new Set(fills.map(({ attemptId }) => attemptId))
+  return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
 }
 
 /** What was open has ended, but for what has to be proved, and the new process trades. */
