@@ -17,7 +17,7 @@ export class TalkingBot {
   readonly #token: Token<unknown> = {} as never
 
   constructor(
-    options: BotOptions & { money?: ConstructorParameters<typeof EngineRig>[2]; keys?: string[] } = {},
+    options: BotOptions & { money?: ConstructorParameters<typeof EngineRig>[2]; keys?: string[]; now?: number } = {},
     start: (bot: Bot<unknown>) => Handlers<unknown> = () => ({}),
     more: Partial<Strategy<never, unknown>> = {},
   ) {
@@ -41,7 +41,7 @@ export class TalkingBot {
       }),
       ...(more as object),
     })
-    this.rig = new EngineRig([strategy as never], [botSettings('told', options)], options.money)
+    this.rig = new EngineRig([strategy as never], [botSettings('told', options)], options.money, options.now)
   }
 
   /** Does it at a trade; what that gave back. */
