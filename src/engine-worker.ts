@@ -31,6 +31,8 @@ const DEADLINE_MS = 500
 /** Rows between two signs of life. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
+/** Ours for a number that is free there. */
+const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
 const mints = new Mints()
@@ -122,12 +124,12 @@ async function begin({ seq, time, start, journal, ...message }: BeginMessage): P
   return engine
 }
 
-function rowsOf({ memory, mintsAt, mints: more, to }: RowsMessage): Block {
-  if (mintsAt === 0) {
+function rowsOf({ memory, news, to }: RowsMessage): Block {
+  if (news.isAll) {
     mints.giveBack(() => false)
     tokens = []
   }
-  for (const mint of more) tokens.push(mints.intern(mint))
+  for (const [at, mint] of news.mints.entries()) tokens[news.mintsAt + at] = mint === '' ? NO_TOKEN : mints.intern(mint)
   if (memory !== null) block = new TranslatedBlock(new LiveBlock(mints.list, memory.capacity, memory.buffer), tokens)
   block.translate(to)
   return block

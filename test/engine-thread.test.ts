@@ -63,10 +63,12 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
     // Here nobody else needs a number, so that all of them change; where the engine shares them it keeps what it needs.
-    if (step % 7 === 6) mints.giveBack(() => false)
+    // The second token then comes later than the first one, and under a number that was free.
+    const isAnew = step % 7 === 6
+    if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)
       rows.unshift({ time: (rows[0] as MarketRow).time, mint: `${step} ${other}`, price: 1 })
-    const block = blockOf(rows, mints)
+    const block = blockOf(isAnew ? rows.filter(({ mint }) => mint !== MINT_2) : rows, mints)
     for (let row = 0; row < block.length; ) row = sink.rows(block, row, block.length)
     await settled()
     for (const order of orders.splice(0)) {

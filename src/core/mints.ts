@@ -11,11 +11,12 @@ export interface TokenHolder {
 export class Mints {
   #list: string[] = []
   readonly #ids = new Map<string, TokenId>()
-  readonly #free: TokenId[] = []
+  /** The smallest last: it is used first. */
+  #free: TokenId[] = []
   readonly #holders: TokenHolder[] = []
 
-  /** By number; '' where a number is free. It grows, and it is another list once numbers were given back: one from before keeps what its
-   *  numbers meant, so that a block, and what is kept of it, does too. */
+  /** By number; '' where a number is free, of which the smallest is used first. It is another list once numbers were given back: one from
+   *  before keeps what its numbers meant, so that a block, and what is kept of it, does too. */
   get list(): readonly string[] {
     return this.#list
   }
@@ -43,8 +44,10 @@ export class Mints {
    *  but for those that `isAhead`. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
-    for (const [mint, token] of this.#ids) {
-      if (isAhead(token) || this.#holders.some((holder) => holder.holds(token))) continue
+    this.#free = []
+    for (let token = list.length - 1; token >= 0; token--) {
+      const mint = list[token] as string
+      if (mint !== '' && (isAhead(token) || this.#holders.some((holder) => holder.holds(token)))) continue
       this.#ids.delete(mint)
       this.#free.push(token)
       list[token] = ''

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
+import { type MintNews, MintTeller } from '../core/mint-news.ts'
 import type { Seq } from '../core/units.ts'
 import type { Slice } from './block-encoder.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
@@ -36,9 +37,8 @@ export interface SharedSlice {
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Mints that are new since the slice before, from this number on. From 0 on they are all that there are: numbers before mean nothing. */
-  readonly mintsAt: number
-  readonly mints: readonly string[]
+  /** Since the slice before. */
+  readonly news: MintNews
 }
 
 export type ToThread = BatchMessage | { readonly kind: 'commit' } | { readonly kind: 'close' }
@@ -75,6 +75,7 @@ class ThreadJournal extends GatheringJournal {
   readonly #lock: Lock
   readonly #worker: Worker
   readonly #port: MessagePort
+  readonly #mints = new MintTeller()
   readonly #bell = new Int32Array(new SharedArrayBuffer(8))
   readonly #timer: NodeJS.Timeout
   readonly #started = Promise.withResolvers<void>()
@@ -83,8 +84,6 @@ class ThreadJournal extends GatheringJournal {
   readonly #waiting: (() => void)[] = []
   #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
   #block: LiveBlock | undefined
-  #mints: readonly string[] | undefined
-  #mintsSent = 0
   #isTiming = true
   #isCommitting = false
 
@@ -150,12 +149,7 @@ class ThreadJournal extends GatheringJournal {
   }
 
   #share({ block, from, to, firstSeq }: Slice): SharedSlice {
-    if (block.mints !== this.#mints) this.#mintsSent = 0
-    this.#mints = block.mints
-    const mintsAt = this.#mintsSent
-    const mints = block.mints.slice(mintsAt)
-    this.#mintsSent += mints.length
-    return { memory: this.#memoryOf(block), from, to, firstSeq, mintsAt, mints }
+    return { memory: this.#memoryOf(block), from, to, firstSeq, news: this.#mints.news(block.mints) }
   }
 
   /** A block's memory is sent once; it is this process's newest block from then on. */

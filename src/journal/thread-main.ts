@@ -22,9 +22,9 @@ function say(message: FromThread): void {
   port.postMessage(message)
 }
 
-function rowsOf({ memory, from, to, firstSeq, mintsAt, mints: more }: SharedSlice) {
-  if (mintsAt === 0) mints = []
-  for (const mint of more) mints.push(mint)
+function rowsOf({ memory, from, to, firstSeq, news }: SharedSlice) {
+  if (news.isAll) mints = []
+  for (const [at, mint] of news.mints.entries()) mints[news.mintsAt + at] = mint
   if (memory !== null) block = new LiveBlock(mints, memory.capacity, memory.buffer)
   return { block, from, to, firstSeq }
 }

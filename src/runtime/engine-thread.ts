@@ -2,6 +2,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import type { Block } from '../core/block.ts'
 import { LiveBlock } from '../core/live-block.ts'
 import type { Input, Output, StartInput } from '../core/messages.ts'
+import { type MintNews, MintTeller } from '../core/mint-news.ts'
 import type { Position } from '../core/position.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { MemoryLimits } from './memory-guard.ts'
@@ -47,9 +48,8 @@ export interface RowsMessage {
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Mints that are new since the message before, from this number on. From 0 on they are all that there are: numbers before mean nothing. */
-  readonly mintsAt: number
-  readonly mints: readonly string[]
+  /** Since the message before. */
+  readonly news: MintNews
 }
 
 export type ToEngine =
@@ -98,6 +98,7 @@ export class EngineThread implements EngineLink {
   on: EngineThreadEvents = NOBODY
   /** Its engine also finds out whose the memory is, which costs time. */
   inspects = false
+  readonly #mints = new MintTeller()
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
   readonly #worker: Worker
   readonly #port: MessagePort
@@ -106,8 +107,6 @@ export class EngineThread implements EngineLink {
   #isOver = false
   #death: Death | undefined
   #block: LiveBlock | undefined
-  #mints: readonly string[] | undefined
-  #mintsSent = 0
 
   /** `entry`: the module that the thread runs. `journal`: where the tape lies. */
   constructor(entry: URL, journal: string, memory: MemoryLimits) {
@@ -139,12 +138,7 @@ export class EngineThread implements EngineLink {
     if (!(block instanceof LiveBlock)) throw new TypeError('an engine thread takes rows of live blocks only')
     const memory = block === this.#block ? null : { buffer: block.buffer, capacity: block.capacity }
     this.#block = block
-    if (block.mints !== this.#mints) this.#mintsSent = 0
-    this.#mints = block.mints
-    const mintsAt = this.#mintsSent
-    const mints = block.mints.slice(mintsAt)
-    this.#mintsSent += mints.length
-    this.#post({ kind: 'rows', memory, from, to, firstSeq, mintsAt, mints })
+    this.#post({ kind: 'rows', memory, from, to, firstSeq, news: this.#mints.news(block.mints) })
   }
 
   input(seq: Seq, time: Millis, input: Input): void {

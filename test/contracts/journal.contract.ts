@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
+import { RowKind } from '../../src/core/block.ts'
+import { LiveBlock } from '../../src/core/live-block.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { lamports } from '../../src/core/units.ts'
 import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
@@ -183,6 +185,26 @@ export function journalContract(
       )
       reader.close()
       expect(read.join('')).toBe('xayxbyxcyxdyxey')
+    })
+
+    test('a number that was free is known when it is used, in the same block, too', async () => {
+      const path = journalPath()
+      const journal = await openAt(path)
+      const mints = new Mints()
+      for (const mint of ['a', 'b', 'c', 'd']) mints.intern(mint)
+      mints.giveBack((token) => token === 1)
+      const block = new LiveBlock(mints.list)
+      const said = ['b', 'e', 'f', 'b', 'g', 'h', 'e']
+      for (const [at, mint] of said.entries()) {
+        const numbers = { price: 1, amount: 1, size: 1, marketCap: 0, extra: 0, extra2: 0 }
+        block.append(at, at, RowKind.buy, mints.intern(mint), numbers, '', '')
+        journal.rows(block, at, at + 1, 1 + at)
+        await committed(journal)
+      }
+      const reader = openReader(path)
+      const read = [...reader.blocks(new Mints())].flatMap((one) => [...one.token].map((token) => one.mints[token]))
+      reader.close()
+      expect(read).toEqual(said)
     })
 
     test('a journal that was closed says so, and the next segment continues it', async () => {
