@@ -82,6 +82,7 @@ class Import {
   #time: Millis = 0
   #rows = 0
   #gaps = 0
+  readonly #knownGaps = new Set<string>()
   #duplicates = 0
   #late = 0
 
@@ -108,15 +109,24 @@ class Import {
   }
 
   #add(captured: Captured, time: Millis): void {
-    if (captured.kind === 'gap') {
-      this.#intake.deliver()
-      this.#input(time, { kind: 'gap', from: captured.from, to: time, keys: captured.keys ?? this.#keys })
-      this.#gaps++
-    } else {
+    if (captured.kind === 'gap') this.#addGap(captured.from, time, captured.keys ?? this.#keys)
+    else {
       if (time < this.#time) this.#late++
       this.#time = Math.max(time, this.#time)
       if (this.#intake.take(this.#reader.row, this.#time, 0) === 'duplicate') this.#duplicates++
     }
+  }
+
+  #addGap(from: Millis, to: Millis, keys: readonly string[]): void {
+    const gap = [from, to, ...keys].join(' ')
+    if (this.#knownGaps.has(gap)) {
+      this.#duplicates++
+      return
+    }
+    this.#knownGaps.add(gap)
+    this.#intake.deliver()
+    this.#input(to, { kind: 'gap', from, to, keys })
+    this.#gaps++
   }
 
   #input(time: Millis, input: Input): void {

@@ -91,6 +91,15 @@ test('files are merged by time; what is late arrives with what was before it; wh
   expect(imported).toMatchObject({ rows: 8, duplicates: 1, late: 1 })
 })
 
+test('a gap that two files tell is one', async () => {
+  const gap = JSON.stringify({ type: 'gap', from: 2_000, to: 3_000, keys: ['trades'] })
+  const [one, other] = ['one', 'other'].map((name) => fileOf(name, [tradeAt(1_000), gap, tradeAt(4_000)])) as [
+    string,
+    string,
+  ]
+  expect((await importing([one, other])).imported).toMatchObject({ rows: 2, gaps: 1, duplicates: 3 })
+})
+
 test('bad lines are named and left out', async () => {
   const bad = fileOf('bad', [tradeAt(1_000), '{"type":"tra', tradeAt(1_500, { price: 0 }), tradeAt(2_000)])
   const { imported, complaints } = await importing([bad])
