@@ -1,4 +1,5 @@
-import type { Fill } from '../core/order.ts'
+import type { ErrorCode } from '../core/errors.ts'
+import type { Fill, OrderState } from '../core/order.ts'
 import type { Position } from '../core/position.ts'
 import { LAMPORTS_PER_SOL, wholeTokens } from '../core/units.ts'
 import type { BotLog } from './bot-log.ts'
@@ -38,6 +39,8 @@ export class BotResult {
   readonly positions = new Map<string, Position>()
   /** What its report needs; undefined where nobody wants one. */
   readonly log: BotLog | undefined
+  /** Names of `ended` by state and code: one that is made for each order has to be hashed for each. */
+  readonly #endings = new Map<OrderState, Map<ErrorCode | '', string>>()
   #closedLamports = 0
 
   constructor(name: string, log?: BotLog) {
@@ -76,6 +79,18 @@ export class BotResult {
     this.log?.failed(orderId, feeLamports)
     this.fees.failed += feeLamports
     this.walletLamports -= feeLamports
+  }
+
+  /** An order ended without a fill. */
+  end(state: OrderState, code: ErrorCode | ''): void {
+    let names = this.#endings.get(state)
+    if (names === undefined) {
+      names = new Map()
+      this.#endings.set(state, names)
+    }
+    const name = names.get(code) ?? `${state} ${code}`
+    names.set(code, name)
+    count(this.ended, name)
   }
 
   position(position: Position): void {

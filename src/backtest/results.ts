@@ -117,7 +117,7 @@ export class Results implements Journal {
     const bot = this.#ownerOf(orderId)
     bot?.log?.moved(orderId, state, code)
     if (isOpen(state) || !this.#orders.end(orderId) || state === 'filled') return
-    if (bot !== undefined) count(bot.ended, `${state} ${code}`)
+    bot?.end(state, code)
   }
 
   #ownerOf(orderId: string): BotResult | undefined {

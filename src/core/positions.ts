@@ -12,8 +12,9 @@ export class Positions {
   }
 
   set(position: Position): void {
-    if (this.#byMint.get(position) === position) return
-    this.delete(position)
+    const before = this.#byMint.get(position)
+    if (before === position) return
+    if (before !== undefined) this.delete(before)
     this.#byMint.set(position, position)
     this.#all.add(position)
   }
