@@ -80,7 +80,11 @@ export class LiveWorld {
     const { clock } = machine
     this.#parts = parts
     this.#http = http
-    this.#pools = openPools(parts, http.http, chain)
+    const post = (input: Input): void => {
+      this.#paper.hear(input)
+      parts.post(input)
+    }
+    this.#pools = openPools({ ...parts, post }, http.http, chain)
     this.#trading = new Trading({ ...parts, http: (request) => this.#counted(request), chain })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
