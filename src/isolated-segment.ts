@@ -10,7 +10,8 @@ import { StoppedBots } from './stopped-bots.ts'
 
 /** Of all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
-/** The next engine's thread is made ready once the one before had time to settle. */
+/** So many threads stand ready: one that is lost right after another has one too. Each is made once the engine had time to settle. */
+const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
 
@@ -37,7 +38,7 @@ export class IsolatedSegment implements AnySegment {
   #stopped = new StoppedBots([])
   #bots: readonly string[] = []
   #thread: EngineThread | undefined
-  #spare: EngineThread | undefined
+  readonly #spares: EngineThread[] = []
   #spareTimer: NodeJS.Timeout | undefined
   #unwatch: () => void = () => {}
   #marks: Mark[] = []
@@ -95,12 +96,11 @@ export class IsolatedSegment implements AnySegment {
     this.#unwatch()
     clearTimeout(this.#spareTimer)
     this.runner.stop()
-    await Promise.all([this.#thread?.end(), this.#spare?.end()])
+    await Promise.all([this.#thread, ...this.#spares].map((thread) => thread?.end()))
   }
 
   #run(start: StartInput): void {
-    const thread = this.#spare ?? this.#newThread()
-    this.#spare = undefined
+    const thread = this.#spares.shift() ?? this.#newThread()
     this.#thread = thread
     this.#hadBegun = false
     thread.on = {
@@ -132,8 +132,16 @@ export class IsolatedSegment implements AnySegment {
       this.#parts.log.warn({ tookMs, rows: warmed }, 'the engine is back')
     }
     this.#lostAt = undefined
+    this.#makeSpares()
+  }
+
+  /** One after the other. */
+  #makeSpares(): void {
+    clearTimeout(this.#spareTimer)
+    if (this.#spares.length === SPARES) return
     this.#spareTimer = setTimeout(() => {
-      this.#spare ??= this.#newThread()
+      this.#spares.push(this.#newThread())
+      this.#makeSpares()
     }, SPARE_AFTER_MS).unref()
   }
 
@@ -146,6 +154,7 @@ export class IsolatedSegment implements AnySegment {
     if (thread !== this.#thread || this.#isOver) return
     const { log, journal, machine } = this.#parts
     this.#thread = undefined
+    clearTimeout(this.#spareTimer) // not while the next one begins
     this.#lostAt ??= performance.now()
     this.#unwatch()
     void thread.end()

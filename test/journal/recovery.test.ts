@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { Book } from '../../src/core/book.ts'
 import type { ConditionalOrder } from '../../src/core/conditional.ts'
@@ -9,7 +10,7 @@ import { lamports } from '../../src/core/units.ts'
 import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
-import type { Recovered } from '../../src/journal/recovery.ts'
+import { type Recovered, recover } from '../../src/journal/recovery.ts'
 import {
   ACCOUNT,
   attempt,
@@ -306,17 +307,62 @@ test('its cost follows what is open, not what is behind it', async () => {
   expect(reader.recover()).toMatchObject({
     ...{ attempts: [], money: { nextOrder: 6_002 }, orders: [{ order: { id: 'o6001' } }] },
   })
-  const least = (run: () => void) =>
-    Math.min(
-      ...Array.from({ length: 5 }, () => {
-        const began = performance.now()
-        run()
-        return performance.now() - began
-      }),
-    )
-  expect(least(() => reader.recover())).toBeLessThan(least(() => reader.orders()) / 4)
   reader.close()
+  const db = new Database(path, { readonly: true })
+  const asked = new Set<string>()
+  let rows = 0
+  const counting = new Proxy(db, {
+    get: (_db, name) => {
+      const member = db[name as keyof typeof db] as unknown
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]): unknown => {
+        const made: unknown = member.apply(db, args)
+        if (name !== 'prepare') return made
+        asked.add(String(args[0]))
+        return counted(made as Database.Statement, (more) => {
+          rows += more
+        })
+      }
+    },
+  })
+  recover(counting)
+  expect(rows).toBeLessThan(50)
+  const steps = [...asked].flatMap((sql) => planOf(db, sql))
+  expect(steps.filter((step) => /^SCAN (order|attempt|fill|report)$/.test(step))).toEqual([])
+  db.close()
 })
+
+/** The same statement, whose rows are counted. */
+function counted(statement: Database.Statement, count: (rows: number) => void): Database.Statement {
+  return new Proxy(statement, {
+    get: (_statement, name) => {
+      const member = statement[name as keyof typeof statement] as unknown
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]): unknown => {
+        const found: unknown = member.apply(statement, args)
+        if (found === statement) return counted(statement, count)
+        if (name === 'all') count((found as unknown[]).length)
+        else if (name === 'get') count(1)
+        else if (name === 'iterate') return eachCounted(found as Iterable<unknown>, count)
+        return found
+      }
+    },
+  })
+}
+
+function* eachCounted(rows: Iterable<unknown>, count: (rows: number) => void): Generator<unknown> {
+  for (const row of rows) {
+    count(1)
+    yield row
+  }
+}
+
+/** What SQLite would do, step by step. */
+function planOf(db: Database.Database, sql: string): string[] {
+  const parameters = Array.from({ length: sql.split('?').length - 1 }, () => 1)
+  const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as { detail: string }[]
+  return plan.map(({ detail }) => detail)
+}
 
 test('what was learnt is the newest of each name', async () => {
   const learned = (name: string, time: number, value: number): JournalRecord => {
