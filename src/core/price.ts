@@ -78,7 +78,7 @@ export class Prices {
     this.#countsThen.fill(0)
   }
 
-  /** A day begins: what was printed neither in the last one nor the one before has no price any more, unless somebody needs it. */
+  /** A day begins: what was not printed on the one that ended has no price any more, unless somebody needs it. */
   nextDay(isNeeded: (token: TokenId) => boolean): void {
     const countsThen = this.#countsThen
     for (let token = 0; token < countsThen.length; token++) {

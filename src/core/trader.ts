@@ -125,7 +125,7 @@ export class Trader implements Host {
     this.#unsaid = undefined
   }
 
-  /** A day begins: what was shown neither in the last one nor the one before, and is not held, is freed. A market never runs out of tokens. */
+  /** A day begins: what was not shown on the one that ended, and is not held, is freed. A market never runs out of tokens. */
   forgetTokens(): void {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()

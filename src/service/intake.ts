@@ -73,10 +73,10 @@ export class Intake {
   }
 
   /** Between two blocks, since one has one list of mints. What still waits to be handled must have come since the last time: those mints
-   *  keep their numbers. */
+   *  keep their numbers. The row that there is no room for came before it. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
-    this.#rowsThen = this.#rows
+    this.#rowsThen = this.#rows + 1
     this.#index.giveBack()
   }
 
