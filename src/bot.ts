@@ -235,7 +235,7 @@ class Start {
     tally.restore(positions)
     world.restore(start.bots, start.money)
     // It never comes once no engine can begin, or once the journal failed.
-    const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.blocks(mints, start.warm)))
+    const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
     past.onNoRoom(() => postTo(segment)({ name: 'halt' }))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)

@@ -99,7 +99,7 @@ function warm(engine: Engine, journal: string, range: StartInput['warm']): numbe
   const reader = openReader(journal)
   try {
     let rows = 0
-    for (const past of reader.blocks(mints, range)) {
+    for (const past of reader.warmup(mints, range)) {
       for (let row = 0; row < past.length; row++) {
         if (row % ROWS_A_STEP === 0) allow(DEADLINE_MS)
         engine.warm(past, row)

@@ -31,7 +31,7 @@ export function* recordedEntries(
     const isStart = item.kind !== 'rows' && item.seq === segment.firstSeq
     if (!isStart && !warmed) {
       warmed = true
-      for (const block of reader.blocks(mints, segment.start.warm))
+      for (const block of reader.warmup(mints, segment.start.warm))
         yield { kind: 'warm', block, from: 0, to: block.length }
     }
     yield item

@@ -101,7 +101,7 @@ export class JournalReader {
     this.#replay = new SegmentReplay(db, this.#tape)
   }
 
-  /** After this, texts of blocks that were not read yet cannot be read any more. */
+  /** After this, what was not read yet of blocks cannot be read any more: their texts, and numbers that few look at. */
   close(): void {
     this.#db.close()
   }
@@ -118,6 +118,12 @@ export class JournalReader {
   /** The tape, or the rows of a range of it, block by block; tokens are numbered by `mints`. */
   blocks(mints: Mints, range: SeqRange = { from: 0, to: Number.MAX_SAFE_INTEGER }): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range))
+  }
+
+  /** As `blocks`, for strategies that are shown it before a start and keep what they like: they may look at all of it when the journal is
+   *  closed, or the tape dropped. */
+  warmup(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
+    return this.#readEach(this.#tape.rows(mints, range, true))
   }
 
   /** What was recorded of the market, for those who decide anew. */
@@ -138,7 +144,7 @@ export class JournalReader {
       rows,
       items: (mints) => this.#readEach(tape.items(mints, stretches)),
       history: () => this.#readEach(tape.history(stretches)),
-      warmup: (mints) => this.blocks(mints, warm),
+      warmup: (mints) => this.warmup(mints, warm),
     }
   }
 

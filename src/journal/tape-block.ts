@@ -22,7 +22,6 @@ export interface LoadRest {
 /** A block of the tape. Columns that few strategies look at are decoded at the first look. */
 export class TapeBlock implements Block {
   readonly length: number
-  readonly texts: Texts
   readonly mints: readonly string[]
   readonly time: Float64Array
   readonly kind: Uint8Array
@@ -35,6 +34,7 @@ export class TapeBlock implements Block {
   readonly runs: readonly Run[]
   readonly #row: BlockRow
   readonly #load: LoadRest
+  readonly #texts: TapeTexts
   #stamp: Float64Array | undefined
   #late: (LateRow & Place) | undefined
   #marketCap: Float64Array | undefined
@@ -50,13 +50,17 @@ export class TapeBlock implements Block {
     this.segment = row.segment
     this.runs = [{ row: 0, seq: row.first_seq }, ...laterRuns]
     this.mints = mints.list
-    this.texts = new TapeTexts(load.texts)
+    this.#texts = new TapeTexts(load.texts)
     this.time = decodeOffsets(row.time, row.first_time, rows)
     this.kind = decodeKinds(row.kind, rows)
     this.token = tokensOf(row, mints)
     this.price = decodeDoubles({ entries: row.price, index: null }, rows)
     this.amount = decodeDoubles({ entries: row.amount, index: null }, rows)
     this.size = decodeDoubles({ entries: row.size, index: null }, rows)
+  }
+
+  get texts(): Texts {
+    return this.#texts
   }
 
   get lastSeq(): Seq {
@@ -84,6 +88,12 @@ export class TapeBlock implements Block {
   get extra2(): Float64Array {
     this.#extra2 ??= this.#lateDoubles(({ extra2, extra2_index }) => ({ entries: extra2, index: extra2_index }))
     return this.#extra2
+  }
+
+  /** Reads what is not read yet: from then on it needs no journal. */
+  readRest(): void {
+    this.#late ??= this.#load.late()
+    this.#texts.read()
   }
 
   #lateDoubles(columnOf: (late: LateRow) => Column): Float64Array {
@@ -146,12 +156,12 @@ class TapeTexts implements Texts {
   }
 
   signature(row: number): string {
-    const { odd, signature, firstRow } = this.#read()
+    const { odd, signature, firstRow } = this.read()
     return odd?.signature?.[firstRow + row] ?? textAt(signature, firstRow + row, SIGNATURE_BYTES)
   }
 
   trader(row: number): string {
-    const { odd, trader, firstRow } = this.#read()
+    const { odd, trader, firstRow } = this.read()
     return odd?.trader?.[firstRow + row] ?? textAt(trader, firstRow + row, KEY_BYTES)
   }
 
@@ -164,11 +174,11 @@ class TapeTexts implements Texts {
   }
 
   details(row: number): TokenDetails {
-    const { details, firstRow } = this.#read()
+    const { details, firstRow } = this.read()
     return details?.[firstRow + row] ?? NO_DETAILS
   }
 
-  #read(): TextColumns {
+  read(): TextColumns {
     this.#columns ??= textColumnsOf(this.#load())
     return this.#columns
   }

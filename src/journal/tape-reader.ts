@@ -67,9 +67,10 @@ export class TapeReader {
     }
   }
 
-  /** The rows of the range and no others, as blocks: for those who need no seq. */
-  *rows(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
+  /** The rows of the range and no others, as blocks: for those who need no seq. `isKept`: all of them is read at once. */
+  *rows(mints: Mints, range: SeqRange, isKept = false): Generator<Block, void, undefined> {
     for (const block of this.blocks(mints, range)) {
+      if (isKept) block.readRest()
       const from = rowAt(block, range.from)
       const to = rowAt(block, range.to + 1)
       if (from < to) yield partOf(block, from, to)

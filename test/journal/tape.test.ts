@@ -136,6 +136,15 @@ test.each(LATE)('a damaged %s is refused: at the first look, and in a block of f
   again.close()
 })
 
+test('what a strategy keeps of its warm-up can be looked at when the journal is closed', async () => {
+  const { path, rows } = await shortTape()
+  const reader = openReader(path)
+  const range = { from: 11, to: 40 }
+  const kept = [...reader.warmup(new Mints(), range)]
+  reader.close()
+  expect(contentOf(kept)).toEqual(rows.slice(10, 40))
+})
+
 test('a block holds 32,768 rows and no more', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)
