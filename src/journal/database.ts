@@ -102,8 +102,9 @@ export function guarded<T>(path: string, run: () => T): T {
   }
 }
 
-/** What to throw for an error met while a journal was used. */
+/** What to throw for an error met while a journal was used, by SQLite or beside it. */
 export function refusalOf(path: string, error: unknown): unknown {
+  if (error instanceof Error && 'syscall' in error) return new SluiceError(`${path} cannot be used: ${error.message}`)
   if (!(error instanceof Database.SqliteError)) return error
   const { code, message } = error
   if (code.startsWith('SQLITE_NOTADB')) return noJournal(path)

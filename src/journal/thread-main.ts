@@ -2,7 +2,7 @@
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
-import { makeRoomInLog, openForWriting } from './database.ts'
+import { makeRoomInLog, openForWriting, refusalOf } from './database.ts'
 import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } from './journal-thread.ts'
 import { Writer } from './writer.ts'
 
@@ -86,9 +86,10 @@ function serve(): void {
 try {
   serve()
 } catch (error) {
+  const refusal = refusalOf(path, error)
   say({
     kind: 'failed',
-    message: (error as Error).message,
-    exitCode: error instanceof SluiceError ? error.exitCode : null,
+    message: (refusal as Error).message,
+    exitCode: refusal instanceof SluiceError ? refusal.exitCode : null,
   })
 }

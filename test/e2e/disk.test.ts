@@ -18,7 +18,7 @@ afterAll(() => rmSync(own, { recursive: true }))
 const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
 const config = { service: { lateSeconds: 1 } }
 const REASON =
-  /the journal cannot be written: .*(disk I\/O error|disk is full)|cannot be opened: |disk I\/O error|disk is full/
+  /the journal cannot be written: .*(disk I\/O error|disk is full)|cannot be opened: |cannot be used: EIO: i\/o error|disk I\/O error|disk is full/
 
 /** After the disk has failed: nothing left without its row, nothing is damaged, and the next process brings all of it to an end. */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
