@@ -15,6 +15,7 @@ import {
   TEXT_COLUMNS,
   type TextRow,
 } from './block-row.ts'
+import { guarded } from './database.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 import { partOf, type Run, TapeBlock } from './tape-block.ts'
 
@@ -56,13 +57,16 @@ export class TapeReader {
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
-  /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may merge some meanwhile. Texts of a block can be read while the journal is open and the block is not
-   *  dropped from it. Throws SluiceError where a block is damaged or has a format that this program does not know. */
+  /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may merge some meanwhile. Their
+   *  texts and late columns can be read while the journal is open and the block is not dropped from it. Throws SluiceError where a block is
+   *  damaged or has a format that this program does not know. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#from(from)) {
       if (row.first_seq > to) return
       this.#refuseUnreadable(row)
-      const load = { late: () => this.#lateOf(row), texts: () => this.#textsOf(row) }
+      const late = (): LateRow & Place => guarded(this.#path, () => this.#lateOf(row))
+      const texts = (): TextRow & Place => guarded(this.#path, () => this.#textsOf(row))
+      const load = { late, texts }
       yield new TapeBlock(row, row.runs > 1 ? this.#runs.all(row.last_seq) : [], mints, load)
     }
   }

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -134,6 +135,21 @@ test.each(LATE)('a damaged %s is refused: at the first look, and in a block of f
   const again = openReader(path)
   expect(() => [...again.blocks(new Mints())]).toThrow('is corrupt')
   again.close()
+})
+
+test('what SQLite cannot read at the first look is said as what it cannot read at once', async () => {
+  const { path } = await shortTape()
+  const mark = Buffer.alloc(100_000, 0xab)
+  changed(path, (db) => db.prepare('UPDATE block SET market_cap = ?').run(mark))
+  const file = readFileSync(path)
+  for (let page = 0; page < file.length; page += 8192)
+    if (file.subarray(page + 4, page + 8192).every((byte) => byte === 0xab)) file.fill(0xff, page, page + 4)
+  writeFileSync(path, file)
+  const reader = openReader(path)
+  const [block] = reader.blocks(new Mints())
+  for (const late of ['marketCap', 'extra'] as const) expect(() => block?.[late]).toThrow(`${path} is corrupt (`)
+  expect(() => block?.texts.trader(0)).toThrow(`${path} is corrupt (`)
+  reader.close()
 })
 
 test('what a strategy keeps of its warm-up can be looked at when the journal is closed', async () => {
