@@ -72,13 +72,23 @@ export class PaperMarket implements TokenHolder {
   /** What was printed neither in the day before nor since is known no more than what was never seen. */
   #nextDay(now: Millis): void {
     this.#dayEnds = endOfDay(now)
-    this.#pools.drop(this.#dayEnds - 2 * DAY, (token) => {
-      const mint = this.#mints.list[token] as string
-      if (this.#paths.has(token) || this.#keepers.some((isKept) => isKept(mint))) return true
+    const since = this.#dayEnds - 2 * DAY
+    this.#pools.drop(since, (token) => {
+      if (this.#isNeeded(token)) return true
       this.#emptied.delete(token)
       this.#unwatch(token)
       return false
     })
+    for (const [token, { at }] of this.#read) {
+      if (at >= since || this.#isNeeded(token)) continue
+      this.#read.delete(token)
+      this.#unwatch(token)
+    }
+  }
+
+  #isNeeded(token: TokenId): boolean {
+    const mint = this.#mints.list[token] as string
+    return this.#paths.has(token) || this.#keepers.some((isKept) => isKept(mint))
   }
 
   #prove({ kind, amount, size, price }: Block, from: number, to: number): void {
@@ -104,8 +114,8 @@ export class PaperMarket implements TokenHolder {
 
   /** Its pool was read: until it is printed again, that is its price. */
   pooled(mint: string, price: number, at: Millis): void {
-    const token = this.#mints.find(mint)
-    if (token === undefined) return
+    // One that was bought before this start may not have been printed since.
+    const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at })
     this.#emptied.delete(token)
     this.#makeRoom(token + 1)

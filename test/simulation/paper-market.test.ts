@@ -39,3 +39,19 @@ test('what nobody printed for two days is as new, but for what somebody holds or
   market.observe(both, 0, 2)
   expect(known()).toEqual(['held'])
 })
+
+test('a pool that was read is a price, though nobody has printed its mint here, for as long as somebody holds it', () => {
+  const mints = new Mints()
+  const market = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
+  let held = 'mint'
+  market.addKeeper((mint) => mint === held)
+  const day = (number: number) =>
+    market.observe(blockOf([{ time: NOON + number * DAY, mint: 'another', price: 1e-7 }], mints), 0, 1)
+  market.pooled('mint', 2e-7, NOON)
+  for (let number = 0; number < 4; number++) day(number)
+  expect([market.price('mint'), market.printedAt('mint')]).toEqual([2e-7, NOON])
+  held = ''
+  day(4)
+  expect(market.price('mint')).toBeUndefined()
+  expect(market.holds(mints.find('mint') as number)).toBe(false)
+})
