@@ -1,6 +1,7 @@
 import { openRpcs, type RpcCall, type Rpcs } from './chain/rpc.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Clock, Http } from './core/ports.ts'
+import { CLOCK_SYSVAR } from './core/programs.ts'
 import { IoQueue } from './runtime/io-queue.ts'
 import { Pace, RpcPacer } from './runtime/pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
@@ -72,8 +73,10 @@ const BEFORE_SENDING = new Set([
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** A provisional fill moves a position and its exits; that it is final only completes the books. */
+/** A provisional fill moves a position and its exits; that it is final only completes the books. Pools are read with the chain's clock before
+ *  them: no order waits for that. */
 function paceOf({ method, params }: RpcCall): Pace {
+  if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first
   if (method === 'getSignatureStatuses') return Pace.status
   if (method !== 'getTransaction') return Pace.audit

@@ -110,7 +110,8 @@ export class ExitWatch {
     return this.#find(position)?.printedAt ?? this.#session.now
   }
 
-  /** The same, though the feed was interrupted since: what was not seen was not heard of either. */
+  /** When the feed last gave its price, though it was interrupted since: what was not seen was not heard of either. Prints that give none,
+   *  too few since a gap or of an unproved unit, are silence. */
   heardAt(position: Position): Millis {
     return this.#find(position)?.heardAt ?? this.#session.now
   }
@@ -187,9 +188,10 @@ export class ExitWatch {
     const price = prices.at(token)
     if (price !== undefined && watched.waiting.length > 0) this.#callOff(watched, price)
     for (const held of watched.held) {
-      held.printedAt = held.heardAt = now
-      held.pool = undefined
+      held.printedAt = now
       if (price === undefined || block === undefined) continue
+      held.heardAt = now
+      held.pool = undefined
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
       const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
       held.price = held.exitPrice.of(window, price, now)
@@ -274,7 +276,7 @@ interface Held {
   price: number
   /** The last sized print, or the end of a gap. */
   printedAt: Millis
-  /** The last sized print. */
+  /** The last sized print that gave a price. */
   heardAt: Millis
   /** What was read of its pool since. */
   pool: PoolPrice | undefined

@@ -4,6 +4,8 @@ import type { Millis } from './units.ts'
 const KEPT = 3
 /** What was read longer ago, and not again since, is no price any more. */
 const OLDEST_MS = 600_000
+/** After so long without a newer slot the newest one was a wrong one, of one answer or of one node. */
+const WRONG_SLOT_MS = 60_000
 
 /** The price of a token by what was read of its pool since the feed fell silent: the middle one of three, the last known price among them
  *  until readings have taken its place. So no single reading sells anything, whatever a trade within one slot or one answer made of it. */
@@ -22,7 +24,7 @@ export class PoolPrice {
 
   /** False where it is not newer than what was read before. */
   take(price: number, slot: number, now: Millis): boolean {
-    if (slot <= this.#slot) return false
+    if (slot === this.#slot || (slot < this.#slot && now - this.#readAt <= WRONG_SLOT_MS)) return false
     this.#readAt = now
     this.#slot = slot
     this.#last[this.#count++ % KEPT] = price

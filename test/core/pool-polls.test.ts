@@ -170,6 +170,28 @@ describe('a held token that the feed is silent about', () => {
     expect(quiet.read(0.5e-6, { slot: slot + 1 })).toEqual(['all stop-loss'])
   })
 
+  it('a slot that cannot be, said once, does not keep what follows from counting', () => {
+    const quiet = new Quiet({ stopLossPercent: 20 })
+    quiet.ask()
+    expect(quiet.read(1e-6, { slot: Number.MAX_SAFE_INTEGER })).toEqual([])
+    const from = quiet.talk.rig.now
+    const sold: string[] = []
+    while (sold.length === 0 && quiet.talk.rig.now - from < 600_000) sold.push(...quiet.rounds(0.5e-6))
+    expect(sold).toEqual(['all stop-loss'])
+    expect(quiet.talk.rig.now - from).toBeLessThanOrEqual(100_000)
+  })
+
+  it('prints that give no price, too few since a gap, are silence too', () => {
+    const quiet = new Quiet({ stopLossPercent: 20 })
+    const { rig } = quiet.talk
+    rig.input({ kind: 'gap', from: rig.now - 1, to: rig.now, keys: ['trades'] })
+    rig.now += 15_000
+    rig.trade(0.5e-6)
+    expect([quiet.ask(), quiet.read(0.5e-6), quiet.rounds(0.5e-6)]).toEqual([true, [], []])
+    rig.trade(0.5e-6)
+    expect(quiet.rounds(0.5e-6)).toEqual(['all stop-loss'])
+  })
+
   it.each([
     ['before its last print', 20_000 + 6_000, ['POOL_BEHIND']],
     ['of another hour', 3_600_000, ['POOL_BEHIND']],
