@@ -47,7 +47,7 @@ export class LimitCheck {
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
-    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(party, creator)
+    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(party, mint, creator)
     return {
       section,
       now,
@@ -67,16 +67,18 @@ export class LimitCheck {
     }
   }
 
-  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. Nobody looks where no limit does. */
+  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. What is written off counts where the buy
+   *  would add to it: to what cannot be sold anything could be added. Nobody looks where no limit does. */
   #exposure(
     { account, bot, limits }: Party,
+    mint: string,
     creator: string,
   ): Pick<Use, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
     const { book } = this.#session
     const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
     if (!isExposureBound(limits)) return NO_EXPOSURE
     for (const position of book.positions.of(account).values()) {
-      if ((bot !== null && position.bot !== bot) || isWrittenOff(position)) continue
+      if ((bot !== null && position.bot !== bot) || (isWrittenOff(position) && position.mint !== mint)) continue
       use.openPositions++
       const atRisk = this.#liquidation.atRisk(position)
       use.exposureLamports += atRisk

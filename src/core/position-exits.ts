@@ -1,4 +1,5 @@
 import type { Desk } from './desk.ts'
+import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import { type ExitRules, pollSeconds, quietLimits } from './exits.ts'
 import type { Timer } from './money.ts'
@@ -14,6 +15,12 @@ import type { Millis } from './units.ts'
  *  for ever, at a bounded cost. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
+
+/** Ends of a sale that say nothing about the token: it never came to the chain, nobody signed it, or its lane was taken. The service, the
+ *  chain or the signer may be out for hours, and what they kept from being sold has to go as soon as they are back. */
+const OF_NO_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
+  ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
+])
 
 /** Sees exits through: once one is due it is tried, each time further up the ladder, until the position is sold. */
 export class Exits {
@@ -106,6 +113,11 @@ export class Exits {
     position.steps = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
     this.#session.emitPosition(position)
     this.#sellNow(position)
+  }
+
+  /** An order has ended. A sale that says nothing about the token climbs the ladder, and writes nothing off. */
+  ended(position: Position, { side }: Pick<Order, 'side'>, code: ErrorCode | ''): void {
+    if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && OF_NO_TOKEN.has(code)) position.exitTries--
   }
 
   /** Where an exit is due: after a while if it was one that ended, else at once. */

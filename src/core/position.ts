@@ -56,7 +56,7 @@ export interface StepState {
 /** So many sales in a row that failed: it is taken for one that cannot be sold. Tries go on all the same. */
 export const UNSELLABLE_AFTER = 3
 
-/** And so many: it is written off. */
+/** And so many, without those that say nothing about the token: it is written off. */
 export const WRITTEN_OFF_AFTER = 20
 
 /** Whether selling it has failed for so long that it takes nobody's place any more, though it is tried on: in any limit it is lost. */

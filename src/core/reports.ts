@@ -66,6 +66,8 @@ export class Reports {
     if (booking !== undefined) this.#booked(booking, order)
     const about = order ?? fill ?? reversal?.fill
     if (about === undefined) return
+    const position = ended === undefined ? undefined : book.positions.get(ended)
+    if (ended !== undefined && position !== undefined) this.#exits.ended(position, ended, code)
     const closed = this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
     if (closed !== undefined) this.#conditionals.positionClosed(closed)
     this.#conditionals.report(orderId, state, code)

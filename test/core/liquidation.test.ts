@@ -149,6 +149,46 @@ describe('a loss', () => {
     expect(after.bought('a', MINT_2, 0.1)).toBe('')
   })
 
+  it.each(['maxExposureLamports', 'maxLamportsPerCreator'])(
+    '%s counts what cannot be sold where it would be added to',
+    (key) => {
+      const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]
+      const crew = new Crew({ limits: { [key]: sol(0.25) }, exits: { takeProfitSteps, windowPrints: 5 } })
+      expect(crew.bought('a', MINT, 0.1)).toBe('')
+      crew.rig.settle(2e-6, MINT)
+      for (let failed = 1; failed <= 21; failed++) {
+        crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+        crew.fire(`retry:${MINT}`)
+      }
+      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+      for (const mint of [MINT, MINT_2]) crew.rig.settle(2e-6, mint)
+      const more = { price: 2e-6, scaleIn: true }
+      expect(crew.bought('a', MINT, 0.2, more)).toMatch(/^(EXPOSURE|CREATOR)_LIMIT$/)
+      expect(crew.bought('a', MINT_2, 0.2, more)).toBe('')
+    },
+  )
+
+  it.each(['ABSENT', 'RATE_LIMIT', 'SIGNER_CAP'] as const)(
+    'nothing is written off, or tried more rarely, for %s: that says nothing about the token',
+    (code) => {
+      const limits = { maxOpenPositions: 1 }
+      const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+      expect(crew.bought('a', MINT, 0.1)).toBe('')
+      crew.rig.settle(2e-6, MINT)
+      let from = 0
+      for (let failed = 1; failed <= 28; failed++) {
+        crew.rig.report(crew.last(), 'failed', { code })
+        from = crew.rig.now
+        crew.fire(`retry:${MINT}`)
+      }
+      expect(crew.rig.now - from).toBe(64 * 3_000)
+      for (const one of [crew, crew.restarted({ limits })]) {
+        one.rig.settle(1e-6, MINT_2)
+        expect(one.bought('a', MINT_2, 0.1)).toBe('POSITIONS_LIMIT')
+      }
+    },
+  )
+
   it('is told apart from one that only seems so, since a held token has no price', () => {
     const crew = new Crew({ limits: { maxDrawdownLamports: sol(0.09) } })
     expect(crew.bought('a', MINT, 0.1)).toBe('')
