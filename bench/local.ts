@@ -93,7 +93,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
     }),
     resolve: { begin, resume: () => {}, signedBytes: () => undefined, isKnown: () => false },
     room: () => ({ boundLamports: 10n * SOL, reservedLamports: 0n, headroomLamports: 0n }),
-    isWanted: () => true,
+    refusalOf: () => undefined,
     commit: (then) => journal.commit(then),
     keep: (why) => {
       throw new Error(why)

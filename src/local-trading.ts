@@ -45,7 +45,7 @@ export function localExecutor(parts: LocalTradingParts): LocalExecutor {
       reservedLamports: chain.outgoing.reservedLamports(account, orderId),
       headroomLamports: chain.outgoing.headroomLamports(account),
     }),
-    isWanted: (orderId) => chain.outgoing.isWanted(orderId),
+    refusalOf: (orderId) => chain.outgoing.refusalOf(orderId),
     commit: (then) =>
       journal.commit(() => {
         failpoint('signed')

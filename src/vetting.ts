@@ -17,7 +17,7 @@ export function vetted(
     ...{ clock, executor: route.executor },
     checksOf: (bot) => checks.get(bot) ?? DEFAULT_TOKEN_CHECKS,
     read: (mint, told) => chain.mints.read(mint, told),
-    isWanted: (orderId) => chain.outgoing.isWanted(orderId),
+    refusalOf: (orderId) => chain.outgoing.refusalOf(orderId),
   })
   return { ...route, executor }
 }

@@ -23,8 +23,8 @@ export interface LocalParts {
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
   /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
   readonly room: (attempt: Attempt) => Taken
-  /** The order may still be sent. */
-  readonly isWanted: (orderId: string) => boolean
+  /** Why the order may not be signed or sent any more. */
+  readonly refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined
   /** All that was written becomes durable. */
   readonly commit: (then: () => void) => void
   /** What was not signed is kept for a person to look at. */
@@ -56,10 +56,11 @@ export class LocalExecutor implements Executor {
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const { resolve, clock } = this.#parts
     const bytes = attempt.executor === 'local' ? resolve.signedBytes(attempt.id) : undefined
-    const isFresh = attempt.side === 'sell' || clock.now() - attempt.armedAt <= FRESH_MS
+    const isFresh =
+      attempt.side === 'sell' || (clock.now() - attempt.armedAt <= FRESH_MS && !this.#isOvertaken(attempt))
     if (bytes === undefined || !isFresh) resolve.resume(attempt, done)
     else {
-      const sending = this.#sending(bytes, attempt.signature, done)
+      const sending = this.#sending(attempt, bytes, attempt.signature, done)
       resolve.resume(attempt, sending.told)
       sending.start()
     }
@@ -95,10 +96,11 @@ export class LocalExecutor implements Executor {
   }
 
   async #sign(attempt: Attempt, examination: Examination, done: (outcome: Outcome) => void): Promise<void> {
-    const { signer, resolve, commit, isWanted, policyHash } = this.#parts
+    const { signer, resolve, commit, refusalOf, policyHash } = this.#parts
     const { transaction, guarded, bound, lastHeight } = examination
-    if (!isWanted(attempt.orderId)) {
-      done(TOO_LATE)
+    const refusal = refusalOf(attempt.orderId)
+    if (refusal !== undefined) {
+      done(LATE[refusal])
       return
     }
     const signed = await signer.sign({
@@ -111,8 +113,9 @@ export class LocalExecutor implements Executor {
       return
     }
     // Signed, and not out: nobody will ever see it.
-    if (!isWanted(attempt.orderId)) {
-      done(TOO_LATE)
+    const late = refusalOf(attempt.orderId)
+    if (late !== undefined) {
+      done(LATE[late])
       return
     }
     const signature = encodeBase58(signed.signature)
@@ -121,18 +124,23 @@ export class LocalExecutor implements Executor {
       return
     }
     const bytes = Buffer.from(signedTransaction(transaction, signed.signature)).toString('base64')
-    const sending = this.#sending(bytes, signature, done)
+    const sending = this.#sending(attempt, bytes, signature, done)
     const resolution = resolve.begin(attempt, sending.told)
     resolution.signed(signature, lastHeight as number, bytes)
     commit(() => {
       resolution.sent()
       // A commit may take long. What is not sent any more is proved expired like what never lands.
-      if (isWanted(attempt.orderId)) sending.start()
+      if (refusalOf(attempt.orderId) === undefined) sending.start()
     })
   }
 
-  /** Sends for as long as nothing has been seen of it. */
+  #isOvertaken({ orderId }: Attempt): boolean {
+    return this.#parts.refusalOf(orderId) === 'EXIT_UNPROVED'
+  }
+
+  /** Sends for as long as nothing has been seen of it; a buy not after a full exit of its mint. */
   #sending(
+    attempt: Attempt,
     bytes: string,
     signature: string,
     done: (outcome: Outcome) => void,
@@ -140,7 +148,7 @@ export class LocalExecutor implements Executor {
     let stop: Cancel | undefined
     let isStarted = false
     const goOn = (): void => {
-      if (isStarted) stop ??= this.#parts.sender.send(bytes, signature)
+      if (isStarted) stop ??= this.#parts.sender.send(bytes, signature, () => !this.#isOvertaken(attempt))
     }
     return {
       start: () => {
@@ -160,7 +168,14 @@ export class LocalExecutor implements Executor {
   }
 }
 
-const TOO_LATE: Refused = { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' }
+/** Not signed, or signed and never out. */
+const LATE: Readonly<Record<'EXIT_UNPROVED' | 'TTL', Refused>> = {
+  TTL: { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' },
+  EXIT_UNPROVED: {
+    ...{ kind: 'refused', code: 'EXIT_UNPROVED', retry: 'wait' },
+    reason: 'a full exit of its mint was accepted while it was built, checked and signed',
+  },
+}
 
 /** On the same blockhash, for the same terms: another one comes with the next blockhash. */
 const SAME_BYTES: Refused = {

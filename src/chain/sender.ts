@@ -26,13 +26,18 @@ export class Sender {
     this.#parts = parts
   }
 
-  /** First to all providers, then to one after the other. `bytes`: base64. */
-  send(bytes: string, signature: string): Cancel {
+  /** First to all providers, then to one after the other, while `mayGo`. `bytes`: base64. */
+  send(bytes: string, signature: string, mayGo: () => boolean = () => true): Cancel {
     const { providers, clock } = this.#parts
+    if (!mayGo()) return () => {}
     for (const provider of providers) void this.#post(provider, bytes, signature)
     let cancel: Cancel = () => {}
     const again = (times: number): void => {
       cancel = clock.after(WAITS_MS[Math.min(times, WAITS_MS.length - 1)] as number, () => {
+        if (!mayGo()) {
+          stop()
+          return
+        }
         this.#resend(providers[times % providers.length] as Rpc, bytes, signature)
         again(times + 1)
       })

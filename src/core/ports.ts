@@ -60,7 +60,7 @@ export type Outcome =
   | { kind: 'filled'; fill: Fill; final: boolean }
   | { kind: 'reverted'; signature: string; feeLamports: Lamports; code: ErrorCode; final: boolean }
   | { kind: 'refused'; code: ErrorCode; reason: string; retry: 'wait' | 'slippage' | 'never'; retryAfterMs?: number } // the service said no
-  | { kind: 'unsent'; reason: string } // proved: not a byte was written
+  | { kind: 'unsent'; code?: ErrorCode; reason: string } // proved: not a byte was written; UNSENT where no code says why
   | { kind: 'absent'; code?: ErrorCode } // proved: it cannot execute any more; ABSENT where no other code says why
   | { kind: 'acked'; signature: string } // not an end: it may land
   | { kind: 'verified' } // not an end: what was built is what was ordered

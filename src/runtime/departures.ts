@@ -13,6 +13,7 @@ import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type Workin
 const ENTRY_WAIT_MS = 2_000
 /** What is refused costs a slot, what reverts costs a fee: waiting for the next repetition doubles with each, up to this many times. */
 const MOST_DOUBLINGS = 6
+const OVERTAKEN = 'a full exit of its mint was accepted before it was sent'
 const REPEATED = 'sent again: there is no evidence yet that it has executed'
 
 /** What a gateway stands on. */
@@ -134,6 +135,10 @@ export class Departures {
     const { monotonicMs, settle } = this.#parts
     if (this.timeLeftMs(working) < 0) {
       settle(working, flight, { kind: 'unsent', reason: 'the commit took longer than the time to live' })
+      return
+    }
+    if (working.overtaken) {
+      settle(working, flight, { kind: 'unsent', code: 'EXIT_UNPROVED', reason: OVERTAKEN })
       return
     }
     if (isExecuted(working)) {

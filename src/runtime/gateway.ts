@@ -67,7 +67,7 @@ export class Gateway implements GatewayPort {
     })
     this.outgoing = new Outgoing(this.#orders, this.#departures)
     this.#stops = new Stops({
-      ...{ orders: this.#orders, lanes: this.#lanes, refusals: this.#refusals },
+      ...{ journal: options.journal, orders: this.#orders, refusals: this.#refusals },
       end: (working, state, code) => this.#end(working, state, code),
     })
     this.findings = new Findings({
@@ -89,8 +89,10 @@ export class Gateway implements GatewayPort {
     this.#lanes.hold(order)
     this.#orders.add(working)
     failpoint('accepted')
+    const isExit = isFullExit(order)
+    if (isExit) this.#stops.overtakeBuys(order)
     this.#departures.enqueue(working, false)
-    if (isFullExit(order)) this.#stops.refuseBuys(order)
+    if (isExit) this.#stops.refuseBuys(order)
     // Where a slot was free, the order became durable together with its attempt.
     if (isWaiting(working)) this.#journal.commit(() => {})
   }
@@ -122,12 +124,15 @@ export class Gateway implements GatewayPort {
       this.#orders.add(working)
       takeUp(working, own, fills)
       for (const attempt of own.filter(({ state }) => isUnsigned(state)))
-        this.#journal.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: 'CRASHED' } })
+        this.#journal.write({
+          kind: 'attempt',
+          attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' },
+        })
       taken.push(working)
     }
     // All lanes are held by now: what the engine hears here may make it decide.
     for (const report of untold) this.#options.post(report)
-    this.#stops.refuseEntries()
+    this.#stops.resume()
     this.#stops.endRepeats()
     taken.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
     for (const working of taken) {
@@ -238,7 +243,7 @@ export class Gateway implements GatewayPort {
     if (isExecuted(working) || !isOpen(working.state)) this.#failedToo(working, code, details)
     else if (flights.length === 0 && (move.kind === 'end' || working.state === 'held'))
       this.#end(working, RETRY[cause].ends, code, details)
-    else if (this.#orders.mayBeSold(order)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
+    else if (working.overtaken || this.#orders.mayBeSold(order)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
     else if (move.kind === 'again' && move.afterMs > this.#departures.timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
     else this.#goOn(working, flight, move, code, details)

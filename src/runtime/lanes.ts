@@ -28,12 +28,6 @@ export class Lanes {
     this.#reopened.add(laneOf(order))
   }
 
-  /** The buys that are open in the mint of `order`, of its account. */
-  buys(order: Order): readonly Order[] {
-    const open = this.#open.get(order) ?? []
-    return open.length === 1 && open[0] === order ? NONE : open.filter(({ side }) => side === 'buy')
-  }
-
   isReopened(order: Order): boolean {
     return this.#reopened.size > 0 && this.#reopened.has(laneOf(order))
   }
@@ -54,5 +48,3 @@ export class Lanes {
     else open.push(order)
   }
 }
-
-const NONE: readonly Order[] = []

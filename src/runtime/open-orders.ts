@@ -1,5 +1,5 @@
 import { ByMint } from '../core/by-mint.ts'
-import { isFullExit, type Order } from '../core/order.ts'
+import { isFullExit, type Order, orderNumber } from '../core/order.ts'
 import type { WorkingOrder } from './working-order.ts'
 
 /** Orders of which something is still to come: open ones, and filled ones of which a fill is not final or another attempt is out. */
@@ -7,6 +7,8 @@ export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
   /** How many full exits there are among them, by the mint that they could sell. */
   readonly #exits = new ByMint<number>()
+  /** The buys among them. */
+  readonly #buys = new ByMint<WorkingOrder[]>()
 
   /** The most that one order of each bot has reserved, lamports, by account and bot. */
   readonly #largest = new Map<string, Map<string, number>>()
@@ -18,10 +20,14 @@ export class OpenOrders {
     if (largest === undefined) this.#largest.set(account, new Map([[bot, reserveLamports]]))
     else if (reserveLamports > (largest.get(bot) ?? 0)) largest.set(bot, reserveLamports)
     this.#count(working.order, 1)
+    if (working.order.side === 'buy') this.#addBuy(working)
   }
 
-  remove({ order }: WorkingOrder): void {
-    if (this.#all.delete(order.id)) this.#count(order, -1)
+  remove(working: WorkingOrder): void {
+    const { order } = working
+    if (!this.#all.delete(order.id)) return
+    this.#count(order, -1)
+    if (order.side === 'buy') this.#removeBuy(working)
   }
 
   get(orderId: string): WorkingOrder | undefined {
@@ -44,6 +50,23 @@ export class OpenOrders {
     return order.side === 'buy' && this.#exits.has(order)
   }
 
+  /** Those of the mint of `exit`, of its account, that were decided before it: a fork may open again what is filled. */
+  buysBefore(exit: Order): readonly WorkingOrder[] {
+    return this.#buys.get(exit)?.filter(({ order }) => orderNumber(order) < orderNumber(exit)) ?? NONE
+  }
+
+  #addBuy(working: WorkingOrder): void {
+    const buys = this.#buys.get(working.order)
+    if (buys === undefined) this.#buys.set(working.order, [working])
+    else buys.push(working)
+  }
+
+  #removeBuy(working: WorkingOrder): void {
+    const buys = this.#buys.get(working.order) as WorkingOrder[]
+    if (buys.length === 1) this.#buys.delete(working.order)
+    else buys.splice(buys.indexOf(working), 1)
+  }
+
   #count(order: Order, by: 1 | -1): void {
     if (!isFullExit(order)) return
     const count = (this.#exits.get(order) ?? 0) + by
@@ -51,3 +74,5 @@ export class OpenOrders {
     else this.#exits.set(order, count)
   }
 }
+
+const NONE: readonly WorkingOrder[] = []

@@ -13,10 +13,12 @@ export class Outgoing {
     this.#departures = departures
   }
 
-  /** Whether an order may still be sent: within its time to live, and nothing of it seen to execute. */
-  isWanted(orderId: string): boolean {
+  /** Why an order may not be signed or sent any more: a full exit went past it, its time is over, or something of it was seen to execute. */
+  refusalOf(orderId: string): 'EXIT_UNPROVED' | 'TTL' | undefined {
     const working = this.#orders.get(orderId)
-    return working !== undefined && this.#departures.timeLeftMs(working) >= 0 && !isExecuted(working)
+    if (working?.overtaken) return 'EXIT_UNPROVED'
+    const isWanted = working !== undefined && this.#departures.timeLeftMs(working) >= 0 && !isExecuted(working)
+    return isWanted ? undefined : 'TTL'
   }
 
   /** What an order may take out of the wallet at most, lamports; 0 where it is over. */

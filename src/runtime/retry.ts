@@ -47,7 +47,7 @@ export function causeOf(failure: Failure): Cause {
 
 /** The code that the user sees. */
 export function codeOf(failure: Failure): ErrorCode {
-  if (failure.kind === 'unsent') return 'UNSENT'
+  if (failure.kind === 'unsent') return failure.code ?? 'UNSENT'
   if (failure.kind === 'absent') return failure.code ?? 'ABSENT'
   return failure.code === 'AUTHENTICATION_FAILED' ? 'KEY_REFUSED' : failure.code
 }

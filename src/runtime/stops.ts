@@ -1,14 +1,14 @@
 import type { ErrorCode } from '../core/errors.ts'
-import type { Order, OrderState } from '../core/order.ts'
-import type { Lanes } from './lanes.ts'
+import { isFullExit, type Order, type OrderState } from '../core/order.ts'
+import type { Journal } from '../core/ports.ts'
 import type { OpenOrders } from './open-orders.ts'
 import type { Refusals } from './refusals.ts'
 import { RETRY } from './retry.ts'
-import { isWaiting, type WorkingOrder } from './working-order.ts'
+import { isWaiting, overtake, type WorkingOrder } from './working-order.ts'
 
 export interface StopParts {
+  readonly journal: Journal
   readonly orders: OpenOrders
-  readonly lanes: Lanes
   readonly refusals: Refusals
   /** The order is over. */
   readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode) => void
@@ -37,20 +37,30 @@ export class Stops {
     for (const working of this.#parts.orders.values()) this.#refuseEntry(working)
   }
 
-  /** The same of one mint, whose full exit goes out. */
+  /** A full exit is accepted: what buys its mint and was decided before neither goes nor goes again, nor is it signed where it is being
+   *  built. What is signed may be out. To be called before the exit is durable. */
+  overtakeBuys(exit: Order): void {
+    const { journal, orders } = this.#parts
+    for (const working of orders.buysBefore(exit))
+      for (const attempt of overtake(working)) journal.write({ kind: 'attempt', attempt: { ...attempt } })
+  }
+
+  /** Ends those of them that wait. */
   refuseBuys(exit: Order): void {
-    const { lanes, orders } = this.#parts
-    for (const { id } of lanes.buys(exit)) {
-      const working = orders.get(id)
-      if (working !== undefined) this.#refuseEntry(working)
-    }
+    for (const working of this.#parts.orders.buysBefore(exit)) this.#refuseEntry(working)
+  }
+
+  /** The same after a restart, of all full exits that are there. */
+  resume(): void {
+    for (const { order } of this.#parts.orders.values()) if (isFullExit(order)) this.overtakeBuys(order)
+    this.refuseEntries()
   }
 
   #refuseEntry(working: WorkingOrder): void {
     const { orders, refusals, end } = this.#parts
     const { order, route } = working
     if (order.class === 'exit' || !isWaiting(working)) return
-    const refusal = orders.mayBeSold(order) ? 'EXIT_UNPROVED' : refusals.of(route)
+    const refusal = working.overtaken || orders.mayBeSold(order) ? 'EXIT_UNPROVED' : refusals.of(route)
     if (refusal !== undefined) end(working, 'refused', refusal)
   }
 }

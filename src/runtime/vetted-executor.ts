@@ -9,8 +9,8 @@ export interface VettedParts {
   readonly checksOf: (bot: string) => TokenChecks
   /** May tell at once; undefined: nobody could say in time. */
   readonly read: (mint: string, told: (facts: MintFacts | undefined) => void) => void
-  /** Whether the order may still be sent. */
-  readonly isWanted: (orderId: string) => boolean
+  /** Why the order may not be sent any more. */
+  readonly refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined
 }
 
 /** Lets a buy through to its executor once what its mint allows is known, and is nothing that its bot refuses; sales at once. The engine is
@@ -37,14 +37,22 @@ export class VettedExecutor implements Executor {
   }
 
   #vet(attempt: Attempt, checks: TokenChecks, facts: MintFacts | undefined, done: (outcome: Outcome) => void): void {
-    const { clock, executor, isWanted } = this.#parts
+    const { clock, executor, refusalOf } = this.#parts
     const unread = { code: 'MINT_UNREAD', reason: `nobody could say what ${attempt.mint} allows` } as const
     const refusal = facts === undefined ? unread : mintRefusal(facts, checks)
     if (refusal !== undefined) clock.after(0, () => done({ kind: 'refused', ...refusal, retry: 'never' }))
-    else if (isWanted(attempt.orderId)) executor.execute(attempt, done)
-    else
-      clock.after(0, () =>
-        done({ kind: 'unsent', reason: 'the answer about its mint took longer than the time to live' }),
-      )
+    else {
+      const late = refusalOf(attempt.orderId)
+      if (late === undefined) executor.execute(attempt, done)
+      else clock.after(0, () => done(LATE[late]))
+    }
   }
+}
+
+const LATE: Readonly<Record<'EXIT_UNPROVED' | 'TTL', Outcome>> = {
+  TTL: { kind: 'unsent', reason: 'the answer about its mint took longer than the time to live' },
+  EXIT_UNPROVED: {
+    ...{ kind: 'unsent', code: 'EXIT_UNPROVED' },
+    reason: 'a full exit of its mint was accepted before the answer about it came',
+  },
 }

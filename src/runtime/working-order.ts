@@ -9,6 +9,7 @@ import {
   isFullExit,
   isOpen,
   isUndecided,
+  isUnsigned,
   MOST_OPEN_EXITS,
   type Order,
   type OrderState,
@@ -62,6 +63,8 @@ export interface WorkingOrder {
   readonly flights: Flight[]
   /** An attempt has ended as filled, in its time or late: the order will not end as anything else. */
   executed: boolean
+  /** A buy, and a full exit of its mint was accepted after it: it is not signed, sent or tried again, whatever becomes of that exit. */
+  overtaken: boolean
   /** Leaves the line, or calls off the next try. */
   stopWaiting: Cancel | undefined
 }
@@ -80,6 +83,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
     refusedFor: undefined,
     flights: [],
     executed: false,
+    overtaken: false,
     stopWaiting: undefined,
   }
 }
@@ -106,6 +110,7 @@ export function takeUp(working: WorkingOrder, attempts: readonly Attempt[], fill
     if (isUndecided(attempt.state)) takeOff(working, { ...attempt }, undefined)
     else if (attempt.code === 'SLIPPAGE_EXCEEDED') climb(working, working.step)
     if (attempt.state === 'filled') working.executed = true
+    if (attempt.code === 'EXIT_UNPROVED') working.overtaken = true
     working.refusedFor = causeOfRefused(attempt)
     if (working.refusedFor !== undefined) working.code = attempt.code
   }
@@ -159,6 +164,14 @@ export function triesOf(
 /** Not out yet, so that it may still be called off. */
 export function isWaiting(working: WorkingOrder): boolean {
   return working.flights.length === 0 && isOpen(working.state)
+}
+
+/** A full exit of what it buys was accepted after it. On record with what is not signed: that is over after a crash, and its order goes again. */
+export function overtake(working: WorkingOrder): readonly Attempt[] {
+  working.overtaken = true
+  const unsigned = working.flights.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))
+  for (const attempt of unsigned) attempt.code = 'EXIT_UNPROVED'
+  return unsigned
 }
 
 /** One of its attempts has executed, as far as is known now. */

@@ -250,14 +250,19 @@ describe('the signer', () => {
 })
 
 describe('an order that is not wanted any more', () => {
-  test.each([1, 2])('asked for the %sth time: what was signed then never leaves', async (times) => {
+  test.each([
+    [1, 'TTL'],
+    [2, 'TTL'],
+    [1, 'EXIT_UNPROVED'],
+    [2, 'EXIT_UNPROVED'],
+  ] as const)('asked for the %sth time, %s: what was signed then never leaves', async (times, code) => {
     const rig = await LocalRig.open()
     let asked = 0
-    rig.isWanted = () => ++asked < times
+    rig.refusalOf = () => (++asked < times ? undefined : code)
     const one = rig.buy()
     rig.execute(one)
     await rig.slots(2)
-    expect(rig.last(one)).toMatchObject({ kind: 'refused', code: 'TTL', retry: 'wait' })
+    expect(rig.last(one)).toMatchObject({ kind: 'refused', code, retry: 'wait' })
     expect(rig.steps).not.toContain('sent')
     await rig.slots(30)
     expect(rig.held()).toBe(0n)
@@ -267,13 +272,39 @@ describe('an order that is not wanted any more', () => {
 test('a commit took longer than the order lives: it is not sent, and is proved expired', async () => {
   const rig = await LocalRig.open()
   let asked = 0
-  rig.isWanted = () => ++asked < 3
+  rig.refusalOf = () => (++asked < 3 ? undefined : 'TTL')
   const one = rig.buy()
   rig.execute(one)
   await rig.until(() => rig.kinds(one).endsWith('absent'), 300)
   expect(rig.kinds(one)).toBe('verified signed sent absent')
   expect(rig.steps).toEqual(['signed', 'durable'])
   expect(rig.held()).toBe(0n)
+})
+
+describe('a full exit of what a buy buys is accepted', () => {
+  test('while it is out, and every send is lost: it is not sent again', async () => {
+    const rig = await LocalRig.open()
+    rig.faults.set({ kind: 'sendDropped', count: 1e6, probability: 1 })
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.until(() => rig.steps.includes('sent'), 5)
+    rig.refusalOf = () => 'EXIT_UNPROVED'
+    const sent = rig.steps.filter((step) => step === 'sent').length
+    await rig.slots(50)
+    expect(rig.steps.filter((step) => step === 'sent')).toHaveLength(sent)
+  })
+
+  test('after it was seen, and a fork takes it back: it is not sent again', async () => {
+    const rig = await LocalRig.open()
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.until(() => rig.kinds(one).endsWith('filled?'), 20)
+    rig.refusalOf = () => 'EXIT_UNPROVED'
+    const [signature] = rig.chain.ledger.signatures({ address: rig.user, limit: 1, commitment: 'processed' })
+    rig.chain.ledger.fork(signature!.signature)
+    await rig.until(() => rig.kinds(one).endsWith('absent'), 400)
+    expect(rig.held()).toBe(0n)
+  })
 })
 
 describe('the process dies', () => {
@@ -289,10 +320,11 @@ describe('the process dies', () => {
   })
 
   test.each([
-    ['a sale, a minute later', 'sell', 60_000, true],
-    ['a buy, at once', 'buy', 0, true],
-    ['a buy, four seconds later', 'buy', 4_000, false],
-  ] as const)('signed and not sent, %s: sent on: %s %s', async (_what, side, ms, isSentOn) => {
+    ['a sale, a minute later', 'sell', 60_000, true, undefined],
+    ['a buy, at once', 'buy', 0, true, undefined],
+    ['a buy, four seconds later', 'buy', 4_000, false, undefined],
+    ['a buy, at once, behind a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
+  ] as const)('signed and not sent, %s: sent on: %s %s', async (_what, side, ms, isSentOn, refusal) => {
     const rig = await LocalRig.open()
     if (side === 'sell') {
       rig.execute(rig.buy())
@@ -306,6 +338,7 @@ describe('the process dies', () => {
     const { signature } = (watch as Extract<typeof watch, { kind: 'watch' }>).watch.attempt
     if (ms > 0) await rig.pass(Math.min(ms, 30_000))
     rig.faults.clear()
+    rig.refusalOf = () => refusal
     const held = rig.held()
     await rig.crash({ ...one, state: 'signed', signature })
     await rig.until(() => /filled!|absent/.test(rig.kinds(one)), 400)

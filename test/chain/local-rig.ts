@@ -57,7 +57,7 @@ export class LocalRig {
   fault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
-  isWanted: (orderId: string) => boolean = () => true
+  refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined = () => undefined
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
   sign: (request: SignRequest) => Promise<SignResult> = async ({ message }) => {
     this.steps.push('signed')
@@ -233,7 +233,7 @@ export class LocalRig {
         reservedLamports: BigInt(this.reserved.reservedLamports),
         headroomLamports: BigInt(this.reserved.headroomLamports),
       }),
-      isWanted: (orderId) => this.isWanted(orderId),
+      refusalOf: (orderId) => this.refusalOf(orderId),
       commit: (then) => {
         this.steps.push('durable')
         clock.after(1, then)

@@ -185,6 +185,33 @@ describe('the buy lane of a full exit', () => {
     world.settle()
     expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
   })
+
+  test('ends a buy whose commit is under way: it is not sent', () => {
+    const world = new GatewayWorld()
+    world.commitMs = 5
+    world.script = () => FILL
+    const buy = aBuy({ mint: MINT, notAfter: 1e9 })
+    world.submit(buy)
+    world.submit(anExit())
+    world.settle()
+    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.executed.map(({ side }) => side)).toEqual(['sell'])
+    expect(world.attempts[0]).toMatchObject({ state: 'unsent', code: 'EXIT_UNPROVED' })
+  })
+
+  test('ends a buy that is refused once the exit is over', () => {
+    const world = new GatewayWorld()
+    const buy = aBuy({ mint: MINT, notAfter: 1e9, time: 1_000 })
+    world.script = ({ side }) => (side === 'buy' ? [[40_000, refused('RATE_LIMIT', 'wait')]] : FILL)
+    world.submit(buy)
+    const exit = anExit()
+    world.submit(exit)
+    world.settle(30_000)
+    expect(world.unprovedOf(exit)).toBe(0)
+    world.settle()
+    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.executed).toHaveLength(2)
+  })
 })
 
 describe('the sell lane', () => {

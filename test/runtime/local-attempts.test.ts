@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Order } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
 import { absent, lost, only, refused } from '../support/outcomes.ts'
@@ -97,11 +98,11 @@ describe('what an executor may ask', () => {
     expect([outgoing.reserveLamports(one.id), outgoing.reservedLamports('a', one.id)]).toEqual([7n, 7n])
     expect(outgoing.reservedLamports('another', one.id)).toBe(0n)
     expect([outgoing.headroomLamports('a'), outgoing.headroomLamports('another')]).toEqual([14n, 0n])
-    expect(outgoing.isWanted(one.id)).toBe(true)
+    expect(outgoing.refusalOf(one.id)).toBeUndefined()
     world.settle(2_000)
-    expect(outgoing.isWanted(one.id)).toBe(false)
+    expect(outgoing.refusalOf(one.id)).toBe('TTL')
     expect(outgoing.reservedLamports('a', '')).toBe(0n)
-    expect(outgoing.isWanted('o999999')).toBe(false)
+    expect(outgoing.refusalOf('o999999')).toBe('TTL')
   })
 
   test('an entry that took too long to build is not wanted any more', () => {
@@ -109,9 +110,45 @@ describe('what an executor may ask', () => {
     const order = aBuy({ time: 1_000, notAfter: 5_000 })
     world.submit(order)
     world.settle(3_999)
-    expect(world.gateway.outgoing.isWanted(order.id)).toBe(true)
+    expect(world.gateway.outgoing.refusalOf(order.id)).toBeUndefined()
     world.settle(2)
-    expect(world.gateway.outgoing.isWanted(order.id)).toBe(false)
+    expect(world.gateway.outgoing.refusalOf(order.id)).toBe('TTL')
+  })
+})
+
+describe('a buy that is being built as a full exit of its mint is accepted', () => {
+  const built = (): { world: GatewayWorld; buy: Order } => {
+    const buy = aBuy({ mint: 'scaled', notAfter: 1e9 })
+    const world = local()
+    world.script = ({ side }) => (side === 'sell' ? FILLED : [[100, verified]])
+    world.submit(buy)
+    world.submit(anOrder({ mint: 'scaled' }))
+    return { world, buy }
+  }
+
+  test('is not wanted any more, also once the exit is over; another mint is left alone', () => {
+    const { world, buy } = built()
+    const other = aBuy({ notAfter: 1e9 })
+    world.submit(other)
+    const { outgoing } = world.gateway
+    expect([outgoing.refusalOf(buy.id), outgoing.refusalOf(other.id)]).toEqual(['EXIT_UNPROVED', undefined])
+    world.settle(60_000)
+    expect(outgoing.refusalOf(buy.id)).toBe('EXIT_UNPROVED')
+  })
+
+  test.each([
+    ['while the exit is out', 1_000],
+    ['after the exit', 60_000],
+  ])('is not built again where the process dies %s', (_what, ms) => {
+    const { world, buy } = built()
+    world.settle(ms)
+    world.crash(1)
+    world.settle()
+    expect(world.told(buy)).toEqual(['working', 'refused EXIT_UNPROVED'])
+    expect(world.attempts.find(({ orderId }) => orderId === buy.id)).toMatchObject({
+      ...{ state: 'unsent', code: 'EXIT_UNPROVED' },
+    })
+    expect(world.executed.filter(({ side }) => side === 'buy')).toHaveLength(1)
   })
 })
 

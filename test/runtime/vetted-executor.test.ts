@@ -18,7 +18,7 @@ class Vetted implements ExecutorWorld {
   readonly outcomes: Outcome[] = []
   readonly executor: Executor
   readonly attempt: Attempt
-  isWanted = true
+  refusal: 'EXIT_UNPROVED' | 'TTL' | undefined
 
   constructor(attempt: Attempt, checks: TokenChecks, facts: MintFacts | undefined, readMs = 50) {
     this.attempt = attempt
@@ -30,7 +30,7 @@ class Vetted implements ExecutorWorld {
     this.executor = new VettedExecutor({
       ...{ clock: this.clock, executor: { execute, resume }, checksOf: () => checks },
       read: (_mint, told) => (readMs === 0 ? told(facts) : this.clock.after(readMs, () => told(facts))),
-      isWanted: () => this.isWanted,
+      refusalOf: () => this.refusal,
     })
   }
 
@@ -80,10 +80,14 @@ describe('a buy', () => {
     expect([executed, outcomes]).toEqual([[], [expect.objectContaining({ kind: 'refused', code, retry: 'never' })]])
   })
 
-  test('that has waited beyond its time to live is not sent', () => {
+  test.each([
+    ['its time to live', 'TTL', undefined],
+    ['a full exit of its mint', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
+  ] as const)('that has waited beyond %s is not sent', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)
-    vetted.isWanted = false
-    expect(vetted.run().outcomes).toMatchObject([{ kind: 'unsent' }])
+    vetted.refusal = refusal
+    const { outcomes } = vetted.run()
+    expect(outcomes).toEqual([{ kind: 'unsent', reason: expect.any(String), ...(code && { code }) }])
     expect(vetted.executed).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-import { type Attempt, isOpen } from '../../src/core/order.ts'
+import { type Attempt, isFullExit, isOpen, orderNumber } from '../../src/core/order.ts'
 import type { Journal } from './disk.ts'
 import type { Process } from './process.ts'
 import type { Kind } from './scenario.ts'
@@ -41,6 +41,14 @@ export class Checks {
       if (side === 'buy' && post.isFull && post.mint === mint)
         complain(`${id} buys what ${post.attemptId} may still sell`)
     }
+  }
+
+  /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was accepted after it. */
+  leaves({ id, orderId, side, mint }: Attempt, { mirror }: Process): void {
+    if (side === 'sell') return
+    for (const { order } of mirror.orders.values())
+      if (order.mint === mint && isFullExit(order) && orderNumber(order) > orderNumber({ id: orderId }))
+        this.#parts.complain(`${id} goes out behind ${order.id}, which sells everything`)
   }
 
   /** After every step. */

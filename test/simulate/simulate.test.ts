@@ -47,6 +47,11 @@ test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 11
   },
 )
 
+// A buy that was being built was signed and sent after a full exit of its mint.
+test.each([9_133])('seed %i of orders that are signed here holds by now', async (seed) => {
+  expect((await simulate(seed, journal, { executor: 'local' })).complaints).toEqual([])
+})
+
 test.each([
   ...[1, 2, 3, 11, 14, 21].map((seed) => [seed, 'cloud'] as const),
   ...[3, 11].map((seed) => [seed, 'local'] as const),

@@ -280,9 +280,13 @@ class World implements Host {
         latencyMs: () =>
           this.#draws.chance(disk.slow) && !this.#isCalm ? this.#draws.integer(3_000) : 1 + this.#draws.integer(4),
       },
-      sends: (attempt) => {
-        if (--this.#effectsLeft <= 0) this.#crash()
-        else this.#checks.sends(attempt)
+      sends: (attempt, process) => {
+        if (--this.#effectsLeft <= 0) {
+          this.#crash()
+          return
+        }
+        this.#checks.leaves(attempt, process)
+        this.#checks.sends(attempt)
       },
       leaves: (bytes, process) => this.#leaves(bytes, process),
       note: (what) => this.trace.add(this.time.now(), what),
@@ -292,16 +296,17 @@ class World implements Host {
   }
 
   /** Signed bytes, for the first time or once more. */
-  #leaves(text: string, { mirror }: Process): void {
+  #leaves(text: string, process: Process): void {
     const decoded = decodeTransaction(Buffer.from(text, 'base64'))
     const signature = decoded.ok ? encodeBase58(decoded.transaction.signatures[0] as Uint8Array) : ''
+    const attempt = process.mirror.signed.get(signature)
+    if (attempt !== undefined) this.#checks.leaves(attempt, process)
     if (this.#truth.executions.has(signature)) return
     // One that is just starting sends at once what an earlier one signed.
     if (this.#process !== undefined && --this.#effectsLeft <= 0) {
       this.#crash()
       return
     }
-    const attempt = mirror.signed.get(signature)
     const last = decoded.ok ? this.#local?.builder.lastHeightOf(decoded.transaction.message.blockhash) : undefined
     if (attempt === undefined || last === undefined) {
       this.complain(`${signature} is sent, and nobody knows of it`)
