@@ -1,11 +1,11 @@
-import type { TokenId } from './block.ts'
+import { RowKind, type TokenId } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { ConditionalOrder } from './conditional.ts'
 import { ExitPrice } from './exit-price.ts'
 import { DEFAULT_EXIT_WINDOW, dueExit, stepsReached } from './exits.ts'
 import type { Order } from './order.ts'
 import { PoolPrice } from './pool-price.ts'
-import type { Position } from './position.ts'
+import { isWrittenOff, type Position } from './position.ts'
 import type { Session } from './session.ts'
 import type { Millis } from './units.ts'
 
@@ -15,6 +15,8 @@ export interface ExitActions {
   sell(position: Position, reason: string): void
   /** Further steps of its take-profit were reached: `taken` in all by now. */
   step(position: Position, taken: number, price: number): void
+  /** Somebody else has sold what this one could not. */
+  seenSold(position: Position): void
 }
 
 /** What a price makes happen to conditional orders. */
@@ -189,6 +191,7 @@ export class ExitWatch {
     if (price !== undefined && watched.waiting.length > 0) this.#callOff(watched, price)
     for (const held of watched.held) {
       held.printedAt = now
+      if (block?.kind[row] === RowKind.sell && isWrittenOff(held.position)) this.#exits().seenSold(held.position)
       if (price === undefined || block === undefined) continue
       held.heardAt = now
       held.pool = undefined

@@ -120,6 +120,14 @@ export class Exits {
     if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && OF_NO_TOKEN.has(code)) position.exitTries--
   }
 
+  /** What others sell may be sold by now: its next try waits no longer than before it was written off. */
+  seenSold(position: Position): void {
+    const { retryMs } = this.#settingsOf(position).exitOrders
+    const at = this.#session.now + retryMs * 2 ** MOST_DOUBLINGS
+    const retry = this.#session.timers.findExit(position, 'retry')
+    if (retry !== undefined && retry.at > at) this.#set('retry', position, at)
+  }
+
   /** Where an exit is due: after a while if it was one that ended, else at once. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return

@@ -114,6 +114,7 @@ export class PaperMarket implements TokenHolder {
 
   /** Its pool was read: until it is printed again, that is its price. */
   pooled(mint: string, price: number, at: Millis): void {
+    if (price > MOST_PRICE) return
     // One that was bought before this start may not have been printed since.
     const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at })

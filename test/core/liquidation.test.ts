@@ -144,6 +144,12 @@ describe('a loss', () => {
     }
     expect(waits.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 64, 64])
     expect(waits.slice(18)).toEqual([64, 64, 128, 256, 512, 1024, 2048, 4096, 4096, 4096])
+    crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+    const timersAt = (side: 'buy' | 'sell') =>
+      crew.rig.trade(1e-6, { side }).flatMap((output) => (output.kind === 'timer' ? [output.timer.at] : []))
+    expect(timersAt('buy')).toEqual([])
+    expect(timersAt('sell'), 'what others sell is tried as often as before').toEqual([crew.rig.now + 64 * 3_000])
+    expect(timersAt('sell')).toEqual([])
     const after = crew.restarted({ limits })
     after.rig.settle(1e-6, MINT_2)
     expect(after.bought('a', MINT_2, 0.1)).toBe('')

@@ -49,6 +49,7 @@ test('a pool that was read is a price, though nobody has printed its mint here, 
     market.observe(blockOf([{ time: NOON + number * DAY, mint: 'another', price: 1e-7 }], mints), 0, 1)
   market.pooled('mint', 2e-7, NOON)
   for (let number = 0; number < 4; number++) day(number)
+  market.pooled('mint', 1e22, NOON + 1) // no pool can stand there, and no sum be made of it
   expect([market.price('mint'), market.printedAt('mint')]).toEqual([2e-7, NOON])
   held = ''
   day(4)
