@@ -77,7 +77,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
   })
   const executor = new LocalExecutor({
     ...{
-      rpc,
+      rpcs: [rpc],
       clock,
       signer,
       policyHash: '',

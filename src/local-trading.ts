@@ -34,7 +34,7 @@ export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   chain.onStop(() => sender.stop())
   return new LocalExecutor({
     ...{ clock, sender, signer: signing.signer, policy: signing.policy, policyHash: signing.policyHash },
-    ...{ rpc: rpcs.any, resolve: wallet.resolver, rent: keptRent(clock) },
+    ...{ rpcs: rpcs.each, resolve: wallet.resolver, rent: keptRent(clock) },
     build: async (attempt) => {
       const built = await builder.build(attempt)
       failpoint('built')

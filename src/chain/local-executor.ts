@@ -5,6 +5,7 @@ import type { ErrorCode, Refusal } from '../core/errors.ts'
 import type { Attempt } from '../core/order.ts'
 import type { Cancel, Clock, Executor, Outcome, Rpc, Signer } from '../core/ports.ts'
 import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../core/transaction-bytes.ts'
+import { CheckRpcs } from './check-rpc.ts'
 import type { Resolver } from './resolver.ts'
 import type { Sender } from './sender.ts'
 import { type Examination, examine } from './verifier/examine.ts'
@@ -14,7 +15,8 @@ export interface LocalParts {
   readonly build: (attempt: Attempt) => Promise<Built>
   readonly policy: BuilderPolicy
   readonly policyHash: string
-  readonly rpc: Rpc
+  /** In the order of preference. */
+  readonly rpcs: readonly Rpc[]
   readonly clock: Clock
   /** Rent of a token account, as the chain has it. */
   readonly rent: (rpc: Rpc) => Promise<bigint>
@@ -43,9 +45,11 @@ type Refused = Extract<Outcome, { kind: 'refused' }>
  *  again; from then on its signature is known, and one transaction is all that it can be. */
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
+  readonly #checkRpcs: CheckRpcs
 
   constructor(parts: LocalParts) {
     this.#parts = parts
+    this.#checkRpcs = new CheckRpcs(parts.rpcs, parts.clock)
   }
 
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
@@ -83,15 +87,17 @@ export class LocalExecutor implements Executor {
   }
 
   async #check(attempt: Attempt, built: Extract<Built, { kind: 'built' }>): Promise<Examination | Refusal> {
-    const { policy, rpc, clock, rent, room } = this.#parts
+    const { policy, clock, rent, room } = this.#parts
     const decoded = decodeTransaction(built.bytes)
     if (!decoded.ok) return decoded
+    const { rpc, end } = this.#checkRpcs.begin()
     const examination = await examine({
       ...{ transaction: decoded.transaction, asked: built.asked, policy },
       chain: { rpc, clock, rent },
       lastValidBlockHeight: built.lastValidBlockHeight,
       guard: new GuardRoom(policy.guard, () => room(attempt)),
     })
+    end()
     return examination.refusals[0] ?? pastExpiry(attempt, examination) ?? examination
   }
 

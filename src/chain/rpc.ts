@@ -40,9 +40,10 @@ export interface Rpcs {
 export function openRpcs(parts: RpcParts): Rpcs {
   const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
   const ids = { next: 1 }
+  const each = providers.map((provider) => rpcOf(provider, ids))
   return {
-    any: rpcOver(providers, ids),
-    each: providers.map((provider) => rpcOver([provider], ids)),
+    any: inTurn(each),
+    each,
     pin: (genesis) => {
       for (const provider of providers) provider.pin(genesis)
     },
@@ -53,19 +54,25 @@ export function openRpc(parts: RpcParts): Rpc {
   return openRpcs(parts).any
 }
 
-function rpcOver(providers: readonly Provider[], ids: { next: number }): Rpc {
+function rpcOf(provider: Provider, ids: { next: number }): Rpc {
+  return async (method, params) => {
+    const { name } = provider
+    if (provider.isResting()) return { ok: false, code: RPC_UNREACHABLE, message: `${name} rests` }
+    const answer = await provider.ask({ method, params, id: ids.next++ })
+    return typeof answer === 'string' ? { ok: false, code: RPC_UNREACHABLE, message: `${name}: ${answer}` } : answer
+  }
+}
+
+/** The first is asked, and where it cannot be, or has not come as far, the next. */
+export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const failures: string[] = []
     let behind: RpcResult | undefined
-    for (const provider of providers) {
-      if (provider.isResting()) {
-        failures.push(`${provider.name} rests`)
-        continue
-      }
-      const answer = await provider.ask({ method, params, id: ids.next++ })
-      if (typeof answer === 'string') failures.push(`${provider.name}: ${answer}`)
-      else if (!answer.ok && answer.code === RPC_BEHIND) behind = answer
-      else return answer
+    for (const rpc of rpcs) {
+      const answer = await rpc(method, params)
+      if (answer.ok || (answer.code !== RPC_UNREACHABLE && answer.code !== RPC_BEHIND)) return answer
+      if (answer.code === RPC_BEHIND) behind = answer
+      else failures.push(answer.message)
     }
     return behind ?? { ok: false, code: RPC_UNREACHABLE, message: failures.join('; ') || 'no RPC is configured' }
   }

@@ -200,6 +200,47 @@ describe('the RPC', () => {
   })
 })
 
+describe('an RPC each of whose calls is slow', () => {
+  const slow =
+    (rig: LocalRig, ms: number): Fault =>
+    (_method, _params, honest) =>
+      new Promise((resolve) => void rig.clock.after(ms, () => resolve(honest())))
+
+  test('has 5 s for all checks; then the order goes on with the next one, and nothing of what came late is signed', async () => {
+    const rig = await LocalRig.open(2)
+    rig.execute(rig.buy())
+    await rig.slots(40)
+    rig.steps.length = 0
+    rig.fault = slow(rig, 9_900)
+    const [one, two] = [rig.sell(), rig.sell()]
+    rig.execute(one)
+    await rig.pass(4_990)
+    expect(rig.kinds(one)).toBe('')
+    await rig.pass(20)
+    expect(rig.last(one)).toMatchObject({ kind: 'refused', code: 'CHAIN_SILENT', retry: 'wait' })
+    await rig.pass(30_000)
+    expect(rig.steps).toEqual([])
+    rig.execute(two)
+    await rig.pass(100)
+    expect(rig.steps).toEqual(['signed', 'durable', 'sent'])
+  })
+
+  test.each([
+    ['9.9 s each: signed when all is checked', 9_900, 'signed'],
+    ['31 s each: refused after a minute, when what was built is over', 31_000, ''],
+  ])('and is the only one, %s', async (_what, ms, signed) => {
+    const rig = await LocalRig.open()
+    rig.fault = slow(rig, ms)
+    const one = rig.buy()
+    rig.execute(one)
+    await rig.pass(60_000)
+    expect(rig.steps.slice(0, 1).join()).toBe(signed)
+    if (signed === '') expect(rig.last(one)).toMatchObject({ kind: 'refused', code: 'CHAIN_SILENT', retry: 'wait' })
+    await rig.pass(60_000)
+    expect(rig.steps.slice(0, 1).join()).toBe(signed)
+  })
+})
+
 test('the RPC says that it was sent already: that is no failure', async () => {
   const rig = await LocalRig.open()
   rig.fault = (method, _params, honest) => {

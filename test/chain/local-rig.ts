@@ -55,6 +55,8 @@ export class LocalRig {
   readonly steps: string[] = []
   readonly calls: string[] = []
   fault: Fault | undefined
+  /** The same before the second node, which only checks are asked of. */
+  secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
   refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined = () => undefined
@@ -69,9 +71,14 @@ export class LocalRig {
   readonly #outcomes = new Map<string, Outcome[]>()
   #orders = 0
   #life = 0
+  readonly #nodes: 1 | 2
 
-  static async open(): Promise<LocalRig> {
-    const rig = new LocalRig()
+  private constructor(nodes: 1 | 2) {
+    this.#nodes = nodes
+  }
+
+  static async open(nodes: 1 | 2 = 1): Promise<LocalRig> {
+    const rig = new LocalRig(nodes)
     const { clock, market } = rig
     const records = forgetfulRecords()
     const how = { clock, market, records, dialect: dialectOf(0), seed: 1, entropy: 'test', slotMs: SLOT_MS }
@@ -193,7 +200,8 @@ export class LocalRig {
   #start(watches: Watch[]): void {
     const life = ++this.#life
     const isAlive = (): boolean => life === this.#life
-    const rpc = this.#node(isAlive)
+    const rpc = this.#node(isAlive, () => this.fault)
+    const second = this.#node(isAlive, () => this.secondFault)
     const { clock: own, chain, records } = this
     const clock = {
       now: () => own.now(),
@@ -224,7 +232,14 @@ export class LocalRig {
       },
     })
     this.executor = new LocalExecutor({
-      ...{ clock, rpc, policy: this.policy, policyHash: 'hash', rent: readRent, resolve: this.wallet.resolver },
+      ...{
+        clock,
+        rpcs: [rpc, second].slice(0, this.#nodes),
+        policy: this.policy,
+        policyHash: 'hash',
+        rent: readRent,
+        resolve: this.wallet.resolver,
+      },
       build: (attempt) => this.build(attempt),
       signer: { sign: (request) => this.sign(request) },
       sender: new Sender({ providers: [rpc], clock, alarm: (text) => this.alarms.push(text) }),
@@ -261,7 +276,7 @@ export class LocalRig {
     return (outcome) => outcomes.push(outcome)
   }
 
-  #node(isAlive: () => boolean): Rpc {
+  #node(isAlive: () => boolean, faultOf: () => Fault | undefined): Rpc {
     const methods = { ...rpcMethods(this.chain.ledger), ...sendMethods(this.chain.ledger, this.faults) }
     return async (method, params): Promise<RpcResult> => {
       if (!isAlive()) return new Promise(() => {})
@@ -269,7 +284,8 @@ export class LocalRig {
       if (method === 'sendTransaction') this.steps.push('sent')
       const honest = (): unknown => methods[method]?.([...params])
       try {
-        const value = await (this.fault === undefined ? honest() : this.fault(method, params, honest))
+        const fault = faultOf()
+        const value = await (fault === undefined ? honest() : fault(method, params, honest))
         return { ok: true, value: structuredClone(value ?? null) }
       } catch (error) {
         if (typeof error === 'number') return { ok: false, code: error, message: `fault ${error}` }
