@@ -14,6 +14,9 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   LATE_FILL: 'late-fill',
   LOSING_STREAK: 'loss-limit',
   UNSELLABLE: 'unsellable',
+  POOL_SILENT: 'pool-unread',
+  POOL_BEHIND: 'pool-unread',
+  POOL_UNREADABLE: 'pool-unread',
 }
 
 /** What is decided, and what a ledger does not explain, reaches a person from now on. */

@@ -12,6 +12,7 @@ export type AlertKind =
   | 'key-refused'
   | 'loss-limit'
   | 'unsellable'
+  | 'pool-unread'
   | 'list-broken'
   | 'strategy-threw'
   | 'unit-contradicted'

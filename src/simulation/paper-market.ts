@@ -11,7 +11,7 @@ import { Pools } from './pools.ts'
 const MOST_PRICE = 1_000
 /** A print further than this from the robust price is noise until others confirm it. */
 const NOISE_FACTOR = 2
-/** So many prints after a sale that emptied the pool the robust price has followed. */
+/** So many prints after a sale that emptied the pool, or after a silence, the robust price has followed. */
 const PRINTS_TO_FOLLOW = 3
 
 /** What an order could meet while it was under way: the robust price at first, then the worst of the sized prints. A single print far from
@@ -31,7 +31,7 @@ export class PaperMarket implements TokenHolder {
   readonly #proof: UnitProof
   readonly #pools = new Pools()
   readonly #paths = new Map<TokenId, PricePath[]>()
-  /** What is left of pools that were emptied, and for how many prints that counts. */
+  /** What is left of pools that were emptied, or was read of quiet ones, and for how many prints that counts. */
   readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
   /** Of tokens whose pool was read since they were last printed. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis }>()
@@ -133,7 +133,7 @@ export class PaperMarket implements TokenHolder {
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** The robust price, or that which is left of a pool that was emptied. */
+  /** The robust price, or that which is left of a pool that was emptied, or was read of it, where that is less. */
   salePrice(mint: string): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -218,7 +218,12 @@ export class PaperMarket implements TokenHolder {
   }
 
   #followed(token: TokenId, print: number): void {
-    if (this.#read.delete(token)) this.#unwatch(token)
+    const read = this.#read.get(token)
+    if (read !== undefined) {
+      this.#read.delete(token)
+      // The robust price is still that of before the silence.
+      this.#emptied.set(token, { price: read.price, prints: PRINTS_TO_FOLLOW })
+    }
     const emptied = this.#emptied.get(token)
     if (emptied !== undefined && --emptied.prints === 0) {
       this.#emptied.delete(token)
