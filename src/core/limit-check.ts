@@ -63,6 +63,7 @@ export class LimitCheck {
       resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
       drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
       unknownPositions: () => this.#results.unknown(party),
+      deadPositions: () => this.#results.dead(party),
       pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
     }
   }

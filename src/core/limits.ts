@@ -29,6 +29,8 @@ export interface Use {
   readonly drawdownLamports: number
   /** Held ones that count as nothing in both, because nobody knows what they are worth. */
   readonly unknownPositions: () => number
+  /** And because nobody trades them any more. */
+  readonly deadPositions: () => number
   readonly pausedUntil: Millis
 }
 
@@ -122,9 +124,13 @@ function overLost(limits: Limits, use: Use): Veto | undefined {
   return undefined
 }
 
-/** A loss that may be none. */
-function withoutPrice({ unknownPositions }: Use): string {
-  const count = unknownPositions()
-  if (count === 0) return ''
-  return `; ${count} held token${count === 1 ? ' has' : 's have'} no price since the start or a gap and count${count === 1 ? 's' : ''} as nothing`
+/** A loss that may be none, and one that is there again tomorrow. */
+function withoutPrice({ unknownPositions, deadPositions }: Use): string {
+  const [unknown, dead] = [unknownPositions(), deadPositions()]
+  const has = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`
+  const asNothing = (count: number): string => `and count${count === 1 ? 's' : ''} as nothing`
+  return [
+    unknown === 0 ? '' : `${has(unknown)} no price since the start or a gap ${asNothing(unknown)}`,
+    dead === 0 ? '' : `${has(dead)} no trades ${asNothing(dead)}, on every day until sold (\`sluice sell\`)`,
+  ].join('')
 }

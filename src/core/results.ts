@@ -38,6 +38,13 @@ export class Results {
     return this.#positionsOf(party).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
+  /** Positions that count as nothing because nobody trades them: each day begins with more than that. */
+  dead(party: Party): number {
+    const isDead = (position: Position): boolean =>
+      this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0
+    return this.#positionsOf(party).filter(isDead).length
+  }
+
   /** Begins the day where it is a new one, before anything of it counts. */
   roll(party: Party): void {
     const { sums } = party

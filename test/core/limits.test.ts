@@ -27,7 +27,7 @@ describe('limits', () => {
       creatorLamports: 0,
     },
     ...{ exposureLamports: 0, hourLamports: 0, todayLamports: 0, hourFreesAt: () => now + 100_000 },
-    ...{ resultLamports: 0, drawdownLamports: 0, unknownPositions: () => 0, pausedUntil: 0 },
+    ...{ resultLamports: 0, drawdownLamports: 0, unknownPositions: () => 0, deadPositions: () => 0, pausedUntil: 0 },
   }
   const tables: [name: string, limits: object, exposure: object, code: string | undefined][] = [
     ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
