@@ -16,6 +16,8 @@ export class Results implements Journal {
   readonly bots: readonly BotResult[]
   /** Their numbers by name. */
   readonly #numbers: ReadonlyMap<string, number>
+  /** Of the bot asked for last: what comes of one order is told on end. */
+  #last = 0
   readonly #journal: Journal | undefined
   readonly #orders = new OrderMarks()
   /** Fills that are not final yet: each is told again when it is. */
@@ -65,7 +67,7 @@ export class Results implements Journal {
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
-    if (!FOR_RECOVERY.has(output.kind)) this.#journal?.output(seq, time, index, output)
+    if (this.#journal !== undefined && !FOR_RECOVERY.has(output.kind)) this.#journal.output(seq, time, index, output)
     switch (output.kind) {
       case 'order':
         this.decisions++
@@ -130,8 +132,10 @@ export class Results implements Journal {
   }
 
   #numberOf(bot: string): number {
+    if (this.bots[this.#last]?.name === bot) return this.#last
     const number = this.#numbers.get(bot)
     if (number === undefined) throw new Error(`no bot ${bot} in this backtest`)
+    this.#last = number
     return number
   }
 }

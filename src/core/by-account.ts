@@ -4,9 +4,12 @@ import { AgedMap } from './aged-map.ts'
  *  the others have: a sweep runs many side by side. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
+  /** Looked up last; of an account that has nothing yet, no part. */
+  #account = ''
+  #part: AgedMap<T> | undefined
 
   get(account: string, key: string): T | undefined {
-    return this.#parts.get(account)?.get(key)
+    return this.#partOf(account)?.get(key)
   }
 
   /** Whoever's it is. There are few accounts, and what has to be found this way is rare. */
@@ -19,33 +22,41 @@ export class ByAccount<T> {
   }
 
   set(account: string, key: string, item: T): void {
-    let part = this.#parts.get(account)
+    let part = this.#partOf(account)
     if (part === undefined) {
       part = new AgedMap()
       this.#parts.set(account, part)
+      this.#part = part
     }
     part.set(key, item)
   }
 
   delete(account: string, key: string): void {
-    this.#parts.get(account)?.delete(key)
+    this.#partOf(account)?.delete(key)
   }
 
   /** What one account has, oldest first. */
   of(account: string): ReadonlyMap<string, T> {
-    return this.#parts.get(account) ?? (NOTHING as ReadonlyMap<string, T>)
+    return this.#partOf(account) ?? (NOTHING as ReadonlyMap<string, T>)
   }
 
   /** Drops the oldest of an account while it has more than `kept`. */
   trim(account: string, kept: number): void {
-    const part = this.#parts.get(account)
+    const part = this.#partOf(account)
     while (part !== undefined && part.size > kept) part.dropOldest()
   }
 
   /** Drops the oldest of an account that may go, where it has more than `kept`. */
   dropOldest(account: string, kept: number, mayGo: (item: T) => boolean): void {
-    const part = this.#parts.get(account)
+    const part = this.#partOf(account)
     if (part !== undefined && part.size > kept) part.dropOldest(mayGo)
+  }
+
+  #partOf(account: string): AgedMap<T> | undefined {
+    if (account === this.#account) return this.#part
+    this.#account = account
+    this.#part = this.#parts.get(account)
+    return this.#part
   }
 }
 

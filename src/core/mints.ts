@@ -14,6 +14,9 @@ export class Mints {
   /** The smallest last: it is used first. */
   #free: TokenId[] = []
   readonly #holders: TokenHolder[] = []
+  /** Found last, undefined: not known. An order asks for its mint a dozen times on end. */
+  #mint: string | undefined
+  #id: TokenId = 0
 
   /** By number; '' where a number is free, of which the smallest is used first. It is another list once numbers were given back: one from
    *  before keeps what its numbers meant, so that a block, and what is kept of it, does too. */
@@ -23,7 +26,7 @@ export class Mints {
 
   /** The number of a mint, a new one if it was not seen before. */
   intern(mint: string): TokenId {
-    const known = this.#ids.get(mint)
+    const known = this.find(mint)
     if (known !== undefined) return known
     const id = this.#free.pop() ?? this.#list.length
     this.#ids.set(mint, id)
@@ -32,7 +35,15 @@ export class Mints {
   }
 
   find(mint: string): TokenId | undefined {
-    return this.#ids.get(mint)
+    return mint === this.#mint ? this.#id : this.#search(mint)
+  }
+
+  #search(mint: string): TokenId | undefined {
+    const found = this.#ids.get(mint)
+    if (found === undefined) return undefined
+    this.#mint = mint
+    this.#id = found
+    return found
   }
 
   /** It is asked from now on before a number is given back. */
@@ -45,6 +56,7 @@ export class Mints {
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []
+    this.#mint = undefined
     for (let token = list.length - 1; token >= 0; token--) {
       const mint = list[token] as string
       if (mint !== '' && (isAhead(token) || this.#holders.some((holder) => holder.holds(token)))) continue
