@@ -106,7 +106,7 @@ export class Desk {
   /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which takes it. `step` of the ladders comes
    *  first. */
   sellPosition(position: Position, settings: BotSettings, size: Size, reason: string, step = 0): string {
-    assert(position.tokens > 0n, `nothing of ${position.mint} is held`)
+    if (position.tokens <= 0n) assert(false, `nothing of ${position.mint} is held`)
     const { account, bot, mint } = position
     const { slippageLadder, priorityFeeLadder } = settings.exitOrders
     const { priorityFeeLamports } = settings.orders

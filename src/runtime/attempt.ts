@@ -1,5 +1,12 @@
 import assert from '../core/assert.ts'
-import { ATTEMPT_MOVES, type Attempt, type AttemptState, deadState, type Fill } from '../core/order.ts'
+import {
+  ATTEMPT_MOVES,
+  type Attempt,
+  type AttemptState,
+  type AttemptStep,
+  deadState,
+  type Fill,
+} from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
 import type { Lamports, Millis } from '../core/units.ts'
 import { codeOf } from './retry.ts'
@@ -48,20 +55,19 @@ export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
 export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
   const before = attempt.code
   move(attempt, outcome)
-  const { trail = [], state, code } = attempt
-  const last = trail.at(-1)
-  if (trail.length === LONGEST_TRAIL || (last?.state === state && code === before)) return
+  const { trail, state, code } = attempt
+  if (trail !== undefined && (trail.length === LONGEST_TRAIL || (trail.at(-1)?.state === state && code === before)))
+    return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
-  // Rows of before have the list as it was; `concat` makes room for no more than there is.
-  attempt.trail = trail.concat({ at: now, state, code, reason })
+  const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
+  // Rows of before have the list as it was; `concat` makes room for no more than there is, and is fast between two lists only.
+  attempt.trail = trail === undefined ? step : trail.concat(step)
 }
 
 function move(attempt: Attempt, outcome: Outcome): void {
   const next = stateAfter(attempt, outcome)
-  assert(
-    ATTEMPT_MOVES[attempt.state].includes(next),
-    `attempt ${attempt.id} can not move from ${attempt.state} to ${next}`,
-  )
+  if (!ATTEMPT_MOVES[attempt.state].includes(next))
+    assert(false, `attempt ${attempt.id} can not move from ${attempt.state} to ${next}`)
   attempt.state = next
   switch (outcome.kind) {
     case 'filled':

@@ -85,7 +85,7 @@ export class Gateway implements GatewayPort {
       this.#reports.say(working, 'refused', 'LANE_BUSY')
       return
     }
-    assert(!this.#orders.mayBeSold(order), `${order.id} buys what an exit may still sell`)
+    if (this.#orders.mayBeSold(order)) assert(false, `${order.id} buys what an exit may still sell`)
     this.#lanes.hold(order)
     this.#orders.add(working)
     failpoint('accepted')
@@ -169,7 +169,7 @@ export class Gateway implements GatewayPort {
   #settle(working: WorkingOrder, flight: Flight, outcome: Outcome): void {
     const { clock, monotonicMs } = this.#options
     const { attempt } = flight
-    assert(working.flights.includes(flight), `attempt ${attempt.id} spoke after its end`)
+    if (!working.flights.includes(flight)) assert(false, `attempt ${attempt.id} spoke after its end`)
     const { signature } = attempt
     endRequest(flight, working.route.limiter, outcome, clock, monotonicMs())
     advance(attempt, outcome, clock.now())

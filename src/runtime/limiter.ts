@@ -175,7 +175,7 @@ export class Limiter {
   }
 
   #end(slot: Slot): number {
-    assert(this.#underWay.delete(slot.id), `slot ${slot.id} is ended twice, or was never taken`)
+    if (!this.#underWay.delete(slot.id)) assert(false, `slot ${slot.id} is ended twice, or was never taken`)
     return this.#update()
   }
 
