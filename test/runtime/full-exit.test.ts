@@ -217,6 +217,24 @@ describe('the buy lane of a full exit', () => {
 describe('the sell lane', () => {
   const part = (): Order => anOrder({ mint: MINT, size: { kind: 'percent', percent: 50 } })
 
+  test('a full exit that reverts because a partial sale in doubt lands first is told, and goes again 3 s after it went, once', () => {
+    const world = new GatewayWorld()
+    const sold: Script = [[2_000, lost], ...FILL.slice(1)]
+    world.script = ({ size }, number) => (size.kind === 'percent' ? sold : number === 1 ? EMPTY : FILL)
+    const [first, exit] = [part(), anExit()]
+    world.submit(first)
+    world.submit(exit)
+    world.settle()
+    const times = world.executed.map(({ orderId, armedAt }) => [orderId, armedAt - 1_000])
+    expect(times).toEqual([
+      [first.id, 0],
+      [exit.id, 0],
+      [exit.id, 3_000],
+    ])
+    expect(world.told(exit)).toContain('working REVERTED')
+    expect([world.stateOf(first), world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 'filled', 0])
+  })
+
   test('takes a full exit beside a partial sale, and nothing else', () => {
     const world = run(part(), DEAD, FILL)
     world.submit(anExit())
