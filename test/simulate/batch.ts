@@ -28,6 +28,7 @@ function emptyBatch(): Batch {
     cancelled: 0,
     standing: 0,
     restored: 0,
+    commands: 0,
     steps: 0,
   }
   return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], hashes: [] }

@@ -146,7 +146,7 @@ export class Process implements Caller {
     for (let at = length - 1; at < length; ) at = this.#segment.runner.rows(this.#block, at, length)
   }
 
-  command(command: { name: 'resume' } | { name: 'accept'; signature: string }): void {
+  command(command: { name: 'halt' | 'flatten' | 'resume' } | { name: 'accept'; signature: string }): void {
     this.#segment.runner.post({ kind: 'command', command })
   }
 

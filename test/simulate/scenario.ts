@@ -23,11 +23,13 @@ export interface Scenario {
   readonly crashes: number
   /** Whether conditional orders are asked for, and exits that only they need; seconds in which the feed goes stale. */
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
+  /** Seconds in which an operator says something. */
+  readonly operator: number
   /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
   readonly local: { readonly dropped: number; readonly signerDies: number }
 }
 
-/** plain: no conditional orders in any, as before there were any. */
+/** plain: no conditional orders in any and no operator, as before there were any. */
 export type Orders = 'plain' | 'any'
 
 /** A third of the runs have no more than one kind of fault, so that what it does alone is seen, too. */
@@ -59,6 +61,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     clock: { steps: share(6, 0.05) },
     crashes: share(5, 0.08),
     conditionals: orders === 'plain' ? { areAsked: false, stale: 0 } : conditionalsOf(seed),
+    operator: orders === 'plain' ? 0 : operatorOf(seed),
     local: localOf(seed),
   }
 }
@@ -68,6 +71,11 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
 function conditionalsOf(seed: number): Scenario['conditionals'] {
   const { chance, between } = draws(seed, 'conditionals')
   return { areAsked: chance(0.6), stale: chance(0.3) ? between(0, 0.1) : 0 }
+}
+
+function operatorOf(seed: number): number {
+  const { chance, between } = draws(seed, 'operator')
+  return chance(0.3) ? between(0, 0.15) : 0
 }
 
 function localOf(seed: number): Scenario['local'] {

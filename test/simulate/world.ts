@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../../src/config/config.ts'
 import { encodeBase58 } from '../../src/core/base58.ts'
 import { decodeTransaction } from '../../src/core/transaction-bytes.ts'
-import { draws } from '../../src/sandbox/draws.ts'
+import { type Draws, draws } from '../../src/sandbox/draws.ts'
 import { BLOCKHASH_BLOCKS } from '../../src/sandbox/ledger.ts'
 import type { CurveTrade } from '../../src/sandbox/market.ts'
 import { loadNative, type Native } from '../../src/sandbox/svm.ts'
@@ -26,6 +26,8 @@ import { Truth } from './truth.ts'
 
 const START = 1_780_000_000_000
 const TICK_MS = 1_000
+/** What an operator may say at any time. */
+const COMMANDS = ['halt', 'flatten', 'resume'] as const
 const ROW_MS = 200
 /** After the last buy. */
 const QUIET_ROW_MS = 2_000
@@ -59,6 +61,7 @@ export type Figure =
   | 'cancelled'
   | 'standing'
   | 'restored'
+  | 'commands'
   | 'steps'
 
 export interface Options {
@@ -96,6 +99,7 @@ class World implements Host {
   readonly #options: Options
   readonly #journal: Journal
   readonly #draws
+  readonly #operatorDraws: Draws
   readonly #feedDraws
   readonly #market: WanderingMarket
   readonly #chain: SimulatedChain
@@ -115,6 +119,7 @@ class World implements Host {
   #crashes = 0
   /** Conditional orders that processes took over from those before them. */
   #restored = 0
+  #commands = 0
   #steps = 0
   #hasAnswered = false
   /** The process ends at so many effects from now. */
@@ -127,6 +132,7 @@ class World implements Host {
     this.#journal = journal
     this.#draws = draws(seed, 'world')
     this.#feedDraws = draws(seed, 'feed')
+    this.#operatorDraws = draws(seed, 'commands')
     this.trace = new Trace(START, options.show)
     const note = (what: string): void => this.trace.add(this.time.now(), what)
     const { complain } = this
@@ -203,6 +209,7 @@ class World implements Host {
         forks: this.#chain.forks,
         ...conditionalFigures(this.#journal.db),
         restored: this.#restored,
+        commands: this.#commands,
         steps: this.#steps,
       },
     }
@@ -350,7 +357,8 @@ class World implements Host {
     if (this.#isCalm) return
     this.#chain.tick()
     this.#local?.signer.tick()
-    const { crashes, clock, conditionals } = this.#scenario
+    const { crashes, clock, conditionals, operator } = this.#scenario
+    if (this.#operatorDraws.chance(operator)) this.#command(this.#operatorDraws.pick(COMMANDS))
     if (this.#feedDraws.chance(this.#process?.isFeedLive === false ? 0.2 : conditionals.stale))
       this.#process?.turnFeed()
     if (this.#draws.chance(crashes)) this.#effectsLeft = 1 + this.#draws.integer(20)
@@ -358,6 +366,13 @@ class World implements Host {
     if (!this.#draws.chance(clock.steps)) return
     this.#offsetMs = this.#draws.chance(0.3) ? 0 : this.#draws.integer(40_000) - 20_000
     this.trace.add(this.time.now(), `clock: the wall clock is ${this.#offsetMs} ms off`)
+  }
+
+  #command(name: (typeof COMMANDS)[number]): void {
+    if (this.#process === undefined) return
+    this.#commands++
+    this.trace.add(this.time.now(), `operator: ${name}`)
+    this.#process.command({ name })
   }
 
   #rows(): void {

@@ -9,6 +9,8 @@ interface Story {
   readonly said: ConditionalOrder[]
   /** Orders that it became. */
   readonly orders: Set<string>
+  /** An operator's `flatten` ended it: what it had out by then may still buy, and is sold. */
+  isFlattened: boolean
 }
 
 export interface ConditionalFigures {
@@ -23,14 +25,17 @@ export interface ConditionalFigures {
 function storiesIn(db: Database): Map<string, Story> {
   const stories = new Map<string, Story>()
   const rows = db
-    .prepare(`SELECT json FROM output WHERE kind = 'conditional' ORDER BY seq, n`)
-    .pluck()
-    .all() as string[]
-  for (const json of rows) {
+    .prepare(
+      `SELECT json, EXISTS (SELECT 1 FROM input WHERE input.seq = output.seq AND input.kind = 'command') AS commanded
+       FROM output WHERE kind = 'conditional' ORDER BY seq, n`,
+    )
+    .all() as { json: string; commanded: number }[]
+  for (const { json, commanded } of rows) {
     const { order } = decodeJson<{ order: ConditionalOrder }>(json)
-    const story = stories.get(order.id) ?? { said: [], orders: new Set() }
+    const story = stories.get(order.id) ?? { said: [], orders: new Set(), isFlattened: false }
     stories.set(order.id, story)
     story.said.push(order)
+    if (commanded === 1 && order.state === 'cancelled') story.isFlattened = true
     if (order.orderId !== '') story.orders.add(order.orderId)
   }
   return stories
@@ -83,7 +88,7 @@ function rowComplaints(db: Database, id: string, { said }: Story): string[] {
 function buyComplaints(
   db: Database,
   id: string,
-  { said, orders }: Story,
+  { said, orders, isFlattened }: Story,
   executions: (orderId: string) => number,
 ): string[] {
   const first = said[0] as ConditionalOrder
@@ -96,7 +101,9 @@ function buyComplaints(
   return [
     ...(bought > most ? [`${id} bought ${bought} times: ${[...orders]}`] : []),
     ...(first.when.kind === 'every' && orders.size > most ? [`${id} became ${orders.size} orders of ${most}`] : []),
-    ...(first.when.kind !== 'every' && bought === 1 && !isToldOf(state) ? [`${id} bought, and is ${state}`] : []),
+    ...(first.when.kind !== 'every' && bought === 1 && !isToldOf(state) && !isFlattened
+      ? [`${id} bought, and is ${state}`]
+      : []),
     ...sizes.filter((size) => size !== solToLamports(sol)).map((size) => `${id} is to buy for ${sol} SOL, not ${size}`),
   ]
 }
