@@ -58,10 +58,18 @@ export class Engine implements EnginePort, TokenHolder {
 
   rows(firstSeq: Seq, block: Block, from: number, to: number): number {
     const session = this.#session
+    session.agesFrom = from
+    const row = this.#handle(session, firstSeq - from, block, from, to)
+    session.learnAges(block, row)
+    if (session.tornBy >= 0) session.end()
+    return row
+  }
+
+  /** The row to go on with. Nothing stands behind the loop: what is compiled while a long one runs would not know what to make of that, and
+   *  would be thrown away at each end. */
+  #handle(session: Session, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs } = this
     const { time } = block
-    const seqOfZero = firstSeq - from
-    session.agesFrom = from
     let row = from
     do {
       const now = time[row] as number
@@ -73,8 +81,6 @@ export class Engine implements EnginePort, TokenHolder {
       session.wants.flush()
       row++
     } while (row < to && outputs.length === 0)
-    session.learnAges(block, row)
-    if (session.tornBy >= 0) session.end()
     return row
   }
 
