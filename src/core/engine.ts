@@ -65,8 +65,7 @@ export class Engine implements EnginePort, TokenHolder {
     return row
   }
 
-  /** The row to go on with. Nothing stands behind the loop: what is compiled while a long one runs would not know what to make of that, and
-   *  would be thrown away at each end. */
+  /** The row to go on with. Nothing stands behind the loop: code compiled while it runs does not know that, and is thrown away there. */
   #handle(session: Session, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs } = this
     const { time } = block
@@ -235,15 +234,11 @@ export class Engine implements EnginePort, TokenHolder {
       case 'pool':
         this.#exits.polls.take(input)
         break
-      case 'feed':
-      case 'plan':
-      case 'wallet':
-      case 'list':
-        session.take(input)
-        break
       case 'command':
         this.#commands.take(input.command)
         break
+      default:
+        session.take(input)
     }
   }
 
