@@ -27,20 +27,27 @@ export interface SetResult extends SweepSet {
   readonly venueLamports: number
 }
 
-/** Best in the sample first; those that have no result last. */
+/** Whether it won or lost anything in the sample. Of one that did not, the sample says nothing: neither that it is good, nor that it is bad. */
+export function tradedInSample({ buys, sells, sampleLamports }: SetResult): boolean {
+  return buys + sells > 0 && sampleLamports !== 0
+}
+
+/** Best in the sample first; behind them those that did not trade in it, which would else stand above all that lost; those that have no
+ *  result last. */
 export function ranked(results: readonly SetResult[]): SetResult[] {
   return [...results].sort(
     (one, other) =>
       Number(one.threw !== '') - Number(other.threw !== '') ||
+      Number(tradedInSample(other)) - Number(tradedInSample(one)) ||
       other.sampleLamports - one.sampleLamports ||
       one.set - other.set,
   )
 }
 
-/** Spearman's: whether what was better in the sample was better in the hold-out too. 1 always, 0 by chance, -1 never; undefined for fewer
- *  than three results, or where all are equal. */
+/** Spearman's, of the sets that traded in the sample: whether what was better in it was better in the hold-out too. 1 always, 0 by chance,
+ *  -1 never; undefined for fewer than three of them, or where all are equal. */
 export function rankCorrelation(results: readonly SetResult[]): number | undefined {
-  const valid = results.filter(({ threw }) => threw === '')
+  const valid = results.filter((result) => result.threw === '' && tradedInSample(result))
   if (valid.length < 3) return undefined
   const sample = ranksOf(valid.map(({ sampleLamports }) => sampleLamports))
   const heldOut = ranksOf(valid.map(({ netLamports, sampleLamports }) => netLamports - sampleLamports))

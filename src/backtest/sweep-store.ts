@@ -20,7 +20,8 @@ CREATE TABLE result (
 CREATE VIEW results AS SELECT set_number AS "set", params, net_lamports / 1e9 AS net_sol,
   sample_lamports / 1e9 AS in_sample_sol, (net_lamports - sample_lamports) / 1e9 AS hold_out_sol,
   realized_lamports / 1e9 AS realized_sol, fee_lamports / 1e9 AS fees_sol, venue_lamports / 1e9 AS venue_sol,
-  orders, buys, sells, open, threw FROM result ORDER BY threw <> '', sample_lamports DESC, set_number;
+  orders, buys, sells, open, threw FROM result
+  ORDER BY threw <> '', buys + sells = 0 OR sample_lamports = 0, sample_lamports DESC, set_number;
 `
 
 interface ResultRow {

@@ -11,6 +11,6 @@ export interface Sweep {
   readonly rows: number
   readonly holdOutPercent: number
   readonly lacks: readonly string[]
-  /** Best in the sample first. */
+  /** As `ranked` has them. */
   readonly results: readonly SetResult[]
 }

@@ -8,7 +8,6 @@ import { type Counters, openReader } from '../journal/reader.ts'
 import { liveTable } from './live-table.ts'
 import { Screen } from './screen.ts'
 
-const SECOND_CTRL_C = 130
 const PLAIN_EVERY_MS = 5_000
 
 /** The configuration of these files, or a SluiceError that says everything that is wrong with them. */
@@ -86,7 +85,7 @@ export function untilInterrupted(): { promise: Promise<Ending>; release: () => v
   const { promise, resolve } = Promise.withResolvers<Ending>()
   let interrupts = 0
   const interrupt = (): void => {
-    if (++interrupts > 1) process.exit(SECOND_CTRL_C)
+    if (++interrupts > 1) process.exit(ExitCode.interrupted)
     resolve({ exitCode: ExitCode.done, message: '' })
   }
   process.on('SIGINT', interrupt)

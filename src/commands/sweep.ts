@@ -44,7 +44,8 @@ export async function run([file = '']: string[], options: Options): Promise<numb
     const ground: SweepGround = { config, bot, splitRow }
     const store = out === undefined ? undefined : new SweepStore(join(out, STORE), identityOf(ground, sets, market))
     try {
-      const results = await runAll(ground, sets, { paths: journals, market }, options.jobs, store)
+      const ended = (): string => endedText(sets.length, store?.results().length, out)
+      const results = await runAll(ground, sets, { paths: journals, market }, { jobs: options.jobs, store, ended })
       const strategy = bot.strategy.name
       const sweep = { bot: bot.name, strategy, ranges, refused, rows: market.rows, holdOutPercent, lacks, results }
       if (out !== undefined) writeFileSync(join(out, REPORT), sweepPage(sweep), { mode: 0o600 })
@@ -85,13 +86,40 @@ function identityOf({ config, bot, splitRow }: SweepGround, sets: readonly Sweep
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }
 
+interface RunOptions {
+  readonly jobs: number | undefined
+  readonly store: SweepStore | undefined
+  /** What is said when the sweep is ended by hand. */
+  readonly ended: () => string
+}
+
+/** Throws at Ctrl-C (or SIGTERM), with what `text` says then. */
+function whenInterrupted(text: () => string): { promise: Promise<never>; release: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>()
+  promise.catch(() => {}) // nobody may be waiting yet, or any more
+  const interrupt = (): void => reject(new SluiceError(text(), ExitCode.interrupted))
+  const signals = ['SIGINT', 'SIGTERM'] as const
+  for (const signal of signals) process.once(signal, interrupt)
+  return {
+    promise,
+    release: () => {
+      for (const signal of signals) process.off(signal, interrupt)
+    },
+  }
+}
+
+function endedText(sets: number, kept: number | undefined, out: string | undefined): string {
+  if (kept === undefined || out === undefined)
+    return 'ended before it was done; nothing is kept. With --out DIR the same command goes on where it was ended'
+  return `ended before it was done; ${kept} of ${sets} sets are kept in ${join(out, STORE)}, and the same command goes on with the others`
+}
+
 /** What is in the store already is not computed again; each pass over the tape is stored when it is over. */
 async function runAll(
   ground: SweepGround,
   sets: readonly SweepSet[],
   tape: { readonly paths: readonly string[]; readonly market: Market },
-  jobs = availableParallelism(),
-  store?: SweepStore,
+  { jobs = availableParallelism(), store, ended }: RunOptions,
 ): Promise<SetResult[]> {
   const results = store?.results() ?? []
   const known = new Set(results.map(({ set }) => set))
@@ -100,20 +128,25 @@ async function runAll(
   const passes = Math.ceil(left.length / (jobs * SETS_AN_ENGINE))
   const progress = new Progress(process.stderr, rows * passes)
   const hands = Math.min(jobs, left.length)
-  const threads = hands > 1 ? new SweepThreads(ground, tape, hands) : undefined
+  if (known.size > 0)
+    process.stderr.write(`${known.size} of ${sets.length} sets were kept: they are not computed again\n`)
+  // While sets run in this thread it hears nothing, Ctrl-C neither: then the system ends it, and there is nothing to be kept.
+  const threads = hands > 1 || passes > 1 ? new SweepThreads(ground, tape, hands) : undefined
+  const interrupted = threads && whenInterrupted(ended)
   try {
     for (let pass = 0; pass < passes; pass++) {
       const some = left.slice((pass * left.length) / passes, ((pass + 1) * left.length) / passes)
       const at = (done: number): void => progress.at(pass * rows + done)
       const found =
-        threads === undefined
+        threads === undefined || interrupted === undefined
           ? runSets(ground, some, tape.market, at)
-          : await threads.run(dealt(some, Math.min(hands, some.length)), at)
+          : await Promise.race([interrupted.promise, threads.run(dealt(some, Math.min(hands, some.length)), at)])
       store?.add(found)
       failpoint('sweep-pass')
       results.push(...found)
     }
   } finally {
+    interrupted?.release()
     progress.end()
     await threads?.end()
   }

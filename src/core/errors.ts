@@ -165,6 +165,6 @@ export class SluiceError extends Error {
   }
 }
 
-/** 0 done; 1 failed; 2 configuration or arguments are wrong; 3 key or plan refused; 4 refused for safety. */
-export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4 } as const
+/** 0 done; 1 failed; 2 configuration or arguments are wrong; 3 key or plan refused; 4 refused for safety; 130 ended by hand before it was done. */
+export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4, interrupted: 130 } as const
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]

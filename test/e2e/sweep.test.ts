@@ -63,7 +63,7 @@ test('the same numbers as a backtest; where it was killed it goes on, to the sam
     failed: 0,
     holdOutPercent: 30,
   })
-  const samples = found.results.map(({ inSampleSol }) => inSampleSol)
+  const samples = found.results.map(({ inSampleSol }) => inSampleSol).filter((sol) => sol !== 0)
   expect(samples).toEqual([...samples].sort((a, b) => b - a))
   const [{ params, netSol, inSampleSol, holdOutSol }] = found.results as [Found['results'][number]]
   const one = await sluice(['backtest', config('one.yaml', params), '--journal', journal, '--json'])
@@ -79,7 +79,7 @@ test('the same numbers as a backtest; where it was killed it goes on, to the sam
   expect(first.stdout).toBe('')
   expect(kept).toHaveLength(8) // the first of two passes
   const goesOn = await sweep(...drawn, '--jobs', '1', '--out', out)
-  expect(goesOn).toEqual(whole)
+  expect(goesOn).toEqual({ ...whole, stderr: '8 of 16 sets were kept: they are not computed again\n' })
   expect(storedIn(store)).toHaveLength(16)
   expect(storedIn(store)).toEqual(expect.arrayContaining(kept))
   expect(statSync(store).mode & 0o077).toBe(0)
@@ -105,6 +105,22 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   expect(code).toBe(0)
   expect(stdout).toContain('1 sets have no result, their strategy threw: Error: too large <b>')
   expect(stdout).toContain('Nothing was held out')
+})
+
+test('Ctrl-C says what is kept, and that the same command goes on', async () => {
+  const out = join(folder.path, 'interrupted')
+  const range = ['--range', 'dropPercent=5:36:1', '--jobs', '1']
+  const args = ['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...range]
+  const one = launch([...args, '--out', out])
+  await vi.waitFor(() => expect(storedIn(join(out, 'sweep.db')).length).toBeGreaterThan(0), {
+    timeout: 60_000,
+    interval: 5,
+  })
+  one.child.kill('SIGINT')
+  expect(await one.ended).toBe(130)
+  const kept = storedIn(join(out, 'sweep.db')).length
+  expect(one.stderr).toContain(`${kept} of 32 sets are kept in ${join(out, 'sweep.db')}, and the same command goes on`)
+  expect(one.stdout).toBe('')
 })
 
 test('the commands of docs/sweep.md', async () => {
