@@ -74,6 +74,9 @@ function union(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>)
   return [...new Set([...a.keys(), ...b.keys()])]
 }
 
+/** Those that a figure's name does not say. */
+const UNITS: readonly string[] = ['SOL', '%', 's']
+
 /** Of report.json. */
 export function factsOfReport(report: Report): RunFacts {
   const { sluice, hashes, tape, plan, fillModel, bots } = report
@@ -96,7 +99,12 @@ export function factsOfReport(report: Report): RunFacts {
       ['orders', orders],
       ['buys', buys],
       ['sales', sells],
-      ...metrics.flatMap(({ label, value }): [string, number][] => (typeof value === 'number' ? [[label, value]] : [])),
+      // An instant is no result, and a difference of two says nothing.
+      ...metrics.flatMap(({ label, unit, value }): [string, number][] =>
+        typeof value === 'number' && unit !== 'time'
+          ? [[UNITS.includes(unit) ? `${label}, ${unit}` : label, value]]
+          : [],
+      ),
     ]
     return [name, new Map(numbers)]
   })

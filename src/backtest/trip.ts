@@ -66,7 +66,8 @@ export class TripLog {
     }
     const left = side === 'buy' ? held + tokens : held - tokens
     this.#held.set(mint, left)
-    if (left === 0n) trip.closedAt = time
+    // The chain's times are whole seconds, and a fill that is not final yet has ours.
+    if (left === 0n) trip.closedAt = Math.max(trip.openedAt, time)
   }
 
   /** A transaction that landed and moved nothing but its fee: it belongs to the last trip of its mint. */

@@ -69,22 +69,23 @@ function textOf({ differences, bots }: Comparison, decisions: Decisions): string
   return [
     ...(differences.length === 0 ? ['made of the same: configuration, code, tape, plan'] : ['not the same:']),
     ...table(differences.map(({ what, a, b }) => [`  ${what}`, a ?? '-', b ?? '-'])),
-    ...bots.flatMap(({ bot, results }) => [
-      '',
-      `${bot}:`,
-      ...table([
-        ['', 'A', 'B', 'B - A'],
-        ...results.map(({ what, a, b }) => [
-          `  ${what}`,
-          shown(a),
-          shown(b),
-          a === null || b === null ? '' : shown(b - a),
-        ]),
-      ]),
-    ]),
+    ...bots.flatMap(({ bot, results }) => ['', `${bot}:`, ...resultLines(results)]),
     '',
     ...decisionLines(decisions),
   ].join('\n')
+}
+
+/** What both have; a journal knows less than a report. */
+function resultLines(results: Comparison['bots'][number]['results']): string[] {
+  const both = results.flatMap(({ what, a, b }) => (a === null || b === null ? [] : [{ what, a, b }]))
+  const left = results.length - both.length
+  return [
+    ...table([
+      ['', 'A', 'B', 'B - A'],
+      ...both.map(({ what, a, b }) => [`  ${what}`, shown(a), shown(b), shown(b - a)]),
+    ]),
+    ...(left > 0 ? [`  ${left} more ${left === 1 ? 'figure' : 'figures'} that only one of them has: --json`] : []),
+  ]
 }
 
 function decisionLines(decisions: Decisions): string[] {
@@ -100,8 +101,8 @@ function lineOf(decision: Decision | null): string {
   return printable([`${dateOf(time)} UTC`, bot, kind, mint, code, reason].filter((part) => part !== '').join(' '))
 }
 
-function shown(value: number | null): string {
-  return value === null ? '-' : String(Number(value.toPrecision(6)))
+function shown(value: number): string {
+  return String(Number(value.toPrecision(6)))
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
+import { neighbourHint } from '../journal/neighbour.ts'
 import { sendCommand } from '../runtime/control-client.ts'
 import type { ControlCommand } from '../runtime/control-command.ts'
 import type { Options } from './options.ts'
@@ -17,8 +18,9 @@ export async function tell(command: ControlCommand, { journal = 'data/sluice.db'
   try {
     return await sendCommand(resolve(journal), command)
   } catch (error) {
+    if (!(error instanceof SluiceError) || !error.message.startsWith('nothing runs on')) throw error
     const needsChain = ['resolve', 'adopt', 'accept'].includes(command.command)
-    if (!(error instanceof SluiceError) || !needsChain || !error.message.startsWith('nothing runs on')) throw error
+    if (!needsChain) throw new SluiceError(`${error.message}${neighbourHint(journal)}`)
     throw new SluiceError(
       `${error.message}: only a running process may write the journal and ask the chain. Start \`sluice run\` on it; an order in doubt ` +
         'goes on being proved from there, and most decide themselves. What is known of it by now: `sluice orders`',

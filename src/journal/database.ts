@@ -13,6 +13,7 @@ import {
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../core/errors.ts'
+import { noJournalAt } from './neighbour.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema.ts'
 
 const PAGE_BYTES = 8192
@@ -70,7 +71,7 @@ function isFolded(db: Database.Database): boolean {
 
 /** Opens a journal that another process may be writing. Throws SluiceError as above, and where there is none. */
 export function openForReading(path: string): Database.Database {
-  if (!existsSync(path)) throw new SluiceError(`there is no journal at ${path}`)
+  if (!existsSync(path)) throw noJournalAt(path)
   refuseStranger(path)
   refuseTruncated(path)
   return opened(path, new Database(path, { readonly: true, fileMustExist: true }), (db) => {

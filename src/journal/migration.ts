@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { SluiceError } from '../core/errors.ts'
 import { guarded, openForWriting } from './database.ts'
 import { lockJournal } from './lock.ts'
+import { noJournalAt } from './neighbour.ts'
 import { SCHEMA_VERSION, versionOf } from './schema.ts'
 
 /** Brings a journal of an older Sluice to the present schema, which that one cannot read any more. Throws SluiceError: exit 4 while another
  *  process writes it, exit 1 where there is none, or it is corrupt, newer or no journal. */
 export function bringUpToDate(path: string): { readonly from: number; readonly to: number } {
-  if (!existsSync(path)) throw new SluiceError(`there is no journal at ${path}`)
+  if (!existsSync(path)) throw noJournalAt(path)
   const lock = lockJournal(path)
   try {
     const from = guarded(path, () => schemaOf(path))

@@ -9,8 +9,9 @@ import type { MetricsInput } from '../../src/backtest/metric.ts'
 import { metricsOf } from '../../src/backtest/metrics.ts'
 import { periodsOf } from '../../src/backtest/periods.ts'
 import { normal, quantile } from '../../src/backtest/statistics.ts'
-import type { Trip } from '../../src/backtest/trip.ts'
+import { type Trip, TripLog } from '../../src/backtest/trip.ts'
 import { Mints } from '../../src/core/mints.ts'
+import { fill } from '../support/journal-values.ts'
 
 const DAY = 86_400_000
 const T0 = 20_000 * DAY
@@ -112,6 +113,13 @@ test('what was not sold counts at what it would bring', () => {
     expectancy: -0.7,
     longestHolding: 172_800,
   })
+})
+
+test("what was sold in a second of the chain's that began before our fill is held for no time, not for less", () => {
+  const log = new TripLog()
+  log.filled(fill(1, { side: 'buy', time: 1_000_900 }), 'in')
+  log.filled(fill(1, { side: 'sell', time: 1_000_000 }), 'out')
+  expect(log.trips).toMatchObject([{ openedAt: 1_000_900, closedAt: 1_000_900 }])
 })
 
 // Paid 1 SOL for 1,000,000 tokens: 1e-6 SOL a token.

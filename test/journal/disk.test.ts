@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { Mints } from '../../src/core/mints.ts'
@@ -63,7 +63,21 @@ describe('what cannot be read is refused with exit 1', () => {
   })
 
   test('a path without a journal', () => {
-    expect(() => openReader('/nowhere/sluice.db')).toThrow('there is no journal at /nowhere/sluice.db')
+    expect(() => openReader('/nowhere/sluice.db')).toThrow(/^there is no journal at \/nowhere\/sluice\.db$/)
+  })
+
+  test('a path without a journal: the one beside it that was written last is named', async () => {
+    const folder = dirname(journalPath())
+    for (const name of ['older', 'demo', 'stranger']) {
+      const path = join(folder, `${name}.db`)
+      if (name === 'stranger') new Database(path).exec('CREATE TABLE t (x)').close()
+      else await open(path).close()
+    }
+    utimesSync(join(folder, 'older.db'), 0, 0)
+    const path = join(folder, 'sluice.db')
+    expect(() => openReader(path)).toThrow(
+      `there is no journal at ${path}; the journal beside it that was written last: --journal ${join(folder, 'demo.db')}`,
+    )
   })
 
   /** Every page but the first is noise. */
