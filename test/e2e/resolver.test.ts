@@ -66,6 +66,7 @@ describe.concurrent('proof', () => {
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
     await tell(running.handle, stage, 'buy')
+    await until('it to be executed', () => stage.sandbox.ledger.transactionCount === 1)
     await running.stop()
     const again = await stage.go()
     await orderIn(stage, 'o1', isFilled)
