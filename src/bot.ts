@@ -270,12 +270,12 @@ class Start {
   ): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
-    await world.until(() => segment.isIdle, LAST_ANSWERS_MS)
+    await until(() => segment.isIdle, LAST_ANSWERS_MS)
     let isDurable = false
     journal.commit(() => {
       isDurable = true
     })
-    await world.lastAnswers(LAST_ANSWERS_MS, () => isDurable)
+    await until(() => isDurable && segment.gateway.outgoing.isAnswered, LAST_ANSWERS_MS)
     tally.mute()
     await this.closers.closeAll()
   }
@@ -291,4 +291,9 @@ class Start {
 
 function postTo({ runner }: AnySegment): (command: Command) => void {
   return (command) => runner.post({ kind: 'command', command })
+}
+
+/** Waits at most `ms`. */
+async function until(is: () => boolean, ms: number): Promise<void> {
+  for (let waited = 0; !is() && waited < ms; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
 }

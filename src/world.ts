@@ -72,7 +72,6 @@ export class LiveWorld {
   readonly lists = new FilterLists()
   #gateway: Gateway | undefined
   #segment: Progress = { lagMs: 0, rowsHandled: 0 }
-  #requestsOut = 0
   #wasAuthenticated = false
 
   constructor(parts: WorldParts, http: ReturnType<typeof openHttp>, chain: LiveChain | undefined) {
@@ -85,7 +84,7 @@ export class LiveWorld {
       parts.post(input)
     }
     this.#pools = openPools({ ...parts, post }, http.http, chain)
-    this.#trading = new Trading({ ...parts, http: (request) => this.#counted(request), chain })
+    this.#trading = new Trading({ ...parts, http: this.#shown, chain })
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
     this.#paper.market.addKeeper((mint) => parts.tally.holds(mint))
@@ -218,16 +217,6 @@ export class LiveWorld {
   /** What the engine was told, where it runs in another thread. */
   readonly heard = (input: Input): void => this.#paper.hear(input)
 
-  /** Waits until everything is sent and no answer of the service is out any more, at most `ms`. */
-  async lastAnswers(ms: number, isSent: () => boolean): Promise<void> {
-    await this.until(() => this.#requestsOut === 0 && isSent(), ms)
-  }
-
-  /** Waits at most `ms`. */
-  async until(is: () => boolean, ms: number): Promise<void> {
-    for (let waited = 0; !is() && waited < ms; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-
   /** Tells a person, where one is configured. */
   alert(alert: Alert): void {
     this.#alerts?.raise({ ...alert, text: this.#parts.service.redact(alert.text) })
@@ -240,10 +229,8 @@ export class LiveWorld {
   }
 
   /** What the service says goes into the journal: it may say what it was sent. */
-  #counted: Http = async (request) => {
-    this.#requestsOut++
+  #shown: Http = async (request) => {
     const result = await this.#http.http(request)
-    this.#requestsOut--
     this.#parts.onlooker?.answered(request, result)
     return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
   }

@@ -206,6 +206,11 @@ export function isUnsigned(state: AttemptState): boolean {
   return state === 'built' || state === 'verified'
 }
 
+/** Sent, and not only about to be; where the service sends it, with its answer. Or over before that. */
+export function isAnswered(state: AttemptState): boolean {
+  return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
+}
+
 /** Our own execution, read from the landed transaction. */
 export interface Fill {
   readonly signature: string

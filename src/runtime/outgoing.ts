@@ -1,4 +1,4 @@
-import { isOpen } from '../core/order.ts'
+import { isAnswered, isOpen } from '../core/order.ts'
 import type { Departures } from './departures.ts'
 import type { OpenOrders } from './open-orders.ts'
 import { isExecuted } from './working-order.ts'
@@ -19,6 +19,13 @@ export class Outgoing {
     if (working?.overtaken) return 'EXIT_UNPROVED'
     const isWanted = working !== undefined && this.#departures.timeLeftMs(working) >= 0 && !isExecuted(working)
     return isWanted ? undefined : 'TTL'
+  }
+
+  /** Nothing is being looked at, built, signed or asked of the service: what is out by now is out, and known to be. */
+  get isAnswered(): boolean {
+    for (const { flights } of this.#orders.values())
+      if (flights.some(({ attempt }) => attempt.executor !== 'paper' && !isAnswered(attempt.state))) return false
+    return true
   }
 
   /** What an order may take out of the wallet at most, lamports; 0 where it is over. */

@@ -116,6 +116,32 @@ describe('what an executor may ask', () => {
   })
 })
 
+describe('an end in order waits until what it leaves is out, and known to be', () => {
+  const acked: Script = [
+    [500, { kind: 'acked', signature: 's' }],
+    [60_000, absent],
+  ]
+  test.each<['cloud' | 'local' | 'paper', Script, answeredAfterMs: number]>([
+    ['cloud', acked, 500],
+    ['cloud', only(refused('INSUFFICIENT_BALANCE', 'never')), 100],
+    ['local', OUT, 812],
+    ['local', only(refused('AUTHORITY_CHANGE', 'never')), 100],
+    ['paper', acked, 0],
+  ])('%s', (executor, script, answeredAfterMs) => {
+    const world = new GatewayWorld(100, executor)
+    world.script = () => script
+    const { outgoing } = world.gateway
+    expect(outgoing.isAnswered).toBe(true)
+    world.submit(aBuy({ time: 1_000 }))
+    if (answeredAfterMs > 0) {
+      world.settle(answeredAfterMs - 1)
+      expect(outgoing.isAnswered).toBe(false)
+      world.settle(1)
+    }
+    expect(outgoing.isAnswered).toBe(true)
+  })
+})
+
 describe('a buy that is being built as a full exit of its mint is accepted', () => {
   const built = (): { world: GatewayWorld; buy: Order } => {
     const buy = aBuy({ mint: 'scaled', notAfter: 1e9 })
