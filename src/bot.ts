@@ -127,7 +127,7 @@ class Start {
     return {
       ...{ bots: settings, tally: ground.tally, world, log: this.#log, ended: this.#ending.promise, handle },
       startedAt: ground.machine.clock.now(),
-      stop: () => this.#stop(ground, world, segment, stopFeed),
+      stop: () => this.#stop(ground, segment, stopFeed),
     }
   }
 
@@ -262,12 +262,7 @@ class Start {
   }
 
   /** Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for. */
-  async #stop(
-    { journal, tally }: Ground,
-    world: LiveWorld,
-    segment: AnySegment,
-    stopFeed: () => unknown,
-  ): Promise<void> {
+  async #stop({ journal, tally }: Ground, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
     await until(() => segment.isIdle, LAST_ANSWERS_MS)
