@@ -1,15 +1,6 @@
-import { type Apart, AttemptMatches, type Factor } from './attempt-matches.ts'
-import {
-  amount,
-  type ByBot,
-  type From,
-  liveBotsOf,
-  type Replay,
-  RunInParts,
-  startsOf,
-  WholeRun,
-  walletOf,
-} from './attribution-replays.ts'
+import type { Apart } from './attempt-matches.ts'
+import { amount, type ByBot, RunInParts, startsOf, WholeRun } from './attribution-replays.ts'
+import { type Step, stepsOf } from './attribution-steps.ts'
 import type { Report } from './backtest/report.ts'
 import { type RecordedStart, RunRecord } from './backtest/run-record.ts'
 import { codeHash } from './config/code-hash.ts'
@@ -71,40 +62,18 @@ export async function attribute(
   const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
   const model = modelOf(backtest.report)
   const [theirs, ours] = [await configOf(backtest.start, model), await configOf(last.start, model)]
-  const recorded = record.starts.at(-1) as RecordedStart
-  const asRun = { ...ours, service: { ...ours.service, plan: recorded.plan } }
-  const whole = new WholeRun(market, recorded, model)
-  const liveBots = liveBotsOf(last.start)
-  const oneBudget = { oneBudget: liveBots }
-  const together = { ...oneBudget, oneWallet: walletOf(last.start, record) }
-  const again = whole.play(theirs)
-  const withPlan = whole.play(asRun, oneBudget)
-  const replays: [string, Replay][] = [
-    ['under way at the end', again],
-    ['configuration', whole.play({ ...ours, service: theirs.service })],
-    ['plan delay', withPlan],
-    ['one wallet', liveBots.length === 0 ? withPlan : whole.play(asRun, together)],
-  ]
   const starts = await startsOf(live, segments, record, model)
-  const has = (from: From): boolean => record.starts.some((one) => one[from].length > 0)
-  const parts = starts === undefined ? undefined : new RunInParts(starts, record, model)
-  const played = (factors: readonly Factor[], told?: readonly From[]): Replay =>
-    parts?.play(factors, told) ?? whole.play(asRun, together, new AttemptMatches(record.attempts, factors))
-  if (parts !== undefined && segments.length > 1) replays.push(['restarts', played([], [])])
-  if (parts !== undefined && has('operated')) replays.push(['operator', played([], ['operated'])])
-  if (parts !== undefined && has('gated')) replays.push(['waiting for the chain', played([])])
-  replays.push(
-    ['latency', played(['latency'])],
-    ['landing', played(['latency', 'landing'])],
-    ['impact', played(['latency', 'landing', 'impact'])],
-    ['fees', played(['latency', 'landing', 'impact', 'fees'])],
-  )
+  const steps = stepsOf({
+    ...{ record, theirs, ours },
+    whole: new WholeRun(market, record.starts.at(-1) as RecordedStart, model),
+    parts: starts && new RunInParts(starts, record, model),
+  })
   const code = codeHash(theirs.bots.map(({ strategy }) => strategy))
   const nets: (readonly [string, ByBot])[] = [
-    [code === backtest.start.code ? 'tape and feed gaps' : 'tape, feed gaps, code', again.atEnd],
-    ...replays.map(([name, { net }]) => [name, net] as const),
+    [code === backtest.start.code ? 'tape and feed gaps' : 'tape, feed gaps, code', (steps[0] as Step).replay.atEnd],
+    ...steps.map(({ name, replay }) => [name, replay.net] as const),
   ]
-  const final = (replays.at(-1) as (typeof replays)[number])[1]
+  const final = (steps.at(-1) as Step).replay
   const reported = new Map(backtest.report.bots.map(({ name, netSol }) => [name, Math.round(netSol * 1e9)]))
   const modes = new Map(segments.flatMap(({ start }) => start.bots.map(({ name, account }) => [name, account.mode])))
   const bots = [...new Set([...modes.keys(), ...reported.keys()])].map((bot) => ({
@@ -119,7 +88,7 @@ export async function attribute(
     starts: segments.length,
     attempts: record.attempts.length,
     matched: final.matches.used,
-    notes: notesOf(record, code, backtest.start.code, parts !== undefined),
+    notes: notesOf(record, code, backtest.start.code, starts !== undefined),
   }
 }
 

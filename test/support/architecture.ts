@@ -24,6 +24,7 @@ const wiring = [
   'attempt-matches',
   'attribution',
   'attribution-replays',
+  'attribution-steps',
   'backtest-outcome',
   'backtest-run',
   'bot',
