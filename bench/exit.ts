@@ -132,6 +132,7 @@ async function exitTimes(requestsPerMinute: number, folder: string, way: Way): P
     gateway: {
       cancel: (id, code) => gateway.cancel(id, code),
       trust: (account, isTrusted) => gateway.trust(account, isTrusted),
+      halt: (account, isHalted) => gateway.halt(account, isHalted),
       submit: (order) => {
         if (order.size.kind === 'all') due.set(order.id, triggeredAt)
         gateway.submit(order)

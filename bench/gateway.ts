@@ -101,7 +101,7 @@ function rowNs(run: number): number {
     return to
   }
   const engine: EnginePort = { outputs: [], rows, input: nothing, warm: nothing }
-  const gateway = { submit: nothing, cancel: nothing, trust: nothing }
+  const gateway = { submit: nothing, cancel: nothing, trust: nothing, halt: nothing }
   const shown = { clock: new SystemClock(), engine, journal, gateway, want: nothing, alarm: nothing, firstSeq: 1 }
   let elapsed = 0
   for (let rows = 0; rows < ROWS; rows += time.length) {

@@ -92,7 +92,10 @@ export class Segment implements AnySegment {
 
 /** Open orders of these bots are taken up, exits first. */
 export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
-  for (const { account, breached } of money.accounts) gateway.trust(account, breached !== true)
+  for (const { account, breached, halted } of money.accounts) {
+    gateway.trust(account, breached !== true)
+    gateway.halt(account, halted)
+  }
   const own = new Set(bots.map(({ account }) => account.id))
   gateway.resume({
     orders: past.orders.filter(({ order }) => own.has(order.account)),

@@ -38,7 +38,7 @@ function world() {
     write: () => {},
     commit: () => {},
   }
-  const gateway = { submit: (order: Order) => orders.push(order), cancel: () => {}, trust: () => {} }
+  const gateway = { submit: (order: Order) => orders.push(order), cancel: () => {}, trust: () => {}, halt: () => {} }
   const options = {
     ...{ clock: new SimulatedClock(0), journal, gateway },
     ...{ want: (keys: readonly string[]) => void lines.push(`want ${keys}`), alarm: () => {}, observe: () => {} },

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { accountOf } from '../src/core/account.ts'
 import { Mints } from '../src/core/mints.ts'
@@ -7,7 +7,7 @@ import type { Executor, Journal, JournalRecord } from '../src/core/ports.ts'
 import { defineStrategy } from '../src/core/strategy.ts'
 import { lamports } from '../src/core/units.ts'
 import { Limiter } from '../src/runtime/limiter.ts'
-import { Segment } from '../src/segment.ts'
+import { Segment, takeUp } from '../src/segment.ts'
 import { SimulatedClock } from '../src/simulation/clock.ts'
 import { botSettings, MINT, startInput } from './support/engine-rig.ts'
 import { anOrder } from './support/gateway-world.ts'
@@ -70,6 +70,17 @@ function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mi
 test('what was refused goes again after a restart, where refusals are believed', () => {
   const { sent, told } = startOn(false)
   expect([sent, told]).toEqual([['o1.2'], ['working']])
+})
+
+test('what is halted is halted before its open orders are taken up', () => {
+  const gateway = { trust: vi.fn(), halt: vi.fn(), resume: vi.fn() }
+  const money = {
+    ...NO_MONEY,
+    accounts: [{ account: account.id, lamports: lamports(1e9), slot: 1, halted: true }],
+  }
+  takeUp(gateway as never, { orders: [], attempts: [], untaken: [] } as never, startInput([], money))
+  expect(gateway.halt).toHaveBeenCalledExactlyOnceWith(account.id, true)
+  expect(gateway.halt).toHaveBeenCalledBefore(gateway.resume)
 })
 
 test('what its engine needs keeps its number', () => {

@@ -2,7 +2,7 @@ import { encodeBase58 } from '../core/base58.ts'
 import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { Built } from '../core/built-transaction.ts'
 import type { ErrorCode, Refusal } from '../core/errors.ts'
-import type { Attempt } from '../core/order.ts'
+import type { Attempt, CalledOff } from '../core/order.ts'
 import type { Cancel, Clock, Executor, Outcome, Rpc, Signer } from '../core/ports.ts'
 import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../core/transaction-bytes.ts'
 import { CheckRpcs } from './check-rpc.ts'
@@ -26,7 +26,7 @@ export interface LocalParts {
   /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
   readonly room: (attempt: Attempt) => Taken
   /** Why the order may not be signed or sent any more. */
-  readonly refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined
+  readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
   /** All that was written becomes durable. */
   readonly commit: (then: () => void) => void
   /** What was not signed is kept for a person to look at. */
@@ -61,7 +61,7 @@ export class LocalExecutor implements Executor {
     const { resolve, clock } = this.#parts
     const bytes = attempt.executor === 'local' ? resolve.signedBytes(attempt.id) : undefined
     const isFresh =
-      attempt.side === 'sell' || (clock.now() - attempt.armedAt <= FRESH_MS && !this.#isOvertaken(attempt))
+      attempt.side === 'sell' || (clock.now() - attempt.armedAt <= FRESH_MS && !this.#isCalledOff(attempt))
     if (bytes === undefined || !isFresh) resolve.resume(attempt, done)
     else {
       const sending = this.#sending(attempt, bytes, attempt.signature, done)
@@ -140,11 +140,12 @@ export class LocalExecutor implements Executor {
     })
   }
 
-  #isOvertaken({ orderId }: Attempt): boolean {
-    return this.#parts.refusalOf(orderId) === 'EXIT_UNPROVED'
+  #isCalledOff({ orderId }: Attempt): boolean {
+    const refusal = this.#parts.refusalOf(orderId)
+    return refusal !== undefined && refusal !== 'TTL'
   }
 
-  /** Sends for as long as nothing has been seen of it; a buy not after a full exit of its mint. */
+  /** Sends for as long as nothing has been seen of it; a buy not after a full exit of its mint, or a halt. */
   #sending(
     attempt: Attempt,
     bytes: string,
@@ -154,7 +155,7 @@ export class LocalExecutor implements Executor {
     let stop: Cancel | undefined
     let isStarted = false
     const goOn = (): void => {
-      if (isStarted) stop ??= this.#parts.sender.send(bytes, signature, () => !this.#isOvertaken(attempt))
+      if (isStarted) stop ??= this.#parts.sender.send(bytes, signature, () => !this.#isCalledOff(attempt))
     }
     return {
       start: () => {
@@ -175,11 +176,15 @@ export class LocalExecutor implements Executor {
 }
 
 /** Not signed, or signed and never out. */
-const LATE: Readonly<Record<'EXIT_UNPROVED' | 'TTL', Refused>> = {
+const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
   TTL: { kind: 'refused', code: 'TTL', reason: 'building and checking took too long', retry: 'wait' },
   EXIT_UNPROVED: {
     ...{ kind: 'refused', code: 'EXIT_UNPROVED', retry: 'wait' },
     reason: 'a full exit of its mint was accepted while it was built, checked and signed',
+  },
+  HALTED: {
+    ...{ kind: 'refused', code: 'HALTED', retry: 'wait' },
+    reason: 'entries were halted while it was built, checked and signed',
   },
 }
 

@@ -74,6 +74,8 @@ export interface GatewayPort {
   cancel(orderId: string, code: ErrorCode): void
   /** Whether what is refused in this account may be tried again at once; false once something executed that was refused. */
   trust(account: string, isTrusted: boolean): void
+  /** Whether entries of this account have stopped: what is not out yet does not go either. */
+  halt(account: string, isHalted: boolean): void
 }
 
 /** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable (FULL), in order. What

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../core/errors.ts'
 import type { Input } from '../core/messages.ts'
-import type { OrderState } from '../core/order.ts'
+import type { CalledOff, OrderState } from '../core/order.ts'
 import type { Cancel, Clock, Journal, Outcome, Slot } from '../core/ports.ts'
 import type { Millis } from '../core/units.ts'
 import { nextAttempt } from './attempt.ts'
@@ -13,7 +13,10 @@ import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type Workin
 const ENTRY_WAIT_MS = 2_000
 /** What is refused costs a slot, what reverts costs a fee: waiting for the next repetition doubles with each, up to this many times. */
 const MOST_DOUBLINGS = 6
-const OVERTAKEN = 'a full exit of its mint was accepted before it was sent'
+const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
+  EXIT_UNPROVED: 'a full exit of its mint was accepted before it was sent',
+  HALTED: 'entries were halted before it was sent',
+}
 const REPEATED = 'sent again: there is no evidence yet that it has executed'
 
 /** What a gateway stands on. */
@@ -48,7 +51,7 @@ export class Departures {
     const { order, route } = working
     const isEntry = order.class === 'entry'
     this.callOff(working)
-    const refusal = isEntry ? this.#parts.refusals.of(route) : undefined
+    const refusal = isEntry ? this.#parts.refusals.of(working) : undefined
     if (refusal !== undefined) {
       this.#parts.end(working, 'refused', refusal)
       return
@@ -132,13 +135,14 @@ export class Departures {
   }
 
   #execute(working: WorkingOrder, flight: Flight): void {
-    const { monotonicMs, settle } = this.#parts
+    const { monotonicMs, refusals, settle } = this.#parts
     if (this.timeLeftMs(working) < 0) {
       settle(working, flight, { kind: 'unsent', reason: 'the commit took longer than the time to live' })
       return
     }
-    if (working.overtaken) {
-      settle(working, flight, { kind: 'unsent', code: 'EXIT_UNPROVED', reason: OVERTAKEN })
+    const calledOff = refusals.callOff(working)
+    if (calledOff !== undefined) {
+      settle(working, flight, { kind: 'unsent', code: calledOff, reason: CALLED_OFF[calledOff] })
       return
     }
     if (isExecuted(working)) {

@@ -51,6 +51,7 @@ export class Effects {
         break
       case 'account':
         this.#options.gateway.trust(output.money.account, output.money.breached !== true)
+        this.#options.gateway.halt(output.money.account, output.money.halted)
         break
       case 'timer':
         this.#setTimer(output.timer, time)

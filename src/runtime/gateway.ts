@@ -65,7 +65,7 @@ export class Gateway implements GatewayPort {
       end: (working, state, code) => this.#end(working, state, code),
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
     })
-    this.outgoing = new Outgoing(this.#orders, this.#departures)
+    this.outgoing = new Outgoing(this.#orders, this.#departures, this.#refusals)
     this.#stops = new Stops({
       ...{ journal: options.journal, orders: this.#orders, refusals: this.#refusals },
       end: (working, state, code) => this.#end(working, state, code),
@@ -108,6 +108,10 @@ export class Gateway implements GatewayPort {
   trust(account: string, isTrusted: boolean): void {
     this.#refusals.trust(account, isTrusted)
     if (!isTrusted) this.#stops.endRepeats()
+  }
+
+  halt(account: string, isHalted: boolean): void {
+    if (this.#refusals.halt(account, isHalted)) this.#stops.refuseEntries()
   }
 
   /** Goes on with what an earlier process left. An attempt that is out is looked up, never sent again. Exits go first. */
@@ -239,11 +243,12 @@ export class Gateway implements GatewayPort {
     working.refusedFor = failure.kind === 'refused' ? cause : undefined
     const entriesStop = this.#refusals.learn(cause, route)
     const tries = triesOf(working, flight.step, failure, this.#options.clock.now() - order.time)
+    const calledOff = this.#orders.mayBeSold(order) ? 'EXIT_UNPROVED' : this.#refusals.callOff(working)
     const move: Move = mayGoOn ? moveAfter(cause, tries) : { kind: 'end' }
     if (isExecuted(working) || !isOpen(working.state)) this.#failedToo(working, code, details)
     else if (flights.length === 0 && (move.kind === 'end' || working.state === 'held'))
       this.#end(working, RETRY[cause].ends, code, details)
-    else if (working.overtaken || this.#orders.mayBeSold(order)) this.#end(working, 'refused', 'EXIT_UNPROVED', details)
+    else if (calledOff !== undefined) this.#end(working, 'refused', calledOff, details)
     else if (move.kind === 'again' && move.afterMs > this.#departures.timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
     else this.#goOn(working, flight, move, code, details)

@@ -1,24 +1,27 @@
-import { isAnswered, isOpen } from '../core/order.ts'
+import { type CalledOff, isAnswered, isOpen } from '../core/order.ts'
 import type { Departures } from './departures.ts'
 import type { OpenOrders } from './open-orders.ts'
+import type { Refusals } from './refusals.ts'
 import { isExecuted } from './working-order.ts'
 
 /** What an executor may ask about orders that are out: between arming an attempt and sending it, time passes where it is built and checked. */
 export class Outgoing {
   readonly #orders: OpenOrders
   readonly #departures: Departures
+  readonly #refusals: Refusals
 
-  constructor(orders: OpenOrders, departures: Departures) {
+  constructor(orders: OpenOrders, departures: Departures, refusals: Refusals) {
     this.#orders = orders
     this.#departures = departures
+    this.#refusals = refusals
   }
 
-  /** Why an order may not be signed or sent any more: a full exit went past it, its time is over, or something of it was seen to execute. */
-  refusalOf(orderId: string): 'EXIT_UNPROVED' | 'TTL' | undefined {
+  /** Why an order may not be signed or sent any more: it is called off, its time is over, or something of it was seen to execute. */
+  refusalOf(orderId: string): CalledOff | 'TTL' | undefined {
     const working = this.#orders.get(orderId)
-    if (working?.overtaken) return 'EXIT_UNPROVED'
-    const isWanted = working !== undefined && this.#departures.timeLeftMs(working) >= 0 && !isExecuted(working)
-    return isWanted ? undefined : 'TTL'
+    if (working === undefined) return 'TTL'
+    const isWanted = this.#departures.timeLeftMs(working) >= 0 && !isExecuted(working)
+    return this.#refusals.callOff(working) ?? (isWanted ? undefined : 'TTL')
   }
 
   /** Nothing is being looked at, built, signed or asked of the service: what is out by now is out, and known to be. */

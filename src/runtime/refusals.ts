@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../core/errors.ts'
-import type { Attempt } from '../core/order.ts'
+import type { Attempt, CalledOff } from '../core/order.ts'
 import type { Executor } from '../core/ports.ts'
 import type { Limiter } from './limiter.ts'
 import type { Cause, Failure } from './retry.ts'
@@ -9,11 +9,27 @@ import type { Route, WorkingOrder } from './working-order.ts'
 export class Refusals {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
+  readonly #halted = new Set<string>()
 
-  /** Why no entry may go this way. */
-  of(route: Route): ErrorCode | undefined {
-    if (route.limiter.closed) return 'KEY_REFUSED'
-    return this.#plan.has(route.executor) ? 'PLAN_REFUSED' : undefined
+  /** Why this entry may not go. */
+  of(entry: WorkingOrder): ErrorCode | undefined {
+    const { limiter, executor } = entry.route
+    if (limiter.closed) return 'KEY_REFUSED'
+    return this.#plan.has(executor) ? 'PLAN_REFUSED' : this.callOff(entry)
+  }
+
+  /** Why an order may not go even where its slot is taken, and it is only its commit, its mint or its builder that is waited for. */
+  callOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
+    if (overtaken) return 'EXIT_UNPROVED'
+    return order.class === 'entry' && this.#halted.has(order.account) ? 'HALTED' : undefined
+  }
+
+  /** An operator stops the entries of an account, or lets them go on; true where they stop from now on. */
+  halt(account: string, isHalted: boolean): boolean {
+    const isNews = isHalted !== this.#halted.has(account)
+    if (isHalted) this.#halted.add(account)
+    else this.#halted.delete(account)
+    return isNews && isHalted
   }
 
   /** Learns from a failed attempt; true where entries stop from now on. */

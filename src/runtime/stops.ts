@@ -58,9 +58,9 @@ export class Stops {
 
   #refuseEntry(working: WorkingOrder): void {
     const { orders, refusals, end } = this.#parts
-    const { order, route } = working
+    const { order } = working
     if (order.class === 'exit' || !isWaiting(working)) return
-    const refusal = working.overtaken || orders.mayBeSold(order) ? 'EXIT_UNPROVED' : refusals.of(route)
+    const refusal = orders.mayBeSold(order) ? 'EXIT_UNPROVED' : refusals.of(working)
     if (refusal !== undefined) end(working, 'refused', refusal)
   }
 }

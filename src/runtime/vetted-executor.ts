@@ -1,5 +1,5 @@
 import { type MintFacts, mintRefusal, type TokenChecks } from '../core/mint-check.ts'
-import type { Attempt } from '../core/order.ts'
+import type { Attempt, CalledOff } from '../core/order.ts'
 import type { Clock, Executor, Outcome } from '../core/ports.ts'
 
 export interface VettedParts {
@@ -10,7 +10,7 @@ export interface VettedParts {
   /** May tell at once; undefined: nobody could say in time. */
   readonly read: (mint: string, told: (facts: MintFacts | undefined) => void) => void
   /** Why the order may not be sent any more. */
-  readonly refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined
+  readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }
 
 /** Lets a buy through to its executor once what its mint allows is known, and is nothing that its bot refuses; sales at once. The engine is
@@ -49,10 +49,11 @@ export class VettedExecutor implements Executor {
   }
 }
 
-const LATE: Readonly<Record<'EXIT_UNPROVED' | 'TTL', Outcome>> = {
+const LATE: Readonly<Record<CalledOff | 'TTL', Outcome>> = {
   TTL: { kind: 'unsent', reason: 'the answer about its mint took longer than the time to live' },
   EXIT_UNPROVED: {
     ...{ kind: 'unsent', code: 'EXIT_UNPROVED' },
     reason: 'a full exit of its mint was accepted before the answer about it came',
   },
+  HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted before the answer about its mint came' },
 }

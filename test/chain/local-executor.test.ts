@@ -296,6 +296,8 @@ describe('an order that is not wanted any more', () => {
     [2, 'TTL'],
     [1, 'EXIT_UNPROVED'],
     [2, 'EXIT_UNPROVED'],
+    [1, 'HALTED'],
+    [2, 'HALTED'],
   ] as const)('asked for the %sth time, %s: what was signed then never leaves', async (times, code) => {
     const rig = await LocalRig.open()
     let asked = 0
@@ -365,6 +367,7 @@ describe('the process dies', () => {
     ['a buy, at once', 'buy', 0, true, undefined],
     ['a buy, four seconds later', 'buy', 4_000, false, undefined],
     ['a buy, at once, behind a full exit', 'buy', 0, false, 'EXIT_UNPROVED'],
+    ['a buy, at once, behind a halt', 'buy', 0, false, 'HALTED'],
   ] as const)('signed and not sent, %s: sent on: %s %s', async (_what, side, ms, isSentOn, refusal) => {
     const rig = await LocalRig.open()
     if (side === 'sell') {

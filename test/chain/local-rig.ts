@@ -6,7 +6,7 @@ import { readRent } from '../../src/chain/verifier/facts.ts'
 import type { AskedTrade } from '../../src/core/asked-trade.ts'
 import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
 import type { Built } from '../../src/core/built-transaction.ts'
-import type { Attempt, Fill } from '../../src/core/order.ts'
+import type { Attempt, CalledOff, Fill } from '../../src/core/order.ts'
 import type { JournalRecord, Outcome, Rpc, RpcResult, SignRequest, SignResult } from '../../src/core/ports.ts'
 import { PROGRAMS } from '../../src/core/programs.ts'
 import { solToLamports } from '../../src/core/units.ts'
@@ -59,7 +59,7 @@ export class LocalRig {
   secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
-  refusalOf: (orderId: string) => 'EXIT_UNPROVED' | 'TTL' | undefined = () => undefined
+  refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined = () => undefined
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
   sign: (request: SignRequest) => Promise<SignResult> = async ({ message }) => {
     this.steps.push('signed')

@@ -41,6 +41,7 @@ function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
     submit: (order: { reason: string }) => log.push(`submit ${order.reason}`),
     cancel: (id: string, code: string) => log.push(`cancel ${id} ${code}`),
     trust: (account: string, isTrusted: boolean) => log.push(`trust ${account} ${isTrusted}`),
+    halt: (account: string, isHalted: boolean) => log.push(`halt ${account} ${isHalted}`),
   }
   const runner: Runner = new Runner({
     clock,
@@ -96,6 +97,13 @@ test('what is posted while another is handled waits for its turn', () => {
     ...['row 0 #7 @2000', 'observe 0-1', 'submitted row 0'],
     ...['feed #8 @2000', 'submitted feed', 'timer #9 @2000'], // never before the row, though the clock stands at 1000
   ])
+})
+
+test('what is so of an account goes to the gateway', () => {
+  const money = { account: 'a', lamports: null, slot: 0, halted: true }
+  const { runner, log } = rig((what) => (what === 'feed' ? [{ kind: 'account', money }] : []))
+  runner.post(feed)
+  expect(log.slice(-2)).toEqual(['trust a true', 'halt a true'])
 })
 
 test('rows that were read before an input was stamped take its time, also in the block', () => {

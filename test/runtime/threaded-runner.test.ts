@@ -70,7 +70,7 @@ function rig() {
       write: () => {},
       commit: () => {},
     },
-    gateway: { submit: ({ reason }) => sent.push(reason), cancel: () => {}, trust: () => {} },
+    gateway: { submit: ({ reason }) => sent.push(reason), cancel: () => {}, trust: () => {}, halt: () => {} },
     observe: ({ stamp }, from, to) => {
       for (let row = from; row < to; row++) shown.push(`row ${stamp[row]}`)
     },

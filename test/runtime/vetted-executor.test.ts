@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { MintFacts, TokenChecks } from '../../src/core/mint-check.ts'
-import type { Attempt } from '../../src/core/order.ts'
+import type { Attempt, CalledOff } from '../../src/core/order.ts'
 import type { Executor, Outcome } from '../../src/core/ports.ts'
 import { VettedExecutor } from '../../src/runtime/vetted-executor.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
@@ -18,7 +18,7 @@ class Vetted implements ExecutorWorld {
   readonly outcomes: Outcome[] = []
   readonly executor: Executor
   readonly attempt: Attempt
-  refusal: 'EXIT_UNPROVED' | 'TTL' | undefined
+  refusal: CalledOff | 'TTL' | undefined
 
   constructor(attempt: Attempt, checks: TokenChecks, facts: MintFacts | undefined, readMs = 50) {
     this.attempt = attempt
@@ -83,6 +83,7 @@ describe('a buy', () => {
   test.each([
     ['its time to live', 'TTL', undefined],
     ['a full exit of its mint', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
+    ['a halt', 'HALTED', 'HALTED'],
   ] as const)('that has waited beyond %s is not sent', (_what, refusal, code) => {
     const vetted = new Vetted(buy, BEFORE, PLAIN)
     vetted.refusal = refusal

@@ -43,9 +43,11 @@ export class Checks {
     }
   }
 
-  /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was accepted after it. */
+  /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was accepted after it, nor
+   *  behind a halt. */
   leaves({ id, orderId, side, mint }: Attempt, { mirror }: Process): void {
     if (side === 'sell') return
+    if (mirror.isHalted) this.#parts.complain(`${id} goes out though an operator has said halt`)
     for (const { order } of mirror.orders.values())
       if (order.mint === mint && isFullExit(order) && orderNumber(order) > orderNumber({ id: orderId }))
         this.#parts.complain(`${id} goes out behind ${order.id}, which sells everything`)

@@ -20,7 +20,7 @@ export class Mirror {
   readonly signed = new Map<string, Attempt>()
   isGateOpen = false
   /** Nobody may buy. */
-  #isHalted: boolean
+  isHalted: boolean
   /** What the audit has come to. */
   audited: number | undefined
   /** Of somebody else's transactions that wait for a person. */
@@ -35,7 +35,7 @@ export class Mirror {
     const { orders, attempts, money, wallets, untaken } = past
     this.#note = note
     this.standing = new Standing(past)
-    this.#isHalted = money.accounts.some(({ halted }) => halted)
+    this.isHalted = money.accounts.some(({ halted }) => halted)
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
     for (const attempt of attempts) this.#attempted(attempt)
     for (const { id } of untaken) this.#untaken.add(id)
@@ -87,7 +87,7 @@ export class Mirror {
   #take(output: Output): void {
     this.standing.take(output)
     if (output.kind === 'order') this.#ordered(output.order)
-    else if (output.kind === 'account') this.#isHalted = output.money.halted
+    else if (output.kind === 'account') this.isHalted = output.money.halted
     else if (output.kind === 'orderState') {
       const known = this.orders.get(output.orderId)
       if (known !== undefined) known.state = output.state
@@ -100,7 +100,7 @@ export class Mirror {
 
   #ordered(order: Order): void {
     const { id, side, size, mint } = order
-    if (this.#isHalted && order.class === 'entry')
+    if (this.isHalted && order.class === 'entry')
       this.complaints.push(`${id} is accepted though an operator has said halt`)
     for (const { order: held } of this.open)
       if (laneOf(held) === laneOf(order) && !sharesLane(order, held))

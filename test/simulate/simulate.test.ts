@@ -47,8 +47,8 @@ test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 11
   },
 )
 
-// A buy that was being built was signed and sent after a full exit of its mint.
-test.each([9_133])('seed %i of orders that are signed here holds by now', async (seed) => {
+// A buy that was being built was signed and sent after a full exit of its mint, or after a halt.
+test.each([9_133, 30, 36])('seed %i of orders that are signed here holds by now', async (seed) => {
   expect((await simulate(seed, journal, { executor: 'local' })).complaints).toEqual([])
 })
 

@@ -107,6 +107,7 @@ export class GatewayWorld {
   #commits: number[] = []
   #life = 0
   #resumedAt = 0
+  #isHalted = false
 
   readonly #kind: ExecutorKind
 
@@ -293,15 +294,22 @@ export class GatewayWorld {
     this.onReport(input.report)
   }
 
-  /** The runner tells the gateway what the engine keeps of the account. */
+  /** The runner tells the gateway what the engine keeps of the account, whatever changes of it. */
   #trust(): void {
     const isBreach = ({ code }: ExecutionReport): boolean => code === 'LATE_FILL' || code === 'SERVICE_DUPLICATE'
     this.gateway.trust('a', !this.heard.slice(this.#resumedAt).some(isBreach))
+    this.gateway.halt('a', this.#isHalted)
   }
 
   /** A person says that entries go on. */
   resume(): void {
     this.#resumedAt = this.heard.length
+    this.#trust()
+  }
+
+  /** An operator stops entries, restarts included, or lets them go on. */
+  halt(isHalted = true): void {
+    this.#isHalted = isHalted
     this.#trust()
   }
 
