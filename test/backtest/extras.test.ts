@@ -67,7 +67,7 @@ test('the further runs: dearer ones, other sizes, and entries left to chance', a
   expect(rows.at(-1)).toBe(28 * 3_000)
   expect(random?.entriesSol).toBe(net) // it sells nothing itself
   expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
-}, 30_000)
+})
 
 test("a strategy's own sales are none of the exits that chance is given: its entries are held against it with the exits alone", async () => {
   const params = { minVolumeSol: 0, minSlopePercent: 0, fast: 2, slow: 25, sampleSeconds: 0 }
@@ -78,7 +78,7 @@ test("a strategy's own sales are none of the exits that chance is given: its ent
   const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
   expect(found?.random?.entriesSol).not.toBe(net)
   expect(found?.random?.beatenPercent).toBeLessThan(100)
-}, 30_000)
+})
 
 test('chance gives each entry one of the exits that the positions had', () => {
   const kinds = [{ stopLossPercent: 1 }, { takeProfitPercent: 2 }]
@@ -100,7 +100,7 @@ test('a bot that buys nothing is compared with nothing', async () => {
   const { found } = await extras({ params: { sizeSol: 0.06 } }) // above its limit
   expect(found?.random).toBeNull()
   expect(found?.sizes.every(({ trades, percentOfBought }) => trades === 0 && percentOfBought === null)).toBe(true)
-}, 30_000)
+})
 
 const COSTS = { venueFeePercent: 0, serviceFeePercent: 0, networkFeeLamports: 1_000, deadAfterMs: 600_000 }
 

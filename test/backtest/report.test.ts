@@ -94,7 +94,7 @@ test('what a report says adds up, and looking changes nothing', async () => {
   }
   for (const points of Object.values(report.prices)) expect(points.length).toBeLessThanOrEqual(401)
   expect(JSON.stringify((await backtest()).report)).toBe(JSON.stringify(report))
-}, 30_000)
+})
 
 test('what could not be sold is shown: as nothing, with why it should have been, and with an alarm', async () => {
   const mint = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'

@@ -589,7 +589,7 @@ describe('a node that cannot be trusted', () => {
     rig.faults = []
     await rig.slots(PROOF_SLOTS)
     expect(rig.kinds(one)).toBe('unknown absent')
-  }, 60_000)
+  })
   test('getTransaction answers null for what is listed: waited for, never taken for absent', async () => {
     const rig = await open()
     const one = rig.buy()

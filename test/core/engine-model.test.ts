@@ -141,7 +141,7 @@ const policy = fc.constantFrom<WhenStale>(
 /** More for a longer look. */
 const runs = Number(process.env.MODEL_RUNS ?? 150)
 
-describe('an engine, whatever happens to it', { timeout: 60_000 }, () => {
+describe('an engine, whatever happens to it', () => {
   it('keeps its books, limits, lanes and exits, over restarts too', () => {
     fc.assert(
       fc.property(fc.array(stepOrSilence, { minLength: 20, maxLength: 120 }), policy, (steps, whenStale) => {

@@ -1,10 +1,8 @@
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 interface Difference {
   readonly liveSol: number

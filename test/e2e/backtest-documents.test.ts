@@ -1,11 +1,9 @@
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { called } from './called.ts'
 import { documentedCommands } from './documented-commands.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()

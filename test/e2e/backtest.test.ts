@@ -1,13 +1,11 @@
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Report } from '../../src/backtest/report.ts'
 import { sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const KEYS = ['events', 'decisions', 'orders', 'fills', 'positions', 'realizedSol', 'feesSol', 'netSol']
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isOpen } from '../../src/core/order.ts'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
@@ -9,8 +9,6 @@ import { type Books, discrepancies, readBooks } from './books.ts'
 import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 /** Also until every lost answer is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'

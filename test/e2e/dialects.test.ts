@@ -1,10 +1,8 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Fill } from '../../src/core/order.ts'
 import { type Books, discrepancies, isSettled } from './books.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const DIALECTS = Number(process.env.SLUICE_E2E_DIALECTS ?? 20)
 /** Told as news, never as a broken frame. */

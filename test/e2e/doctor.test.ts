@@ -2,7 +2,7 @@ import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openForWriting } from '../../src/journal/database.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { openLoudService } from './loud-service.ts'
@@ -11,8 +11,6 @@ import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage } from './stage.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue, type VenueOptions } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 interface Check {
   readonly name: string

@@ -1,9 +1,7 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import type { Venue } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Also until absence is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'

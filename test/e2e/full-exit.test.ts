@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { sendCommand } from '../../src/runtime/control-client.ts'
 import type { Fault } from '../../src/sandbox/faults.ts'
 import { kill, type Sluice } from './process.ts'
 import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Of the chain itself. */
 const SLOT_MS = 400

@@ -7,4 +7,4 @@ test('killed at failpoints and at any time, with faults besides, whoever signs: 
   const lines: string[] = []
   const complaints = await killMany({ count: 10, seed, together: 2, say: (line) => lines.push(line) })
   expect(complaints, lines.join('\n')).toEqual([])
-}, 400_000)
+})

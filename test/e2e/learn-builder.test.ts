@@ -1,12 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { loadPolicy } from '../../src/config/policy.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
 import { openStage, orderIn, tell } from './stage.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 test('a builder is learnt from what it builds, signed by nobody, and accepted as it was shown', async ({
   onTestFinished,

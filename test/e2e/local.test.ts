@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { THIEF } from '../../src/sandbox/ambush.ts'
 import { BUILD_ATTACKS } from '../../src/sandbox/hostile-build.ts'
@@ -11,8 +11,6 @@ import { readBooks } from './books.ts'
 import { kill, launch, sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
-
-vi.setConfig({ testTimeout: 180_000 })
 
 type AtEnd = (close: () => Promise<void>) => void
 

@@ -1,14 +1,12 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type LoudService, openLoudService } from './loud-service.ts'
 import { launch, sluice } from './process.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const WIRETAP = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal must not get

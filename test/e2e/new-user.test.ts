@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { controlPath } from '../../src/runtime/control-path.ts'
 import { dialectQuestions } from '../../src/sandbox/dialect.ts'
@@ -11,8 +11,6 @@ import { type Block, blocksIn, DOCS, fileOf, type Line, linesOf, pageOf } from '
 import type { Ended } from './process.ts'
 import { Project } from './project.ts'
 import { until } from './until.ts'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
 
 /** In the order in which somebody reads them: one project, one journal. */
 const TASKS = [

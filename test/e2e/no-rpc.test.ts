@@ -1,8 +1,6 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Nobody listens there. */
 const UNREACHABLE = [{ url: 'http://127.0.0.1:1', requestsPerSecond: 50 }]

@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import type { MarketToken } from '../../src/sandbox/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const exits = { stopLossPercent: 20, whenStale: { policy: 'poll', afterSeconds: 1 } } as const
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { ServiceProof } from '../../src/core/learned.ts'
 import type { Dialect } from '../../src/sandbox/dialect.ts'
 import { MINT } from '../sandbox/still-market.ts'
@@ -8,8 +8,6 @@ import { kill, launch, type Sluice, sluice } from './process.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import type { VenueOptions } from './venue.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const PRINTS_EVERY_MS = 150
 

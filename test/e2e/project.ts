@@ -46,7 +46,7 @@ export class Project {
   }
 
   #node(args: readonly string[], env: Env = {}): Ended {
-    const options = { cwd: this.folder, encoding: 'utf8', env: { ...ENV, ...env }, timeout: 60_000 } as const
+    const options = { cwd: this.folder, encoding: 'utf8', env: { ...ENV, ...env } } as const
     const { status, stdout, stderr } = spawnSync(process.execPath, args, options)
     return { code: status, stdout, stderr }
   }

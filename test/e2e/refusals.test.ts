@@ -1,12 +1,10 @@
 import { copyFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { openForWriting } from '../../src/journal/database.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { sluice } from './process.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const { path: folder, write } = temporaryFolder()
 const env = { XDG_STATE_HOME: join(folder, 'state'), KEY: 'a-key-of-the-service', RPC: 'https://rpc.invalid/a-key' }

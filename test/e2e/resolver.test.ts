@@ -1,12 +1,10 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openReader } from '../../src/journal/reader.ts'
 import { TRADE_PROGRAM, type TradeData } from '../../src/sandbox/trade-program.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 /** Real blocks come every 400 ms. */
 const REAL = { slotMs: 400 } as const

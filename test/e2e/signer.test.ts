@@ -10,8 +10,7 @@ import { openSigner } from '../../src/signer-access.ts'
 import { buy, PAIR, WALLET } from '../chain/signer/requests.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { launch, sluice } from './process.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
+import { until } from './until.ts'
 
 const { path: folder, write } = temporaryFolder()
 const system = new SystemClock()
@@ -42,7 +41,7 @@ test('`sluice signer` under another user: what it is given binds every engine; i
   const policy = write('builder-policy.yaml', 'programs: [pump, pump-swap]\n')
   const args = ['--socket', socket, '--key', keyPath, '--policy', policy, '--max-per-transaction-sol', '0.0002']
   const process = launch(['signer', ...args, '--state', join(folder, 'signer.caps')])
-  await vi.waitUntil(() => process.stderr.includes('listens at'), { timeout: 30_000 })
+  await until('its start', () => process.stderr.includes('listens at'))
 
   const signer = await openSigner(await walletOf({ signer: socket }), parts())
   const { request, signature } = buy(95_000)

@@ -1,9 +1,7 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { MINT } from '../sandbox/still-market.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 test('a strategy that throws: its bot only exits, the others go on', async ({ onTestFinished }) => {
   const bots = [

@@ -23,4 +23,4 @@ test('stopped in the middle of trading, and continued: nothing is lost, nothing 
   expect(await one.ended).toBe(0)
   expect(await venue.complaints()).toEqual([])
   expect(venue.requests.length).toBeLessThanOrEqual(books.attempts.length)
-}, 240_000)
+})

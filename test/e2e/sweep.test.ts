@@ -7,8 +7,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { documentedCommands } from './documented-commands.ts'
 import { launch, sluice } from './process.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 const journal = join(folder.path, 'tape.db')

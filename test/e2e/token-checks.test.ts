@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { MINT } from '../sandbox/still-market.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const FREEZE_AUTHORITY_AT = 46
 

@@ -1,10 +1,12 @@
 const LOOK_EVERY_MS = 100
+/** Nobody has to be quick: it only has to end, and say what did not come. */
+const LONGEST_MS = 180_000
 
 /** Looks until there is something; fails when that takes too long. For what happens in real time, in a journal, a log or another process. */
 export async function until<T>(
   what: string,
   look: () => T | Promise<T>,
-  withinMs = 60_000,
+  withinMs = LONGEST_MS,
 ): Promise<NonNullable<Exclude<T, false>>> {
   const start = performance.now()
   for (;;) {

@@ -113,7 +113,7 @@ test('kill -9 in the midst of a merge of the tape: every decision is still repea
   writer.close()
   expect(blocksOf(path)).toBeLessThan(blocks / 2)
   expect(await verifiedIn(path)).toEqual(verified)
-}, 30_000)
+})
 
 function blocksOf(path: string): number {
   const db = new Database(path, { readonly: true })

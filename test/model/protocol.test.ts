@@ -6,7 +6,7 @@ import { SMALL } from './scenarios.ts'
 
 const coverage = new Coverage()
 
-test.each(Object.entries(SMALL))('The order protocol holds. %s', { timeout: 120_000 }, (_, scenario) => {
+test.each(Object.entries(SMALL))('The order protocol holds. %s', (_, scenario) => {
   const result = check(coverage.of(scenario))
   expect(result.violation).toBeUndefined()
   expect(result.states).toBeGreaterThan(1_000)

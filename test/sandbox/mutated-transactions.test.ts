@@ -12,7 +12,7 @@ import { MINT, StillMarket } from './still-market.ts'
 
 const RUNS = Number(process.env.SLUICE_TRANSACTION_MUTANTS ?? 150)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
-vi.setConfig({ testTimeout: 20_000 + RUNS * 100 })
+vi.setConfig({ testTimeout: 400_000 + RUNS * 100 })
 
 const STRANGE = [
   ...Object.values(PROGRAMS),

@@ -64,7 +64,7 @@ interface Sent {
 class Client {
   readonly clock = new SystemClock()
   readonly sent = new Map<string, Sent>()
-  readonly #http = openHttp({ timeoutMs: 5_000 })
+  readonly #http = openHttp({ timeoutMs: 30_000 })
   readonly #gateway: Gateway
   readonly #cutter: ByteCutter
   #count = 0
@@ -167,24 +167,19 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     expect([endOf(sent), wholeOf(sent)]).toEqual(['acked', 1])
     expect(length).toBeGreaterThan(200)
   })
-  test.each(['end', 'reset'] as const)(
-    'of the request, with an %s: unknown, and it never arrived',
-    { timeout: 60_000 },
-    async (how) => {
-      for (let after = 0; after < length; after++) {
-        const sent = await client.order({ of: 'request', after, how }, side)
-        // Not sent is said only where nothing had left: before the first byte, and there only where the end came first.
-        expect([endOf(sent), wholeOf(sent)], `after ${after}`).toEqual([
-          after === 0 && endOf(sent) === 'unsent' ? 'unsent' : 'unknown',
-          0,
-        ])
-        if (endOf(sent) === 'unsent') expect(sent.received).toBe(0)
-      }
-    },
-  )
+  test.each(['end', 'reset'] as const)('of the request, with an %s: unknown, and it never arrived', async (how) => {
+    for (let after = 0; after < length; after++) {
+      const sent = await client.order({ of: 'request', after, how }, side)
+      // Not sent is said only where nothing had left: before the first byte, and there only where the end came first.
+      expect([endOf(sent), wholeOf(sent)], `after ${after}`).toEqual([
+        after === 0 && endOf(sent) === 'unsent' ? 'unsent' : 'unknown',
+        0,
+      ])
+      if (endOf(sent) === 'unsent') expect(sent.received).toBe(0)
+    }
+  })
   test.each(['end', 'reset'] as const)(
     'of the answer, with an %s: unknown, or its signature once that is whole; it arrived once',
-    { timeout: 60_000 },
     async (how) => {
       for (let after = 0; after <= ANSWER.length; after++) {
         const sent = await client.order({ of: 'response', after, how }, side)
@@ -196,7 +191,6 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
   )
   test.each(['end', 'reset'] as const)(
     'of a request on a connection that was kept, with an %s: the same',
-    { timeout: 60_000 },
     async (how) => {
       for (let after = 1; after < length; after++) {
         await warmUp(side)

@@ -3,7 +3,7 @@ import { chmodSync, readFileSync, statSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { Line } from '../../../src/chain/signer/client.ts'
 import { launchSigner, type SignerLaunch } from '../../../src/chain/signer/launch.ts'
 import { listenAsSigner } from '../../../src/chain/signer/listen.ts'
@@ -14,8 +14,6 @@ import { SystemClock } from '../../../src/runtime/system-clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keypair } from '../verifier/draft.ts'
 import { buy, PAIR, WALLET } from './requests.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const folder = temporaryFolder()
 const keyPath = folder.write('id.json', JSON.stringify([...PAIR.secretKey]))
@@ -87,7 +85,7 @@ describe.each([
 
     await kill()
     const over = { ok: false, code: 'SIGNER_CAP', reason: expect.stringContaining('within an hour 900001') }
-    await expect.poll(() => signer.sign(buy(95_001).request), { timeout: 30_000 }).toEqual(over)
+    await expect.poll(() => signer.sign(buy(95_001).request), { timeout: 180_000 }).toEqual(over)
     expect(await signer.sign(buy(95_000, 9).request)).toEqual({ ok: true, signature: buy(95_000, 9).signature })
     await signer.close()
     expect(await signer.sign(buy(1).request)).toMatchObject({ ok: false, code: 'SIGNER_DOWN' })
@@ -104,7 +102,7 @@ test('killed in the middle of requests, each is signed or nobody has a signature
   for (const [index, answer] of answers.entries())
     expect(answer.ok ? answer.signature : answer.code).toEqual(answer.ok ? buys[index]?.signature : 'SIGNER_DOWN')
   expect(answers.some(({ ok }) => !ok)).toBe(true)
-  await expect.poll(() => signer.sign(buy(1_000, 41).request), { timeout: 30_000 }).toMatchObject({ ok: true })
+  await expect.poll(() => signer.sign(buy(1_000, 41).request), { timeout: 180_000 }).toMatchObject({ ok: true })
   await signer.close()
 })
 
