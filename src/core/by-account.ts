@@ -21,6 +21,20 @@ export class ByAccount<T> {
     return undefined
   }
 
+  /** What there is by this key, account by account. */
+  withKey(key: string): T[] {
+    const found: T[] = []
+    for (const part of this.#parts.values()) {
+      const item = part.get(key)
+      if (item !== undefined) found.push(item)
+    }
+    return found
+  }
+
+  *values(): Generator<T, void, undefined> {
+    for (const part of this.#parts.values()) yield* part.values()
+  }
+
   set(account: string, key: string, item: T): void {
     let part = this.#partOf(account)
     if (part === undefined) {

@@ -1,4 +1,4 @@
-import { AgedMap } from './aged-map.ts'
+import { ByAccount } from './by-account.ts'
 
 /** Who has it and of which mint: at most one thing each. */
 export interface Owner {
@@ -10,16 +10,16 @@ export interface Owner {
  *  copied together and hashed anew every time, which was a tenth of what an order cost. What was looked up last is kept at hand: an order
  *  asks for the same a dozen times on end, and a search waits for the memory that market rows have pushed out of the processor. */
 export class ByMint<T extends NonNullable<unknown>> {
-  readonly #accounts = new Map<string, AgedMap<T>>()
-  /** Looked up last; of an account that has nothing yet, no part. */
-  #account = ''
-  #part: AgedMap<T> | undefined
-  /** Looked up last in that part, undefined: not known; and what was there. */
+  readonly #all = new ByAccount<T>()
+  /** Looked up last, undefined: nothing yet; and what was there. */
   #mint: string | undefined
+  #account = ''
   #item: T | undefined
 
   get({ account, mint }: Owner): T | undefined {
-    return mint === this.#mint && account === this.#account ? this.#item : this.#search(account, mint)
+    return mint === this.#mint && account === this.#account
+      ? this.#item
+      : this.#keep(account, mint, this.#all.get(account, mint))
   }
 
   has(owner: Owner): boolean {
@@ -27,72 +27,42 @@ export class ByMint<T extends NonNullable<unknown>> {
   }
 
   set({ account, mint }: Owner, item: T): void {
-    let part = this.#partOf(account)
-    if (part === undefined) {
-      part = new AgedMap()
-      this.#accounts.set(account, part)
-      this.#part = part
-    }
-    part.set(mint, item)
-    this.#mint = mint
-    this.#item = item
+    this.#all.set(account, mint, item)
+    this.#keep(account, mint, item)
   }
 
   delete({ account, mint }: Owner): void {
-    const part = this.#partOf(account)
-    if (part === undefined) return
-    part.delete(mint)
-    if (mint === this.#mint) this.#item = undefined
+    this.#all.delete(account, mint)
+    if (mint === this.#mint && account === this.#account) this.#item = undefined
   }
 
   /** What one account has by mint, oldest first. */
   of(account: string): ReadonlyMap<string, T> {
-    return this.#partOf(account) ?? (NOTHING as ReadonlyMap<string, T>)
+    return this.#all.of(account)
   }
 
   /** What there is of one mint, account by account. */
   ofMint(mint: string): T[] {
-    const found: T[] = []
-    for (const part of this.#accounts.values()) {
-      const item = part.get(mint)
-      if (item !== undefined) found.push(item)
-    }
-    return found
+    return this.#all.withKey(mint)
   }
 
-  *values(): Generator<T, void, undefined> {
-    for (const part of this.#accounts.values()) yield* part.values()
+  values(): Iterable<T> {
+    return this.#all.values()
   }
 
   /** Drops the oldest of an account while it has more than `kept`. */
   trim(account: string, kept: number): void {
-    const part = this.#partOf(account)
-    if (part === undefined || part.size <= kept) return
+    this.#all.trim(account, kept)
     this.#mint = undefined
-    this.#item = undefined
-    while (part.size > kept) part.dropOldest()
   }
 
-  #search(account: string, mint: string): T | undefined {
-    const part = this.#partOf(account)
-    if (part === undefined) return undefined
-    const item = part.get(mint)
+  #keep(account: string, mint: string, item: T | undefined): T | undefined {
     this.#mint = mint
+    this.#account = account
     this.#item = item
     return item
   }
-
-  #partOf(account: string): AgedMap<T> | undefined {
-    if (account === this.#account) return this.#part
-    this.#account = account
-    this.#part = this.#accounts.get(account)
-    this.#mint = undefined
-    this.#item = undefined
-    return this.#part
-  }
 }
-
-const NOTHING: ReadonlyMap<string, unknown> = new Map()
 
 /** One text for both, where something else than this needs a key. */
 export function keyOf({ account, mint }: Owner): string {
