@@ -16,7 +16,7 @@ import { ThreadedRunner } from '../src/runtime/threaded-runner.ts'
 import { dialWebSocket } from '../src/service/dial.ts'
 import { Feed } from '../src/service/feed.ts'
 import { PaperMarket } from '../src/simulation/paper-market.ts'
-import { Tally } from '../src/tally.ts'
+import { Tally } from '../src/wiring/live/tally.ts'
 import { startInput } from '../test/support/engine-rig.ts'
 
 export interface RigOptions {
@@ -121,7 +121,7 @@ async function begin(runner: Runner | ThreadedRunner, bot: BotSettings): Promise
     return async () => {}
   }
   const memory = { heapMb: 256, buffersMb: 256 }
-  const thread = new EngineThread(new URL('../src/engine-worker.ts', import.meta.url), 'none', memory)
+  const thread = new EngineThread(new URL('../src/wiring/live/engine-worker.ts', import.meta.url), 'none', memory)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   thread.on = {
     begun: (outputs) => {

@@ -32,6 +32,8 @@ test.each([
   ['core/ and a package that is not listed', 'src/core/a.ts', 'ws', 'core/ uses zod only'],
   ['a folder and its sibling', 'src/service/a.ts', '../runtime/b.ts', 'imports core/ and itself only'],
   ['a folder and the wiring', 'src/service/a.ts', '../bot.ts', 'imports core/ and itself only'],
+  ['a folder and a room of the wiring', 'src/service/a.ts', '../wiring/live/b.ts', 'imports core/ and itself only'],
+  ['core/ and the wiring', 'src/core/a.ts', '../wiring/b.ts', 'imports nothing of ours'],
   ['a stray file in src/', 'src/helpers.ts', './core/a.ts', 'put this file into a folder'],
   ['src/ and its own name', 'src/service/a.ts', 'sluice', 'import the file'],
   ['a strategy and the sources', 'strategies/a.ts', '../src/index.ts', "imports 'sluice'"],
@@ -44,6 +46,7 @@ test.each([
   ['src/core/a.ts', imports('./b.ts', './exits/c.ts', 'zod')],
   ['src/service/a.ts', imports('../core/b.ts', './wire/c.ts', 'undici', 'node:fs')],
   ['src/bot.ts', imports('./core/a.ts', './service/b.ts')],
+  ['src/wiring/live/a.ts', imports('../../core/a.ts', '../../service/b.ts', '../c.ts')],
   ['src/commands/a.ts', imports('../bot.ts', '../journal/b.ts', './c.ts')],
   ['strategies/a.ts', imports('sluice', 'trading-signals', './shared/b.ts')],
 ])('the folder rule allows what %s imports', (path, text) => {

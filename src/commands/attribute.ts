@@ -1,11 +1,11 @@
 import { join } from 'node:path'
-import type { Apart } from '../attempt-matches.ts'
-import { type Attribution, attribute, type Difference } from '../attribution.ts'
 import { dateOf } from '../backtest/coverage.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol, lamportsToSol } from '../core/units.ts'
 import { openReader } from '../journal/reader.ts'
+import type { Apart } from '../wiring/backtest/attempt-matches.ts'
+import { type Attribution, attribute, type Difference } from '../wiring/backtest/attribution.ts'
 import type { Options } from './options.ts'
 import { readReport } from './read-report.ts'
 

@@ -1,10 +1,10 @@
 import { dateOf } from '../backtest/coverage.ts'
-import { type Causality, verifyCausality } from '../causality.ts'
 import type { Config } from '../config/config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import type { Market } from '../journal/reader.ts'
-import { tapeCoverage } from '../tape-coverage.ts'
+import { type Causality, verifyCausality } from '../wiring/backtest/causality.ts'
+import { tapeCoverage } from '../wiring/backtest/tape-coverage.ts'
 import type { Options } from './options.ts'
 
 const LONGEST = 600

@@ -7,7 +7,6 @@ import { type GhostCosts, Ghosts, type MissedEntry } from '../backtest/ghosts.ts
 import type { CalibrationReport, Report, TapeReport } from '../backtest/report.ts'
 import { TapeStudy, type Window } from '../backtest/tape-study.ts'
 import type { Trip } from '../backtest/trip.ts'
-import type { Backtest } from '../backtest-run.ts'
 import { codeHash, sluiceHash } from '../config/code-hash.ts'
 import type { BotConfig, Config } from '../config/config.ts'
 import { MANIFEST } from '../config/package-files.ts'
@@ -15,6 +14,7 @@ import { Mints } from '../core/mints.ts'
 import type { Millis } from '../core/units.ts'
 import type { Market } from '../journal/reader.ts'
 import { networkFee } from '../simulation/fill-model.ts'
+import type { Backtest } from '../wiring/backtest/backtest-run.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 
 /** Tokens whose prices are drawn: those that moved the result most. */

@@ -6,10 +6,10 @@ import { metricsOf } from '../backtest/metrics.ts'
 import { planUseOf } from '../backtest/plan-use.ts'
 import type { CalibrationReport, Report } from '../backtest/report.ts'
 import type { Trip } from '../backtest/trip.ts'
-import type { Backtest, BotOutcome } from '../backtest-run.ts'
 import { isUnsellable, type Position } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol, type Millis } from '../core/units.ts'
+import type { Backtest, BotOutcome } from '../wiring/backtest/backtest-run.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */

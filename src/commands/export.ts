@@ -1,6 +1,6 @@
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { openTape } from '../journal/tape-files.ts'
-import { exportTape } from '../tape-export.ts'
+import { exportTape } from '../wiring/tape/tape-export.ts'
 import type { Options } from './options.ts'
 import { exportTax } from './tax-export.ts'
 

@@ -1,5 +1,5 @@
 import { printable } from '../core/printable.ts'
-import { importTape } from '../tape-import.ts'
+import { importTape } from '../wiring/tape/tape-import.ts'
 import type { Options } from './options.ts'
 
 /** Bad lines that are shown; the rest is counted. */

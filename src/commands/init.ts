@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { MANIFEST } from '../config/package-files.ts'
-import { configSchema } from '../config-schema.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { writeNew } from '../scaffold/new-files.ts'
 import { ownPackage } from '../scaffold/own-package.ts'
 import { projectFiles, SCHEMA } from '../scaffold/project-files.ts'
+import { configSchema } from '../wiring/config-schema.ts'
 
 /** `sluice init [FOLDER]`: a project outside of this package. What is there already is left as it is. */
 export async function run([given = '.']: string[]): Promise<number> {

@@ -1,6 +1,6 @@
 import { formatSol, lamportsToSol } from '../core/units.ts'
 import { openTape } from '../journal/tape-files.ts'
-import { advisePlan, type PlanAdvice, type PlanRun } from '../plan-advice.ts'
+import { advisePlan, type PlanAdvice, type PlanRun } from '../wiring/backtest/plan-advice.ts'
 import type { Options } from './options.ts'
 import { configOf } from './run-bots.ts'
 

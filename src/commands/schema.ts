@@ -1,6 +1,6 @@
 import { SCHEMA_TITLE } from '../config/file-json-schema.ts'
-import { type ConfigSchema, configSchema } from '../config-schema.ts'
 import { writeAgain } from '../scaffold/new-files.ts'
+import { type ConfigSchema, configSchema } from '../wiring/config-schema.ts'
 import type { Options } from './options.ts'
 
 /** `sluice schema [STRATEGY...]`: a configuration as JSON Schema, with the params of every strategy in strategies/, of those shipped, and of

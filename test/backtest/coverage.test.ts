@@ -4,7 +4,7 @@ import type { Config } from '../../src/config/config.ts'
 import { NO_FILTERS } from '../../src/core/entry-filters.ts'
 import { NO_LIMITS } from '../../src/core/settings.ts'
 import { openReader } from '../../src/journal/reader.ts'
-import { tapeCoverage } from '../../src/tape-coverage.ts'
+import { tapeCoverage } from '../../src/wiring/backtest/tape-coverage.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import { feed, noisyMarket, writeTape } from '../support/recorded-tape.ts'
 

@@ -4,7 +4,7 @@ import type { RunningBots } from '../../src/bot.ts'
 import { liveTable } from '../../src/commands/live-table.ts'
 import { newPosition, type Position } from '../../src/core/position.ts'
 import { lamports, ZERO } from '../../src/core/units.ts'
-import { Tally } from '../../src/tally.ts'
+import { Tally } from '../../src/wiring/live/tally.ts'
 import { MINT } from '../support/engine-rig.ts'
 
 /** What stands behind the token of one held position. */

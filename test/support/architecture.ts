@@ -17,63 +17,8 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const packagesOfCore = ['zod']
 const packagesOfStrategies = ['sluice', 'trading-signals']
 
-/** The wiring: bot.ts and what it is made of. They may see more than one folder. */
-const wiring = [
-  'alarms',
-  'backtest-extras',
-  'attempt-matches',
-  'attribution',
-  'attribution-replays',
-  'attribution-steps',
-  'backtest-outcome',
-  'backtest-run',
-  'bot',
-  'causality',
-  'closers',
-  'config-schema',
-  'decision-time',
-  'ending',
-  'engine-host',
-  'engine-worker',
-  'filter-lists',
-  'golden',
-  'index',
-  'isolated-segment',
-  'key-lock',
-  'live-chain',
-  'local-trading',
-  'main',
-  'onlooker',
-  'operator',
-  'recorded-segment',
-  'restore',
-  'paper-world',
-  'past',
-  'plan-advice',
-  'pool-access',
-  'recorded-config',
-  'recorded-decisions',
-  'replayed-start',
-  'rpc-access',
-  'sandbox-child',
-  'segment',
-  'service-access',
-  'signer-access',
-  'signing',
-  'stopped-bots',
-  'strategy-rig',
-  'sweep-run',
-  'sweep-thread',
-  'sweep-threads',
-  'tally',
-  'tape-coverage',
-  'tape-export',
-  'tape-import',
-  'testing',
-  'trading',
-  'vetting',
-  'world',
-].map((name) => `src/${name}.ts`)
+/** What stands in `src/` itself: the program and what a package is entered by. Like `src/wiring/`, they may see more than one folder. */
+const doors = ['bot', 'index', 'main', 'testing'].map((name) => `src/${name}.ts`)
 
 const maxLines = 300
 /** Path to reason, short; a file stands here only while splitting it would make it worse. */
@@ -145,9 +90,10 @@ function relativeImport(path: string, target: string): string | undefined {
   if (from === 'strategies') return to === from ? undefined : "a strategy imports 'sluice', as a user's own would"
   if (from === 'wiring' || from === 'commands' || from === to) return undefined
   if (from === 'core') return 'core/ imports nothing of ours: let the wiring hand it over through a port'
-  if (from === 'unknown') return 'only bot.ts, main.ts and index.ts stand in src/ itself: put this file into a folder'
+  if (from === 'unknown')
+    return `only ${doors.join(', ')} stand in src/ itself: put this file into a folder, wiring/ where it joins others`
   if (to === 'core') return undefined
-  return `${from}/ imports core/ and itself only: let bot.ts or the command hand it over as a value or a function`
+  return `${from}/ imports core/ and itself only: let the wiring or the command hand it over as a value or a function`
 }
 
 function packageImport(path: string, specifier: string): string | undefined {
@@ -234,7 +180,7 @@ export function leftForLater(sources: Source[]): string[] {
 function folderOf(path: string): string {
   const [top = '', folder = '', rest] = path.split('/')
   if (top !== 'src') return top
-  if (wiring.includes(path)) return 'wiring'
+  if (doors.includes(path)) return 'wiring'
   return rest === undefined ? 'unknown' : folder
 }
 

@@ -7,12 +7,12 @@ import { isUndecided } from '../../core/order.ts'
 import type { Clock } from '../../core/ports.ts'
 import { lockJournal } from '../../journal/lock.ts'
 import { openReader } from '../../journal/reader.ts'
-import { lockWallet } from '../../key-lock.ts'
-import { budgetedRpcs, genesisOf } from '../../rpc-access.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
 import { openHttp } from '../../service/http.ts'
-import { openService, type ServiceAccess } from '../../service-access.ts'
-import { openSigner } from '../../signer-access.ts'
+import { lockWallet } from '../../wiring/access/key-lock.ts'
+import { budgetedRpcs, genesisOf } from '../../wiring/access/rpc-access.ts'
+import { openService, type ServiceAccess } from '../../wiring/access/service-access.ts'
+import { openSigner } from '../../wiring/access/signer-access.ts'
 
 /** A wallet that nobody else uses meanwhile, its chain, and who signs for it. */
 export interface WalletAccess {

@@ -1,7 +1,7 @@
 import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../core/account.ts'
-import { budgetedRpcs, genesisNamed } from '../../rpc-access.ts'
 import { isPublicHost } from '../../runtime/pacing.ts'
+import { budgetedRpcs, genesisNamed } from '../../wiring/access/rpc-access.ts'
 import { rpcVerdicts, type WalletFinding, walletVerdict } from './chain-verdicts.ts'
 import type { Check } from './check.ts'
 import type { Examined } from './examined.ts'

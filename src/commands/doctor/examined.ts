@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Clock, Http } from '../../core/ports.ts'
 import type { Plan } from '../../core/settings.ts'
-import type { ServiceAccess } from '../../service-access.ts'
+import type { ServiceAccess } from '../../wiring/access/service-access.ts'
 import type { JournalLook } from './machine-probe.ts'
 
 /** A process that uses the journal or the key, and how it says it goes. */

@@ -7,7 +7,7 @@ import { MessagePacer } from '../../runtime/pacing.ts'
 import { dialWebSocket } from '../../service/dial.ts'
 import { Feed } from '../../service/feed.ts'
 import { STANDARD } from '../../service/plans.ts'
-import type { ServiceAccess } from '../../service-access.ts'
+import type { ServiceAccess } from '../../wiring/access/service-access.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 
 // One connection with the key: whether it is taken, as which plan, and what comes.

@@ -5,9 +5,9 @@ import type { Attempt, Fill, OrderState } from '../../core/order.ts'
 import { isOpen } from '../../core/order.ts'
 import type { HttpRequest, HttpResult, Journal, JournalRecord } from '../../core/ports.ts'
 import { Prices } from '../../core/price.ts'
-import type { Onlooker } from '../../onlooker.ts'
 import type { SellUnit } from '../../service/sell-amount.ts'
 import { signaturePathOf } from '../../service/wire/answers.ts'
+import type { Onlooker } from '../../wiring/live/onlooker.ts'
 
 /** What became of an order of the probe; times are of `performance`. */
 export interface ProbeOrder {

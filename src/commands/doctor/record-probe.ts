@@ -1,7 +1,7 @@
 import { isPublicKey } from '../../core/base58.ts'
 import type { Http } from '../../core/ports.ts'
 import { type Endpoint, headersOf, urlOf } from '../../service/endpoints.ts'
-import type { ServiceAccess } from '../../service-access.ts'
+import type { ServiceAccess } from '../../wiring/access/service-access.ts'
 import { type Counting, counted } from '../counted-request.ts'
 import type { SkewFinding } from './machine-verdicts.ts'
 

@@ -2,7 +2,7 @@ import { readBlockTime, readFirstSlot, readHoldings, Unread } from '../../chain/
 import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc.ts'
 import { HIGHEST_TRANSACTION_VERSION } from '../../chain/transaction.ts'
 import type { Rpc, RpcResult } from '../../core/ports.ts'
-import { clusterName } from '../../rpc-access.ts'
+import { clusterName } from '../../wiring/access/rpc-access.ts'
 import type { MethodFinding, RpcFinding } from './chain-verdicts.ts'
 
 // Every RPC by itself: what it is, how far it is, and whether it has what a proof needs.

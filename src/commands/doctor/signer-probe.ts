@@ -1,7 +1,7 @@
 import type { WalletConfig } from '../../config/config.ts'
 import { SluiceError } from '../../core/errors.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
-import { openSigner } from '../../signer-access.ts'
+import { openSigner } from '../../wiring/access/signer-access.ts'
 import type { Check } from './check.ts'
 import { signerVerdict } from './machine-verdicts.ts'
 

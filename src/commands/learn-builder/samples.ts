@@ -5,7 +5,7 @@ import type { Clock, Http, Rpc } from '../../core/ports.ts'
 import { decodeTransaction } from '../../core/transaction-bytes.ts'
 import { type Lamports, lamports, ZERO } from '../../core/units.ts'
 import { TransactionBuilder } from '../../service/transaction-builder.ts'
-import type { ServiceAccess } from '../../service-access.ts'
+import type { ServiceAccess } from '../../wiring/access/service-access.ts'
 import { type Counting, counted } from '../counted-request.ts'
 import { askedText } from './show.ts'
 

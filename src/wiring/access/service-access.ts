@@ -1,0 +1,98 @@
+import type { Config, RemoteService, WalletConfig } from '../../config/config.ts'
+import { loadPolicy } from '../../config/policy.ts'
+import { SANDBOX_HOST } from '../../core/account.ts'
+import assert from '../../core/assert.ts'
+import type { BuilderPolicy } from '../../core/builder-policy.ts'
+import { ExitCode, SluiceError } from '../../core/errors.ts'
+import { redactor } from '../../runtime/redactor.ts'
+import { type SandboxChild, startSandboxChild } from './sandbox-child.ts'
+
+/** Where the service and the chain are, and as whom we come. */
+export interface ServiceAccess {
+  readonly baseUrl: string
+  readonly wsUrl: string
+  /** Read again for every connection and request: a key may be replaced while we run. */
+  readonly apiKey: () => string
+  readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
+  /** Public key; '' where none is configured. */
+  readonly wallet: string
+  /** It builds transactions for who signs here; a sandbox without a Solana runtime has nothing to run them. */
+  readonly builds: boolean
+  /** For bots that sign here: what may be signed, and with what. */
+  readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: Omit<WalletConfig, 'limits'> }
+  /** As in an account. A sandbox has another port at every start and is the same service all the same. */
+  readonly host: string
+  /** Nobody but us can have used the key. */
+  readonly fresh: boolean
+  /** Takes out of a text all that must never be shown, keys included that came later. */
+  readonly redact: (text: string) => string
+  /** The service ended by itself; only a sandbox of ours can tell. */
+  onExit(run: () => void): void
+  close(): Promise<void>
+}
+
+const SANDBOX_RPC_PER_SECOND = 50
+const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
+
+/** Starts the sandbox, its chain kept beside the journal, or reads the secrets of a configured service. `live`: somebody will trade. */
+export async function openService(config: Config, live: boolean, speed = 1): Promise<ServiceAccess> {
+  const { service } = config
+  return service.kind === 'sandbox' ? openSandbox(config, speed) : openRemote(config, service, live)
+}
+
+async function openSandbox({ journal, service }: Config, speed: number): Promise<ServiceAccess> {
+  const sandbox = await startSandboxChild(`${journal.path}.chain`, speed)
+  const plan = typeof service.plan === 'string' && service.plan !== 'auto' ? service.plan : 'standard'
+  const apiKey = sandbox.apiKeys[plan] ?? ''
+  return {
+    baseUrl: sandbox.baseUrl,
+    wsUrl: sandbox.wsUrl,
+    apiKey: () => apiKey,
+    rpc: [{ url: sandbox.rpcUrl, requestsPerSecond: SANDBOX_RPC_PER_SECOND, sendsPerSecond: SANDBOX_RPC_PER_SECOND }],
+    wallet: sandbox.wallet,
+    builds: sandbox.chain === 'runtime',
+    signs: { policy: policyOf(sandbox), wallet: { keypairPath: sandbox.keypair, caps: NO_CAPS } },
+    host: SANDBOX_HOST,
+    fresh: true,
+    redact: redactor(Object.values(sandbox.apiKeys)),
+    onExit: sandbox.onExit,
+    close: sandbox.close,
+  }
+}
+
+/** A sandbox writes a policy of what it builds. */
+function policyOf({ policy }: SandboxChild): BuilderPolicy {
+  const loaded = loadPolicy(policy)
+  assert(loaded.ok, `the sandbox wrote a policy that does not fit: ${policy}`)
+  return loaded.policy
+}
+
+async function openRemote(config: Config, service: RemoteService, live: boolean): Promise<ServiceAccess> {
+  const { apiKey } = service
+  if (apiKey === undefined) throw new SluiceError('service.apiKey is missing: the feed needs it', ExitCode.usage)
+  const secrets = new Set<string>()
+  let redact = redactor([])
+  const keep = (secret: string): string => {
+    if (!secrets.has(secret)) redact = redactor([...secrets.add(secret)])
+    return secret
+  }
+  const readKey = (): string => keep(apiKey.read())
+  readKey()
+  const rpc = config.chain.rpc.map(({ url, ...rates }) => ({ url: keep(url.read()), ...rates }))
+  if (live && rpc.length === 0) throw new SluiceError('chain.rpc is missing: a live bot needs it', ExitCode.usage)
+  if (config.alerts) keep(config.alerts.url.read())
+  return {
+    baseUrl: service.baseUrl,
+    wsUrl: service.wsUrl,
+    apiKey: readKey,
+    rpc,
+    wallet: config.wallet.publicKey ?? '',
+    builds: true,
+    signs: { policy: service.builderPolicy, wallet: config.wallet },
+    host: service.host,
+    fresh: false,
+    redact: (text) => redact(text),
+    onExit: () => {},
+    close: async () => {},
+  }
+}

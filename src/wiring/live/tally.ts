@@ -1,0 +1,143 @@
+import { keyOf } from '../../core/by-mint.ts'
+import type { Output } from '../../core/messages.ts'
+import type { Fill } from '../../core/order.ts'
+import { isOpen } from '../../core/order.ts'
+import type { Journal } from '../../core/ports.ts'
+import type { Position } from '../../core/position.ts'
+import { formatSol, type Millis } from '../../core/units.ts'
+
+const FILLS_SHOWN = 100
+
+/** What a bot did last, in words. */
+export interface Act {
+  readonly time: Millis
+  readonly text: string
+}
+
+/** Counts what passes on its way into the journal, for a person who watches: this process's share, nothing is read back. */
+export class Tally {
+  rows = 0
+  decisions = 0
+  orders = 0
+  /** Positions that are not closed. */
+  readonly positions = new Map<string, Position>()
+  readonly acts = new Map<string, Act>()
+  /** Live accounts, as the engine named them. */
+  readonly liveAccounts = new Set<string>()
+  /** By signature, oldest first, the last ones only. */
+  readonly fills = new Map<string, Fill>()
+  /** Of positions that were closed, by bot: realised profit and network fees, lamports. */
+  readonly #closed = new Map<string, { realized: number; fees: number }>()
+
+  /** Told every output on its way into the journal. */
+  listen: (time: Millis, output: Output) => void = () => {}
+  /** Live orders that are out, by id. */
+  readonly #out = new Map<string, string>()
+  #muted = false
+
+  /** What was held before this process. */
+  restore(positions: readonly Position[]): void {
+    for (const position of positions) if (position.state !== 'closed') this.positions.set(keyOf(position), position)
+  }
+
+  /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next start. */
+  mute(): void {
+    this.#muted = true
+  }
+
+  /** Whether a live order is open, whose trade the feed may show before the answer comes. */
+  get awaitsFill(): boolean {
+    return this.#out.size > 0
+  }
+
+  holds(mint: string): boolean {
+    for (const position of this.positions.values()) if (position.mint === mint) return true
+    return false
+  }
+
+  /** Base units of a mint that live bots hold. */
+  holdingOf(mint: string): bigint | undefined {
+    for (const position of this.positions.values())
+      if (position.mint === mint && this.liveAccounts.has(position.account)) return position.tokens
+    return undefined
+  }
+
+  /** What live bots hold, base units by mint. */
+  get booked(): Map<string, bigint> {
+    const booked = new Map<string, bigint>()
+    for (const { account, mint, tokens } of this.positions.values())
+      if (this.liveAccounts.has(account)) booked.set(mint, (booked.get(mint) ?? 0n) + tokens)
+    return booked
+  }
+
+  /** The journal, watched. */
+  watch(journal: Journal): Journal {
+    return {
+      rows: (block, from, to, firstSeq) => {
+        if (this.#muted) return
+        this.rows += to - from
+        journal.rows(block, from, to, firstSeq)
+      },
+      input: (seq, time, input) => {
+        if (!this.#muted) journal.input(seq, time, input)
+      },
+      output: (seq, time, index, output) => {
+        if (this.#muted) return
+        this.#count(time, output)
+        journal.output(seq, time, index, output)
+      },
+      write: (record) => {
+        if (this.#muted) return
+        if (record.kind === 'fill') this.#fill(record.fill)
+        journal.write(record)
+      },
+      commit: (then) => {
+        if (!this.#muted) journal.commit(then)
+      },
+    }
+  }
+
+  /** Realised profit and network fees of a bot since the start, lamports. */
+  resultOf(bot: string): { realized: number; fees: number } {
+    const sum = { ...(this.#closed.get(bot) ?? { realized: 0, fees: 0 }) }
+    for (const position of this.positions.values()) {
+      if (position.bot !== bot) continue
+      sum.realized += position.realizedLamports
+      sum.fees += position.feeLamports
+    }
+    return sum
+  }
+
+  #count(time: Millis, output: Output): void {
+    this.decisions++
+    this.listen(time, output)
+    if (output.kind === 'position') this.#position(output.position)
+    else if (output.kind === 'order') {
+      const { bot, side, size, mint, reason } = output.order
+      this.orders++
+      if (this.liveAccounts.has(output.order.account)) this.#out.set(output.order.id, mint)
+      const amount = size.kind === 'sol' ? `${formatSol(size.lamports)} SOL of ` : ''
+      this.acts.set(bot, { time, text: `${side} ${amount}${mint.slice(0, 6)}: ${reason}` })
+    } else if (output.kind === 'orderState' && !isOpen(output.state)) this.#out.delete(output.orderId)
+    else if (output.kind === 'refused') {
+      this.acts.set(output.bot, { time, text: `refused ${output.mint.slice(0, 6)}: ${output.code}, ${output.reason}` })
+    } else if (output.kind === 'alarm') this.acts.set(output.bot, { time, text: `${output.code}: ${output.reason}` })
+  }
+
+  #position(position: Position): void {
+    if (position.state !== 'closed') {
+      this.positions.set(keyOf(position), position)
+      return
+    }
+    this.positions.delete(keyOf(position))
+    const { realized, fees } = this.#closed.get(position.bot) ?? { realized: 0, fees: 0 }
+    const sum = { realized: realized + position.realizedLamports, fees: fees + position.feeLamports }
+    this.#closed.set(position.bot, sum)
+  }
+
+  #fill(fill: Fill): void {
+    this.fills.delete(fill.signature)
+    this.fills.set(fill.signature, fill)
+    if (this.fills.size > FILLS_SHOWN) this.fills.delete(this.fills.keys().next().value as string)
+  }
+}

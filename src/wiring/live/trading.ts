@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { Config } from '../../config/config.ts'
+import { type Block, RowKind } from '../../core/block.ts'
+import type { ServiceProof } from '../../core/learned.ts'
+import type { Attempt } from '../../core/order.ts'
+import type { Http, Journal, Machine, Slot } from '../../core/ports.ts'
+import type { Plan } from '../../core/settings.ts'
+import type { TokenAmount } from '../../core/units.ts'
+import type { Recovered } from '../../journal/recovery.ts'
+import { Limiter, type LimiterOptions } from '../../runtime/limiter.ts'
+import type { Route } from '../../runtime/working-order.ts'
+import { CloudExecutor } from '../../service/cloud-executor.ts'
+import { firstPlan, shareOf } from '../../service/plans.ts'
+import type { SellUnit } from '../../service/sell-amount.ts'
+import type { ServiceAccess } from '../access/service-access.ts'
+import type { LiveChain } from './live-chain.ts'
+import { localExecutor } from './local-trading.ts'
+import type { Onlooker } from './onlooker.ts'
+import type { Signing } from './signing.ts'
+import type { Tally } from './tally.ts'
+
+export interface TradingParts {
+  readonly config: Config
+  readonly service: Pick<ServiceAccess, 'baseUrl' | 'apiKey' | 'wallet'>
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly tally: Tally
+  readonly past: Pick<Recovered, 'slots'>
+  /** This key was never used on this machine. */
+  readonly freshKey: boolean
+  /** To the service. */
+  readonly http: Http
+  /** undefined where nobody trades. */
+  readonly chain: LiveChain | undefined
+  readonly onlooker?: Onlooker | undefined
+  /** undefined where nobody signs here. */
+  readonly signing?: Signing | undefined
+}
+
+/** How live orders go out: the executor at the service, and the budget of the plan that all requests share. */
+export class Trading {
+  readonly limiter: Limiter
+  /** undefined where nobody trades. */
+  readonly chain: LiveChain | undefined
+  /** Through the service, and where it only builds. */
+  readonly cloud: Route | undefined
+  readonly local: Route | undefined
+  readonly #parts: TradingParts
+  #plan: Plan
+  /** A sale has shown that its number counts something else than was thought. */
+  #isContradicted = false
+
+  constructor(parts: TradingParts) {
+    const { config, service, machine, past, http, chain, tally, journal, signing } = parts
+    this.#parts = parts
+    this.#plan = firstPlan(config.service.plan)
+    const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
+    this.limiter = this.limiterOf(key, parts.freshKey ? 'fresh' : past.slots.filter((slot) => slot.key === key))
+    if (parts.freshKey) journal.write({ kind: 'slot', slot: beginningOf(key, machine) })
+    this.chain = chain
+    if (chain === undefined) return
+    const common = {
+      ...{ http, clock: machine.clock, journal, chain },
+      ...{ baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
+      maxBuyLamports: () => this.#plan.maxBuyLamports,
+      sellUnit: () => parts.onlooker?.sellUnit() ?? this.#sellUnit(chain),
+      holding: (mint: string) => tally.holdingOf(mint),
+    }
+    const executor = new CloudExecutor({
+      ...common,
+      resolve: chain.wallet.resolver,
+      contradicted: (attempt, sold) => this.#contradicted(chain, attempt, sold),
+    })
+    const route = { limiter: this.limiter, baseline: chain.wallet.baseline }
+    this.cloud = { ...route, kind: 'cloud', executor }
+    if (signing !== undefined) this.local = { ...route, kind: 'local', executor: localExecutor({ ...common, signing }) }
+  }
+
+  #sellUnit(chain: LiveChain): SellUnit {
+    return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
+  }
+
+  /** From now on parts are sold by percent; a probe tries on purpose what may be wrong. */
+  #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
+    if (this.#isContradicted || this.#parts.onlooker !== undefined || size.kind !== 'tokens') return
+    this.#isContradicted = true
+    chain.disproved(
+      `${id} was to sell ${size.tokens} base units and sold ${sold}: a sale's number counts something else`,
+    )
+  }
+
+  get plan(): Plan {
+    return this.#plan
+  }
+
+  takePlan(plan: Plan): void {
+    this.#plan = plan
+    this.limiter.setRequestsPerMinute(this.shareOf(plan.requestsPerMinute))
+  }
+
+  shareOf(perInterval: number): number {
+    return shareOf(perInterval, this.#parts.config.service.share)
+  }
+
+  limiterOf(key: string, past: LimiterOptions['past']): Limiter {
+    const { machine, journal } = this.#parts
+    return new Limiter({
+      ...machine,
+      key,
+      requestsPerMinute: this.shareOf(this.#plan.requestsPerMinute),
+      past,
+      write: (slot) => journal.write({ kind: 'slot', slot }),
+    })
+  }
+
+  /** Our own trades, as the feed shows them. */
+  observe(block: Block, from: number, to: number): void {
+    const { tally, service } = this.#parts
+    if (this.chain === undefined || !tally.awaitsFill) return
+    for (let row = from; row < to; row++) {
+      if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
+      const mint = block.mints[block.token[row] as number] as string
+      this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
+    }
+  }
+}
+
+/** A slot that was given back: from here on the journal knows of every request with this key. Without it a start that finds no request could
+ *  not tell a log that is lost from one in which there is nothing yet, and would take the whole plan for used up. */
+function beginningOf(key: string, { monotonicMs, boot }: Machine): Slot {
+  const takenAt = BigInt(Math.floor(monotonicMs())) * 1_000_000n
+  return { key, id: 0, boot, takenAt, doneAt: takenAt - 60_000_000_000n }
+}
+
+/** The configuration's word, else what a probe has proved. */
+function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellUnit {
+  const sell = service.units.sell === 'auto' ? proof?.sellNumber : service.units.sell
+  return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
+}

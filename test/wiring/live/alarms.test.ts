@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { Output } from '../../../src/core/messages.ts'
+import type { Alert } from '../../../src/runtime/alerts.ts'
+import { raiseAlarms } from '../../../src/wiring/live/alarms.ts'
+
+test.each<[ErrorCode, Alert['kind']]>([
+  ['POOL_SILENT', 'pool-unread'],
+  ['POOL_BEHIND', 'pool-unread'],
+  ['POOL_UNREADABLE', 'pool-unread'],
+  ['UNSELLABLE', 'unsellable'],
+  ['FOREIGN_TX', 'foreign'],
+])('%s is told as %s', (code, kind) => {
+  const told: Alert[] = []
+  const tally: { listen?: (time: number, output: Output) => void } = {}
+  raiseAlarms({ tally, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
+    told.push(alert),
+  )
+  tally.listen?.(1, { kind: 'alarm', bot: 'a', code, reason: 'why' })
+  expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
+})
