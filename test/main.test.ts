@@ -35,6 +35,16 @@ test.each([
   ['a missing file', ['run'], "missing required argument 'file'"],
   ['one argument too many', ['record', 'a.yaml', 'b.yaml'], 'too many arguments'],
   ['text for a number', ['demo', '--seconds', 'soon'], 'A number of at least 0.001 is needed'],
+  [
+    'an option for a value',
+    ['export', '--tax', '--journal', 'x.db'],
+    "'--tax <file.csv>' argument '--journal' is invalid",
+  ],
+  [
+    'the same of several',
+    ['backtest', 'a.yaml', '--journal', '--json'],
+    "'--journal <db>' argument '--json' is invalid",
+  ],
   ['a port that is none', ['sandbox', '--port', '70000'], 'A whole number from 0 to 65535 is needed'],
 ])('%s is said on stderr and ends with 2', (_name, args, says) => {
   const { status, stdout, stderr } = sluice(args)

@@ -41,9 +41,9 @@ function summary({ events, orders, fills, positions, realizedSol, feesSol }: Cou
     `${events} market rows, ${orders} orders, ${fills} fills, ${positions} positions still held`,
     `realised ${formatSol(Math.round(realizedSol * 1e9))} SOL before network fees and rent of ${formatSol(Math.round(feesSol * 1e9))} SOL`,
     '',
-    `All of it is in ${path}. Look at it:`,
+    'To see what was bought and sold, to decide all of it again from the record, and to go on from there:',
     `  npx sluice fills --journal ${path}`,
-    `  npx sluice replay --journal ${path} --verify     every decision again, from the record`,
-    `  npx sluice demo --journal ${path}                go on from there`,
+    `  npx sluice replay --verify --journal ${path}`,
+    `  npx sluice demo --journal ${path}`,
   ].join('\n')
 }

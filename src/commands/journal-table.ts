@@ -24,13 +24,19 @@ export function printJournal(
 function tableOf(rows: readonly Row[], columns: readonly string[], empty: string): string[] {
   if (rows.length === 0) return [empty]
   const cells = rows.map((row) => columns.map((column) => cellOf(row[column])))
-  const widths = columns.map((column, at) => Math.max(column.length, ...cells.map((row) => row[at]?.length ?? 0)))
+  const heads = columns.map(headOf)
+  const widths = heads.map((head, at) => Math.max(head.length, ...cells.map((row) => row[at]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
       .join('  ')
       .trimEnd()
-  return [line(columns.map((column) => column.toUpperCase())), ...cells.map(line)]
+  return [line(heads), ...cells.map(line)]
+}
+
+/** `costSol` is COST SOL. */
+function headOf(column: string): string {
+  return column.replace(/[A-Z]/g, ' $&').toUpperCase()
 }
 
 function cellOf(value: unknown): string {

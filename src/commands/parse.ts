@@ -51,8 +51,15 @@ function option(name: OptionName, value: Options[OptionName]): Option {
   const declared = new Option(flags, about)
   if (value !== undefined) declared.default(value)
   if (number) declared.argParser((text) => parseNumber(text, number))
-  if (many) declared.argParser((text, before: string[] = []) => [...before, text])
+  else if (many) declared.argParser((text, before: string[] = []) => [...before, textOf(text)])
+  else if (declared.required) declared.argParser(textOf)
   return declared
+}
+
+/** Where the value was left out, the option behind it would be taken for it. */
+function textOf(text: string): string {
+  if (!text.startsWith('--')) return text
+  throw new InvalidArgumentError(`That is an option: its own value has to stand before it (./${text} is a file).`)
 }
 
 function parseNumber(text: string, { integer = false, min, max = Number.MAX_SAFE_INTEGER }: NumberRange): number {

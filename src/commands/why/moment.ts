@@ -17,7 +17,7 @@ import type { FoundRow, FoundToken } from '../../journal/tape-search.ts'
 import { recordedEntries, recordedStrategies } from '../../wiring/recorded-segment.ts'
 import { type Instant, readInstant } from './instant.ts'
 import { durationOf, stampOf } from './time.ts'
-import { eventText, exitsText, orderText, plain, priceText } from './words.ts'
+import { eventText, exitsText, lateText, orderText, plain, priceText } from './words.ts'
 
 /** One that did not end in order and was heard of so lately may still run: a market can be quiet. */
 const STILL_RUNS_MS = 600_000
@@ -158,9 +158,9 @@ function marketLines(
   if (found === undefined) lines.push('last row: none of it was on the tape by then')
   else {
     const time = found.block.time[found.row] as number
-    const age = glimpse?.eventAgeMs === undefined ? '' : `, ${durationOf(glimpse.eventAgeMs)} older than usual`
     const event = eventText(eventOf(found.block, found.row))
-    lines.push(`last row: ${event}; seq ${found.seq}, ${stampOf(time)}, ${durationOf(to - time)} before${age}`)
+    const late = lateText('; it came ', glimpse?.eventAgeMs)
+    lines.push(`last row: ${event}; seq ${found.seq}, ${stampOf(time)}, ${durationOf(to - time)} before${late}`)
   }
   if (glimpse === undefined) return [...lines, `robust price and feed: not known, ${doubt}`]
   const none = 'none: it takes three prints of 0.01 SOL or more since the start or the last gap, and a proved unit'

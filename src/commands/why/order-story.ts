@@ -16,6 +16,7 @@ import {
   eventText,
   exitsText,
   inputText,
+  lateText,
   orderText,
   percentText,
   priceText,
@@ -78,8 +79,8 @@ function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[]
   const steps: Step[] = []
   if (found !== undefined) {
     const lagMs = (found.block.time[found.row] as number) - (found.block.stamp[found.row] as number)
-    const age = eventAgeMs === undefined ? '' : `, ${durationOf(eventAgeMs)} older than usual`
-    const lag = Number.isFinite(lagMs) ? `; came ${durationOf(Math.max(0, lagMs))} after its timestamp${age}` : ''
+    const came = `; came ${durationOf(Math.max(0, lagMs))} after its timestamp${lateText(', ', eventAgeMs)}`
+    const lag = Number.isFinite(lagMs) ? came : ''
     steps.push(step('market', `${eventText(eventOf(found.block, found.row))}; seq ${seq}${lag}`))
   } else if (input !== undefined) steps.push(step('input', `${inputText(input.input)}; seq ${seq}`))
   else steps.push(step('market', `seq ${seq}, which is not on this journal's tape`))

@@ -6,6 +6,7 @@ import type { Size } from '../../core/order.ts'
 import { type PoolAnswer, poolPrice } from '../../core/pool-reading.ts'
 import { formatSol, wholeTokens } from '../../core/units.ts'
 import type { RecordedOrder } from '../../journal/history.ts'
+import { durationOf } from './time.ts'
 
 const DIGITS = 6
 
@@ -30,6 +31,11 @@ export function percentText(ratio: number): string {
 /** A number of lamports with its sign. */
 export function signedSol(lamports: number): string {
   return `${lamports < 0 ? '' : '+'}${formatSol(lamports)} SOL`
+}
+
+/** Of a row that came late, behind `before`; '' of one that came as soon as any. */
+export function lateText(before: string, eventAgeMs = 0): string {
+  return Math.round(eventAgeMs) === 0 ? '' : `${before}${durationOf(eventAgeMs)} later than usual`
 }
 
 export function sizeText(size: Size): string {
