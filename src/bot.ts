@@ -21,6 +21,7 @@ import type { Onlooker } from './wiring/live/onlooker.ts'
 import { Operator } from './wiring/live/operator.ts'
 import { openPast, type Past } from './wiring/live/past.ts'
 import { isLocal, openSigning, type Signing } from './wiring/live/signing.ts'
+import { statusOf } from './wiring/live/status.ts'
 import { Tally } from './wiring/live/tally.ts'
 import { buildWorld, type LiveWorld } from './wiring/live/world.ts'
 import { startInput } from './wiring/restore.ts'
@@ -113,20 +114,20 @@ class Start {
     const segment: AnySegment = this.#openSegment(ground, world, startOf)
     await this.#begin(ground, world, segment, startOf)
     const stopFeed = this.#listen(world, segment)
+    const watched = { bots: settings, tally: ground.tally, world, startedAt: ground.machine.clock.now() }
     const operator = new Operator({
       post: postTo(segment),
       tally: ground.tally,
       bots: settings,
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
-      health: () => world.health(),
+      status: () => statusOf(watched, ground.machine.clock.now()),
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, ground, handle)
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
     return {
-      ...{ bots: settings, tally: ground.tally, world, log: this.#log, ended: this.#ending.promise, handle },
-      startedAt: ground.machine.clock.now(),
+      ...{ ...watched, log: this.#log, ended: this.#ending.promise, handle },
       stop: () => this.#stop(ground, segment, stopFeed),
     }
   }
@@ -232,7 +233,7 @@ class Start {
   async #begin({ past, mints, tally }: Ground, world: LiveWorld, segment: AnySegment, startOf: StartOf): Promise<void> {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
-    tally.restore(positions)
+    tally.restore(start.money)
     world.restore(start.bots, start.money)
     // It never comes once no engine can begin, or once the journal failed.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))

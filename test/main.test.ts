@@ -45,6 +45,7 @@ test.each([
     ['backtest', 'a.yaml', '--journal', '--json'],
     "'--journal <db>' argument '--json' is invalid",
   ],
+  ['a signal that is no JSON', ['signal', 'size', '{2}'], 'what a signal carries is JSON'],
   ['a port that is none', ['sandbox', '--port', '70000'], 'A whole number from 0 to 65535 is needed'],
 ])('%s is said on stderr and ends with 2', (_name, args, says) => {
   const { status, stdout, stderr } = sluice(args)

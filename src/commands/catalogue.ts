@@ -210,6 +210,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
   ],
   'Steer a running process:': [
     {
+      name: 'status',
+      about: 'how it is: the feed, what stops entries, each bot, what is held; 1 where nothing runs',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./status.ts'),
+    },
+    {
       name: 'halt',
       about: 'no more entries, until resume; restarts included',
       options: ['journal'],
@@ -237,6 +244,14 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       options: ['journal'],
       defaults: journal,
       load: () => import('./sell.ts'),
+    },
+    {
+      name: 'signal',
+      arguments: '<name> [json]',
+      about: 'tell every strategy something of your own (onSignal)',
+      options: ['journal'],
+      defaults: journal,
+      load: () => import('./signal.ts'),
     },
     {
       name: 'resolve',

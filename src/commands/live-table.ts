@@ -1,108 +1,105 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
-import type { RunningBots } from '../bot.ts'
-import { liquidationSol } from '../core/liquidation.ts'
-import { isUnsellable, sellingText } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
-import { lamportsToSol } from '../core/units.ts'
+import type { Millis } from '../core/units.ts'
+import type { EntryStop } from '../runtime/entry-stops.ts'
+import type { PositionStatus, Status } from '../wiring/live/status.ts'
+import { dateOf } from './why/time.ts'
 
 const POSITIONS_SHOWN = 10
-const FILLS_SHOWN = 6
 
 const dim = (text: string): string => styleText('dim', text)
 const bold = (text: string): string => styleText('bold', text)
 
-/** What a person wants to see of running bots, as lines of at most `columns` characters. Every stranger's text in it is escaped. */
-export function liveTable(
-  running: RunningBots,
-  title: string,
-  rowsPerSecond: number,
-  now: number,
-  columns: number,
-): string[] {
+/** What a person wants to see of running bots, as lines of at most `columns` characters. Every stranger's text in it is escaped.
+ *  `rowsPerSecond`: undefined where nobody has counted for long enough. */
+export function liveTable(status: Status, title: string, rowsPerSecond: number | undefined, columns: number): string[] {
   return [
-    `${bold('sluice')}  ${title}  ${dim(duration(now - running.startedAt))}`,
-    statusLine(running, rowsPerSecond),
-    ...[...running.world.lists.broken.values()].map((problem) => styleText('red', printable(problem))),
+    `${bold('sluice')}  ${title}  ${dim(duration(status.time - status.startedAt))}`,
+    ...status.stops.map((stop) => stopLine(stop, status)),
+    statusLine(status, rowsPerSecond),
+    ...status.brokenLists.map((problem) => styleText('red', printable(problem))),
     '',
-    ...botLines(running),
+    ...botLines(status),
     '',
-    ...positionLines(running, now),
+    ...positionLines(status),
     '',
-    ...fillLines(running),
+    ...fillLines(status),
   ].map((line) => cut(line, columns))
 }
 
-function statusLine({ world, tally }: RunningBots, rowsPerSecond: number): string {
-  const { state, counts } = world.feed
-  const { held, allowed, waiting } = world.limiter.status()
-  const feed = state === 'live' ? styleText('green', state) : styleText('yellow', state)
+/** What keeps bots from buying, in a few words: `HALTED`, `EXITS ONLY dips`. */
+export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): string {
+  const name = code.replaceAll('_', ' ')
+  return bots.length === all.length ? name : `${name} ${bots.join(', ')}`
+}
+
+function stopLine(stop: EntryStop, { bots, time }: Status): string {
+  const since = stop.since === null ? 'since before this start' : `since ${timeOf(stop.since, time)}`
+  const until = stop.until === null ? '' : ` until ${timeOf(stop.until, time)}`
+  return `${styleText(['bold', 'red'], stopName(stop, bots))} ${since}${until}: ${printable(stop.text)}`
+}
+
+function statusLine(status: Status, rowsPerSecond: number | undefined): string {
+  const { feed, rows, reconnects, decisionUs } = status
+  const { held, allowed, waiting } = status.requests
   const parts = [
-    `feed ${feed}`,
-    `${rowsPerSecond.toFixed(0)} rows/s`,
-    `${tally.rows} rows`,
-    ...(counts.losses > 0 ? [`${counts.losses} reconnects`] : []),
+    `feed ${feed === 'live' ? styleText('green', feed) : styleText('yellow', feed)}`,
+    ...(rowsPerSecond === undefined ? [] : [`${rowsPerSecond.toFixed(0)} rows/s`]),
+    `${rows} rows`,
+    ...(reconnects > 0 ? [`${reconnects} reconnects`] : []),
     `requests ${held}/${allowed}${waiting > 0 ? `, ${waiting} waiting` : ''}`,
-    `decides in ${world.decisionTime.p50().toFixed(1)} us, p99 ${world.decisionTime.p99().toFixed(0)} us`,
+    `decides in ${decisionUs.p50.toFixed(1)} us, p99 ${decisionUs.p99.toFixed(0)} us`,
   ]
   return parts.join(dim('  |  '))
 }
 
-function botLines({ bots, tally }: RunningBots): string[] {
-  const rows = bots.map(({ name, account, executor }) => {
-    const own = [...tally.positions.values()].filter(({ bot }) => bot === name)
-    const { realized, fees } = tally.resultOf(name)
-    const act = tally.acts.get(name)
-    const how = account.mode === 'live' ? `live, ${executor}` : 'paper'
-    return [
-      name,
-      how,
-      String(own.length),
-      signed(realized),
-      signed(-fees),
-      act === undefined ? dim('has not acted yet') : `${dim(timeOfDay(act.time))} ${printable(act.text)}`,
-    ]
-  })
-  return table(['BOT', 'MODE', 'HOLDS', 'REALISED SOL', 'FEES SOL', 'LAST'], rows, [2, 3, 4])
+function botLines({ bots, time }: Status): string[] {
+  const rows = bots.map(({ name, mode, executor, positions, openOrders, realizedSol, feesSol, last }) => [
+    name,
+    mode === 'live' ? `live, ${executor}` : 'paper',
+    String(positions),
+    String(openOrders),
+    signed(realizedSol),
+    signed(-feesSol),
+    last === null ? dim('has not acted yet') : `${dim(timeOf(last.time, time))} ${printable(last.text)}`,
+  ])
+  return table(['BOT', 'MODE', 'HOLDS', 'ORDERS', 'REALISED SOL', 'FEES SOL', 'LAST'], rows, [2, 3, 4, 5])
 }
 
-function positionLines({ tally, world }: RunningBots, now: number): string[] {
-  const held = [...tally.positions.values()].sort((a, b) => a.openedAt - b.openedAt)
-  const rows = held.slice(0, POSITIONS_SHOWN).map((position) => {
-    const value = liquidationSol(position, world.priceOf(position.mint))
-    const change =
-      value === undefined || position.costLamports === 0
-        ? undefined
-        : (value / lamportsToSol(position.costLamports) - 1) * 100
-    const selling = sellingText(position)
-    const state = selling === '' ? position.state : isUnsellable(position) ? selling : `selling: ${selling}`
+function positionLines({ positions, time }: Status): string[] {
+  const rows = positions.slice(0, POSITIONS_SHOWN).map((position) => {
+    const { mint, bot, tokens, costSol, valueSol, openedAt } = position
+    const change = valueSol === null || costSol === 0 ? undefined : (valueSol / costSol - 1) * 100
     return [
-      position.mint.slice(0, 8),
-      position.bot,
-      solText(position.costLamports),
-      position.tokens === 0n ? dim('-') : value === undefined ? dim('no price') : value.toFixed(4),
+      mint.slice(0, 8),
+      bot,
+      costSol.toFixed(4),
+      tokens === 0 ? dim('-') : valueSol === null ? dim('no price') : valueSol.toFixed(4),
       change === undefined ? '' : colored(change, `${change >= 0 ? '+' : ''}${change.toFixed(1)} %`),
-      duration(now - position.openedAt),
-      printable(state),
+      duration(time - openedAt),
+      printable(stateOf(position)),
     ]
   })
   if (rows.length === 0) return [dim('holds nothing')]
-  const more = held.length > rows.length ? [dim(`and ${held.length - rows.length} more`)] : []
+  const more = positions.length > rows.length ? [dim(`and ${positions.length - rows.length} more`)] : []
   return [...table(['TOKEN', 'BOT', 'COST SOL', 'WORTH SOL', 'CHANGE', 'HELD', 'STATE'], rows, [2, 3, 4, 5]), ...more]
 }
 
-function fillLines({ tally }: RunningBots): string[] {
-  const rows = [...tally.fills.values()]
-    .sort((one, other) => other.time - one.time)
-    .slice(0, FILLS_SHOWN)
-    .map((fill) => [
-      dim(timeOfDay(fill.time)),
-      fill.bot,
-      fill.side === 'buy' ? styleText('cyan', 'bought') : styleText('magenta', 'sold'),
-      fill.mint.slice(0, 8),
-      solText(fill.tradeLamports),
-      fill.final ? 'final' : dim('confirmed'),
-      dim(fill.signature.slice(0, 16)),
-    ])
+function stateOf({ state, selling, unsellable }: PositionStatus): string {
+  if (selling === '') return state
+  return unsellable ? selling : `selling: ${selling}`
+}
+
+function fillLines({ lastFills, time }: Status): string[] {
+  const rows = lastFills.map((fill) => [
+    dim(timeOf(fill.time, time)),
+    fill.bot,
+    fill.side === 'buy' ? styleText('cyan', 'bought') : styleText('magenta', 'sold'),
+    fill.mint.slice(0, 8),
+    fill.sol.toFixed(4),
+    fill.final ? 'final' : dim('confirmed'),
+    dim(fill.signature.slice(0, 16)),
+  ])
   return rows.length === 0 ? [] : table(['TIME', 'BOT', 'FILL', 'TOKEN', 'SOL', 'SEEN', 'SIGNATURE'], rows, [4])
 }
 
@@ -140,21 +137,20 @@ function cut(line: string, columns: number): string {
 }
 
 /** As exact as somebody who watches wants it; `sluice fills` has every lamport. */
-function solText(lamports: number): string {
-  return lamportsToSol(lamports).toFixed(4)
-}
-
-function signed(lamports: number): string {
-  const text = `${lamports > 0 ? '+' : ''}${solText(lamports)}`
-  return lamports === 0 ? dim('0') : colored(lamports, text)
+function signed(sol: number): string {
+  const text = `${sol > 0 ? '+' : ''}${sol.toFixed(4)}`
+  return sol === 0 ? dim('0') : colored(sol, text)
 }
 
 function colored(value: number, text: string): string {
   return styleText(value >= 0 ? 'green' : 'red', text)
 }
 
-function timeOfDay(time: number): string {
-  return new Date(time).toTimeString().slice(0, 8)
+/** By the clock, with the day where that is another one than now. */
+function timeOf(time: Millis, now: Millis): string {
+  const [at, today] = [new Date(time), new Date(now)]
+  const clock = at.toTimeString().slice(0, 8)
+  return at.toDateString() === today.toDateString() ? clock : `${dateOf(time)} ${clock}`
 }
 
 function duration(ms: number): string {

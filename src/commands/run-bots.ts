@@ -5,7 +5,8 @@ import { loadConfig } from '../config/load.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { type Counters, openReader } from '../journal/reader.ts'
 import type { Ending } from '../wiring/live/ending.ts'
-import { liveTable } from './live-table.ts'
+import { statusOf } from '../wiring/live/status.ts'
+import { liveTable, stopName } from './live-table.ts'
 import { Screen } from './screen.ts'
 
 const PLAIN_EVERY_MS = 5_000
@@ -37,7 +38,7 @@ export async function runBots(
   const screen = new Screen((columns) =>
     running === undefined
       ? ['starting']
-      : liveTable(running, options.title, rate.of(running.tally.rows), Date.now(), columns),
+      : liveTable(statusOf(running, Date.now()), options.title, rate.of(running.tally.rows), columns),
   )
   const interrupted = untilInterrupted()
   try {
@@ -66,9 +67,11 @@ export async function runBots(
   }
 }
 
-function plainLine({ tally, world }: RunningBots): string {
-  const held = [...tally.positions.values()].filter(({ tokens }) => tokens > 0n).length
-  return `feed ${world.feed.state}, ${tally.rows} rows, ${tally.orders} orders, ${tally.fills.size} fills, ${held} positions`
+function plainLine(running: RunningBots): string {
+  const { feed, stops, bots, rows, orders, fills, positions } = statusOf(running, Date.now())
+  const held = positions.filter(({ tokens }) => tokens > 0).length
+  const counted = `${rows} rows, ${orders} orders, ${fills} fills, ${held} positions`
+  return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counted].join(', ')
 }
 
 function countersOf(path: string): Counters {

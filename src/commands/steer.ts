@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { neighbourHint } from '../journal/neighbour.ts'
-import { sendCommand } from '../runtime/control-client.ts'
+import { NothingRuns, sendCommand } from '../runtime/control-client.ts'
 import type { ControlCommand } from '../runtime/control-command.ts'
 import type { Options } from './options.ts'
 
@@ -18,7 +18,7 @@ export async function tell(command: ControlCommand, { journal = 'data/sluice.db'
   try {
     return await sendCommand(resolve(journal), command)
   } catch (error) {
-    if (!(error instanceof SluiceError) || !error.message.startsWith('nothing runs on')) throw error
+    if (!(error instanceof NothingRuns)) throw error
     const needsChain = ['resolve', 'adopt', 'accept'].includes(command.command)
     if (!needsChain) throw new SluiceError(`${error.message}${neighbourHint(journal)}`)
     throw new SluiceError(

@@ -8,6 +8,8 @@ import { readLine } from './json-line.ts'
 
 /** `flatten` answers when the sales are accepted, not when they are filled; so nothing takes long. */
 const ANSWER_TIMEOUT_MS = 10_000
+/** A status names every position. */
+const LONGEST_ANSWER = 16 * 1024 * 1024
 
 interface Answer {
   readonly ok?: boolean
@@ -16,15 +18,22 @@ interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/** Tells the process that runs on this journal to do something, and gives its answer. Throws a SluiceError where none runs, it does not
- *  answer within 10 s, or it says no: then with its message and exit code. */
+/** No process is there that could be told something. */
+export class NothingRuns extends SluiceError {
+  constructor(journalPath: string) {
+    super(`nothing runs on ${journalPath}`)
+  }
+}
+
+/** Tells the process that runs on this journal to do something, and gives its answer. Throws NothingRuns where none does, and a SluiceError
+ *  where it does not answer within 10 s, or says no: then with its message and exit code. */
 export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
-  const nobody = new SluiceError(`nothing runs on ${journalPath}`)
+  const nobody = new NothingRuns(journalPath)
   if (!existsSync(dirname(journalPath))) throw nobody
   const socket = await dial(controlPath(journalPath), nobody)
   try {
     socket.write(`${JSON.stringify(command)}\n`)
-    const answer = parse(await readLine(socket))
+    const answer = parse(await readLine(socket, LONGEST_ANSWER))
     if (answer.ok === true) return answer.result ?? {}
     throw new SluiceError(answer.error ?? 'the running process gave an answer that is none', answer.exitCode)
   } catch (error) {

@@ -1,26 +1,42 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import type { RunningBots } from '../../src/bot.ts'
 import { liveTable } from '../../src/commands/live-table.ts'
+import { accountOf } from '../../src/core/account.ts'
+import type { Output } from '../../src/core/messages.ts'
+import { type AccountMoney, type BotMoney, NO_MONEY, NO_RESULTS } from '../../src/core/money.ts'
 import { newPosition, type Position } from '../../src/core/position.ts'
+import type { BotSettings } from '../../src/core/settings.ts'
 import { lamports, ZERO } from '../../src/core/units.ts'
+import { statusOf, type WatchedWorld } from '../../src/wiring/live/status.ts'
 import { Tally } from '../../src/wiring/live/tally.ts'
 import { MINT } from '../support/engine-rig.ts'
+
+const WALLET = accountOf('live', 'host', '', 'w')
+const BOTS = ['dips', 'trend'].map((name) => ({ name, account: WALLET, executor: 'cloud' }) as BotSettings)
+const NOON = new Date(2026, 10, 22, 12).getTime()
+
+function linesOf(tally: Tally, price?: number, broken: readonly string[] = []): string[] {
+  const world = {
+    feed: { state: 'live', counts: { losses: 0 } },
+    limiter: { status: () => ({ held: 0, allowed: 100, waiting: 0 }) },
+    decisionTime: { p50: () => 1, p99: () => 2 },
+    plan: () => ({}) as never,
+    priceOf: () => price,
+    lists: { broken: new Map(broken.map((text) => [text, text])) },
+  } satisfies WatchedWorld
+  const status = statusOf({ world, tally, bots: BOTS, startedAt: NOON }, NOON + 60_000)
+  // As it goes over the socket of `sluice status`.
+  const sent = JSON.parse(JSON.stringify(status)) as typeof status
+  return liveTable(sent, 'test', 0, 200).map(stripVTControlCharacters)
+}
 
 /** What stands behind the token of one held position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
   const tally = new Tally()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
-  tally.restore([{ ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, 0, {}), ...held, ...more }])
-  const world = {
-    feed: { state: 'live', counts: { losses: 0 } },
-    limiter: { status: () => ({ held: 0, allowed: 100, waiting: 0 }) },
-    decisionTime: { p50: () => 1, p99: () => 2 },
-    priceOf: () => price,
-    lists: { broken: new Map([['deny.txt', 'deny.txt:2 is no key \u001b[2J']]) },
-  }
-  const running = { world, tally, bots: [], startedAt: 0 } as unknown as RunningBots
-  const lines = liveTable(running, 'test', 0, 60_000, 200).map(stripVTControlCharacters)
+  const position = { ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, NOON, {}), ...held, ...more }
+  tally.restore({ ...NO_MONEY, positions: [position] })
+  const lines = linesOf(tally, price, ['deny.txt:2 is no key \u001b[2J'])
   expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
   return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
 }
@@ -40,4 +56,69 @@ test.each<[what: string, more: Partial<Position>, price: number | undefined, lin
   ],
 ])('%s', (_what, more, price, line) => {
   expect(lineOf(more, price)).toBe(`${MINT.slice(0, 8)} ${line}`)
+})
+
+const money = (more: Partial<AccountMoney>): AccountMoney => ({
+  ...{ account: WALLET.id, lamports: ZERO, slot: 0, halted: false },
+  ...more,
+})
+const botMoney = (more: Partial<BotMoney>): BotMoney => ({
+  ...{ ...NO_RESULTS, bot: 'dips', account: WALLET.id, status: 'active', state: null },
+  ...more,
+})
+const account = (more: Partial<AccountMoney>): Output => ({ kind: 'account', money: money(more) })
+const threw: Output[] = [
+  { kind: 'bot', money: botMoney({ status: 'exits-only' }) },
+  { kind: 'alarm', bot: 'dips', code: 'STRATEGY_THREW', reason: 'TypeError: x\u001b[2J' },
+]
+const PAUSED = { results: { ...NO_RESULTS, pausedUntil: NOON + 120_000 } }
+
+test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegExp[]]>([
+  ['nothing', [money({})], [account({})], []],
+  ['halted now', [], [account({ halted: true })], [/^HALTED since 12:00:30: entries are halted; `sluice resume`/]],
+  ['halted before', [money({ halted: true })], [], [/^HALTED since before this start: /]],
+  ['and goes on', [money({ halted: true })], [account({ halted: true })], [/^HALTED since before this start: /]],
+  ['halted, and resumed', [money({ halted: true })], [account({})], []],
+  [
+    'a strategy that threw',
+    [],
+    threw,
+    [/^EXITS ONLY dips since 12:00:30: .*, until the next start: TypeError: x\\u001b/],
+  ],
+  ['a stranger', [], [account({ foreign: ['sig1'] })], [/^FOREIGN TX since .*`sluice resume --accept sig1`/]],
+  ['a deficit', [], [account({ quarantined: [MINT] })], [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)]],
+  ['a pause', [], [account(PAUSED)], [/^LOSING STREAK since 12:00:30 until 12:02:00: /]],
+  ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
+  ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
+])('what stops entries: %s', (_what, accounts, outputs, expected) => {
+  const tally = new Tally()
+  tally.restore({ ...NO_MONEY, accounts })
+  const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  for (const [index, output] of outputs.entries()) journal.output(1, NOON + 30_000, index, output)
+  const lines = linesOf(tally)
+  const end = lines.findIndex((line) => line.startsWith('feed live'))
+  expect(lines.slice(1, end)).toEqual(expected.map((line) => expect.stringMatching(line)))
+})
+
+test('an order is open until it is over, and one that was open before counts', () => {
+  const tally = new Tally()
+  const order = (id: string) => ({
+    id,
+    bot: 'dips',
+    mint: MINT,
+    account: WALLET.id,
+    side: 'sell',
+    size: { kind: 'all' },
+  })
+  tally.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
+  const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  journal.output(1, NOON, 0, { kind: 'order', order: order('o2') as never })
+  const openOf = (): string | undefined =>
+    linesOf(tally)
+      .find((line) => line.startsWith('dips '))
+      ?.split(/ {2,}/)[3]
+  expect(openOf()).toBe('2')
+  for (const orderId of ['o1', 'o2'])
+    journal.output(2, NOON, 0, { kind: 'orderState', orderId, state: 'filled', code: '', reason: '' })
+  expect(openOf()).toBe('0')
 })

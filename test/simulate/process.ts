@@ -121,7 +121,7 @@ export class Process implements Caller {
     })
     this.#chain.attach(this.#segment.gateway)
     const start = startInput(config, settings, this.#trading.plan, 'code', past, reader, this.#chain.proof)
-    tally.restore(start.money.positions)
+    tally.restore(start.money)
     note(`process: starts as segment ${start.segment} with ${past.attempts.length} attempts`)
     this.#segment.begin(start, reader.blocks(this.#mints, start.warm))
     this.#segment.resume(start)

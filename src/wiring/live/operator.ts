@@ -6,6 +6,7 @@ import type { BotSettings } from '../../core/settings.ts'
 import { formatSol, wholeTokens } from '../../core/units.ts'
 import type { ControlCommand } from '../../runtime/control-command.ts'
 import type { LiveChain } from './live-chain.ts'
+import type { Status } from './status.ts'
 import type { Tally } from './tally.ts'
 
 export interface OperatorParts {
@@ -16,8 +17,7 @@ export interface OperatorParts {
   readonly chain: LiveChain | undefined
   /** The robust price of a mint. */
   readonly priceOf: (mint: string) => number | undefined
-  /** Of feed, plan and limiter. */
-  readonly health: () => object
+  readonly status: () => Status
 }
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
@@ -59,7 +59,7 @@ export class Operator {
         post({ name: 'signal', signal: command.signal, data: command.data })
         return { text: `signal ${command.signal} given to every bot` }
       case 'status':
-        return { rows: tally.rows, orders: tally.orders, positions: held.length, ...this.#parts.health() }
+        return this.#parts.status()
     }
   }
 

@@ -1,10 +1,12 @@
 import { keyOf } from '../../core/by-mint.ts'
 import type { Output } from '../../core/messages.ts'
+import type { Money } from '../../core/money.ts'
 import type { Fill } from '../../core/order.ts'
 import { isOpen } from '../../core/order.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Position } from '../../core/position.ts'
 import { formatSol, type Millis } from '../../core/units.ts'
+import { EntryStops } from '../../runtime/entry-stops.ts'
 
 const FILLS_SHOWN = 100
 
@@ -19,9 +21,14 @@ export class Tally {
   rows = 0
   decisions = 0
   orders = 0
+  /** Executions, each counted once. */
+  filled = 0
   /** Positions that are not closed. */
   readonly positions = new Map<string, Position>()
+  /** Bots by their orders that are open. */
+  readonly openOrders = new Map<string, string>()
   readonly acts = new Map<string, Act>()
+  readonly stops = new EntryStops()
   /** Live accounts, as the engine named them. */
   readonly liveAccounts = new Set<string>()
   /** By signature, oldest first, the last ones only. */
@@ -35,9 +42,12 @@ export class Tally {
   readonly #out = new Map<string, string>()
   #muted = false
 
-  /** What was held before this process. */
-  restore(positions: readonly Position[]): void {
-    for (const position of positions) if (position.state !== 'closed') this.positions.set(keyOf(position), position)
+  /** What was held and out before this process. */
+  restore(money: Pick<Money, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
+    for (const position of money.positions)
+      if (position.state !== 'closed') this.positions.set(keyOf(position), position)
+    for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)
+    this.stops.restore(money)
   }
 
   /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next start. */
@@ -111,17 +121,26 @@ export class Tally {
   #count(time: Millis, output: Output): void {
     this.decisions++
     this.listen(time, output)
+    this.stops.take(time, output)
     if (output.kind === 'position') this.#position(output.position)
     else if (output.kind === 'order') {
       const { bot, side, size, mint, reason } = output.order
       this.orders++
+      this.openOrders.set(output.order.id, bot)
       if (this.liveAccounts.has(output.order.account)) this.#out.set(output.order.id, mint)
       const amount = size.kind === 'sol' ? `${formatSol(size.lamports)} SOL of ` : ''
       this.acts.set(bot, { time, text: `${side} ${amount}${mint.slice(0, 6)}: ${reason}` })
-    } else if (output.kind === 'orderState' && !isOpen(output.state)) this.#out.delete(output.orderId)
+    } else if (output.kind === 'orderState') this.#orderState(output)
     else if (output.kind === 'refused') {
       this.acts.set(output.bot, { time, text: `refused ${output.mint.slice(0, 6)}: ${output.code}, ${output.reason}` })
     } else if (output.kind === 'alarm') this.acts.set(output.bot, { time, text: `${output.code}: ${output.reason}` })
+  }
+
+  /** One that a fork brings back, which takes its fill away, is not among them again. */
+  #orderState({ orderId, state }: Extract<Output, { kind: 'orderState' }>): void {
+    if (isOpen(state)) return
+    this.#out.delete(orderId)
+    this.openOrders.delete(orderId)
   }
 
   #position(position: Position): void {
@@ -136,7 +155,7 @@ export class Tally {
   }
 
   #fill(fill: Fill): void {
-    this.fills.delete(fill.signature)
+    if (!this.fills.delete(fill.signature)) this.filled++
     this.fills.set(fill.signature, fill)
     if (this.fills.size > FILLS_SHOWN) this.fills.delete(this.fills.keys().next().value as string)
   }

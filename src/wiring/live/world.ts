@@ -174,12 +174,6 @@ export class LiveWorld {
     return this.#trading.plan
   }
 
-  /** How it goes, for whoever asks the running process. */
-  health(): object {
-    const brokenLists = [...this.lists.broken.values()]
-    return { feed: this.feed.state, plan: this.plan(), requests: this.limiter.status(), brokenLists }
-  }
-
   attach(gateway: Gateway): void {
     this.#gateway = gateway
     this.chain?.attach(gateway)

@@ -1,0 +1,87 @@
+import { ERRORS } from '../core/errors.ts'
+import type { Output } from '../core/messages.ts'
+import type { AccountMoney, BotMoney, Money } from '../core/money.ts'
+import type { BotSettings } from '../core/settings.ts'
+import type { Millis } from '../core/units.ts'
+
+/** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
+export interface EntryStop {
+  readonly code: 'HALTED' | 'FOREIGN_TX' | 'QUARANTINED' | 'EXITS_ONLY' | 'LOSING_STREAK'
+  /** Names of the bots that it stops. */
+  readonly bots: readonly string[]
+  /** null: since before this process. */
+  readonly since: Millis | null
+  /** When it ends by itself; null: it does not. */
+  readonly until: Millis | null
+  /** What it is, and what ends it. */
+  readonly text: string
+}
+
+type Stop = Omit<EntryStop, 'bots'>
+
+/** What the engine last said of who may buy, for a person who watches. */
+export class EntryStops {
+  /** By the name of a bot, or the account that its entries are of. */
+  readonly #stops = new Map<string, readonly Stop[]>()
+  /** Why a bot only closes what it holds. */
+  readonly #reasons = new Map<string, string>()
+
+  /** What stood before this process. A strategy that threw begins anew. */
+  restore({ accounts, bots }: Pick<Money, 'accounts' | 'bots'>): void {
+    for (const money of accounts) this.#set(money.account, stopsOfAccount(money), null)
+    for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
+  }
+
+  take(time: Millis, output: Output): void {
+    if (output.kind === 'account') this.#set(output.money.account, stopsOfAccount(output.money), time)
+    else if (output.kind === 'bot') this.#set(output.money.bot, stopsOfBot(output.money), time)
+    else if (output.kind === 'alarm' && /^STRATEGY_/.test(output.code)) this.#reasons.set(output.bot, output.reason)
+  }
+
+  /** Those of these bots that stand now; what is the same for several is one. */
+  of(bots: readonly Pick<BotSettings, 'name' | 'account'>[], now: Millis): EntryStop[] {
+    const found = new Map<string, EntryStop>()
+    for (const { name, account } of bots)
+      for (const stop of [...(this.#stops.get(account.id) ?? []), ...(this.#stops.get(name) ?? [])]) {
+        if (stop.until !== null && stop.until <= now) continue
+        const reason = stop.code === 'EXITS_ONLY' ? this.#reasons.get(name) : undefined
+        const text = reason === undefined ? stop.text : `${stop.text}: ${reason}`
+        const key = JSON.stringify([{ ...stop, text }])
+        found.set(key, { ...stop, text, bots: [...(found.get(key)?.bots ?? []), name] })
+      }
+    return [...found.values()]
+  }
+
+  /** What goes on keeps the time from which it did. */
+  #set(who: string, stops: readonly Omit<Stop, 'since'>[], time: Millis | null): void {
+    const before = this.#stops.get(who) ?? []
+    const sinceOf = (code: string): Millis | null => {
+      const known = before.find((stop) => stop.code === code)
+      return known === undefined ? time : known.since
+    }
+    this.#stops.set(
+      who,
+      stops.map((stop) => ({ ...stop, since: sinceOf(stop.code) })),
+    )
+  }
+}
+
+function stopsOfAccount({ halted, foreign = [], quarantined = [], results }: AccountMoney): Omit<Stop, 'since'>[] {
+  const stop = (code: Stop['code'], text: string): Omit<Stop, 'since'> => ({ code, text, until: null })
+  return [
+    ...(halted ? [stop('HALTED', ERRORS.HALTED)] : []),
+    ...foreign.map((signature) => stop('FOREIGN_TX', ERRORS.FOREIGN_TX.replace('SIGNATURE', signature))),
+    ...(quarantined.length > 0 ? [stop('QUARANTINED', `${ERRORS.QUARANTINED} (${quarantined.join(', ')})`)] : []),
+    ...stopsOfResults({ pausedUntil: results?.pausedUntil ?? 0 }),
+  ]
+}
+
+function stopsOfBot(money: BotMoney): Omit<Stop, 'since'>[] {
+  const threw = { code: 'EXITS_ONLY', text: 'it only closes what it holds, until the next start', until: null } as const
+  return [...(money.status === 'exits-only' ? [threw] : []), ...stopsOfResults(money)]
+}
+
+/** A pause after losses; an older Sluice wrote none. */
+function stopsOfResults({ pausedUntil = 0 }: Partial<Pick<BotMoney, 'pausedUntil'>>): Omit<Stop, 'since'>[] {
+  return pausedUntil > 0 ? [{ code: 'LOSING_STREAK', text: ERRORS.LOSING_STREAK, until: pausedUntil }] : []
+}
