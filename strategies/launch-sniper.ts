@@ -61,8 +61,8 @@ export default defineStrategy({
       if (!(liquidity >= params.minLiquidity)) return `liquidity ${liquidity} is below ${params.minLiquidity}`
       if (liquidity > params.maxLiquidity) return `liquidity ${liquidity} is above ${params.maxLiquidity}`
       if (launchesOfCreator > params.maxLaunchesPerCreator) return `launch ${launchesOfCreator} of its creator`
-      const name = `${event.name.slice(0, NAME_SEARCHED)}\n${event.symbol.slice(0, NAME_SEARCHED)}`
-      if (!pattern.test(name)) return 'neither name nor symbol match'
+      const isMatch = [event.name, event.symbol].some((text) => pattern.test(text.slice(0, NAME_SEARCHED)))
+      if (!isMatch) return 'neither name nor symbol match'
       return undefined
     }
 

@@ -1,42 +1,87 @@
 import { expect, test } from 'vitest'
+import { MINT, OTHER_MINT, type StrategyRig, testStrategy } from '../../src/testing.ts'
 import dipBuyer from '../../strategies/dip-buyer.ts'
-import { requestsOf, type Shown } from '../support/strategy-harness.ts'
-
-/** Trades of one token, a second apart, at these robust prices. */
-const prices = (...robust: (number | null)[]): Shown[] =>
-  robust.map((price, index) => ({ time: index * 1_000, mint: 'A', price: 1, robust: price }))
 
 const params = { dropPercent: 25, sizeSol: 0.1 }
-const BUY = 'buy A 0.1: fell 25.0 %'
+/** What prices are written in here: far below where a token leaves its curve. */
+const UNIT = 1e-9
 
-test.each<[string, object, Shown[], string[]]>([
-  ['a fall by less than the drop', params, prices(100, 76), []],
-  ['a fall by the drop', params, prices(100, 75), [BUY]],
-  ['a slow fall from an older high', params, prices(80, 100, 95, 85, 74), ['buy A 0.1: fell 26.0 %']],
-  ['a rise', params, prices(50, 60, 100), []],
-  ['the defaults', {}, prices(100, 86, 84), ['buy A 0.05: fell 16.0 %']],
-  ['no robust price yet', params, prices(null, null, null), []],
-  ['a robust price that comes and goes', params, prices(100, null, 75), [BUY]],
-  ['prints far off, which the robust price does not follow', params, prices(100, 100, 100), []],
-  ['falling on while the first buy is under way', params, prices(100, 75, 50, 25, 12), [BUY]],
-  ['already holding', params, [{ time: 0, mint: 'A', price: 100, holds: 'open' }, ...prices(100, 50)], []],
-  [
-    'sold again: the next fall counts from the price of the last buy',
-    params,
-    [...prices(100, 75), { time: 9_000, mint: 'A', price: 60, holds: null }, { time: 9_001, mint: 'A', price: 56.25 }],
-    [BUY, BUY],
-  ],
-  [
-    'two tokens, each with its own high',
-    params,
-    [...prices(100), { time: 1, mint: 'B', price: 80 }, { time: 2, mint: 'B', price: 60 }],
-    ['buy B 0.1: fell 25.0 %'],
-  ],
-])('%s', (_what, given, rows, requests) => {
-  expect(requestsOf(dipBuyer, given, rows)).toEqual(requests)
+function settle(rig: StrategyRig, ...prices: number[]): void {
+  for (const price of prices) rig.settle(price * UNIT)
+}
+
+const asked = (rig: StrategyRig): string[] => rig.orders.map(({ side, sol, reason }) => `${side} ${sol}: ${reason}`)
+
+const BUY = 'buy 0.1: fell 25.1 %'
+
+test.each<[string, object, number[], string[]]>([
+  ['a fall by less than the drop', params, [100, 75.1], []],
+  ['a fall by the drop', params, [100, 74.9], [BUY]],
+  ['a slow fall from an older high', params, [80, 100, 95, 85, 74], ['buy 0.1: fell 26.0 %']],
+  ['a rise', params, [50, 60, 100], []],
+  ['the defaults', {}, [100, 86, 84], ['buy 0.05: fell 16.0 %']],
+])('%s', (_what, given, prices, requests) => {
+  const rig = testStrategy(dipBuyer, { params: given })
+  settle(rig, ...prices)
+  expect(asked(rig)).toEqual(requests)
+})
+
+test('before there is a robust price nothing is bought', () => {
+  const rig = testStrategy(dipBuyer, { params })
+  for (const price of [100, 50, 50]) rig.trade({ price: price * UNIT })
+  expect(rig.orders).toEqual([])
+})
+
+test('a fall across a gap in the feed counts', () => {
+  const rig = testStrategy(dipBuyer, { params })
+  settle(rig, 100)
+  rig.gap(5)
+  settle(rig, 74.9)
+  expect(asked(rig)).toEqual([BUY])
+})
+
+test('prints far off, which the robust price does not follow', () => {
+  const rig = testStrategy(dipBuyer, { params })
+  settle(rig, 100)
+  for (const price of [10, 100, 10, 100, 100]) rig.trade({ price: price * UNIT })
+  expect(rig.orders).toEqual([])
+})
+
+test('falling on while the first buy is under way', () => {
+  const rig = testStrategy(dipBuyer, { params, latencySeconds: 60 })
+  settle(rig, 100, 74.9, 50, 25, 12)
+  expect(rig.position()?.state).toBe('opening')
+  expect(asked(rig)).toEqual([BUY])
+})
+
+test('already holding; once that is sold, the next fall counts from the price of the last buy', () => {
+  const rig = testStrategy(dipBuyer, { params })
+  settle(rig, 100, 74.9)
+  rig.advance(5)
+  settle(rig, 50)
+  expect(asked(rig)).toEqual([BUY])
+  rig.command({ name: 'sell', mint: MINT })
+  settle(rig, 60)
+  rig.advance(30) // until it is final: a mint is bought again no earlier
+  expect(rig.position()?.state).toBe('closed')
+  settle(rig, 56.1)
+  expect(rig.orders.map(({ side, reason }) => [side, reason]).at(-1)).toEqual(['buy', 'fell 25.1 %'])
+  expect(rig.orders).toHaveLength(3)
+})
+
+test('two tokens, each with its own high', () => {
+  const rig = testStrategy(dipBuyer, { params })
+  settle(rig, 100)
+  rig.settle(80 * UNIT, { mint: OTHER_MINT })
+  rig.settle(59.9 * UNIT, { mint: OTHER_MINT })
+  expect(rig.orders).toMatchObject([{ mint: OTHER_MINT, sol: 0.1, reason: 'fell 25.1 %' }])
 })
 
 test('a refused buy is not repeated before the token fell again', () => {
-  const requests = requestsOf(dipBuyer, params, prices(100, 75, 70, 60, 56.25), 'BALANCE_LOW')
-  expect(requests).toEqual([BUY, BUY])
+  const rig = testStrategy(dipBuyer, { params, paper: { balanceSol: 0.05 } })
+  settle(rig, 100, 74.9, 70, 60)
+  expect(rig.refusals).toMatchObject([{ code: 'BALANCE_LOW' }])
+  settle(rig, 56.1)
+  expect(rig.refusals).toMatchObject([{ code: 'BALANCE_LOW' }, { code: 'BALANCE_LOW' }])
+  expect(rig.orders).toEqual([])
 })

@@ -1,95 +1,131 @@
 import { expect, test } from 'vitest'
+import {
+  MINT,
+  OTHER_MINT,
+  type StrategyRig,
+  type StrategyTestOptions,
+  type TestNewToken,
+  testStrategy,
+} from '../../src/testing.ts'
 import launchSniper from '../../strategies/launch-sniper.ts'
-import type { NewTokenRow } from '../support/market-rows.ts'
-import { requestsOf, type Shown } from '../support/strategy-harness.ts'
 
+const THIRD_MINT = 'TestToken3111111111111111111111111111111111'
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 const WSOL = 'So11111111111111111111111111111111111111112'
 
-const launch = (mint: string, more: Partial<NewTokenRow> = {}): Shown => ({
-  kind: 'newToken',
-  time: 10_000,
-  mint,
-  creator: `creator of ${mint}`,
-  ...more,
-})
-const trade = (mint: string, time: number, robust: number | null): Shown => ({ time, mint, price: 1, robust })
-const named = (name: string, symbol = 'T'): Partial<NewTokenRow> => ({ details: { name, symbol } })
+const launch =
+  (token: TestNewToken = {}) =>
+  (rig: StrategyRig): void =>
+    rig.newToken({ creator: `creator of ${token.mint ?? MINT}`, initialLiquidity: 31, ...token })
+/** The third print makes a robust price. */
+const prints =
+  (...afterSeconds: number[]) =>
+  (rig: StrategyRig): void => {
+    for (const seconds of afterSeconds) rig.trade({ price: 1e-7, afterSeconds: seconds })
+  }
+const priced = prints(1, 1, 1)
 
-const BOUGHT = ['watch A', 'unwatch A', 'buy A 0.05: launched, first robust price']
+/** What came of it: what it bought, what it noted of which mint, and what it still watches or holds. */
+interface Outcome {
+  readonly bought?: readonly string[]
+  readonly notes?: readonly [mint: string, why: string][]
+  readonly watches?: readonly string[]
+}
 
-test.each<[string, object, Shown[], string[]]>([
-  ['the first robust price', {}, [launch('A'), trade('A', 12_000, 1)], BOUGHT],
-  [
-    'prints before there is a robust price',
-    {},
-    [launch('A'), trade('A', 11_000, null), trade('A', 12_000, null), trade('A', 13_000, 1)],
-    BOUGHT,
-  ],
-  ['a second price', {}, [launch('A'), trade('A', 12_000, 1), trade('A', 13_000, 1)], BOUGHT],
-  ['a token nobody announced', {}, [trade('A', 12_000, 1)], []],
-  [
-    'too old when it is announced',
-    {},
-    [launch('A', { stamp: 10_000 - 30_001 }), trade('A', 12_000, 1)],
-    ['note A: 30.0 s old, 30 s at most'],
-  ],
+function outcomeOf(rig: StrategyRig): Required<Outcome> {
+  return {
+    bought: rig.orders.map(({ mint, sol, reason }) => `${sol} of ${mint}: ${reason}`),
+    notes: rig.notes.map(({ mint, reason }) => [mint, reason]),
+    watches: rig.keys.filter((key) => key !== 'newTokens'),
+  }
+}
+
+const BOUGHT: Outcome = { bought: [`0.05 of ${MINT}: launched, first robust price`], watches: [MINT] }
+const WATCHED: Outcome = { watches: [MINT] }
+const noted = (why: string, mint = MINT): Outcome => ({ notes: [[mint, why]] })
+
+test.each<[string, object, ((rig: StrategyRig) => void)[], Outcome]>([
+  ['the first robust price', {}, [launch(), priced], BOUGHT],
+  ['prints before there is a robust price', {}, [launch(), prints(1, 1)], WATCHED],
+  ['a second price', {}, [launch(), priced, priced], BOUGHT],
+  ['a token nobody announced', {}, [priced], {}],
+  ['too old when it is announced', {}, [launch({ ageSeconds: 30.1 }), priced], noted('30.1 s old, 30 s at most')],
   [
     'too old when it has a price',
     { maxAgeSeconds: 5 },
-    [launch('A'), trade('A', 15_001, 1), trade('A', 15_002, 1)],
-    ['watch A', 'unwatch A', 'note A: first robust price after 5 s'],
+    [launch(), prints(1, 1, 3.1, 1)],
+    noted('first robust price after 5 s'),
   ],
   [
     'no price in time: given up at the next launch',
     { maxAgeSeconds: 5 },
-    [launch('A'), launch('B', { time: 15_000 }), launch('C', { time: 15_001 })],
-    ['watch A', 'watch B', 'note A: no robust price within 5 s', 'unwatch A', 'watch C'],
+    [
+      launch(),
+      launch({ mint: OTHER_MINT, afterSeconds: 5 }),
+      (rig) => expect(rig.notes).toEqual([]),
+      launch({ mint: THIRD_MINT, afterSeconds: 0.001 }),
+    ],
+    { ...noted('no robust price within 5 s'), watches: [OTHER_MINT, THIRD_MINT] },
   ],
   [
     'a timestamp in the future makes it no younger',
     { maxAgeSeconds: 5 },
-    [launch('A', { stamp: 99_000 }), trade('A', 15_001, 1)],
-    ['watch A', 'unwatch A', 'note A: first robust price after 5 s'],
+    [launch({ ageSeconds: -89 }), prints(1, 1, 3.1)],
+    noted('first robust price after 5 s'),
   ],
-  ['USDC as a mint', {}, [launch(USDC), trade(USDC, 12_000, 1)], [`note ${USDC}: its mint is money`]],
-  ['wSOL as a mint', {}, [launch(WSOL), trade(WSOL, 12_000, 1)], [`note ${WSOL}: its mint is money`]],
-  ['little liquidity', { minLiquidity: 32 }, [launch('A')], ['note A: liquidity 31 is below 32']],
-  ['much liquidity', { maxLiquidity: 30.5 }, [launch('A')], ['note A: liquidity 31 is above 30.5']],
-  ['no liquidity named', {}, [launch('A', { liquidity: NaN })], ['note A: liquidity NaN is below 1']],
+  ['USDC as a mint', {}, [launch({ mint: USDC })], noted('its mint is money', USDC)],
+  ['wSOL as a mint', {}, [launch({ mint: WSOL })], noted('its mint is money', WSOL)],
+  ['little liquidity', { minLiquidity: 32 }, [launch()], noted('liquidity 31 is below 32')],
+  ['much liquidity', { maxLiquidity: 30.5 }, [launch()], noted('liquidity 31 is above 30.5')],
+  ['no liquidity named', {}, [launch({ initialLiquidity: NaN })], noted('liquidity NaN is below 1')],
   [
     'a creator seen before',
     {},
-    [launch('A', { creator: 'X' }), launch('B', { creator: 'X' }), launch('C', { creator: 'Y' })],
-    ['watch A', 'note B: launch 2 of its creator', 'watch C'],
+    [launch({ creator: 'X' }), launch({ mint: OTHER_MINT, creator: 'X' }), launch({ mint: THIRD_MINT, creator: 'Y' })],
+    { ...noted('launch 2 of its creator', OTHER_MINT), watches: [MINT, THIRD_MINT] },
   ],
   [
     'creators that are not named',
     {},
-    [launch('A', { creator: '' }), launch('B', { creator: '' })],
-    ['watch A', 'watch B'],
+    [launch({ creator: '' }), launch({ mint: OTHER_MINT, creator: '' })],
+    { watches: [MINT, OTHER_MINT] },
   ],
   [
     'a name pattern',
     { namePattern: 'cat|^dog$' },
-    [launch('A', named('Fat CAT')), launch('B', named('x', 'DOG')), launch('C', named('hot dogs'))],
-    ['watch A', 'note B: neither name nor symbol match', 'note C: neither name nor symbol match'],
+    [
+      launch({ name: 'Fat CAT' }),
+      launch({ mint: OTHER_MINT, name: 'x', symbol: 'DOG' }),
+      launch({ mint: THIRD_MINT, name: 'hot dogs' }),
+    ],
+    { ...noted('neither name nor symbol match', THIRD_MINT), watches: [MINT, OTHER_MINT] },
   ],
-  ['announced twice', { maxLaunchesPerCreator: 5 }, [launch('A'), launch('A')], ['watch A']],
-  ['already holding', {}, [launch('A', { holds: 'open' } as object)], ['note A: already held']],
   [
-    'bought by hand while it waited',
-    {},
-    [launch('A'), { ...trade('A', 12_000, 1), holds: 'opening' }],
-    ['watch A', 'unwatch A'],
+    'announced twice: once too old, and no older by the second time',
+    { maxAgeSeconds: 5, maxLaunchesPerCreator: 5 },
+    [launch(), launch({ afterSeconds: 4 }), prints(0.4, 0.4, 0.4)],
+    noted('first robust price after 5 s'),
   ],
-])('%s', (_what, params, rows, requests) => {
-  expect(requestsOf(launchSniper, params, rows)).toEqual(requests)
+  [
+    'already holding',
+    { maxLaunchesPerCreator: 5 },
+    [launch(), priced, launch()],
+    { ...BOUGHT, ...noted('already held') },
+  ],
+])('%s', (_what, params, rows, expected) => {
+  const rig = testStrategy(launchSniper, { params })
+  for (const row of rows) row(rig)
+  expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [], ...expected })
 })
 
-test('a refused buy is not tried again', () => {
-  const rows = [launch('A'), trade('A', 12_000, 1), trade('A', 12_001, 1)]
-  expect(requestsOf(launchSniper, {}, rows, 'POSITIONS_LIMIT')).toEqual(BOUGHT)
+test('a refused buy is not tried again, and its mint watched no longer', () => {
+  const poor: StrategyTestOptions = { paper: { balanceSol: 0.01 } }
+  const rig = testStrategy(launchSniper, poor)
+  launch()(rig)
+  expect(rig.keys).toContain(MINT)
+  prints(1, 1, 1, 2, 2)(rig)
+  expect(rig.refusals).toMatchObject([{ mint: MINT, code: 'BALANCE_LOW' }])
+  expect(outcomeOf(rig)).toEqual({ bought: [], notes: [], watches: [] })
 })
 
 test('a pattern that is none is refused with the configuration', () => {

@@ -1,56 +1,66 @@
 import { expect, test } from 'vitest'
+import { type StrategyRig, testStrategy } from '../../src/testing.ts'
 import momentum from '../../strategies/momentum.ts'
-import { GAP, requestsOf, type Shown } from '../support/strategy-harness.ts'
 
 const params = { fast: 2, slow: 25, sampleSeconds: 1, minSlopePercent: 1, minVolumeSol: 0.5, sizeSol: 0.1 }
+/** What prices are written in here: far below where a token leaves its curve. */
+const UNIT = 1e-9
+const GAP = 'gap'
 
-/** Trades of one token, a second apart, of 1 SOL each. */
-function trades(from: number, ...robust: (number | null)[]): Shown[] {
-  return robust.map((price, index) => ({ time: (from + index) * 1_000, mint: 'A', price: 1, robust: price }))
+/** So many prints of 1 SOL at one price, a second apart: each is a sample, from the third on that of this price. */
+const prints = (count: number, price: number): number[] => Array<number>(count).fill(price)
+/** Enough for the slow average, and below no other. */
+const FLAT = prints(35, 100)
+
+function show(rig: StrategyRig, rows: readonly (number | typeof GAP)[]): void {
+  for (const row of rows) {
+    if (row === GAP) rig.gap(5)
+    else rig.trade({ price: row * UNIT })
+  }
 }
 
-/** So many samples at one price: enough for the slow average, and below no other. */
-const flat = (count = 30, from = 0): Shown[] => trades(from, ...Array<number>(count).fill(100))
-const held = (rows: Shown[], state: 'opening' | 'open' | 'closing'): Shown[] =>
-  rows.map((row) => ({ ...row, holds: state }))
+function asked(rig: StrategyRig): string[] {
+  return rig.orders.map(({ side, sol, all, reason }) => `${side} ${all ? 'all' : sol}: ${reason}`)
+}
 
-const BUY = 'buy A 0.1: the 2-average crossed the 25-average, rising 6.7 % with 1.00 SOL a sample'
-const SELL = 'sell A all: the 2-average fell below the 25-average'
+const BUY = 'buy 0.1: the 2-average crossed the 25-average, rising 6.7 % with 1.00 SOL a sample'
+const SELL = 'sell all: the 2-average fell below the 25-average'
+const UP = [...FLAT, ...prints(3, 110)]
+const SLOW = { latencySeconds: 30 }
 
-test.each<[string, object, (Shown | typeof GAP)[], string[]]>([
-  ['a flat price', {}, flat(), []],
-  ['crossing up', {}, [...flat(), ...trades(30, 110)], [BUY]],
-  ['rising on: one position', {}, [...flat(), ...trades(30, 110, 120, 130)], [BUY]],
-  ['crossing up before the slow average is whole', {}, [...flat(10), ...trades(10, 110, 120)], []],
-  ['a slope below the minimum', { minSlopePercent: 10 }, [...flat(), ...trades(30, 110)], []],
-  ['volume below the minimum', { minVolumeSol: 2 }, [...flat(), ...trades(30, 110)], []],
-  ['already holding', {}, [...flat(), ...held(trades(30, 110), 'open')], []],
-  ['crossing down without a position', {}, [...flat(), ...trades(30, 80)], []],
-  ['crossing down', {}, [...flat(), ...trades(30, 110), ...held(trades(31, 110, 80, 60), 'open')], [BUY, SELL, SELL]],
-  [
-    'crossing down while the buy is under way: sold once it is open',
-    {},
-    [...flat(), ...trades(30, 110), ...held(trades(31, 50, 50), 'opening'), ...held(trades(33, 50), 'open')],
-    [BUY, SELL],
-  ],
-  ['no robust price', {}, [...flat(), ...trades(30, null, null, null)], []],
-  [
-    'a price that comes back after a pause',
-    {},
-    [...flat(), ...trades(30, null, null, 110)],
-    ['buy A 0.1: the 2-average crossed the 25-average, rising 6.7 % with 2.33 SOL a sample'],
-  ],
-  ['a gap: the averages begin again', {}, [...flat(), GAP, ...trades(30, 110), ...flat(30, 31)], []],
-])('%s', (_what, more, rows, requests) => {
-  expect(requestsOf(momentum, { ...params, ...more }, rows)).toEqual(requests)
+test.each<[string, object, object, (number | typeof GAP)[], string[]]>([
+  ['a flat price', {}, {}, FLAT, []],
+  ['crossing up', {}, {}, UP, [BUY]],
+  ['rising on: one position', {}, {}, [...UP, ...prints(5, 120), ...prints(5, 130)], [BUY]],
+  ['crossing up before the slow average is whole', {}, {}, [...prints(12, 100), ...prints(6, 110)], []],
+  ['a slope below the minimum', { minSlopePercent: 10 }, {}, UP, []],
+  ['volume below the minimum', { minVolumeSol: 2 }, {}, UP, []],
+  ['crossing down without a position', {}, {}, [...FLAT, ...prints(10, 80)], []],
+  ['crossing down', {}, {}, [...UP, ...prints(10, 110), ...prints(10, 95)], [BUY, SELL]],
+  ['crossing up again while the first buy is under way', {}, SLOW, [...UP, ...prints(8, 95), ...prints(8, 115)], [BUY]],
+  ['crossing down while the buy is under way: not sold before it is open', {}, SLOW, [...UP, ...prints(25, 95)], [BUY]],
+  ['... and then sold', {}, SLOW, [...UP, ...prints(35, 95)], [BUY, SELL]],
+  ['a gap: the averages begin again', {}, {}, [...FLAT, GAP, ...prints(4, 110), ...prints(40, 100)], []],
+])('%s', (_what, more, options, rows, requests) => {
+  const rig = testStrategy(momentum, { params: { ...params, ...more }, ...options })
+  show(rig, rows)
+  expect(asked(rig)).toEqual(requests)
 })
 
-test('many prints within a sample are one sample', () => {
-  const burst = trades(0, ...Array<number>(300).fill(100)).map((row, index) => ({ ...row, time: 30_000 + index }))
-  const rows = [...flat(10), ...burst, ...trades(31, 110)]
-  expect(requestsOf(momentum, params, rows)).toEqual([])
-  const [bought] = requestsOf(momentum, { ...params, sampleSeconds: 0 }, rows)
-  expect(bought).toContain('buy A 0.1')
+test('many prints within a sample are one sample, with the volume of all of them', () => {
+  const burst = (sampleSeconds: number): string[] => {
+    const rig = testStrategy(momentum, { params: { ...params, sampleSeconds } })
+    show(rig, prints(12, 100))
+    for (let print = 0; print < 300; print++) rig.trade({ price: 100 * UNIT, afterSeconds: 0.003 })
+    show(rig, prints(3, 110))
+    return asked(rig)
+  }
+  expect(burst(1)).toEqual([])
+  expect(burst(0)).toEqual([BUY])
+
+  const rig = testStrategy(momentum, { params })
+  for (const price of UP) for (let print = 0; print < 4; print++) rig.trade({ price: price * UNIT, afterSeconds: 0.25 })
+  expect(asked(rig)).toEqual([BUY.replace('1.00', '4.00')])
 })
 
 test('its own ranges never contradict each other', () => {

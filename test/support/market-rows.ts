@@ -16,7 +16,7 @@ interface TradeRow {
   signature?: string
 }
 
-export interface NewTokenRow {
+interface NewTokenRow {
   kind: 'newToken'
   time: number
   stamp?: number
