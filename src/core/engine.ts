@@ -70,7 +70,9 @@ export class Engine implements EnginePort, TokenHolder {
     const { outputs } = this
     const { time } = block
     let row = from
+    let ahead = from
     do {
+      if (row === ahead) ahead = this.#audience.lookAhead(block, row, to)
       const now = time[row] as number
       if (!(now >= session.now)) throw new Error(`invariant broken: time runs backwards from ${session.now} to ${now}`)
       session.seq = seqOfZero + row
@@ -137,11 +139,9 @@ export class Engine implements EnginePort, TokenHolder {
     session.warmed = false
     const isNewDay = session.now >= this.#dayEnds
     this.#dueAt = this.#dayEnds = endOfDay(session.now)
-    for (const trader of this.#traders) {
-      trader.settle()
-      if (isNewDay) trader.forgetTokens()
-    }
+    for (const trader of this.#traders) trader.settle()
     if (!isNewDay) return
+    for (const trader of this.#traders) trader.forgetTokens()
     session.nextDay((token) => this.#watch.concerns(token) || this.#audience.watches(token))
     for (const party of this.#parties.all()) this.#results.roll(party)
   }

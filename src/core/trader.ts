@@ -75,9 +75,14 @@ export class Trader implements Host {
     if (!told) this.#sayBroken('STRATEGY_STOPPED', reason)
   }
 
+  /** Whether its strategy keeps something of tokens. */
+  get keepsState(): boolean {
+    return this.#strategy.token !== undefined
+  }
+
   /** Whether it keeps something of a token: by looking there, so that it is at hand for `row`. */
   knows(token: number): boolean {
-    return this.#tokens[token]?.state !== undefined
+    return typeof this.#tokens[token]?.state === 'object'
   }
 
   /** Shows a market row to the strategy. */
