@@ -1,6 +1,7 @@
 import type { Input, StartInput } from '../../core/messages.ts'
 import { type Death, EngineThread, type Mark } from '../../runtime/engine-thread.ts'
 import { Gateway } from '../../runtime/gateway.ts'
+import { HighMarks } from '../../runtime/high-marks.ts'
 import type { Log } from '../../runtime/log.ts'
 import type { MemoryLimits } from '../../runtime/memory-guard.ts'
 import { ThreadedRunner } from '../../runtime/threaded-runner.ts'
@@ -41,7 +42,7 @@ export class IsolatedSegment implements AnySegment {
   readonly #spares: EngineThread[] = []
   #spareTimer: NodeJS.Timeout | undefined
   #unwatch: () => void = () => {}
-  #marks: Mark[] = []
+  readonly #marks = new HighMarks()
   #hadBegun = false
   /** The next engines find out whose the memory is. */
   #inspects = false
@@ -76,7 +77,7 @@ export class IsolatedSegment implements AnySegment {
 
   /** Positions whose high-water mark rose since the last call. */
   takeMarks(): readonly Mark[] {
-    return this.#marks.splice(0)
+    return this.#marks.take()
   }
 
   get isIdle(): boolean {
@@ -107,14 +108,16 @@ export class IsolatedSegment implements AnySegment {
       begun: (outputs, warmed) => {
         this.#hadBegun = true
         this.#stopped.heard(outputs)
+        this.#marks.heard(outputs)
         this.runner.begun(thread, outputs)
         this.#began(warmed)
       },
       did: (next, outputs) => {
         this.#stopped.heard(outputs)
+        this.#marks.heard(outputs)
         this.runner.did(next, outputs)
       },
-      marks: (marks) => void this.#marks.push(...marks),
+      marks: (marks) => this.#marks.add(marks),
       log: (bot, text) => this.#parts.log.info({ bot: this.#bots[bot] }, text),
       died: (death) => this.#died(thread, death),
     }
