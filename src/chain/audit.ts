@@ -210,7 +210,6 @@ export class Audit {
     const costs = walletCostsOf(transaction, wallet)
     const row = classified(account, transaction, change, costs, attemptId, isTracked)
     const explained = row.slot <= cursor.slot ? book.explain(row) : undefined
-    this.#tries.delete(row.signature)
     add(row)
     if (explained !== undefined) add(explained)
   }
@@ -232,6 +231,7 @@ export class Audit {
 
   #advance({ head, slot, lamports, rows }: Bracket, transactions: readonly WalletTransaction[]): void {
     const { book, account, genesis, write, oldest } = this.#parts
+    this.#tries.clear() // nothing is left that could not be read
     const signature = rows.at(-1)?.signature ?? book.cursor?.signature ?? ''
     book.cursor = { account, genesis, slot, height: head.height, lamports, signature }
     book.forget(Math.min(slot, oldest()))

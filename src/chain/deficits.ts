@@ -15,7 +15,8 @@ export interface DeficitParts {
  *  deficit: whatever took the tokens, they are gone. */
 export class Deficits {
   readonly #parts: DeficitParts
-  readonly #suspects = new Map<string, string>()
+  /** At the last check: what was booked, and what was there. */
+  #suspects: ReadonlyMap<string, string> = new Map()
 
   constructor(parts: DeficitParts) {
     this.#parts = parts
@@ -26,20 +27,21 @@ export class Deficits {
     const { wallet, booked, isQuiet, found } = this.#parts
     const before = new Map([...booked()].filter(([mint, tokens]) => tokens > 0n && isQuiet(mint)))
     if (before.size === 0) {
-      this.#suspects.clear()
+      this.#suspects = new Map()
       return
     }
     try {
       const held = await readHoldings(rpc, wallet, slot)
       const now = booked()
+      const suspects = new Map<string, string>()
       for (const [mint, tokens] of before) {
         const { tokens: onChain } = held.get(mint) ?? { tokens: 0n }
         const same = `${tokens} ${onChain}`
         const isSuspect = onChain < tokens && now.get(mint) === tokens && isQuiet(mint)
         if (isSuspect && this.#suspects.get(mint) === same) found(mint, onChain)
-        if (isSuspect) this.#suspects.set(mint, same)
-        else this.#suspects.delete(mint)
+        if (isSuspect) suspects.set(mint, same)
       }
+      this.#suspects = suspects
     } catch (error) {
       if (!(error instanceof Unread)) throw error
     }

@@ -92,6 +92,7 @@ export class Limiter {
     this.#schedule(now)
     return () => {
       waiter.run = undefined
+      this.#dropLeft(kind)
     }
   }
 
@@ -209,12 +210,18 @@ export class Limiter {
   /** The first class of those up to `last` in which somebody waits; whoever gave up is dropped on the way. */
   #next(last: RequestClass): RequestClass | undefined {
     for (const kind of CLASSES) {
-      const line = this.#waiting[kind]
-      while (line.length > 0 && line.peek()?.run === undefined) line.shift()
-      if (line.length > 0) return kind
+      if (this.#dropLeft(kind) > 0) return kind
       if (kind === last) return undefined
     }
     return undefined
+  }
+
+  /** Those at the head of a line who gave up; how many are left. A line that is not served, because another one goes before it, would grow
+   *  with all who ever stood in it. */
+  #dropLeft(kind: RequestClass): number {
+    const line = this.#waiting[kind]
+    while (line.length > 0 && line.peek()?.run === undefined) line.shift()
+    return line.length
   }
 
   /** One timer, for the head: at the next moment that can give it a slot. Timers of the system may fire early, so `serve` looks again. */

@@ -33,9 +33,12 @@ export class Subscriptions {
     return true
   }
 
-  /** The whole set from now on; returns the confirmed keys that are no longer in it. */
+  /** The whole set from now on; returns the confirmed keys that are no longer in it. What was given up is asked for anew where somebody
+   *  wants it again later. */
   want(keys: readonly string[]): string[] {
     this.#wanted = new Set(keys)
+    for (const key of this.#dropped) if (!this.#wanted.has(key)) this.#dropped.delete(key)
+    for (const key of this.#misses.keys()) if (!this.#wanted.has(key)) this.#misses.delete(key)
     const unwanted = this.confirmed.filter((key) => !this.#wanted.has(key))
     for (const key of unwanted) this.#confirmed.delete(key)
     return unwanted
@@ -82,8 +85,8 @@ export class Subscriptions {
   miss(): readonly string[] {
     const rest = this.#asked
     this.#asked = []
-    for (const key of rest) this.#misses.set(key, (this.#misses.get(key) ?? 0) + 1)
-    return this.#drop(rest.filter((key) => (this.#misses.get(key) as number) >= MOST_MISSES))
+    for (const key of rest) if (this.#wanted.has(key)) this.#misses.set(key, (this.#misses.get(key) ?? 0) + 1)
+    return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MOST_MISSES))
   }
 
   /** The open batch is to be asked again, and it is nobody's fault. */
@@ -111,7 +114,7 @@ export class Subscriptions {
   }
 
   #drop(keys: readonly string[]): readonly string[] {
-    for (const key of keys) this.#dropped.add(key)
+    for (const key of keys) if (this.#wanted.has(key)) this.#dropped.add(key)
     return keys
   }
 }

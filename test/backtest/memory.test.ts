@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { openReader } from '../../src/journal/reader.ts'
@@ -7,23 +5,14 @@ import { runBacktest } from '../../src/wiring/backtest/backtest-run.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import { noisyMarket, writeTape } from '../support/recorded-tape.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
+import { usedBytes } from '../support/used-bytes.ts'
 
 const T0 = 1_780_000_000_000
 /** More for a longer look. */
 const ROWS = Number(process.env.MEMORY_ROWS ?? 200_000)
 const folder = temporaryFolder()
 
-/** What is in use, garbage aside: objects, and what lies beside the heap, such as columns. */
-function usedBytes(collect: () => void): number {
-  collect()
-  collect() // what the first round has freed frees more
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
-}
-
 test('a backtest holds no more of a long tape than of a short one', async () => {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
   const path = journalPath()
   await writeTape(path, [{ time: T0, items: noisyMarket(ROWS, 5, T0) }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
@@ -35,7 +24,7 @@ test('a backtest holds no more of a long tape than of a short one', async () => 
     const used: number[] = []
     const backtest = runBacktest(loaded.config, reader.market(), {
       partial: false,
-      progress: () => used.push(usedBytes(collect)),
+      progress: () => used.push(usedBytes()),
     })
     expect(backtest.rows).toBe(ROWS)
     expect(used.length).toBeGreaterThan(3)

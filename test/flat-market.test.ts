@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { encodeBase58 } from '../src/core/base58.ts'
+import type { Block } from '../src/core/block.ts'
+import { Engine } from '../src/core/engine.ts'
+import { Mints } from '../src/core/mints.ts'
+import type { Journal } from '../src/core/ports.ts'
+import { defineStrategy, type Strategy } from '../src/core/strategy.ts'
+import { DAY } from '../src/core/units.ts'
+import { Gateway } from '../src/runtime/gateway.ts'
+import { Limiter } from '../src/runtime/limiter.ts'
+import { Runner } from '../src/runtime/runner.ts'
+import { SimulatedClock } from '../src/simulation/clock.ts'
+import { DEFAULT_FILL_MODEL } from '../src/simulation/fill-model.ts'
+import { PaperExecutor } from '../src/simulation/paper-executor.ts'
+import { PaperMarket } from '../src/simulation/paper-market.ts'
+import { raiseAlarms } from '../src/wiring/live/alarms.ts'
+import { Tally } from '../src/wiring/live/tally.ts'
+import { botSettings, startInput } from './support/engine-rig.ts'
+import { blockOf } from './support/market-rows.ts'
+import { bytesLeftBehind } from './support/used-bytes.ts'
+
+const TOKENS_A_DAY = 300
+const FIRST_DAY = 1_780_012_800_000
+const EVERY_MS = DAY / TOKENS_A_DAY
+
+/** The key of a mint that nobody had before, in one piece. */
+function mintOf(number: number): string {
+  const bytes = new Uint8Array(32).fill(200)
+  new DataView(bytes.buffer).setUint32(20, number)
+  return Buffer.from(encodeBase58(bytes)).toString('latin1')
+}
+
+/** Does all that a strategy can with every token: buys it, has orders wait for it, watches it, has a timer for it, says something of it. */
+const busy = defineStrategy({
+  name: 'busy',
+  about: '',
+  params: z.object({}),
+  keys: ['trades', 'newTokens'],
+  token: () => ({ prints: 0 }),
+  start: (_params, bot) => ({
+    onTrade(_trade, token) {
+      const reason = 'everything'
+      const print = ++token.state.prints
+      if (print === 1) bot.watch(token.mint)
+      if (print === 2) bot.after(`look at ${token.mint}`, 60)
+      if (print === 3) bot.note(token.mint, reason)
+      if (print !== 6) return
+      bot.buy(token, { sol: 0.05, reason, exits: { maxHoldSeconds: 30, stopLossPercent: 50 } })
+      bot.limitBuy(token, { sol: 0.05, atPrice: (token.price as number) / 10, forSeconds: 40, reason })
+      bot.buy(token, { sol: 0.05, reason }) // refused
+    },
+    onTimer(name) {
+      bot.unwatch(name.slice(-44))
+    },
+  }),
+}) as unknown as Strategy
+
+const nothing = (): void => {}
+const NO_JOURNAL: Journal = {
+  ...{ rows: nothing, input: nothing, output: nothing, write: nothing },
+  commit: (then) => then(),
+}
+
+/** All that stands between a feed and the disk of bots on paper, on simulated time; days pass. */
+function market() {
+  const clock = new SimulatedClock(FIRST_DAY)
+  const mints = new Mints()
+  const engine = new Engine(mints, new Map([[busy.name, busy]]))
+  const paper = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
+  mints.addHolder(engine)
+  mints.addHolder(paper)
+  const tally = new Tally()
+  const journal = tally.watch(NO_JOURNAL)
+  raiseAlarms({ tally, past: { onRemainder: nothing }, machine: { clock } }, nothing)
+  const executor = new PaperExecutor(clock, paper, DEFAULT_FILL_MODEL, 1)
+  executor.restore([], [])
+  const machine = { clock, monotonicMs: () => clock.now(), boot: 'b' }
+  const limiter = new Limiter({ ...machine, key: 'k', requestsPerMinute: 100, past: 'fresh', write: nothing })
+  const route = { kind: 'paper' as const, executor, limiter }
+  const gateway = new Gateway({
+    ...{ ...machine, journal, route: () => route, nextReport: 1 },
+    post: (input) => runner.post(input),
+  })
+  const runner = new Runner({
+    ...{ clock, engine, journal, gateway, want: nothing, alarm: nothing, firstSeq: 1 },
+    observe: (block: Block, from: number, to: number) => {
+      paper.observe(block, from, to)
+      clock.advanceTo(block.time[to - 1] as number)
+    },
+  })
+  runner.post(startInput([botSettings(busy.name, { paperSol: 100_000 })]))
+  runner.post({ kind: 'feed', status: 'live', confirmed: [] })
+  return { clock, mints, runner, tally }
+}
+
+test('nothing is left of tokens that were traded and sold again, two days later', async () => {
+  const { clock, mints, runner, tally } = market()
+  const left = await bytesLeftBehind([3, 6], TOKENS_A_DAY, (from, to) => {
+    for (let number = from; number < to; number++) {
+      const began = FIRST_DAY + number * EVERY_MS
+      clock.advanceTo(began)
+      const mint = mintOf(number)
+      const block = blockOf(
+        Array.from({ length: 12 }, (_, print) => ({ time: began + print * 5_000, mint, price: 1e-7 })),
+        mints,
+      )
+      for (let row = 0; row < block.length; ) row = runner.rows(block, row, block.length)
+      clock.advanceTo(began + EVERY_MS - 1)
+      if (number % 50 === 49) mints.giveBack(() => false)
+    }
+  })
+  expect(tally.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
+  expect(tally.positions.size).toBe(0)
+  // An order, a fill or a position that was kept would take 300 at least.
+  expect(left).toBeLessThan(100)
+})

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import { Deficits } from '../src/chain/deficits.ts'
+import { Limiter } from '../src/runtime/limiter.ts'
+import { StandingInputs } from '../src/runtime/standing-inputs.ts'
+import { Misfits } from '../src/service/misfits.ts'
+import { Subscriptions } from '../src/service/subscriptions.ts'
+import { SimulatedClock } from '../src/simulation/clock.ts'
+import { bytesLeftBehind } from './support/used-bytes.ts'
+
+// A process lives for months, and a market never runs out of tokens: what is gone may leave nothing behind.
+
+/** A name for a mint that nobody had before, in one piece. */
+function mintOf(number: number): string {
+  return Buffer.from(String(number).padStart(44, 'm')).toString('latin1')
+}
+
+/** Any other thing would leave more: a key of a map and its place take 40 bytes at least. */
+const NOTHING = 16
+
+interface Case {
+  readonly what: string
+  readonly things: number
+  /** Lets one come and go. */
+  readonly make: () => (number: number) => void | Promise<void>
+}
+
+const cases: Case[] = [
+  {
+    what: 'keys that the service refuses',
+    things: 4_000,
+    make: () => {
+      const keys = new Subscriptions()
+      return (number) => {
+        keys.want(['trades', mintOf(number)])
+        keys.next()
+        keys.confirm(['trades'])
+        keys.refuse()
+      }
+    },
+  },
+  {
+    what: 'keys that are never confirmed, and not wanted any more',
+    things: 4_000,
+    make: () => {
+      const keys = new Subscriptions()
+      return (number) => {
+        keys.want(['trades', mintOf(number)])
+        keys.next()
+        keys.confirm(['trades'])
+        keys.miss()
+      }
+    },
+  },
+  {
+    what: 'entries that give up while exits wait',
+    things: 4_000,
+    make: () => {
+      const clock = new SimulatedClock()
+      const limiter = new Limiter({
+        ...{ key: 'k', clock, monotonicMs: () => clock.now(), boot: 'b', requestsPerMinute: 1, past: 'fresh' },
+        write: () => {},
+      })
+      limiter.request('exit', () => {})
+      limiter.request('exit', () => {})
+      return () => limiter.request('entry', () => {})?.()
+    },
+  },
+  {
+    what: 'deficits that were suspected once',
+    things: 2_000,
+    make: () => {
+      let now = 0
+      const one = { tokens: 1n }
+      const deficits = new Deficits({
+        wallet: mintOf(0),
+        booked: () => new Map([mintOf(0), mintOf(now)].map((mint) => [mint, one.tokens as never])),
+        isQuiet: () => true,
+        found: () => {},
+      })
+      const rpc = async () => ({ ok: true, value: { value: [] } }) as const
+      return (number) => {
+        now = number + 1
+        return deficits.check(rpc, number)
+      }
+    },
+  },
+  {
+    what: 'what an engine has to be told again',
+    things: 2_000,
+    make: () => {
+      const standing = new StandingInputs()
+      return (number) => standing.take({ kind: 'mint', mint: mintOf(number), facts: { program: 'token', traits: [] } })
+    },
+  },
+  {
+    what: 'frames that do not fit',
+    things: 4_000,
+    make: () => {
+      const misfits = new Misfits(() => {})
+      return (number) => misfits.add('bad mint', Buffer.from(mintOf(number)), '')
+    },
+  },
+]
+
+test.each(cases)('nothing is left of $what', async ({ things, make }) => {
+  const comeAndGo = make()
+  const left = await bytesLeftBehind([1, 1], things, async (from, to) => {
+    for (let number = from; number < to; number++) {
+      const gone = comeAndGo(number)
+      if (gone !== undefined) await gone
+    }
+  })
+  expect(left).toBeLessThan(NOTHING)
+})
