@@ -44,8 +44,9 @@ export class ExitWatch {
     const watched = this.#open(position.mint)
     if (watched.held.some((one) => one.position === position)) return
     const { now } = this.#session
+    const since = { printedAt: now, pricedAt: now, heardAt: now }
     const exitPrice = new ExitPrice()
-    const held: Held = { position, exitPrice, price: Number.NaN, printedAt: now, heardAt: now, pool: undefined }
+    const held: Held = { position, exitPrice, price: Number.NaN, pool: undefined, ...since }
     watched.held = watched.held.length === 0 ? [held] : [...watched.held, held]
     this.#session.wants.add(position.mint)
   }
@@ -112,6 +113,11 @@ export class ExitWatch {
     return this.#find(position)?.printedAt ?? this.#session.now
   }
 
+  /** When the feed last gave its price: when it opened, at the start, and at the end of a gap, nobody could know it. */
+  pricedAt(position: Position): Millis {
+    return this.#find(position)?.pricedAt ?? this.#session.now
+  }
+
   /** When the feed last gave its price, though it was interrupted since: what was not seen was not heard of either. Prints that give none,
    *  too few since a gap or of an unproved unit, are silence. */
   heardAt(position: Position): Millis {
@@ -176,7 +182,7 @@ export class ExitWatch {
     const missed = isAll ? this.#watched : keys.map((key) => this.#watched[this.#session.mints.find(key) ?? -1])
     for (const watched of missed)
       for (const held of watched?.held ?? []) {
-        held.printedAt = this.#session.now
+        held.printedAt = held.pricedAt = this.#session.now
         held.exitPrice.forget()
         held.price = Number.NaN
       }
@@ -193,7 +199,7 @@ export class ExitWatch {
       held.printedAt = now
       if (block?.kind[row] === RowKind.sell && isWrittenOff(held.position)) this.#exits().seenSold(held.position)
       if (price === undefined || block === undefined) continue
-      held.heardAt = now
+      held.pricedAt = held.heardAt = now
       held.pool = undefined
       held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
       const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
@@ -279,6 +285,8 @@ interface Held {
   price: number
   /** The last sized print, or the end of a gap. */
   printedAt: Millis
+  /** The last sized print that gave a price, or the end of a gap. */
+  pricedAt: Millis
   /** The last sized print that gave a price. */
   heardAt: Millis
   /** What was read of its pool since. */

@@ -88,10 +88,14 @@ export function stepsReached(
   return reached
 }
 
-/** After which times without a price something may be due, seconds. */
-export function quietLimits({ idleSeconds, whenStale }: ExitRules): number[] {
-  const staleSeconds = whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
-  return [idleSeconds, staleSeconds].filter((seconds) => seconds !== undefined)
+/** After which silences something may be due, seconds. */
+export function quietLimits(exits: ExitRules): number[] {
+  return [exits.idleSeconds, flattenSeconds(exits)].filter((seconds) => seconds !== undefined)
+}
+
+/** After how long without a price all is sold, seconds; undefined: never. */
+export function flattenSeconds({ whenStale }: ExitRules): number | undefined {
+  return whenStale?.policy === 'flatten' ? whenStale.afterSeconds : undefined
 }
 
 /** After how long a silence the pool is read, and how often from then on, seconds; undefined: never. */

@@ -1,11 +1,18 @@
 import type { Desk } from './desk.ts'
 import type { ErrorCode } from './errors.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import { type ExitRules, pollSeconds, quietLimits } from './exits.ts'
+import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exits.ts'
 import type { Timer } from './money.ts'
 import { isFullExit, type Order, type Size } from './order.ts'
 import { PoolPolls } from './pool-polls.ts'
-import { type Position, restartSteps, stepTokensDue, UNSELLABLE_AFTER, WRITTEN_OFF_AFTER } from './position.ts'
+import {
+  isWrittenOff,
+  type Position,
+  restartSteps,
+  stepTokensDue,
+  UNSELLABLE_AFTER,
+  WRITTEN_OFF_AFTER,
+} from './position.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import { type ExitTimer, exitTimerOf } from './timers.ts'
@@ -68,10 +75,13 @@ export class Exits {
     this.#session.timers.clearExits(position)
   }
 
-  /** After a restart: an exit that was due and has no open order is tried again. */
+  /** After a restart: an exit that was due and has no open order is tried again. What was written off does not wait the hours that are left
+   *  of its wait: what kept it from being sold may have been mended. */
   restore(position: Position): void {
     this.held(position)
-    if ((this.isDue(position) || this.#isStepDue(position)) && !this.#has('retry', position)) this.#retry(position)
+    if (!this.isDue(position) && !this.#isStepDue(position)) return
+    if (!this.#has('retry', position)) this.#retry(position)
+    if (isWrittenOff(position)) this.#retryWithin(position, this.#settingsOf(position).exitOrders.retryMs)
   }
 
   /** It is to be sold, holds something, and no full exit is out. A partial sale is: what becomes of it is not waited for. */
@@ -123,9 +133,7 @@ export class Exits {
   /** What others sell may be sold by now: its next try waits no longer than before it was written off. */
   seenSold(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
-    const at = this.#session.now + retryMs * 2 ** MOST_DOUBLINGS
-    const retry = this.#session.timers.findExit(position, 'retry')
-    if (retry !== undefined && retry.at > at) this.#set('retry', position, at)
+    if (this.#has('retry', position)) this.#retryWithin(position, retryMs * 2 ** MOST_DOUBLINGS)
   }
 
   /** Where an exit is due: after a while if it was one that ended, else at once. */
@@ -212,12 +220,13 @@ export class Exits {
   #quietEnded(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
     const { now, feed } = this.#session
-    const { idleSeconds, whenStale } = position.exits
-    const quietMs = now - this.#watch.printedAt(position)
-    const isQuiet = (seconds: number | undefined): boolean => seconds !== undefined && quietMs >= millis(seconds)
-    if (feed === 'live' && isQuiet(idleSeconds)) this.sell(position, `idle: nobody has traded it for ${idleSeconds} s`)
-    else if (whenStale?.policy === 'flatten' && isQuiet(whenStale.afterSeconds))
-      this.sell(position, `no price for ${whenStale.afterSeconds} s`)
+    const { exits } = position
+    const isOver = (since: Millis, seconds: number | undefined): boolean =>
+      seconds !== undefined && now - since >= millis(seconds)
+    if (feed === 'live' && isOver(this.#watch.printedAt(position), exits.idleSeconds))
+      this.sell(position, `idle: nobody has traded it for ${exits.idleSeconds} s`)
+    else if (isOver(this.#watch.pricedAt(position), flattenSeconds(exits)))
+      this.sell(position, `no price for ${flattenSeconds(exits)} s`)
     else {
       const dueAt = this.#quietEnds(position)
       if (dueAt !== undefined) this.#set('quiet', position, dueAt)
@@ -227,17 +236,25 @@ export class Exits {
   /** What could not be decided when it was due, because the feed was not live, is looked at again after as long. */
   #quietEnds(position: Position): Millis | undefined {
     const { now } = this.#session
-    const printedAt = this.#watch.printedAt(position)
-    const times = quietLimits(position.exits).map((seconds) => {
-      const time = printedAt + millis(seconds)
+    const dueAt = (since: Millis, seconds = Number.POSITIVE_INFINITY): Millis => {
+      const time = since + millis(seconds)
       return time > now ? time : now + millis(seconds)
-    })
-    return times.length === 0 ? undefined : Math.min(...times)
+    }
+    const idleAt = dueAt(this.#watch.printedAt(position), position.exits.idleSeconds)
+    const at = Math.min(idleAt, dueAt(this.#watch.pricedAt(position), flattenSeconds(position.exits)))
+    return at === Number.POSITIVE_INFINITY ? undefined : at
   }
 
   #retry(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
     this.#set('retry', position, this.#session.now + retryMs * 2 ** doublings(position.exitTries))
+  }
+
+  /** At the latest. */
+  #retryWithin(position: Position, ms: number): void {
+    const at = this.#session.now + ms
+    const retry = this.#session.timers.findExit(position, 'retry')
+    if (retry === undefined || retry.at > at) this.#set('retry', position, at)
   }
 
   #set(what: ExitTimer, position: Position, at: Millis): void {

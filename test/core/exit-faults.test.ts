@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Output } from '../../src/core/messages.ts'
 import type { Order } from '../../src/core/order.ts'
-import { type BotOptions, fillOf, MINT, orders, refusals } from '../support/engine-rig.ts'
+import { type BotOptions, botSettings, fillOf, MINT, orders, refusals } from '../support/engine-rig.ts'
+import { RecordedMoney } from '../support/recorded-money.ts'
 import { TalkingBot } from '../support/talking-bot.ts'
 
 const BUY = { sol: 0.1, reason: 'told to' }
@@ -82,6 +83,53 @@ describe('a token that nobody trades', () => {
     talk.rig.input({ kind: 'gap', from: now + 30_000, to: now + 90_000, keys: ['trades'] })
     talk.rig.input({ kind: 'feed', status: 'live', confirmed: [] })
     expect(orders(runTo(talk, now + 215_000))).toMatchObject([{ reason: expect.stringContaining('idle') }])
+  })
+})
+
+it('a token whose prints give no price, because a fill contradicts their unit, is sold by whenStale', () => {
+  const exits = { stopLossPercent: 20, whenStale: { policy: 'flatten', afterSeconds: 50 } } as const
+  const talk = new TalkingBot({ mode: 'live', exits })
+  const { rig } = talk
+  const account = botSettings('told', { mode: 'live' }).account.id
+  rig.input({ kind: 'wallet', account, lamports: 1e9 as never, slot: 0 })
+  rig.input({ kind: 'gate', account, open: true })
+  rig.settle(1e-6)
+  talk.ask((bot, token) => bot.buy(token, BUY))
+  rig.fill(orders(rig.outputs)[0] as Order, 1e-3)
+  const boughtAt = rig.now
+  const seen: Output[] = []
+  for (let ms = 0; ms <= 120_000; ms += 5_000) seen.push(...runTo(talk, boughtAt + ms), ...rig.trade(0.2e-6, { ms: 0 }))
+  expect(orders(seen)).toMatchObject([{ time: boughtAt + 50_000, reason: 'no price for 50 s' }])
+})
+
+describe('a position that nothing could sell for hours', () => {
+  /** Its next try is more than an hour off. */
+  const stuck = (): TalkingBot => {
+    const talk = holding({ exits: { stopLossPercent: 20 } })
+    let [order] = orders(talk.rig.settle(0.7e-6)) as [Order]
+    for (let tries = 1; tries < 30; tries++) {
+      talk.rig.report(order, 'failed')
+      order = orders(runTo(talk, talk.rig.now + 4 * 3_600_000)).at(-1) as Order
+    }
+    talk.rig.report(order, 'failed')
+    expect(asked(runTo(talk, talk.rig.now + 3_600_000))).toEqual([])
+    return talk
+  }
+
+  it('is tried at once after a restart: what kept it from being sold may have been mended', () => {
+    const { rig } = stuck()
+    const recorded = new RecordedMoney()
+    for (const output of rig.outputs) recorded.output(output)
+    const again = new TalkingBot({ money: recorded.money(), now: rig.now })
+    expect(asked(runTo(again, again.rig.now + 3_000))).toEqual(['sell all'])
+  })
+
+  it('is tried at once when an operator says so, and not sooner again for that', () => {
+    const talk = stuck()
+    const [order] = orders(talk.rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } })) as [Order]
+    expect(order).toMatchObject({ side: 'sell', size: { kind: 'all' } })
+    talk.rig.report(order, 'failed')
+    expect(asked(runTo(talk, talk.rig.now + 3_000))).toEqual([])
   })
 })
 
