@@ -23,6 +23,8 @@ const LONGEST_REST_MS = 60_000
 const ANOTHER_NODE = new Set([-32_004, -32_005, -32_007, -32_014])
 /** It has not come to the slot that was asked for: another one may have, and for other calls it is good enough. */
 export const RPC_BEHIND = -32_016
+/** Says nothing of what the others would. */
+const OF_THIS_NODE: ReadonlySet<number> = new Set([RPC_UNREACHABLE, RPC_OTHER_CLUSTER, RPC_BEHIND])
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 
 /** Several providers of one chain. */
@@ -63,14 +65,14 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** The first is asked, and where it cannot be, or has not come as far, the next. */
+/** The first is asked, and where it cannot be, serves another chain, or has not come as far, the next. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const failures: string[] = []
     let behind: RpcResult | undefined
     for (const rpc of rpcs) {
       const answer = await rpc(method, params)
-      if (answer.ok || (answer.code !== RPC_UNREACHABLE && answer.code !== RPC_BEHIND)) return answer
+      if (answer.ok || !OF_THIS_NODE.has(answer.code)) return answer
       if (answer.code === RPC_BEHIND) behind = answer
       else failures.push(answer.message)
     }

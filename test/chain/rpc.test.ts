@@ -155,6 +155,12 @@ test('a provider of another chain is asked nothing but which chain it is', async
   ])
 })
 
+test('where the first serves another chain the next is asked', async () => {
+  const rpcs = openRpcs(parts())
+  rpcs.pin('second')
+  expect(await rpcs.any('getBalance', [])).toEqual({ ok: true, value: 'second' })
+})
+
 test('one that does not say which chain it is is asked again', async () => {
   const rpcs = openRpcs(parts([FIRST]))
   rpcs.pin('first')
