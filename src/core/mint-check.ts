@@ -43,6 +43,9 @@ const REFUSALS: Readonly<Record<MintTrait, Refusal>> = {
   unknownExtension: { code: 'EXTENSION_UNKNOWN', reason: 'it has an extension that is not known here' },
 }
 
+/** The codes of all of them. */
+export const MINT_REFUSALS: readonly string[] = ['MINT_PROGRAM', ...Object.values(REFUSALS).map(({ code }) => code)]
+
 /** Why nothing of a mint is bought by a bot with these checks; undefined: it may be. */
 export function mintRefusal({ program, traits }: MintFacts, { when, allow }: TokenChecks): Refusal | undefined {
   if (when === 'off') return undefined

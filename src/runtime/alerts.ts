@@ -8,6 +8,8 @@ export type AlertKind =
   | 'held'
   | 'foreign'
   | 'late-fill'
+  | 'reversed'
+  | 'mint-refused'
   | 'halted'
   | 'key-refused'
   | 'loss-limit'

@@ -1,4 +1,5 @@
 import type { Output } from '../../core/messages.ts'
+import { MINT_REFUSALS } from '../../core/mint-check.ts'
 import { isOpen } from '../../core/order.ts'
 import type { Machine } from '../../core/ports.ts'
 import type { Millis } from '../../core/units.ts'
@@ -6,12 +7,18 @@ import type { Alert, AlertKind } from '../../runtime/alerts.ts'
 import type { Past } from './past.ts'
 import type { Tally } from './tally.ts'
 
-/** Alarms of the engine that have a kind of their own; the others are told as `foreign`, which stops entries like they do. */
+/** As what the engine's alarms are told. */
 const KINDS: Readonly<Record<string, AlertKind>> = {
+  ...Object.fromEntries(MINT_REFUSALS.map((code) => [code, 'mint-refused'] as const)),
+  FOREIGN_TX: 'foreign',
+  QUARANTINED: 'foreign',
+  HELD: 'held',
+  REVERSED: 'reversed',
   STRATEGY_THREW: 'strategy-threw',
   STRATEGY_STOPPED: 'strategy-threw',
   UNIT_CONTRADICTED: 'unit-contradicted',
   LATE_FILL: 'late-fill',
+  SERVICE_DUPLICATE: 'late-fill',
   LOSING_STREAK: 'loss-limit',
   UNSELLABLE: 'unsellable',
   POOL_SILENT: 'pool-unread',

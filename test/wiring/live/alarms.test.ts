@@ -10,6 +10,12 @@ test.each<[ErrorCode, Alert['kind']]>([
   ['POOL_UNREADABLE', 'pool-unread'],
   ['UNSELLABLE', 'unsellable'],
   ['FOREIGN_TX', 'foreign'],
+  ['QUARANTINED', 'foreign'],
+  ['HELD', 'held'],
+  ['SERVICE_DUPLICATE', 'late-fill'],
+  ['REVERSED', 'reversed'],
+  ['FREEZE_AUTHORITY', 'mint-refused'],
+  ['MINT_PROGRAM', 'mint-refused'],
 ])('%s is told as %s', (code, kind) => {
   const told: Alert[] = []
   const tally: { listen?: (time: number, output: Output) => void } = {}
