@@ -18,6 +18,7 @@ import {
 } from '../../src/commands/doctor/machine-verdicts.ts'
 import { agrees, isShare, median, sellNumberOf } from '../../src/commands/doctor/probe-verdicts.ts'
 import { knownIn, shapeOf } from '../../src/commands/doctor/record-probe.ts'
+import { slotsBehind } from '../../src/commands/doctor/rpc-probe.ts'
 import {
   budgetVerdict,
   driftOf,
@@ -205,12 +206,12 @@ describe('the service', () => {
 describe('the chain', () => {
   const rpc: RpcFinding = {
     ...{ name: 'rpc 1', source: 'env:RPC', unreachable: '', genesis: 'G', cluster: 'devnet', version: '3.0.0', ms: 30 },
-    ...{ methods: [{ method: 'getBalance', problem: '' }], minContextSlot: true, slot: 1_000, ageMs: 1_500 },
+    ...{ methods: [{ method: 'getBalance', problem: '' }], minContextSlot: true, slot: 1_000, behind: 0, ageMs: 1_500 },
     ...{ historyMs: 1e9, requestsPerSecond: 8, isPublic: false, throttled: false },
   }
   /** One of its verdicts: 0 it, 1 methods, 2 lag, 3 history, 4 budget. */
-  const of = (at: number, over: Partial<RpcFinding> = {}, best = 1_000, clockIsRight = true): Check =>
-    rpcVerdicts({ ...rpc, ...over }, { configured: '', genesis: 'G' }, best, clockIsRight)[at] as Check
+  const of = (at: number, over: Partial<RpcFinding> = {}, clockIsRight = true): Check =>
+    rpcVerdicts({ ...rpc, ...over }, { configured: '', genesis: 'G' }, clockIsRight)[at] as Check
   const wallet: WalletFinding = {
     ...{ publicKey: 'W', unread: '', lamports: 2e9, tokens: 0, perOrderLamports: 1e8, exposureLamports: 1e9, live: 1 },
   }
@@ -228,10 +229,10 @@ describe('the chain', () => {
     ['minContextSlot ignored', of(1, { minContextSlot: false }), /^fail: it ignores minContextSlot/],
     ['minContextSlot not tried', of(1, { minContextSlot: null }), /^warn/],
     ['its lag', of(2), /^ok: slot 1000, its newest block is 1\.5 s old$/],
-    ['behind the others', of(2, {}, 1_050), /^warn: slot 1000, 50 behind the newest/],
-    ['far behind', of(2, {}, 1_200), /^fail: slot 1000, 200 behind the newest/],
+    ['behind the others', of(2, { behind: 50 }), /^warn: slot 1000, 50 behind the newest/],
+    ['far behind', of(2, { behind: 200 }), /^fail: slot 1000, 200 behind the newest/],
     ['old', of(2, { ageMs: 30_000 }), /^warn: .*30\.0 s old$/],
-    ['old by a clock that is wrong', of(2, { ageMs: 30_000 }, 1_000, false), /^ok/],
+    ['old by a clock that is wrong', of(2, { ageMs: 30_000 }, false), /^ok/],
     ['its history', of(3), /^ok: goes back 12 days$/],
     ['a short one', of(3, { historyMs: 3_600_000 }), /^warn: goes back 60 min$/],
     ['hardly any', of(3, { historyMs: 60_000 }), /^fail: goes back 60\.0 s$/],
@@ -248,6 +249,17 @@ describe('the chain', () => {
     ['one that nobody spends', walletVerdict({ ...wallet, lamports: 0, live: 0 }), /^ok: .*no live bot spends it$/],
     ['one that cannot be read', walletVerdict({ ...wallet, unread: 'why' }), /^fail: W: why$/],
   ])
+})
+
+test('nodes that are asked one after the other, on a chain that goes on: only the one that is behind is behind', async () => {
+  let head = 1_000
+  const node = (lag: number) => async () => {
+    head += 100
+    return { ok: true, value: { absoluteSlot: head - lag } } as const
+  }
+  const down = async () => ({ ok: false, code: 0, message: 'down' }) as const
+  expect(await slotsBehind([node(0), node(0), node(0)])).toEqual([0, 0, 0])
+  expect(await slotsBehind([node(0), node(500), down])).toEqual([0, 200, 0])
 })
 
 test.each([

@@ -30,10 +30,12 @@ interface Visit {
 }
 
 const BOT = { name: 'puppet', strategy: 'puppet', limits: { maxSolPerOrder: 0.1, maxOpenPositions: 3 } } as const
+/** Of the chain itself: how far a node may be behind is told in slots. */
+const SLOT_MS = 400
 type AtEnd = Parameters<typeof openVenue>[1]
 
 function venueOf(atEnd: AtEnd, options: Partial<VenueOptions> = {}): Promise<Venue> {
-  return openVenue({ bots: [BOT], ...options }, atEnd)
+  return openVenue({ bots: [BOT], slotMs: SLOT_MS, ...options }, atEnd)
 }
 
 async function doctor({ configFile }: Venue, env: Readonly<Record<string, string>> = {}): Promise<Visit> {

@@ -1,12 +1,13 @@
 import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { accountOf } from '../../core/account.ts'
+import type { Rpc } from '../../core/ports.ts'
 import { isPublicHost } from '../../runtime/pacing.ts'
 import { budgetedRpcs, genesisNamed } from '../../wiring/access/rpc-access.ts'
 import { rpcVerdicts, type WalletFinding, walletVerdict } from './chain-verdicts.ts'
 import type { Check } from './check.ts'
 import type { Examined } from './examined.ts'
 import type { SkewFinding } from './machine-verdicts.ts'
-import { lookAtRpc, type RpcLook } from './rpc-probe.ts'
+import { lookAtRpc, type RpcLook, slotsBehind } from './rpc-probe.ts'
 
 /** What the RPCs told. */
 export interface ChainFound {
@@ -45,17 +46,16 @@ export async function examineChain({ config, service, clock, http, busy }: Exami
   const configured = config.chain.cluster ?? ''
   const genesis =
     configured === '' ? (looks.find(({ finding }) => finding.genesis)?.finding.genesis ?? '') : genesisNamed(configured)
-  const best = Math.max(
-    0,
-    ...looks.filter(({ finding }) => finding.genesis === genesis).map(({ finding }) => finding.slot),
-  )
+  const same = looks.flatMap(({ finding }, index) => (finding.genesis === genesis ? [index] : []))
+  const behind = same.length < 2 ? [] : await slotsBehind(same.map((index) => each[index] as Rpc))
+  const findings = looks.map(({ finding }, index) => ({ ...finding, behind: behind[same.indexOf(index)] ?? 0 }))
   const told = looks.find(({ finding, lamports }) => finding.genesis === genesis && lamports !== undefined)
   return {
     account: accountOf('live', service.host, genesis, service.wallet).id,
     lamports: told?.lamports,
     checks: (clockSkew) => {
       const isRight = clockSkew !== undefined && Math.abs(clockSkew.skewMs) <= clockSkew.plusMinusMs + 2_000
-      const verdicts = looks.flatMap(({ finding }) => rpcVerdicts(finding, { configured, genesis }, best, isRight))
+      const verdicts = findings.flatMap((finding) => rpcVerdicts(finding, { configured, genesis }, isRight))
       const skews = looks.filter(({ finding }) => finding.genesis === genesis).flatMap(skewOf)
       const wallet = service.wallet === '' ? [] : [walletVerdict(walletOf({ config, service }, told))]
       return { checks: [...verdicts, ...(looks.length === 0 ? [] : wallet)], skews }

@@ -27,6 +27,8 @@ export interface RpcFinding {
   /** A slot of the far future was refused; null where nobody could tell. */
   readonly minContextSlot: boolean | null
   readonly slot: number
+  /** Slots that it had not come to, of those that another node of the same chain had told before it was asked. */
+  readonly behind: number
   /** Age of its newest confirmed block by this machine's clock, ms; null where it did not say. */
   readonly ageMs: number | null
   /** How far back it has blocks, ms; null where it did not say. */
@@ -43,12 +45,12 @@ export interface ClusterWish {
   readonly genesis: string
 }
 
-/** Of one provider; `best` is the newest slot that any of them told. */
-export function rpcVerdicts(rpc: RpcFinding, wish: ClusterWish, best: number, clockIsRight: boolean): Check[] {
+/** Of one provider. */
+export function rpcVerdicts(rpc: RpcFinding, wish: ClusterWish, clockIsRight: boolean): Check[] {
   const { name, source, unreachable } = rpc
   if (unreachable !== '')
     return [fail(name, `${source}: ${unreachable}`, 'check the address and the key in it, then ask again')]
-  return [reached(rpc, wish), methods(rpc), lag(rpc, best, clockIsRight), history(rpc), budget(rpc)]
+  return [reached(rpc, wish), methods(rpc), lag(rpc, clockIsRight), history(rpc), budget(rpc)]
 }
 
 function reached({ name, source, genesis, cluster, version, ms }: RpcFinding, wish: ClusterWish): Check {
@@ -80,8 +82,7 @@ function methods({ name, methods: all, minContextSlot }: RpcFinding): Check {
 const BEHIND_SLOTS = 30
 const OLD_MS = 20_000
 
-function lag({ name, slot, ageMs }: RpcFinding, best: number, clockIsRight: boolean): Check {
-  const behind = Math.max(0, best - slot)
+function lag({ name, slot, ageMs, behind }: RpcFinding, clockIsRight: boolean): Check {
   const age = ageMs === null ? '' : `, its newest block is ${seconds(Math.max(0, ageMs))} old`
   const said = `slot ${slot}${behind > 0 ? `, ${behind} behind the newest` : ''}${age}`
   const isOld = ageMs !== null && ageMs > OLD_MS && clockIsRight

@@ -44,6 +44,7 @@ export async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook>
   const version = await look.rpc('getVersion', [])
   const epoch = await look.call('getEpochInfo', [{ commitment: 'confirmed' }])
   const slot = numberIn(epoch, 'absoluteSlot') ?? 0
+  const toldAt = Date.now()
   const balance = await look.call('getBalance', [account, { commitment: 'finalized', minContextSlot: 0 }])
   const rows = await look.call('getSignaturesForAddress', [account, { commitment: 'finalized', limit: 1 }])
   const signature = (Array.isArray(rows) ? (rows[0] as { signature?: unknown })?.signature : undefined) ?? NO_SIGNATURE
@@ -66,7 +67,8 @@ export async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook>
     methods: look.methods,
     minContextSlot,
     slot,
-    ageMs: newest === undefined ? null : Date.now() - newest,
+    behind: 0,
+    ageMs: newest === undefined ? null : toldAt - newest,
     historyMs: newest === undefined || oldest === undefined ? null : newest - oldest,
     throttled: look.throttled,
   }
@@ -74,8 +76,27 @@ export async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook>
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 
+/** How many slots each is behind what any of them had told before it was asked. Of nodes that are asked one after the other, or answer one
+ *  after the other, the last would be ahead. */
+export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
+  const told = await slotsOf(rpcs)
+  const later = await slotsOf(rpcs)
+  const best = Math.max(0, ...told)
+  return later.map((slot) => (slot === 0 ? 0 : Math.max(0, best - slot)))
+}
+
+/** 0 of one that does not say. */
+function slotsOf(rpcs: readonly Rpc[]): Promise<number[]> {
+  return Promise.all(
+    rpcs.map(async (rpc) => {
+      const answer = await rpc('getEpochInfo', [{ commitment: 'confirmed' }])
+      return (answer.ok && numberIn(answer.value, 'absoluteSlot')) || 0
+    }),
+  )
+}
+
 const NOTHING = {
-  ...{ genesis: '', cluster: '', version: '', methods: [], minContextSlot: null, slot: 0 },
+  ...{ genesis: '', cluster: '', version: '', methods: [], minContextSlot: null, slot: 0, behind: 0 },
   ...{ ageMs: null, historyMs: null },
 }
 
