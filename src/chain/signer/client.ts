@@ -13,8 +13,8 @@ export interface Line {
   why(): string
 }
 
-/** How long a signer may take to begin, and to answer. */
-const BEGIN_MS = 10_000
+/** How long a signer may take to begin, which is a process that starts beside others, and to answer. */
+const BEGIN_MS = 30_000
 export const ANSWER_MS = 2_000
 /** What an SPKI of an ed25519 key begins with. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
