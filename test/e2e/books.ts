@@ -123,6 +123,12 @@ export function isSettled({ orders, fills, attempts }: Books): boolean {
   )
 }
 
+/** The bots of `round-trips` have sold in every way, to the end, and nothing is under way any more. */
+export function isWalked(books: Books): boolean {
+  const isDone = books.outputs.some(({ kind, reason }) => kind === 'note' && reason === 'every way is walked')
+  return isDone && isSettled(books)
+}
+
 /** The process of this segment may buy: it knows its wallet. */
 export function knowsWallet({ inputs }: Books, number: number): boolean {
   const own = inputs.filter(({ segment }) => segment === number)

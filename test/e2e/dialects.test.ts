@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Fill } from '../../src/core/order.ts'
-import { type Books, discrepancies, isSettled } from './books.ts'
+import { type Books, discrepancies, isWalked } from './books.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
@@ -19,9 +19,9 @@ describe.concurrent('every dialect of the service', () => {
     // Every other one is told what a sale's number counts, as a user can; the rest has to do without.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
-    const books = await until('three tokens bought and sold', () => {
+    const books = await until('three tokens bought and sold, each in its way', () => {
       const books = venue.books()
-      return books.positions.filter(({ state }) => state === 'closed').length >= 3 && isSettled(books) && books
+      return isWalked(books) && books
     })
     const misfits = [...running.world.feed.misfits.counts.keys()].filter((why) => !NEWS.includes(why))
     await running.stop()

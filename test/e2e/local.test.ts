@@ -7,7 +7,7 @@ import type { Failpoint } from '../../src/runtime/failpoint.ts'
 import { THIEF } from '../../src/sandbox/ambush.ts'
 import { BUILD_ATTACKS } from '../../src/sandbox/hostile-build.ts'
 import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
-import { readBooks } from './books.ts'
+import { isWalked, readBooks } from './books.ts'
 import { kill, launch, sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
@@ -15,12 +15,12 @@ import { openVenue, type Venue } from './venue.ts'
 type AtEnd = (close: () => Promise<void>) => void
 
 /** Bots that sign here, on the sandbox's Solana runtime. */
-async function openLocal(rounds: number, atEnd: AtEnd, policy: object = {}): Promise<Venue> {
+async function openLocal(rounds: number, atEnd: AtEnd, maxHoldSeconds = 3): Promise<Venue> {
   const bot = { name: 'trips', strategy: 'round-trips', params: { rounds }, executor: 'local' } as const
-  const venue = await openVenue({ bots: [{ ...bot, exits: { maxHoldSeconds: 3 } }], speed: 10 }, atEnd)
+  const venue = await openVenue({ bots: [{ ...bot, exits: { maxHoldSeconds } }], speed: 10 }, atEnd)
   const { keypair, policy: file, wallet } = venue.sandbox
   venue.configure({
-    service: { builderPolicy: file, ...policy },
+    service: { builderPolicy: file },
     wallet: { publicKey: wallet, keypair: `file:${keypair}` },
   })
   return venue
@@ -61,18 +61,17 @@ describe.concurrent('bots that sign here', () => {
   test('buy and sell, a part and all of it: the books are the chain’s, and the service executes nothing', async ({
     onTestFinished,
   }) => {
-    const venue = await openLocal(1, onTestFinished)
+    const venue = await openLocal(1, onTestFinished, 3_600)
     const running = await venue.start()
-    await until(
-      'three sales of everything',
-      () => venue.books().positions.filter((one) => one.state === 'closed').length >= 3,
-    )
-    const books = await venue.settled()
+    const books = await until('three tokens bought and sold, each in its way', () => {
+      const books = venue.books()
+      return isWalked(books) && books
+    })
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
-    // A price may run away from one between its simulation and its block, and here a block takes 40 ms.
-    expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(6)
+    // A price may run away from one between its simulation and its block, and here a block takes 40 ms: then it is tried again.
+    expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(8)
     expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(books.attempts.length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
     expect(venue.log.join('\n')).toContain('the signer is ready')
@@ -83,7 +82,12 @@ describe.concurrent('bots that sign here', () => {
     const venue = await openLocal(1, onTestFinished)
     venue.sandbox.faults.set({ kind: 'sendDropped', count: 1e6, probability: 0.9 })
     const running = await venue.start()
-    await until('a sale of everything', () => venue.books().positions.some((one) => one.state === 'closed'), 120_000)
+    await until('a sale of everything', () => {
+      const { positions, fills } = venue.books()
+      return fills.some(
+        ({ side, mint }) => side === 'sell' && positions.some((one) => one.mint === mint && one.state === 'closed'),
+      )
+    })
     venue.sandbox.faults.clear()
     await venue.settled()
     await running.stop()

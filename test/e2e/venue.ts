@@ -114,14 +114,10 @@ export async function openVenue(
   }
   const books = (): Books => readBooks(journal)
   const settled = (): Promise<Books> =>
-    until(
-      'the end of every order',
-      () => {
-        const now = books()
-        return now.orders.length > 0 && isSettled(now) && now
-      },
-      110_000,
-    )
+    until('the end of every order', () => {
+      const now = books()
+      return now.orders.length > 0 && isSettled(now) && now
+    })
   const chain = (): Chain => ({ ledger: sandbox.ledger, wallet: sandbox.wallet, funds: FUND_SOL * 1e9 })
   const complaints = async (): Promise<string[]> => [
     ...discrepancies(books(), chain()),

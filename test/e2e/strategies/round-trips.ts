@@ -9,34 +9,49 @@ const WAYS: readonly (readonly Sale[])[] = [
   [{ all: true }],
 ]
 
+/** What a token is for: how it is sold, and what of that is still to come. */
+interface Trip {
+  readonly seen: boolean
+  readonly way: readonly Sale[]
+  readonly left: readonly Sale[]
+}
+
 export default defineStrategy({
   name: 'round-trips',
   about: 'Buys tokens at their first robust price and sells each in another way: by percent, by number, all at once.',
   params: z.object({ sizeSol: z.number().default(0.05), rounds: z.int().default(1) }),
   keys: ['trades', 'newTokens', 'priceUpdates'],
-  token: () => ({ seen: false, sales: [] as readonly Sale[] }),
+  token: (): Trip => ({ seen: false, way: [], left: [] }),
   start: (params, bot) => {
     const ways = Array.from({ length: params.rounds }, () => WAYS).flat()
+    let unwalked = ways.length
     return {
       onTrade(_trade, token) {
         const way = ways[0]
         if (way === undefined || token.state.seen || token.price === undefined) return
         if (!bot.buy(token, { sol: params.sizeSol, reason: 'first robust price' }).ok) return
-        token.state = { seen: true, sales: way }
+        token.state = { seen: true, way, left: way }
         ways.shift()
       },
       onOrder(order, token) {
         if (order.state === 'working' || order.state === 'accepted') return
+        const { way, left } = token.state
+        const [sale, ...later] = left
+        const held = token.position
         if (order.state === 'filled') {
-          const [sale, ...later] = token.state.sales
-          const held = token.position
-          if (held === undefined || held.state !== 'open' || sale === undefined) return
-          token.state = { seen: true, sales: later }
-          if ('half' in sale) bot.sell(token, { tokens: held.tokens / 2, reason: 'half of it' })
-          else bot.sell(token, { ...sale, reason: 'percent' in sale ? 'a share of it' : 'all of it' })
+          if (held?.state === 'open' && sale !== undefined) {
+            token.state = { seen: true, way, left: later }
+            if ('half' in sale) bot.sell(token, { tokens: held.tokens / 2, reason: 'half of it' })
+            else bot.sell(token, { ...sale, reason: 'percent' in sale ? 'a share of it' : 'all of it' })
+          } else if (order.side === 'sell' && way.length > 0) {
+            token.state = { seen: true, way: [], left: [] }
+            if (sale !== undefined)
+              ways.push(way) // it was sold before its time: another token goes this way to the end
+            else if (--unwalked === 0) bot.note(order.mint, 'every way is walked')
+          }
         } else if (order.side === 'buy')
-          ways.push(token.state.sales) // another token instead
-        else if (token.position !== undefined) bot.sell(token, { all: true, reason: 'the sale before failed' })
+          ways.push(way) // another token instead
+        else if (held !== undefined) bot.sell(token, { all: true, reason: 'the sale before failed' })
       },
     }
   },
