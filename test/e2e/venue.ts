@@ -169,8 +169,8 @@ function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: 
     wallet: { publicKey: wallet },
     journal: { path },
     defaults: {
-      orders: { slippagePercent: 50, ttlSeconds: 10, maxEventAgeSeconds: 60, maxChasePercent: 1000 },
-      exitOrders: { slippageLadder: [50, 90], retrySeconds: 30 },
+      orders: { slippagePercent: 50, ttlSeconds: 600, maxEventAgeSeconds: 600, maxChasePercent: 1000 },
+      exitOrders: { slippageLadder: [50, 90], retrySeconds: 600 },
       exits: { maxHoldSeconds: 3600 },
     },
   }

@@ -11,8 +11,8 @@ export default defineStrategy({
       if (to !== bot.name) return
       if (name === 'throw') throw new Error('told to')
       const placed =
-        name === 'buy'
-          ? bot.buy(mint, { sol: sizeSol, reason: 'told to' })
+        name === 'buy' || name === 'buy within a second'
+          ? bot.buy(mint, { sol: sizeSol, reason: 'told to', ...(name !== 'buy' && { ttlSeconds: 1 }) })
           : name === 'half'
             ? bot.sell(mint, { tokens: (bot.position(mint)?.tokens ?? 0) / 2, reason: 'told to' })
             : bot.sell(mint, { all: true, reason: 'told to' })
