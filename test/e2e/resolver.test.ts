@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { Clock } from '../../src/core/ports.ts'
 import { openReader } from '../../src/journal/reader.ts'
+import { systemClock } from '../../src/sandbox/clock.ts'
 import { TRADE_PROGRAM, type TradeData } from '../../src/sandbox/trade-program.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
@@ -11,35 +13,34 @@ const REAL = { slotMs: 400 } as const
 const isFilled = ({ state }: { state: string }): boolean => state === 'filled'
 
 describe.concurrent('at real slot times', () => {
-  test('executed, and the answer is lost: known within 5 s, whether the feed shows it or not', async ({
+  test('executed, and the answer is lost: known by the chain, where the feed shows nothing', async ({
     onTestFinished,
   }) => {
     const stage = await openStage(REAL, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
     // Nothing that the feed says from now on arrives.
-    stage.sandbox.faults.set({ kind: 'silence', ms: 20_000 })
+    stage.sandbox.faults.set({ kind: 'silence', ms: 3_600_000 })
     await tell(running.handle, stage, 'buy')
-    const sentAt = performance.now()
     await orderIn(stage, 'o1', isFilled)
-    expect(performance.now() - sentAt).toBeLessThan(5_000)
-    await stage.settled()
+    const { fills } = await stage.settled()
     await running.stop()
     expect(await stage.complaints()).toEqual([])
+    expect(stage.tape()).not.toContain(fills[0]?.signature)
   })
 })
 
 describe.concurrent('proof', () => {
   test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
-    const stage = await openStage({}, onTestFinished)
+    // The chain stands still until everybody has looked at what it leaves open.
+    let stoodAt: number | undefined
+    const clock: Clock = { now: () => stoodAt ?? systemClock.now(), after: systemClock.after }
+    const stage = await openStage({ clock }, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'notLanded' })
+    stoodAt = clock.now()
     await tell(running.handle, stage, 'buy')
-    await until(
-      'the progress',
-      () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')),
-      30_000,
-    )
+    await until('the progress', () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
     // Asked from outside, while it runs: what the order waits for, and why there was no second one.
     const waiting = await why(stage, 'o1')
@@ -50,7 +51,8 @@ describe.concurrent('proof', () => {
     const { bots } = await why(stage, MINT, '--at', String(Date.now()))
     const lines = expect.arrayContaining(['asked for nothing: a buy of it was under way already'])
     expect(bots).toMatchObject([{ bot: 'puppet', verdict: 'held', lines }])
-    await until('its end', () => stage.books().orders[0]?.state === 'not_executed', 60_000)
+    stoodAt = undefined
+    await until('its end', () => stage.books().orders[0]?.state === 'not_executed')
     stage.prints(3)
     await tell(running.handle, stage, 'buy')
     await orderIn(stage, 'o2', isFilled)
@@ -91,7 +93,7 @@ describe.concurrent('a wallet that somebody else uses', () => {
     const { slot } = ledger.head('processed')
     await until('its block to be final', () => ledger.head('finalized').slot > slot)
     const running = await stage.go() // which looks at the wallet at once
-    await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'), 60_000)
+    await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
     expect(await running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })).toMatchObject({
       text: expect.stringMatching(/^puppet has [\d.]+ of /),
