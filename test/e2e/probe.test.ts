@@ -5,6 +5,7 @@ import type { ServiceProof } from '../../src/core/learned.ts'
 import type { Dialect } from '../../src/sandbox/dialect.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { kill, launch, type Sluice, sluice } from './process.ts'
+import { openRpcProxy } from './rpc-proxy.ts'
 import { openStage, orderIn, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 import type { VenueOptions } from './venue.ts'
@@ -29,6 +30,26 @@ async function openBusyStage(
   const quiet = (): void => clearInterval(timer)
   atEnd(async () => quiet())
   return { stage, quiet }
+}
+
+/** From this request on nothing that lands can be read, until `see`: it stays under way, however long anything takes. */
+async function blindFrom(
+  request: string,
+  stage: Stage,
+  atEnd: Parameters<typeof openStage>[1],
+): Promise<{ see: () => void }> {
+  let sees = false
+  const proxy = await openRpcProxy(stage.sandbox.rpcUrl, {
+    answer: ({ method, answer }) =>
+      method === 'getTransaction' && !sees && stage.requests.includes(request) ? { ...answer, result: null } : answer,
+  })
+  atEnd(() => proxy.close())
+  writeFileSync(join(stage.folder, 'rpc'), proxy.url, { mode: 0o600 })
+  return {
+    see: () => {
+      sees = true
+    },
+  }
 }
 
 const argsOf = ({ configFile }: Stage): string[] => [
@@ -174,6 +195,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     onTestFinished,
   }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
+    const { see } = await blindFrom('POST /api/trade/buy', stage, onTestFinished)
     stage.sandbox.faults.set({ kind: 'delay', ms: 1_500, target: '/trade/buy' })
     const one = launch([...argsOf(stage), '--json'])
     await until('the buy', () => stage.requests.includes('POST /api/trade/buy'))
@@ -182,7 +204,9 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(code).toBe(1)
     expect(probe).toMatch(/^fail: interrupted/)
     expect(stage.books().orders).toHaveLength(1)
+    see()
     const next = stage.run()
+    await until('its start', () => next.stderr.includes('"running"'))
     await stage.settled()
     expect((await sluice(['flatten', '--journal', stage.journal])).stdout).toMatch(/selling 1 position/)
     await until('the sale', () => stage.books().fills.some(({ side, final }) => side === 'sell' && final))
@@ -195,10 +219,12 @@ describe.concurrent('a probe, or a number, in trouble', () => {
 
   test('kill -9 with a position: the next probe sells what was left, and goes on', async ({ onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
+    const { see } = await blindFrom('POST /api/trade/sell', stage, onTestFinished)
     stage.sandbox.faults.set({ kind: 'delay', ms: 60_000, target: '/trade/sell' })
     const one = launch([...argsOf(stage), '--json'])
     await until('the sale', () => stage.requests.includes('POST /api/trade/sell'))
     await kill(one)
+    see()
     const { code, proved, probe } = await probeOf(stage)
     expect({ code, probe }).toEqual({ code: 0, probe: 'ok: 5 orders, all of them final' })
     expect(proved).toMatchObject({ sellNumber: 'tokens', sales: ['number', 'percent', 'all'] })
