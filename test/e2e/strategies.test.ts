@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import type { MarketToken } from '../../src/sandbox/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
 test('a strategy that throws: its bot only exits, the others go on', async ({ onTestFinished }) => {
   const bots = [
-    { name: 'wild', strategy: 'puppet', exits: { maxHoldSeconds: 4 } },
+    { name: 'wild', strategy: 'puppet', exits: { stopLossPercent: 20 } },
     { name: 'calm', strategy: 'puppet', mode: 'paper' },
   ] as const
   const stage = await openStage(
@@ -23,9 +24,12 @@ test('a strategy that throws: its bot only exits, the others go on', async ({ on
     stage.prints(1)
     return stage.books().fills.some(({ bot }) => bot === 'calm')
   })
-  const exit = await until('the exit', () =>
-    stage.books().orders.find(({ bot, side }) => bot === 'wild' && side === 'sell'),
-  )
+  const { curve } = stage.still.token(MINT) as MarketToken
+  curve.moveTo(curve.price / 2)
+  const exit = await until('the exit', () => {
+    stage.prints(1)
+    return stage.books().orders.find(({ bot, side }) => bot === 'wild' && side === 'sell')
+  })
   await orderIn(stage, exit.id, ({ state }) => state === 'filled')
   await running.stop()
   expect(
