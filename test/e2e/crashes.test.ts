@@ -14,8 +14,6 @@ import { openVenue, replayComplaints } from './venue.ts'
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
 const DEMO_SOL = 10
-/** What the process before had out holds its slots for a minute, and a busy machine needs as long again. */
-const MOST_MS = 150_000
 
 describe.concurrent('killed between two steps', () => {
   // Six buys may be accepted and armed before the first commit is on a busy disk. Killed then, the journal knows of no request, and a key
@@ -41,7 +39,7 @@ describe.concurrent('killed between two steps', () => {
       expect(first.child.signalCode).toBe('SIGKILL')
       const killed = venue.books()
       const second = venue.run()
-      await until('more, and the end of what was under way', () => isTakenUp(killed, venue.books()), MOST_MS)
+      await until('more, and the end of what was under way', () => isTakenUp(killed, venue.books()))
       if (LONG || step === 'before-execute') await venue.settled()
       second.child.kill('SIGINT')
       expect(await second.ended).toBe(0)
@@ -68,11 +66,7 @@ test.concurrent('the demo, killed twice: one journal, one chain, nothing left be
     const start = performance.now()
     const one = demo(3600)
     await until(`fills of start ${share}`, () => existsSync(journal) && fillsOf(journal) >= before + 3)
-    await until(
-      'its share of the time',
-      () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4,
-      DEMO_SECONDS * 1_000,
-    )
+    await until('its share of the time', () => performance.now() - start > (DEMO_SECONDS * 1_000) / 4)
     if (share === 2) await until('fills of both executors', () => filledBy(journal).size === 2)
     await kill(one) // and at once the next one
   }
@@ -83,7 +77,7 @@ test.concurrent('the demo, killed twice: one journal, one chain, nothing left be
   expect(counters).toMatchObject({ orders: books.orders.length, fills: books.fills.length, journal })
   expect(books.segments.map(({ ended }) => ended !== null)).toEqual([false, false, true])
   expect(await replayComplaints(journal, 3)).toEqual([])
-  expect(processesWith(folder)).toEqual([])
+  await until('the end of every process', () => processesWith(folder).length === 0)
   const { ledger, wallet, close } = await startSandbox({ stateFile: `${journal}.chain` })
   onTestFinished(close)
   expect(ledger.transactionCount).toBeGreaterThan(3)

@@ -85,6 +85,9 @@ test.runIf(mounted.status === 0)(
     const filler = openSync(join(disk, 'filler'), 'w')
     fill(filler)
     await until('word of it', () => first.stderr.includes('noEntries'))
+    await until('the halt in the journal, behind all that was decided before it', () =>
+      venue.books().inputs.some(({ json }) => /"name":"halt"/.test(json)),
+    )
     const buys = (): number => venue.books().orders.filter(({ side }) => side === 'buy').length
     const bought = buys()
     await until('all to be sold', () => {
