@@ -6,15 +6,11 @@ import type { Timer } from '../../src/core/money.ts'
 import { isFullExit, type Order } from '../../src/core/order.ts'
 import { type Random, seededRandom } from '../../src/core/random.ts'
 import { defineStrategy } from '../../src/core/strategy.ts'
-import {
-  type Answers,
-  ConditionalReference,
-  type Expected,
-  type ReferenceExits,
-  type Wish,
-} from '../support/conditional-reference.ts'
+import type { ReferenceExits, Wish } from '../support/conditional-reference.ts'
 import { botSettings, EngineRig, fillOf, orders } from '../support/engine-rig.ts'
 import { RecordedMoney } from '../support/recorded-money.ts'
+import { type Expected, ReferenceRun } from '../support/reference-run.ts'
+import type { Answers } from '../support/sales-model.ts'
 
 // The long form: SLUICE_CONDITIONAL_RUNS=10000 npm test -- test/core/conditional-model.test.ts
 const RUNS = Number(process.env.SLUICE_CONDITIONAL_RUNS ?? 250)
@@ -179,7 +175,7 @@ it(`exits and conditional orders do what a plain list of rules does (${RUNS} sce
   for (let seed = SEED; seed < SEED + RUNS; seed++) {
     const random = seededRandom(seed)
     const exits = exitsOf(random)
-    const [played, reference] = [new Played(exits), new ConditionalReference(exits, LADDER)]
+    const [played, reference] = [new Played(exits), new ReferenceRun(exits, LADDER)]
     let level = 100
     for (let step = 0; step < 60; step++) {
       if (random.next() < 0.02) {

@@ -1,227 +1,100 @@
 import type { ExitRules } from '../../src/core/exits.ts'
+import { NEVER, type SalesModel } from './sales-model.ts'
 
-// What conditional orders and exits of one token should do, written from docs/exits.md and not from the engine: plain numbers, times in ms,
-// and every order answered before anything else happens.
+// When conditional orders and exits of one token should do what, written from docs/exits.md and not from the engine: plain numbers, ms.
 
 export type ReferenceExits = Required<Omit<ExitRules, 'stopPrice' | 'takeProfitPrice' | 'whenStale' | 'windowPrints'>>
-
-/** How exits go out again. */
-export interface ReferenceLadder {
-  slippageLadder: readonly number[]
-  retryMs: number
-}
-
-export interface Wish {
-  kind: 'limitBuy' | 'limitSell' | 'stopSell'
-  atPrice: number
-  percent: number
-  forSeconds: number | undefined
-  group: string
-}
-
-type Waiting = Wish & { tries: number; notBefore: number; endsAt: number; isOver: boolean }
-
-/** An order: a buy, or a share of what is held in percent, with the slippage that it allows. */
-export type Expected = 'buy' | { share: number; slippage: number }
-/** What becomes of an order: how much of it is executed, 0 to 1. Why it was not all does not matter. */
-export type Answers = () => number
-
-/** `asked`: of what was bought, by steps and limits so far. `tries`: sales since the last one that sold something. */
-interface Held {
-  tokens: number
-  bought: number
-  average: number
-  high: number
-  steps: number
-  asked: number
-  endsAt: number
-  printedAt: number
-  isExiting: boolean
-  tries: number
-  retryAt: number
-}
-
-const NEVER = Number.POSITIVE_INFINITY
+export type Wish = { kind: 'limitBuy' | 'limitSell' | 'stopSell'; atPrice: number; percent: number } & Terms
+type Terms = { forSeconds: number | undefined; group: string }
+export type Waiting = Wish & { tries: number; notBefore: number; endsAt: number; isOver: boolean }
+type Held = { sales: SalesModel; average: number; high: number; steps: number; endsAt: number; printedAt: number }
+type Timer = { at: number; fire: () => void }
 
 export class ConditionalReference {
   readonly #exits: ReferenceExits
-  readonly #ladder: ReferenceLadder
-  #prints: number[] = []
-  #waiting: Waiting[] = []
-  #now = 0
+  readonly #waiting: Waiting[] = []
   #held: Held | undefined
-  /** Sales that are out; all of it goes beside a part, and then the part is called off. */
-  #out: Exclude<Expected, 'buy'>[] = []
-  #done: Expected[] = []
 
-  constructor(exits: ReferenceExits, ladder: ReferenceLadder) {
+  constructor(exits: ReferenceExits) {
     this.#exits = exits
-    this.#ladder = ladder
   }
 
-  /** Prices are forgotten, and nobody has looked at the token before. */
-  restart(): void {
-    this.#prints = []
-    if (this.#held !== undefined) this.#held.printedAt = this.#now
+  /** How what is held is sold; undefined where nothing is. */
+  get sales(): SalesModel | undefined {
+    return this.#held?.sales
   }
 
-  /** Time passes, then a print comes: what went out, in order. The strategy sees the print after what it set off, and before any of that is
-   *  answered. */
-  print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
-    this.#done = []
-    const until = this.#now + ms
-    for (let at = this.#nextAt(); at <= until; at = this.#nextAt()) {
-      this.#now = at
-      this.#timer(at)
-      this.#answer(answers)
-    }
-    this.#now = until
-    this.#prints.push(print)
-    if (this.#held !== undefined) this.#held.printedAt = until
-    const price = this.#robust()
-    if (price !== undefined && this.#held !== undefined) this.#priced(this.#held, price)
-    const buyer = price === undefined ? undefined : this.#conditionals(price)
-    if (wish !== undefined && (wish.kind === 'limitBuy' || this.#held !== undefined)) this.#wait(wish)
-    this.#answer(answers)
-    if (buyer !== undefined) this.#buy(buyer, answers, price as number)
-    return this.#done
+  wait(wish: Wish, now: number): void {
+    if (wish.kind !== 'limitBuy' && this.#held === undefined) return
+    const endsAt = wish.forSeconds === undefined ? NEVER : now + wish.forSeconds * 1_000
+    this.#waiting.push({ ...wish, tries: 0, notBefore: 0, endsAt, isOver: false })
   }
 
-  #robust(): number | undefined {
-    const count = this.#prints.length < 5 ? 3 : 5
-    const window = this.#prints.length < 5 ? this.#prints.slice(0, 3) : this.#prints.slice(-5)
-    return window.length < 3 ? undefined : window.sort((one, other) => one - other)[(count - 1) / 2]
-  }
-
-  #nextAt(): number {
-    const { retryAt = NEVER, endsAt = NEVER } = this.#held ?? {}
-    return Math.min(retryAt, endsAt, this.#idleAt(), ...this.#waiting.map((one) => (one.isOver ? NEVER : one.endsAt)))
-  }
-
-  #idleAt(): number {
-    if (this.#held === undefined || this.#held.isExiting) return NEVER
-    return this.#held.printedAt + this.#exits.idleSeconds * 1_000
-  }
-
-  #timer(at: number): void {
-    for (const one of this.#waiting) if (one.endsAt === at) one.isOver = true
+  /** What time alone sets off. */
+  timers(): Timer[] {
     const held = this.#held
-    if (held === undefined) return
-    const isIdle = this.#idleAt() === at
-    const isRetried = held.retryAt === at
-    if (isRetried) held.retryAt = NEVER
-    if (held.endsAt === at || isIdle || (isRetried && held.isExiting)) this.#sellAll(held)
-    else if (isRetried) this.#sellPart(held)
-    if (held.endsAt === at) held.endsAt = NEVER
+    if (held === undefined) return []
+    const { sales, endsAt, printedAt } = held
+    const idleAt = sales.isExiting ? NEVER : printedAt + this.#exits.idleSeconds * 1_000
+    const exits = [endsAt, idleAt].map((at) => ({ at, fire: () => sales.sellAll() }))
+    return [...exits, { at: sales.retryAt, fire: () => sales.retry() }]
   }
 
-  #priced(held: Held, price: number): void {
-    const rules = this.#exits
-    const rise = (percent: number): number => held.average * (1 + percent / 100)
-    held.high = Math.max(held.high, price)
-    if (held.isExiting) return
-    const isTrailed =
-      held.high >= rise(rules.trailingArmPercent) && price <= held.high * (1 - rules.trailingPercent / 100)
-    const isEven = held.high >= rise(rules.breakEvenAtPercent) && price <= held.average
-    if (price <= rise(-rules.stopLossPercent) || isTrailed || isEven || price >= rise(rules.takeProfitPercent)) {
-      this.#sellAll(held)
-      return
-    }
-    const before = held.steps
-    for (let step = rules.takeProfitSteps[held.steps]; step && price >= rise(step.atPercent); ) {
-      held.asked += (held.bought * step.sellPercent) / 100
-      step = rules.takeProfitSteps[++held.steps]
-    }
-    if (held.steps > before) this.#sellPart(held)
+  /** Somebody printed, or begins to look: it is not idle. */
+  seen(now: number): void {
+    if (this.#held !== undefined) this.#held.printedAt = now
   }
 
-  /** The one that buys. */
-  #conditionals(price: number): Waiting | undefined {
+  /** A robust price: asks for the sales that are due, and says which one buys. */
+  priced(price: number, now: number): Waiting | undefined {
+    if (this.#held !== undefined) this.#exitAt(this.#held, price)
     let buyer: Waiting | undefined
     for (const one of this.#waiting) {
       const isThere = one.kind === 'limitSell' ? price >= one.atPrice : price <= one.atPrice
-      if (one.isOver || this.#now < one.notBefore || !isThere || (one.group !== '' && buyer?.group === one.group))
-        continue
+      const isTooLate = one.isOver || now >= one.endsAt || (one.group !== '' && buyer?.group === one.group)
+      if (isTooLate || now < one.notBefore || !isThere) continue
       if (one.kind === 'limitBuy') {
         if (this.#held === undefined) buyer ??= one
       } else if (this.#held !== undefined) {
-        const held = this.#held
         this.#fulfil(one)
-        if (one.percent < 100)
-          held.asked = Math.max(held.asked, held.bought - held.tokens) + (held.tokens * one.percent) / 100
-        if (one.percent >= 100) this.#sellAll(held)
-        else this.#sellPart(held)
+        this.#held.sales.sellOfHeld(one.percent)
       }
     }
     return buyer
   }
 
-  #sellAll(held: Held): void {
-    held.isExiting = true
-    if (!this.#out.some(({ share }) => share === 100)) this.#send(held, 100)
+  bought(one: Waiting, sales: SalesModel, price: number, now: number): void {
+    const endsAt = now + this.#exits.maxHoldSeconds * 1_000
+    this.#held = { sales, average: price, high: price, steps: 0, endsAt, printedAt: now }
+    this.#fulfil(one)
   }
 
-  /** What steps and limits asked for and nothing sold yet; a share goes out with two decimals of a percent. */
-  #sellPart(held: Held): void {
-    if (held.isExiting) return
-    held.retryAt = NEVER
-    const due = held.asked - (held.bought - held.tokens)
-    if (this.#out.length > 0 || due <= held.bought / 1_000) return
-    const share = Math.round((due / held.tokens) * 10_000) / 100
-    if (share >= 99.9) this.#sellAll(held)
-    else this.#send(held, share)
+  notBought(one: Waiting, now: number): void {
+    one.notBefore = now + 1_000 * 2 ** one.tries++
+    one.isOver = one.tries >= 5
   }
 
-  #send(held: Held, share: number): void {
-    const { slippageLadder } = this.#ladder
-    this.#out.push({ share, slippage: slippageLadder[Math.min(held.tries++, slippageLadder.length - 1)] as number })
+  sold(): void {
+    this.#held = undefined
+    for (const one of this.#waiting) if (one.kind !== 'limitBuy') one.isOver = true
   }
 
-  #answer(answers: Answers): void {
-    for (let sale = this.#out.shift(); sale !== undefined; sale = this.#out.shift()) {
-      const held = this.#held as Held
-      if (this.#out.length > 0) continue // overtaken
-      this.#done.push(sale)
-      const executed = answers()
-      held.tokens *= 1 - (sale.share / 100) * executed
-      if (executed > 0) held.tries = 0
-      if (sale.share === 100 && executed === 1) this.#close()
-      else if (held.retryAt === NEVER) this.#goOn(held)
-    }
-  }
-
-  /** After a sale that left something to sell: at once where it sold what it could and was a part, else later and later. */
-  #goOn(held: Held): void {
-    const isDue = held.isExiting || held.asked - (held.bought - held.tokens) > held.bought / 1_000
-    if (!held.isExiting && held.tries === 0) this.#sellPart(held)
-    else if (isDue) held.retryAt = this.#now + this.#ladder.retryMs * 2 ** Math.min(Math.max(held.tries - 1, 0), 6)
-  }
-
-  #buy(one: Waiting, answers: Answers, price: number): void {
-    this.#done.push('buy')
-    one.tries++
-    if (answers() > 0) {
-      const tokens = 0.1 / price
-      const endsAt = this.#now + this.#exits.maxHoldSeconds * 1_000
-      const held = { tokens, bought: tokens, average: price, high: price, steps: 0, asked: 0 }
-      this.#held = { ...held, endsAt, printedAt: this.#now, isExiting: false, tries: 0, retryAt: NEVER }
-      this.#fulfil(one)
-    } else if (one.tries >= 5) one.isOver = true
-    else one.notBefore = this.#now + 1_000 * 2 ** (one.tries - 1)
-  }
-
-  #wait(wish: Wish): void {
-    const endsAt = wish.forSeconds === undefined ? NEVER : this.#now + wish.forSeconds * 1_000
-    this.#waiting.push({ ...wish, tries: 0, notBefore: 0, endsAt, isOver: false })
+  #exitAt(held: Held, price: number): void {
+    const rules = this.#exits
+    const rise = (percent: number): number => held.average * (1 + percent / 100)
+    held.high = Math.max(held.high, price)
+    if (held.sales.isExiting) return
+    const trail = held.high >= rise(rules.trailingArmPercent) ? held.high * (1 - rules.trailingPercent / 100) : 0
+    const even = held.high >= rise(rules.breakEvenAtPercent) ? held.average : 0
+    const isStopped = price <= Math.max(rise(-rules.stopLossPercent), trail, even)
+    const due = rules.takeProfitSteps.slice(held.steps).filter(({ atPercent }) => price >= rise(atPercent))
+    held.steps += due.length
+    if (isStopped || price >= rise(rules.takeProfitPercent)) held.sales.sellAll()
+    else if (due.length > 0) held.sales.sellOfBought(due.reduce((sum, { sellPercent }) => sum + sellPercent, 0))
   }
 
   #fulfil(one: Waiting): void {
     one.isOver = true
     for (const other of this.#waiting) if (one.group !== '' && other.group === one.group) other.isOver = true
-  }
-
-  #close(): void {
-    this.#held = undefined
-    for (const one of this.#waiting) if (one.kind !== 'limitBuy') one.isOver = true
   }
 }

@@ -1,0 +1,69 @@
+import { ConditionalReference, type ReferenceExits, type Waiting, type Wish } from './conditional-reference.ts'
+import { type Answers, type Sale, type SalesLadder, SalesModel } from './sales-model.ts'
+
+/** An order that went out. */
+export type Expected = 'buy' | Sale
+
+const BUY_SOL = 0.1
+
+/** The reference of conditional orders and the model of sales through one token's prints, every order answered before anything else happens. */
+export class ReferenceRun {
+  readonly #rules: ConditionalReference
+  readonly #ladder: SalesLadder
+  #prints: number[] = []
+  #now = 0
+
+  constructor(exits: ReferenceExits, ladder: SalesLadder) {
+    this.#rules = new ConditionalReference(exits)
+    this.#ladder = ladder
+  }
+
+  /** Prices are forgotten, and nobody has looked at the token before. */
+  restart(): void {
+    this.#prints = []
+    this.#rules.seen(this.#now)
+  }
+
+  /** Time passes, then a print comes: what went out, in order. The strategy sees the print after what it set off, and before any of that is
+   *  answered. */
+  print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
+    const until = this.#now + ms
+    const done: Expected[] = []
+    for (let timer = this.#nextTimer(); timer !== undefined && timer.at <= until; timer = this.#nextTimer()) {
+      this.#now = timer.at
+      timer.fire()
+      done.push(...this.#answered(answers))
+    }
+    this.#now = until
+    this.#prints.push(print)
+    this.#rules.seen(until)
+    const price = this.#robustPrice()
+    const buyer = price === undefined ? undefined : this.#rules.priced(price, until)
+    if (wish !== undefined) this.#rules.wait(wish, until)
+    done.push(...this.#answered(answers))
+    if (buyer === undefined) return done
+    this.#buy(buyer, answers, price as number)
+    return [...done, 'buy']
+  }
+
+  #nextTimer(): ReturnType<ConditionalReference['timers']>[number] | undefined {
+    const ahead = this.#rules.timers().filter(({ at }) => at > this.#now)
+    return ahead.sort((one, other) => one.at - other.at)[0]
+  }
+
+  #robustPrice(): number | undefined {
+    const window = this.#prints.length < 5 ? this.#prints.slice(0, 3) : this.#prints.slice(-5)
+    return window.length < 3 ? undefined : window.sort((one, other) => one - other)[(window.length - 1) / 2]
+  }
+
+  #answered(answers: Answers): Sale[] {
+    const { sales = [], isSold } = this.#rules.sales?.answer(this.#now, answers) ?? {}
+    if (isSold) this.#rules.sold()
+    return sales
+  }
+
+  #buy(one: Waiting, answers: Answers, price: number): void {
+    if (answers() > 0) this.#rules.bought(one, new SalesModel(this.#ladder, BUY_SOL / price), price, this.#now)
+    else this.#rules.notBought(one, this.#now)
+  }
+}
