@@ -4,7 +4,6 @@ import { type Block, RowKind, type TokenId } from './block.ts'
 import { Conditionals } from './conditionals.ts'
 import { Custody } from './custody.ts'
 import { Desk } from './desk.ts'
-import { SluiceError } from './errors.ts'
 import { ExitWatch } from './exit-watch.ts'
 import { LimitCheck } from './limit-check.ts'
 import { Liquidation } from './liquidation.ts'
@@ -19,7 +18,7 @@ import type { Position } from './position.ts'
 import { Exits } from './position-exits.ts'
 import { Reports } from './reports.ts'
 import { Results } from './results.ts'
-import { beginTrading, moneyIn, strategyOf } from './roster.ts'
+import { moneyIn, Roster, strategyOf } from './roster.ts'
 import { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
@@ -43,7 +42,7 @@ export class Engine implements EnginePort, TokenHolder {
   #custody!: Custody
   #results!: Results
   #audience!: Audience
-  #traders: Trader[] = []
+  #roster!: Roster
   #parties!: Parties
   /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after a warm-up. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
@@ -112,7 +111,7 @@ export class Engine implements EnginePort, TokenHolder {
     const { prices, launches } = this.#session
     const isWanted = this.#watch.concerns(token) || this.#audience.watches(token)
     const isKnown = prices.holds(token) || launches.of(token) !== undefined
-    return isWanted || isKnown || this.#traders.some((trader) => trader.holds(token))
+    return isWanted || isKnown || this.#roster.all().some((trader) => trader.holds(token))
   }
 
   /** Positions whose high-water mark rose since the last call. */
@@ -139,9 +138,9 @@ export class Engine implements EnginePort, TokenHolder {
     session.warmed = false
     const isNewDay = session.now >= this.#dayEnds
     this.#dueAt = this.#dayEnds = endOfDay(session.now)
-    for (const trader of this.#traders) trader.settle()
+    for (const trader of this.#roster.all()) trader.settle()
     if (!isNewDay) return
-    for (const trader of this.#traders) trader.forgetTokens()
+    for (const trader of this.#roster.all()) trader.forgetTokens()
     session.nextDay((token) => this.#watch.concerns(token) || this.#audience.watches(token))
     for (const party of this.#parties.all()) this.#results.roll(party)
   }
@@ -153,7 +152,9 @@ export class Engine implements EnginePort, TokenHolder {
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     session.spending.restore(start.money.spends, start.money.daySpends)
-    const traderOf = (bot: string): Trader | undefined => this.#traderOf(bot)
+    const roster = new Roster()
+    this.#roster = roster
+    const traderOf = (bot: string): Trader | undefined => roster.of(bot)
     this.#watch = new ExitWatch(
       session,
       () => this.#exits,
@@ -163,7 +164,7 @@ export class Engine implements EnginePort, TokenHolder {
     this.#results = new Results(session, liquidation)
     this.#parties = new Parties(session, start.bots)
     const desk = new Desk(session, this.#watch, new LimitCheck(session, this.#results, liquidation))
-    this.#exits = new Exits(session, desk, this.#watch, (position) => this.#sellerOf(position))
+    this.#exits = new Exits(session, desk, this.#watch, (position) => roster.sellerOf(position))
     this.#conditionals = new Conditionals(session, desk, this.#watch, this.#exits, traderOf)
     this.#reports = new Reports(
       session,
@@ -178,10 +179,10 @@ export class Engine implements EnginePort, TokenHolder {
     this.#commands = new OperatorCommands(session, this.#exits, this.#conditionals, {
       forgive: () => this.#forgive(session),
       accept: (signature) => this.#custody.accept(signature),
-      traders: () => this.#traders,
+      traders: () => roster.all(),
     })
     this.#audience = new Audience(this.#mints)
-    this.#traders = start.bots.map((settings, index) => this.#hire(desk, settings, index, start))
+    for (const [index, settings] of start.bots.entries()) roster.add(this.#hire(desk, settings, index, start))
   }
 
   #hire(desk: Desk, settings: BotSettings, index: number, start: StartInput): Trader {
@@ -196,17 +197,6 @@ export class Engine implements EnginePort, TokenHolder {
     })
     this.#parties.add(trader.party)
     return trader
-  }
-
-  #traderOf(bot: string): Trader | undefined {
-    return this.#traders.find(({ name }) => name === bot)
-  }
-
-  /** Exits are fixed when a position opens, so they hold for a bot that is not configured any more: another one of its wallet sells. */
-  #sellerOf({ bot, account }: Position): BotSettings {
-    const trader = this.#traderOf(bot) ?? this.#traders.find(({ settings }) => settings.account.id === account)
-    if (trader === undefined) throw new SluiceError(`${account} belongs to no bot of this start`)
-    return trader.settings
   }
 
   #take(session: Session, input: Input): void {
@@ -251,14 +241,8 @@ export class Engine implements EnginePort, TokenHolder {
     this.#conditionals.restore(start.money.conditionals, start.money.nextConditional)
     for (const { order, state } of book.orders.values())
       if (state === 'accepted' && order.side === 'buy')
-        this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
-    for (const trader of this.#traders) {
-      for (const key of trader.keys) {
-        session.wants.add(key)
-        this.#audience.subscribe(trader, key)
-      }
-      beginTrading(trader, start)
-    }
+        this.#watch.await(order, this.#roster.of(order.bot)?.settings.orders.maxChasePercent ?? 0)
+    this.#roster.begin(start, session.wants, this.#audience)
   }
 
   #restore(session: Session, position: Position): void {
@@ -272,20 +256,17 @@ export class Engine implements EnginePort, TokenHolder {
     }
   }
 
-  #gap(session: Session, { from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
-    if (keys.includes('trades')) session.prices.forgetAll()
-    else for (const key of keys) session.prices.forget(this.#mints.find(key))
-    this.#watch.missed(keys)
-    const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
-    for (const trader of this.#traders) {
-      if (keys.some((key) => trader.keys.has(key))) trader.guard(() => trader.handlers.onGap?.(gap))
-    }
+  #gap(session: Session, gap: Extract<Input, { kind: 'gap' }>): void {
+    if (gap.keys.includes('trades')) session.prices.forgetAll()
+    else for (const key of gap.keys) session.prices.forget(this.#mints.find(key))
+    this.#watch.missed(gap.keys)
+    this.#roster.missed(gap)
   }
 
   #timer(session: Session, id: number): void {
     const timer = session.timers.fire(id)
     if (timer === undefined) return
-    const trader = this.#traderOf(timer.bot)
+    const trader = this.#roster.of(timer.bot)
     const due = exitTimerOf(timer)
     if (due?.what === 'due') this.#conditionals.timer(due.mint)
     else if (due !== undefined) this.#exits.timer(timer)
