@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { createServer, type Server, type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { HttpResult } from '../../src/core/ports.ts'
 import { openHttp } from '../../src/service/http.ts'
 
@@ -45,6 +45,20 @@ function post(url: string, options: { timeoutMs?: number; connectTimeoutMs?: num
   const { http, close } = openHttp(options)
   open.push({ close })
   return http({ method: 'POST', url, headers: { authorization: 'Bearer k' }, body: '{"amount":1}' })
+}
+
+/** Timers of so many ms run when the returned function is called: a machine that stands still runs them before anything has left. */
+function heldBack(heldMs: number): () => void {
+  const after = globalThis.setTimeout
+  const held: (() => void)[] = []
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms?: number) => {
+    if (ms === heldMs) held.push(run)
+    return after(run, ms === heldMs ? 2 ** 30 : ms)
+  }) as typeof setTimeout)
+  onTestFinished(() => spy.mockRestore())
+  return () => {
+    for (const run of held.splice(0)) run()
+  }
 }
 
 test('an answer comes back whole, with status and headers', async () => {
@@ -104,7 +118,13 @@ test('a connection closed as soon as it stands is never taken for unsent once th
 
 test('no answer within the limit: lost; the socket is given up', async () => {
   const closed = Promise.withResolvers<void>()
-  const { url } = await serve({ request: (socket) => socket.on('close', () => closed.resolve()) })
+  const pass = heldBack(30)
+  const { url } = await serve({
+    request: (socket) => {
+      socket.on('close', () => closed.resolve())
+      pass()
+    },
+  })
   expect(await post(url, { timeoutMs: 30 })).toEqual({ kind: 'lost', reason: 'no answer within 30 ms' })
   await closed.promise
 })
@@ -178,10 +198,15 @@ test('undici never writes a head before it has called onRequestStart', async () 
 
 test('an answer that trickles in, a byte at a time, is lost at the limit, however long it goes on', async () => {
   let timer: NodeJS.Timeout | undefined
+  let written = 0
+  const pass = heldBack(60)
   const { url } = await serve({
     request: (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n')
-      timer = setInterval(() => socket.write('x'), 5)
+      timer = setInterval(() => {
+        socket.write('x')
+        if (++written === 10) pass()
+      }, 5)
     },
   })
   expect(await post(url, { timeoutMs: 60 })).toEqual({ kind: 'lost', reason: 'no answer within 60 ms' })
