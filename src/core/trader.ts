@@ -3,6 +3,7 @@ import { BotHandle, type Seat } from './bot-handle.ts'
 import type { Host } from './bot-readings.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Desk } from './desk.ts'
+import { SluiceError } from './errors.ts'
 import { plainJson } from './json.ts'
 import type { StoppedBot } from './messages.ts'
 import type { BotMoney } from './money.ts'
@@ -178,7 +179,9 @@ export class Trader implements Host {
     return this.settings.name
   }
 
+  /** What it looked at and nobody can read, because the tape is damaged, is not its fault: that ends all, as other damage does. */
   #broke(error: unknown): void {
+    if (error instanceof SluiceError) throw error
     this.handlers = {}
     this.money.status = 'exits-only'
     const reason = describe(error)

@@ -26,7 +26,7 @@ export interface SeqRange {
 }
 
 type Stored<Part> = Part & Pick<BlockRow, 'rows_before' | 'rows'>
-type StoredLate = Stored<LateRow> & { readonly late_checksum: number | null }
+type StoredLate = Stored<LateRow> & Pick<BlockRow, 'format'> & { readonly late_checksum: number | null }
 
 /** Blocks of the tape, in the order of their seqs. */
 export class TapeReader {
@@ -51,7 +51,7 @@ export class TapeReader {
           .iterate(seq))
     this.#runs = db.prepare('SELECT row, seq FROM run WHERE block = ? ORDER BY row')
     const rest = (checksum: string, columns: readonly string[]): string =>
-      `SELECT ${checksum}, rows_before, rows, ${columns.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`
+      `SELECT format, ${checksum}, rows_before, rows, ${columns.join(', ')} FROM block WHERE last_seq >= ? ORDER BY last_seq LIMIT 1`
     this.#late = db.prepare(rest('late_checksum', LATE_COLUMNS))
     this.#texts = db.prepare(rest('text_checksum', TEXT_COLUMNS))
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
@@ -108,7 +108,7 @@ export class TapeReader {
   #lateOf(row: BlockRow): LateRow & Place {
     const found = this.#placed(row, this.#late.get(row.last_seq))
     // Of a block of format 1 they were looked at when it was read.
-    if (found.late_checksum !== null && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
+    if (found.format > 1 && checksumOf(LATE_COLUMNS.map((name) => found[name])) !== found.late_checksum)
       throw this.#damaged(row.last_seq)
     return found
   }

@@ -21,10 +21,19 @@ const NOTHING: Journal = {
   commit: (then) => then(),
 }
 
-async function backtest(path: string, fills: Fill[] = []): Promise<Backtest> {
+const LOOKS = `
+import { defineStrategy, z } from 'sluice'
+export default defineStrategy({
+  name: 'looks', about: 'Looks at market caps.', params: z.object({}), keys: ['trades'],
+  start: () => ({ onTrade: (trade) => void trade.marketCap }),
+})`
+
+async function backtest(path: string, fills: Fill[] = [], strategy?: string): Promise<Backtest> {
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
   const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 300 }
+  const own = strategy === undefined ? [] : [{ name: 'own', strategy: folder.write('own.ts', strategy), exits }]
   const bots = [
+    ...own,
     { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15 }, exits },
     { name: 'trend', strategy: 'momentum', params: { minVolumeSol: 0 }, exits },
   ]
@@ -85,6 +94,19 @@ test('a block that was damaged in the middle of the tape ends it, with no result
   db.close()
   await expect(backtest(path)).rejects.toMatchObject({
     message: expect.stringMatching(/is corrupt: its tape up to/),
+    exitCode: 1,
+  })
+})
+
+test('a column that is damaged, and that a strategy is the first to look at: no fault of the strategy', async () => {
+  const path = journalPath()
+  await writeTape(path, [{ time: T0, items: noisyMarket(1_000, 9, T0) }])
+  const db = new Database(path)
+  db.exec('UPDATE block SET market_cap = zeroblob(length(market_cap))')
+  db.close()
+  await expect(backtest(path)).resolves.toBeDefined()
+  await expect(backtest(path, [], LOOKS)).rejects.toMatchObject({
+    message: expect.stringMatching(/^(?!.*threw).*is corrupt: its tape up to/),
     exitCode: 1,
   })
 })
