@@ -24,7 +24,7 @@ import { isLocal, openSigning, type Signing } from './wiring/live/signing.ts'
 import { statusOf } from './wiring/live/status.ts'
 import { Tally } from './wiring/live/tally.ts'
 import { buildWorld, type LiveWorld } from './wiring/live/world.ts'
-import { startInput } from './wiring/restore.ts'
+import { startInput, unattended } from './wiring/restore.ts'
 import type { AnySegment } from './wiring/segment.ts'
 
 const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
@@ -233,6 +233,7 @@ class Start {
   async #begin({ past, mints, tally }: Ground, world: LiveWorld, segment: AnySegment, startOf: StartOf): Promise<void> {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
+    for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
     tally.restore(start.money)
     world.restore(start.bots, start.money)
     // It never comes once no engine can begin, or once the journal failed.

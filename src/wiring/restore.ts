@@ -1,8 +1,11 @@
 import type { Config } from '../config/config.ts'
+import { isReal } from '../core/account.ts'
 import type { ServiceProof } from '../core/learned.ts'
 import type { StartInput } from '../core/messages.ts'
 import type { Money } from '../core/money.ts'
+import { isOpen } from '../core/order.ts'
 import type { BotSettings, Plan } from '../core/settings.ts'
+import { formatSol } from '../core/units.ts'
 import type { JournalReader } from '../journal/reader.ts'
 import type { Recovered } from '../journal/recovery.ts'
 
@@ -25,6 +28,24 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
     spends: money.spends.filter(mine),
     daySpends: money.daySpends.filter(mine),
   }
+}
+
+/** What the journal holds of real money that no bot of this start sees to, one line an account: positions without exits, and orders in doubt. */
+export function unattended({ positions, orders }: Money, bots: readonly BotSettings[]): string[] {
+  const attended = new Set(bots.map(({ account }) => account.id))
+  const isLeft = ({ account }: { account: string }): boolean => isReal(account) && !attended.has(account)
+  const held = positions.filter((position) => position.tokens > 0n && isLeft(position))
+  const open = orders.filter(({ order, state }) => isOpen(state) && isLeft(order))
+  const accounts = new Set([...held, ...open.map(({ order }) => order)].map(({ account }) => account))
+  return [...accounts].map((account) => {
+    const own = held.filter((position) => position.account === account)
+    const cost = own.reduce((sum, { costLamports }) => sum + costLamports, 0)
+    const openCount = open.filter(({ order }) => order.account === account).length
+    return (
+      `nobody sees to ${account}: ${own.length} held for ${formatSol(cost)} SOL (${own.map(({ mint }) => mint).join(', ')}), ${openCount} open ` +
+      'orders; no exit of it goes until a bot with its wallet, service and chain runs with --live'
+    )
+  })
 }
 
 /** How much of the tape the bots are shown before they begin. */
