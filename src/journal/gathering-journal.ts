@@ -4,6 +4,7 @@ import type { Journal, JournalRecord } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { Slice } from './block-encoder.ts'
 import { MAX_ROWS } from './column.ts'
+import { RowWriter } from './key-list.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Write } from './statements.ts'
 import type { Batch } from './writer.ts'
@@ -24,6 +25,7 @@ export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0
   #time = 0
+  readonly #texts = new RowWriter()
   #slices: Slice[] = []
   #writes: Write[] = []
   #rows = 0
@@ -58,13 +60,13 @@ export abstract class GatheringJournal implements OpenJournal {
     if (input.kind === 'start') this.handOver()
     if (input.kind === 'start') this.#segment = input.segment
     this.#time = time
-    this.#push(inputWrites(this.#segment, seq, time, input))
+    this.#push(inputWrites(this.#segment, seq, time, input, this.#texts.input(input)))
   }
 
   output(seq: Seq, time: Millis, index: number, output: Output): void {
     if (output.kind === 'order') this.expected()
     this.#time = time
-    this.#push(outputWrites(seq, time, index, output))
+    this.#push(outputWrites(seq, time, index, output, this.#texts.output(output)))
   }
 
   write(record: JournalRecord): void {

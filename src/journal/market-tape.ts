@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'better-sqlite3'
 import type { Block } from '../core/block.ts'
-import { decodeJson } from '../core/json.ts'
 import type { Input } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
+import { RowReader } from './key-list.ts'
 import { segmentsOf } from './segment-replay.ts'
 import { rowAt, type TapeReader } from './tape-reader.ts'
 
@@ -45,6 +45,13 @@ SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to',
   'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN ? AND ?
 ORDER BY 1`
 
+/** What the feed said of itself last, and before it all since the row that has its keys in full. */
+const STATE_BEFORE = `
+SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND seq >= (
+  SELECT seq FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
+  ORDER BY seq DESC LIMIT 1)
+ORDER BY seq`
+
 /** The market part of a journal, from its first row that was not dropped to its last. */
 export class MarketTape {
   readonly stretches: readonly Stretch[]
@@ -52,14 +59,12 @@ export class MarketTape {
   readonly rows: number
   readonly #tape: TapeReader
   readonly #news: Statement<[Seq, Seq, Seq, Seq], NewsRow>
-  readonly #stateBefore: Statement<[number, Seq], NewsRow>
+  readonly #stateBefore: Statement<{ segment: number; seq: Seq }, NewsRow>
 
   constructor(db: Database, tape: TapeReader) {
     this.#tape = tape
     this.#news = db.prepare(NEWS)
-    this.#stateBefore = db.prepare(
-      `SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
-    )
+    this.#stateBefore = db.prepare(STATE_BEFORE)
     this.stretches = stretchesOf(db)
     this.rows = rowsOf(db)
   }
@@ -106,11 +111,13 @@ export class MarketTape {
 
   /** First the state of the feed that a beheaded stretch begins in. */
   *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
-    const before = this.#stateBefore.get(segment, firstSeq)
-    if (before !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: decodeJson(before.json) }
+    const rows = new RowReader()
+    const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
+    const state = before.at(-1)
+    if (state !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: state }
     // All at once, a few of them: see MappedScan, which lets go of nothing while a statement is open.
     for (const { seq, time, json } of this.#news.all(firstSeq, lastSeq, firstSeq, lastSeq))
-      yield { kind: 'news', seq, time, news: decodeJson(json) }
+      yield { kind: 'news', seq, time, news: rows.input<FeedNews>(json) }
   }
 }
 

@@ -15,9 +15,8 @@ const SLOTS_BETWEEN_CLEANING = 64
 /** Twice as long as a slot is held. */
 const SLOT_KEPT_NS = 120_000_000_000n
 
-/** An input as rows: itself, and the report that it takes. */
-export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input): Write[] {
-  const json = encodeJson(input)
+/** An input as rows: itself, as `json`, and the report that it takes. */
+export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
   if (input.kind === 'start') {
     const { config, code, seed } = input
     return [
@@ -42,10 +41,10 @@ function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport
   return writes
 }
 
-/** An output as rows: itself, and what it changes in the tables that a restart reads. */
-export function outputWrites(seq: Seq, time: Millis, index: number, output: Output): Write[] {
+/** An output as rows: itself, as `json`, and what it changes in the tables that a restart reads. */
+export function outputWrites(seq: Seq, time: Millis, index: number, output: Output, json: string): Write[] {
   const { bot, mint, code, reason } = aboutOf(output)
-  const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, encodeJson(output)]
+  const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, json]
   return [row, ...effectsOf(seq, output)]
 }
 

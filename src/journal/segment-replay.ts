@@ -4,6 +4,7 @@ import type { Input, Output, StartInput } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { Slice } from './block-encoder.ts'
+import { RowReader } from './key-list.ts'
 import type { TapeReader } from './tape-reader.ts'
 
 /** One start of one process. */
@@ -47,6 +48,8 @@ interface StreamRow {
   readonly time: Millis
   readonly json: string
 }
+
+type OutputRow = StreamRow & { readonly n: number }
 
 export function segmentsOf(db: Database): Segment[] {
   const rows = db.prepare('SELECT number, seq, time, json, ended FROM segment ORDER BY seq').all() as SegmentRow[]
@@ -96,7 +99,7 @@ function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCoun
 export class SegmentReplay {
   readonly #tape: TapeReader
   readonly #inputs: Statement<[Seq, Seq], StreamRow>
-  readonly #outputs: Statement<[Seq, Seq], StreamRow & { n: number }>
+  readonly #outputs: Statement<[Seq, Seq], OutputRow>
 
   constructor(db: Database, tape: TapeReader) {
     this.#tape = tape
@@ -108,14 +111,15 @@ export class SegmentReplay {
     const { firstSeq, lastSeq, time, start } = segment
     const outputs = new Peeked(this.#outputs.iterate(firstSeq, lastSeq))
     const inputs = new Peeked(this.#inputs.iterate(firstSeq, lastSeq))
+    const rows = new StreamRows(inputs, outputs)
     try {
       yield { kind: 'input', seq: firstSeq, time, input: start }
-      yield* outputsUpTo(outputs, firstSeq)
+      yield* rows.outputsUpTo(firstSeq)
       for (const slice of this.#tape.slices(mints, { from: firstSeq, to: lastSeq })) {
-        yield* inputsUpTo(inputs, slice.firstSeq, outputs)
-        yield* cut(slice, outputs)
+        yield* rows.inputsUpTo(slice.firstSeq)
+        yield* rows.cut(slice)
       }
-      yield* inputsUpTo(inputs, lastSeq, outputs)
+      yield* rows.inputsUpTo(lastSeq)
     } finally {
       outputs.close()
       inputs.close()
@@ -123,35 +127,44 @@ export class SegmentReplay {
   }
 }
 
-/** The rows of a slice, cut behind each that had outputs. */
-function* cut(slice: Slice, outputs: Peeked<StreamRow & { n: number }>): Generator<SegmentItem, void, undefined> {
-  const { block, to } = slice
-  const lastSeq = slice.firstSeq + to - slice.from - 1
-  let { from, firstSeq } = slice
-  while (from < to) {
-    const seq = outputs.next === undefined || outputs.next.seq > lastSeq ? lastSeq : outputs.next.seq
-    const end = from + seq - firstSeq + 1
-    yield { kind: 'rows', block, from, to: end, firstSeq }
-    yield* outputsUpTo(outputs, seq)
-    from = end
-    firstSeq = seq + 1
-  }
-}
+/** Inputs and outputs of a segment, as far as they were asked for. */
+class StreamRows {
+  readonly #inputs: Peeked<StreamRow>
+  readonly #outputs: Peeked<OutputRow>
+  readonly #reader = new RowReader()
 
-function* inputsUpTo(
-  inputs: Peeked<StreamRow>,
-  seq: Seq,
-  outputs: Peeked<StreamRow & { n: number }>,
-): Generator<SegmentItem, void, undefined> {
-  for (let row = inputs.take(seq); row !== undefined; row = inputs.take(seq)) {
-    yield { kind: 'input', seq: row.seq, time: row.time, input: decodeJson(row.json) }
-    yield* outputsUpTo(outputs, row.seq)
+  constructor(inputs: Peeked<StreamRow>, outputs: Peeked<OutputRow>) {
+    this.#inputs = inputs
+    this.#outputs = outputs
   }
-}
 
-function* outputsUpTo(outputs: Peeked<StreamRow & { n: number }>, seq: Seq): Generator<SegmentItem, void, undefined> {
-  for (let row = outputs.take(seq); row !== undefined; row = outputs.take(seq))
-    yield { kind: 'output', seq: row.seq, time: row.time, index: row.n, output: decodeJson(row.json) }
+  /** The rows of a slice, cut behind each that had outputs. */
+  *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
+    const { block, to } = slice
+    const lastSeq = slice.firstSeq + to - slice.from - 1
+    let { from, firstSeq } = slice
+    while (from < to) {
+      const { next } = this.#outputs
+      const seq = next === undefined || next.seq > lastSeq ? lastSeq : next.seq
+      const end = from + seq - firstSeq + 1
+      yield { kind: 'rows', block, from, to: end, firstSeq }
+      yield* this.outputsUpTo(seq)
+      from = end
+      firstSeq = seq + 1
+    }
+  }
+
+  *inputsUpTo(seq: Seq): Generator<SegmentItem, void, undefined> {
+    for (let row = this.#inputs.take(seq); row !== undefined; row = this.#inputs.take(seq)) {
+      yield { kind: 'input', seq: row.seq, time: row.time, input: this.#reader.input(row.json) }
+      yield* this.outputsUpTo(row.seq)
+    }
+  }
+
+  *outputsUpTo(seq: Seq): Generator<SegmentItem, void, undefined> {
+    for (let row = this.#outputs.take(seq); row !== undefined; row = this.#outputs.take(seq))
+      yield { kind: 'output', seq: row.seq, time: row.time, index: row.n, output: this.#reader.output(row.json) }
+  }
 }
 
 /** An iterator whose next value can be looked at. */

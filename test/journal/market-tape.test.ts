@@ -106,6 +106,31 @@ test('old tape was dropped: it begins at the first row that is left, in the stat
   ])
 })
 
+test('which keys the feed confirms is known wherever the tape begins, though a row says only what changed', async () => {
+  const path = journalPath()
+  const journal = openJournal(path, options)
+  const rows = trades(150)
+  const keysAt = (number: number): string[] => ['trades', ...Array.from({ length: 100 }, (_, key) => `${number + key}`)]
+  journal.input(1, timeOf(0), start(1))
+  for (let number = 0; number < 150; number++) {
+    journal.input(2 + number * 2, timeOf(number), feed('live', keysAt(number)))
+    journal.rows(rows, number, number + 1, 3 + number * 2)
+    journal.commit(() => {})
+  }
+  await journal.close()
+  const db = new Database(path)
+  for (const first of [0, 3, 64, 66, 130, 149]) {
+    db.prepare('DELETE FROM block WHERE last_seq < ?').run(3 + first * 2)
+    const reader = openReader(path)
+    const news = [...reader.market().history()].flatMap((item) => (item.kind === 'news' ? [item.news] : []))
+    const numbers = Array.from({ length: 150 - first }, (_, number) => first + number)
+    const expected = first === 0 ? numbers : [first, ...numbers.slice(1)]
+    expect(news).toEqual(expected.map((number) => feed('live', keysAt(number))))
+    reader.close()
+  }
+  db.close()
+})
+
 test('a segment whose tape was dropped whole is none', async () => {
   const path = journalPath()
   await recorded(path)
