@@ -1,6 +1,6 @@
 // The bots of config/demo.yaml as `sluice demo --isolate` runs them, on a market that launches 26,000 tokens a day and is 100 times as fast:
 // what main thread, engine and disk hold after each hour of the market. `npm run soak -- --seconds 900`.
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -25,6 +25,8 @@ interface Reading {
   readonly main: number
   readonly engine: number
   readonly rss: number
+  /** The part of it that no file stands behind; 0 where the system does not say. */
+  readonly anonymous: number
   readonly sandboxRss: number
   readonly journal: number
 }
@@ -66,16 +68,18 @@ function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Resident set of the child that is the sandbox, bytes; 0 where the system does not say. */
+/** Of a process, as Linux says it; 0 where there is none. */
+function bytesOf(process: string, name: 'VmRSS' | 'RssAnon'): number {
+  if (!existsSync('/proc/self/status')) return 0
+  return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${process}/status`, 'utf8'))?.[1] ?? 0) * 1024
+}
+
+/** Resident set of the child that is the sandbox, bytes. */
 function sandboxRss(): number {
-  try {
-    for (const thread of readdirSync('/proc/self/task'))
-      for (const child of readFileSync(`/proc/self/task/${thread}/children`, 'utf8').trim().split(' ')) {
-        if (child === '' || !readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('sandbox')) continue
-        return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child}/status`, 'utf8'))?.[1]) * 1024
-      }
-  } catch {
-    // only Linux has it
+  for (const thread of existsSync('/proc/self/task') ? readdirSync('/proc/self/task') : []) {
+    const children = readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean)
+    const sandbox = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('sandbox'))
+    if (sandbox !== undefined) return bytesOf(sandbox, 'VmRSS')
   }
   return 0
 }
@@ -91,8 +95,9 @@ function slope(readings: readonly Reading[], of: (reading: Reading) => number): 
 
 const mb = (bytes: number): string => (bytes / MB).toFixed(1)
 
-function line({ hour, rows, orders, liveTokens, main, engine, rss, sandboxRss: sandbox, journal }: Reading): string {
-  const cells = [hour, rows, orders, liveTokens, mb(main), mb(engine), mb(rss), mb(sandbox), mb(journal)]
+function line({ hour, rows, orders, liveTokens, ...bytes }: Reading): string {
+  const { main, engine, rss, anonymous, sandboxRss: sandbox, journal } = bytes
+  const cells = [hour, rows, orders, liveTokens, ...[main, engine, rss, anonymous, sandbox, journal].map(mb)]
   return cells.map((cell) => String(cell).padStart(10)).join('')
 }
 
@@ -131,7 +136,7 @@ async function soak(folder: string, seconds: number): Promise<Reading[]> {
     const journal = sizeOf(path) + sizeOf(`${path}-wal`)
     const hour = readings.length + 1
     const reading = { hour, rows, orders, liveTokens: live.size, main: heapUsed + arrayBuffers, engine, rss }
-    readings.push({ ...reading, sandboxRss: sandboxRss(), journal })
+    readings.push({ ...reading, anonymous: bytesOf('self', 'RssAnon'), sandboxRss: sandboxRss(), journal })
     console.log(line(readings.at(-1) as Reading))
   }
   const timer = setInterval(read, HOUR / SPEED)
@@ -157,13 +162,13 @@ if (!(seconds > 0)) {
   console.error('--seconds has to be above 0')
   process.exit(2)
 }
-const heads = ['hour', 'rows', 'orders', 'live', 'main MB', 'engine MB', 'rss MB', 'sandbox', 'journal']
+const heads = ['hour', 'rows', 'orders', 'live', 'main MB', 'engine MB', 'rss MB', 'anonymous', 'sandbox', 'journal']
 console.log(heads.map((head) => head.padStart(10)).join(''))
 const readings = await inTemporaryFolder((folder) => soak(folder, seconds))
 /** What the start loads, and two days of tokens, are there by then. */
 const settled = readings.filter(({ hour }) => hour > (2 * DAY * SPEED) / HOUR)
 if (settled.length > 2) {
-  for (const part of ['main', 'engine', 'rss', 'sandboxRss', 'journal', 'liveTokens'] as const) {
+  for (const part of ['main', 'engine', 'rss', 'anonymous', 'sandboxRss', 'journal', 'liveTokens'] as const) {
     const perHour = slope(settled, (reading) => reading[part])
     console.log(
       `${part}: ${(perHour / 1024).toFixed(1)} kB a market hour, ${(perHour / LAUNCHES_AN_HOUR).toFixed(1)} bytes a launch`,
