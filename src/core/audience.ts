@@ -1,4 +1,4 @@
-import { type Block, eventOf, type MarketEvent, RowKind, Trade } from './block.ts'
+import { type Block, eventOf, RowKind, Trade } from './block.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Mints } from './mints.ts'
 import type { Trader } from './trader.ts'
