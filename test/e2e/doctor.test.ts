@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openForWriting } from '../../src/journal/database.ts'
+import { sendCommand } from '../../src/runtime/control-client.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
 import { openLoudService } from './loud-service.ts'
 import { sluice } from './process.ts'
@@ -313,6 +314,8 @@ describe.concurrent('while a bot runs', () => {
     const stage = await openStage({}, onTestFinished)
     const one = stage.run()
     await until('its start', () => /"msg":"running"/.test(one.stderr))
+    const feed = async () => ((await sendCommand(stage.journal, { command: 'status' })) as { feed: string }).feed
+    await until('its feed', async () => (await feed()) === 'live')
     const visit = await doctor(stage)
     expect(visit.failed).toEqual([])
     expect(visit.of('journal')).toMatch(new RegExp(`^ok: .* in use by process ${one.pid}, started`))

@@ -7,6 +7,7 @@ import { SystemClock } from '../../runtime/system-clock.ts'
 import { openHttp } from '../../service/http.ts'
 import { lockKey } from '../../wiring/access/key-lock.ts'
 import { openService, type ServiceAccess } from '../../wiring/access/service-access.ts'
+import type { Status } from '../../wiring/live/status.ts'
 import { examineChain } from './chain-examination.ts'
 import { type Check, ok, warn } from './check.ts'
 import type { Running } from './examined.ts'
@@ -128,11 +129,11 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   const { holder } = finding
   if (holder === '') return undefined
   try {
-    const status = (await sendCommand(path, { command: 'status' })) as Partial<NonNullable<Running['health']>>
+    const status = (await sendCommand(path, { command: 'status' })) as Partial<Status>
     // One of an older version says less.
     const { feed, positions, plan, requests, brokenLists = [] } = status
-    const isWhole = feed !== undefined && positions !== undefined && plan !== undefined && requests !== undefined
-    return { holder, health: isWhole ? { feed, positions, plan, requests, brokenLists } : undefined }
+    const isWhole = feed !== undefined && Array.isArray(positions) && plan !== undefined && requests !== undefined
+    return { holder, health: isWhole ? { feed, positions: positions.length, plan, requests, brokenLists } : undefined }
   } catch (error) {
     if (error instanceof SluiceError) return { holder, health: undefined }
     throw error
