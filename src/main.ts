@@ -16,5 +16,6 @@ if (first === undefined) {
   if (first === 'backtest' && rest.some((arg) => arg.startsWith('--out'))) keepHeapSmall()
   else if (first === 'backtest') keepNewSpaceSmall()
   const { parse } = await import('./commands/parse.ts')
-  process.exitCode = await parse([first, ...rest])
+  // `sluice help run` is `sluice run --help`.
+  process.exitCode = await parse(first === 'help' ? [...rest.slice(0, 1), '--help'] : [first, ...rest])
 }

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { catalogue } from '../src/commands/catalogue.ts'
+import { helpText } from '../src/commands/help.ts'
 
 const bin = fileURLToPath(new URL('../bin/sluice.js', import.meta.url))
 const names = Object.values(catalogue).flatMap((commands) => commands.map(({ name }) => name))
@@ -17,6 +18,17 @@ test('--help names every command and ends with 0', () => {
   const { status, stdout, stderr } = sluice(['--help'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
+})
+
+test('help of a command is what its --help says', () => {
+  const { status, stdout, stderr } = sluice(['help', 'sweep'])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toContain('the bot whose params are varied')
+})
+
+test.each([80, 120])('a terminal of %i columns wraps no line of --help', (columns) => {
+  const lines = helpText(columns).split('\n')
+  expect(lines.filter((line) => line.length > columns)).toEqual([])
 })
 
 test('--version is the package version', () => {

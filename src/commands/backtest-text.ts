@@ -11,6 +11,7 @@ import { printable } from '../core/printable.ts'
 import { formatSol, type Millis } from '../core/units.ts'
 import type { Backtest, BotOutcome } from '../wiring/backtest/backtest-run.ts'
 import { fillModelSentences } from './fill-model-text.ts'
+import { wrapped } from './wrapped.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
 export function backtestText(backtest: Backtest, calibration?: CalibrationReport, report?: Report): string {
@@ -169,9 +170,9 @@ function modelLines(bots: readonly BotOutcome[]): string[] {
   const { assumed, limits } = fillModelSentences(first.model)
   return [
     'How orders were filled, by assumption:',
-    ...assumed.flatMap((sentence) => wrapped(sentence)),
+    ...assumed.flatMap(sentenceLines),
     'What this cannot say:',
-    ...limits.flatMap((sentence) => wrapped(sentence)),
+    ...limits.flatMap(sentenceLines),
   ]
 }
 
@@ -188,18 +189,12 @@ function calibrationLines({ measured, lossFactor, compared, unheard, ...errors }
   ]
 }
 
-const WIDTH = 130
+/** Where nobody says how wide a line is. */
+const USUAL_COLUMNS = 130
+const CONTINUED = ' '.repeat(4)
 
 /** In lines of a terminal, indented. */
-function wrapped(sentence: string): string[] {
-  const lines: string[] = []
-  let line = ' '
-  for (const word of sentence.split(' ')) {
-    if (line.length + 1 + word.length > WIDTH) {
-      lines.push(line)
-      line = '   '
-    }
-    line += ` ${word}`
-  }
-  return [...lines, line]
+function sentenceLines(sentence: string): string[] {
+  const lines = wrapped(sentence, (process.stdout.columns ?? USUAL_COLUMNS) - CONTINUED.length)
+  return lines.map((line, at) => (at === 0 ? '  ' : CONTINUED) + line)
 }

@@ -6,6 +6,8 @@ export interface CommandSpec {
   arguments?: string
   about: string
   options: readonly OptionName[]
+  /** What an option means here, where others take it too and mean something else. */
+  says?: Partial<Record<OptionName, string>>
   defaults?: Options
   load: () => Promise<{ run: Run }>
 }
@@ -33,6 +35,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       arguments: '[strategy...]',
       about: 'a configuration as JSON Schema, for the editor; with the params of your strategies',
       options: ['out'],
+      says: { out: 'the file; printed where there is none' },
       load: () => import('./schema.ts'),
     },
   ],
@@ -101,6 +104,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       name: 'sandbox',
       about: "serve the trading service's protocol on loopback, alone",
       options: ['port', 'dialect', 'market', 'repeat', 'speed', 'seed', 'plan', 'state', 'fund', 'slotMs', 'child'],
+      says: { seed: 'what the made market starts from' },
       load: () => import('./sandbox.ts'),
     },
   ],
@@ -117,6 +121,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       arguments: '<file>',
       about: "a configuration's bots over what was recorded, with simulated fills",
       options: ['journals', 'from', 'to', 'partial', 'calibrate', 'out', 'verifyCausal', 'seed', 'json'],
+      says: { out: 'a folder for report.html, report.json and results.db', seed: 'which rows --verify-causal cuts at' },
       load: () => import('./backtest.ts'),
     },
     {
@@ -124,6 +129,11 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       arguments: '<file>',
       about: 'many backtests of one bot over ranges of its params, with a hold-out',
       options: ['journals', 'bot', 'range', 'random', 'seed', 'holdOut', 'jobs', 'partial', 'out', 'json'],
+      says: {
+        bot: 'the bot whose params are varied',
+        out: 'a folder for sweep.html and what goes on after Ctrl-C',
+        seed: 'which points --random draws',
+      },
       load: () => import('./sweep.ts'),
     },
     {
@@ -161,6 +171,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about:
         "the tape as NDJSON of the service's messages, or .csv, with when they arrived and what was missed; or --tax",
       options: ['journals', 'out', 'tax', 'json'],
+      says: { out: 'the file: .ndjson or .csv' },
       load: () => import('./export.ts'),
     },
     {
@@ -190,6 +201,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about: 'why an order was made, and all that came of it; of a token all that was decided, or why not at a time',
       options: ['at', 'bot', 'journal', 'json'],
       defaults: journal,
+      says: { bot: 'the bot whose decisions are asked for' },
       load: () => import('./why.ts'),
     },
     {
@@ -267,6 +279,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about: 'give a bot what the wallet holds of a token',
       options: ['bot', 'journal'],
       defaults: journal,
+      says: { bot: 'the bot whose position it becomes' },
       load: () => import('./adopt.ts'),
     },
   ],

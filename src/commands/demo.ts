@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatSol } from '../core/units.ts'
@@ -32,7 +31,6 @@ export async function run(_args: string[], { seconds, speed, journal, isolate, j
 
 /** A new file in data/ for each demo. */
 function newJournal(): string {
-  mkdirSync('data', { recursive: true, mode: 0o700 })
   return `data/demo-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.db`
 }
 

@@ -40,11 +40,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     number: { integer: true, min: 0 },
   },
   market: { flags: '--market <file>', about: 'a recorded market (NDJSON) instead of a made one' },
-  seed: {
-    flags: '--seed <n>',
-    about: 'what chance starts from: of the made market, of the points drawn',
-    number: { integer: true, min: 0 },
-  },
+  seed: { flags: '--seed <n>', about: 'what chance starts from', number: { integer: true, min: 0 } },
   plan: { flags: '--plan <name>', about: 'the plan of the key it hands out' },
   state: { flags: '--state <file>', about: 'keep in this file what outlasts a restart, and go on from it' },
   fund: { flags: '--fund <sol>', about: 'what the wallet of a new chain has', number: { min: 0, max: 1_000_000 } },
@@ -55,10 +51,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
   notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
   at: { flags: '--at <time>', about: 'when: 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds since 1970' },
-  bot: {
-    flags: '--bot <name>',
-    about: 'which bot: whose position it becomes, whose params are varied, whose decisions are asked for',
-  },
+  bot: { flags: '--bot <name>', about: 'the bot' },
   probeLive: {
     flags: '--probe-live <sol>',
     about: 'buy for so much and sell it again, to prove what the document leaves open',
@@ -97,11 +90,7 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   maxPerTransactionSol: { flags: '--max-per-transaction-sol <n>', about: 'never sign for more', number: CAP },
   maxPerHourSol: { flags: '--max-per-hour-sol <n>', about: 'nor for more within an hour', number: CAP },
   maxPerDaySol: { flags: '--max-per-day-sol <n>', about: 'nor for more within a day', number: CAP },
-  out: {
-    flags: '--out <path>',
-    about:
-      'where to write: the file of an export or a schema, the folder of a backtest (report.html, report.json, results.db)',
-  },
+  out: { flags: '--out <path>', about: 'where to write' },
   tax: {
     flags: '--tax <file.csv>',
     about: 'what was sold, a line each with cost, proceeds and gain, instead of the tape',

@@ -12,7 +12,7 @@ export async function parse(args: readonly string[]): Promise<number> {
     .helpCommand(false)
     .showHelpAfterError('(sluice --help lists what there is)')
     .exitOverride()
-  program.helpInformation = helpText
+  program.helpInformation = () => helpText()
   for (const spec of Object.values(catalogue).flat()) {
     const command = declare(program, spec)
     command.action(async () => {
@@ -35,7 +35,7 @@ export async function parse(args: readonly string[]): Promise<number> {
 function declare(program: Command, spec: CommandSpec): Command {
   const command = program.command(spec.arguments ? `${spec.name} ${spec.arguments}` : spec.name)
   command.description(spec.about)
-  for (const name of spec.options) command.addOption(option(name, spec.defaults?.[name]))
+  for (const name of spec.options) command.addOption(option(name, spec))
   return command
 }
 
@@ -46,10 +46,11 @@ function optionsOf(command: Command, { options }: CommandSpec): Options {
   return Object.fromEntries(values.filter(([, value]) => value !== undefined))
 }
 
-function option(name: OptionName, value: Options[OptionName]): Option {
+function option(name: OptionName, { defaults, says }: CommandSpec): Option {
   const { flags, about, number, many } = optionSpecs[name]
-  const declared = new Option(flags, about)
-  if (value !== undefined) declared.default(value)
+  const declared = new Option(flags, says?.[name] ?? about)
+  const value = defaults?.[name]
+  if (value !== undefined) declared.default(value, String(value))
   if (number) declared.argParser((text) => parseNumber(text, number))
   else if (many) declared.argParser((text, before: string[] = []) => [...before, textOf(text)])
   else if (declared.required) declared.argParser(textOf)

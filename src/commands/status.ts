@@ -64,7 +64,9 @@ function textOf({ positions, openOrders, halted, lastTime, endedInOrder }: Left)
   if (lastTime === null) return 'it is empty'
   return [
     `it was written last at ${stampOf(lastTime)}${endedInOrder ? '' : ', and the process did not end in order'}`,
-    positions === 0 ? 'nothing is held' : `${counted(positions, 'position')} held, and nothing sells them`,
+    positions === 0
+      ? 'nothing is held'
+      : `${counted(positions, 'position')} held, and nothing sells ${positions === 1 ? 'it' : 'them'}`,
     ...(openOrders === 0 ? [] : [`${counted(openOrders, 'order')} not decided yet`]),
     ...(halted ? ['entries are halted'] : []),
   ].join('; ')

@@ -20,7 +20,8 @@ export async function tell(command: ControlCommand, { journal = 'data/sluice.db'
   } catch (error) {
     if (!(error instanceof NothingRuns)) throw error
     const needsChain = ['resolve', 'adopt', 'accept'].includes(command.command)
-    if (!needsChain) throw new SluiceError(`${error.message}${neighbourHint(journal)}`)
+    const hint = command.command === 'halt' ? '; a file HALT beside the journal keeps the next start from buying' : ''
+    if (!needsChain) throw new SluiceError(`${error.message}${neighbourHint(journal)}${hint}`)
     throw new SluiceError(
       `${error.message}: only a running process may write the journal and ask the chain. Start \`sluice run\` on it; an order in doubt ` +
         'goes on being proved from there, and most decide themselves. What is known of it by now: `sluice orders`',

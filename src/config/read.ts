@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { dirname, join, parse, resolve } from 'node:path'
 import { ConfigDocument } from './document.ts'
 import type { ConfigError } from './errors.ts'
-import { didYouMean } from './nearest.ts'
+import { nearest } from './nearest.ts'
 import { type BotInput, botSchema, type FileInput, fileSchema } from './schema.ts'
 import { found, parseWith } from './wording.ts'
 
@@ -60,7 +60,7 @@ export function isMap(value: unknown): value is Record<string, unknown> {
 export function readText(file: string, cwd: string): string | { problem: string } {
   const path = resolve(cwd, file)
   const status = statSync(path, { throwIfNoEntry: false })
-  if (!status) return { problem: `no such file${didYouMean(basename(file), neighbours(path))}` }
+  if (!status) return { problem: `no such file${didYouMeanFile(path)}` }
   if (!status.isFile()) return { problem: 'expected a file' }
   if (status.size > MOST_BYTES) return { problem: 'larger than 1 MiB: not a configuration' }
   try {
@@ -68,6 +68,13 @@ export function readText(file: string, cwd: string): string | { problem: string 
   } catch (error) {
     return { problem: error instanceof TypeError ? 'not UTF-8 text' : `cannot be read: ${(error as Error).message}` }
   }
+}
+
+/** By their names alone: all of them end alike. */
+function didYouMeanFile(path: string): string {
+  const names = new Map(neighbours(path).map((name) => [parse(name).name, name]))
+  const close = nearest(parse(path).name, names.keys())
+  return close === undefined ? '' : `; did you mean ${names.get(close)}?`
 }
 
 function neighbours(path: string): string[] {

@@ -72,8 +72,10 @@ function isFolded(db: Database.Database): boolean {
 /** Opens a journal that another process may be writing. Throws SluiceError as above, and where there is none. */
 export function openForReading(path: string): Database.Database {
   if (!existsSync(path)) throw noJournalAt(path)
-  refuseStranger(path)
-  refuseTruncated(path)
+  guarded(path, () => {
+    refuseStranger(path)
+    refuseTruncated(path)
+  })
   return opened(path, new Database(path, { readonly: true, fileMustExist: true }), (db) => {
     refuseOther(path, db)
     const version = versionOf(db)
@@ -123,6 +125,7 @@ function noJournal(path: string): SluiceError {
 }
 
 function refuseStranger(path: string): void {
+  if (statSync(path).isDirectory()) throw new SluiceError(`${path} is a folder; a journal is a file`)
   if (headerOf(path).toString('latin1', 0, MAGIC.length) !== MAGIC) throw noJournal(path)
 }
 

@@ -12,6 +12,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../core/errors.ts'
+import { guarded } from './database.ts'
 
 /** Held until it is released or the process ends, however it ends: the system takes it back, also after kill -9. */
 export interface Lock {
@@ -20,19 +21,24 @@ export interface Lock {
   release(): void
 }
 
-/** Keeps a second process off a journal; its readers never come here. Throws SluiceError (exit 4) that names the holder. */
+/** Keeps a second process off a journal; its readers never come here. Throws SluiceError: exit 4 that names the holder, exit 1 where nothing
+ *  can be written there. */
 export function lockJournal(path: string): Lock {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  const real = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
-  return lockFile(`${real}.lock`, `the journal ${path}`)
+  return guarded(path, () => {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const real = existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path))
+    return lockFile(`${real}.lock`, `the journal ${path}`)
+  })
 }
 
 /** Keeps a second process off something that has no file of its own: a wallet, an API key. `what` is what the message calls it; the name
  *  may be secret, so only its hash is written. Throws SluiceError (exit 4) that names the holder. */
 export function lockName(stateFolder: string, what: string, name: string): Lock {
-  mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
   const hash = createHash('sha256').update(`${what}\0${name}`).digest('hex').slice(0, 32)
-  return lockFile(join(stateFolder, `${hash}.lock`), what)
+  return guarded(stateFolder, () => {
+    mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
+    return lockFile(join(stateFolder, `${hash}.lock`), what)
+  })
 }
 
 function lockFile(path: string, what: string): Lock {

@@ -259,7 +259,7 @@ describe('what an open order waits for, and what would decide it', () => {
     ['seen', recorded('working'), [out('landed')], '', 'its finality decides'],
     ['signed here', recorded('working'), [out('sent', 'local')], '', 'the height at which it expires'],
     ['held', recorded('held'), [out('undecided')], 'read twice', '`sluice resolve o1` shows it and decides'],
-    ['filled, not final', recorded('filled'), [out('landed')], '', 'the order is filled, yet '],
+    ['filled, not final', recorded('filled'), [out('landed')], '', 'the order is filled, and '],
     ['contradicted', recorded('working'), [out('undecided')], '', 'later evidence or a person'],
   ])('%s', (_what, one, attempts, progress, text) => {
     expect(waitingText(one, attempts, progress)).toContain(text)

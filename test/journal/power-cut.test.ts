@@ -136,6 +136,13 @@ test.each<[what: string, path: () => string]>([
   expect(() => openForWriting(path)).toThrow(expect.objectContaining(refusal))
 })
 
+test('a folder is no journal, and where nothing can be written there is no lock: each is said in one line', () => {
+  const isOne = (message: string) => expect.objectContaining({ name: 'SluiceError', exitCode: 1, message })
+  expect(() => openReader(tmpdir())).toThrow(isOne(`${tmpdir()} is a folder; a journal is a file`))
+  const path = '/dev/null/journal.db'
+  expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `)))
+})
+
 test('a journal of the first version, with orders open: brought up to date as a whole, and they go on', async () => {
   const path = journalPath()
   const journal = openJournal(path, options)

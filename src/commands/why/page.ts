@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { printable } from '../../core/printable.ts'
 import type { Millis } from '../../core/units.ts'
+import { wrapped } from '../wrapped.ts'
 import type { Step } from './step.ts'
 import { clockOf, dateOf, spanOf } from './time.ts'
 
@@ -45,17 +46,4 @@ export function paragraph(text: string, columns: number, indent = 0): string[] {
 /** What does not fit behind the indent begins further left: a signature stays whole, so that it can be copied. */
 function indented(line: string, columns: number): string {
   return ' '.repeat(Math.max(2, Math.min(INDENT, columns - line.length))) + line
-}
-
-/** Words, at most `room` characters a line; one that is longer has a line of its own. */
-function wrapped(text: string, room: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > room) {
-      lines.push(line)
-      line = word
-    } else line = line === '' ? word : `${line} ${word}`
-  }
-  return [...lines, line]
 }

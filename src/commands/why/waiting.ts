@@ -16,7 +16,7 @@ export function waitingText(
   if (state === 'accepted') return lineText(order.notAfter === null ? null : order.notAfter - order.time, code)
   if (out.length === 0) return ''
   const what = out.map((attempt) => `${attempt.id} ${outText(attempt)}`).join('; ')
-  const over = state === 'working' ? '' : `the order is ${state}, yet `
+  const over = state === 'working' ? '' : `the order is ${state}, and `
   return `${over}${what}${proof}`
 }
 
