@@ -28,10 +28,10 @@ import { FilterLists } from './filter-lists.ts'
 import { type LiveChain, reachChain } from './live-chain.ts'
 import type { Onlooker } from './onlooker.ts'
 import { openPools } from './pool-access.ts'
+import { Routes } from './routes.ts'
 import type { Signing } from './signing.ts'
 import type { Tally } from './tally.ts'
 import { Trading } from './trading.ts'
-import { vetted } from './vetting.ts'
 
 export interface WorldParts {
   readonly config: Config
@@ -63,8 +63,7 @@ export class LiveWorld {
   readonly #parts: WorldParts
   readonly #paper: PaperWorld
   readonly #trading: Trading
-  /** How live orders go out, by how they would without a look at the mint. */
-  readonly #vetted = new Map<Route, Route>()
+  readonly #routes: Routes
   readonly #http: ReturnType<typeof openHttp>
   readonly #pools: ReturnType<typeof openPools>
   readonly #pacer: MessagePacer
@@ -88,6 +87,7 @@ export class LiveWorld {
     this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
     this.#paper = new PaperWorld(config, clock, mints)
     this.#paper.market.addKeeper((mint) => parts.tally.holds(mint))
+    this.#routes = new Routes(this.#paper, config, this.#trading, clock)
     const { alerts } = config
     this.#alerts =
       alerts &&
@@ -185,22 +185,7 @@ export class LiveWorld {
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), untold)
   }
 
-  readonly route = ({ account, bot }: Pick<Order, 'account' | 'bot'>): Route => {
-    const isLocal = this.#parts.config.bots.some(({ name, executor }) => name === bot && executor === 'local')
-    const route = this.#paper.route(account) ?? this.#live(isLocal ? this.#trading.local : this.#trading.cloud)
-    if (route === undefined) throw new Error(`no executor for ${account}`)
-    return route
-  }
-
-  #live(route: Route | undefined): Route | undefined {
-    const { config, machine } = this.#parts
-    if (route === undefined || this.chain === undefined) return route
-    const known = this.#vetted.get(route)
-    if (known !== undefined) return known
-    const made = vetted(route, config, this.chain, machine.clock)
-    this.#vetted.set(route, made)
-    return made
-  }
+  readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)
 
   /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */
   readonly observe = (block: Block, from: number, to: number): void => {
