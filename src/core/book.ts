@@ -2,7 +2,7 @@ import assert from './assert.ts'
 import { ByAccount } from './by-account.ts'
 import { ByMint } from './by-mint.ts'
 import type { ExitRules } from './exits.ts'
-import { LaneOrders } from './lane-orders.ts'
+import { KnownOrders } from './known-orders.ts'
 import { ListsByMint } from './lists-by-mint.ts'
 import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
@@ -10,9 +10,8 @@ import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy,
 import { Positions } from './positions.ts'
 import { type Lamports, lamports, type Millis } from './units.ts'
 
-// Of each account: what the others do must not change what one remembers.
+/** Of each account: what the others do must not change what one remembers. */
 const FILLS_KEPT = 500
-const ENDED_KEPT = 1_000
 
 /** A fill that was booked or taken back, and what it changed. */
 export interface Booking {
@@ -26,15 +25,13 @@ export interface Booking {
 /** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports only. */
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
-  /** Open ones: each holds its lane and its reservation. */
-  readonly orders = new LaneOrders()
+  /** Open ones hold their lane and their reservation. */
+  readonly orders = new KnownOrders()
   readonly positions = new Positions()
   /** Fills taken, oldest first, by signature. */
   readonly fills = new ByAccount<Fill>()
   /** Those of them that are not final. */
   readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
-  /** The last orders that ended: a late fill may come, and a fork may open one again. */
-  readonly #ended = new ByAccount<OpenOrder>()
   /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that such a fill closed: a fork may give them back. */
@@ -46,11 +43,8 @@ export class Book {
     for (const { results, ...account } of money.accounts)
       this.accounts.set(account.account, { ...account, ...(results && { results: { ...results } }) })
     for (const open of money.orders) {
-      const { order } = open
-      const isOver = !isOpen(open.state)
-      if (isOver) this.#ended.set(order.account, order.id, { ...open })
-      else this.orders.add({ ...open })
-      if (isOver && isFullExit(order)) this.#unproved.set(order)
+      this.orders.add({ ...open })
+      if (!isOpen(open.state) && isFullExit(open.order)) this.#unproved.set(open.order)
     }
     this.#hasOversold = money.positions.some(({ oversold }) => oversold !== undefined)
     for (const position of money.positions)
@@ -109,25 +103,15 @@ export class Book {
     this.orders.add({ order, state: 'accepted' })
   }
 
-  /** An order that is open, or that ended not long ago; any other has no state here. */
-  known(orderId: string): OpenOrder | undefined {
-    return this.orders.get(orderId) ?? this.#ended.find(orderId)
-  }
-
-  /** Moves one of these. */
+  /** Moves one that is known. */
   move(known: OpenOrder, to: OrderState): void {
-    const { id, account } = known.order
     const from = known.state
-    if (from !== to && !ORDER_MOVES[from].includes(to)) assert(false, `order ${id} cannot go from ${from} to ${to}`)
+    if (from !== to && !ORDER_MOVES[from].includes(to))
+      assert(false, `order ${known.order.id} cannot go from ${from} to ${to}`)
     known.state = to
-    if (isOpen(to)) {
-      if (!isOpen(from)) this.#ended.delete(account, id)
-      this.orders.add(known)
-    } else if (isOpen(from)) {
-      this.orders.remove(known)
-      this.#ended.set(account, id, known)
-      this.#ended.trim(account, ENDED_KEPT)
-    }
+    if (isOpen(to) === isOpen(from)) return
+    if (isOpen(to)) this.orders.reopen(known)
+    else this.orders.end(known)
   }
 
   /** A position where there is none. What the closed one before it sold too much of counts for this one. */

@@ -165,7 +165,7 @@ export class Conditionals {
 
   /** Its order, where that has not been sent yet. */
   #callOff({ state, orderId }: ConditionalOrder): void {
-    if (state === 'working' && this.#session.book.known(orderId)?.state === 'accepted')
+    if (state === 'working' && this.#session.book.orders.get(orderId)?.state === 'accepted')
       this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
   }
 

@@ -44,7 +44,7 @@ export class Reports {
   take(report: ExecutionReport): void {
     const { book } = this.#session
     const { orderId, state, code, reason, fill } = report
-    const known = book.known(orderId)
+    const known = book.orders.get(orderId)
     const order = known?.order
     const before = known?.state
     const wasOpen = before !== undefined && isOpen(before)

@@ -31,18 +31,12 @@ export class BotSpending {
   #hour = 0
   #day = -1
   #ofDay = 0
-  readonly #over: (spend: Spend) => void
-
-  constructor(over: (spend: Spend) => void) {
-    this.#over = over
-  }
 
   /** Lamports asked in the last 60 minutes. */
   hour(now: Millis): number {
     const spends = this.#spends
     for (let spend = spends[this.#first]; spend !== undefined && spend.time <= now - HOUR; ) {
       if (spend.counts) this.#hour -= spend.lamports
-      this.#over(spend)
       spend = spends[++this.#first]
     }
     if (this.#first >= PLACES_KEPT && this.#first * 2 >= spends.length) {
@@ -64,6 +58,13 @@ export class BotSpending {
       const spend = this.#spends[at] as Spend
       if (spend.counts) yield spend
     }
+  }
+
+  /** One of the last hour, the newest first: it is asked for soon, or never. */
+  find(orderId: string): Spend | undefined {
+    for (let at = this.#spends.length - 1; at >= this.#first; at--)
+      if (this.#spends[at]?.orderId === orderId) return this.#spends[at]
+    return undefined
   }
 
   add(spend: Spend): void {
@@ -96,7 +97,6 @@ export class BotSpending {
 
 /** SOL that buys asked for, of every bot. What was asked and in which state it is, is in the orders: that is where a restart reads it. */
 export class Spending {
-  readonly #byOrder = new Map<string, Spend>()
   /** By account and bot: a text of both would be put together and hashed for every order. */
   readonly #bots = new Map<string, Map<string, BotSpending>>()
   readonly #accounts = new Map<string, BotSpending[]>()
@@ -113,10 +113,11 @@ export class Spending {
   }
 
   /** What was asked for and not bought does not count, unless it turns out to have been bought. `order` and what it was `before`: where they
-   *  are known. */
+   *  are known. Most moves change nothing in that, so that nobody looks for what was asked. */
   follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
-    const spend = this.#byOrder.get(orderId)
     const counts = doesCount(state)
+    if (before !== undefined && doesCount(before) === counts) return
+    const spend = this.#find(orderId, order)
     const did = spend?.counts ?? (before === undefined ? counts : doesCount(before))
     if (did === counts || (spend === undefined && order?.size.kind !== 'sol')) return
     const { account, bot, time, lamports: amount } = spend ?? asSpend(order as Order, did)
@@ -128,7 +129,7 @@ export class Spending {
   of({ account, bot }: Pick<Spend, 'account' | 'bot'>): BotSpending {
     const known = this.#bots.get(account)?.get(bot)
     if (known !== undefined) return known
-    const own = new BotSpending(({ orderId }) => this.#byOrder.delete(orderId))
+    const own = new BotSpending()
     const bots = this.#bots.get(account)
     if (bots === undefined) this.#bots.set(account, new Map([[bot, own]]))
     else bots.set(bot, own)
@@ -146,8 +147,17 @@ export class Spending {
   #add(spend: Spend): BotSpending {
     const own = this.of(spend)
     own.add(spend)
-    this.#byOrder.set(spend.orderId, spend)
     return own
+  }
+
+  #find(orderId: string, order: Order | undefined): Spend | undefined {
+    if (order !== undefined) return order.size.kind === 'sol' ? this.of(order).find(orderId) : undefined
+    for (const bots of this.#accounts.values())
+      for (const bot of bots) {
+        const spend = bot.find(orderId)
+        if (spend !== undefined) return spend
+      }
+    return undefined
   }
 }
 

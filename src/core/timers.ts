@@ -1,3 +1,4 @@
+import { ByMint } from './by-mint.ts'
 import type { Timer } from './money.ts'
 import type { Position } from './position.ts'
 import type { Stage } from './stage.ts'
@@ -13,9 +14,10 @@ export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
-  /** Those of strategies by bot and name, those of exits by bot and mint: they are asked for with every order. */
+  /** Those of strategies by bot and name. */
   readonly #byName = new Map<string, Map<string, Timer>>()
-  readonly #exits = new Map<string, Map<string, ExitTimers>>()
+  /** Those of exits by bot, in place of the account, and mint: they are asked for with every order. */
+  readonly #exits = new ByMint<ExitTimers>()
   #next = 1
 
   constructor(stage: Stage) {
@@ -39,7 +41,7 @@ export class Timers {
   }
 
   findExit({ bot, mint }: Holder, what: ExitTimer): Timer | undefined {
-    return this.#exits.get(bot)?.get(mint)?.[what]
+    return this.#exits.get({ account: bot, mint })?.[what]
   }
 
   /** Sets a strategy's timer; one of the same name is replaced. `everyMs` 0 fires once. */
@@ -66,18 +68,17 @@ export class Timers {
   }
 
   clearExit({ bot, mint }: Holder, what: ExitTimer): void {
-    const own = this.#exits.get(bot)
-    const timers = own?.get(mint)
+    const timers = this.#exits.get({ account: bot, mint })
     const timer = timers?.[what]
-    if (own === undefined || timers === undefined || timer === undefined) return
+    if (timers === undefined || timer === undefined) return
     timers[what] = undefined
-    if (isOver(timers)) own.delete(mint)
+    if (isOver(timers)) this.#exits.delete({ account: bot, mint })
     this.#end(timer)
   }
 
   /** All that exits wait for there, conditional orders apart. */
   clearExits(holder: Holder): void {
-    if (this.#exits.get(holder.bot)?.has(holder.mint) !== true) return
+    if (!this.#exits.has({ account: holder.bot, mint: holder.mint })) return
     for (const what of ['hold', 'quiet', 'poll', 'retry'] as const) this.clearExit(holder, what)
   }
 
@@ -111,15 +112,11 @@ export class Timers {
   }
 
   #timersOf(bot: string, mint: string): ExitTimers {
-    let own = this.#exits.get(bot)
-    if (own === undefined) {
-      own = new Map()
-      this.#exits.set(bot, own)
-    }
-    let timers = own.get(mint)
+    const owner = { account: bot, mint }
+    let timers = this.#exits.get(owner)
     if (timers === undefined) {
       timers = { hold: undefined, quiet: undefined, poll: undefined, retry: undefined, due: undefined }
-      own.set(mint, timers)
+      this.#exits.set(owner, timers)
     }
     return timers
   }

@@ -39,7 +39,7 @@ function book(books: Book, one: Fill): Position | undefined {
 }
 
 function move(books: Book, id: string, to: OrderState): void {
-  books.move(books.known(id) as OpenOrder, to)
+  books.move(books.orders.get(id) as OpenOrder, to)
 }
 
 function settle(books: Book): void {
