@@ -129,6 +129,11 @@ export function isWalked(books: Books): boolean {
   return isDone && isSettled(books)
 }
 
+/** Attempts of which a request may have reached the service: all but those that provably never left, as where no connection was to be had. */
+export function requestedIn({ attempts }: Books): Attempt[] {
+  return attempts.filter(({ state }) => state !== 'unsent')
+}
+
 /** The process of this segment may buy: it knows its wallet. */
 export function knowsWallet({ inputs }: Books, number: number): boolean {
   const own = inputs.filter(({ segment }) => segment === number)
