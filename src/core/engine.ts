@@ -91,7 +91,9 @@ export class Engine implements EnginePort, TokenHolder {
     session.now = block.time[row] as number
     session.agesFrom = row
     this.#dispatch(session, block, row)
-    session.learnAges(block, row + 1)
+    session.block = block
+    this.#watch.repeats.warm()
+    session.block = undefined
     session.warming = false
   }
 
@@ -125,7 +127,8 @@ export class Engine implements EnginePort, TokenHolder {
     session.block = block
     session.row = row
     if (kind <= RowKind.sell) {
-      if (session.prices.fold(block, row, token) && this.#watch.concerns(token) && !session.warming)
+      if (!this.#watch.concerns(token)) session.prices.fold(block, row, token)
+      else if (!this.#watch.repeats.isRepeat(token) && session.prices.fold(block, row, token) && !session.warming)
         this.#watch.check(token)
     } else if (kind === RowKind.newToken) session.launches.note(block, row, token)
     this.#audience.show(block, row, kind, token)

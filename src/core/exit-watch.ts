@@ -6,8 +6,10 @@ import { DEFAULT_EXIT_WINDOW, dueExit, stepsReached } from './exits.ts'
 import type { Order } from './order.ts'
 import { PoolPrice } from './pool-price.ts'
 import { isWrittenOff, type Position } from './position.ts'
+import { Repeats } from './repeats.ts'
 import type { Session } from './session.ts'
 import type { Millis } from './units.ts'
+import type { Held, Watched } from './watched-token.ts'
 
 /** What a price makes happen to positions. */
 export interface ExitActions {
@@ -32,9 +34,11 @@ export class ExitWatch {
   readonly #marked = new Set<Position>()
   readonly #exits: () => ExitActions
   readonly #orders: () => OrderActions
+  readonly repeats: Repeats
 
   constructor(session: Session, exits: () => ExitActions, orders: () => OrderActions) {
     this.#session = session
+    this.repeats = new Repeats(session)
     this.#exits = exits
     this.#orders = orders
   }
@@ -257,43 +261,17 @@ export class ExitWatch {
     const known = this.#watched[token]
     if (known !== undefined) return known
     const watched: Watched = { held: NOBODY, waiting: NOBODY, orders: NOBODY }
+    this.repeats.watch(token)
     setByToken(this.#watched, token, watched)
     return watched
   }
 
   #leave(token: TokenId, watched: Watched): void {
-    if (watched.held.length + watched.waiting.length + watched.orders.length === 0)
-      setByToken(this.#watched, token, undefined)
+    if (watched.held.length + watched.waiting.length + watched.orders.length > 0) return
+    setByToken(this.#watched, token, undefined)
+    this.repeats.forget(token)
   }
 }
 
 /** Lists are replaced, never changed, so that one that is empty serves all. */
 const NOBODY: readonly never[] = []
-
-/** What hangs on the price of one token. Lists are replaced, never changed: an exit may come and go while they are looked through. */
-interface Watched {
-  held: readonly Held[]
-  waiting: readonly Waiting[]
-  orders: readonly ConditionalOrder[]
-}
-
-/** What is known of prints since the position is watched: of no more, so that bots of one engine do not change what another one's exits do. */
-interface Held {
-  readonly position: Position
-  readonly exitPrice: ExitPrice
-  /** As of the last print, or reading of its pool; NaN before the first. A number always, so that no print allocates one. */
-  price: number
-  /** The last sized print, or the end of a gap. */
-  printedAt: Millis
-  /** The last sized print that gave a price, or the end of a gap. */
-  pricedAt: Millis
-  /** The last sized print that gave a price. */
-  heardAt: Millis
-  /** What was read of its pool since. */
-  pool: PoolPrice | undefined
-}
-
-interface Waiting {
-  readonly order: Order
-  readonly ceiling: number
-}

@@ -128,6 +128,15 @@ export class Session implements Stage {
     this.agesFrom = to
   }
 
+  /** When the row being handled was stamped by the feed, but no later than such a row is now; NaN where that is not known, or there is none. */
+  stampedAt(): Millis {
+    const { block, row, now } = this
+    if (block === undefined) return Number.NaN
+    this.learnAges(block, row + 1)
+    const { usualMs } = this.#eventAge
+    return usualMs === Number.POSITIVE_INFINITY ? Number.NaN : Math.min(block.stamp[row] as number, now - usualMs)
+  }
+
   /** How much older than usual the row being handled is, ms; 0 when none is. */
   eventAgeMs(): number {
     const { block, row } = this

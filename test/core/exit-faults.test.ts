@@ -102,6 +102,51 @@ it('a token whose prints give no price, because a fill contradicts their unit, i
   expect(orders(seen)).toMatchObject([{ time: boughtAt + 50_000, reason: 'no price for 50 s' }])
 })
 
+describe('rows that the feed shows anew, though they are older than what was seen', () => {
+  const old = (talk: TalkingBot, price: number): Output[] =>
+    Array.from({ length: 30 }, () => talk.rig.trade(price, { ms: 1, lateMs: 120_000 })).flat()
+  const exits = { stopLossPercent: 20, trailingPercent: 20, windowPrints: 21 } as const
+
+  it.each([
+    ['a price that has recovered', 0.5e-6],
+    ['a price that has fallen', 2e-6],
+  ])('sell nothing: %s', (_what, price) => {
+    const talk = holding({ exits })
+    talk.rig.settle(1e-6)
+    talk.rig.input({ kind: 'gap', from: talk.rig.now - 5_000, to: talk.rig.now, keys: ['trades'] })
+    expect(asked(old(talk, price))).toEqual([])
+    expect(asked(Array.from({ length: 21 }, () => talk.rig.trade(1e-6)).flat())).toEqual([])
+    expect(asked(Array.from({ length: 11 }, () => talk.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
+  })
+
+  it('sell nothing after a restart either, where the warm-up shows what was seen', () => {
+    const talk = holding({ exits })
+    const recorded = new RecordedMoney()
+    for (const output of talk.rig.outputs) recorded.output(output)
+    const again = new TalkingBot({ money: recorded.money(), now: talk.rig.now })
+    again.rig.warm(1e-6)
+    expect(asked(old(again, 0.5e-6))).toEqual([])
+    expect(asked(Array.from({ length: 11 }, () => again.rig.trade(0.7e-6)).flat())).toEqual(['sell all'])
+  })
+
+  it('are none where what was seen before had a wrong stamp: half a minute later they count', () => {
+    const talk = holding({ exits })
+    for (let print = 0; print < 4; print++) talk.rig.trade(1e-6, { lateMs: -3_600_000 })
+    const sold: number[] = []
+    const { now } = talk.rig
+    for (let print = 0; print < 60; print++)
+      if (orders(talk.rig.trade(0.7e-6, { ms: 1_000 })).length > 0) sold.push(talk.rig.now - now)
+    expect(sold).toEqual([41_000])
+  })
+
+  it('are none where the service falls behind: what comes late, in its order, counts', () => {
+    const talk = holding({ exits })
+    const lateMs = 60_000
+    talk.rig.now += lateMs
+    expect(asked(Array.from({ length: 11 }, () => talk.rig.trade(0.7e-6, { lateMs })).flat())).toEqual(['sell all'])
+  })
+})
+
 describe('a position that nothing could sell for hours', () => {
   /** Its next try is more than an hour off. */
   const stuck = (): TalkingBot => {

@@ -124,6 +124,15 @@ export class EngineRig {
     return [1, 2, 3, 4, 5].flatMap(() => this.trade(price, { mint }))
   }
 
+  /** Shows the strategies five prints of before the start. */
+  warm(price: number, mint = MINT): void {
+    const numbers = { price, amount: 1, size: 1 / price, marketCap: price * 1e9, extra: 5, extra2: 0.0005 }
+    for (let print = 0; print < 5; print++) {
+      this.#append(RowKind.buy, mint, numbers, 0)
+      this.engine.warm(this.block, this.block.length - 1)
+    }
+  }
+
   /** Goes on in an empty block when this one is full. */
   nextBlock(): void {
     this.block = new LiveBlock(this.mints.list)
