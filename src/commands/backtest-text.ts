@@ -10,6 +10,7 @@ import { isUnsellable, type Position } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol, type Millis } from '../core/units.ts'
 import type { Backtest, BotOutcome } from '../wiring/backtest/backtest-run.ts'
+import { counted } from './counted.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 import { wrapped } from './wrapped.ts'
 
@@ -47,7 +48,7 @@ function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, pla
   const keys = coverage.map((key) => `${key.key} ${(shareOf(key) * 100).toFixed(1)} %`)
   const single = mints.wanted.size > 0 ? `; ${mints.absent.size} of ${mints.wanted.size} watched tokens missing` : ''
   return [
-    `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${counted(gaps, 'gap')} of ${(gapMs / 1000).toFixed(1)} s`,
+    `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${gaps === 0 ? 'no gap' : `${counted(gaps, 'gap')} of ${(gapMs / 1000).toFixed(1)} s`}`,
     `coverage  ${keys.join(', ')} of the recorded time${single}`,
     `plan      ${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`,
   ]
@@ -77,7 +78,7 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
   return [
     `${name}: ${net > 0 ? '+' : ''}${formatSol(net)} SOL net, of ${formatSol(startLamports)} SOL`,
     `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${listed('; not filled: ', ended)}`,
-    `  refused   ${refused.size === 0 ? 'no request' : listed('', refused)}`,
+    `  refused   ${refused.size > 0 ? listed('', refused) : orders > 0 ? 'no request' : 'no request: the strategy asked for nothing'}`,
     `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
@@ -135,13 +136,14 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
     return `${label} ${sol.toFixed(4)}${percentOfGross === null ? '' : ` (${percentOfGross.toFixed(0)} %)`}`
   })
   const without = [1, 3, 5].map((count) => (withoutBest(trips, count) - strayFeeLamports / 1e9).toFixed(4))
+  const best = `the best token ${without[0]} SOL, the best three ${without[1]} SOL, the best five ${without[2]} SOL`
   const use = planUseOf(log, plan.requestsPerMinute)
   return [
     `  gross     ${table.grossSol.toFixed(4)} SOL at the prices that were decided on; of it ${shares.join(', ')}`,
     `  trades    ${trips.length}, ${figure('winRate', 1)} % won, median ${figure('medianTrade', 4)} SOL, average ${figure('expectancy', 4)} SOL, profit factor ${figure('profitFactor', 2)}`,
     `  ended     ${endedLine(trips, from, to)}`,
     `  falls     ${figure('maxDrawdown', 4)} SOL at the most, ${figure('maxDrawdownPercent', 1)} % of its high`,
-    `  without   the best token ${without[0]} SOL, the best three ${without[1]} SOL, the best five ${without[2]} SOL`,
+    `  without   ${withoutBest(trips, 1) === withoutBest(trips, 0) ? 'no token made money' : best}`,
     `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} had to wait, ${use.lateExits} of them to sell; ${use.refused} refused`,
   ]
 }
@@ -158,10 +160,6 @@ function listed(before: string, counts: ReadonlyMap<string, number>): string {
   if (counts.size === 0) return ''
   const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   return before + sorted.map(([what, count]) => `${count} ${what.trim()}`).join(', ')
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function modelLines(bots: readonly BotOutcome[]): string[] {

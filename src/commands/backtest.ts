@@ -6,6 +6,8 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
 import { openJournal } from '../journal/journal.ts'
+import { lockJournal } from '../journal/lock.ts'
+import { openReader } from '../journal/reader.ts'
 import { openTape } from '../journal/tape-files.ts'
 import type { FillModel } from '../simulation/fill-model.ts'
 import { extraRows, extrasOf } from '../wiring/backtest/backtest-extras.ts'
@@ -20,6 +22,8 @@ import { configOf } from './run-bots.ts'
 import { marketBetween } from './time-window.ts'
 
 const RESULTS = 'results.db'
+/** Written when all else is there. */
+const REPORT = 'report.json'
 /** Results can be computed again: no reserve is kept for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
@@ -63,7 +67,7 @@ export async function run([file = '']: string[], options: Options): Promise<numb
 async function intoFolder(folder: string | undefined, run: (journal?: Journal) => Backtest): Promise<Backtest> {
   if (folder === undefined) return run()
   const path = join(folder, RESULTS)
-  if (existsSync(path)) throw new SluiceError(`${path} is there already; choose another folder`, ExitCode.usage)
+  if (existsSync(path)) clearUnfinished(folder)
   let failure: Error | undefined
   const journal = openJournal(path, { durable: false, space: NO_LIMITS, onFailure: (error) => (failure = error) })
   let backtest: Backtest | undefined
@@ -77,6 +81,30 @@ async function intoFolder(folder: string | undefined, run: (journal?: Journal) =
   return backtest
 }
 
+/** A run that was ended midway left no report: its results are made anew. Throws SluiceError where it did, where what lies there is something
+ *  else, and where somebody is at it. */
+function clearUnfinished(folder: string): void {
+  const path = join(folder, RESULTS)
+  if (existsSync(join(folder, REPORT)) || !isOfBacktest(path))
+    throw new SluiceError(`${path} is there already; choose another folder`, ExitCode.usage)
+  lockJournal(path).release()
+  removeResults(folder)
+}
+
+function isOfBacktest(path: string): boolean {
+  try {
+    const reader = openReader(path)
+    try {
+      return reader.recover().money.accounts.every(({ account }) => account.startsWith('backtest|'))
+    } finally {
+      reader.close()
+    }
+  } catch (error) {
+    if (error instanceof SluiceError) return false
+    throw error
+  }
+}
+
 function withProgress<T>(rows: number, run: (progress: (rows: number) => void) => T): T {
   const progress = new Progress(process.stderr, rows)
   try {
@@ -88,8 +116,8 @@ function withProgress<T>(rows: number, run: (progress: (rows: number) => void) =
 
 function writeReport(folder: string, report: Report): void {
   const mode = 0o600
-  writeFileSync(join(folder, 'report.json'), `${JSON.stringify(report)}\n`, { mode })
   writeFileSync(join(folder, 'report.html'), reportPage(report), { mode })
+  writeFileSync(join(folder, REPORT), `${JSON.stringify(report)}\n`, { mode })
 }
 
 function removeResults(folder: string): void {

@@ -2,6 +2,7 @@ import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { formatSol } from '../core/units.ts'
 import type { Counters } from '../journal/reader.ts'
+import { counted } from './counted.ts'
 import type { Options } from './options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
@@ -36,7 +37,7 @@ function newJournal(): string {
 
 function summary({ events, orders, fills, positions, realizedSol, feesSol }: Counters, path: string): string {
   return [
-    `${events} market rows, ${orders} orders, ${fills} fills, ${positions} positions still held`,
+    `${events} market rows, ${counted(orders, 'order')}, ${counted(fills, 'fill')}, ${counted(positions, 'position')} still held`,
     `realised ${formatSol(Math.round(realizedSol * 1e9))} SOL before network fees and rent of ${formatSol(Math.round(feesSol * 1e9))} SOL`,
     '',
     'To see what was bought and sold, to decide all of it again from the record, and to go on from there:',

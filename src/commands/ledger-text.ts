@@ -1,6 +1,7 @@
 import { printable } from '../core/printable.ts'
 import { formatSol } from '../core/units.ts'
 import type { AccountLedger, LedgerAudit, LedgerEntry } from '../journal/ledger-rows.ts'
+import { counted } from './counted.ts'
 import type { Profit } from './profit.ts'
 
 /** In the order in which they are shown; what has no word here stands under its own name. */
@@ -57,10 +58,10 @@ function profitText(profit: Profit): string[] {
   const { bot, realizedLamports, unrealizedLamports, lostLamports, disposals, lots } = profit
   return [
     `  ${printable(bot)}`,
-    row(`  realised, ${disposals} disposals, first in first out`, realizedLamports),
+    row(`  realised, ${counted(disposals, 'disposal')}, first in first out`, realizedLamports),
     unrealizedLamports === null
-      ? `    unrealised, ${lots} lots: not known, the tape has no price`
-      : row(`  unrealised, ${lots} lots, if sold now`, unrealizedLamports),
+      ? `    unrealised, ${counted(lots, 'lot')}: not known, the tape has no price`
+      : row(`  unrealised, ${counted(lots, 'lot')}, if sold now`, unrealizedLamports),
     ...(lostLamports === 0 ? [] : [row('  taken by somebody else', 0 - lostLamports)]),
   ]
 }

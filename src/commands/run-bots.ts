@@ -6,6 +6,7 @@ import { ExitCode, SluiceError } from '../core/errors.ts'
 import { type Counters, openReader } from '../journal/reader.ts'
 import type { Ending } from '../wiring/live/ending.ts'
 import { statusOf } from '../wiring/live/status.ts'
+import { counted } from './counted.ts'
 import { liveTable, stopName } from './live-table.ts'
 import { Screen } from './screen.ts'
 
@@ -70,8 +71,13 @@ export async function runBots(
 function plainLine(running: RunningBots): string {
   const { feed, stops, bots, rows, orders, fills, positions } = statusOf(running, Date.now())
   const held = positions.filter(({ tokens }) => tokens > 0).length
-  const counted = `${rows} rows, ${orders} orders, ${fills} fills, ${held} positions`
-  return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counted].join(', ')
+  const counts = [
+    counted(rows, 'row'),
+    counted(orders, 'order'),
+    counted(fills, 'fill'),
+    counted(held, 'position'),
+  ].join(', ')
+  return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counts].join(', ')
 }
 
 function countersOf(path: string): Counters {

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { checkText } from './check-text.ts'
 import { confirm } from './confirm.ts'
+import { counted } from './counted.ts'
 import type { Options } from './options.ts'
 import { configOf, runBots } from './run-bots.ts'
 
@@ -21,7 +22,7 @@ export async function run(files: string[], { live, yes, isolate, seconds, json }
   if (json === true) console.log(JSON.stringify({ ...counters, journal: config.journal.path }))
   else
     console.log(
-      `${counters.events} market rows, ${counters.orders} orders, ${counters.fills} fills; journal ${config.journal.path}`,
+      `${counters.events} market rows, ${counted(counters.orders, 'order')}, ${counted(counters.fills, 'fill')}; journal ${config.journal.path}`,
     )
   return exitCode
 }

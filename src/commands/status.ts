@@ -6,6 +6,7 @@ import { neighbourHint } from '../journal/neighbour.ts'
 import { openReader } from '../journal/reader.ts'
 import { NothingRuns, sendCommand } from '../runtime/control-client.ts'
 import type { Status } from '../wiring/live/status.ts'
+import { counted } from './counted.ts'
 import { liveTable } from './live-table.ts'
 import type { Options } from './options.ts'
 import { stampOf } from './why/time.ts'
@@ -19,6 +20,8 @@ export async function run(_args: string[], options: Options): Promise<number> {
   try {
     const status = (await sendCommand(resolve(journal), { command: 'status' })) as Status
     if (json === true) console.log(JSON.stringify({ running: true, ...status }))
+    else if (!('stops' in status))
+      throw new SluiceError(`the process on ${journal} is of another Sluice: --json has what it says, or restart it`)
     else
       for (const line of liveTable(status, relative('', journal), undefined, process.stdout.columns ?? USUAL_COLUMNS))
         console.log(line)
@@ -60,7 +63,6 @@ function leftIn(journal: string): Left {
 }
 
 function textOf({ positions, openOrders, halted, lastTime, endedInOrder }: Left): string {
-  const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
   if (lastTime === null) return 'it is empty'
   return [
     `it was written last at ${stampOf(lastTime)}${endedInOrder ? '' : ', and the process did not end in order'}`,

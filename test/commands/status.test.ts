@@ -69,3 +69,11 @@ test('where bots run, it is their table, however much they hold', async () => {
   expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: true, feed: 'stale' })
   await stop()
 })
+
+test('where the bots are of an older Sluice, which says less: in a line', async () => {
+  const journal = journalPath()
+  mkdirSync(dirname(journal))
+  const stop = await serveControl({ journalPath: journal, handle: () => ({ feed: 'live' }), warn: () => {} })
+  await expect(run([], { journal })).rejects.toThrow('is of another Sluice')
+  await stop()
+})

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
@@ -86,6 +95,15 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
 
   const again = await backtest(copy, '--out', out)
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') })
+  // What was ended midway left no report, and is made anew; what is no backtest's is left alone.
+  rmSync(join(out, 'report.json'))
+  expect(await backtest(copy, '--out', out)).toMatchObject({ code: 0 })
+  expect(JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'))).toEqual(report)
+  const other = join(venue.folder, 'other')
+  mkdirSync(other)
+  copyFileSync(venue.journal, join(other, 'results.db'))
+  expect(await backtest(copy, '--out', other)).toMatchObject({ code: 2 })
+  expect(statSync(join(other, 'results.db')).size).toBe(statSync(venue.journal).size)
 
   const { code, stdout, stderr } = await backtest(venue.journal)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
