@@ -20,11 +20,11 @@ import { hostEngine, type Isolation, type StartOf } from './wiring/live/engine-h
 import type { Onlooker } from './wiring/live/onlooker.ts'
 import { Operator } from './wiring/live/operator.ts'
 import { openPast, type Past } from './wiring/live/past.ts'
-import { isLocal, openSigning, type Signing } from './wiring/live/signing.ts'
+import { openSigning, type Signing, withoutLocal } from './wiring/live/signing.ts'
 import { statusOf } from './wiring/live/status.ts'
 import { Tally } from './wiring/live/tally.ts'
 import { buildWorld, type LiveWorld } from './wiring/live/world.ts'
-import { startInput, unattended } from './wiring/restore.ts'
+import { recoveredStart, unattended } from './wiring/restore.ts'
 import type { AnySegment } from './wiring/segment.ts'
 
 const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
@@ -141,7 +141,7 @@ class Start {
     this.closers.add(() => service.close())
     this.#redact = service.redact
     service.onExit(() => this.#end(ExitCode.failed, 'the sandbox ended'))
-    if (!service.builds) this.#leaveOutLocal()
+    if (!service.builds) this.#config = withoutLocal(config, this.#log)
     const clock = new SystemClock(past.recovered.lastTime)
     this.closers.add(() => clock.stop())
     const tally = new Tally()
@@ -149,17 +149,6 @@ class Start {
     const journal = this.#options.onlooker?.watch(watched) ?? watched
     const machine = { clock, monotonicMs, boot: bootId() }
     return { past, service, machine, mints: new Mints(), tally, journal }
-  }
-
-  /** Nothing runs what they would sign. */
-  #leaveOutLocal(): void {
-    const [local, others] = [true, false].map((is) => this.#config.bots.filter((bot) => isLocal(bot) === is))
-    if (local === undefined || others === undefined || local.length === 0) return
-    const names = local.map(({ name }) => name).join(', ')
-    this.#log.warn(
-      `left out, because it signs here and this sandbox has no Solana runtime (npm i litesvm@1.4.1): ${names}`,
-    )
-    this.#config = { ...this.#config, bots: others }
   }
 
   /** Before anything is reached that could need a signature. */
@@ -224,9 +213,10 @@ class Start {
 
   /** What a segment begins with that goes on from what was recovered. */
   #startOf({ past }: Ground, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
-    const code = codeHash(this.#config.bots.map(({ strategy }) => strategy))
-    return (recovered) =>
-      startInput(this.#config, settings, world.plan(), code, recovered, past.reader, world.chain?.proof)
+    const config = this.#config
+    const code = codeHash(config.bots.map(({ strategy }) => strategy))
+    const same = { config, bots: settings, code, reader: past.reader }
+    return (recovered) => recoveredStart({ ...same, plan: world.plan(), past: recovered, proof: world.chain?.proof })
   }
 
   /** Money from rows, strategies warmed up, open orders taken up, exits first. */

@@ -1,7 +1,7 @@
 import { Mints } from '../core/mints.ts'
 import { type Divergence, verifySegment } from '../core/verify.ts'
 import { openReader } from '../journal/reader.ts'
-import { recordedEntries, recordedStrategies } from '../wiring/recorded-segment.ts'
+import { recordedEntries, recordedStrategies } from '../wiring/backtest/recorded-segment.ts'
 
 /** What came of one segment: verified, or why it could not be. */
 export interface Outcome {

@@ -8,6 +8,7 @@ import type { BotSettings, Plan } from '../core/settings.ts'
 import { formatSol } from '../core/units.ts'
 import type { JournalReader } from '../journal/reader.ts'
 import type { Recovered } from '../journal/recovery.ts'
+import { NOT_WARM, startInput } from './start-input.ts'
 
 const WARMUP_SECONDS = 600
 
@@ -53,29 +54,20 @@ export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
   return Math.max(0, ...bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
 }
 
-/** What a segment begins with. */
-export function startInput(
-  config: Config,
-  bots: readonly BotSettings[],
-  plan: Plan,
-  code: string,
-  past: Recovered,
-  reader: JournalReader,
-  proof: ServiceProof | undefined,
-): StartInput {
-  const seconds = warmupSeconds(config)
-  const { tradePrice, tradeAmount } = config.service.units
-  return {
-    kind: 'start',
-    segment: past.lastSegment + 1,
-    config: config.hash,
-    code,
-    seed: 1,
-    bots,
-    plan,
-    units: { tradePrice, tradeAmount: tradeAmount === 'auto' ? (proof?.tradeAmount ?? 'auto') : tradeAmount },
-    money: ownMoney(past.money, bots),
-    ...(config.lists.size > 0 && { lists: Object.fromEntries(config.lists) }),
-    warm: bots.length === 0 ? { from: 1, to: 0 } : reader.warmupRange(seconds),
-  }
+/** What a segment that goes on from a journal is made from. */
+export interface Recovery {
+  readonly config: Config
+  readonly bots: readonly BotSettings[]
+  readonly plan: Plan
+  /** Hash of the code that decides. */
+  readonly code: string
+  readonly past: Recovered
+  readonly reader: JournalReader
+  readonly proof?: ServiceProof | undefined
+}
+
+/** What a segment begins with that goes on from what was recovered: money from rows, and the tape that its strategies are warmed up with. */
+export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
+  const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
+  return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money: ownMoney(past.money, bots), warm })
 }

@@ -12,7 +12,7 @@ import { LiveChain } from '../../src/wiring/live/live-chain.ts'
 import { Tally } from '../../src/wiring/live/tally.ts'
 import { Trading } from '../../src/wiring/live/trading.ts'
 import { vetted } from '../../src/wiring/live/vetting.ts'
-import { startInput } from '../../src/wiring/restore.ts'
+import { recoveredStart } from '../../src/wiring/restore.ts'
 import { Segment } from '../../src/wiring/segment.ts'
 import type { SimulatedBuilder } from './builder.ts'
 import type { SimulatedChain } from './chain.ts'
@@ -120,7 +120,10 @@ export class Process implements Caller {
       alarm: ({ code, reason }) => note(`alarm: ${code} ${reason}`),
     })
     this.#chain.attach(this.#segment.gateway)
-    const start = startInput(config, settings, this.#trading.plan, 'code', past, reader, this.#chain.proof)
+    const start = recoveredStart({
+      ...{ config, bots: settings, plan: this.#trading.plan, code: 'code', past, reader },
+      proof: this.#chain.proof,
+    })
     tally.restore(start.money)
     note(`process: starts as segment ${start.segment} with ${past.attempts.length} attempts`)
     this.#segment.begin(start, reader.blocks(this.#mints, start.warm))

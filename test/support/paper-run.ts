@@ -12,7 +12,7 @@ import { firstPlan } from '../../src/service/plans.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
 import { PaperWorld } from '../../src/wiring/paper-world.ts'
-import { startInput } from '../../src/wiring/restore.ts'
+import { recoveredStart } from '../../src/wiring/restore.ts'
 import { Segment } from '../../src/wiring/segment.ts'
 import { NO_LIMITS } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
@@ -46,15 +46,10 @@ export async function recordPaperRun(
   const past = reader.recover()
   const { settings } = botSettings(config, { service: 's.example', cluster: '', wallet: '', allow: 'paper' })
   const plan = firstPlan(config.service.plan)
-  const start = startInput(
-    config,
-    settings,
-    plan,
-    codeHash(config.bots.map((one) => one.strategy)),
-    past,
-    reader,
-    undefined,
-  )
+  const start = recoveredStart({
+    ...{ config, bots: settings, plan, past, reader },
+    code: codeHash(config.bots.map((one) => one.strategy)),
+  })
   const paper = new PaperWorld(config, clock, mints)
   const limiterOf = (key: string): Limiter =>
     new Limiter({ ...machine, key, past: 'fresh', write: () => {}, requestsPerMinute: plan.requestsPerMinute })

@@ -13,7 +13,7 @@ import { SimulatedClock } from '../../src/simulation/clock.ts'
 import type { FillModel } from '../../src/simulation/fill-model.ts'
 import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
 import { PaperWorld } from '../../src/wiring/paper-world.ts'
-import { startInput } from '../../src/wiring/restore.ts'
+import { recoveredStart } from '../../src/wiring/restore.ts'
 import { Segment } from '../../src/wiring/segment.ts'
 import { NO_LIMITS } from './journal-samples.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
@@ -68,7 +68,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
     },
   })
   const code = codeHash(config.bots.map(({ strategy }) => strategy))
-  const start = startInput(config, settings, plan, code, past, reader, undefined)
+  const start = recoveredStart({ config, bots: settings, plan, code, past, reader })
   const untold = past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
   const limiterOf = (key: string): Limiter => {
     const { requestsPerMinute } = plan

@@ -23,6 +23,7 @@ import { Tape, type TapeItem } from '../../simulation/tape.ts'
 import { PaperWorld } from '../paper-world.ts'
 import { warmupSeconds } from '../restore.ts'
 import { Segment } from '../segment.ts'
+import { NOT_WARM, startInput } from '../start-input.ts'
 import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './backtest-outcome.ts'
 import { type TakenOver, takenOver } from './replayed-start.ts'
 import { refuseLacks, tapeCoverage } from './tape-coverage.ts'
@@ -216,21 +217,13 @@ class Run {
   }
 
   #startInput(): StartInput {
-    const { hash, bots, service } = this.#config
-    return {
-      kind: 'start',
-      segment: 1,
-      config: hash,
-      code: codeHash(bots.map(({ strategy }) => strategy)),
-      seed: 1,
-      bots: this.#bots,
-      plan: this.#plan,
-      units: { tradePrice: service.units.tradePrice, tradeAmount: service.units.tradeAmount },
-      money: this.#takenOver?.money ?? NO_MONEY,
-      ...(this.#takenOver !== undefined && { stopped: this.#takenOver.stopped }),
-      ...(this.#config.lists.size > 0 && { lists: Object.fromEntries(this.#config.lists) }),
-      warm: { from: 1, to: 0 },
-    }
+    const config = this.#config
+    const { money = NO_MONEY, stopped } = this.#takenOver ?? {}
+    return startInput(config, {
+      ...{ segment: 1, bots: this.#bots, plan: this.#plan, money, warm: NOT_WARM },
+      code: codeHash(config.bots.map(({ strategy }) => strategy)),
+      ...(stopped !== undefined && { stopped }),
+    })
   }
 
   #limiter(key: string): Limiter {

@@ -16,8 +16,17 @@ export interface Signing {
 }
 
 /** It trades, and signs here. */
-export function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): boolean {
+function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): boolean {
   return executor === 'local' && mode === 'live'
+}
+
+/** Without the bots that sign here, for a sandbox where nothing runs what they would sign. */
+export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
+  const local = config.bots.filter(isLocal)
+  if (local.length === 0) return config
+  const names = local.map(({ name }) => name).join(', ')
+  log.warn(`left out, because it signs here and this sandbox has no Solana runtime (npm i litesvm@1.4.1): ${names}`)
+  return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
 }
 
 /** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError where there is no policy,

@@ -16,6 +16,7 @@ import { RunLog } from '../../testing/run-log.ts'
 import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from '../../testing/test-rows.ts'
 import { PaperWorld } from '../paper-world.ts'
 import { Segment } from '../segment.ts'
+import { NOT_WARM, startInput } from '../start-input.ts'
 
 export interface StrategyTestOptions extends LoneBotOptions {
   /** From decision to landing, always; default 1. */
@@ -222,16 +223,9 @@ export function testStrategy<P, S>(strategy: Strategy<P, S>, options: StrategyTe
 }
 
 function startOf(config: Config): StartInput {
-  const { service, hash } = config
   const { settings } = botSettings(config, { service: 'test', cluster: '', wallet: '', allow: 'paper' })
-  return {
-    ...{ kind: 'start', segment: 1, config: hash, code: 'test', seed: 1 },
-    bots: settings,
-    plan: firstPlan(service.plan),
-    units: { tradePrice: service.units.tradePrice, tradeAmount: service.units.tradeAmount },
-    money: NO_MONEY,
-    warm: { from: 1, to: 0 },
-  }
+  const plan = firstPlan(config.service.plan)
+  return startInput(config, { segment: 1, code: 'test', bots: settings, plan, money: NO_MONEY, warm: NOT_WARM })
 }
 
 function msOf(seconds: number): number {

@@ -1,11 +1,11 @@
-import { codeHash } from '../config/code-hash.ts'
-import { type LoadedStrategy, loadStrategy } from '../config/strategies.ts'
-import { SluiceError } from '../core/errors.ts'
-import type { Mints } from '../core/mints.ts'
-import type { Strategy } from '../core/strategy.ts'
-import type { Entry } from '../core/verify.ts'
-import type { JournalReader } from '../journal/reader.ts'
-import type { Segment } from '../journal/segment-replay.ts'
+import { codeHash } from '../../config/code-hash.ts'
+import { type LoadedStrategy, loadStrategy } from '../../config/strategies.ts'
+import { SluiceError } from '../../core/errors.ts'
+import type { Mints } from '../../core/mints.ts'
+import type { Strategy } from '../../core/strategy.ts'
+import type { Entry } from '../../core/verify.ts'
+import type { JournalReader } from '../../journal/reader.ts'
+import type { Segment } from '../../journal/segment-replay.ts'
 
 /** The strategies that a segment was recorded with, by the names that its bots' settings use; or why they are not to be had. */
 export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMap<string, Strategy> | string> {
