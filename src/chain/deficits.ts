@@ -1,6 +1,9 @@
 import type { Rpc } from '../core/ports.ts'
+import { PROGRAMS } from '../core/programs.ts'
 import type { TokenAmount } from '../core/units.ts'
 import { readHoldings, Unread } from './read.ts'
+import { readAccounts, tokenAccountOf } from './verifier/account-state.ts'
+import { tokenAccountOf as associatedAccount } from './verifier/addresses.ts'
 
 export interface DeficitParts {
   readonly wallet: string
@@ -12,7 +15,8 @@ export interface DeficitParts {
 }
 
 /** Compares what the wallet holds with what was booked. More is an inflow; less, twice in a row and while nothing is under way, is a
- *  deficit: whatever took the tokens, they are gone. */
+ *  deficit: whatever took the tokens, they are gone. A list of a wallet's accounts comes from an index, which nodes lose: what the wallet's
+ *  own account of the mint holds is read apart, because a position that is taken for gone has no exits any more. */
 export class Deficits {
   readonly #parts: DeficitParts
   /** At the last check: what was booked, and what was there. */
@@ -32,12 +36,14 @@ export class Deficits {
     }
     try {
       const held = await readHoldings(rpc, wallet, slot)
-      const now = booked()
       const suspects = new Map<string, string>()
       for (const [mint, tokens] of before) {
-        const { tokens: onChain } = held.get(mint) ?? { tokens: 0n }
+        const listed = held.get(mint)?.tokens ?? 0n
+        if (listed >= tokens) continue
+        const inAccount = await readAssociated(rpc, wallet, mint)
+        const onChain = inAccount > listed ? inAccount : listed
         const same = `${tokens} ${onChain}`
-        const isSuspect = onChain < tokens && now.get(mint) === tokens && isQuiet(mint)
+        const isSuspect = onChain < tokens && booked().get(mint) === tokens && isQuiet(mint)
         if (isSuspect && this.#suspects.get(mint) === same) found(mint, onChain)
         if (isSuspect) suspects.set(mint, same)
       }
@@ -46,4 +52,12 @@ export class Deficits {
       if (!(error instanceof Unread)) throw error
     }
   }
+}
+
+/** What the wallet's associated account of a mint holds, whichever token program it is of. */
+async function readAssociated(rpc: Rpc, wallet: string, mint: string): Promise<TokenAmount> {
+  const addresses = [PROGRAMS.token, PROGRAMS.token2022].map((program) => associatedAccount(wallet, mint, program))
+  const { accounts } = await readAccounts(rpc, addresses)
+  const own = accounts.map(tokenAccountOf).filter((account) => account?.owner === wallet && account.mint === mint)
+  return own.reduce((sum, account) => sum + (account?.tokens ?? 0n), 0n)
 }

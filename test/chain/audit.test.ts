@@ -136,6 +136,36 @@ describe('tokens', () => {
     await rig.slots(200)
     expect(rig.deficits[0]).toEqual([MINT, rig.held()])
   })
+  test('fewer by a list that has lost an account: what the account itself holds counts', async () => {
+    const rig = await open()
+    rig.trade()
+    await rig.slots(40)
+    const all = rig.held()
+    rig.booked.set(MINT, all)
+    rig.faults[0] = (method, _params, honest) => {
+      const answer = honest()
+      return method === 'getTokenAccountsByOwner' ? { ...(answer as object), value: [] } : answer
+    }
+    await rig.slots(600)
+    expect(rig.deficits).toEqual([])
+    rig.trade('sell', { tokens: all / 2n })
+    await rig.slots(600)
+    expect(rig.deficits[0]).toEqual([MINT, rig.held()])
+    expect(rig.held()).toBeGreaterThan(0n)
+  })
+  test('fewer, and nobody tells what the account holds: not missed before somebody does', async () => {
+    const rig = await open()
+    rig.booked.set(MINT, 5n)
+    rig.faults[0] = (method, _params, honest) => {
+      if (method === 'getMultipleAccounts') throw -32_005
+      return honest()
+    }
+    await rig.slots(400)
+    expect(rig.deficits).toEqual([])
+    rig.faults = []
+    await rig.slots(400)
+    expect(rig.deficits[0]).toEqual([MINT, 0n])
+  })
   test('more than were booked is an inflow', async () => {
     const rig = await open()
     rig.trade()
