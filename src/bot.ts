@@ -126,6 +126,8 @@ class Start {
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, ground, handle)
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
+    for (const { code, bots, text } of ground.tally.stops.of(settings, watched.startedAt))
+      this.#log.warn({ bots }, `${code}: ${text}`)
     return {
       ...{ ...watched, log: this.#log, ended: this.#ending.promise, handle },
       stop: () => this.#stop(ground, segment, stopFeed),

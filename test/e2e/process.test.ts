@@ -161,6 +161,8 @@ test('halt, resume, sell, flatten, the file HALT and SIGUSR2', async ({ onTestFi
   one.child.kill('SIGINT')
   await one.ended
   ;({ one, send } = await running(stage))
+  await until('what it says', () => /"msg":"HALTED: entries are halted/.test(one.stderr))
+  expect(await cli('status')).toMatch(/^0 .*\nHALTED since before this start: /)
   expect(await ordered('buy')).toBe('HALTED')
   expect(await cli('resume')).toBe('0 entries go on')
   await bought('o3')
