@@ -197,9 +197,13 @@ function ledgerComplaints({ ledger, fills }: Books): string[] {
 
 function onlyLive(books: Books): Books {
   const isLive = ({ account }: { account: string }): boolean => account.startsWith('live|')
+  const orders = books.orders.filter(isLive)
+  const ids = new Set(orders.map(({ id }) => id))
   return {
     ...books,
-    orders: books.orders.filter(isLive),
+    orders,
+    // A transaction of a paper bot that failed costs the wallet nothing.
+    reports: books.reports.filter(({ orderId }) => ids.has(orderId)),
     attempts: books.attempts.filter(isLive),
     fills: books.fills.filter(isLive),
     positions: books.positions.filter(isLive),
