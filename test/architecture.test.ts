@@ -33,6 +33,9 @@ test.each([
   ['a folder and its sibling', 'src/service/a.ts', '../runtime/b.ts', 'imports core/ and itself only'],
   ['a folder and the wiring', 'src/service/a.ts', '../bot.ts', 'imports core/ and itself only'],
   ['a folder and a room of the wiring', 'src/service/a.ts', '../wiring/live/b.ts', 'imports core/ and itself only'],
+  ['live and backtest', 'src/wiring/live/a.ts', '../backtest/b.ts', 'stands on only access of the wiring'],
+  ['a room and one that stands on it', 'src/wiring/access/a.ts', '../live/b.ts', 'stands on no other room'],
+  ['what rooms share and a room', 'src/wiring/a.ts', './live/b.ts', 'stands on no other room'],
   ['core/ and the wiring', 'src/core/a.ts', '../wiring/b.ts', 'imports nothing of ours'],
   ['a stray file in src/', 'src/helpers.ts', './core/a.ts', 'put this file into a folder'],
   ['src/ and its own name', 'src/service/a.ts', 'sluice', 'import the file'],
@@ -45,8 +48,8 @@ test.each([
 test.each([
   ['src/core/a.ts', imports('./b.ts', './exits/c.ts', 'zod')],
   ['src/service/a.ts', imports('../core/b.ts', './wire/c.ts', 'undici', 'node:fs')],
-  ['src/bot.ts', imports('./core/a.ts', './service/b.ts')],
-  ['src/wiring/live/a.ts', imports('../../core/a.ts', '../../service/b.ts', '../c.ts')],
+  ['src/bot.ts', imports('./core/a.ts', './service/b.ts', './wiring/live/c.ts')],
+  ['src/wiring/live/a.ts', imports('../../core/a.ts', '../../service/b.ts', '../c.ts', '../access/d.ts', './e.ts')],
   ['src/commands/a.ts', imports('../bot.ts', '../journal/b.ts', './c.ts')],
   ['strategies/a.ts', imports('sluice', 'trading-signals', './shared/b.ts')],
 ])('the folder rule allows what %s imports', (path, text) => {

@@ -20,6 +20,15 @@ const packagesOfStrategies = ['sluice', 'trading-signals']
 /** What stands in `src/` itself: the program and what a package is entered by. Like `src/wiring/`, they may see more than one folder. */
 const doors = ['bot', 'index', 'main', 'testing'].map((name) => `src/${name}.ts`)
 
+/** The rooms of the wiring, and which others each stands on. Live and backtest never meet but in what both share. */
+const roomsBelow: Record<string, readonly string[]> = {
+  access: [],
+  backtest: [],
+  live: ['access'],
+  tape: [],
+  testing: ['backtest', 'tape'],
+}
+
 const maxLines = 300
 /** Path to reason, short; a file stands here only while splitting it would make it worse. */
 const longFiles: Record<string, string> = {}
@@ -88,12 +97,28 @@ function relativeImport(path: string, target: string): string | undefined {
   const from = folderOf(path)
   const to = folderOf(target)
   if (from === 'strategies') return to === from ? undefined : "a strategy imports 'sluice', as a user's own would"
+  if (from === 'wiring' && to === 'wiring') return roomImport(path, target)
   if (from === 'wiring' || from === 'commands' || from === to) return undefined
   if (from === 'core') return 'core/ imports nothing of ours: let the wiring hand it over through a port'
   if (from === 'unknown')
     return `only ${doors.join(', ')} stand in src/ itself: put this file into a folder, wiring/ where it joins others`
   if (to === 'core') return undefined
   return `${from}/ imports core/ and itself only: let the wiring or the command hand it over as a value or a function`
+}
+
+/** A file beside the rooms is shared by several of them, and stands on none. */
+function roomImport(path: string, target: string): string | undefined {
+  const [room, other] = [roomOf(path), roomOf(target)]
+  if (doors.includes(path) || other === '' || room === other || roomsBelow[room]?.includes(other)) return undefined
+  const below = roomsBelow[room] ?? []
+  const may = below.length === 0 ? 'no other room' : `only ${below.join(' and ')}`
+  return `${posix.dirname(path)}/ stands on ${may} of the wiring: what both need goes beside the rooms`
+}
+
+/** Of a file in src/wiring/; '' beside the rooms. */
+function roomOf(path: string): string {
+  const [, , room = '', file] = path.split('/')
+  return file === undefined ? '' : room
 }
 
 function packageImport(path: string, specifier: string): string | undefined {
