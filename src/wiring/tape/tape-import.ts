@@ -60,12 +60,17 @@ function lookAt(
       const captured = reader.read(line)
       if (captured.kind === 'row') keys.add(captured.key)
       if (captured.kind !== 'bad') continue
-      const complaint = `${file}:${line.number}: no market message that fits: ${captured.why}`
+      const complaint = `${file}:${line.number}: no market message that fits: ${whyText(captured.why)}`
       if (strict) throw new SluiceError(complaint)
       complain(complaint)
       badLines++
     }
   return { keys, badLines }
+}
+
+/** Where it is one word it names a field. */
+function whyText(why: string): string {
+  return /^\w+$/.test(why) ? `its ${why} is missing or wrong` : why
 }
 
 /** CSV by the name, else NDJSON. */

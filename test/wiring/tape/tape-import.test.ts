@@ -106,7 +106,7 @@ test('bad lines are named and left out', async () => {
   expect(imported).toMatchObject({ rows: 2, badLines: 2 })
   expect(complaints).toEqual([
     `${bad}:2: no market message that fits: not JSON`,
-    `${bad}:3: no market message that fits: price`,
+    `${bad}:3: no market message that fits: its price is missing or wrong`,
   ])
 })
 
