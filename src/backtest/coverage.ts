@@ -1,5 +1,6 @@
 import type { FeedStatus } from '../core/messages.ts'
 import type { Millis } from '../core/units.ts'
+import { dateTimeOf } from './time.ts'
 
 /** What a recording tells of its feed, in order. Segment 0 is an import. */
 export type FeedEvent =
@@ -65,11 +66,7 @@ export function lackOf(coverage: KeyCoverage): string[] {
 }
 
 export function spanOf(from: Millis, to: Millis): string {
-  return `${dateOf(from)} to ${dateOf(to)} UTC`
-}
-
-export function dateOf(time: Millis): string {
-  return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
+  return `${dateTimeOf(from)} to ${dateTimeOf(to)} UTC`
 }
 
 function nameOf(segment: number): string {

@@ -1,6 +1,7 @@
 import type { Millis } from '../core/units.ts'
 import { type Group, groupsOf } from './groups.ts'
 import { DAY } from './metric.ts'
+import { dateOf } from './time.ts'
 import type { Trip } from './trip.ts'
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
@@ -26,10 +27,6 @@ export function periodsOf(trips: readonly Trip[]): Periods {
 
 function inOrder(groups: Group[]): Group[] {
   return groups.sort((one, other) => (one.name < other.name ? -1 : 1))
-}
-
-function dateOf(time: Millis): string {
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 /** 0 is Monday. */

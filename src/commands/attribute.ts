@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { dateOf } from '../backtest/coverage.ts'
+import { dateTimeOf } from '../backtest/time.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol, lamportsToSol } from '../core/units.ts'
@@ -74,7 +74,7 @@ function textOf(found: Attribution): string {
 
 function apartLine(bot: string, { of, time, side, mint }: Apart): string {
   const who = of === 'run' ? 'the run' : 'the replay'
-  return printable(`${bot}: the same until ${dateOf(time)} UTC, when only ${who} sent a ${side} of ${mint}`)
+  return printable(`${bot}: the same until ${dateTimeOf(time)} UTC, when only ${who} sent a ${side} of ${mint}`)
 }
 
 /** In the order of the lines. */

@@ -1,4 +1,4 @@
-import { dateOf } from '../backtest/coverage.ts'
+import { dateTimeOf } from '../backtest/time.ts'
 import type { Config } from '../config/config.ts'
 import { ExitCode } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
@@ -26,7 +26,7 @@ function textOf({ cuts, compared, divergence }: Causality, seed: number): string
   const told = (entry: typeof whole): string =>
     entry === null
       ? 'nothing'
-      : `${dateOf(entry.time)} UTC, seq ${entry.seq}: ${printable(entry.text.slice(0, LONGEST))}`
+      : `${dateTimeOf(entry.time)} UTC, seq ${entry.seq}: ${printable(entry.text.slice(0, LONGEST))}`
   return [
     `${where}: not the same without the rows after ${cut}. It has seen the future, or hangs on something beside its market`,
     `  whole  ${told(whole)}`,

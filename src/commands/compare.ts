@@ -8,7 +8,7 @@ import {
   firstDifference,
   type RunFacts,
 } from '../backtest/comparison.ts'
-import { dateOf } from '../backtest/coverage.ts'
+import { dateTimeOf } from '../backtest/time.ts'
 import type { Decision } from '../core/decision.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { printable } from '../core/printable.ts'
@@ -98,7 +98,7 @@ function decisionLines(decisions: Decisions): string[] {
 function lineOf(decision: Decision | null): string {
   if (decision === null) return 'no more'
   const { time, kind, bot, mint, code, reason } = decision
-  return printable([`${dateOf(time)} UTC`, bot, kind, mint, code, reason].filter((part) => part !== '').join(' '))
+  return printable([`${dateTimeOf(time)} UTC`, bot, kind, mint, code, reason].filter((part) => part !== '').join(' '))
 }
 
 function shown(value: number): string {

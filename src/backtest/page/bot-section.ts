@@ -3,9 +3,10 @@ import type { BotExtras } from '../extras.ts'
 import type { Group } from '../groups.ts'
 import type { Metric } from '../metric.ts'
 import type { CalibrationReport, Report } from '../report.ts'
+import { dateTimeOf } from '../time.ts'
 import { sol } from './amount.ts'
 import { chart, type Mark, type Points } from './chart.ts'
-import { dateTime, metricText, percentText, plain, seconds, shortMint, signedSol } from './format.ts'
+import { metricText, percentText, plain, seconds, shortMint, signedSol } from './format.ts'
 import { groupTable } from './group-table.ts'
 import { type Html, html, type Part } from './html.ts'
 import { type Column, pairs, table } from './table.ts'
@@ -217,7 +218,7 @@ function tokenName(mint: string, { names }: Report): Html {
 function tokenCharts(bot: BotReport, report: Report): Html {
   const marks = new Map<string, Mark[]>()
   for (const { mint, side, time, price, sol: amount, reason } of bot.fills) {
-    const text = `${dateTime(time)}  ${side} for ${plain(amount, 4)} SOL at ${price.toExponential(3)}: ${reason}`
+    const text = `${dateTimeOf(time)}  ${side} for ${plain(amount, 4)} SOL at ${price.toExponential(3)}: ${reason}`
     marks.set(mint, [...(marks.get(mint) ?? []), { side, time, value: price, text }])
   }
   const drawn = bot.byToken.filter(({ name }) => marks.has(name) && Object.hasOwn(report.prices, name))
@@ -243,7 +244,7 @@ function trades(trips: readonly TripRow[], report: Report): Html {
   const rows = trips
     .slice(-MOST_ROWS)
     .map((trip): Part[] => [
-      dateTime(trip.openedAt),
+      dateTimeOf(trip.openedAt),
       tokenName(trip.mint, report),
       trip.closedAt === null ? 'open' : seconds((trip.closedAt - trip.openedAt) / 1000),
       ...[

@@ -1,5 +1,5 @@
 import type { Millis } from '../../core/units.ts'
-import { dateTime } from './format.ts'
+import { dateTimeOf } from '../time.ts'
 import { type Html, html } from './html.ts'
 
 export type Points = readonly (readonly [Millis, number])[]
@@ -93,7 +93,7 @@ class Scale {
     const cut = to - from > 2 * 86_400_000 ? [5, 10] : to - from > 600_000 ? [5, 16] : [11, 19]
     return [0, 1, 2, 3, 4].map((at) => {
       const time = from + ((to - from) * at) / 4
-      return [time, dateTime(time).slice(...cut), at === 0 ? 'start' : at === 4 ? 'end' : 'middle']
+      return [time, dateTimeOf(time).slice(...cut), at === 0 ? 'start' : at === 4 ? 'end' : 'middle']
     })
   }
 }

@@ -1,5 +1,5 @@
-import type { Millis } from '../../core/units.ts'
 import type { Metric } from '../metric.ts'
+import { dateTimeOf } from '../time.ts'
 
 /** How figures are written for a person. */
 
@@ -31,10 +31,6 @@ export function seconds(value: number | null | undefined): string {
   return value < 172_800 ? `${plain(value / 3_600, 1)} h` : `${plain(value / 86_400, 1)} d`
 }
 
-export function dateTime(time: Millis): string {
-  return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
-}
-
 /** The first and the last characters of a key. */
 export function shortMint(mint: string): string {
   return mint.length > 12 ? `${mint.slice(0, 5)}…${mint.slice(-4)}` : mint
@@ -51,7 +47,7 @@ export function metricText({ unit, value }: Metric): string {
     case 's':
       return seconds(value)
     case 'time':
-      return dateTime(value)
+      return dateTimeOf(value)
     case 'count':
       return Number.isInteger(value) ? String(value) : plain(value, 1)
     default:

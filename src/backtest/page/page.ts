@@ -1,8 +1,9 @@
 import type { CalibrationReport, Report, TapeReport } from '../report.ts'
+import { dateTimeOf } from '../time.ts'
 import { sol } from './amount.ts'
 import { botSection } from './bot-section.ts'
 import { document } from './document.ts'
-import { dateTime, metricText, percentText, plain, seconds } from './format.ts'
+import { metricText, percentText, plain, seconds } from './format.ts'
 import { type Html, html, type Part } from './html.ts'
 import { pairs, table } from './table.ts'
 
@@ -12,7 +13,7 @@ export function reportPage(report: Report): string {
   const title = `Backtest of ${bots.map(({ name }) => name).join(', ')}`
   return document(
     title,
-    html`<p class="quiet">${dateTime(tape.from)} to ${dateTime(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
+    html`<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
 ${groundLine(report)}
 ${warnings(report)}
 ${bots.length > 1 ? summary(report) : ''}

@@ -1,8 +1,9 @@
 import type { BotResult } from '../../backtest/bot-result.ts'
-import { dateOf, FIREHOSES, type KeyCoverage } from '../../backtest/coverage.ts'
+import { FIREHOSES, type KeyCoverage } from '../../backtest/coverage.ts'
 import { Equity } from '../../backtest/equity.ts'
 import { EquitySampler } from '../../backtest/equity-sampler.ts'
 import { Results } from '../../backtest/results.ts'
+import { dateTimeOf } from '../../backtest/time.ts'
 import { WatchedMints } from '../../backtest/watched-mints.ts'
 import { botSettings } from '../../config/accounts.ts'
 import { codeHash } from '../../config/code-hash.ts'
@@ -210,7 +211,7 @@ class Run {
           return
         }
         throw new SluiceError(
-          `${bot}: its strategy threw at ${dateOf(clock.now())} UTC, so there is no result: ${reason}`,
+          `${bot}: its strategy threw at ${dateTimeOf(clock.now())} UTC, so there is no result: ${reason}`,
         )
       },
     })
