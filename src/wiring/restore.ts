@@ -11,6 +11,7 @@ import type { Recovered } from '../journal/recovery.ts'
 import { NOT_WARM, startInput } from './start-input.ts'
 
 const WARMUP_SECONDS = 600
+const MINTS_NAMED = 5
 
 /** The money of these accounts only: nothing else in the journal is ours to act on. */
 function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
@@ -42,9 +43,11 @@ export function unattended({ positions, orders }: Money, bots: readonly BotSetti
     const own = held.filter((position) => position.account === account)
     const cost = own.reduce((sum, { costLamports }) => sum + costLamports, 0)
     const openCount = open.filter(({ order }) => order.account === account).length
+    const named = own.slice(0, MINTS_NAMED).map(({ mint }) => mint)
+    if (own.length > named.length) named.push('...')
     return (
-      `nobody sees to ${account}: ${own.length} held for ${formatSol(cost)} SOL (${own.map(({ mint }) => mint).join(', ')}), ${openCount} open ` +
-      'orders; no exit of it goes until a bot with its wallet, service and chain runs with --live'
+      `nobody sees to ${account}: ${own.length} held for ${formatSol(cost)} SOL (${named.join(', ')}), ${openCount} open orders; ` +
+      'no exit of it goes until a bot with its wallet, service and chain runs with --live'
     )
   })
 }

@@ -24,6 +24,12 @@ test.each([
   expect(more).toEqual([])
 })
 
+test('of many positions the first are named', () => {
+  const positions = Array.from({ length: 7 }, (_, n) => position(n + 1, { account: LIVE.id }))
+  const [told] = unattended({ ...NO_MONEY, positions }, [])
+  expect(told).toMatch(/: 7 held for 0\.35 SOL \((\w+, ){5}\.\.\.\), 0 open orders;/)
+})
+
 test.each<[string, Parameters<typeof unattended>[0], string]>([
   ['another bot has the wallet', held(LIVE.id), LIVE.id],
   ['it is paper money', held(accountOf('paper', 'host', '', 'dips').id), ''],
