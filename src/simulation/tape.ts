@@ -13,7 +13,7 @@ export type TapeItem =
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
 
 /** Recorded rows as a market: drives a simulated clock between the rows, in one synchronous loop. Timers due at or before a row's time
- *  fire before it. Rows go out in the longest run without a timer in between; a run costs one binary search, a row costs nothing here.
+ *  fire before it. Rows go out in the longest run without a timer in between; a run costs one search, a row costs nothing here.
  *
  *  Within a run the clock stands at its first row, and only the sink knows where it stopped: before it carries out what a row decided, the
  *  clock has to be brought to that row, with `clock.advanceTo(block.time[row])`. No timer is due there, so none fires. */
@@ -72,11 +72,16 @@ export class Tape implements Source {
   }
 }
 
-/** The first of the rows `from` to `to` that is not before `at`; `to` where all are. `time` never falls. */
+/** The first of the rows `from` to `to` that is not before `at`; `to` where all are. `time` never falls. A timer is mostly near: steps double
+ *  until it is passed, so that hardly any memory is waited for that the rows up to it do not need. */
 function firstAt(time: Float64Array, at: Millis, from: number, to: number): number {
-  if (from >= to || (time[to - 1] as number) < at) return to
   let low = from
-  let high = to - 1
+  let high = from
+  for (let step = 1; high < to && (time[high] as number) < at; step *= 2) {
+    low = high + 1
+    high += step
+  }
+  high = Math.min(high, to)
   while (low < high) {
     const middle = (low + high) >> 1
     if ((time[middle] as number) < at) low = middle + 1
