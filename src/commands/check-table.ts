@@ -18,7 +18,7 @@ export function table(lines: readonly (readonly string[])[]): string {
   const cell = (text: string, column: number) =>
     column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)
   return lines
-    .map((line) => `  ${line.map(cell).join('   ')}`.trimEnd())
+    .map((line) => `  ${line.map(cell).join('  ')}`.trimEnd())
     .map((line, index) => (index === 0 ? dim(line) : line))
     .join('\n')
 }

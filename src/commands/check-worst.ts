@@ -5,13 +5,16 @@ import { NO_LIMITS } from '../core/settings.ts'
 import type { Lamports } from '../core/units.ts'
 import { rows, shortSol, table } from './check-table.ts'
 import { type PlanNeeds, planNeeds } from './plan-needs.ts'
+import { wrapped } from './wrapped.ts'
 
 const bold = (text: string) => styleText('bold', text)
 const dim = (text: string) => styleText('dim', text)
 
 const HEADER = ['', 'one buy', 'an hour', 'a day', 'held at once', 'all to zero', 'break-even']
+/** Wider than that nobody reads with ease. */
+const WIDEST = 118
 const MEANING =
-  'What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees,\nso limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the\nprice has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.'
+  'What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees, so limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the price has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.'
 
 /** Live bots share one wallet; those on paper only add up. */
 export function togetherOf({ bots, wallet, service }: Config): WorstCase {
@@ -29,7 +32,8 @@ export function worstText(config: Config): string {
     return [bot.name, ...amounts(worst), riseOf(bot, worst)]
   })
   if (bots.length > 1) lines.push(['together', '', ...amounts(togetherOf(config)).slice(1), ''])
-  return [`${bold('The worst that this allows')}, SOL`, table([HEADER, ...lines]), dim(MEANING)].join('\n')
+  const meaning = wrapped(MEANING, Math.min(process.stdout.columns ?? WIDEST, WIDEST)).map(dim)
+  return [`${bold('The worst that this allows')}, SOL`, table([HEADER, ...lines]), ...meaning].join('\n')
 }
 
 function amounts({ perOrder, perHour, perDay, exposure, loss }: WorstCase): string[] {

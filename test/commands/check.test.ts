@@ -96,10 +96,10 @@ free  dip-buyer, paper, 10 SOL
   mints    looked at before the first buy
 
 The worst that this allows, SOL
-             one buy    an hour      a day   held at once   all to zero   break-even
-  dips        0.0726   no limit   no limit            0.1        0.1453        8.8 %
-  free       151.512   no limit   no limit       no limit      no limit        2.8 %
-  together             no limit   no limit       no limit      no limit
+            one buy   an hour     a day  held at once  all to zero  break-even
+  dips       0.0726  no limit  no limit           0.1       0.1453       8.8 %
+  free      151.512  no limit  no limit      no limit     no limit       2.8 %
+  together           no limit  no limit      no limit     no limit
 What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees,
 so limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the
 price has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.
