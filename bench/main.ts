@@ -24,6 +24,7 @@ import { benchSigner } from './signer.ts'
 import { benchSma } from './sma.ts'
 import { benchStart } from './start.ts'
 import { benchSweep } from './sweep.ts'
+import { benchSweepLengths } from './sweep-lengths.ts'
 
 const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   feed: benchFeed,
@@ -41,6 +42,7 @@ const benches: Record<string, (smoke: boolean) => Promise<Figure[]>> = {
   'backtest-sma': benchSma,
   'side-by-side': benchSideBySide,
   sweep: benchSweep,
+  'sweep-lengths': benchSweepLengths,
   memory: benchMemory,
   start: benchStart,
   gateway: benchGateway,

@@ -1,5 +1,5 @@
 // A sweep beside the backtests that it stands for, and its threads beside those of a bare loop. Alone: `npx node bench/sweep.ts`.
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
@@ -9,17 +9,18 @@ import { runBacktest } from '../src/wiring/backtest/backtest-run.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../src/wiring/backtest/sweep-run.ts'
 import { SweepThreads } from '../src/wiring/backtest/sweep-threads.ts'
 import { configOf, writeTape } from './backtest.ts'
+import { costOf } from './command.ts'
 import { type Figure, isMain, pairs, printFigures, summarize, threadMs } from './figure.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
 const SETS = 64
-/** Of the 64 single runs, one of the middle of each eight: it has about as many orders as they have on average. */
+/** So many single runs stand for the 64. */
 const SINGLES = 8
-/** 1 M rows: in a shorter tape the start of a thread is what takes longest. */
+/** 1 M rows: see `sweep-lengths.ts` for others. */
 const BLOCKS = 32
 const SMOKE_BLOCKS = 1
 const RUNS = 3
-const THREADS = 2
+export const THREADS = 2
 
 /** The loop of one thread: as long as it is told, whatever else there is. */
 const BARE = `
@@ -35,43 +36,58 @@ parentPort.postMessage(sum)
 `
 const BARE_TURNS = 16_000
 
-function setsOf(ground: SweepGround): SweepSet[] {
+/** dip-buyer, over the rows of a tape; its YAML lies in the folder. */
+export async function groundIn(folder: string, params = {}): Promise<SweepGround> {
+  const strategy = join(folder, 'dip-buyer.ts')
+  copyFileSync(fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url)), strategy)
+  const config = await configOf(folder, { strategy, params })
+  return { config, bot: config.bots[0] as SweepGround['bot'], splitRow: undefined }
+}
+
+export function setsOf(ground: SweepGround): SweepSet[] {
   return Array.from({ length: SETS }, (_, index) => ({
     set: index + 1,
     params: paramsOf(ground.bot, { dropPercent: 10 + index / 2 }) as SweepSet['params'],
   }))
 }
 
-/** CPU time of 64 backtests, each from the disk. */
-function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], tape: string): number {
+/** The middle of each eight: they have about as many orders as all have on average. */
+export function someOf(sets: readonly SweepSet[]): SweepSet[] {
+  return sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)
+}
+
+/** Processor time of a backtest of each set, from the disk. */
+export function singlesMs({ config, bot }: SweepGround, sets: readonly SweepSet[], tape: string): number {
   const began = threadMs()
-  for (const { params } of sets.filter((_set, index) => index % (SETS / SINGLES) === SETS / SINGLES / 2)) {
+  for (const { params } of sets) {
     const reader = openReader(tape)
     runBacktest({ ...config, bots: [{ ...bot, params }] }, reader.market(), { partial: true })
     reader.close()
   }
-  return (threadMs() - began) * (SETS / SINGLES)
+  return threadMs() - began
 }
 
-function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: string): number {
+/** Processor time of the sets, eight an engine. */
+export function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: string): number {
   const began = threadMs()
   const reader = openReader(tape)
-  for (let from = 0; from < SETS; from += SETS_AN_ENGINE)
+  for (let from = 0; from < sets.length; from += SETS_AN_ENGINE)
     runSets(ground, sets.slice(from, from + SETS_AN_ENGINE), reader.market())
   reader.close()
   return threadMs() - began
 }
 
-/** Wall time of the sets in so many threads, as the command runs them: pass after pass, the start of the threads inside; and a set's of the
- *  last pass, when each thread has compiled what it needs. */
-async function threadsMs(
+/** Wall time of the sets in so many threads, as the command runs them: pass after pass, the start of the threads inside; a set's of the last
+ *  pass, when each thread has compiled what it needs; and the processor time of all, the compiler's included. */
+export async function threadsMs(
   ground: SweepGround,
   sets: readonly SweepSet[],
   path: string,
   threads: number,
-): Promise<{ all: number; warm: number }> {
+): Promise<{ all: number; warm: number; processor: number }> {
   const reader = openReader(path)
   const began = performance.now()
+  const before = process.cpuUsage()
   const all = new SweepThreads(ground, { paths: [path], market: reader.market() }, threads)
   let warm = 0
   for (let from = 0; from < sets.length; from += SETS_AN_ENGINE * threads) {
@@ -83,10 +99,11 @@ async function threadsMs(
   }
   await all.end()
   reader.close()
-  return { all: performance.now() - began, warm }
+  const { user, system } = process.cpuUsage(before)
+  return { all: performance.now() - began, warm, processor: (user + system) / 1000 }
 }
 
-async function bareMs(threads: number, turns: number): Promise<number> {
+export async function bareMs(threads: number, turns = BARE_TURNS): Promise<number> {
   const began = performance.now()
   await Promise.all(
     Array.from({ length: threads }, () => {
@@ -97,19 +114,40 @@ async function bareMs(threads: number, turns: number): Promise<number> {
   return performance.now() - began
 }
 
+/** Processor time of the commands that a user would give instead, all threads and the start of each included. */
+async function commandsMs(folder: string, sets: readonly SweepSet[], tape: string): Promise<number> {
+  let ms = 0
+  for (const { params } of someOf(sets)) {
+    await groundIn(folder, params as object)
+    ms += costOf('backtest', join(folder, 'bench.yaml'), '--journal', tape).processorMs
+  }
+  return ms * (SETS / SINGLES)
+}
+
+function commandMs(folder: string, tape: string): number {
+  const drops = `dropPercent=10:${10 + (SETS - 1) / 2}:0.5`
+  const yaml = join(folder, 'bench.yaml')
+  return costOf('sweep', yaml, '--journal', tape, '--range', drops, '--jobs', '1').processorMs
+}
+
 export async function benchSweep(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     const [blocks, runs] = smoke ? [SMOKE_BLOCKS, 1] : [BLOCKS, RUNS]
     const tape = join(folder, 'tape.db')
     await writeTape(tape, blocks)
-    copyFileSync(fileURLToPath(new URL('../strategies/dip-buyer.ts', import.meta.url)), join(folder, 'dip-buyer.ts'))
-    const config = await configOf(folder, { strategy: join(folder, 'dip-buyer.ts') })
-    const ground: SweepGround = { config, bot: config.bots[0] as SweepGround['bot'], splitRow: undefined }
+    const ground = await groundIn(folder)
     const sets = setsOf(ground)
     const cost = await pairs(
       runs,
       () => sweepMs(ground, sets, tape),
-      () => singlesMs(ground, sets, tape),
+      () => singlesMs(ground, someOf(sets), tape) * (SETS / SINGLES),
+    )
+    const single = join(folder, 'single')
+    mkdirSync(single)
+    const commands = await pairs(
+      runs,
+      () => commandMs(folder, tape),
+      () => commandsMs(single, sets, tape),
     )
     const turns = smoke ? BARE_TURNS / 8 : BARE_TURNS
     const warm: number[] = []
@@ -126,6 +164,9 @@ export async function benchSweep(smoke = false): Promise<Figure[]> {
       { name: `sweep: ${SETS} single backtests`, unit: 'ms', ...cost.bare },
       { name: `sweep: ${SETS} sets`, unit: 'ms', ...cost.ours },
       { name: `sweep: ${SETS} sets, one core`, unit: 'x singles', goal: 0.5, atMost: true, ...cost.ratio },
+      { name: `sweep: ${SETS} commands of a backtest`, unit: 'ms', ...commands.bare },
+      { name: `sweep: the command, ${SETS} sets, one thread`, unit: 'ms', ...commands.ours },
+      { name: `sweep: the command, ${SETS} sets, one thread`, unit: 'x commands', ...commands.ratio },
       { name: `sweep: bare loop, gain of ${THREADS} threads`, unit: 'x', ...gain.bare },
       { name: `sweep: gain of ${THREADS} threads`, unit: 'x', ...gain.ours },
       { name: `sweep: gain of ${THREADS} threads`, unit: 'x bare', goal: 0.9, ...gain.ratio },

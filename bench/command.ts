@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+/** Tells what it took at the end, to whoever started the process. */
+const TELLS = `data:text/javascript,process.on('exit',()=>console.error('took '+JSON.stringify(process.resourceUsage())))`
+
+/** What a command took from its start to its end. */
+export interface CommandCost {
+  /** Its highest resident set. */
+  readonly megabytes: number
+  /** Processor time of all its threads. */
+  readonly processorMs: number
+}
+
+/** A command of the sources, as a user starts it, with `--json`. Throws where it fails. */
+export function costOf(...args: readonly string[]): CommandCost {
+  const { status, stderr } = spawnSync(process.execPath, ['--import', TELLS, MAIN, ...args, '--json'], {
+    encoding: 'utf8',
+  })
+  const told = /^took (\{.+\})$/m.exec(stderr)?.[1]
+  if (status !== 0 || told === undefined) throw new Error(`${args[0]} ended with ${status}: ${stderr}`)
+  const { maxRSS, userCPUTime, systemCPUTime } = JSON.parse(told) as NodeJS.ResourceUsage
+  return { megabytes: maxRSS / 1024, processorMs: (userCPUTime + systemCPUTime) / 1000 }
+}
