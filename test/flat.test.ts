@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Deficits } from '../src/chain/deficits.ts'
+import { LiveBlock } from '../src/core/live-block.ts'
 import { Limiter } from '../src/runtime/limiter.ts'
 import { StandingInputs } from '../src/runtime/standing-inputs.ts'
 import { Misfits } from '../src/service/misfits.ts'
@@ -111,4 +112,14 @@ test.each(cases)('nothing is left of $what', async ({ things, make }) => {
     }
   })
   expect(left).toBeLessThan(NOTHING)
+})
+
+test('blocks that nobody reads any more are let go, though their thread makes nothing else that is to be collected', async () => {
+  const blocks: WeakRef<LiveBlock>[] = []
+  for (let number = 0; number < 400; number++) {
+    blocks.push(new WeakRef(new LiveBlock([])))
+    if (number % 10 === 9) await new Promise(setImmediate)
+  }
+  // Each is 1.8 MB of shared memory, which nothing else counts.
+  expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200)
 })
