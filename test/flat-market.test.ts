@@ -96,7 +96,7 @@ function market() {
 
 test('nothing is left of tokens that were traded and sold again, two days later', async () => {
   const { clock, mints, runner, tally } = market()
-  const left = await bytesLeftBehind([3, 6], TOKENS_A_DAY, (from, to) => {
+  const left = await bytesLeftBehind(2, TOKENS_A_DAY, (from, to) => {
     for (let number = from; number < to; number++) {
       const began = FIRST_DAY + number * EVERY_MS
       clock.advanceTo(began)
@@ -112,6 +112,6 @@ test('nothing is left of tokens that were traded and sold again, two days later'
   })
   expect(tally.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
   expect(tally.positions.size).toBe(0)
-  // An order, a fill or a position that was kept would take 300 at least.
-  expect(left).toBeLessThan(100)
+  // What was kept of each would be an order, its attempt, a fill or a position at least: 300 and more.
+  expect(left).toBeLessThan(200)
 })

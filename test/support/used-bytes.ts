@@ -12,17 +12,20 @@ export function usedBytes(): number {
   return heapUsed + external
 }
 
+const PASSES = 7
+
 /** How much more is in use for each further thing that came and went, bytes. `pass` lets so many come and go, numbered from `from` on;
- *  `first` passes fill whatever remembers the last of them, and `then` further ones are measured. */
+ *  `first` passes fill whatever remembers the last of them. Then the least of three readings is held against the least of three later ones:
+ *  what the machine compiles meanwhile comes and goes too. */
 export async function bytesLeftBehind(
-  [first, then]: readonly [number, number],
+  first: number,
   things: number,
   pass: (from: number, to: number) => void | Promise<void>,
 ): Promise<number> {
-  let before = 0
-  for (let number = 0; number < first + then; number++) {
-    if (number === first) before = usedBytes()
+  const readings: number[] = []
+  for (let number = 0; number < first + PASSES; number++) {
     await pass(number * things, (number + 1) * things)
+    if (number >= first) readings.push(usedBytes())
   }
-  return (usedBytes() - before) / (then * things)
+  return (Math.min(...readings.slice(-3)) - Math.min(...readings.slice(0, 3))) / ((PASSES - 3) * things)
 }
