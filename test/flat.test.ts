@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { Deficits } from '../src/chain/deficits.ts'
 import { LiveBlock } from '../src/core/live-block.ts'
 import { Limiter } from '../src/runtime/limiter.ts'
 import { StandingInputs } from '../src/runtime/standing-inputs.ts'
@@ -28,7 +27,7 @@ interface Case {
 const cases: Case[] = [
   {
     what: 'keys that the service refuses',
-    things: 1_000,
+    things: 3_000,
     make: () => {
       const keys = new Subscriptions()
       return (number) => {
@@ -41,7 +40,7 @@ const cases: Case[] = [
   },
   {
     what: 'keys that are never confirmed, and not wanted any more',
-    things: 1_000,
+    things: 3_000,
     make: () => {
       const keys = new Subscriptions()
       return (number) => {
@@ -54,7 +53,7 @@ const cases: Case[] = [
   },
   {
     what: 'entries that give up while exits wait',
-    things: 1_000,
+    things: 3_000,
     make: () => {
       const clock = new SimulatedClock()
       const limiter = new Limiter({
@@ -67,27 +66,8 @@ const cases: Case[] = [
     },
   },
   {
-    what: 'deficits that were suspected once',
-    things: 700,
-    make: () => {
-      let now = 0
-      const one = { tokens: 1n }
-      const deficits = new Deficits({
-        wallet: mintOf(0),
-        booked: () => new Map([mintOf(0), mintOf(now)].map((mint) => [mint, one.tokens as never])),
-        isQuiet: () => true,
-        found: () => {},
-      })
-      const rpc = async () => ({ ok: true, value: { value: [] } }) as const
-      return (number) => {
-        now = number + 1
-        return deficits.check(rpc, number)
-      }
-    },
-  },
-  {
     what: 'what an engine has to be told again',
-    things: 700,
+    things: 1_500,
     make: () => {
       const standing = new StandingInputs()
       return (number) => standing.take({ kind: 'mint', mint: mintOf(number), facts: { program: 'token', traits: [] } })
@@ -95,7 +75,7 @@ const cases: Case[] = [
   },
   {
     what: 'frames that do not fit',
-    things: 1_000,
+    things: 3_000,
     make: () => {
       const misfits = new Misfits(() => {})
       return (number) => misfits.add('bad mint', Buffer.from(mintOf(number)), '')
