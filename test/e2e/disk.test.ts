@@ -56,7 +56,9 @@ describe.runIf(canPreload)('a call fails, or is slow, under a process that trade
   })
 
   test.concurrent('a disk that takes its time: orders wait for it, the feed does not', async ({ onTestFinished }) => {
-    const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
+    // On such a disk a sale in parts takes longer than 3 s, and what is sold before its time is bought again.
+    const patient = [{ ...bots[0], exits: { maxHoldSeconds: 120 } }]
+    const venue = await openVenue({ bots: patient, config, speed: 10 }, onTestFinished)
     const slow = venue.run({ LD_PRELOAD: shim, FAULT_CALL: 'sync', FAULT_AFTER: '12', FAULT_MS: '700' })
     await until('sales', () => slow.stderr.includes('"running"') && venue.books().fills.length >= 4)
     const { inputs } = await venue.settled()
