@@ -1,5 +1,5 @@
 import type { Fill } from '../core/order.ts'
-import { LAMPORTS_PER_SOL, type Millis, wholeTokens } from '../core/units.ts'
+import { LAMPORTS_PER_SOL, type Millis, wholeTokens, ZERO } from '../core/units.ts'
 
 /** One position from its first fill to its last, as a trader counts trades. Amounts in lamports. */
 export interface Trip {
@@ -43,6 +43,11 @@ export function excursionOf(trip: Trip): { readonly worst: number; readonly best
   return { worst: Math.min(0, lowPrice / paid - 1), best: Math.max(0, highPrice / paid - 1) }
 }
 
+type TripFill = Pick<
+  Fill,
+  'mint' | 'side' | 'time' | 'tokens' | 'decimals' | 'tradeLamports' | 'feeLamports' | 'rentLamports'
+>
+
 /** The trips of one bot, from its fills. */
 export class TripLog {
   /** Oldest first. */
@@ -52,7 +57,7 @@ export class TripLog {
   readonly #last = new Map<string, Trip>()
   readonly #held = new Map<string, bigint>()
 
-  filled(fill: Fill, reason: string): void {
+  filled(fill: TripFill, reason: string): void {
     const { mint, side, time, tokens, decimals } = fill
     const held = this.#held.get(mint) ?? 0n
     const trip = held === 0n ? this.#begin(mint, time, reason) : (this.#last.get(mint) as Trip)
@@ -65,9 +70,18 @@ export class TripLog {
       trip.exitReason = reason
     }
     const left = side === 'buy' ? held + tokens : held - tokens
-    this.#held.set(mint, left)
+    // More may be sold than is known to have come.
+    this.#held.set(mint, left > 0n ? left : 0n)
     // The chain's times are whole seconds, and a fill that is not final yet has ours.
-    if (left === 0n) trip.closedAt = Math.max(trip.openedAt, time)
+    if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
+  }
+
+  /** Somebody else took all but `left`, base units: sold for nothing. */
+  lost(mint: string, time: Millis, left: bigint): void {
+    const tokens = (this.#held.get(mint) ?? 0n) - left
+    if (tokens <= 0n) return
+    const nothing = { tradeLamports: ZERO, feeLamports: ZERO, rentLamports: ZERO }
+    this.filled({ mint, side: 'sell', time, tokens, decimals: 0, ...nothing }, 'taken by somebody else')
   }
 
   /** A transaction that landed and moved nothing but its fee: it belongs to the last trip of its mint. */

@@ -10,7 +10,7 @@ import { isUnsellable, type Position } from '../core/position.ts'
 import { printable } from '../core/printable.ts'
 import { formatSol, type Millis } from '../core/units.ts'
 import type { Backtest, BotOutcome } from '../wiring/backtest/backtest-run.ts'
-import { counted } from './counted.ts'
+import { counted, listed } from './counted.ts'
 import { fillModelSentences } from './fill-model-text.ts'
 import { wrapped } from './wrapped.ts'
 
@@ -77,8 +77,8 @@ function botLines(bot: BotOutcome, backtest: Backtest): string[] {
       : `${positions.size}, bought for ${formatSol(cost)} SOL, worth ${formatSol(valueLamports)} SOL if they were sold now${unsellable(positions.values())}`
   return [
     `${name}: ${net > 0 ? '+' : ''}${formatSol(net)} SOL net, of ${formatSol(startLamports)} SOL`,
-    `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${listed('; not filled: ', ended)}`,
-    `  refused   ${refused.size > 0 ? listed('', refused) : orders > 0 ? 'no request' : 'no request: the strategy asked for nothing'}`,
+    `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${ended.size === 0 ? '' : `; not filled: ${listed(ended)}`}`,
+    `  refused   ${refused.size > 0 ? listed(refused) : orders > 0 ? 'no request' : 'no request: the strategy asked for nothing'}`,
     `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
     `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
     `  open      ${held}`,
@@ -153,13 +153,6 @@ function endedLine(trips: readonly Trip[], from: Millis, to: Millis): string {
   const { inSample, holdOut } = splitInTime(trips, from, to)
   const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`
   return `${(zeroShareOf(trips) * 100).toFixed(1)} % at nothing; opened in the first 70 % of the time ${part(inSample)}, in the last 30 % ${part(holdOut)}`
-}
-
-/** Most frequent first. */
-function listed(before: string, counts: ReadonlyMap<string, number>): string {
-  if (counts.size === 0) return ''
-  const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  return before + sorted.map(([what, count]) => `${count} ${what.trim()}`).join(', ')
 }
 
 function modelLines(bots: readonly BotOutcome[]): string[] {

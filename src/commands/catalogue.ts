@@ -205,6 +205,13 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       load: () => import('./why.ts'),
     },
     {
+      name: 'report',
+      about: 'what each bot has made, by reason and token, and what it cost',
+      options: ['journal', 'json'],
+      defaults: journal,
+      load: () => import('./report.ts'),
+    },
+    {
       name: 'ledger',
       arguments: '[order]',
       about: 'where every lamport of each wallet went, what was made with it, and whether the chain agrees',

@@ -96,7 +96,7 @@ function holdingOf(movements: readonly Movement[]): Holding {
 }
 
 /** As the chain has it: by slot, and within one a buy before what could sell it. What has no slot comes between by its time. */
-function inOrder(movements: readonly Movement[]): Movement[] {
+export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || sideOf(a.fill) - sideOf(b.fill) || compare(a.fill, b.fill))
   const others = movements.flatMap((one) => (one.kind === 'fill' ? [] : [one])).sort((a, b) => a.time - b.time)

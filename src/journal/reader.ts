@@ -17,6 +17,7 @@ import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, mo
 import { MappedScan } from './mapped-scan.ts'
 import { type MarketItem, MarketTape, rowsOf } from './market-tape.ts'
 import { type FillTableRow, fillOf, type Recovered, recover } from './recovery.ts'
+import { type ReportRows, reportRows } from './report-rows.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from './segment-replay.ts'
 import { type SeqRange, TapeReader } from './tape-reader.ts'
 import { TapeSearch } from './tape-search.ts'
@@ -233,6 +234,11 @@ export class JournalReader {
   /** What changed how many tokens the wallets hold. */
   movements(): Movement[] {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
+  }
+
+  /** What is told of the bots of all starts, but for their fills. */
+  report(): ReportRows {
+    return this.#read(() => this.#db.transaction(() => reportRows(this.#db))())
   }
 
   counters(): Counters {

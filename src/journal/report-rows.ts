@@ -1,0 +1,71 @@
+import type { Database } from 'better-sqlite3'
+import type { ErrorCode } from '../core/errors.ts'
+import { decodeJson } from '../core/json.ts'
+import type { OrderState, TradeSide } from '../core/order.ts'
+import type { Position } from '../core/position.ts'
+import type { Lamports } from '../core/units.ts'
+import { type Segment, segmentsOf } from './segment-replay.ts'
+
+/** What is told of the bots of all starts, but for their fills: see `movementsOf`. */
+export interface ReportRows {
+  readonly segments: readonly Segment[]
+  /** Oldest first. */
+  readonly orders: readonly OrderOutcome[]
+  /** Requests that became no orders. */
+  readonly refusals: readonly RefusalCount[]
+  /** Transactions of ours that landed and failed, oldest first. */
+  readonly failed: readonly FailedRow[]
+  /** What is held, or about to be. */
+  readonly positions: readonly Position[]
+}
+
+export interface OrderOutcome {
+  readonly id: string
+  readonly account: string
+  readonly bot: string
+  readonly side: TradeSide
+  readonly state: OrderState
+  readonly code: ErrorCode | ''
+  readonly reason: string
+}
+
+export interface RefusalCount {
+  readonly account: string
+  readonly bot: string
+  readonly code: ErrorCode
+  readonly count: number
+}
+
+export interface FailedRow {
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly feeLamports: Lamports
+}
+
+export function reportRows(db: Database): ReportRows {
+  const segments = segmentsOf(db)
+  const all = <T>(sql: string): T[] => db.prepare(sql).all() as T[]
+  return {
+    segments,
+    orders: all<OrderOutcome>('SELECT id, account, bot, side, state, code, reason FROM orders ORDER BY seq, id'),
+    refusals: segments.flatMap((segment) => refusalsOf(db, segment)),
+    failed: all<FailedRow>(
+      `SELECT account, bot, mint, -wallet AS feeLamports FROM posting WHERE kind = 'failed' AND standing = 1 ORDER BY id`,
+    ),
+    positions: all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint').map(({ json }) =>
+      decodeJson<Position>(json),
+    ),
+  }
+}
+
+/** A refusal says whose it is by name only, and a bot may have had another account in another start. */
+function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): RefusalCount[] {
+  const accounts = new Map(start.bots.map(({ name, account }) => [name, account.id]))
+  const counts = db
+    .prepare<[number, number], Omit<RefusalCount, 'account'>>(
+      `SELECT bot, code, count(*) AS count FROM output WHERE kind = 'refused' AND seq BETWEEN ? AND ? GROUP BY bot, code`,
+    )
+    .all(firstSeq, lastSeq)
+  return counts.map((one) => ({ account: accounts.get(one.bot) ?? '', ...one }))
+}
