@@ -1,8 +1,8 @@
 import type { Group } from '../backtest/groups.ts'
 import { dateTimeOf } from '../backtest/time.ts'
 import { printable } from '../core/printable.ts'
+import type { BotTrades } from './bot-trades.ts'
 import { counted, listed } from './counted.ts'
-import type { BotTrades } from './report.ts'
 
 /** So many reasons and tokens are shown of each bot: those that moved the result most. */
 const REASONS = 5

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { type BotTrades, tradesOf } from '../../src/commands/report.ts'
+import { type BotTrades, tradesOf } from '../../src/commands/bot-trades.ts'
 import { reportText } from '../../src/commands/report-text.ts'
 import { accountOf } from '../../src/core/account.ts'
 import type { BotSettings } from '../../src/core/settings.ts'
