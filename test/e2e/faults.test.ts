@@ -114,7 +114,7 @@ describe.concurrent('an order that the chain treats badly', () => {
   test.for<[what: string, fault: Fault, ends: string[]]>([
     ['reverts', { kind: 'reverted' }, ['failed']],
     ['is taken back by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
-    ['is asked about at an RPC that fails', { kind: 'rpcError', count: 2 }, ['filled']],
+    ['is asked about at an RPC that fails', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
   ])('%s: the journal ends as the chain does', async ([, fault, ends], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
