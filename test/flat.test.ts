@@ -24,32 +24,25 @@ interface Case {
   readonly make: () => (number: number) => void | Promise<void>
 }
 
+/** A key that is wanted for a moment and never confirmed. */
+function unconfirmedKeys(end: (keys: Subscriptions) => void): Case['make'] {
+  return () => {
+    const keys = new Subscriptions()
+    return (number) => {
+      keys.want(['trades', mintOf(number)])
+      keys.next()
+      keys.confirm(['trades'])
+      end(keys)
+    }
+  }
+}
+
 const cases: Case[] = [
-  {
-    what: 'keys that the service refuses',
-    things: 3_000,
-    make: () => {
-      const keys = new Subscriptions()
-      return (number) => {
-        keys.want(['trades', mintOf(number)])
-        keys.next()
-        keys.confirm(['trades'])
-        keys.refuse()
-      }
-    },
-  },
+  { what: 'keys that the service refuses', things: 3_000, make: unconfirmedKeys((keys) => keys.refuse()) },
   {
     what: 'keys that are never confirmed, and not wanted any more',
     things: 3_000,
-    make: () => {
-      const keys = new Subscriptions()
-      return (number) => {
-        keys.want(['trades', mintOf(number)])
-        keys.next()
-        keys.confirm(['trades'])
-        keys.miss()
-      }
-    },
+    make: unconfirmedKeys((keys) => keys.miss()),
   },
   {
     what: 'entries that give up while exits wait',

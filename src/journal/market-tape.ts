@@ -3,7 +3,7 @@ import type { Block } from '../core/block.ts'
 import type { Input } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
-import { RowReader } from './key-list.ts'
+import { RowReader } from './row-json.ts'
 import { segmentsOf } from './segment-replay.ts'
 import { rowAt, type TapeReader } from './tape-reader.ts'
 

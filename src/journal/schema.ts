@@ -261,7 +261,7 @@ const MIGRATIONS: readonly ((db: Database) => void)[] = [
   (db) => db.exec(LEDGER),
   (db) => db.exec(CONDITIONAL_ORDERS),
   (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
-  () => {}, // from here on rows may say what changed in a list of keys, see key-list.ts
+  () => {}, // from here on rows may say what changed in a list of keys, see key-change.ts
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -4,7 +4,7 @@ import type { Input, Output, StartInput } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { Slice } from './block-encoder.ts'
-import { RowReader } from './key-list.ts'
+import { RowReader } from './row-json.ts'
 import type { TapeReader } from './tape-reader.ts'
 
 /** One start of one process. */

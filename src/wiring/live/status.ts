@@ -1,8 +1,9 @@
 import { liquidationSol } from '../../core/liquidation.ts'
 import type { TradeSide } from '../../core/order.ts'
-import { isUnsellable, type PositionState, sellingText } from '../../core/position.ts'
+import { isUnsellable, sellingText } from '../../core/position.ts'
 import type { BotSettings, Plan } from '../../core/settings.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../core/units.ts'
+import type { PositionRow } from '../../journal/reader.ts'
 import type { EntryStop } from '../../runtime/entry-stops.ts'
 import type { Tally } from './tally.ts'
 
@@ -48,17 +49,8 @@ export interface BotStatus {
   readonly last: { readonly time: Millis; readonly text: string } | null
 }
 
-export interface PositionStatus {
-  readonly bot: string
-  readonly mint: string
-  readonly state: PositionState
-  readonly tokens: number
-  readonly costSol: number
-  /** What selling all of it would bring; null where nobody knows. */
-  readonly valueSol: number | null
+export interface PositionStatus extends PositionRow {
   readonly openedAt: Millis
-  /** Why it is being sold, and how often that was tried; '' where it is not. */
-  readonly selling: string
   /** It seems that it cannot be sold. */
   readonly unsellable: boolean
 }

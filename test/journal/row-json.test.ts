@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeJson } from '../../src/core/json.ts'
 import type { Input, Output } from '../../src/core/messages.ts'
-import { RowReader, RowWriter } from '../../src/journal/key-list.ts'
+import { RowReader, RowWriter } from '../../src/journal/row-json.ts'
 import { startInput } from '../support/engine-rig.ts'
 
 const start = startInput([])
