@@ -17,7 +17,8 @@ export interface EnginePort {
   warm(block: Block, row: number): void
 }
 
-/** Delays are monotonic; system or simulated (a heap, ties by insertion). */
+/** System or simulated. Delays are monotonic and never end early. Timers fire in the order of their due times, ties in the order in which
+ *  they were set, however late the event loop is. */
 export interface Clock {
   now(): Millis
   after(ms: number, run: () => void): Cancel

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import type { Clock } from '../../src/core/ports.ts'
+
+export interface ClockWorld {
+  readonly clock: Clock
+  /** The time that delays are counted from, ms. */
+  now(): number
+  /** That much time passes. A real event loop stands still meanwhile. */
+  pass(ms: number): void
+  /** Until every timer that was set has fired. */
+  settle(): Promise<void>
+}
+
+/** The rules of the port `Clock` (core/ports.ts) for timers, for every clock. */
+export function clockContract(name: string, open: () => ClockWorld): void {
+  test(`${name}: however late the loop is, timers fire in the order of their due times`, async () => {
+    const world = open()
+    const set: { readonly ms: number; readonly from: number; readonly to: number }[] = []
+    const fired: { readonly index: number; readonly at: number }[] = []
+    const after = (ms: number): void => {
+      const index = set.length
+      const from = world.now()
+      world.clock.after(ms, () => fired.push({ index, at: world.now() }))
+      set.push({ ms, from, to: world.now() })
+    }
+    for (const ms of [120, 60, 90, 120, 1, 60]) after(ms)
+    world.pass(35)
+    for (const ms of [30, 120, 90, 60]) after(ms)
+    world.pass(35)
+    for (const ms of [60, 10, 120, 1, 200]) after(ms)
+    world.pass(200)
+    await world.settle()
+    expect(fired.length).toBe(set.length)
+    for (const [place, { index, at }] of fired.entries()) {
+      const one = set[index] as (typeof set)[number]
+      expect(at, 'never early').toBeGreaterThanOrEqual(one.from + one.ms)
+      for (const { index: later } of fired.slice(place + 1)) {
+        const other = set[later] as (typeof set)[number]
+        const isInOrder = one.from + one.ms < other.to + other.ms || (one.ms === other.ms && index < later)
+        expect(isInOrder, `${index} (${one.ms} ms) fired before ${later} (${other.ms} ms)`).toBe(true)
+      }
+    }
+  })
+
+  test(`${name}: timers with the same due time fire in the order in which they were set`, async () => {
+    const world = open()
+    const fired: number[] = []
+    for (let index = 0; index < 20; index++) world.clock.after(5, () => fired.push(index))
+    world.pass(50)
+    await world.settle()
+    expect(fired).toEqual(Array.from({ length: 20 }, (_, index) => index))
+  })
+
+  test(`${name}: a timer cancels another one that is due as well`, async () => {
+    const world = open()
+    const fired: string[] = []
+    let cancel = (): void => {}
+    world.clock.after(5, () => {
+      fired.push('first')
+      cancel()
+    })
+    cancel = world.clock.after(10, () => fired.push('cancelled'))
+    world.clock.after(15, () => fired.push('last'))
+    world.pass(100)
+    await world.settle()
+    expect(fired).toEqual(['first', 'last'])
+  })
+
+  test(`${name}: a timer that another one sets never fires from inside that one`, async () => {
+    const world = open()
+    const fired: string[] = []
+    world.clock.after(5, () => {
+      world.clock.after(0, () => fired.push('inner'))
+      fired.push('outer')
+    })
+    world.pass(100)
+    await world.settle()
+    expect(fired).toEqual(['outer', 'inner'])
+  })
+
+  test(`${name}: what is no delay is refused`, () => {
+    const { clock } = open()
+    expect(() => clock.after(Number.NaN, () => {})).toThrow(RangeError)
+    expect(() => clock.after(Number.POSITIVE_INFINITY, () => {})).toThrow(RangeError)
+  })
+}
