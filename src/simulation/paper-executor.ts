@@ -86,7 +86,7 @@ export class PaperExecutor implements Executor {
     const landedMs = known?.landing === 'absent' ? undefined : known?.toldAfterMs
     const latencyMs = landedMs === undefined ? drawnMs : Math.max(0, landedMs - SLOT_MS)
     const luckPercent = random.next() * 100
-    const answerMs = latencyMs * ANSWER_SHARE
+    const answerMs = Math.ceil(latencyMs * ANSWER_SHARE)
     const path = this.#canFill(attempt) ? this.#market.follow(attempt.mint) : undefined
     const denied = deniedAs(known)
     if (denied !== undefined || (path === undefined && known?.swap === undefined)) {
@@ -94,20 +94,22 @@ export class PaperExecutor implements Executor {
       this.#clock.after(known?.toldAfterMs ?? answerMs, () => done(denied ?? this.#unfillable(attempt)))
       return
     }
-    this.#clock.after(answerMs, () => done({ kind: 'acked', signature: signatureOf(attempt) }))
-    // The slot that it lands in belongs to the path: nobody knows his place within it.
-    this.#clock.after(latencyMs + SLOT_MS, () => {
-      if (path !== undefined) this.#market.unfollow(attempt.mint, path)
-      const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
-      const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, crowd)
-      const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
-      const proofMs = Math.max(0, (known?.toldAfterMs ?? ABSENCE_MS + SLOT_MS) - latencyMs - SLOT_MS)
-      if (isLost) this.#clock.after(proofMs, () => done({ kind: 'absent' }))
-      else {
-        const landed = this.#land(attempt, path, known ?? {})
-        done(outcomeOf(landed, false))
-        this.#finalize(landed, done)
-      }
+    this.#clock.after(answerMs, () => {
+      done({ kind: 'acked', signature: signatureOf(attempt) })
+      // The slot that it lands in belongs to the path: nobody knows his place within it.
+      this.#clock.after(Math.ceil(latencyMs + SLOT_MS) - answerMs, () => {
+        if (path !== undefined) this.#market.unfollow(attempt.mint, path)
+        const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
+        const isUnlucky = luckPercent < lossPercent(this.#model, attempt.priorityFeeLamports, crowd)
+        const isLost = known?.landing === undefined ? isUnlucky : known.landing === 'absent'
+        const proofMs = Math.max(0, (known?.toldAfterMs ?? ABSENCE_MS + SLOT_MS) - latencyMs - SLOT_MS)
+        if (isLost) this.#clock.after(proofMs, () => done({ kind: 'absent' }))
+        else {
+          const landed = this.#land(attempt, path, known ?? {})
+          done(outcomeOf(landed, false))
+          this.#finalize(landed, done)
+        }
+      })
     })
   }
 

@@ -1,0 +1,40 @@
+import type { Cancel, Clock } from '../../src/core/ports.ts'
+
+interface Timer {
+  readonly at: number
+  readonly ms: number
+  readonly run: () => void
+}
+
+/** A clock on an event loop that is late: what became due meanwhile fires in any order, as from Node's own lists of timers, which are one for
+ *  each duration and drained one after the other. */
+export class LateClock implements Clock {
+  readonly #timers = new Set<Timer>()
+  #now: number
+
+  constructor(start: number) {
+    this.#now = start
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  after(ms: number, run: () => void): Cancel {
+    const timer = { at: this.#now + ms, ms, run }
+    this.#timers.add(timer)
+    return () => void this.#timers.delete(timer)
+  }
+
+  /** The loop stands still for so long. Then it fires what is due; `first` says which duration's list goes first. */
+  stall(ms: number, first: (one: number, other: number) => number): void {
+    this.#now += ms
+    const due = [...this.#timers].filter(({ at }) => at <= this.#now)
+    due.sort((one, other) => first(one.ms, other.ms) || one.at - other.at)
+    for (const timer of due) if (this.#timers.delete(timer)) timer.run()
+  }
+
+  get isIdle(): boolean {
+    return this.#timers.size === 0
+  }
+}
