@@ -113,6 +113,8 @@ export class Desk {
     const fees = from(priorityFeeLadder, step)
     const repeatMs = size.kind === 'all' ? this.#repeatsAfter(settings.exitOrders) : null
     const dearest = sellCost(fees.at(-1) ?? priorityFeeLamports)
+    // Where the fee that was named is refused it goes again with the service's own, at any of its attempts.
+    const worst = Math.max(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS, sellCost(null))
     this.#callOffPart(position, size)
     const order = this.#order({
       account,
@@ -125,7 +127,7 @@ export class Desk {
       priorityFeeLamports,
       priorityFeeLadder: fees,
       repeatMs,
-      reserveLamports: lamports(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS),
+      reserveLamports: lamports(worst),
       notAfter: null,
       reason,
     })

@@ -10,7 +10,7 @@ import {
 import type { Outcome } from '../core/ports.ts'
 import type { Lamports, Millis } from '../core/units.ts'
 import { codeOf } from './retry.ts'
-import type { WorkingOrder } from './working-order.ts'
+import { feesOf, type WorkingOrder } from './working-order.ts'
 
 /** Steps that are kept of one attempt, and characters of what was said at each: a chain that contradicts itself may go on for hours. */
 const LONGEST_TRAIL = 20
@@ -42,8 +42,9 @@ export function nextAttempt(working: WorkingOrder, armedAt: number, waitedMs = 0
   }
 }
 
-function feeOf({ order: { priorityFeeLamports, priorityFeeLadder }, step }: WorkingOrder): Lamports | null {
-  return priorityFeeLadder[Math.min(step, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
+function feeOf(working: WorkingOrder): Lamports | null {
+  const fees = feesOf(working)
+  return fees[Math.min(working.feeTries, fees.length - 1)] as Lamports | null
 }
 
 /** What had ended otherwise has executed. */

@@ -22,6 +22,7 @@ import {
   isLast,
   isWaiting,
   land,
+  leaveFee,
   mayRepeat,
   type Route,
   takeUp,
@@ -265,8 +266,7 @@ export class Gateway implements GatewayPort {
 
   #goOn(working: WorkingOrder, flight: Flight, move: Move, code: ErrorCode, details: ReportDetails): void {
     const first = working.order.class === 'exit'
-    const isOut = working.flights.length > 0
-    const state = working.state === 'held' ? 'held' : isOut ? 'working' : 'accepted'
+    const state = working.state === 'held' ? 'held' : working.flights.length > 0 ? 'working' : 'accepted'
     this.#reports.say(working, state, code, details)
     // The engine may have cancelled it on hearing that; what is held tries nothing more.
     if (working.state !== state || state === 'held') return
@@ -277,10 +277,9 @@ export class Gateway implements GatewayPort {
       working.waits++
       this.#departures.enqueueAfter(working, move.afterMs, first)
     } else {
-      if (move.kind === 'climb') {
-        climb(working, flight.step)
-        working.waits = 0
-      }
+      if (move.kind === 'climb') climb(working, flight.step)
+      if (move.kind === 'otherFee') leaveFee(working, flight.attempt)
+      if (move.kind !== 'hold') working.waits = 0
       this.#departures.enqueue(working, first)
     }
   }

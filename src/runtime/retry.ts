@@ -4,13 +4,14 @@ import type { Outcome } from '../core/ports.ts'
 import { LONGEST_RETRY_AFTER_MS } from './limiter.ts'
 
 /** Why an attempt did not execute. */
-export type Cause = 'unsent' | 'throttled' | 'slippage' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
+export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
 /** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it.
  *  climb: at once, with the next of the order's slippages.
+ *  otherFee: at once, with another priority fee than the one that was refused.
  *  hold: at the head of the line until the key is accepted, or worth another try. minute: the same again in a minute.
  *  end: never; a new try is a new order, and so in the journal. */
-export type Policy = 'backoff' | 'climb' | 'hold' | 'minute' | 'end'
+export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
 /** What follows on what, and what the order is when nothing follows. An attempt of which it is not proved that it did not execute is not
  *  in here: nothing follows on that. */
@@ -18,6 +19,7 @@ export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: 
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   slippage: { exit: 'climb', entry: 'climb', ends: 'failed' },
+  fee: { exit: 'otherFee', entry: 'end', ends: 'failed' },
   key: { exit: 'hold', entry: 'end', ends: 'refused' },
   plan: { exit: 'minute', entry: 'end', ends: 'refused' },
   refused: { exit: 'end', entry: 'end', ends: 'failed' },
@@ -39,6 +41,7 @@ export function causeOf(failure: Failure): Cause {
   if (failure.kind === 'unsent' || failure.kind === 'absent') return failure.kind
   if (failure.code === 'SLIPPAGE_EXCEEDED') return 'slippage'
   if (failure.kind === 'reverted') return 'reverted'
+  if (failure.code === 'PRIORITY_FEE') return 'fee'
   if (failure.code === 'AUTHENTICATION_FAILED' || failure.code === 'KEY_REFUSED') return 'key'
   if (failure.code === 'PLAN_REFUSED') return 'plan'
   if (failure.retry === 'never') return 'refused'
@@ -59,11 +62,13 @@ export interface Tries {
   /** Which of the order's slippages was tried last, and how many there are. */
   readonly step: number
   readonly steps: number
+  /** Whether there is another priority fee to ask for. */
+  readonly hasOtherFee: boolean
   readonly sinceDecisionMs: number
   readonly retryAfterMs: number | undefined
 }
 
-export type Move = { kind: 'again'; afterMs: number } | { kind: 'climb' } | { kind: 'hold' } | { kind: 'end' }
+export type Move = { kind: 'again'; afterMs: number } | { kind: 'climb' | 'otherFee' | 'hold' | 'end' }
 
 export function moveAfter(cause: Cause, tries: Tries): Move {
   switch (RETRY[cause][tries.class]) {
@@ -71,6 +76,8 @@ export function moveAfter(cause: Cause, tries: Tries): Move {
       return { kind: 'again', afterMs: backoffMs(tries) }
     case 'climb':
       return mayClimb(tries) ? { kind: 'climb' } : { kind: 'end' }
+    case 'otherFee':
+      return { kind: tries.hasOtherFee ? 'otherFee' : 'end' }
     case 'hold':
       return { kind: 'hold' }
     case 'minute':

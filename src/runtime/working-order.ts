@@ -15,6 +15,8 @@ import {
   type OrderState,
 } from '../core/order.ts'
 import type { Cancel, Executor, Slot } from '../core/ports.ts'
+import { LEAST_PRIORITY_FEE } from '../core/risk.ts'
+import type { Lamports } from '../core/units.ts'
 import type { Limiter } from './limiter.ts'
 import { type Cause, causeOf, type Failure, type Tries } from './retry.ts'
 
@@ -53,6 +55,8 @@ export interface WorkingOrder {
   attempts: number
   /** Index into the order's slippages: of the next attempt. */
   step: number
+  /** How many priority fees were refused: of the next attempt's. */
+  feeTries: number
   /** Repeats since the last climb. */
   waits: number
   /** Attempts that were refused or reverted while others were out. */
@@ -78,6 +82,7 @@ export function workingOrder(order: Order, route: Route, state: OrderState, dead
     code: '',
     attempts: 0,
     step: 0,
+    feeTries: 0,
     waits: 0,
     failures: 0,
     refusedFor: undefined,
@@ -109,6 +114,7 @@ export function takeUp(working: WorkingOrder, attempts: readonly Attempt[], fill
     working.step = Math.max(0, working.order.slippagePercents.indexOf(attempt.slippagePercent))
     if (isUndecided(attempt.state)) takeOff(working, { ...attempt }, undefined)
     else if (attempt.code === 'SLIPPAGE_EXCEEDED') climb(working, working.step)
+    if (attempt.state === 'refused' && attempt.code === 'PRIORITY_FEE') leaveFee(working, attempt)
     if (attempt.state === 'filled') working.executed = true
     if (attempt.code === 'EXIT_UNPROVED') working.overtaken = true
     working.refusedFor = causeOfRefused(attempt)
@@ -140,6 +146,18 @@ export function climb(working: WorkingOrder, step: number): void {
   working.step = Math.min(Math.max(working.step, step + 1), working.order.slippagePercents.length - 1)
 }
 
+/** The priority fees that an attempt may ask for, one after the other as they are refused: the order's own, the service's, and the least,
+ *  for a service that charges more than the policy allows where it chooses. */
+export function feesOf({ order: { priorityFeeLamports, priorityFeeLadder }, step }: WorkingOrder): (Lamports | null)[] {
+  const own = priorityFeeLadder[Math.min(step, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
+  return [...new Set([own, null, LEAST_PRIORITY_FEE])]
+}
+
+/** The fee of this attempt was refused: what comes after it asks for the next. */
+export function leaveFee(working: WorkingOrder, { priorityFeeLamports }: Attempt): void {
+  working.feeTries = Math.max(working.feeTries, feesOf(working).indexOf(priorityFeeLamports) + 1)
+}
+
 /** Nothing was sent after it: what becomes of it decides on the next try. */
 export function isLast({ attempts }: WorkingOrder, { attempt }: Flight): boolean {
   return numberOf(attempt) === attempts
@@ -150,15 +168,12 @@ function numberOf({ id }: Attempt): number {
 }
 
 /** What the retry table asks of an order whose attempt, at `step`, has just failed. */
-export function triesOf(
-  { order, waits }: WorkingOrder,
-  step: number,
-  failure: Failure,
-  sinceDecisionMs: number,
-): Tries {
+export function triesOf(working: WorkingOrder, step: number, failure: Failure, sinceDecisionMs: number): Tries {
+  const { order, waits, feeTries } = working
   const { class: orderClass, slippagePercents } = order
+  const hasOtherFee = feeTries + 1 < feesOf(working).length
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined
-  return { class: orderClass, waits, step, steps: slippagePercents.length, sinceDecisionMs, retryAfterMs }
+  return { class: orderClass, waits, step, steps: slippagePercents.length, hasOtherFee, sinceDecisionMs, retryAfterMs }
 }
 
 /** Not out yet, so that it may still be called off. */

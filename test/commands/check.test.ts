@@ -126,14 +126,14 @@ test('a right file with --json: the bots in the units of the YAML', () => {
     keys: 1,
     flattenSeconds: null,
   })
-  expect(worstTogether).toMatchObject({ solPerOrder: 151.512044281, lossSol: null })
+  expect(worstTogether).toMatchObject({ solPerOrder: 151.512044287, lossSol: null })
   expect(bots[0]).toMatchObject({
     name: 'dips',
     mode: 'paper',
     orders: { slippagePercent: 5, priorityFeeSol: 'auto', ttlSeconds: 2, maxEventAgeSeconds: 3, maxChasePercent: 5 },
     limits: { maxSolPerOrder: 0.05, maxSolPerHour: null, maxOpenPositions: 2 },
     tokenChecks: { when: 'before', freezeAuthority: 'refuse', transferFee: 'refuse' },
-    worstCase: { solPerOrder: 0.072644281, solPerHour: null, solPerDay: null, exposureSol: 0.1, lossSol: 0.145288562 },
+    worstCase: { solPerOrder: 0.072644287, solPerHour: null, solPerDay: null, exposureSol: 0.1, lossSol: 0.145288574 },
     breakEvenPercent: 8.78,
   })
 })

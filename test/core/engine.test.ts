@@ -40,7 +40,7 @@ describe('a buy', () => {
   it('reserves its worst cost: amount with slippage and service fee, dearest priority fee, base fee, rent', () => {
     const rig = rigOf(greedy())
     const [order] = orders(rig.settle(1e-6))
-    expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.05 * 1.01) + 0.01e9 + 5000 + 2_039_280)
+    expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.05 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
   })
 
   it('comes after the position and the key that it needs, so that one commit holds them', () => {
@@ -205,7 +205,7 @@ describe('an exit', () => {
   it('goes out with what it needs to go again without proof', () => {
     const { rig } = opened({ exits: { stopLossPercent: 20 } })
     const [exit] = orders(rig.settle(0.5e-6))
-    expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000) })
+    expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000 + 6) })
   })
 })
 

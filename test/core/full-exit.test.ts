@@ -54,8 +54,8 @@ it('a full exit goes out with what it needs to go again without proof, and no ot
   const { rig } = holding(HALF)
   const [half] = orders(rig.trade(1e-6))
   const [exit] = orders(rig.settle(0.5e-6))
-  expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000) })
-  expect(half).toMatchObject({ repeatMs: null, reserveLamports: 10_000_000 + 5_000 })
+  expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000 + 6) })
+  expect(half).toMatchObject({ repeatMs: null, reserveLamports: 10_000_000 + 5_000 + 6 })
   expect(orders(rig.outputs)[0]).toMatchObject({ side: 'buy', repeatMs: null })
 })
 

@@ -5,6 +5,7 @@ import { NO_MONEY, type Timer } from '../../src/core/money.ts'
 import type { Order } from '../../src/core/order.ts'
 import { newPosition } from '../../src/core/position.ts'
 import { BASE_FEE, checkRanges, sellCost, TOKEN_ACCOUNT_RENT, worstCost } from '../../src/core/risk.ts'
+import { MOST_ROUNDING } from '../../src/core/rounding.ts'
 import { NO_LIMITS } from '../../src/core/settings.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import { botSettings, fillOf, MINT, orders, startInput } from '../support/engine-rig.ts'
@@ -104,10 +105,10 @@ describe('ranges', () => {
 
   it('the worst cost of a buy and of a sale', () => {
     expect(worstCost(solToLamports(1), 10, lamports(50_000))).toBe(
-      1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT,
+      1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING,
     )
-    expect(worstCost(lamports(3), 0, lamports(0))).toBe(4 + BASE_FEE + TOKEN_ACCOUNT_RENT) // rounded up
-    expect(sellCost(null)).toBe(10_000_000 + BASE_FEE)
+    expect(worstCost(lamports(3), 0, lamports(0))).toBe(4 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING) // rounded up
+    expect(sellCost(null)).toBe(10_000_000 + BASE_FEE + MOST_ROUNDING)
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Order } from '../../src/core/order.ts'
 import type { Outcome } from '../../src/core/ports.ts'
+import { lamports } from '../../src/core/units.ts'
 import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
 import { absent, lost, only, refused } from '../support/outcomes.ts'
 
@@ -75,6 +76,48 @@ describe('an attempt of ours', () => {
     world.submit(buy)
     world.settle(10_000)
     expect(world.told(buy).at(-1)).toBe('expired TTL')
+  })
+
+  describe('an exit whose fee is refused', () => {
+    const refusedFee = only(refused('PRIORITY_FEE', 'never'))
+    const feesOf = (world: GatewayWorld) => world.attempts.map(({ priorityFeeLamports }) => priorityFeeLamports)
+
+    test("goes again at once with the service's own fee, then with the least, and only then has failed", () => {
+      const world = local(refusedFee)
+      const sale = anOrder({ priorityFeeLamports: lamports(100_000) })
+      world.submit(sale)
+      world.settle()
+      expect(feesOf(world)).toEqual([100_000, null, 10_000])
+      expect(world.told(sale).at(-1)).toBe('failed PRIORITY_FEE')
+    })
+
+    test('sells with the next fee, at the same slippage', () => {
+      const world = local(refusedFee, FILLED)
+      const sale = anOrder({ priorityFeeLamports: lamports(100_000) })
+      world.submit(sale)
+      world.settle()
+      expect(world.told(sale)).toEqual(['working', 'accepted PRIORITY_FEE', 'working', 'filled', 'filled'])
+      expect(world.attempts.map(({ slippagePercent }) => slippagePercent)).toEqual([5, 5])
+    })
+
+    test('asks for no fee twice, climbs its ladder of fees, and a restart forgets none that was refused', () => {
+      const world = local(refusedFee, [], refusedFee)
+      const sale = anOrder({ priorityFeeLadder: [lamports(10_000), lamports(20_000)] })
+      world.submit(sale)
+      world.settle(5_000)
+      world.crash(1)
+      world.settle()
+      expect(feesOf(world)).toEqual([10_000, null, null])
+    })
+
+    test('a buy is not tried again', () => {
+      const world = local(refusedFee)
+      const buy = aBuy({ time: 1_000, priorityFeeLamports: lamports(100_000) })
+      world.submit(buy)
+      world.settle()
+      expect(feesOf(world)).toEqual([100_000])
+      expect(world.told(buy).at(-1)).toBe('failed PRIORITY_FEE')
+    })
   })
 
   test('goes again on the word of our own check, whatever the service has lied about', () => {

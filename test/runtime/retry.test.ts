@@ -22,7 +22,10 @@ const unsent: Failure = { kind: 'unsent', reason: 'ECONNREFUSED' }
 const throttled = refused('RATE_LIMIT', 'wait')
 const slippage = refused('SLIPPAGE_EXCEEDED', 'slippage')
 
-const exit: Tries = { class: 'exit', waits: 0, step: 0, steps: 4, sinceDecisionMs: 60_000, retryAfterMs: undefined }
+const exit: Tries = {
+  ...{ class: 'exit', waits: 0, step: 0, steps: 4, hasOtherFee: true, sinceDecisionMs: 60_000 },
+  retryAfterMs: undefined,
+}
 const entry: Tries = { ...exit, class: 'entry', steps: 1, sinceDecisionMs: 100 }
 const again = (afterMs: number): Move => ({ kind: 'again', afterMs })
 const climb: Move = { kind: 'climb' }
@@ -43,6 +46,9 @@ test.each<[string, Failure, Tries, Move]>([
   ['slippage of a buy that may climb', slippage, { ...entry, steps: 9 }, climb],
   ['the same after two climbs', slippage, { ...entry, steps: 9, step: 2 }, end],
   ['the same 3 s after the decision', slippage, { ...entry, steps: 9, sinceDecisionMs: 3_001 }, end],
+  ['a fee, exit', refused('PRIORITY_FEE', 'never'), exit, { kind: 'otherFee' }],
+  ['a fee, exit without another one to name', refused('PRIORITY_FEE', 'never'), { ...exit, hasOtherFee: false }, end],
+  ['a fee, entry', refused('PRIORITY_FEE', 'never'), entry, end],
   ['a refused key, exit', refused('AUTHENTICATION_FAILED', 'never'), exit, { kind: 'hold' }],
   ['a refused key, entry', refused('AUTHENTICATION_FAILED', 'never'), entry, end],
   ['a refused plan, exit', refused('PLAN_REFUSED', 'never'), exit, again(60_000)],

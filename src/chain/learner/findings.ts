@@ -76,7 +76,8 @@ function tablesOf({ transaction: { message } }: Sample): string[] {
   return message.lookups.map(({ table }) => table)
 }
 
-function priorityOf({ steps }: Sample): bigint {
+/** What the transaction would pay as priority fee, lamports. */
+export function priorityOf({ steps }: Pick<Sample, 'steps'>): bigint {
   const asked = { computeLimit: undefined, microLamports: undefined, refuse: () => {} }
   for (const step of steps) if (step.program === PROGRAMS.computeBudget) readComputeBudget(step, asked)
   return priorityFee(

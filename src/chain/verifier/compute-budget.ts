@@ -1,11 +1,11 @@
 import { ByteReader, Malformed } from '../../core/byte-reader.ts'
+import { MOST_COMPUTE_UNITS } from '../../core/rounding.ts'
 import type { Reading, Step } from './reading.ts'
 
 const HEAP = 1
 const LIMIT = 2
 const PRICE = 3
 const LOADED_BYTES = 4
-const MOST_UNITS = 1_400_000n
 /** What an instruction may use at most where no limit was set. */
 const USUAL_UNITS = 200_000n
 
@@ -29,9 +29,16 @@ export function readComputeBudget({ place, data }: Pick<Step, 'place' | 'data'>,
   if (reader.left > 0) throw new Malformed('a compute budget of another shape')
 }
 
-/** What the priority fee is at most, lamports. `steps`: instructions that may use units. */
-export function priorityFee({ computeLimit, microLamports = 0n }: Omit<ComputeAsked, 'refuse'>, steps: number): bigint {
+type Limited = Pick<ComputeAsked, 'computeLimit'>
+
+/** How many compute units the transaction may use. `steps`: instructions that may use units. */
+export function computeUnits({ computeLimit }: Limited, steps: number): bigint {
   const asked = computeLimit === undefined ? USUAL_UNITS * BigInt(steps) : BigInt(computeLimit)
-  const units = asked < MOST_UNITS ? asked : MOST_UNITS
-  return (units * microLamports + 999_999n) / 1_000_000n
+  return asked < MOST_COMPUTE_UNITS ? asked : MOST_COMPUTE_UNITS
+}
+
+/** What the priority fee is at most, lamports. */
+export function priorityFee(asked: Omit<ComputeAsked, 'refuse'>, steps: number): bigint {
+  const { microLamports = 0n } = asked
+  return (computeUnits(asked, steps) * microLamports + 999_999n) / 1_000_000n
 }

@@ -1,7 +1,9 @@
+import type { AskedBuy } from '../../core/asked-trade.ts'
 import type { FeeAccount } from '../../core/builder-policy.ts'
 import type { Refusal } from '../../core/errors.ts'
 import { PROGRAMS } from '../../core/programs.ts'
-import { priorityFee } from './compute-budget.ts'
+import { mostAmount, mostFee } from '../../core/rounding.ts'
+import { computeUnits, priorityFee } from './compute-budget.ts'
 import type { ChainFacts } from './facts.ts'
 import { type Reading, sol, type Trade } from './reading.ts'
 
@@ -50,7 +52,12 @@ export function judge(
 
 /** What the order means a buy to cost, with all that can be read beside its trade; null for a sale. */
 function orderedOf({ asked }: Reading, beside: bigint): bigint | null {
-  return asked.side === 'buy' ? share(BigInt(asked.lamports), 100 + asked.slippagePercent) + beside : null
+  return asked.side === 'buy' ? mostCost(asked) + beside : null
+}
+
+/** What a buy may cost with its slippage, however its builder rounds. */
+function mostCost({ lamports, slippagePercent }: AskedBuy): bigint {
+  return mostAmount(share(mostAmount(BigInt(lamports)), 100 + slippagePercent))
 }
 
 function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
@@ -58,7 +65,7 @@ function judgeTrade(trade: Trade, reading: Reading, facts: ChainFacts): void {
   const { name, side, exact, lamports, tokens } = trade
   if (side !== asked.side) reading.refuse('WRONG_SIDE', `${name}, and the order is to ${asked.side}`)
   else if (asked.side === 'buy') {
-    const most = exact === 'in' ? BigInt(asked.lamports) : share(BigInt(asked.lamports), 100 + asked.slippagePercent)
+    const most = exact === 'in' ? mostAmount(BigInt(asked.lamports)) : mostCost(asked)
     if (lamports > most)
       reading.refuse('AMOUNT_OVER', `${name} may cost ${sol(lamports)} SOL, the order allows ${sol(most)}`)
     if (tokens === 0n) reading.refuse('MIN_OUT', `${name} is content with no tokens at all`)
@@ -95,14 +102,14 @@ export function judgeSimulated(
   ]
 }
 
-/** Base units that the order means; null: all there are; undefined: not known. */
+/** Base units that may be sold at most; null: all there are; undefined: not known. */
 function tokensAsked({ asked, policy }: Terms, { holding }: ChainFacts): bigint | null | undefined {
   if (asked.side === 'buy' || asked.amount.kind === 'all') return null
-  if (asked.amount.kind === 'percent') return holding && share(holding.tokens, asked.amount.percent)
+  if (asked.amount.kind === 'percent') return holding && mostAmount(share(holding.tokens, asked.amount.percent))
   const [whole = '', fraction = ''] = asked.amount.decimal.split('.')
   if (policy.sellNumber === 'baseUnits') return /^0*$/.test(fraction) ? BigInt(whole) : undefined
   if (policy.sellNumber === null || holding === undefined) return undefined
-  return BigInt(whole + fraction.slice(0, holding.decimals).padEnd(holding.decimals, '0'))
+  return mostAmount(BigInt(whole + fraction.slice(0, holding.decimals).padEnd(holding.decimals, '0')))
 }
 
 function whyUnbounded({ asked, policy }: Terms): string {
@@ -116,7 +123,7 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   const { asked, policy } = reading
   // What a sale by an opaque program brings is not to be read.
   const brought = trade && expected(trade.lamports, asked.slippagePercent)
-  const moved = asked.side === 'buy' ? BigInt(asked.lamports) : brought
+  const moved = asked.side === 'buy' ? mostAmount(BigInt(asked.lamports)) : brought
   for (const [address, lamports] of reading.fees) {
     const account = policy.feeAccounts.find((one) => one.address === address) as FeeAccount
     const cap = capOf(account, moved)
@@ -131,10 +138,11 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   ]
 }
 
-/** What a sale should bring by its own least and slippage. The least is the builder's number, so it counts twice at most: else a high
- *  slippage would multiply the fee. */
+/** What a sale should bring by its own least, which may have been rounded down, and slippage. The least is the builder's number, so it
+ *  counts twice at most: else a high slippage would multiply the fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
-  return (least * HUNDRED * BigInt(FINE)) / BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
+  const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
+  return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
 }
 
 /** Where nobody knows what is moved, a percentage of it is no cap, and the one in SOL counts alone. */
@@ -144,11 +152,12 @@ function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefine
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
 }
 
+/** The policy's cap is exact; an order at the cap may round above it like any other. */
 function judgePriority(reading: Reading, steps: number): bigint {
   const lamports = priorityFee(reading, steps)
   const cap = BigInt(reading.policy.maxPriorityFeeLamports)
   const asked = reading.asked.priorityFeeLamports
-  const most = asked === null || BigInt(asked) > cap ? cap : BigInt(asked)
+  const most = asked === null || BigInt(asked) > cap ? cap : mostFee(BigInt(asked), computeUnits(reading, steps))
   if (lamports > most) reading.refuse('PRIORITY_FEE', `${sol(lamports)} SOL, and at most ${sol(most)} are allowed`)
   return lamports
 }

@@ -26,24 +26,38 @@ export interface Taken {
 }
 
 const SLIPPAGE_PERCENT = 10
+/** Fees and an amount that do not divide evenly, so that the builder has to round. */
+const BUY_FEE = lamports(123_457)
+const SALE_FEE = lamports(98_761)
+const ODD_LAMPORTS = 7
 
-/** For each mint a buy, another for twice as much, which tells what is a share of it, and a sale of what the wallet holds. */
+/** For each mint a buy with the service's own priority fee; another for about twice as much, which tells what is a share of it, with a fee
+ *  that is named; and a sale of what the wallet holds, with another such fee. */
 export async function takeSamples(parts: SampleParts, mints: readonly string[], amount: Lamports): Promise<Taken[]> {
   const { service, rpc, say } = parts
   const builder = builderOf(parts)
   const holdings = await readHoldings(rpc, service.wallet)
   const taken: Taken[] = []
   for (const mint of mints) {
-    const sizes: Attempt['size'][] = [amount, lamports(amount * 2)].map((one) => ({ kind: 'sol', lamports: one }))
-    if ((holdings.get(mint)?.tokens ?? 0n) > 0n) sizes.push({ kind: 'all' })
-    for (const size of sizes) {
-      const attempt = attemptOf(mint, size, taken.length + 1)
-      const asked = askedText(attempt.side, mint, size.kind === 'sol' ? size.lamports : 0)
+    const wanted: Wanted[] = [
+      { size: { kind: 'sol', lamports: amount }, fee: null },
+      { size: { kind: 'sol', lamports: lamports(amount * 2 + ODD_LAMPORTS) }, fee: BUY_FEE },
+    ]
+    if ((holdings.get(mint)?.tokens ?? 0n) > 0n) wanted.push({ size: { kind: 'all' }, fee: SALE_FEE })
+    for (const one of wanted) {
+      const attempt = attemptOf(mint, one, taken.length + 1)
+      const asked = askedText(attempt)
       say(`${taken.length + 1}. ${asked}`)
       taken.push({ asked, sample: await sampleOf(parts, builder, attempt) })
     }
   }
   return taken
+}
+
+/** What a sample asks for; fee null: the service chooses. */
+interface Wanted {
+  readonly size: Attempt['size']
+  readonly fee: Lamports | null
 }
 
 async function sampleOf(parts: SampleParts, builder: TransactionBuilder, attempt: Attempt): Promise<Sample | string> {
@@ -70,12 +84,12 @@ function builderOf({ service, http, clock, maxBuyLamports }: SampleParts): Trans
 }
 
 /** Of no order: nothing of it is armed, journaled or sent. */
-function attemptOf(mint: string, size: Attempt['size'], number: number): Attempt {
+function attemptOf(mint: string, { size, fee }: Wanted, number: number): Attempt {
   const isBuy = size.kind === 'sol'
   return {
     ...{ id: `sample.${number}`, orderId: 'sample', account: '', bot: '', executor: 'local', mint, size },
     ...{ side: isBuy ? 'buy' : 'sell', class: isBuy ? 'entry' : 'exit', slippagePercent: SLIPPAGE_PERCENT },
-    ...{ priorityFeeLamports: null, price: null, armedAt: 0, baseline: null, state: 'built', signature: '', code: '' },
+    ...{ priorityFeeLamports: fee, price: null, armedAt: 0, baseline: null, state: 'built', signature: '', code: '' },
   }
 }
 

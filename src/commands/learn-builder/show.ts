@@ -1,4 +1,4 @@
-import type { Findings } from '../../chain/learner/findings.ts'
+import { type Findings, priorityOf } from '../../chain/learner/findings.ts'
 import type { Payment } from '../../chain/learner/payments.ts'
 import type { ProgramFinding } from '../../chain/learner/program-findings.ts'
 import type { Sample } from '../../chain/learner/sample.ts'
@@ -8,6 +8,7 @@ import type { Examination } from '../../chain/verifier/examine.ts'
 import { sol } from '../../chain/verifier/reading.ts'
 import { USUAL_INNER } from '../../chain/verifier/simulate.ts'
 import { ERRORS } from '../../core/errors.ts'
+import type { Attempt } from '../../core/order.ts'
 import { printable } from '../../core/printable.ts'
 import { PROGRAMS } from '../../core/programs.ts'
 import { formatSol } from '../../core/units.ts'
@@ -31,8 +32,17 @@ export function samplesText(samples: readonly (Sample | string)[], asked: readon
     const { message, messageBytes } = transaction
     const version = message.version === 0 ? 'version 0' : 'legacy'
     const run = simulated === undefined ? `not simulated: ${printable(problem)}` : 'simulated'
-    return `${what}: ${version}, ${messageBytes.length} bytes, ${message.signers} to sign; ${run}`
+    return `${what}: ${version}, ${messageBytes.length} bytes, ${message.signers} to sign${feeText(sample)}; ${run}`
   })
+}
+
+/** How the builder rounds a fee that it was asked for. */
+function feeText(sample: Sample): string {
+  const { priorityFeeLamports: asked } = sample.asked
+  if (asked === null) return ''
+  const over = priorityOf(sample) - BigInt(asked)
+  const apart = over < 0n ? `${-over} lamports below` : `${over} lamports above`
+  return `, priority fee ${over === 0n ? 'as asked' : `${apart} what was asked`}`
 }
 
 /** The one table: everything that stands in the samples. */
@@ -133,6 +143,10 @@ function rangeText({ least, most }: Range): string {
 }
 
 /** What is asked for, in words. */
-export function askedText(side: 'buy' | 'sell', mint: string, lamports = 0): string {
-  return side === 'buy' ? `buy ${mint} for ${formatSol(lamports)} SOL` : `sell all of ${mint}`
+export function askedText({ side, mint, size, priorityFeeLamports: fee }: AskedParts): string {
+  const trade =
+    side === 'buy' && size.kind === 'sol' ? `buy ${mint} for ${formatSol(size.lamports)} SOL` : `sell all of ${mint}`
+  return fee === null ? trade : `${trade}, priority fee ${formatSol(fee)} SOL`
 }
+
+type AskedParts = Pick<Attempt, 'side' | 'mint' | 'size' | 'priorityFeeLamports'>

@@ -29,6 +29,7 @@ const BEYOND_THE_SIGNER = [
   'content with nothing',
   'spends more than was ordered',
   'sells more than was ordered',
+  'sells one base unit more than rounding explains',
   'another token',
   'other money than SOL',
   'a sale in place of a buy',

@@ -41,17 +41,33 @@ export const TRADE_FAMILIES: Readonly<Record<string, Family>> = {
   'costs more than the slippage allows': {
     code: 'AMOUNT_OVER',
     shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
-    spoil: (draft) => amount(draft, 16, draft.drawn.most + 1n + BigInt(much(draft))),
+    spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n + BigInt(much(draft))),
   },
   'spends more than was ordered': {
     code: 'AMOUNT_OVER',
     shapes: ['pump buy of SOL, lookup table', 'pump buy_exact_quote_in_v2 with a memo'],
-    spoil: (draft) => amount(draft, 8, draft.drawn.amount + 1n),
+    spoil: (draft) => amount(draft, 8, draft.drawn.amount + 1n + BigInt(much(draft))),
+  },
+  'spends one lamport more than rounding explains': {
+    code: 'AMOUNT_OVER',
+    shapes: ['pump buy of SOL, lookup table', 'pump buy_exact_quote_in_v2 with a memo'],
+    spoil: (draft) => amount(draft, 8, draft.drawn.amount + 2n),
+  },
+  'costs one lamport more than rounding explains': {
+    code: 'AMOUNT_OVER',
+    shapes: [...OLD_BUYS, 'pump buy_v2, Token-2022'],
+    // What the draft rounds down, a lamport of the amount with its slippage, and one for adding that: less than 4.
+    spoil: (draft) => amount(draft, 16, draft.drawn.most + 4n),
   },
   'sells more than was ordered': {
     code: 'AMOUNT_OVER',
     shapes: ['pump sell of a share', 'pump sell_v2 of a number'],
     spoil: (draft) => amount(draft, 8, draft.drawn.tokens + 1n + BigInt(much(draft))),
+  },
+  'sells one base unit more than rounding explains': {
+    code: 'AMOUNT_OVER',
+    shapes: ['pump sell of a share'],
+    spoil: (draft) => amount(draft, 8, draft.drawn.tokens + 2n),
   },
   'wraps more than the trade needs': {
     code: 'AMOUNT_OVER',

@@ -43,7 +43,30 @@ export const WHOLE_FAMILIES: Readonly<Record<string, Family>> = {
     shapes: ['tip', 'guards'],
     spoil: (draft) => {
       draft.asked = { ...draft.asked, priorityFeeLamports: lamports(10_000) }
-      draft.instructions.unshift(...parts.budget(100_000, 100_001 + draft.drawn.random.integer(1_000_000)))
+      draft.instructions.unshift(...parts.budget(100_000, 100_021 + draft.drawn.random.integer(1_000_000)))
+    },
+  },
+  'a priority fee one lamport beyond what rounding explains': {
+    code: 'PRIORITY_FEE',
+    shapes: ['tip', 'guards'],
+    spoil: (draft) => {
+      const { random } = draft.drawn
+      const asked = 10_000 + random.integer(1_900_000)
+      const isLarge = random.integer(2) === 0
+      const units = isLarge ? 1_000_001 + random.integer(399_999) : 1 + random.integer(1_000_000)
+      const over = isLarge ? 4 : 3
+      draft.asked = { ...draft.asked, priorityFeeLamports: lamports(asked) }
+      draft.instructions.unshift(...parts.budget(units, Math.floor(((asked + over - 1) * 1e6) / units) + 1))
+    },
+  },
+  'a limit beyond all limits, so that more would be rounding': {
+    code: 'PRIORITY_FEE',
+    shapes: ['tip', 'guards'],
+    spoil: (draft) => {
+      const asked = 10_000 + draft.drawn.random.integer(1_900_000)
+      draft.asked = { ...draft.asked, priorityFeeLamports: lamports(asked) }
+      const price = Math.ceil(((asked + 4) * 1e6) / 1_400_000)
+      draft.instructions.unshift(...parts.budget(1_400_001 + much(draft), price))
     },
   },
   'a compute budget twice': {
