@@ -4,7 +4,7 @@ import type { ExitRules } from '../core/exits.ts'
 import { DEFAULT_TOKEN_CHECKS, MINT_TRAITS, type TokenChecks } from '../core/mint-check.ts'
 import { deriveSeed } from '../core/random.ts'
 import type { ExitOrderSettings, Limits, OrderSettings, WalletLimits } from '../core/settings.ts'
-import { type Lamports, solToLamports } from '../core/units.ts'
+import { type Lamports, type Millis, solToLamports } from '../core/units.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
 import { expandPath } from './expand-path.ts'
@@ -24,7 +24,7 @@ export function serviceFrom(input: Section<'service'>, cwd: string, policy?: Bui
       ...({ tradePrice: 'auto', tradeAmount: 'auto', priceUpdate: 'auto', sell: 'auto' } as const),
       ...given.units,
     },
-    lateMs: (given.lateSeconds ?? 120) * 1000,
+    lateMs: millis(given.lateSeconds ?? 120),
   }
   if (input === 'sandbox') return { kind: 'sandbox', ...settings }
   const baseUrl = input.baseUrl.replace(/\/+$/, '')
@@ -83,7 +83,7 @@ export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
   return {
     lamports: solToLamports(input?.balanceSol ?? 10),
     seed: deriveSeed(input?.seed ?? 1, bot),
-    latencyMs: { p50: p50Seconds * 1000, p95: p95Seconds * 1000 },
+    latencyMs: { p50: millis(p50Seconds), p95: millis(p95Seconds) },
     serviceFeePercent: input?.serviceFeePercent ?? 1,
   }
 }
@@ -94,8 +94,8 @@ export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSetting
   return {
     slippagePercent: given.slippagePercent ?? 5,
     priorityFeeLamports: fee === 'auto' ? null : solToLamports(fee),
-    ttlMs: (given.ttlSeconds ?? 2) * 1000,
-    maxEventAgeMs: (given.maxEventAgeSeconds ?? 3) * 1000,
+    ttlMs: millis(given.ttlSeconds ?? 2),
+    maxEventAgeMs: millis(given.maxEventAgeSeconds ?? 3),
     maxChasePercent: given.maxChasePercent ?? 5,
   }
 }
@@ -105,7 +105,7 @@ export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrde
   return {
     slippageLadder: given.slippageLadder ?? [5, 15, 30, 50],
     priorityFeeLadder: (given.priorityFeeLadderSol ?? []).map(solToLamports),
-    retryMs: (given.retrySeconds ?? 3) * 1000,
+    retryMs: millis(given.retrySeconds ?? 3),
   }
 }
 
@@ -123,7 +123,7 @@ export function limitsFrom(given: LimitsInput): Limits {
     maxDailyLossLamports: lamportsOrNull(given.maxDailyLossSol),
     maxDrawdownLamports: lamportsOrNull(given.maxDrawdownSol),
     maxLosingStreak: given.maxLosingStreak ?? null,
-    streakPauseMs: Math.round((given.streakPauseSeconds ?? 3600) * 1000),
+    streakPauseMs: millis(given.streakPauseSeconds ?? 3600),
   }
 }
 
@@ -135,7 +135,7 @@ export function filtersFrom(bot: BotInput, defaults: DefaultsInput): EntryFilter
   const given = { ...defaults.filters, ...bot.filters }
   return {
     minLiquidityLamports: lamportsOrNull(given.minLiquiditySol),
-    minAgeMs: given.minAgeSeconds === undefined ? null : Math.round(given.minAgeSeconds * 1000),
+    minAgeMs: given.minAgeSeconds === undefined ? null : millis(given.minAgeSeconds),
     maxPoolSharePercent: given.maxPoolSharePercent ?? null,
     allowMints: given.allowMints ?? null,
     denyMints: given.denyMints ?? null,
@@ -151,6 +151,10 @@ export function tokenChecksFrom(bot: BotInput, defaults: DefaultsInput): TokenCh
     when: given.when ?? DEFAULT_TOKEN_CHECKS.when,
     allow: MINT_TRAITS.filter((trait) => given[trait] === 'allow'),
   }
+}
+
+function millis(seconds: number): Millis {
+  return Math.round(seconds * 1000)
 }
 
 function lamportsOrNull(sol: number | undefined): Lamports | null {

@@ -2,18 +2,19 @@ import { z } from 'zod'
 import { exitProblems } from '../core/exit-problems.ts'
 import { MOST_STEPS } from '../core/exit-request.ts'
 import { EXIT_WINDOWS, type ExitRules, STALE_POLICIES } from '../core/exits.ts'
+import { LEAST_PERCENT, LEAST_SECONDS } from './bounds.ts'
 
 const none = z.literal('none')
-const under = z.number().gt(0).lt(100)
-const gain = z.number().gt(0).max(1e6)
-const seconds = z.number().gt(0).max(1e9)
+const under = z.number().min(LEAST_PERCENT).lt(100)
+const gain = z.number().min(LEAST_PERCENT).max(1e6)
+const seconds = z.number().min(LEAST_SECONDS).max(1e9)
 
 /** Each by itself; what is wrong together is `exitProblems`. */
 const EXITS = {
   stopLossPercent: under,
   takeProfitPercent: gain,
   takeProfitSteps: z
-    .array(z.strictObject({ atPercent: gain, sellPercent: z.number().gt(0).max(100) }))
+    .array(z.strictObject({ atPercent: gain, sellPercent: z.number().min(LEAST_PERCENT).max(100) }))
     .min(1)
     .max(MOST_STEPS),
   trailingPercent: under,

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
 import { PRESETS } from '../core/builder-policy.ts'
+import { MOST_SOL } from './bounds.ts'
 
 // The YAML of builder-policy.yaml: what a builder may put into a transaction. Every key is optional, and absent is strict.
 
 const address = z.string().refine(isPublicKey, { error: 'expected an address: base58 of 32 bytes' })
 const addresses = z.array(address).max(256)
-const sol = z.number().min(0).max(1e6)
+const sol = z.number().min(0).max(MOST_SOL)
 const place = z.int().min(0).max(255)
 const beginnings = z.array(
   z.string().regex(/^([0-9a-f]{2}){1,16}$/, { error: 'expected bytes in hex, as in 66063d1201daebea' }),
@@ -39,7 +40,7 @@ export const policySchema = z.strictObject({
     .min(1)
     .exactOptional(),
   innerPrograms: addresses.exactOptional(),
-  feeAccounts: z.array(feeAccount).exactOptional(),
+  feeAccounts: z.array(feeAccount).max(256).exactOptional(),
   tips: z.strictObject({ accounts: z.union([z.literal('jito'), addresses.min(1)]), maxSol: sol }).exactOptional(),
   coSigners: addresses.exactOptional(),
   lookupTables: z.union([z.literal('any'), addresses]).exactOptional(),

@@ -2,18 +2,20 @@ import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../core/mint-check.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
+import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_PAPER_SOL, MOST_POOL_SOL, MOST_SOL } from './bounds.ts'
 import { exits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret-schema.ts'
 
 // The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has to be there is
 // checked where the files come together. Messages are worded in wording.ts.
 
-const seconds = z.number().gt(0).max(86_400)
+const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(0.1)
-const sol = z.number().gt(0).max(1e6)
+const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
 /** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
-const buySol = z.number().min(0.001).max(1e6)
-const perSecond = z.number().gt(0).max(10_000)
+const buySol = z.number().min(0.001).max(MOST_SOL)
+/** Less than one in ten seconds, and an exit would wait for the RPC. */
+const perSecond = z.number().min(0.1).max(10_000)
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
 const orders = z.strictObject({
@@ -54,19 +56,19 @@ const limits = z.strictObject({
   maxLosingStreak: z.int().min(1).max(1_000).exactOptional(),
   streakPauseSeconds: z
     .number()
-    .gt(0)
+    .min(LEAST_SECONDS)
     .max(30 * 86_400)
     .exactOptional(),
 })
 
 /** Of all bots that trade with it together. */
-const walletLimits = limits.extend({ minBalanceSol: z.number().min(0).max(1e6).exactOptional() })
+const walletLimits = limits.extend({ minBalanceSol: z.number().min(0).max(MOST_SOL).exactOptional() })
 
 /** Which tokens a bot may buy. */
 const filters = z.strictObject({
-  minLiquiditySol: sol.exactOptional(),
-  minAgeSeconds: z.number().gt(0).max(86_400).exactOptional(),
-  maxPoolSharePercent: z.number().gt(0).max(100).exactOptional(),
+  minLiquiditySol: z.number().min(LEAST_SOL).max(MOST_POOL_SOL).exactOptional(),
+  minAgeSeconds: seconds.exactOptional(),
+  maxPoolSharePercent: z.number().min(LEAST_PERCENT).max(100).exactOptional(),
   allowMints: z.string().min(1).exactOptional(),
   denyMints: z.string().min(1).exactOptional(),
   allowCreators: z.string().min(1).exactOptional(),
@@ -103,7 +105,7 @@ const service = z.union([
     wsUrl: address('wss'),
     apiKey: secretReference('the key').exactOptional(),
     plan: plan.exactOptional(),
-    share: z.number().gt(0).max(1).exactOptional(),
+    share: z.number().min(0.01).max(1).exactOptional(),
     units: units.exactOptional(),
     lateSeconds: z.number().min(1).max(86_400).exactOptional(),
     /** Of the local executor: what the service may put into a transaction. */
@@ -159,7 +161,7 @@ const wallet = z
 
 const journal = z.strictObject({
   path: z.string().min(1).exactOptional(),
-  keepTapeDays: z.number().gt(0).max(36_500).exactOptional(),
+  keepTapeDays: z.number().min(0.01).max(36_500).exactOptional(),
 })
 
 /** A webhook's address is its password, so it is a secret. */
@@ -169,7 +171,7 @@ const alerts = z.strictObject({
 })
 
 const paper = z.strictObject({
-  balanceSol: sol.exactOptional(),
+  balanceSol: z.number().min(LEAST_SOL).max(MOST_PAPER_SOL).exactOptional(),
   seed: z.int().min(0).max(0xffff_ffff).exactOptional(),
   serviceFeePercent: z.number().min(0).max(10).exactOptional(),
   latency: z

@@ -1,11 +1,11 @@
 import { VENUE_FEE } from '../core/curve.ts'
 import { BASE_FEE, LEAST_BUY, MOST_SLIPPAGE, TOKEN_ACCOUNT_RENT, worstCostOf } from '../core/risk.ts'
 import type { Limits } from '../core/settings.ts'
-import { type Lamports, lamports, solToLamports } from '../core/units.ts'
+import { LAMPORTS_PER_SOL, type Lamports, lamports, solToLamports } from '../core/units.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
-/** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where nothing bounds it. What
- *  sales pay comes on top. */
+/** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where nothing bounds it, or
+ *  only a number beyond any wallet (`BOUNDLESS`). What sales pay comes on top. */
 export interface WorstCase {
   /** The largest buy that may be asked for. */
   readonly largestBuy: Lamports
@@ -20,6 +20,8 @@ export interface WorstCase {
   readonly loss: Lamports | null
 }
 
+/** More than any wallet holds: limits that multiply or add up to more bound nothing. With every fee on top it is still a whole number. */
+const BOUNDLESS = solToLamports(500_000)
 /** What the service takes from a key whose plan names no other maximum. */
 const MOST_BUY = solToLamports(100)
 /** What services pay when the fee is theirs to choose: the usual, where `worstCost` counts the most. */
@@ -122,7 +124,8 @@ function total(amounts: readonly (number | null)[]): number | null {
 export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports | null {
   const { params } = bot
   const size = typeof params === 'object' && params !== null && 'sizeSol' in params ? params.sizeSol : undefined
-  if (typeof size === 'number' && size > 0) return least(solToLamports(size), largestBuy)
+  if (typeof size === 'number' && size > 0)
+    return lamports(Math.round(Math.min(Math.max(size * LAMPORTS_PER_SOL, LEAST_BUY), largestBuy)))
   return bot.limits.maxLamportsPerOrder === null ? null : largestBuy
 }
 
@@ -136,6 +139,6 @@ export function breakEvenPercent(buy: Lamports, priorityFee: Lamports | null): n
 }
 
 function least(...bounds: (number | null)[]): Lamports | null {
-  const there = bounds.filter((bound) => bound !== null)
+  const there = bounds.filter((bound) => bound !== null && bound <= BOUNDLESS) as number[]
   return there.length === 0 ? null : lamports(Math.min(...there))
 }

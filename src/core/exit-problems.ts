@@ -1,4 +1,4 @@
-import { type ExitRules, LEAST_POLL_SECONDS, pollSeconds } from './exits.ts'
+import { type ExitRules, LEAST_QUIET_SECONDS } from './exits.ts'
 import { LEAST_PART_PERCENT } from './position.ts'
 
 // Exits that are right by themselves and wrong together: one of them could never fire, or they ask for more than there is.
@@ -11,14 +11,19 @@ export interface ExitProblem {
 
 /** All that is wrong with the exits of one position, as they are once every place that sets some has been asked. */
 export function exitProblems(rules: ExitRules): ExitProblem[] {
-  return [...stepProblems(rules), ...stopProblems(rules), ...unreachable(rules), ...pollProblems(rules)]
+  return [...stepProblems(rules), ...stopProblems(rules), ...unreachable(rules), ...quietProblems(rules)]
 }
 
-function pollProblems(rules: ExitRules): ExitProblem[] {
-  const seconds = pollSeconds(rules)
-  if (seconds === undefined || seconds >= LEAST_POLL_SECONDS) return []
-  const message = `a pool is read every ${LEAST_POLL_SECONDS} s at most; write ${LEAST_POLL_SECONDS} or more`
-  return [{ path: ['whenStale', 'afterSeconds'], message }]
+/** A shorter silence would have its timer fire without pause, as long as the feed is down. */
+function quietProblems({ idleSeconds, whenStale }: ExitRules): ExitProblem[] {
+  const times: [ExitProblem['path'], number | undefined][] = [
+    [['idleSeconds'], idleSeconds],
+    [['whenStale', 'afterSeconds'], whenStale?.afterSeconds],
+  ]
+  return times.flatMap(([path, seconds = LEAST_QUIET_SECONDS]) => {
+    if (seconds >= LEAST_QUIET_SECONDS) return []
+    return [{ path, message: `expected at least ${LEAST_QUIET_SECONDS}, found ${seconds}` }]
+  })
 }
 
 function stepProblems({ takeProfitSteps = [] }: ExitRules): ExitProblem[] {

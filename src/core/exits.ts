@@ -41,8 +41,8 @@ export interface TakeProfitStep {
 
 /** hold: wait for a price. poll: have the token's pool read over RPC, and go by that. flatten: sell all. */
 export const STALE_POLICIES = ['hold', 'poll', 'flatten'] as const
-/** A pool is not read more often, seconds. */
-export const LEAST_POLL_SECONDS = 1
+/** The shortest silence that an exit acts on, and the shortest time between two readings of a pool. */
+export const LEAST_QUIET_SECONDS = 1
 
 export interface WhenStale {
   readonly policy: (typeof STALE_POLICIES)[number]

@@ -231,7 +231,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a cap of nothing',
     sandbox('wallet: { keypair: "file:k", caps: { maxSolPerHour: 0 } }\n'),
-    '2:53 wallet.caps.maxSolPerHour: expected more than 0, found 0',
+    '2:53 wallet.caps.maxSolPerHour: expected at least 0.000001, found 0',
   ],
   ['an empty path', sandbox('journal: { path: "" }\n'), '2:18 journal.path: expected at least 1 character, found ""'],
   [
@@ -242,7 +242,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'paper without money',
     sandbox('paper: { balanceSol: 0 }\n'),
-    '2:22 paper.balanceSol: expected more than 0, found 0',
+    '2:22 paper.balanceSol: expected at least 0.000001, found 0',
   ],
   ['half a seed', sandbox('paper: { seed: 1.5 }\n'), '2:16 paper.seed: expected a whole number, found 1.5'],
   [
@@ -340,7 +340,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a stop-loss below zero',
     bot('exits: { stopLossPercent: -20 }'),
-    '3:63 bots[0].exits.stopLossPercent: expected more than 0, found -20',
+    '3:63 bots[0].exits.stopLossPercent: expected at least 0.01, found -20',
   ],
   [
     'a stop-loss of everything',
@@ -400,7 +400,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an idle time below zero',
     bot('exits: { idleSeconds: -5 }'),
-    '3:59 bots[0].exits.idleSeconds: expected more than 0, found -5',
+    '3:59 bots[0].exits.idleSeconds: expected at least 0.001, found -5',
   ],
   [
     'a stale policy that nobody has',
@@ -410,7 +410,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a pool that is read too often',
     bot('exits: { whenStale: { policy: poll, afterSeconds: 0.5 } }'),
-    '3:87 bots[0].exits.whenStale.afterSeconds: a pool is read every 1 s at most; write 1 or more',
+    '3:87 bots[0].exits.whenStale.afterSeconds: expected at least 1, found 0.5',
+  ],
+  [
+    'a silence that would never end',
+    bot('exits: { idleSeconds: 0.001 }'),
+    '3:59 bots[0].exits.idleSeconds: expected at least 1, found 0.001',
   ],
   [
     'a pool that nobody can read',
@@ -506,7 +511,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a pause of no time',
     bot('limits: { streakPauseSeconds: -1 }'),
-    '3:67 bots[0].limits.streakPauseSeconds: expected more than 0, found -1',
+    '3:67 bots[0].limits.streakPauseSeconds: expected at least 0.001, found -1',
   ],
   [
     'a misspelt limit',
@@ -550,8 +555,8 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     sandbox(
       'defaults:\n  exits: &exits { stopLossPercent: 0 }\nbots:\n  - { name: a, strategy: dip-buyer, exits: *exits }\n',
     ),
-    '3:36 defaults.exits.stopLossPercent: expected more than 0, found 0',
-    '3:36 bots[0].exits.stopLossPercent: expected more than 0, found 0',
+    '3:36 defaults.exits.stopLossPercent: expected at least 0.01, found 0',
+    '3:36 bots[0].exits.stopLossPercent: expected at least 0.01, found 0',
   ],
   [
     'an error behind a merge',

@@ -38,6 +38,7 @@ describe('a request that is none is refused, and the bot goes on', () => {
     ['the reason is a bigint', 'REQUEST_INVALID', { reason: 1n }],
     ['a stop-loss of NaN', 'REQUEST_INVALID', { exits: { stopLossPercent: Number.NaN } }],
     ['a stop-loss of 100', 'REQUEST_INVALID', { exits: { stopLossPercent: 100 } }],
+    ['a silence of no time', 'REQUEST_INVALID', { exits: { idleSeconds: 0.0001 } }],
     ['an exit that does not exist', 'REQUEST_INVALID', { exits: { stopLoss: 5 } }],
     ['exits are no object', 'REQUEST_INVALID', { exits: 5 }],
   ]

@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { checkJson } from '../../src/commands/check-json.ts'
+import { checkText } from '../../src/commands/check-text.ts'
+import { type LoadResult, loadConfig } from '../../src/config/load.ts'
+import { loadPolicy } from '../../src/config/policy.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const KEY = 'YourWaLLetAddressGoesHereAsBase581111111111'
+
+const exits = {
+  stopLossPercent: 20,
+  takeProfitPercent: 50,
+  takeProfitSteps: [
+    { atPercent: 25, sellPercent: 30 },
+    { atPercent: 40, sellPercent: 20 },
+  ],
+  trailingPercent: 25,
+  trailingArmPercent: 10,
+  breakEvenAtPercent: 5,
+  maxHoldSeconds: 900,
+  idleSeconds: 60,
+  whenStale: { policy: 'poll', afterSeconds: 30 },
+  windowPrints: 21,
+}
+const limits = {
+  minSolPerOrder: 0.01,
+  maxSolPerOrder: 0.1,
+  maxSlippagePercent: 30,
+  maxSolPerHour: 1,
+  maxSolPerDay: 2,
+  maxOpenPositions: 5,
+  maxSolPerMint: 0.1,
+  maxSolPerCreator: 0.2,
+  maxExposureSol: 0.5,
+  maxDailyLossSol: 0.5,
+  maxDrawdownSol: 1,
+  maxLosingStreak: 4,
+  streakPauseSeconds: 600,
+}
+const orders = { slippagePercent: 5, priorityFeeSol: 0.001, ttlSeconds: 2, maxEventAgeSeconds: 3, maxChasePercent: 5 }
+const exitOrders = { slippageLadder: [5, 15], priorityFeeLadderSol: [0.0001, 0.001], retrySeconds: 3 }
+const filters = { minLiquiditySol: 1, minAgeSeconds: 5, maxPoolSharePercent: 10 }
+
+/** Every number that a file may have. */
+const CONFIG = {
+  service: {
+    baseUrl: 'https://x.io/api',
+    wsUrl: 'wss://x.io/api/data',
+    apiKey: 'env:KEY',
+    plan: { requestsPerMinute: 600, connections: 10, messagesPerSecond: 100, maxBuySol: 100 },
+    share: 0.5,
+    lateSeconds: 120,
+  },
+  chain: { rpc: [{ url: 'env:RPC_URL', requestsPerSecond: 8, sendsPerSecond: 1 }], secondOpinionSol: 1 },
+  wallet: {
+    publicKey: KEY,
+    keypair: 'file:k',
+    caps: { maxSolPerTransaction: 1, maxSolPerHour: 10, maxSolPerDay: 50 },
+    limits: { ...limits, minBalanceSol: 0.1 },
+  },
+  journal: { path: 'a.db', keepTapeDays: 14 },
+  paper: { balanceSol: 10, seed: 1, serviceFeePercent: 1, latency: { p50Seconds: 1, p95Seconds: 4 } },
+  defaults: { orders, exitOrders, exits, limits, filters },
+  bots: [
+    { name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05 }, mode: 'live' },
+    {
+      name: 'launches',
+      strategy: 'launch-sniper',
+      params: { sizeSol: 0.05, maxAgeSeconds: 30, minLiquidity: 1, maxLiquidity: 1_000, maxLaunchesPerCreator: 1 },
+      mode: 'live',
+      executor: 'local',
+      ...{ limits, exits, orders, exitOrders, filters },
+    },
+    { name: 'trend', strategy: 'momentum', params: { fast: 5, slow: 30, sampleSeconds: 1, minSlopePercent: 0.5 } },
+  ],
+}
+
+const POLICY = {
+  feeAccounts: [{ address: KEY, maxPercent: 1, maxSol: 0.1 }],
+  tips: { accounts: 'jito', maxSol: 0.01 },
+  maxPriorityFeeSol: 0.01,
+  rentAccounts: 2,
+  maxWalletSol: 1,
+}
+
+type Path = readonly (string | number)[]
+
+function numberPaths(value: unknown, path: Path = []): Path[] {
+  if (typeof value === 'number') return [path]
+  if (typeof value !== 'object' || value === null) return []
+  const keyed = Array.isArray(value) ? value.map((one, at) => [at, one] as const) : Object.entries(value)
+  return keyed.flatMap(([key, one]) => numberPaths(one, [...path, key]))
+}
+
+/** A copy with another number at `path`. */
+function withNumber<T>(of: T, [key, ...inside]: Path, change: (value: number) => number): T {
+  if (key === undefined) return change(of as number) as T
+  const copy = (Array.isArray(of) ? [...of] : { ...of }) as Record<string | number, unknown>
+  copy[key] = withNumber(copy[key], inside, change)
+  return copy as T
+}
+
+/** Numbers that begin at what stands there, so that many of them fit. */
+type Change = (value: number) => number
+const change: fc.Arbitrary<Change> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.double({ min: 0.5, max: 2, noNaN: true }).map(
+      (factor): Change =>
+        (value) =>
+          value * factor,
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.integer({ min: -12, max: 12 }).map(
+      (power): Change =>
+        (value) =>
+          value * 10 ** power,
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(0, -0, -1, 1, 100, 10_000, 1e5, 1e6, 2 ** 53, 1e300, 5e-324).map((value) => () => value),
+  },
+  { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY).map((value) => () => value) },
+  { weight: 1, arbitrary: fc.double().map((value) => () => value) },
+)
+const changes = (paths: readonly Path[]) =>
+  fc.array(fc.tuple(fc.constantFrom(...paths), change), { minLength: 1, maxLength: 3 })
+
+function load(config: object): Promise<LoadResult> {
+  folder.write('any.yaml', stringify(config, { aliasDuplicateObjects: false }))
+  return loadConfig(['any.yaml'], { cwd: folder.path })
+}
+
+/** Amounts are whole lamports and times whole milliseconds, exactly; nothing is infinite. */
+function expectExact(value: unknown, path: Path = []): void {
+  if (typeof value === 'number') {
+    const name = String(path.at(-1))
+    const isWhole = /Lamports|Ms$|^p50$|^p95$/.test(name)
+    expect(isWhole ? Number.isSafeInteger(value) : Number.isFinite(value), `${path.join('.')} is ${value}`).toBe(true)
+  } else if (typeof value === 'object' && value !== null)
+    for (const [key, one] of Object.entries(value)) expectExact(one, [...path, key])
+}
+
+test('the whole configuration is right', async () => {
+  expect(await load(CONFIG)).toMatchObject({ ok: true })
+})
+
+test('whatever numbers a file has, check says what is wrong, or shows exact amounts and times', async () => {
+  let right = 0
+  const numRuns = 400
+  await fc.assert(
+    fc.asyncProperty(changes(numberPaths(CONFIG)), async (changed) => {
+      const config = changed.reduce((before, [path, to]) => withNumber(before, path, to), CONFIG)
+      const loaded = await load(config)
+      expectExact(checkJson(loaded))
+      if (!loaded.ok) return
+      right++
+      const { files: _, ...effective } = loaded.config
+      expectExact(effective)
+      expect(checkText(loaded.config)).not.toMatch(/NaN|Infinity|undefined/)
+    }),
+    { numRuns },
+  )
+  expect(right).toBeGreaterThan(numRuns / 20)
+})
+
+test('whatever numbers a policy has, it is refused or its amounts are exact', () => {
+  fc.assert(
+    fc.property(changes(numberPaths(POLICY)), (changed) => {
+      const policy = changed.reduce((before, [path, to]) => withNumber(before, path, to), POLICY)
+      expectExact(loadPolicy(folder.write('policy.yaml', stringify(policy))))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test.each<[Path]>([
+  [['bots', 1, 'limits', 'maxSolPerHour']],
+  [['wallet', 'limits', 'maxExposureSol']],
+  [['wallet', 'caps', 'maxSolPerDay']],
+])('100,000 SOL at %j is refused, with its bound', async (path) => {
+  const loaded = await load(withNumber(CONFIG, path, () => 100_000))
+  expect(loaded.ok ? [] : loaded.errors.map(({ message }) => message)).toEqual(['expected at most 10000, found 100000'])
+})
+
+test('limits that multiply to more than any wallet holds are shown as no limit', async () => {
+  const wide = { maxOpenPositions: 10_000, maxSolPerMint: 10_000 }
+  const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { sizeSol: 1e300 }, limits: wide }]
+  const loaded = await load({ service: 'sandbox', bots })
+  expect(checkJson(loaded)).toMatchObject({ ok: true, bots: [{ worstCase: { exposureSol: null, lossSol: null } }] })
+})
