@@ -5,6 +5,7 @@ import { checkJson } from '../../src/commands/check-json.ts'
 import { checkText } from '../../src/commands/check-text.ts'
 import { type LoadResult, loadConfig } from '../../src/config/load.ts'
 import { loadPolicy } from '../../src/config/policy.ts'
+import { changedNumbers, type Path, withNumber } from '../support/changed-numbers.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
@@ -86,52 +87,6 @@ const POLICY = {
   maxWalletSol: 1,
 }
 
-type Path = readonly (string | number)[]
-
-function numberPaths(value: unknown, path: Path = []): Path[] {
-  if (typeof value === 'number') return [path]
-  if (typeof value !== 'object' || value === null) return []
-  const keyed = Array.isArray(value) ? value.map((one, at) => [at, one] as const) : Object.entries(value)
-  return keyed.flatMap(([key, one]) => numberPaths(one, [...path, key]))
-}
-
-/** A copy with another number at `path`. */
-function withNumber<T>(of: T, [key, ...inside]: Path, change: (value: number) => number): T {
-  if (key === undefined) return change(of as number) as T
-  const copy = (Array.isArray(of) ? [...of] : { ...of }) as Record<string | number, unknown>
-  copy[key] = withNumber(copy[key], inside, change)
-  return copy as T
-}
-
-/** Numbers that begin at what stands there, so that many of them fit. */
-type Change = (value: number) => number
-const change: fc.Arbitrary<Change> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.double({ min: 0.5, max: 2, noNaN: true }).map(
-      (factor): Change =>
-        (value) =>
-          value * factor,
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.integer({ min: -12, max: 12 }).map(
-      (power): Change =>
-        (value) =>
-          value * 10 ** power,
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(0, -0, -1, 1, 100, 10_000, 1e5, 1e6, 2 ** 53, 1e300, 5e-324).map((value) => () => value),
-  },
-  { weight: 1, arbitrary: fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY).map((value) => () => value) },
-  { weight: 1, arbitrary: fc.double().map((value) => () => value) },
-)
-const changes = (paths: readonly Path[]) =>
-  fc.array(fc.tuple(fc.constantFrom(...paths), change), { minLength: 1, maxLength: 3 })
-
 function load(config: object): Promise<LoadResult> {
   folder.write('any.yaml', stringify(config, { aliasDuplicateObjects: false }))
   return loadConfig(['any.yaml'], { cwd: folder.path })
@@ -155,8 +110,7 @@ test('whatever numbers a file has, check says what is wrong, or shows exact amou
   let right = 0
   const numRuns = 400
   await fc.assert(
-    fc.asyncProperty(changes(numberPaths(CONFIG)), async (changed) => {
-      const config = changed.reduce((before, [path, to]) => withNumber(before, path, to), CONFIG)
+    fc.asyncProperty(changedNumbers(CONFIG), async (config) => {
       const loaded = await load(config)
       expectExact(checkJson(loaded))
       if (!loaded.ok) return
@@ -172,8 +126,7 @@ test('whatever numbers a file has, check says what is wrong, or shows exact amou
 
 test('whatever numbers a policy has, it is refused or its amounts are exact', () => {
   fc.assert(
-    fc.property(changes(numberPaths(POLICY)), (changed) => {
-      const policy = changed.reduce((before, [path, to]) => withNumber(before, path, to), POLICY)
+    fc.property(changedNumbers(POLICY), (policy) => {
       expectExact(loadPolicy(folder.write('policy.yaml', stringify(policy))))
     }),
     { numRuns: 300 },
