@@ -146,7 +146,7 @@ class Start {
     if (!service.builds) this.#config = withoutLocal(config, this.#log)
     const clock = new SystemClock(past.recovered.lastTime)
     this.closers.add(() => clock.stop())
-    const tally = new Tally()
+    const tally = new Tally((text) => this.#redact(text))
     const watched = tally.watch(past.journal)
     const journal = this.#options.onlooker?.watch(watched) ?? watched
     const machine = { clock, monotonicMs, boot: bootId() }

@@ -42,7 +42,7 @@ describe('docs/errors.md', () => {
     expect(codesIn('States of an attempt').toSorted()).toEqual(Object.keys(ATTEMPT_MOVES).toSorted())
     expect(codesIn('Exit codes')).toEqual(Object.values(ExitCode).map(String))
     const { code: alarms = '' } =
-      /kind: 'alarm'; bot: string; code: ErrorCode \| (?<code>[^;]*);/.exec(
+      /interface Alarm \{[^}]*code: ErrorCode \| (?<code>.*)/.exec(
         readFileSync(new URL('../src/core/messages.ts', import.meta.url), 'utf8'),
       )?.groups ?? {}
     expect(codesIn('Alarms beside the codes above')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))

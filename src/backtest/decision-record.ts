@@ -2,6 +2,7 @@ import { encodeJson } from '../core/json.ts'
 import type { Input, Output } from '../core/messages.ts'
 import type { Journal } from '../core/ports.ts'
 import { deriveSeed } from '../core/random.ts'
+import { compared } from '../core/thrown.ts'
 import type { Millis, Seq } from '../core/units.ts'
 
 /** Something that was decided, or that became of an order. */
@@ -50,7 +51,7 @@ export class DecisionRecord implements Journal {
   }
 
   output(seq: Seq, time: Millis, _index: number, output: Output): void {
-    this.#add(seq, time, output)
+    this.#add(seq, time, compared(output))
   }
 
   #add(seq: Seq, time: Millis, what: unknown): void {

@@ -4,8 +4,10 @@ import type { Millis } from '../core/units.ts'
 import type { EntryStop } from '../runtime/entry-stops.ts'
 import type { PositionStatus, Status } from '../wiring/live/status.ts'
 import { dateOf } from './why/time.ts'
+import { wrapped } from './wrapped.ts'
 
 const POSITIONS_SHOWN = 10
+const MOST_STOP_LINES = 4
 
 const dim = (text: string): string => styleText('dim', text)
 const bold = (text: string): string => styleText('bold', text)
@@ -15,7 +17,7 @@ const bold = (text: string): string => styleText('bold', text)
 export function liveTable(status: Status, title: string, rowsPerSecond: number | undefined, columns: number): string[] {
   return [
     `${bold('sluice')}  ${title}  ${dim(duration(status.time - status.startedAt))}`,
-    ...status.stops.map((stop) => stopLine(stop, status)),
+    ...status.stops.flatMap((stop) => stopLines(stop, status, columns)),
     statusLine(status, rowsPerSecond),
     ...status.brokenLists.map((problem) => styleText('red', printable(problem))),
     '',
@@ -33,10 +35,18 @@ export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): st
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`
 }
 
-function stopLine(stop: EntryStop, { bots, time }: Status): string {
+/** Wrapped: the end of it says what to do. */
+function stopLines(stop: EntryStop, { bots, time }: Status, columns: number): string[] {
   const since = stop.since === null ? 'since before this start' : `since ${timeOf(stop.since, time)}`
   const until = stop.until === null ? '' : ` until ${timeOf(stop.until, time)}`
-  return `${styleText(['bold', 'red'], stopName(stop, bots))} ${since}${until}: ${printable(stop.text)}`
+  const name = stopName(stop, bots)
+  const [first = '', ...rest] = wrapped(`${name} ${since}${until}: ${printable(stop.text)}`, columns)
+  const head = `${styleText(['bold', 'red'], first.slice(0, name.length))}${first.slice(name.length)}`
+  const shown = rest.slice(0, MOST_STOP_LINES - 1)
+  return [
+    head,
+    ...shown.map((line, index) => (index === shown.length - 1 && rest.length > shown.length ? `${line} …` : line)),
+  ]
 }
 
 function statusLine(status: Status, rowsPerSecond: number | undefined): string {

@@ -18,6 +18,7 @@ import type { Path } from './path.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
 import type { BotInput, ExitsInput } from './schema.ts'
 import { type LoadedStrategy, loadStrategy, parseParams } from './strategies.ts'
+import { thrownText } from './strategy-trace.ts'
 import type { Parsed } from './wording.ts'
 
 /** A bot whose shape is right, and where it stands. */
@@ -123,7 +124,7 @@ function checkParams(
   try {
     result = parseParams(strategy, given)
   } catch (error) {
-    return refuse(`the schema of ${file} threw: ${error instanceof Error ? error.message : String(error)}`)
+    return refuse(`the schema of ${file} threw: ${thrownText(error)}`)
   }
   if (!result.ok) {
     return { params: {}, errors: result.complaints.map((complaint) => document.complain(complaint, path)) }

@@ -1,4 +1,3 @@
-import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
@@ -9,6 +8,7 @@ import { didYouMean } from './nearest.ts'
 import { formatPath } from './path.ts'
 import { findStrategy } from './strategy-files.ts'
 import { admitStrategy } from './strategy-imports.ts'
+import { loadingFailure } from './strategy-trace.ts'
 import { defOf, droppedKeys } from './unknown-keys.ts'
 import { type Parsed, parseWith } from './wording.ts'
 
@@ -28,7 +28,7 @@ export async function loadStrategy(nameOrPath: string, cwd = process.cwd()): Pro
   try {
     exported = await import(url)
   } catch (error) {
-    throw broken(file, loadingFailure(error, file))
+    throw broken(file, loadingFailure(error, cwd))
   }
   const problem =
     'default' in exported
@@ -73,17 +73,6 @@ export function parseParams({ params: schema }: Strategy, params: unknown): Pars
   const dropped = droppedKeys(schema, params)
   if (dropped.length === 0) return result
   return { ok: false, complaints: [...dropped, ...(result.ok ? [] : result.complaints)] }
-}
-
-/** One line: what failed, and the line of the strategy if the error knows one. */
-function loadingFailure(error: unknown, file: string): string {
-  if (!(error instanceof Error)) return `it threw ${String(error)}`
-  const { code } = error as NodeJS.ErrnoException
-  const [message = ''] = error.message.split('\n')
-  if (code === 'ERR_MODULE_NOT_FOUND') return message.replace(/ imported from .*/, '')
-  const name = basename(file).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const line = new RegExp(`${name}:(\\d+)`).exec(error.stack ?? '')?.[1]
-  return `${error.name}: ${message}${line ? ` (line ${line})` : ''}`
 }
 
 function broken(file: string, problem: string): SluiceError {

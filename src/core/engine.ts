@@ -22,9 +22,17 @@ import { moneyIn, Roster, strategyOf } from './roster.ts'
 import { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
+import type { ThrownAtOf } from './thrown.ts'
 import { exitTimerOf } from './timers.ts'
 import { Trader } from './trader.ts'
 import { endOfDay, type Millis, type Seq } from './units.ts'
+
+export interface EngineOptions {
+  /** Where a watchdog looks, see Activity. */
+  readonly cells?: Int32Array
+  /** Finds a strategy's own code in a stack; without it alarms name no place. */
+  readonly thrownAt?: ThrownAtOf
+}
 
 /** All bots and accounts of one process under one seq. The same in live, paper, backtest and replay: what differs is who feeds it.
  *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
@@ -33,6 +41,7 @@ export class Engine implements EnginePort, TokenHolder {
   readonly #activity: Activity
   readonly #mints: Mints
   readonly #strategies: ReadonlyMap<string, Strategy>
+  readonly #thrownAt: ThrownAtOf | undefined
   #session!: Session
   #watch!: ExitWatch
   #exits!: Exits
@@ -48,10 +57,11 @@ export class Engine implements EnginePort, TokenHolder {
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
-  /** `strategies` by the name that the bots' settings use. `cells`: where a watchdog looks, see Activity. */
-  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, cells?: Int32Array) {
+  /** `strategies` by the name that the bots' settings use. */
+  constructor(mints: Mints, strategies: ReadonlyMap<string, Strategy>, { cells, thrownAt }: EngineOptions = {}) {
     this.#mints = mints
     this.#strategies = strategies
+    this.#thrownAt = thrownAt
     this.#activity = new Activity(cells)
   }
 
@@ -149,7 +159,7 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   #begin(start: StartInput): void {
-    const session = new Session(this.outputs, this.#mints, start, this.#activity)
+    const session = new Session(this.outputs, this.#mints, start, this.#activity, this.#thrownAt)
     this.#session = session
     this.#dueAt = this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder

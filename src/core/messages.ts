@@ -99,4 +99,20 @@ export type Output =
   /** The pool of a mint is to be read over RPC. */
   | { kind: 'poll'; bot: string; mint: string }
   /** A person should see it: a strategy that threw, a limit reached. */
-  | { kind: 'alarm'; bot: string; code: ErrorCode | 'STRATEGY_THREW' | 'STRATEGY_STOPPED'; reason: string }
+  | Alarm
+
+export interface Alarm {
+  kind: 'alarm'
+  bot: string
+  code: ErrorCode | 'STRATEGY_THREW' | 'STRATEGY_STOPPED'
+  reason: string
+  thrownAt?: ThrownAt
+}
+
+/** Where a strategy threw, for people. It is no decision: paths differ between machines, so a replay does not compare it. */
+export interface ThrownAt {
+  /** The innermost place in the strategy's own code: `strategies/dips.ts:12:5`. */
+  readonly place: string
+  /** The first frames outside of Sluice, innermost first: `onTrade (strategies/dips.ts:12:5)`. */
+  readonly stack: readonly string[]
+}

@@ -12,6 +12,7 @@ import { Prices } from './price.ts'
 import type { Plan } from './settings.ts'
 import { Spending } from './spending.ts'
 import type { Stage } from './stage.ts'
+import type { ThrownAtOf } from './thrown.ts'
 import { Timers } from './timers.ts'
 import type { Millis, Seq } from './units.ts'
 import { Wants } from './wants.ts'
@@ -54,8 +55,17 @@ export class Session implements Stage {
   /** By the path of their file. */
   readonly lists: Map<string, ReadonlySet<string>>
 
-  constructor(outputs: Output[], mints: Mints, { plan, units, lists }: StartInput, activity: Activity) {
+  readonly thrownAt: ThrownAtOf | undefined
+
+  constructor(
+    outputs: Output[],
+    mints: Mints,
+    { plan, units, lists }: StartInput,
+    activity: Activity,
+    thrownAt: ThrownAtOf | undefined,
+  ) {
     this.activity = activity
+    this.thrownAt = thrownAt
     this.outputs = outputs
     this.mints = mints
     this.plan = plan

@@ -5,17 +5,16 @@ import { type ByToken, setByToken } from './by-token.ts'
 import type { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
 import { plainJson } from './json.ts'
-import type { StoppedBot } from './messages.ts'
+import type { Alarm, StoppedBot } from './messages.ts'
 import type { BotMoney } from './money.ts'
 import { BotParty, type Party } from './party.ts'
 import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type { BotSettings } from './settings.ts'
 import type { Handlers, OrderView, Strategy } from './strategy.ts'
+import { readThrown } from './thrown.ts'
 import type { Millis } from './units.ts'
 import { HeldView, TokenView } from './views.ts'
-
-const LONGEST_REASON = 500
 
 /** One bot in the engine: its strategy, and the tokens as it sees them. */
 export class Trader implements Host {
@@ -35,8 +34,8 @@ export class Trader implements Host {
   /** And those shown on the day before. */
   #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
-  /** Why its strategy failed during the warm-up, where nothing can be said. */
-  #unsaid: string | undefined
+  /** The alarm of a strategy that threw during the warm-up, when outputs are discarded. */
+  #unsaid: Alarm | undefined
 
   constructor(
     session: Session,
@@ -73,7 +72,7 @@ export class Trader implements Host {
   /** In place of `start`: its strategy could not be let go on. */
   stop({ reason, told }: StoppedBot): void {
     this.money.status = 'exits-only'
-    if (!told) this.#sayBroken('STRATEGY_STOPPED', reason)
+    if (!told) this.#sayBroken({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
   }
 
   /** Whether its strategy keeps something of tokens. */
@@ -127,7 +126,7 @@ export class Trader implements Host {
 
   /** After the warm-up: what happened in it is said now. */
   settle(): void {
-    if (this.#unsaid !== undefined) this.#sayBroken('STRATEGY_THREW', this.#unsaid)
+    if (this.#unsaid !== undefined) this.#sayBroken(this.#unsaid)
     this.#unsaid = undefined
   }
 
@@ -184,14 +183,17 @@ export class Trader implements Host {
     if (error instanceof SluiceError) throw error
     this.handlers = {}
     this.money.status = 'exits-only'
-    const reason = describe(error)
-    if (this.#session.warming) this.#unsaid = reason
-    else this.#sayBroken('STRATEGY_THREW', reason)
+    const { reason, stack } = readThrown(error)
+    const thrownAt = this.#session.thrownAt?.(stack)
+    const alarm = { kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason } as const
+    const said: Alarm = thrownAt === undefined ? alarm : { ...alarm, thrownAt }
+    if (this.#session.warming) this.#unsaid = said
+    else this.#sayBroken(said)
   }
 
-  #sayBroken(code: 'STRATEGY_THREW' | 'STRATEGY_STOPPED', reason: string): void {
+  #sayBroken(alarm: Alarm): void {
     this.#session.emitBot(this.money)
-    this.#session.emit({ kind: 'alarm', bot: this.name, code, reason })
+    this.#session.emit(alarm)
   }
 }
 
@@ -202,14 +204,4 @@ function refusePromise(returned: unknown): void {
   if (typeof then !== 'function') return
   then.call(returned, undefined, () => {})
   throw new TypeError('a handler returned a promise: handlers are synchronous, and nothing waits for it')
-}
-
-/** What was thrown may be anything, and may throw itself when it is looked at. */
-function describe(error: unknown): string {
-  try {
-    const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-    return text.slice(0, LONGEST_REASON)
-  } catch {
-    return 'it threw something that cannot be shown'
-  }
 }

@@ -4,6 +4,7 @@ import { encodeJson } from './json.ts'
 import type { Input, Output } from './messages.ts'
 import type { Mints } from './mints.ts'
 import type { Strategy } from './strategy.ts'
+import { compared } from './thrown.ts'
 import type { Millis, Seq } from './units.ts'
 
 /** One thing of a recorded segment, in the order of seq; outputs stand behind what they answer. */
@@ -39,14 +40,14 @@ export function verifySegment(
   let rows = 0
   let decisions = 0
   const drain = (seq: Seq): void => {
-    for (const output of engine.outputs) decided.push({ seq, text: encodeJson(output) })
+    for (const output of engine.outputs) decided.push({ seq, text: encodeJson(compared(output)) })
     engine.outputs.length = 0
   }
   const verification = (divergence: Divergence | null): Verification => ({ rows, decisions, divergence })
   for (const entry of entries) {
     if (entry.kind === 'output') {
       decisions++
-      const expected = encodeJson(entry.output)
+      const expected = encodeJson(compared(entry.output))
       const got = decided.shift()
       if (got?.text !== expected || got.seq !== entry.seq) return verification(differ(entry.seq, expected, got))
       continue

@@ -4,6 +4,7 @@ import type { Input, Output } from '../core/messages.ts'
 import { type Attempt, type ExecutionReport, type Fill, isOpen, isUndecided } from '../core/order.ts'
 import type { JournalRecord, Slot } from '../core/ports.ts'
 import type { Position } from '../core/position.ts'
+import { alarmText } from '../core/thrown.ts'
 import type { Millis, Seq } from '../core/units.ts'
 import type { WalletCursor, WalletTransaction } from '../core/wallet.ts'
 import type { Write } from './statements.ts'
@@ -98,7 +99,7 @@ function aboutOf(output: Output): { bot: string; mint: string; code: string; rea
       return { bot, mint, code, reason: `${id} ${state}` }
     }
     case 'alarm':
-      return { bot: output.bot, mint: '', code: output.code, reason: output.reason }
+      return { bot: output.bot, mint: '', code: output.code, reason: alarmText(output) }
     default:
       return { bot: '', mint: '', code: '', reason: '' }
   }

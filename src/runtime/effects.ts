@@ -1,4 +1,4 @@
-import type { Input, Output } from '../core/messages.ts'
+import type { Alarm, Input, Output } from '../core/messages.ts'
 import type { Timer } from '../core/money.ts'
 import type { Cancel, Clock, GatewayPort, Journal } from '../core/ports.ts'
 import type { Millis, Seq } from '../core/units.ts'
@@ -12,7 +12,7 @@ export interface EffectsOptions {
   /** Has the pool of a mint read; left out where there is no chain, and then nothing comes of it. */
   readonly poll?: ((mint: string) => void) | undefined
   /** A person should see it. */
-  readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
+  readonly alarm: (alarm: Alarm) => void
 }
 
 /** What follows from what the engine decided. */

@@ -2,6 +2,7 @@ import { ERRORS } from '../core/errors.ts'
 import type { Output } from '../core/messages.ts'
 import type { AccountMoney, BotMoney, Money } from '../core/money.ts'
 import type { BotSettings } from '../core/settings.ts'
+import { alarmText } from '../core/thrown.ts'
 import type { Millis } from '../core/units.ts'
 
 /** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
@@ -35,7 +36,7 @@ export class EntryStops {
   take(time: Millis, output: Output): void {
     if (output.kind === 'account') this.#set(output.money.account, stopsOfAccount(output.money), time)
     else if (output.kind === 'bot') this.#set(output.money.bot, stopsOfBot(output.money), time)
-    else if (output.kind === 'alarm' && /^STRATEGY_/.test(output.code)) this.#reasons.set(output.bot, output.reason)
+    else if (output.kind === 'alarm' && /^STRATEGY_/.test(output.code)) this.#reasons.set(output.bot, alarmText(output))
   }
 
   /** Those of these bots that stand now; what is the same for several is one. */
@@ -45,7 +46,7 @@ export class EntryStops {
       for (const stop of [...(this.#stops.get(account.id) ?? []), ...(this.#stops.get(name) ?? [])]) {
         if (stop.until !== null && stop.until <= now) continue
         const reason = stop.code === 'EXITS_ONLY' ? this.#reasons.get(name) : undefined
-        const text = reason === undefined ? stop.text : `${stop.text}: ${reason}`
+        const text = reason === undefined ? stop.text : `${reason}; ${stop.text}`
         const key = JSON.stringify([{ ...stop, text }])
         found.set(key, { ...stop, text, bots: [...(found.get(key)?.bots ?? []), name] })
       }

@@ -1,6 +1,7 @@
+import { stackReader } from '../config/strategy-trace.ts'
 import type { Block } from '../core/block.ts'
 import { Engine } from '../core/engine.ts'
-import type { Input, Output, StartInput } from '../core/messages.ts'
+import type { Alarm, Input, StartInput } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
 import type { Journal, Machine, Sink } from '../core/ports.ts'
 import type { Strategy } from '../core/strategy.ts'
@@ -20,7 +21,7 @@ export interface SegmentParts {
   readonly want: RunnerOptions['want']
   readonly poll?: RunnerOptions['poll']
   readonly observe: (block: Block, from: number, to: number) => void
-  readonly alarm: (alarm: Extract<Output, { kind: 'alarm' }>) => void
+  readonly alarm: (alarm: Alarm) => void
 }
 
 /** What a start needs of a segment, wherever its engine runs. */
@@ -50,7 +51,7 @@ export class Segment implements AnySegment {
     const { clock, monotonicMs } = machine
     const post = (input: Input): void => this.runner.post(input)
     this.#past = past
-    this.engine = new Engine(mints, strategies)
+    this.engine = new Engine(mints, strategies, { thrownAt: stackReader() })
     mints.addHolder(this.engine)
     this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
     this.runner = new Runner({

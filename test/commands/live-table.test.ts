@@ -69,7 +69,13 @@ const botMoney = (more: Partial<BotMoney>): BotMoney => ({
 const account = (more: Partial<AccountMoney>): Output => ({ kind: 'account', money: money(more) })
 const threw: Output[] = [
   { kind: 'bot', money: botMoney({ status: 'exits-only' }) },
-  { kind: 'alarm', bot: 'dips', code: 'STRATEGY_THREW', reason: 'TypeError: x\u001b[2J' },
+  {
+    kind: 'alarm',
+    bot: 'dips',
+    code: 'STRATEGY_THREW',
+    reason: 'TypeError: x\u001b[2J',
+    thrownAt: { place: 'strategies/dips.ts:12:5', stack: [] },
+  },
 ]
 const PAUSED = { results: { ...NO_RESULTS, pausedUntil: NOON + 120_000 } }
 
@@ -83,7 +89,7 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
     'a strategy that threw',
     [],
     threw,
-    [/^EXITS ONLY dips since 12:00:30: .*, until the next start: TypeError: x\\u001b/],
+    [/^EXITS ONLY dips since 12:00:30: strategies\/dips.ts:12:5: TypeError: x\\u001b.*until the next start$/],
   ],
   ['a stranger', [], [account({ foreign: ['sig1'] })], [/^FOREIGN TX since .*`sluice resume --accept sig1`/]],
   ['a deficit', [], [account({ quarantined: [MINT] })], [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)]],
@@ -98,6 +104,20 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   const lines = linesOf(tally)
   const end = lines.findIndex((line) => line.startsWith('feed live'))
   expect(lines.slice(1, end)).toEqual(expected.map((line) => expect.stringMatching(line)))
+})
+
+test('what a strategy threw is shown, and told, without secrets', () => {
+  const tally = new Tally((text) => text.replaceAll('key-123', '[redacted]'))
+  const told: Output[] = []
+  tally.listen = (_time, output) => told.push(output)
+  const reason = 'Error: 401 for key-123'
+  const journaled: Output[] = []
+  const rest = { rows() {}, input() {}, write() {}, commit() {} }
+  const journal = tally.watch({ ...rest, output: (_seq, _time, _index, output) => void journaled.push(output) })
+  for (const output of threw) journal.output(1, NOON, 0, output.kind === 'alarm' ? { ...output, reason } : output)
+  expect(linesOf(tally).join('\n')).toContain('401 for [redacted]')
+  expect(JSON.stringify([linesOf(tally), told])).not.toContain('key-123')
+  expect(journaled).toContainEqual(expect.objectContaining({ reason })) // a replay compares it
 })
 
 test('an order is open until it is over, and one that was open before counts', () => {

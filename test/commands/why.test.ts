@@ -119,7 +119,10 @@ beforeAll(async () => {
   await recordPaperRun(crowded, folder.write('slow.yaml', JSON.stringify(slow)), CROWDED, 'stop')
   await recordPaperRun(conditional, file, CONDITIONAL)
   await recordPaperRun(journal, file, HAPPENINGS)
+  const cwd = process.cwd()
+  process.chdir(folder.path) // the place where the strategy throws is relative to it
   await recordPaperRun(journal, file, LATER, 'stop')
+  process.chdir(cwd)
 })
 
 afterEach(() => void vi.restoreAllMocks())

@@ -30,7 +30,10 @@ async function problem(text: string): Promise<string> {
     await loadStrategy(`./${name}`, cwd)
     return 'none'
   } catch (error) {
-    return (error as Error).message.replace(`the strategy ${file} cannot be used: `, '').replaceAll(cwd, '.')
+    return (error as Error).message
+      .replace(`the strategy ${file} cannot be used: `, '')
+      .replaceAll(cwd, '.')
+      .replaceAll(name, 'FILE')
   }
 }
 
@@ -77,7 +80,17 @@ test.each<[string, string, string]>([
     strategy('warmup: -1, a: 1'),
     'warmup: expected at least 0, found -1; a: unknown key; there are name, about, params, keys, warmup, exits, token, start',
   ],
-  ['a file that throws', `throw new TypeError('no luck')\n`, 'TypeError: no luck (line 1)'],
+  [
+    'a file that throws',
+    `const one: number = 1\nthrow new TypeError('no\\n\\tluck')\n`,
+    'FILE:2:7: TypeError: no luck',
+  ],
+  ['a file that throws text', `throw 'no luck'\n`, 'no luck'],
+  [
+    'a file that throws what cannot be shown',
+    `throw { get message() { throw 1 }, get code() { throw 2 }, toString() { throw 3 } }\n`,
+    'it threw something that cannot be shown',
+  ],
   [
     'a package that is not there',
     `import 'sluice-nothing'\nexport default {}\n`,

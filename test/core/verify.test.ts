@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { Engine } from '../../src/core/engine.ts'
 import type { Output } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
-import type { Strategy } from '../../src/core/strategy.ts'
+import type { Bot, Strategy } from '../../src/core/strategy.ts'
 import { type Entry, verifySegment } from '../../src/core/verify.ts'
 import dipBuyer from '../../strategies/dip-buyer.ts'
 import { botSettings, MINT, startInput } from '../support/engine-rig.ts'
@@ -63,6 +64,28 @@ describe('a segment that is repeated', () => {
       ...{ rows: 9, divergence: null },
       decisions: entries.filter(({ kind }) => kind === 'output').length,
     })
+  })
+
+  it('does not compare where a strategy threw, and repeats what looking at its error does', () => {
+    const nosy = {
+      ...dipBuyer,
+      start: (_params: unknown, bot: Bot) => {
+        const error = new Error('told to')
+        const stack = { get: () => bot.note(MINT, 'somebody looks at the stack') }
+        throw Object.defineProperty(error, 'stack', stack)
+      },
+    } as unknown as Strategy
+    const only = new Map([['dip-buyer', nosy]])
+    const start: Entry = { kind: 'input', seq: 1, time: TIME, input: startInput([settings]) }
+    const thrownAt = { place: '/home/ann/dips.ts:1:2', stack: [] }
+    const engine = new Engine(new Mints(), only, { thrownAt: () => thrownAt })
+    engine.input(start.seq, start.time, start.input)
+    const outputs = engine.outputs.map((output): Entry => ({ kind: 'output', seq: 1, output }))
+    expect(engine.outputs).toContainEqual(
+      expect.objectContaining({ kind: 'alarm', reason: 'Error: told to', thrownAt }),
+    )
+    expect(engine.outputs).toContainEqual(expect.objectContaining({ kind: 'note' }))
+    expect(verifySegment([start, ...outputs], new Mints(), only).divergence).toBeNull()
   })
 
   it('finds a field that differs, with its path', () => {

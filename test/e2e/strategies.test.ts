@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { MarketToken } from '../../src/sandbox/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
@@ -18,7 +19,11 @@ test('a strategy that throws: its bot only exits, the others go on', async ({ on
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')
   await running.handle({ command: 'signal', signal: 'throw', data: { to: 'wild', mint: MINT } })
   const alarm = await until('the alarm', () => stage.books().outputs.find(({ kind }) => kind === 'alarm'))
-  expect(alarm).toMatchObject({ bot: 'wild', code: 'STRATEGY_THREW', reason: 'Error: told to' })
+  const place = join(stage.folder, 'puppet.ts:12:35')
+  expect(alarm).toMatchObject({ bot: 'wild', code: 'STRATEGY_THREW', reason: `${place}: Error: told to` })
+  expect(stage.log).toContainEqual(
+    expect.stringContaining(` place=${place} reason=Error: told to stack=["Object.onSignal (${place})"`),
+  )
   expect((await tell(running.handle, stage, 'buy', 'calm')).answer).toBe('o2')
   await until('a paper fill', () => {
     stage.prints(1)

@@ -94,7 +94,7 @@ export class EngineRig {
     this.engine = new Engine(
       this.mints,
       new Map(strategies.map((strategy) => [strategy.name, strategy as unknown as Strategy])),
-      this.cells,
+      { cells: this.cells },
     )
     this.mints.addHolder(this.engine)
     this.input(startInput(bots, money))

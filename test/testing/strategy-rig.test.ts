@@ -127,7 +127,9 @@ test('what the strategy throws is thrown by the row that it threw at; then its b
   rig.settle(1e-7)
   rig.trade({ price: 1e-7, trader: 'buy' })
   rig.advance(20)
-  expect(() => rig.trade({ price: 1e-7, trader: 'throw' })).toThrow('the strategy threw: Error: no such price')
+  expect(() => rig.trade({ price: 1e-7, trader: 'throw' })).toThrow(
+    /^the strategy threw: test\/testing\/strategy-rig\.test\.ts:\d+:\d+: Error: no such price$/,
+  )
   rig.newToken()
   rig.trade({ price: 1e-7, trader: 'half' })
   expect(rig.notes).toEqual([])

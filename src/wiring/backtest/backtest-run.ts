@@ -13,7 +13,9 @@ import type { Input, StartInput } from '../../core/messages.ts'
 import { Mints } from '../../core/mints.ts'
 import { type Money, NO_MONEY } from '../../core/money.ts'
 import type { Position } from '../../core/position.ts'
+import { printable } from '../../core/printable.ts'
 import type { BotSettings, Plan } from '../../core/settings.ts'
+import { alarmText } from '../../core/thrown.ts'
 import type { Millis } from '../../core/units.ts'
 import type { Market, MarketItem } from '../../journal/reader.ts'
 import { NO_PAST } from '../../journal/recovery.ts'
@@ -204,8 +206,10 @@ class Run {
         this.#paper.market.observe(block, from, to)
         clock.advanceTo(block.time[to - 1] as number)
       },
-      alarm: ({ bot, code, reason }) => {
+      alarm: (alarm) => {
+        const { bot, code } = alarm
         if (code !== 'STRATEGY_THREW') return
+        const reason = printable(alarmText(alarm))
         if (this.#options.tolerant === true) {
           this.#threw.set(bot, reason)
           return

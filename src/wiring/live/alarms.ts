@@ -2,6 +2,7 @@ import type { Output } from '../../core/messages.ts'
 import { MINT_REFUSALS } from '../../core/mint-check.ts'
 import { isOpen } from '../../core/order.ts'
 import type { Machine } from '../../core/ports.ts'
+import { alarmText } from '../../core/thrown.ts'
 import type { Millis } from '../../core/units.ts'
 import type { Alert, AlertKind } from '../../runtime/alerts.ts'
 import type { Past } from './past.ts'
@@ -65,7 +66,7 @@ class Alarms {
         this.#raise({
           kind: KINDS[output.code] ?? 'foreign',
           bot: output.bot,
-          text: `${output.code}: ${output.reason}`,
+          text: `${output.code}: ${alarmText(output)}`,
           time,
         })
         break

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { Output, StartInput } from '../../core/messages.ts'
+import type { Alarm, StartInput } from '../../core/messages.ts'
 import type { Mints } from '../../core/mints.ts'
 import type { Journal, Machine } from '../../core/ports.ts'
 import type { Recovered } from '../../journal/recovery.ts'
@@ -41,7 +41,7 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
     ...{ machine, journal, past: past.recovered, route: world.route, observe: world.observe },
     want: (keys: readonly string[]) => world.want(keys),
     poll: (mint: string) => world.poll(mint),
-    alarm: ({ bot, code, reason }: Extract<Output, { kind: 'alarm' }>) => log.error({ bot, code, reason }, 'alarm'),
+    alarm: (alarm: Alarm) => logAlarm(log, alarm),
   }
   if (isolation.isolate !== true) {
     const strategies = new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy]))
@@ -53,4 +53,10 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
     heard: world.heard,
     decided: (us) => world.decisionTime.add(us),
   })
+}
+
+/** The place before the reason: a screen cuts long lines at their end. */
+function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
+  if (thrownAt === undefined) log.error({ bot, code, reason }, 'alarm')
+  else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')
 }

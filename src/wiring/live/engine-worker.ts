@@ -2,6 +2,7 @@
 // strategy leaves behind for later (a promise, a timer of its own) never comes.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
+import { stackReader, thrownText } from '../../config/strategy-trace.ts'
 import type { Block } from '../../core/block.ts'
 import { Engine } from '../../core/engine.ts'
 import { LiveBlock } from '../../core/live-block.ts'
@@ -41,6 +42,8 @@ let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
 let memory: MemoryGuard
+/** Made before globals are frozen: it asks for longer stacks. */
+const thrownAt = stackReader()
 cells[Cell.thread] = threadId()
 takeConsole((text) => say({ kind: 'log', bot: cells[Cell.active] as number, text }))
 hardenGlobals()
@@ -114,7 +117,10 @@ function warm(engine: Engine, journal: string, range: StartInput['warm']): numbe
 
 async function begin({ seq, time, start, journal, ...message }: BeginMessage): Promise<Engine> {
   memory = new MemoryGuard(message.memory, message.inspects)
-  const engine = new Engine(mints, await strategiesOf(start), cells.subarray(Cell.active, Cell.progress + 1))
+  const engine = new Engine(mints, await strategiesOf(start), {
+    cells: cells.subarray(Cell.active, Cell.progress + 1),
+    thrownAt,
+  })
   mints.addHolder(engine)
   allow(START_DEADLINE_MS)
   engine.input(seq, time, start)
@@ -177,8 +183,7 @@ function serve(engine: Engine): Death {
 }
 
 function deathBy(error: unknown): Death {
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return { bot: cells[Cell.active] as number, reason }
+  return { bot: cells[Cell.active] as number, reason: thrownText(error) }
 }
 
 const death = await begin(first()).then(serve).catch(deathBy)

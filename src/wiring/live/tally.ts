@@ -5,6 +5,7 @@ import type { Fill } from '../../core/order.ts'
 import { isOpen } from '../../core/order.ts'
 import type { Journal } from '../../core/ports.ts'
 import type { Position } from '../../core/position.ts'
+import { alarmText } from '../../core/thrown.ts'
 import { formatSol, type Millis } from '../../core/units.ts'
 import { EntryStops } from '../../runtime/entry-stops.ts'
 
@@ -41,6 +42,12 @@ export class Tally {
   /** Live orders that are out, by id. */
   readonly #out = new Map<string, string>()
   #muted = false
+  readonly #redact: (text: string) => string
+
+  /** `redact`: takes the secrets out of what a strategy threw, before a person is shown it. */
+  constructor(redact = (text: string): string => text) {
+    this.#redact = redact
+  }
 
   /** What was held and out before this process. */
   restore(money: Pick<Money, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
@@ -118,7 +125,8 @@ export class Tally {
     return sum
   }
 
-  #count(time: Millis, output: Output): void {
+  #count(time: Millis, decided: Output): void {
+    const output = decided.kind === 'alarm' ? { ...decided, reason: this.#redact(decided.reason) } : decided
     this.decisions++
     this.listen(time, output)
     this.stops.take(time, output)
@@ -133,7 +141,8 @@ export class Tally {
     } else if (output.kind === 'orderState') this.#orderState(output)
     else if (output.kind === 'refused') {
       this.acts.set(output.bot, { time, text: `refused ${output.mint.slice(0, 6)}: ${output.code}, ${output.reason}` })
-    } else if (output.kind === 'alarm') this.acts.set(output.bot, { time, text: `${output.code}: ${output.reason}` })
+    } else if (output.kind === 'alarm')
+      this.acts.set(output.bot, { time, text: `${output.code}: ${alarmText(output)}` })
   }
 
   /** One that a fork brings back, which takes its fill away, is not among them again. */

@@ -2,10 +2,11 @@ import { botSettings } from '../../config/accounts.ts'
 import type { Config } from '../../config/config.ts'
 import { type LoneBotOptions, loneBot } from '../../config/lone-bot.ts'
 import type { Json } from '../../core/json.ts'
-import type { Command, StartInput } from '../../core/messages.ts'
+import type { Alarm, Command, StartInput } from '../../core/messages.ts'
 import { Mints } from '../../core/mints.ts'
 import { NO_MONEY } from '../../core/money.ts'
 import type { FillView, Strategy } from '../../core/strategy.ts'
+import { alarmText } from '../../core/thrown.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../core/units.ts'
 import { NO_PAST } from '../../journal/recovery.ts'
 import { Limiter } from '../../runtime/limiter.ts'
@@ -52,7 +53,7 @@ export class StrategyRig {
   readonly #segment: Segment
   readonly #keys: readonly string[]
   #wanted: readonly string[] = []
-  #threw: string | undefined
+  #threw: Alarm | undefined
 
   /** Throws SluiceError where strategy or options are wrong. */
   constructor(strategy: Strategy, { latencySeconds = 1, lostPercent = 0, ...options }: StrategyTestOptions) {
@@ -181,7 +182,7 @@ export class StrategyRig {
   #check(): void {
     const threw = this.#threw
     this.#threw = undefined
-    if (threw !== undefined) throw new Error(`the strategy threw: ${threw}`)
+    if (threw !== undefined) throw strategyError(threw)
   }
 
   #newSegment(strategy: Strategy, paper: PaperWorld): Segment {
@@ -201,8 +202,8 @@ export class StrategyRig {
         this.#wanted = keys
       },
       observe: (block, from, to) => paper.market.observe(block, from, to),
-      alarm: ({ code, reason }) => {
-        if (code === 'STRATEGY_THREW') this.#threw ??= reason
+      alarm: (alarm) => {
+        if (alarm.code === 'STRATEGY_THREW') this.#threw ??= alarm
       },
     })
   }
@@ -231,4 +232,14 @@ function startOf(config: Config): StartInput {
 function msOf(seconds: number): number {
   if (!(seconds >= 0 && seconds < 1e9)) throw new RangeError(`${seconds} is no number of seconds`)
   return Math.round(seconds * 1000)
+}
+
+/** Its stack begins with the strategy's own frames, where a test runner looks for the line to show. */
+function strategyError(alarm: Alarm): Error {
+  const error = new Error(`the strategy threw: ${alarmText(alarm)}`)
+  const { stack = '' } = error
+  const frames = stack.indexOf('\n    at ')
+  const own = (alarm.thrownAt?.stack ?? []).map((frame) => `\n    at ${frame}`).join('')
+  error.stack = `${stack.slice(0, frames)}${own}${stack.slice(frames)}`
+  return error
 }

@@ -1,0 +1,100 @@
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { alarmText, readThrown, type ThrownAtOf } from '../core/thrown.ts'
+import { CORE_FOLDER, MANIFEST, OWN_STRATEGIES } from './package-files.ts'
+
+/** Enough to get from deep inside a library to the strategy that called it. */
+const FRAMES_RECORDED = 30
+const FRAMES_SHOWN = 5
+const LONGEST_FRAME = 300
+
+/** The folders of Sluice itself. The shipped strategies are not part of it. */
+const SLUICE = [join(CORE_FOLDER, '..', sep), join(dirname(MANIFEST), 'bin', sep)]
+const LIBRARIES = `${sep}node_modules${sep}`
+
+/** `    at name (file:///a/b.ts:1:2)` or `    at file:///a/b.ts:1:2`; a test runner may write a path in place of the URL. */
+const FRAME = /^ {4}at (?:async )?(?:(.+?) \()?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^<>]*?):(\d+):(\d+)\)?$/
+
+interface Frame {
+  readonly name: string
+  readonly path: string
+  readonly line: string
+  readonly column: string
+}
+
+/** Finds a strategy's own code in stacks. Paths are shown relative to `cwd` where they lie below it. */
+export function stackReader(cwd = process.cwd()): ThrownAtOf {
+  if (Error.stackTraceLimit < FRAMES_RECORDED && !Object.isFrozen(Error)) Error.stackTraceLimit = FRAMES_RECORDED
+  return (stack) => {
+    const frames = strategyFrames(stack)
+    const own = frames.find(({ path }) => !path.includes(LIBRARIES) || path.startsWith(OWN_STRATEGIES)) ?? frames[0]
+    if (own === undefined) return undefined
+    return { place: placeOf(own, cwd), stack: frames.slice(0, FRAMES_SHOWN).map((frame) => frameText(frame, cwd)) }
+  }
+}
+
+/** What a strategy's own code threw while it was loaded or its params were checked: one line, the place first. */
+export function thrownText(error: unknown, cwd = process.cwd()): string {
+  const { reason, stack } = readThrown(error)
+  return alarmText({ reason, thrownAt: stackReader(cwd)(stack) })
+}
+
+/** Why the module of a strategy could not be loaded: one line, the place first. */
+export function loadingFailure(error: unknown, cwd: string): string {
+  const { reason, above, stack } = readThrown(error)
+  const [, missing, importer] = /^.*?: (Cannot find .*) imported from (.*)$/.exec(reason) ?? []
+  if (missing !== undefined && importer !== undefined) return `${shownPath(importer, cwd)}: ${missing}`
+  const place = syntaxPlace(above, cwd)
+  return alarmText({ reason, thrownAt: place === undefined ? stackReader(cwd)(stack) : { place, stack: [] } })
+}
+
+/** Node writes the place of a syntax error above the message: the file and line, the code, and a caret below the column. */
+function syntaxPlace(above: string, cwd: string): string | undefined {
+  const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+)$/m.exec(above) ?? []
+  const path = pathOf(url)
+  if (line === undefined || path === undefined) return undefined
+  const caret = code.slice(code.lastIndexOf('\n') + 1)
+  return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
+}
+
+/** The frames of the strategy and of libraries that it uses. Strategies are called by core/ only, so the first frame of Sluice outside of
+ *  core/ ends them: what called the engine, a test for example, is not the strategy. */
+function strategyFrames(stack: string): Frame[] {
+  const frames: Frame[] = []
+  for (const text of stack.split('\n')) {
+    const [, name = '', location = '', line = '', column = ''] = FRAME.exec(text) ?? []
+    const path = location === '' || location.startsWith('node:') ? undefined : pathOf(location)
+    if (path === undefined) continue
+    if (!isSluice(path)) frames.push({ name, path, line, column })
+    else if (!path.startsWith(CORE_FOLDER)) break
+  }
+  return frames
+}
+
+function isSluice(path: string): boolean {
+  return SLUICE.some((folder) => path.startsWith(folder)) && !path.startsWith(OWN_STRATEGIES)
+}
+
+function pathOf(location: string): string | undefined {
+  if (!location.startsWith('file://')) return location
+  try {
+    return fileURLToPath(location.replace(/[?#].*/, ''))
+  } catch {
+    return undefined
+  }
+}
+
+function placeOf({ path, line, column }: Frame, cwd: string): string {
+  return `${shownPath(path, cwd)}:${line}:${column}`
+}
+
+function shownPath(path: string, cwd: string): string {
+  const below = relative(cwd, path)
+  const isBelow = below !== '' && below !== '..' && !below.startsWith(`..${sep}`)
+  return (isBelow ? below : path).slice(-LONGEST_FRAME)
+}
+
+function frameText(frame: Frame, cwd: string): string {
+  const place = placeOf(frame, cwd)
+  return frame.name === '' ? place : `${frame.name.slice(0, LONGEST_FRAME)} (${place})`
+}
