@@ -45,6 +45,7 @@ export const policySchema = z.strictObject({
   coSigners: addresses.exactOptional(),
   lookupTables: z.union([z.literal('any'), addresses]).exactOptional(),
   pools: addresses.exactOptional(),
+  opaqueAccounts: addresses.exactOptional(),
   maxPriorityFeeSol: sol.exactOptional(),
   rentAccounts: z.int().min(0).max(10).exactOptional(),
   maxWalletSol: sol.exactOptional(),

@@ -45,6 +45,7 @@ function policyFrom(input: PolicyInput, name: string): BuilderPolicy {
     coSigners,
     lookupTables: lookupTables ?? BUILT_IN_POLICY.lookupTables,
     pools,
+    opaqueAccounts: input.opaqueAccounts ?? [],
     maxPriorityFeeLamports: lamportsOr(input.maxPriorityFeeSol, BUILT_IN_POLICY.maxPriorityFeeLamports),
     rentAccounts: input.rentAccounts ?? BUILT_IN_POLICY.rentAccounts,
     maxWalletLamports: lamportsOr(input.maxWalletSol, null),

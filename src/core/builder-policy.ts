@@ -16,6 +16,8 @@ export interface BuilderPolicy {
   readonly lookupTables: 'any' | readonly string[]
   /** Pools that are traded with beside the canonical one of a mint. */
   readonly pools: readonly string[]
+  /** Accounts that an opaque program may be handed although they name the wallet, or hold SOL and could be the wallet's by a seed. */
+  readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
   /** How many accounts a trading program may open at the wallet's cost (pump.fun: records of volume, a creator's vault). */
   readonly rentAccounts: number
@@ -77,6 +79,7 @@ export const BUILT_IN_POLICY: BuilderPolicy = {
   coSigners: [],
   lookupTables: 'any',
   pools: [],
+  opaqueAccounts: [],
   maxPriorityFeeLamports: lamports(2_000_000),
   rentAccounts: 2,
   maxWalletLamports: null,

@@ -8,7 +8,7 @@ import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import { THIEF, TRAP } from '../../src/sandbox/ambush.ts'
 import { ATTACKS, type Attack, HOSTILE_PROGRAM, hostileInstruction } from '../../src/sandbox/hostile-program.ts'
 import type { Call } from '../../src/sandbox/message.ts'
-import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
+import { CURVE_FEES, POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { LocalRig } from './local-rig.ts'
 
@@ -25,6 +25,7 @@ const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
     },
   ],
   innerPrograms: [POOL_PROGRAM],
+  opaqueAccounts: [CURVE_FEES, THIEF],
   maxWalletLamports: lamports(1e12),
   guard,
 })

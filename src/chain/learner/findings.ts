@@ -1,5 +1,6 @@
 import { PROGRAMS } from '../../core/programs.ts'
 import { priorityFee, readComputeBudget } from '../verifier/compute-budget.ts'
+import { type Handed, handedOf } from './handed-accounts.ts'
 import { type Opened, openedOf, recordsIn } from './opened-accounts.ts'
 import { type Payment, paymentsOf } from './payments.ts'
 import { type ProgramFinding, programOf } from './program-findings.ts'
@@ -21,6 +22,8 @@ export interface Findings {
   readonly tables: readonly { readonly address: string; readonly samples: number }[]
   readonly priorityLamports: Range
   readonly opened: readonly Opened[]
+  /** What an opaque program could take, if one of the programs is. */
+  readonly handed: readonly Handed[]
   /** The most accounts that one sample opens and that are nobody's token accounts: records of programs. */
   readonly records: number
   /** Samples of which a program is not known, or did not run. */
@@ -55,6 +58,7 @@ export function findingsOf(samples: readonly Sample[]): Findings {
     })),
     priorityLamports: rangeOf(samples.map(priorityOf)),
     opened: openedOf(samples),
+    handed: handedOf(samples),
     records: Math.max(0, ...samples.map(recordsIn)),
     notSimulated: countOf(samples, ({ simulated }) => simulated === undefined),
     innerUntold: samples.some(({ simulated }) => simulated !== undefined && simulated.inner === undefined),

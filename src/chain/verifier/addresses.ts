@@ -25,6 +25,16 @@ export function canonicalPoolOf(mint: string, program: string): string {
   return derive(program, [text('pool'), index, keyBytes(authority), keyBytes(mint), keyBytes(WSOL_MINT)])
 }
 
+/** Where pump.fun gathers what the creator of a coin earns. */
+export function creatorVaultOf(creator: Uint8Array): string {
+  return derive(PROGRAMS.bondingCurve, [text('creator-vault'), Uint8Array.from(creator)])
+}
+
+/** Where pump.fun or PumpSwap counts how much a wallet has traded. */
+export function volumeAccumulatorOf(wallet: string, program: string): string {
+  return derive(program, [text('user_volume_accumulator'), keyBytes(wallet)])
+}
+
 /** An account that its base may open and sign for by a text instead of a key (`create_with_seed`). */
 export function seededAddress(base: string, seed: Uint8Array, owner: string): string {
   return encodeBase58(digest(keyBytes(base), seed, keyBytes(owner)))

@@ -56,7 +56,8 @@ export async function simulateTransaction(
   const was = new Map([...before, ...unread.map((address, index) => [address, read[index] ?? null] as const)])
   const states = new Map(accounts.map((address) => [address, was.get(address) ?? null]))
   const mayCall = [...USUAL_INNER, ...policy.innerPrograms, ...policy.programs.map(({ id }) => id)]
-  const exposed = isOpaque ? exposedBy(states, asked, verdict, [...mayCall, PROGRAMS.computeBudget]) : []
+  const handed = { states, writable: touched, own: verdict.own, asked, policy }
+  const exposed = isOpaque ? exposedBy(handed, [...mayCall, PROGRAMS.computeBudget]) : []
   if (exposed.length > 0) return { refusals: exposed, notUnderstood: [] }
   const bytes = Buffer.from(encodeTransaction(transaction)).toString('base64')
   const how = {

@@ -28,6 +28,7 @@ export function proposalOf(findings: Findings): Proposal {
     coSigners: findings.coSigners.map(({ key }) => key),
     lookupTables: findings.tables.map(({ address }) => address),
     ...(priority > BigInt(BUILT_IN_POLICY.maxPriorityFeeLamports) && { maxPriorityFeeSol: solOf(priority) }),
+    ...(opaque.length > 0 && { opaqueAccounts: strangersIn(findings) }),
     rentAccounts: Math.min(findings.records, 10),
     ...(opaque.length > 0 && { guard: 'required' as const }),
   }
@@ -57,6 +58,12 @@ function programEntry({
   }
 }
 
+/** Accounts that hold SOL; what the fees and tips name need not be named again. */
+function strangersIn({ handed, payments }: Findings): string[] {
+  const paid = payments.map(({ to }) => to)
+  return handed.flatMap(({ address, namesWallet }) => (namesWallet || paid.includes(address) ? [] : [address]))
+}
+
 /** Of a sale by a program that cannot be read a percentage is no cap. */
 function feeEntry(payment: Payment, isOpaque: boolean): NonNullable<PolicyInput['feeAccounts']>[number] {
   const { to, percent, lamports } = payment
@@ -71,10 +78,22 @@ function whyUnsaid({ id, repeated }: ProgramFinding): string {
     : `${id} has mint and wallet at no place that is the same in all samples: no policy can name it`
 }
 
-function unsaidOf(
-  { coSigners, notSimulated, samples, innerUntold, payments }: Findings,
-  opaque: readonly ProgramFinding[],
-): string[] {
+function unsaidOfHanded(findings: Findings): string[] {
+  const others = strangersIn(findings)
+  return [
+    ...(others.length > 0
+      ? ['opaqueAccounts lists accounts that hold SOL: check that the wallet opened none of them by a seed']
+      : []),
+    ...findings.handed
+      .filter(({ namesWallet }) => namesWallet)
+      .map(
+        ({ address }) => `${address} names the wallet, so it is refused: an opaque program could take what is in it`,
+      ),
+  ]
+}
+
+function unsaidOf(findings: Findings, opaque: readonly ProgramFinding[]): string[] {
+  const { coSigners, notSimulated, samples, innerUntold, payments } = findings
   const isCapped = opaque.length > 0 && payments.some(({ saleLamports }) => saleLamports.most > 0n)
   return [
     ...(isCapped
@@ -82,6 +101,7 @@ function unsaidOf(
           'of a sale by a program that cannot be read a percentage is no cap: its fees are capped by maxSol, here the largest seen; set it for your sizes',
         ]
       : []),
+    ...(opaque.length > 0 ? unsaidOfHanded(findings) : []),
     ...opaque
       .filter(({ sell }) => sell.length === 0)
       .map(

@@ -47,7 +47,8 @@ function feeText(sample: Sample): string {
 
 /** The one table: everything that stands in the samples. */
 export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, Upgrader> = new Map()): string[] {
-  const { samples, programs, native, inner, payments, coSigners, tables, priorityLamports, opened } = findings
+  const { samples, programs, native, inner, payments, coSigners, tables, priorityLamports, opened, handed } = findings
+  const isOpaque = programs.some(({ decode }) => decode === 'opaque')
   const times = (count: number): string => (count === samples ? 'in all' : `in ${count} of ${samples}`)
   return [
     ...section('programs that the message calls', [
@@ -74,6 +75,14 @@ export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, 
       'lookup tables',
       tables.map(({ address, samples: count }) => `${address} ${times(count)}`),
     ),
+    ...(isOpaque
+      ? section(
+          'accounts that an opaque program could empty',
+          handed.map(({ address, samples: count, namesWallet }) => {
+            return `${address} ${namesWallet ? 'names the wallet' : 'holds SOL'}, ${times(count)}`
+          }),
+        )
+      : []),
     ...section(
       'accounts opened',
       opened.map(

@@ -108,6 +108,28 @@ describe('a program of which nothing is known', () => {
     expect(codes(opaque(4, 0), policy)).toContain('WRONG_MINT')
   })
 
+  test('is shown with what it could empty; the policy lists what holds SOL, and never what names the wallet', () => {
+    const draft = opaque(1)
+    const [fees, record, gone] = ['venue fees', 'record', 'gone'].map((name) => address(name).toBase58()) as string[]
+    const named = { ...plainAccount(5n, address('venue').toBase58()), data: draft.payer.toBytes() }
+    const change = (at: string, before: ReturnType<typeof plainAccount> | null) => ({
+      address: at,
+      before,
+      after: before,
+    })
+    const changes = [change(fees!, plainAccount(9n)), change(record!, named), change(gone!, null)]
+    const findings = findingsOf([sampleOf(draft, { inner: [], changes })])
+    const { policy, unsaid } = proposalOf(findings)
+    expect(policy.opaqueAccounts).toEqual([fees])
+    expect(policyFrom(findings).opaqueAccounts).toEqual([fees])
+    expect(unsaid).toEqual([
+      expect.stringContaining('check that the wallet opened none of them by a seed'),
+      expect.stringContaining(`${record} names the wallet`),
+      expect.stringMatching(/^no sale by/),
+    ])
+    expect(findingsText(findings).join('\n')).toContain(`${fees} holds SOL, in all`)
+  })
+
   test('that has them nowhere fixed can be named by no policy', () => {
     const findings = findingsOf([sampleOf(opaque(1)), sampleOf(opaque(2, 0))])
     const { policy, unsaid } = proposalOf(findings)

@@ -101,7 +101,7 @@ describe('on a node that simulates', () => {
       'fewer tokens arrive',
       'SIMULATION_LOSS',
       (script, { user, mint, tokens }) =>
-        script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 1n })),
+        script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 2n })),
     ],
     [
       'the wallet belongs to a program',
@@ -174,7 +174,7 @@ describe('on a node that simulates', () => {
     const draft = honest('pump sell of a share', 4)
     const { user, mint, tokens } = draft.drawn
     const script = selling(draft)
-    script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 1n }))
+    script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 2n }))
     expect(codesOf(await look(draft, script))).toEqual(['SIMULATION_LOSS'])
   })
 
@@ -351,7 +351,7 @@ describe('a program without a layout', () => {
     draft.policy = { ...draft.policy, programs: [program], maxWalletLamports: lamports(Number(SOL)) }
     expect(codesOf(await look(draft, selling(draft)))).toEqual([])
     const more = selling(draft)
-    more.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 1n }))
+    more.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens: tokens - 2n }))
     expect(codesOf(await look(draft, more))).toEqual(['AMOUNT_OVER'])
     const number = { kind: 'number', decimal: '5' } as const
     const asked = { ...draft.asked, side: 'sell' as const, amount: number }

@@ -63,7 +63,7 @@ function rounded(kind: Kind, seed: number): Draft {
 
 describe('a builder that rounds up, down or to the nearest, in floating point, is honest', () => {
   test.each<Kind>(['buy, exact SOL', 'buy, exact tokens', 'sale of a share', 'sale of a number'])(
-    `${EACH} of: %s`,
+    'none of many is refused: %s',
     (kind) => {
       const refused: string[] = []
       for (let count = 0; count < EACH; count++) {

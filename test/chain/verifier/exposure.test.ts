@@ -1,0 +1,113 @@
+import { PublicKey } from '@solana/web3.js'
+import { describe, expect, test } from 'vitest'
+import { creatorVaultOf, volumeAccumulatorOf } from '../../../src/chain/verifier/addresses.ts'
+import { type Examination, examine } from '../../../src/chain/verifier/examine.ts'
+import { GuardRoom } from '../../../src/chain/verifier/guarding.ts'
+import { PROGRAMS } from '../../../src/core/programs.ts'
+import { decodeTransaction } from '../../../src/core/transaction-bytes.ts'
+import { SimulatedClock } from '../../../src/simulation/clock.ts'
+import { address, compile } from './draft.ts'
+import { honest } from './honest.ts'
+import { type Bait, EXPOSURES, handOver } from './hostile-exposure.ts'
+import { ata } from './parts.ts'
+import { mintAccount, type NodeScript, nodeScript, plainAccount, scriptedNode, tokenAccount } from './scripted-node.ts'
+import { type Hostile, OLD_BUYS } from './spoil.ts'
+
+/** Of each family. By hand: SLUICE_MUTANTS=1000. */
+const EACH = Number(process.env.SLUICE_MUTANTS ?? 10)
+const SOL = 1_000_000_000n
+
+/** As the local executor looks at it: guards would leave 0.13 SOL. */
+async function look(draft: Hostile, baits: readonly Bait[]): Promise<{ examined: Examination; script: NodeScript }> {
+  const decoded = decodeTransaction(compile(draft).bytes)
+  if (!decoded.ok) throw new Error(decoded.reason)
+  const { user, mint, tokens } = draft.drawn
+  const script = nodeScript()
+  script.before.set(user.toBase58(), plainAccount(10n * SOL))
+  script.before.set(mint.toBase58(), mintAccount())
+  for (const one of baits) script.before.set(one.address.toBase58(), one.state)
+  // Simulated it behaves.
+  script.after.set(user.toBase58(), plainAccount(10n * SOL - 1_000_000n))
+  script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
+  const room = { boundLamports: 130_000_000n, reservedLamports: 0n, headroomLamports: 0n }
+  const examined = await examine({
+    ...{ transaction: decoded.transaction, asked: draft.asked, policy: draft.policy },
+    chain: { rpc: scriptedNode(script), clock: new SimulatedClock() },
+    guard: new GuardRoom('required', () => room),
+  })
+  return { examined, script }
+}
+
+function draftOf(seed: number): { draft: Hostile; thief: PublicKey } {
+  const draft = honest(OLD_BUYS[seed % OLD_BUYS.length] as string, seed)
+  draft.instructions = [...draft.instructions]
+  return { draft, thief: address(`thief ${seed}`) }
+}
+
+const codesOf = ({ refusals }: Examination) => refusals.map(({ code }) => code)
+
+describe('what the wallet commands is not handed to a program that is not understood', () => {
+  test.each(Object.entries(EXPOSURES))('is refused, in every draw: %s', async (_name, family) => {
+    for (let seed = 0; seed < EACH; seed++) {
+      const { draft, thief } = draftOf(seed)
+      const baits = [family(draft, thief)].flat()
+      handOver(draft, thief, baits)
+      const { examined, script } = await look(draft, baits)
+      expect(codesOf(examined), `seed ${seed}`).toContain('ACCOUNT_FOREIGN')
+      expect(script.asked).not.toContain('simulateTransaction')
+    }
+  })
+})
+
+describe('what cannot cost the wallet anything is accepted', () => {
+  const accepted = async (make: (draft: Hostile) => Bait[], change: (draft: Hostile) => void = () => {}) => {
+    for (let seed = 0; seed < EACH; seed++) {
+      const { draft, thief } = draftOf(seed)
+      const baits = make(draft)
+      handOver(draft, thief, baits)
+      change(draft)
+      expect(codesOf((await look(draft, baits)).examined), `seed ${seed}`).toEqual([])
+    }
+  }
+  const given = (at: string | PublicKey, state: Bait['state'], isWritable = true): Bait => {
+    return { address: new PublicKey(at), state, isWritable }
+  }
+  const fees = address('fees of the venue')
+
+  test("somebody else's tokens, mints and records", () =>
+    accepted(({ drawn: { mint } }) => [
+      given(address('vault'), tokenAccount({ mint, owner: fees, tokens: 5n })),
+      given(address('record'), {
+        ...plainAccount(SOL, address('venue').toBase58()),
+        data: new Uint8Array(500).fill(7),
+      }),
+    ]))
+
+  test("pump.fun's and PumpSwap's record of the wallet's volume", () =>
+    accepted(({ drawn: { user } }) =>
+      [PROGRAMS.bondingCurve, PROGRAMS.pumpSwap].map((venue) => {
+        const data = Buffer.concat([Buffer.alloc(8, 3), user.toBytes(), Buffer.alloc(40)])
+        return given(volumeAccumulatorOf(user.toBase58(), venue), { ...plainAccount(2_000_000n, venue), data })
+      }),
+    ))
+
+  test("the vault of a coin's creator, whose curve is in the transaction", () =>
+    accepted(() => {
+      const creator = address('creator').toBytes()
+      const data = Buffer.alloc(150, 5)
+      data.set(creator, 49)
+      return [
+        given(address('curve'), { ...plainAccount(SOL, PROGRAMS.bondingCurve), data }),
+        given(creatorVaultOf(creator), plainAccount(3n * SOL)),
+      ]
+    }))
+
+  test('SOL of others that the policy names, or that cannot be written to, and accounts that are not there yet', async () => {
+    const paid = () => [given(fees, plainAccount(900n * SOL))]
+    await accepted(paid, (draft) => {
+      draft.policy = { ...draft.policy, opaqueAccounts: [fees.toBase58()] }
+    })
+    await accepted(() => [given(fees, plainAccount(900n * SOL), false)])
+    await accepted(() => [given(fees, plainAccount(0n))])
+  })
+})
