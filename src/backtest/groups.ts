@@ -51,9 +51,14 @@ function groupOf(name: string, trips: readonly Trip[]): Group {
   }
 }
 
-/** A reason without its numbers, so that equal reasons are one. */
+/** A number by itself, with its sign and exponent; not the digits of a name, such as `ema20`. */
+const NUMBER = /(?:(?<!\w)[-+])?(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi
+/** What a conditional order puts before the reason that its strategy gave. */
+const TRIGGER = /^[a-z]\d+ at \S+: /
+
+/** A reason with `n` for each of its numbers and without its details (what follows a colon), so that equal reasons are one. */
 export function kindOf(reason: string): string {
-  return reason.replace(/:.*$/s, '').replace(/[-+]?\d+(?:\.\d+)?/g, 'n')
+  return reason.replace(TRIGGER, '').replace(/:.*$/s, '').replace(NUMBER, 'n')
 }
 
 /** The result without the best `count` tokens: those that earned, so that taking more away never flatters. */

@@ -111,7 +111,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
   'Read a journal:': [
     {
       name: 'replay',
-      about: 'repeat what was recorded',
+      about: 'repeat what was recorded, compare every decision, and name the first that differs',
       options: ['journal', 'verify', 'json'],
       defaults: journal,
       load: () => import('./replay.ts'),
@@ -171,7 +171,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about:
         "the tape as NDJSON of the service's messages, or .csv, with when they arrived and what was missed; or --tax",
       options: ['journals', 'out', 'tax', 'json'],
-      says: { out: 'the file: .ndjson or .csv' },
+      says: { out: 'the file: .ndjson (or .jsonl) or .csv' },
       load: () => import('./export.ts'),
     },
     {

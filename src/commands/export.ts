@@ -10,9 +10,18 @@ export async function run(_args: string[], options: Options): Promise<number> {
   const { journals = ['data/sluice.db'], out, tax, json } = options
   if ((out === undefined) === (tax === undefined))
     throw new SluiceError('export needs --out FILE (the tape) or --tax FILE.csv (what was sold)', ExitCode.usage)
+  if (tax !== undefined) requireEnding('--tax', tax, ['.csv'])
+  else if (out !== undefined) requireEnding('--out', out, ['.ndjson', '.jsonl', '.csv'])
   if (tax !== undefined) taxed(journals, tax, json === true)
   else taped(journals, out ?? '', json === true)
   return 0
+}
+
+/** The ending decides the format, so one that no format has is an error, not a file of another format. */
+function requireEnding(option: string, file: string, endings: readonly string[]): void {
+  if (endings.some((ending) => file.toLowerCase().endsWith(ending))) return
+  const known = new Intl.ListFormat('en', { type: 'disjunction' }).format(endings)
+  throw new SluiceError(`${option} ${file}: expected a file that ends in ${known}`, ExitCode.usage)
 }
 
 function taped(journals: readonly string[], out: string, json: boolean): void {

@@ -143,7 +143,8 @@ function cut(line: string, columns: number): string {
     if (part.length === 1 && ++seen >= columns) break
     kept += part
   }
-  return `${kept}\u001b[0m…`
+  const isColored = kept !== stripVTControlCharacters(kept)
+  return isColored ? `${kept}\u001b[0m…` : `${kept}…`
 }
 
 /** As exact as somebody who watches wants it; `sluice fills` has every lamport. */

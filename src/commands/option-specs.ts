@@ -111,5 +111,5 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     flags: '--verify-causal',
     about: 'cut the tape at random rows (--seed): nothing decided before a cut may change',
   },
-  verify: { flags: '--verify', about: 'compare every decision, name the first that differs' },
+  verify: { flags: '--verify', about: 'what replay does anyway' },
 }

@@ -1,5 +1,5 @@
 /** The exits of a position. Percent of the average fill price, on the median of the last prints; an absent exit is absent.
- *  They compare prices, fees aside. */
+ *  The average has the fees of venue and service inside; network fees and rent are not in it. */
 export interface ExitRules {
   /** Sell all when the price is this far below the average fill price; above 0, below 100. */
   readonly stopLossPercent?: number

@@ -16,7 +16,7 @@ export interface Position {
   decimals: number
   /** Paid for the tokens held, the venue's fee inside; network fee and rent are in `feeLamports`. */
   costLamports: Lamports
-  /** Average fill price, SOL a whole token, fees aside; 0 while opening. */
+  /** What was paid, SOL a whole token: the fees of venue and service are inside, network fees and rent are not; 0 while opening. */
   averagePrice: number
   openedAt: Millis
   /** Fixed when the position opens; an edited configuration changes new positions only. */

@@ -55,7 +55,7 @@ export interface PositionView {
   /** Whole tokens; 0 while opening. */
   readonly tokens: number
   readonly costSol: number
-  /** SOL a token, fees aside. */
+  /** What was paid, SOL a token: the fees of venue and service are inside, network fees and rent are not. */
   readonly averagePrice: number
   readonly openedAt: Millis
   readonly highPrice: number

@@ -124,8 +124,9 @@ function noJournal(path: string): SluiceError {
   return new SluiceError(`${path} is not a journal of Sluice`)
 }
 
-function refuseStranger(path: string): void {
-  if (statSync(path).isDirectory()) throw new SluiceError(`${path} is a folder; a journal is a file`)
+/** Throws SluiceError: exit 2 where it is a folder, exit 1 where it is a file of something else. */
+export function refuseStranger(path: string): void {
+  if (statSync(path).isDirectory()) throw new SluiceError(`${path} is a folder; a journal is a file`, ExitCode.usage)
   if (headerOf(path).toString('latin1', 0, MAGIC.length) !== MAGIC) throw noJournal(path)
 }
 

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { guarded, openForWriting } from './database.ts'
+import { guarded, openForWriting, refuseStranger } from './database.ts'
 import { lockJournal } from './lock.ts'
 import { noJournalAt } from './neighbour.ts'
 import { SCHEMA_VERSION, versionOf } from './schema.ts'
 
 /** Brings a journal of an older Sluice to the present schema, which that one cannot read any more. Throws SluiceError: exit 4 while another
- *  process writes it, exit 1 where there is none, or it is corrupt, newer or no journal. */
+ *  process writes it, exit 2 where there is none, exit 1 where it is corrupt, newer or no journal. */
 export function bringUpToDate(path: string): { readonly from: number; readonly to: number } {
   if (!existsSync(path)) throw noJournalAt(path)
+  guarded(path, () => refuseStranger(path))
   const lock = lockJournal(path)
   try {
     const from = guarded(path, () => schemaOf(path))

@@ -1,14 +1,14 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { SluiceError } from '../core/errors.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
 import { APPLICATION_ID } from './schema.ts'
 
 /** Where SQLite's file header has it. */
 const APPLICATION_ID_AT = 68
 
-/** Where there is no journal: names the one beside it that was written last, because the demo gives each its own name. */
+/** Where there is no journal (exit 2): names the one beside it that was written last, because the demo gives each its own name. */
 export function noJournalAt(path: string): SluiceError {
-  return new SluiceError(`there is no journal at ${path}${neighbourHint(path)}`)
+  return new SluiceError(`there is no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }
 
 /** `; the journal beside it ...`, or nothing. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import type { RowKind } from '../core/block.ts'
-import { SluiceError } from '../core/errors.ts'
+import { ExitCode, SluiceError } from '../core/errors.ts'
 import { Mints } from '../core/mints.ts'
 import type { Millis } from '../core/units.ts'
 import { MintIndex } from './mint-index.ts'
@@ -128,6 +128,8 @@ function openFile(path: string): number {
   }
 }
 
-function unreadable(path: string, { message }: Error): SluiceError {
-  return new SluiceError(`${path} cannot be read: ${message}`)
+/** Exit 2 where the path names no file, else 1. */
+function unreadable(path: string, { message, code }: Error & { readonly code?: unknown }): SluiceError {
+  const isNoFile = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
+  return new SluiceError(`${path} cannot be read: ${message}`, isNoFile ? ExitCode.usage : ExitCode.failed)
 }

@@ -323,6 +323,15 @@ test('groups, and what is left without the best tokens', () => {
   expect(kindOf('stop-loss: -20.3 % from the average price')).toBe('stop-loss')
 })
 
+test.each([
+  ['close 1.2e-7 > 3-bar high 1.1E-07', 'close n > n-bar high n'],
+  ['ema20 above ema50 by +1.5e+2 %', 'ema20 above ema50 by n %'],
+  ['between 20-30', 'between n-n'],
+  ['c12 at 1.20000e-7: target 2x', 'target nx'],
+])('the kind of the reason %j', (reason, kind) => {
+  expect(kindOf(reason)).toBe(kind)
+})
+
 test('costs and net add up to gross', () => {
   const fees = { venue: 10, service: 20, slippage: -5, network: 3, failed: 2, rent: 0 }
   const { grossSol, netSol, costs } = costsOf(70, fees)

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { liveTable } from '../../src/commands/live-table.ts'
 import { accountOf } from '../../src/core/account.ts'
 import type { Output } from '../../src/core/messages.ts'
@@ -15,7 +15,13 @@ const WALLET = accountOf('live', 'host', '', 'w')
 const BOTS = ['dips', 'trend'].map((name) => ({ name, account: WALLET, executor: 'cloud' }) as BotSettings)
 const NOON = new Date(2026, 10, 22, 12).getTime()
 
+afterEach(() => vi.unstubAllEnvs())
+
 function linesOf(tally: Tally, price?: number, broken: readonly string[] = []): string[] {
+  return tableOf(tally, 200, price, broken).map(stripVTControlCharacters)
+}
+
+function tableOf(tally: Tally, columns: number, price?: number, broken: readonly string[] = []): string[] {
   const world = {
     feed: { state: 'live', counts: { losses: 0 } },
     limiter: { status: () => ({ held: 0, allowed: 100, waiting: 0 }) },
@@ -27,7 +33,7 @@ function linesOf(tally: Tally, price?: number, broken: readonly string[] = []): 
   const status = statusOf({ world, tally, bots: BOTS, startedAt: NOON }, NOON + 60_000)
   // As it goes over the socket of `sluice status`.
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
-  return liveTable(sent, 'test', 0, 200).map(stripVTControlCharacters)
+  return liveTable(sent, 'test', 0, columns)
 }
 
 /** What stands behind the token of one held position. */
@@ -40,6 +46,16 @@ function lineOf(more: Partial<Position>, price: number | undefined): string | un
   expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
   return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
 }
+
+test.each([
+  ['NO_COLOR', false],
+  ['FORCE_COLOR', true],
+])('a line that is cut has escape codes only where colour is wanted: %s', (name, isColored) => {
+  for (const each of ['NO_COLOR', 'FORCE_COLOR']) vi.stubEnv(each, each === name ? '1' : undefined)
+  const cut = tableOf(new Tally(), 30).filter((line) => line.endsWith('…'))
+  expect(cut.length).toBeGreaterThan(0)
+  expect(cut.join('\n').includes('\u001b')).toBe(isColored)
+})
 
 const exiting = { state: 'closing', exiting: 'stop-loss: -21 %' } as const
 

@@ -137,10 +137,11 @@ test.each<[what: string, path: () => string]>([
 })
 
 test('a folder is no journal, and where nothing can be written there is no lock: each is said in one line', () => {
-  const isOne = (message: string) => expect.objectContaining({ name: 'SluiceError', exitCode: 1, message })
-  expect(() => openReader(tmpdir())).toThrow(isOne(`${tmpdir()} is a folder; a journal is a file`))
+  const isOne = (message: string, exitCode: number) =>
+    expect.objectContaining({ name: 'SluiceError', exitCode, message })
+  expect(() => openReader(tmpdir())).toThrow(isOne(`${tmpdir()} is a folder; a journal is a file`, 2))
   const path = '/dev/null/journal.db'
-  expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `)))
+  expect(() => lockJournal(path)).toThrow(isOne(expect.stringContaining(`${path} cannot be used: `), 1))
 })
 
 test('a journal of the first version, with orders open: brought up to date as a whole, and they go on', async () => {

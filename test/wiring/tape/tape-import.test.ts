@@ -119,7 +119,7 @@ test.each<[string, () => string[], boolean, RegExp, number]>([
     1,
   ],
   ['no message at all', () => [fileOf('empty', ['', '{"type":"pong"}'])], false, /no market message in it/, 1],
-  ['no file', () => [join(folder.path, 'none')], false, /none cannot be read/, 1],
+  ['no file', () => [join(folder.path, 'none')], false, /none cannot be read/, 2],
 ])('%s: nothing is written', async (_name, files, strict, says, exitCode) => {
   const path = join(folder.path, 'refused', 'tape.db')
   await expect(importTape(files(), path, { strict, complain: () => {} })).rejects.toMatchObject({

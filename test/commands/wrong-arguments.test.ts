@@ -1,0 +1,91 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { catalogue } from '../../src/commands/catalogue.ts'
+import { parse } from '../../src/commands/parse.ts'
+import { openForWriting } from '../../src/journal/database.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const [missing, empty, directory] = ['missing.db', 'empty.db', 'folder.db'].map((name) => join(folder.path, name))
+const config = folder.write('bots.yaml', 'service: sandbox\nbots: [{ name: a, strategy: dip-buyer }]\n')
+const out = join(folder.path, 'out')
+
+beforeAll(() => {
+  openForWriting(empty as string).close()
+  mkdirSync(directory as string)
+})
+
+/** How each command that reads is told of a journal, or of the files that it reads. */
+const READING: Readonly<Record<string, (path: string) => string[]>> = {
+  replay: (path) => ['--journal', path],
+  backtest: (path) => [config, '--journal', path],
+  sweep: (path) => [config, '--journal', path, '--range', 'dropPercent=5:10:5'],
+  compare: (path) => [path, path],
+  attribute: (path) => [path, path],
+  'plan-advise': (path) => [config, '--journal', path],
+  import: (path) => [path, '--journal', join(folder.path, 'new.db')],
+  export: (path) => ['--journal', path, '--out', `${out}.ndjson`],
+  migrate: (path) => ['--journal', path],
+  orders: (path) => ['--journal', path],
+  fills: (path) => ['--journal', path],
+  why: (path) => ['o1', '--journal', path],
+  report: (path) => ['--journal', path],
+  ledger: (path) => ['--journal', path],
+  positions: (path) => ['--journal', path],
+}
+const reading = Object.entries(READING)
+
+/** The exit code, and what stderr says. */
+async function refusal(args: readonly string[]): Promise<{ code: number; said: string }> {
+  let said = ''
+  const stdout = vi.spyOn(console, 'log').mockImplementation(() => {})
+  const error = vi.spyOn(console, 'error').mockImplementation((line: string) => void (said += `${line}\n`))
+  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += text
+    return true
+  })
+  try {
+    return { code: await parse(args), said }
+  } finally {
+    for (const spy of [stdout, error, stderr]) spy.mockRestore()
+  }
+}
+
+test('every command that reads a journal is in the table', () => {
+  expect(Object.keys(READING).toSorted()).toEqual(catalogue['Read a journal:']?.map(({ name }) => name).toSorted())
+})
+
+test.each(reading)('%s of what is not there: 2', async (name, args) => {
+  const { code, said } = await refusal([name, ...args(missing as string)])
+  expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(missing as string) })
+  expect(existsSync(missing as string)).toBe(false)
+})
+
+test.each(reading)('%s of a folder: 2', async (name, args) => {
+  const { code, said } = await refusal([name, ...args(directory as string)])
+  expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(directory as string) })
+})
+
+test.each(reading)('%s with an option that it does not have: 2', async (name, args) => {
+  const { code, said } = await refusal([name, ...args(empty as string), '--nothing'])
+  expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining('--nothing') })
+})
+
+test.each<[what: string, args: string[], says: string]>([
+  ['an order that why does not find', ['why', 'o1', '--journal', empty as string], 'there is no order o1'],
+  ['what is no order', ['ledger', 'x', '--journal', empty as string], 'not the id of an order: x'],
+  ['a bot that a sweep does not find', ['sweep', config, '--bot', 'b', '--journal', empty as string], 'b'],
+  ['a format that export does not write', ['export', '--out', `${out}.parquet`], 'ends in .ndjson, .jsonl, or .csv'],
+  ['a name without an ending', ['export', '--out', out], 'ends in .ndjson, .jsonl, or .csv'],
+  ['a tax table that is no CSV', ['export', '--tax', `${out}.xlsx`], 'ends in .csv'],
+  ['an export of nothing', ['export'], 'export needs --out FILE'],
+  ['a time that is none', ['backtest', config, '--from', 'noon', '--journal', empty as string], '--from'],
+])('%s: 2', async (_what, args, says) => {
+  const { code, said } = await refusal(args)
+  expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining(says) })
+})
+
+test('a sound command of the table ends with 0', async () => {
+  expect(await refusal(['orders', '--journal', empty as string])).toEqual({ code: 0, said: '' })
+})
