@@ -40,7 +40,9 @@ const reading = Object.entries(READING)
 async function refusal(args: readonly string[]): Promise<{ code: number; said: string }> {
   let said = ''
   const stdout = vi.spyOn(console, 'log').mockImplementation(() => {})
-  const error = vi.spyOn(console, 'error').mockImplementation((line: string) => void (said += `${line}\n`))
+  const error = vi.spyOn(console, 'error').mockImplementation((line: string) => {
+    said += `${line}\n`
+  })
   const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += text
     return true
