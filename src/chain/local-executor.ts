@@ -8,6 +8,7 @@ import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../
 import { CheckRpcs } from './check-rpc.ts'
 import type { Resolver } from './resolver.ts'
 import type { Sender } from './sender.ts'
+import { Turns } from './turns.ts'
 import { type Examination, examine } from './verifier/examine.ts'
 import { GuardRoom, type Taken } from './verifier/guarding.ts'
 
@@ -38,6 +39,9 @@ const FRESH_MS = 3_000
 /** It may be otherwise in a moment, or with what the builder builds next. */
 const PASSES: ReadonlySet<ErrorCode> = new Set(['BLOCKHASH_UNKNOWN', 'CHAIN_SILENT', 'EXPIRY_IMPLAUSIBLE', 'MIN_OUT'])
 
+/** It may still land, and change what the wallet holds. */
+const STILL_OUT: ReadonlySet<Outcome['kind']> = new Set(['verified', 'signed', 'sent', 'unknown'])
+
 type Refused = Extract<Outcome, { kind: 'refused' }>
 
 /** Orders that the service only builds: what it built is held against the order, signed here, made durable, and sent over our own RPC, the
@@ -46,10 +50,14 @@ type Refused = Extract<Outcome, { kind: 'refused' }>
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
+  /** Where the policy names a program that is not understood: its floor leaves no room for other orders of the wallet. */
+  readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {
     this.#parts = parts
     this.#checkRpcs = new CheckRpcs(parts.rpcs, parts.clock)
+    const isOpaque = parts.policy.programs.some(({ decode }) => decode === 'opaque')
+    this.#turns = isOpaque ? new Turns(parts.clock) : undefined
   }
 
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
@@ -70,11 +78,16 @@ export class LocalExecutor implements Executor {
     }
   }
 
-  async #carryOut(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
+  async #carryOut(attempt: Attempt, told: (outcome: Outcome) => void): Promise<void> {
     const built = await this.#parts.build(attempt)
     if (built.kind !== 'built') {
-      done(built)
+      told(built)
       return
+    }
+    const endTurn = await this.#turns?.take(attempt.orderId, attempt.side === 'sell')
+    const done = (outcome: Outcome): void => {
+      if (!STILL_OUT.has(outcome.kind)) endTurn?.()
+      told(outcome)
     }
     const checked = await this.#check(attempt, built)
     if ('code' in checked) {

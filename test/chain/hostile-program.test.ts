@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { decodeBase58 } from '../../src/core/base58.ts'
 import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
 import type { Attempt } from '../../src/core/order.ts'
+import type { SignRequest } from '../../src/core/ports.ts'
 import { PROGRAMS } from '../../src/core/programs.ts'
+import { decodeMessage } from '../../src/core/transaction-bytes.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import { THIEF, TRAP } from '../../src/sandbox/ambush.ts'
@@ -76,7 +78,7 @@ interface Outcome {
 async function trade(rig: LocalRig, side: 'buy' | 'sell', attack: Attack, amount: bigint): Promise<Outcome> {
   rig.reserved = {
     boundLamports: solToLamports(side === 'buy' ? BOUND : SALE_BOUND),
-    reservedLamports: 0,
+    reservedLamports: rig.reservedByOthers,
     headroomLamports: 0,
   }
   const order = side === 'buy' ? rig.buy(0.1) : rig.sell()
@@ -137,6 +139,42 @@ test('as long as it behaves it trades, guarded', async () => {
   expect(rig.held()).toBe(0n)
 })
 
+test('its orders go one after the other, so that none makes the floor of the next one fail; a sale goes first', async () => {
+  const rig = await ambushed('required')
+  rig.reserved = { boundLamports: solToLamports(BOUND), reservedLamports: 0, headroomLamports: 0 }
+  const [first, second, sale] = [rig.buy(0.1), rig.buy(0.12), rig.sell()]
+  for (const order of [first, second, sale]) rig.execute(order)
+  await rig.slots(60)
+  for (const order of [first, second, sale]) expect(rig.kinds(order)).toBe('verified signed sent filled? filled!')
+})
+
+test('what is signed is bound to all that its floor lets go', async () => {
+  const rig = await ambushed('required')
+  rig.reserved = {
+    boundLamports: solToLamports(BOUND),
+    reservedLamports: solToLamports(1),
+    headroomLamports: solToLamports(2),
+  }
+  const requests: SignRequest[] = []
+  const { sign } = rig
+  rig.sign = (request) => {
+    requests.push(request)
+    return sign(request)
+  }
+  const held = rig.lamports
+  rig.execute(rig.buy(0.1))
+  await rig.slots(10)
+  const [{ message, boundLamports }] = requests as [SignRequest]
+  const decoded = decodeMessage(message)
+  if (!decoded.ok) throw new Error(decoded.reason)
+  const floors = decoded.message.instructions.flatMap(({ data, accounts }) => {
+    const isFloor = data.length === 12 && data[0] === 2 && accounts.every((place) => place === 0)
+    return isFloor ? [Buffer.from(data).readBigUInt64LE(4)] : []
+  })
+  expect(floors).toEqual([BigInt(held) - boundLamports])
+  expect(boundLamports).toBe(BigInt(solToLamports(BOUND)))
+})
+
 describe.each(['buy', 'sell'] as const)('once it is sent, in a %s', (side) => {
   // In a buy the account keeps what was bought: it can not be closed; in a sale of everything nothing is left to be taken or burned.
   const possible = ATTACKS.filter((attack) =>
@@ -161,6 +199,13 @@ describe.each(['buy', 'sell'] as const)('once it is sent, in a %s', (side) => {
       expect(lamports).toBeGreaterThanOrEqual(-FEES)
       expect(tokens).toBe(0n)
     }
+  })
+
+  test('what other orders have reserved is not within its reach', async () => {
+    const rig = await ambushed('required')
+    rig.reservedByOthers = solToLamports(1)
+    const { lamports } = await trade(rig, side, 'take lamports', 900_000_000n)
+    expect(lamports).toBeGreaterThanOrEqual(-solToLamports(side === 'buy' ? BOUND : SALE_BOUND))
   })
 
   // The bound of a buy leaves 0.05 SOL less rent and fees, that of a sale 0.01 and the slippage.

@@ -59,6 +59,8 @@ export class LocalRig {
   secondFault: Fault | undefined
   policy: BuilderPolicy = POLICY
   reserved = { boundLamports: solToLamports(0.2) as number, reservedLamports: 0, headroomLamports: 0 }
+  /** What a test sets apart for orders that it does not execute. */
+  reservedByOthers = 0
   refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined = () => undefined
   build: (attempt: Attempt) => Promise<Built> = async (attempt) => this.built(attempt)
   sign: (request: SignRequest) => Promise<SignResult> = async ({ message }) => {

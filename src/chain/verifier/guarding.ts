@@ -115,11 +115,12 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** What the wallet must still hold: what it holds, and what comes, less what may leave it. An order that comes meanwhile must not make the chain
- *  take back an exit, so that a trade which can be read, and is bounded by what it says, leaves room for that; an opaque one does not. */
+/** What the wallet must still hold: what it holds, and what comes, less what may leave it. Other orders must not make the chain take back an
+ *  exit, so a trade that can be read, and is bounded by what it says, leaves room for them. A program that is not understood could take all
+ *  that the floor lets go, so there it is the bound alone, which is what the signer counts; other orders wait their turn instead. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
-  const headroom = trade === undefined ? 0n : guard.headroomLamports
-  const floor = (facts.walletLamports ?? 0n) + lamports - bound - guard.reservedLamports - headroom
+  const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
+  const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
   return floor > 0n ? floor : 0n
 }
 
