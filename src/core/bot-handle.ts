@@ -1,4 +1,4 @@
-import { Allowance } from './allowance.ts'
+import { Allowance, CHARACTERS_A_REQUEST, COST, MINTS_A_REQUEST } from './allowance.ts'
 import { isPublicKey } from './base58.ts'
 import { BotReadings, type Host, mintOf } from './bot-readings.ts'
 import { ConditionalDesk } from './conditional-desk.ts'
@@ -10,7 +10,7 @@ import type { ExitRules } from './exits.ts'
 import { type Json, plainJson, sizeOf } from './json.ts'
 import { stepTokensDue } from './position.ts'
 import { type Random, seededRandom } from './random.ts'
-import { readText, readTimer } from './requests.ts'
+import { readText, readTimer, timerRefusal } from './requests.ts'
 import type { Results } from './results.ts'
 import type { Session } from './session.ts'
 import type {
@@ -26,8 +26,8 @@ import type {
   Token,
 } from './strategy.ts'
 
-/** Characters of a state that count as one request. */
-const STATE_A_REQUEST = 1000
+/** Mints that a bot may watch at a time. */
+const MOST_WATCHED = 5_000
 /** A refusal with the same code as the last of its token is not said again within this time. */
 export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
@@ -53,6 +53,10 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #random: Random
   readonly #waiting: ConditionalDesk
   readonly #allowance = new Allowance()
+  /** Refusals that an alarm has told of. */
+  readonly #told = new Set<ErrorCode>()
+  /** Timers that its `start` asked for. */
+  readonly #declared = new Set<string>()
 
   constructor(session: Session, desk: Desk, results: Results, host: Host, seat: Seat) {
     super(session, results, seat.conditionals, host)
@@ -72,7 +76,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#assertHandling()
     const saved = plainJson(state, 'bot.state')
     if (this.#session.warming) return
-    this.#allowance.take(this.#session.now, sizeOf(saved) / STATE_A_REQUEST)
+    this.#allowance.take(this.#session.now, 1 + sizeOf(saved) / CHARACTERS_A_REQUEST)
     this.#host.money.state = saved
     this.#session.emitBot(this.#host.money)
   }
@@ -87,23 +91,23 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   limitBuy(token: Token | string, options: LimitBuyOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.limitBuy(mint, options))
+    return this.#place(token, (mint) => this.#waiting.limitBuy(mint, options), COST.conditional)
   }
 
   limitSell(token: Token | string, options: LimitSellOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.sell(mint, options, 'above'))
+    return this.#place(token, (mint) => this.#waiting.sell(mint, options, 'above'), COST.conditional)
   }
 
   stopSell(token: Token | string, options: LimitSellOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.sell(mint, options, 'below'))
+    return this.#place(token, (mint) => this.#waiting.sell(mint, options, 'below'), COST.conditional)
   }
 
   dca(token: Token | string, options: DcaOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.dca(mint, options))
+    return this.#place(token, (mint) => this.#waiting.dca(mint, options), COST.conditional)
   }
 
   bracket(token: Token | string, options: BracketOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.bracket(mint, options))
+    return this.#place(token, (mint) => this.#waiting.bracket(mint, options), COST.conditional)
   }
 
   sell(token: Token | string, options: SellOptions): Placed {
@@ -126,7 +130,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   setExits(token: Token | string, exits: ExitRules): Answer {
-    this.#ask()
+    this.#ask(COST.setExits)
     const mint = mintOf(token)
     if (this.#session.warming) return WARMING
     const rules = readExits(exits)
@@ -135,12 +139,12 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds nothing of it`)
   }
 
-  every(name: string, seconds: number): void {
-    this.#setTimer(name, seconds, true)
+  every(name: string, seconds: number): Answer {
+    return this.#setTimer(name, seconds, true)
   }
 
-  after(name: string, seconds: number): void {
-    this.#setTimer(name, seconds, false)
+  after(name: string, seconds: number): Answer {
+    return this.#setTimer(name, seconds, false)
   }
 
   clear(name: string): void {
@@ -149,9 +153,13 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   watch(mint: string): boolean {
-    this.#ask()
+    this.#askToWatch()
     if (!isPublicKey(mint)) return false
     if (this.#host.keys.has(mint)) return true
+    if (this.#host.keys.size >= MOST_WATCHED) {
+      this.#alarmOnce('WATCHES_FULL', `${mint} is not watched: the bot watches ${MOST_WATCHED} mints already`)
+      return false
+    }
     this.#host.keys.add(mint)
     this.#session.wants.add(mint)
     this.#seat.watch(this.#session.mints.intern(mint), true)
@@ -159,33 +167,63 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   unwatch(mint: string): void {
-    this.#ask()
+    this.#askToWatch()
     if (!isPublicKey(mint) || !this.#host.keys.delete(mint)) return
     this.#session.wants.drop(mint)
     this.#seat.watch(this.#session.mints.intern(mint), false)
   }
 
   note(mint: string, why: string): void {
-    this.#ask()
     const about = readText(mint, LONGEST_MINT)
     const reason = readText(why)
+    this.#ask(1 + (reason?.length ?? 0) / CHARACTERS_A_REQUEST)
     if (about === undefined || reason === undefined) throw new TypeError('bot.note takes a mint and a text')
     this.#session.emit({ kind: 'note', bot: this.name, mint: about, code: '', reason })
   }
 
+  /** A timer of its strategy fires. False: it has fired too often for that. */
+  mayFire(): boolean {
+    return this.#allowance.takeIfLeft(this.#session.now, COST.firing)
+  }
+
+  /** Ends the timers that an earlier `start` of the strategy set and this one did not. */
+  endUndeclared(): void {
+    this.#session.timers.clearAll(this.name, ({ name, declared }) => declared === true && !this.#declared.has(name))
+  }
+
   /** A strategy sets its timers in `start`; after a restart the one that runs goes on. */
-  #setTimer(name: string, seconds: number, repeats: boolean): void {
+  #setTimer(name: string, seconds: number, repeats: boolean): Answer {
     this.#ask()
     const ms = readTimer(name, seconds)
     const { timers, warming, now } = this.#session
+    if (warming) return WARMING
+    const { starting, settings } = this.#host
+    const running = timers.find(this.name, name)
+    const refusal = timerRefusal(name, ms, running === undefined ? timers.countOf(this.name) : 0)
+    if (refusal !== undefined) {
+      this.#alarmOnce(refusal.code, refusal.reason)
+      return { ok: false, ...refusal }
+    }
+    if (starting) this.#declared.add(name)
     const everyMs = repeats ? ms : 0
-    const running = this.#host.starting ? timers.find(this.name, name) : undefined
-    const goesOn = running !== undefined && (!repeats || running.everyMs === everyMs)
-    if (!goesOn && !warming) timers.set(this.name, name, now + ms, everyMs)
+    const goesOn = starting && running !== undefined && (!repeats || running.everyMs === everyMs)
+    if (!goesOn) {
+      const who = { bot: this.name, strategy: settings.strategy, ...(starting && { declared: true }) }
+      timers.set({ ...who, name, at: now + ms, everyMs })
+    }
+    return { ok: true }
   }
 
-  #place(token: Token | string, place: (mint: string) => Placed): Placed {
-    this.#ask()
+  /** A strategy that does not look at the answer goes on without what it asked for, so a person is told; once, since it may ask again with
+   *  every row. */
+  #alarmOnce(code: ErrorCode, reason: string): void {
+    if (this.#told.has(code)) return
+    this.#told.add(code)
+    this.#session.emit({ kind: 'alarm', bot: this.name, code, reason: `${reason}; more refusals are not told` })
+  }
+
+  #place(token: Token | string, place: (mint: string) => Placed, cost = 1): Placed {
+    this.#ask(cost)
     if (this.#session.warming || this.#host.starting) return WARMING
     const mint = mintOf(token)
     if (!this.isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
@@ -216,9 +254,13 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     }
   }
 
-  #ask(): void {
+  #ask(cost = 1): void {
     this.#assertHandling()
-    if (!this.#session.warming) this.#allowance.take(this.#session.now)
+    if (!this.#session.warming) this.#allowance.take(this.#session.now, cost)
+  }
+
+  #askToWatch(): void {
+    this.#ask(1 + this.#host.keys.size / MINTS_A_REQUEST)
   }
 
   /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not be repeated. */

@@ -249,7 +249,8 @@ export class Engine implements EnginePort, TokenHolder {
   #open(session: Session, start: StartInput): void {
     const { book, timers } = session
     openAccounts(session, start.bots)
-    timers.restore(start.money.timers, start.money.nextTimer)
+    const strategyOf = (bot: string): string | undefined => this.#roster.of(bot)?.settings.strategy
+    timers.restore(start.money.timers, start.money.nextTimer, strategyOf)
     for (const position of book.positions.all()) this.#restore(session, position)
     this.#conditionals.restore(start.money.conditionals, start.money.nextConditional)
     for (const { order, state } of book.orders.values())
@@ -283,7 +284,7 @@ export class Engine implements EnginePort, TokenHolder {
     const due = exitTimerOf(timer)
     if (due?.what === 'due') this.#conditionals.timer(due.mint)
     else if (due !== undefined) this.#exits.timer(timer)
-    else trader?.guard(() => trader.handlers.onTimer?.(timer.name))
+    else trader?.timer(timer.name)
   }
 
   /** What stopped entries is over, for the operator says so. */

@@ -104,7 +104,7 @@ export type Output =
 export interface Alarm {
   kind: 'alarm'
   bot: string
-  code: ErrorCode | 'STRATEGY_THREW' | 'STRATEGY_STOPPED'
+  code: ErrorCode | StrategyEnd
   reason: string
   thrownAt?: ThrownAt
 }
@@ -115,4 +115,11 @@ export interface ThrownAt {
   readonly place: string
   /** The first frames outside of Sluice, innermost first: `onTrade (strategies/dips.ts:12:5)`. */
   readonly stack: readonly string[]
+}
+
+/** How a strategy ends that may not go on: its bot only closes what it holds. STRATEGY_STORM: its timers fire too often. */
+export type StrategyEnd = 'STRATEGY_THREW' | 'STRATEGY_STOPPED' | 'STRATEGY_STORM'
+
+export function isStrategyEnd(code: string): code is StrategyEnd {
+  return code.startsWith('STRATEGY_')
 }

@@ -109,6 +109,12 @@ export interface Timer {
   readonly at: Millis
   /** 0: once. */
   readonly everyMs: number
+  /** The strategy that set it; an older Sluice did not say, and exits have none. */
+  readonly strategy?: string
+  /** It was set in the strategy's `start`. */
+  readonly declared?: boolean
+  /** Of one that repeats: when it fired last. The journal adds it from the inputs; `at` stays what it was. */
+  readonly fired?: Millis
 }
 
 /** What a bot begins with: what the journal holds of it, or nothing. */

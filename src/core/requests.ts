@@ -5,6 +5,7 @@ import type { Position } from './position.ts'
 import type { Veto } from './risk.ts'
 import type { OrderSettings } from './settings.ts'
 import type { BuyOptions, SellOptions } from './strategy.ts'
+import { MOST_TIMERS, SHORTEST_TIMER_MS } from './timers.ts'
 import { baseUnits, type Lamports, type Millis, solToLamports, wholeTokens } from './units.ts'
 
 // What strategies ask for, in the engine's units. A strategy is anybody's code: what it hands over may be any value at all.
@@ -64,13 +65,25 @@ export function readSell(options: SellOptions, position: Pick<Position, 'tokens'
   return typeof size === 'string' ? invalid(size) : { size, reason }
 }
 
-/** Milliseconds of a strategy's timer; throws what no timer can be. */
+/** Milliseconds of a strategy's timer; throws what no timer can be. One that is too short is for `timerRefusal`. */
 export function readTimer(name: unknown, seconds: unknown): Millis {
   if (typeof name !== 'string' || name === '' || readText(name) !== name)
     throw new TypeError('the name of a timer is a text')
   if (typeof seconds !== 'number' || !(seconds > 0 && seconds <= LONGEST_TIMER_SECONDS))
     throw new RangeError(`timer ${name}: ${seconds} seconds`)
   return Math.max(1, Math.round(seconds * 1000))
+}
+
+/** Why a strategy may not have a timer. `others`: how many it has beside. */
+export function timerRefusal(name: string, ms: Millis, others: number): Veto | undefined {
+  if (ms < SHORTEST_TIMER_MS)
+    return {
+      code: 'TIMER_TOO_SHORT',
+      reason: `timer ${name}: ${ms / 1000} s is shorter than ${SHORTEST_TIMER_MS / 1000} s, so it is not set`,
+    }
+  if (others >= MOST_TIMERS)
+    return { code: 'TIMERS_FULL', reason: `timer ${name}: the bot has ${MOST_TIMERS} timers already, so it is not set` }
+  return undefined
 }
 
 /** Cut where it is too long for anybody to read; undefined for what is no text. */

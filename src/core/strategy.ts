@@ -194,10 +194,12 @@ export interface Bot<S = unknown> {
   setExits(token: Token<S> | string, exits: ExitRules): Answer
   quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
   quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
-  /** Timers survive a restart; a name is used once at a time, setting it again replaces it. */
-  every(name: string, seconds: number): void
-  after(name: string, seconds: number): void
+  /** At least 0.1 s (TIMER_TOO_SHORT) and at most 1,000 timers at a time (TIMERS_FULL). A name is used once at a time; setting it again
+   *  replaces it. Timers survive a restart, unless `start` set it before and does not set it again, or the bot has another strategy. */
+  every(name: string, seconds: number): Answer
+  after(name: string, seconds: number): Answer
   clear(name: string): void
+  /** False for what is no mint, and where 5,000 are watched already. */
   watch(mint: string): boolean
   unwatch(mint: string): void
   /** A decision not to trade, for `sluice why`. */

@@ -10,7 +10,18 @@ type Holder = Pick<Position, 'bot' | 'mint'>
  *  conditional order, by its id in place of the mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
-/** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once. */
+/** A strategy's timer that fires more often than this is refused. */
+export const SHORTEST_TIMER_MS = 100
+/** Timers of one strategy at a time. */
+export const MOST_TIMERS = 1_000
+
+/** What a strategy asks for. */
+type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
+
+/** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once.
+ *
+ *  A timer that repeats is said once, when it is set. Its firings are inputs and say nothing more: when it fires next follows from its first
+ *  time and from its last firing, by `nextFiring`, for the clock, for the journal and for a replay alike. */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
@@ -24,15 +35,28 @@ export class Timers {
     this.#stage = stage
   }
 
-  /** Takes over what was set before a restart and asks for each again. */
-  restore(timers: readonly Timer[], next: number): void {
+  /** Takes over what was set before a restart and asks for each again. A strategy's timer ends here when its bot has another strategy now,
+   *  or is not configured any more, and when no strategy may set such a timer (an older Sluice allowed 1 ms).
+   *  `strategyOf`: what a bot runs. */
+  restore(timers: readonly Timer[], next: number, strategyOf: (bot: string) => string | undefined): void {
     this.#next = next
-    for (const timer of timers) {
+    for (const restored of timers) {
+      const { fired: _past, ...timer } = restored
       const exit = exitTimerOf(timer)
-      if (exit === undefined) this.#keep(timer)
-      else this.#timersOf(timer.bot, exit.mint)[exit.what] = timer
-      this.#begin(timer)
+      if (exit === undefined && !this.#mayGoOn(timer, strategyOf(timer.bot))) {
+        this.#stage.emit({ kind: 'timerCleared', id: timer.id })
+        continue
+      }
+      const due = { ...timer, at: dueOf(restored) }
+      if (exit === undefined) this.#keep(due)
+      else this.#timersOf(timer.bot, exit.mint)[exit.what] = due
+      this.#begin(due)
     }
+  }
+
+  #mayGoOn({ bot, everyMs, strategy }: Timer, runs: string | undefined): boolean {
+    const isItsOwn = runs !== undefined && (strategy ?? runs) === runs
+    return isItsOwn && (everyMs === 0 || everyMs >= SHORTEST_TIMER_MS) && this.countOf(bot) < MOST_TIMERS
   }
 
   /** A strategy's timer. */
@@ -44,10 +68,15 @@ export class Timers {
     return this.#exits.get({ account: bot, mint })?.[what]
   }
 
+  /** How many timers a strategy has. */
+  countOf(bot: string): number {
+    return this.#byName.get(bot)?.size ?? 0
+  }
+
   /** Sets a strategy's timer; one of the same name is replaced. `everyMs` 0 fires once. */
-  set(bot: string, name: string, at: Millis, everyMs: number): void {
+  set({ bot, name, ...more }: TimerRequest): void {
     this.clear(bot, name)
-    const timer: Timer = { id: this.#next++, bot, owner: 'strategy', name, at, everyMs }
+    const timer: Timer = { id: this.#next++, bot, owner: 'strategy', name, ...more }
     this.#keep(timer)
     this.#begin(timer)
   }
@@ -67,6 +96,11 @@ export class Timers {
     this.#end(timer)
   }
 
+  /** Ends the timers of a strategy; `which`: default all. */
+  clearAll(bot: string, which: (timer: Timer) => boolean = () => true): void {
+    for (const timer of [...(this.#byName.get(bot)?.values() ?? [])]) if (which(timer)) this.clear(bot, timer.name)
+  }
+
   clearExit({ bot, mint }: Holder, what: ExitTimer): void {
     const timers = this.#exits.get({ account: bot, mint })
     const timer = timers?.[what]
@@ -82,16 +116,13 @@ export class Timers {
     for (const what of ['hold', 'quiet', 'poll', 'retry'] as const) this.clearExit(holder, what)
   }
 
-  /** The timer that fired, now gone or set again; undefined when it was cleared meanwhile. */
+  /** The timer that fired; it is gone now unless it repeats. undefined when it was cleared meanwhile. */
   fire(id: number): Timer | undefined {
     const timer = this.#byId.get(id)
     if (timer === undefined) return undefined
-    const { bot, name, at, everyMs } = timer
-    const next = at + everyMs
     const exit = exitTimerOf(timer)
-    if (exit !== undefined) this.clearExit({ bot, mint: exit.mint }, exit.what)
-    else if (everyMs > 0) this.set(bot, name, next > this.#stage.now ? next : this.#stage.now + everyMs, everyMs)
-    else this.clear(bot, name)
+    if (exit !== undefined) this.clearExit({ bot: timer.bot, mint: exit.mint }, exit.what)
+    else if (timer.everyMs === 0) this.clear(timer.bot, timer.name)
     return timer
   }
 
@@ -127,6 +158,16 @@ type ExitTimers = Record<ExitTimer, Timer | undefined>
 
 function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
   return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
+}
+
+/** When a timer that repeats fires next, after it fired. It keeps its beat, and periods that it missed are left out. */
+export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired: Millis): Millis {
+  return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
+}
+
+/** When a timer from the journal fires next. */
+export function dueOf(timer: Timer): Millis {
+  return timer.fired === undefined || timer.everyMs === 0 ? timer.at : nextFiring(timer, timer.fired)
 }
 
 /** What exits wait for by this timer, and where; undefined for one of a strategy's. */

@@ -4,6 +4,7 @@ import type { Host } from './bot-readings.ts'
 import { type ByToken, setByToken } from './by-token.ts'
 import type { Desk } from './desk.ts'
 import { SluiceError } from './errors.ts'
+import { FiringRate } from './firing-rate.ts'
 import { plainJson } from './json.ts'
 import type { Alarm, StoppedBot } from './messages.ts'
 import type { BotMoney } from './money.ts'
@@ -34,6 +35,7 @@ export class Trader implements Host {
   /** And those shown on the day before. */
   #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
+  readonly #firings = new FiringRate()
   /** The alarm of a strategy that threw during the warm-up, when outputs are discarded. */
   #unsaid: Alarm | undefined
 
@@ -67,11 +69,13 @@ export class Trader implements Host {
       this.handlers = handlers
     })
     this.starting = false
+    this.#bot.endUndeclared()
   }
 
   /** In place of `start`: its strategy could not be let go on. */
   stop({ reason, told }: StoppedBot): void {
     this.money.status = 'exits-only'
+    this.#session.timers.clearAll(this.name)
     if (!told) this.#sayBroken({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
   }
 
@@ -103,6 +107,17 @@ export class Trader implements Host {
       this.#broke(error)
     }
     activity.leave(before)
+  }
+
+  /** One of its strategy's timers fired. */
+  timer(name: string): void {
+    const { now } = this.#session
+    this.#firings.add(now)
+    if (this.#bot.mayFire()) this.guard(() => this.handlers.onTimer?.(name))
+    else {
+      const reason = `its timers fired ${this.#firings.text(now)}, which is more often than a bot may have; they are ended`
+      this.#end({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STORM', reason })
+    }
   }
 
   /** What became of one of its orders. */
@@ -181,17 +196,22 @@ export class Trader implements Host {
   /** What it looked at and nobody can read, because the tape is damaged, is not its fault: that ends all, as other damage does. */
   #broke(error: unknown): void {
     if (error instanceof SluiceError) throw error
-    this.handlers = {}
-    this.money.status = 'exits-only'
     const { reason, stack } = readThrown(error)
     const thrownAt = this.#session.thrownAt?.(stack)
     const alarm = { kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason } as const
-    const said: Alarm = thrownAt === undefined ? alarm : { ...alarm, thrownAt }
-    if (this.#session.warming) this.#unsaid = said
-    else this.#sayBroken(said)
+    this.#end(thrownAt === undefined ? alarm : { ...alarm, thrownAt })
+  }
+
+  /** From now on it only closes what it holds. */
+  #end(alarm: Alarm): void {
+    this.handlers = {}
+    this.money.status = 'exits-only'
+    if (this.#session.warming) this.#unsaid = alarm
+    else this.#sayBroken(alarm)
   }
 
   #sayBroken(alarm: Alarm): void {
+    this.#session.timers.clearAll(this.name)
     this.#session.emitBot(this.money)
     this.#session.emit(alarm)
   }

@@ -203,7 +203,7 @@ export class History {
     return this.#db
       .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(
         `SELECT time, reason FROM output WHERE seq >= ? AND time <= ? AND kind = 'alarm' AND bot = ?
-           AND code IN ('STRATEGY_THREW', 'STRATEGY_STOPPED') ORDER BY seq LIMIT 1`,
+           AND code IN ('STRATEGY_THREW', 'STRATEGY_STOPPED', 'STRATEGY_STORM') ORDER BY seq LIMIT 1`,
       )
       .get(from, to, bot)
   }

@@ -28,7 +28,8 @@ export function inputWrites(segment: number, seq: Seq, time: Millis, input: Inpu
     ]
   }
   const row: Write = ['input', seq, segment, time, input.kind, json]
-  return input.kind === 'report' ? [row, ...takenWrites(seq, time, input.id, input.report)] : [row]
+  if (input.kind === 'report') return [row, ...takenWrites(seq, time, input.id, input.report)]
+  return input.kind === 'timer' ? [row, ['timerFired', time, input.id]] : [row]
 }
 
 function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport): Write[] {

@@ -39,6 +39,7 @@ const STATEMENTS = {
   account: 'INSERT INTO account (account, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   bot: 'INSERT INTO bot (account, bot, json) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
   timer: 'INSERT INTO timer (id, json) VALUES (?, ?) ON CONFLICT DO UPDATE SET json = excluded.json',
+  timerFired: "UPDATE timer SET json = json_set(json, '$.fired', ?) WHERE id = ?",
   timerCleared: 'DELETE FROM timer WHERE id = ?',
   counter: `INSERT INTO counter (name, value) VALUES (?, ?)
     ON CONFLICT DO UPDATE SET value = max(value, excluded.value)`,

@@ -17,6 +17,7 @@ export type AlertKind =
   | 'pool-unread'
   | 'list-broken'
   | 'strategy-threw'
+  | 'strategy-asks'
   | 'unit-contradicted'
   | 'ledger'
 

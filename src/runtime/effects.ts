@@ -1,6 +1,7 @@
 import type { Alarm, Input, Output } from '../core/messages.ts'
 import type { Timer } from '../core/money.ts'
 import type { Cancel, Clock, GatewayPort, Journal } from '../core/ports.ts'
+import { nextFiring } from '../core/timers.ts'
 import type { Millis, Seq } from '../core/units.ts'
 
 export interface EffectsOptions {
@@ -15,11 +16,17 @@ export interface EffectsOptions {
   readonly alarm: (alarm: Alarm) => void
 }
 
+/** A timer of the engine, and how to call its next firing off. */
+interface ArmedTimer {
+  readonly timer: Timer
+  cancel: Cancel
+}
+
 /** What follows from what the engine decided. */
 export class Effects {
   readonly #options: EffectsOptions
   readonly #post: (input: Input) => void
-  readonly #timers = new Map<number, Cancel>()
+  readonly #timers = new Map<number, ArmedTimer>()
 
   /** `post`: takes timers that fired. */
   constructor(options: EffectsOptions, post: (input: Input) => void) {
@@ -35,9 +42,18 @@ export class Effects {
     for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
   }
 
+  /** The engine has taken a timer that fired; to be called before what it decided is carried out. Only now the next firing of one that
+   *  repeats is set: an engine that is late gets one firing for all that it missed. */
+  fired(id: number, time: Millis): void {
+    const armed = this.#timers.get(id)
+    if (armed === undefined) return
+    if (armed.timer.everyMs === 0) this.#timers.delete(id)
+    else this.#arm(armed, nextFiring(armed.timer, time), time)
+  }
+
   /** No timer of the engine fires any more. */
   stop(): void {
-    for (const cancel of this.#timers.values()) cancel()
+    for (const { cancel } of this.#timers.values()) cancel()
     this.#timers.clear()
   }
 
@@ -57,7 +73,7 @@ export class Effects {
         this.#setTimer(output.timer, time)
         break
       case 'timerCleared':
-        this.#timers.get(output.id)?.()
+        this.#timers.get(output.id)?.cancel()
         this.#timers.delete(output.id)
         break
       case 'keys':
@@ -73,18 +89,20 @@ export class Effects {
     }
   }
 
-  /** The engine never hears of a timer before its time, even where the clock was set back or fires early. */
   #setTimer(timer: Timer, now: Millis): void {
+    this.#timers.get(timer.id)?.cancel()
+    const armed = { timer, cancel: (): void => {} }
+    this.#timers.set(timer.id, armed)
+    this.#arm(armed, timer.at, now)
+  }
+
+  /** The engine never hears of a timer before its time, even where the clock was set back or fires early. */
+  #arm(armed: ArmedTimer, at: Millis, now: Millis): void {
     const { clock } = this.#options
-    const fire = (): void => {
-      if (clock.now() < timer.at) {
-        this.#setTimer(timer, clock.now())
-        return
-      }
-      this.#timers.delete(timer.id)
-      this.#post({ kind: 'timer', id: timer.id })
-    }
-    this.#timers.get(timer.id)?.()
-    this.#timers.set(timer.id, clock.after(Math.max(0, timer.at - now), fire))
+    armed.cancel()
+    armed.cancel = clock.after(Math.max(0, at - now), () => {
+      if (clock.now() < at) this.#arm(armed, at, clock.now())
+      else this.#post({ kind: 'timer', id: armed.timer.id })
+    })
   }
 }

@@ -1,5 +1,5 @@
 import { ERRORS } from '../core/errors.ts'
-import type { Output } from '../core/messages.ts'
+import { isStrategyEnd, type Output } from '../core/messages.ts'
 import type { AccountMoney, BotMoney, Money } from '../core/money.ts'
 import type { BotSettings } from '../core/settings.ts'
 import { alarmText } from '../core/thrown.ts'
@@ -36,7 +36,7 @@ export class EntryStops {
   take(time: Millis, output: Output): void {
     if (output.kind === 'account') this.#set(output.money.account, stopsOfAccount(output.money), time)
     else if (output.kind === 'bot') this.#set(output.money.bot, stopsOfBot(output.money), time)
-    else if (output.kind === 'alarm' && /^STRATEGY_/.test(output.code)) this.#reasons.set(output.bot, alarmText(output))
+    else if (output.kind === 'alarm' && isStrategyEnd(output.code)) this.#reasons.set(output.bot, alarmText(output))
   }
 
   /** Those of these bots that stand now; what is the same for several is one. */

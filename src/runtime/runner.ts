@@ -86,6 +86,7 @@ export class Runner implements Sink {
       this.#lastTime = time
       journal.input(seq, time, input)
       engine.input(seq, time, input)
+      if (input.kind === 'timer') this.#effects.fired(input.id, time)
       if (engine.outputs.length > 0) this.#carryOut(seq, time)
     }
   }

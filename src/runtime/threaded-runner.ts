@@ -199,6 +199,7 @@ export class ThreadedRunner implements Sink {
     this.#standing.take(input)
     this.#options.journal.input(seq, time, input)
     this.#options.heard(input)
+    if (input.kind === 'timer') this.#effects.fired(input.id, time)
     this.#effects.carryOut(seq, time, outputs)
   }
 

@@ -24,7 +24,8 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
     bots: money.bots.filter(mine),
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
-    timers: money.timers.filter(({ bot }) => names.has(bot)),
+    // Timers of strategies whose bot is not configured any more go along: the engine ends them.
+    timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner === 'strategy'),
     conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),
     spends: money.spends.filter(mine),

@@ -135,22 +135,35 @@ describe('timers', () => {
   const timersOf = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
   const set = (talk: TalkingBot) => timersOf(talk.rig.outputs).at(-1) as { id: number; at: number }
 
-  it('that passed while nobody looked fires once', () => {
+  /** When a timer that was set at the start of a second and repeats every 10 s is due, after a restart. */
+  const dueAfter = (fired: number | undefined): number | undefined => {
+    const start = 1_780_000_000_000
+    const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: start - 100_000, everyMs: 10_000 } as const
+    const money = { ...NO_MONEY, nextTimer: 5, timers: [{ ...timer, ...(fired !== undefined && { fired }) }] }
+    return timersOf(new TalkingBot({ money }).rig.outputs)[0]?.at
+  }
+
+  it('that repeats is said once: its firings are inputs and nothing more', () => {
     const talk = ready()
     talk.ask((bot) => bot.every('tick', 10))
     const { id, at } = set(talk)
-    talk.rig.now = at + 100_000
-    talk.rig.input({ kind: 'timer', id })
-    expect(set(talk).at).toBe(talk.rig.now + 10_000)
+    const said = talk.rig.outputs.length
+    for (let beat = 0; beat < 3; beat++) {
+      talk.rig.now = at + beat * 10_000
+      talk.rig.input({ kind: 'timer', id })
+    }
+    expect(talk.fired).toEqual(['tick', 'tick', 'tick'])
+    expect(talk.rig.outputs.slice(said)).toEqual([])
   })
 
-  it('that is late by less than its period keeps its beat', () => {
-    const talk = ready()
-    talk.ask((bot) => bot.every('tick', 10))
-    const { id, at } = set(talk)
-    talk.rig.now = at + 3_000
-    talk.rig.input({ kind: 'timer', id })
-    expect(set(talk).at).toBe(at + 10_000)
+  it.each([
+    ['that passed while nobody looked fires once, at once', undefined, -100_000],
+    ['that is late by less than its period keeps its beat', -97_000, -90_000],
+    ['that is late by periods leaves them out and keeps its beat', -37_000, -30_000],
+    ['that fired on time is due a period later', -100_000, -90_000],
+  ])('%s', (_what, fired, due) => {
+    const start = 1_780_000_000_000
+    expect(dueAfter(fired === undefined ? undefined : start + fired)).toBe(start + due)
   })
 
   it('may be cleared or replaced while it fires, and is gone after that', () => {

@@ -7,27 +7,29 @@ const MEMORY = { heapMb: 96, buffersMb: 64 }
 
 /** What each does to others is nothing; what becomes of itself: its strategy threw, had to be stopped, or goes on because nothing comes of
  *  it. `rows`: again with every row. */
-const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | '', why: RegExp, rows?: boolean])[] = [
-  ['throw', 'THREW', /^Error: told to$/],
-  ['loop', 'STOPPED', /^a handler did not come back within \d+ ms$/],
-  ['exit', 'STOPPED', /^its thread ended \(exit code 3\)$/],
-  ['promise', 'THREW', /^TypeError: a handler returned a promise/],
-  ['microtasks', '', /^$/],
-  ['rejection', '', /^$/],
-  ['timers', '', /^$/],
-  ['uncaughtLater', '', /^$/],
-  ['console', '', /^$/],
-  ['notes', 'THREW', /^RangeError: a bot may ask for 10000 things/],
-  ['orders', 'THREW', /^RangeError: a bot may ask for 10000 things/],
-  ['state', 'THREW', /^TypeError: bot.state is too large/],
-  ['strings', 'THREW', /^RangeError: Invalid string length/],
-  ['prototypes', 'THREW', /^TypeError: Cannot assign to read only property 'push'/],
-  ['globals', 'THREW', /^TypeError: Cannot assign to read only property 'JSON'/],
-  ['pollution', 'THREW', /^TypeError: Cannot add property mint/],
-  ['recursion', 'THREW', /^RangeError: Maximum call stack/],
-  ['buffers', 'STOPPED', /^the strategies hold \d+ MB of buffers$/, true],
-  ['heap', 'STOPPED', /^the strategies hold \d+ MB of memory$/, true],
-]
+const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
+  [
+    ['throw', 'THREW', /^Error: told to$/],
+    ['loop', 'STOPPED', /^a handler did not come back within \d+ ms$/],
+    ['exit', 'STOPPED', /^its thread ended \(exit code 3\)$/],
+    ['promise', 'THREW', /^TypeError: a handler returned a promise/],
+    ['microtasks', '', /^$/],
+    ['rejection', '', /^$/],
+    ['timers', '', /^$/],
+    ['uncaughtLater', '', /^$/],
+    ['timerStorm', 'STORM', /^its timers fired [\d,]+ times within/],
+    ['console', '', /^$/],
+    ['notes', 'THREW', /^RangeError: a bot may ask for 10000 things/],
+    ['orders', 'THREW', /^RangeError: a bot may ask for 10000 things/],
+    ['state', 'THREW', /^TypeError: bot.state is too large/],
+    ['strings', 'THREW', /^RangeError: Invalid string length/],
+    ['prototypes', 'THREW', /^TypeError: Cannot assign to read only property 'push'/],
+    ['globals', 'THREW', /^TypeError: Cannot assign to read only property 'JSON'/],
+    ['pollution', 'THREW', /^TypeError: Cannot add property mint/],
+    ['recursion', 'THREW', /^RangeError: Maximum call stack/],
+    ['buffers', 'STOPPED', /^the strategies hold \d+ MB of buffers$/, true],
+    ['heap', 'STOPPED', /^the strategies hold \d+ MB of memory$/, true],
+  ]
 /** Those that take seconds, or much memory. */
 const LONG_ACTS: typeof ACTS = [
   ['blocking', 'STOPPED', /^a handler did not come back/],

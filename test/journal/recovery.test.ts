@@ -85,6 +85,20 @@ test('money is what the last outputs said', async () => {
   })
 })
 
+test('a timer that repeats comes back with when it fired last; one that was cleared since does not come back', async () => {
+  const timer = (id: number) => ({ id, bot: 'dips', name: `t${id}`, owner: 'strategy', at: 5, everyMs: 50 }) as const
+  const { money } = await after((journal) => {
+    journal.input(1, timeOf(0), start(1))
+    outputs(journal, ...[1, 2, 3].map((id) => ({ kind: 'timer', timer: timer(id) }) as const))
+    journal.input(2, timeOf(1), { kind: 'timer', id: 1 })
+    journal.input(3, timeOf(2), { kind: 'timer', id: 1 })
+    journal.input(4, timeOf(3), { kind: 'timer', id: 3 })
+    journal.output(4, timeOf(3), 0, { kind: 'timerCleared', id: 3 })
+    journal.input(5, timeOf(4), { kind: 'timer', id: 3 })
+  })
+  expect(money.timers).toEqual([{ ...timer(1), fired: timeOf(2) }, timer(2)])
+})
+
 test('conditional orders come back as they are, without those that are over; their numbers go on', async () => {
   const conditional = (number: number, state: ConditionalOrder['state']): ConditionalOrder => ({
     ...{ id: `c${number}`, time: 5, account: ACCOUNT, bot: 'dips', mint: 'm', reason: 'told to', oneCancelsOther: '' },

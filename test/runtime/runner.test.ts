@@ -60,9 +60,9 @@ function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
 const order = (reason: string): Output => ({ kind: 'order', order: anOrder({ reason }) })
 const feed: Input = { kind: 'feed', status: 'live', confirmed: [] }
 const note: Output = { kind: 'note', bot: 'b', mint: 'm', code: '', reason: '' }
-const timer = (id: number, at: number): Output => ({
+const timer = (id: number, at: number, everyMs = 0): Output => ({
   kind: 'timer',
-  timer: { id, bot: 'b', name: 't', owner: 'strategy', at, everyMs: 0 },
+  timer: { id, bot: 'b', name: 't', owner: 'strategy', at, everyMs },
 })
 
 test('rows without outputs are one run, numbered and timed by their arrival', () => {
@@ -155,6 +155,35 @@ test('timers come back as inputs at their time; cleared ones do not; one that is
     'timer #8 @1000',
     'timer #9 @2000',
     'timer #10 @5000',
+  ])
+})
+
+test('a timer that repeats keeps its beat without being said again, until it is cleared', () => {
+  let firings = 0
+  const { runner, log, clock } = rig((what) => {
+    if (what === 'feed') return [timer(1, 2_000, 1_000)]
+    return what === 'timer 1' && ++firings === 3 ? [{ kind: 'timerCleared', id: 1 }] : []
+  })
+  runner.post(feed)
+  clock.advanceTo(10_000)
+  expect(log.filter((line) => line.startsWith('timer'))).toEqual([
+    'timer #8 @2000',
+    'timer #9 @3000',
+    'timer #10 @4000',
+  ])
+})
+
+test('periods that a late loop missed are one firing, on the beat after that', () => {
+  const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000, 1_000)] : []))
+  const now = clock.now.bind(clock)
+  clock.now = () => (now() >= 3_000 && now() < 7_400 ? 7_400 : now()) // the loop stands still from 3.0 s to 7.4 s
+  runner.post(feed)
+  clock.advanceTo(9_000)
+  expect(log.filter((line) => line.startsWith('timer'))).toEqual([
+    'timer #8 @2000',
+    'timer #9 @7400',
+    'timer #10 @8000',
+    'timer #11 @9000',
   ])
 })
 

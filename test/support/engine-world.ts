@@ -18,6 +18,7 @@ import {
 } from '../../src/core/order.ts'
 import type { BotSettings } from '../../src/core/settings.ts'
 import { defineStrategy, type Strategy } from '../../src/core/strategy.ts'
+import { dueOf } from '../../src/core/timers.ts'
 import { lamports } from '../../src/core/units.ts'
 import { botSettings, fillOf, startInput } from './engine-rig.ts'
 import { exitComplaints } from './held-exits.ts'
@@ -144,14 +145,15 @@ export class EngineWorld {
       this.#halted = true
     if (input.kind === 'command' && input.command.name === 'resume') this.#halted = false
     if (input.kind === 'report') this.#learn(input.report)
-    this.recorded.input(input)
+    this.recorded.input(input, this.now)
     this.engine.input(++this.seq, this.now, input)
     return this.#drain()
   }
 
   /** The next timer that is due within `ms`, at its time. */
   timer(ms: number): Input | undefined {
-    const next = [...this.recorded.timers.values()].sort((one, other) => one.at - other.at || one.id - other.id)[0]
+    const timers = [...this.recorded.timers.values()].map((timer) => ({ id: timer.id, at: dueOf(timer) }))
+    const next = timers.sort((one, other) => one.at - other.at || one.id - other.id)[0]
     if (next === undefined || next.at > this.now + ms) return undefined
     this.now = Math.max(this.now, next.at)
     return { kind: 'timer', id: next.id }

@@ -24,7 +24,11 @@ export class RecordedMoney {
   #nextTimer = 1
   #nextConditional = 1
 
-  input(input: Input): void {
+  input(input: Input, time: number): void {
+    if (input.kind === 'timer') {
+      const timer = this.timers.get(input.id)
+      if (timer !== undefined) this.timers.set(input.id, { ...timer, fired: time })
+    }
     if (input.kind !== 'report') return
     const { orderId, fill, reversed, unproved } = input.report
     if (unproved !== undefined) this.#unproved.set(orderId, unproved)

@@ -9,7 +9,7 @@ import { botSettings } from '../../config/accounts.ts'
 import { codeHash } from '../../config/code-hash.ts'
 import type { Config } from '../../config/config.ts'
 import { SluiceError } from '../../core/errors.ts'
-import type { Input, StartInput } from '../../core/messages.ts'
+import { type Input, isStrategyEnd, type StartInput } from '../../core/messages.ts'
 import { Mints } from '../../core/mints.ts'
 import { type Money, NO_MONEY } from '../../core/money.ts'
 import type { Position } from '../../core/position.ts'
@@ -208,14 +208,14 @@ class Run {
       },
       alarm: (alarm) => {
         const { bot, code } = alarm
-        if (code !== 'STRATEGY_THREW') return
+        if (!isStrategyEnd(code)) return
         const reason = printable(alarmText(alarm))
         if (this.#options.tolerant === true) {
           this.#threw.set(bot, reason)
           return
         }
         throw new SluiceError(
-          `${bot}: its strategy threw at ${dateTimeOf(clock.now())} UTC, so there is no result: ${reason}`,
+          `${bot}: its strategy ${code === 'STRATEGY_THREW' ? 'threw' : 'was ended'} at ${dateTimeOf(clock.now())} UTC, so there is no result: ${reason}`,
         )
       },
     })

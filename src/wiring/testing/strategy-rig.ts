@@ -2,7 +2,7 @@ import { botSettings } from '../../config/accounts.ts'
 import type { Config } from '../../config/config.ts'
 import { type LoneBotOptions, loneBot } from '../../config/lone-bot.ts'
 import type { Json } from '../../core/json.ts'
-import type { Alarm, Command, StartInput } from '../../core/messages.ts'
+import { type Alarm, type Command, isStrategyEnd, type StartInput } from '../../core/messages.ts'
 import { Mints } from '../../core/mints.ts'
 import { NO_MONEY } from '../../core/money.ts'
 import type { FillView, Strategy } from '../../core/strategy.ts'
@@ -203,7 +203,7 @@ export class StrategyRig {
       },
       observe: (block, from, to) => paper.market.observe(block, from, to),
       alarm: (alarm) => {
-        if (alarm.code === 'STRATEGY_THREW') this.#threw ??= alarm
+        if (isStrategyEnd(alarm.code)) this.#threw ??= alarm
       },
     })
   }

@@ -1,6 +1,7 @@
 import { defineStrategy, type Json, z } from 'sluice'
 
 interface Accomplice {
+  every(name: string, seconds: number): unknown
   state: Json
   note(mint: string, why: string): void
   buy(mint: string, options: { sol: number; reason: string }): unknown
@@ -61,6 +62,9 @@ const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
       try {
         bot.note(MINT, 'again')
       } catch {}
+  },
+  timerStorm: (bot) => {
+    for (let count = 0; count < 500; count++) bot.every(`timer ${count}`, 0.1)
   },
   console: () => {
     for (let count = 0; count < 20_000; count++) console.log(`line ${count}`, hoard)
