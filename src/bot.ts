@@ -162,8 +162,8 @@ class Start {
   }
 
   async #openWorld(ground: Ground, signing: Signing | undefined, post: (input: Input) => void): Promise<LiveWorld> {
-    const key = lockKey(this.#config, ground.service)
-    this.closers.add(() => key?.release())
+    const keyUse = lockKey(this.#config, ground.service)
+    this.closers.add(() => keyUse.release())
     const world = await buildWorld({
       ...ground,
       ...{ config: this.#config, log: this.#log, post },
@@ -171,15 +171,11 @@ class Start {
       onlooker: this.#options.onlooker,
       live: this.#wantsLive,
       signing,
-      freshKey: ground.service.fresh || key?.isFirst === true,
+      keyUse,
       end: (exitCode, message) => this.#end(exitCode, message),
     })
     this.closers.add(() => world.close())
-    const { held, allowed } = world.limiter.status()
-    if (this.#wantsLive && held >= allowed)
-      this.#log.info(
-        'the plan: who used this key before is not recorded, so nothing is sent until 60 s after the start',
-      )
+    for (const { code, text } of world.limiter.status().holds) this.#log.warn({ code }, text)
     return world
   }
 

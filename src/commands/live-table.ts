@@ -1,6 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
 import { printable } from '../core/printable.ts'
 import type { Millis } from '../core/units.ts'
+import type { Hold } from '../runtime/budget.ts'
 import type { EntryStop } from '../runtime/entry-stops.ts'
 import type { PositionStatus, Status } from '../wiring/live/status.ts'
 import { dateOf } from './why/time.ts'
@@ -19,6 +20,8 @@ export function liveTable(status: Status, title: string, rowsPerSecond: number |
     `${bold('sluice')}  ${title}  ${dim(duration(status.time - status.startedAt))}`,
     ...status.stops.flatMap((stop) => stopLines(stop, status, columns)),
     statusLine(status, rowsPerSecond),
+    ...status.requests.holds.map((hold) => holdLine(hold, status)),
+    ...(status.planNotice === '' ? [] : [styleText('yellow', printable(status.planNotice))]),
     ...status.brokenLists.map((problem) => styleText('red', printable(problem))),
     '',
     ...botLines(status),
@@ -49,15 +52,21 @@ function stopLines(stop: EntryStop, { bots, time }: Status, columns: number): st
   ]
 }
 
+/** Why fewer requests can be sent than the plan has. */
+function holdLine({ code, until, text }: Hold, { time }: Status): string {
+  const end = until === null ? '' : ` until ${timeOf(until, time)}`
+  return `${styleText('yellow', code.replaceAll('_', ' '))}${end}: ${text}`
+}
+
 function statusLine(status: Status, rowsPerSecond: number | undefined): string {
   const { feed, rows, reconnects, decisionUs } = status
-  const { held, allowed, waiting } = status.requests
+  const { held, allowed, perMinute, waiting } = status.requests
   const parts = [
     `feed ${feed === 'live' ? styleText('green', feed) : styleText('yellow', feed)}`,
     ...(rowsPerSecond === undefined ? [] : [`${rowsPerSecond.toFixed(0)} rows/s`]),
     `${rows} rows`,
     ...(reconnects > 0 ? [`${reconnects} reconnects`] : []),
-    `requests ${held}/${allowed}${waiting > 0 ? `, ${waiting} waiting` : ''}`,
+    `requests ${held}/${allowed}${allowed < perMinute ? ` of ${perMinute}` : ''}${waiting > 0 ? `, ${waiting} waiting` : ''}`,
     `decides in ${decisionUs.p50.toFixed(1)} us, p99 ${decisionUs.p99.toFixed(0)} us`,
   ]
   return parts.join(dim('  |  '))

@@ -7,6 +7,7 @@ import {
   openSync,
   readFileSync,
   realpathSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -16,9 +17,15 @@ import { guarded } from './database.ts'
 
 /** Held until it is released or the process ends, however it ends: the system takes it back, also after kill -9. */
 export interface Lock {
-  /** Nothing on this machine ever held it before. */
-  readonly isFirst: boolean
   release(): void
+}
+
+/** One that remembers whether what it stands for was ever used. */
+export interface MarkedLock extends Lock {
+  /** False for good once a holder has called `markUsed`. */
+  readonly isUnused: boolean
+  /** Durable on return. */
+  markUsed(): void
 }
 
 /** Keeps a second process off a journal; its readers never come here. Throws SluiceError: exit 4 that names the holder, exit 1 where nothing
@@ -33,20 +40,47 @@ export function lockJournal(path: string): Lock {
 
 /** Keeps a second process off something that has no file of its own: a wallet, an API key. `what` is what the message calls it; the name
  *  may be secret, so only its hash is written. Throws SluiceError (exit 4) that names the holder. */
-export function lockName(stateFolder: string, what: string, name: string): Lock {
+export function lockName(stateFolder: string, what: string, name: string): MarkedLock {
   const hash = createHash('sha256').update(`${what}\0${name}`).digest('hex').slice(0, 32)
   return guarded(stateFolder, () => {
     mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
-    return lockFile(join(stateFolder, `${hash}.lock`), what)
+    return lockMarked(join(stateFolder, `${hash}.lock`), what)
   })
 }
 
+/** Written into a new lock file. An older Sluice wrote nothing, so its files count as used. */
+const UNUSED = 1
+const USED = 0
+
+function lockMarked(path: string, what: string): MarkedLock {
+  const existed = existsSync(path)
+  const db = openExclusive(path, what)
+  // Another process may have created it, and used it, since that look.
+  if (!existed && statSync(path).size === 0) db.pragma(`user_version = ${UNUSED}`)
+  db.exec('COMMIT')
+  let isUnused = db.pragma('user_version', { simple: true }) === UNUSED
+  return {
+    isUnused,
+    markUsed: () => {
+      if (isUnused) db.pragma(`user_version = ${USED}`)
+      isUnused = false
+    },
+    release: () => db.close(),
+  }
+}
+
 function lockFile(path: string, what: string): Lock {
-  const isFirst = !existsSync(path)
+  const db = openExclusive(path, what)
+  return { release: () => db.close() }
+}
+
+/** In a transaction; the lock outlasts it. */
+function openExclusive(path: string, what: string): Database.Database {
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const db = new Database(path, { timeout: 0 })
   try {
+    db.pragma('locking_mode = EXCLUSIVE')
     db.exec('BEGIN EXCLUSIVE')
   } catch (error) {
     db.close()
@@ -55,7 +89,7 @@ function lockFile(path: string, what: string): Lock {
   }
   const since = new Date(Date.now() - process.uptime() * 1000).toISOString()
   writeFileSync(`${path}.holder`, `process ${process.pid}, started ${since}`, { mode: 0o600 })
-  return { isFirst, release: () => db.close() }
+  return db
 }
 
 /** While it is held nobody can read the lock file itself, so the holder's name lies beside it. */

@@ -12,6 +12,7 @@ export type AlertKind =
   | 'mint-refused'
   | 'halted'
   | 'key-refused'
+  | 'plan-unknown'
   | 'loss-limit'
   | 'unsellable'
   | 'pool-unread'

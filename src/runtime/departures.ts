@@ -4,9 +4,10 @@ import type { CalledOff, OrderState } from '../core/order.ts'
 import type { Cancel, Clock, Journal, Outcome, Slot } from '../core/ports.ts'
 import type { Millis } from '../core/units.ts'
 import { nextAttempt } from './attempt.ts'
+import { waitReason } from './budget.ts'
 import { failpoint } from './failpoint.ts'
 import type { Refusals } from './refusals.ts'
-import type { Reports } from './reports.ts'
+import type { ReportDetails, Reports } from './reports.ts'
 import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type WorkingOrder } from './working-order.ts'
 
 /** An entry that finds no free slot for so long, or within its time to live, is refused. */
@@ -33,7 +34,7 @@ export interface DepartureParts extends Outside {
   readonly reports: Reports
   readonly refusals: Refusals
   /** It does not leave: the order is over. */
-  readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode) => void
+  readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails) => void
   /** What is out has an outcome. */
   readonly settle: (working: WorkingOrder, flight: Flight, outcome: Outcome) => void
 }
@@ -106,7 +107,11 @@ export class Departures {
       return
     }
     const waitMs = Math.min(leftMs, ENTRY_WAIT_MS)
-    const stop = this.#parts.clock.after(waitMs, () => this.#parts.end(working, 'refused', 'LIMIT_WAIT'))
+    const { clock, end } = this.#parts
+    const stop = clock.after(waitMs, () => {
+      const reason = waitReason(working.route.limiter.status(), clock.now())
+      end(working, 'refused', 'LIMIT_WAIT', { reason })
+    })
     working.stopWaiting = () => {
       leave()
       stop()

@@ -63,7 +63,7 @@ export class Gateway implements GatewayPort {
       ...options,
       reports: this.#reports,
       refusals: this.#refusals,
-      end: (working, state, code) => this.#end(working, state, code),
+      end: (working, state, code, details) => this.#end(working, state, code, details),
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
     })
     this.outgoing = new Outgoing(this.#orders, this.#departures, this.#refusals)

@@ -1,27 +1,29 @@
 import assert from '../core/assert.ts'
 import type { Cancel, Clock, Slot } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
+import { type Budget, type HoldCause, holdOf } from './budget.ts'
 import { Fifo } from './fifo.ts'
+import { HeldSlots, WINDOW_MS } from './held-slots.ts'
+import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts'
+import { Throttle } from './throttle.ts'
 
 /** Who a request is for; exits go before reconciliation, that before entries. */
 export type RequestClass = 'exit' | 'reconcile' | 'entry'
 const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
-/** The service counts requests a minute; how it counts is not shown. */
-const WINDOW_MS = 60_000
-/** The hard limit of the `Http` port: an exchange is over so long after it began, whatever happened. */
-export const REQUEST_LIMIT_MS = 60_000
 /** Of the slots, for exits and reconciliation only. */
 const RESERVED_SHARE = 0.2
-/** What is left at least after refusals (429), so that an exit can try again within the minute. */
-const LEAST_SHARE = 0.1
-/** Of the plan, won back each minute after a 429. */
-const RECOVERY_SHARE = 0.05
 /** A longer Retry-After is not waited for in full: exits are tried once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
 /** How many of so many slots entries never take. */
 export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
+}
+
+/** How many requests exits may send whatever else holds slots. */
+function exitShareOf(slots: number): number {
+  return Math.max(1, reservedOf(slots))
 }
 
 export interface LimiterOptions {
@@ -34,7 +36,7 @@ export interface LimiterOptions {
   readonly boot: string
   readonly requestsPerMinute: number
   /** The slot log of this key, or `fresh`: a key that nobody can have used in the last minute. An empty log says nothing about that
-   *  minute, so it counts as lost. */
+   *  minute. */
   readonly past: readonly Slot[] | 'fresh'
   /** Keeps a slot as taken, and again as done; called before the request is sent, and to be made durable before it. */
   readonly write: (slot: Slot) => void
@@ -49,20 +51,21 @@ interface Waiter {
 }
 
 /** The plan's requests a minute as slots. A slot is held from before its request is sent until a minute after the request completed; so
- *  whatever instant between the two the server counts it at, no window of a minute, fixed or sliding, holds more than there are slots. */
+ *  whatever instant between the two the server counts it at, no window of a minute, fixed or sliding, holds more than there are slots.
+ *
+ *  Exits have a share of their own where older requests leave nothing free: after a change to a smaller plan, after a 429, and in the first
+ *  minute after a start that knows nothing of the minute before. A 429 costs them nothing, a missed stop-loss does. Even so no window holds
+ *  more than the largest plan that held in it, unless a lost log hides requests. */
 export class Limiter {
   readonly key: string
   readonly #options: LimiterOptions
   readonly #waiting = { exit: new Fifo<Waiter>(), reconcile: new Fifo<Waiter>(), entry: new Fifo<Waiter>() }
-  readonly #underWay = new Set<number>()
-  /** When each completed request's slot is free again, on the monotonic clock: ascending, because they complete in time's order. */
-  readonly #cooling = new Fifo<number>()
+  readonly #slots = new HeldSlots()
+  readonly #throttle: Throttle
   #nextId = 1
-  #slots: number
-  /** How many of them may be used; a fraction while it recovers from a 429. */
-  #allowed: number
-  #recoveredAt: number
-  #cutAt = Number.NEGATIVE_INFINITY
+  #perMinute: number
+  /** Until then requests of an earlier process may count that no log tells of. */
+  #unknownUntil = Number.NEGATIVE_INFINITY
   #notBefore = Number.NEGATIVE_INFINITY
   #closed = false
   #serving = false
@@ -72,10 +75,10 @@ export class Limiter {
   constructor(options: LimiterOptions) {
     this.key = options.key
     this.#options = options
-    this.#slots = options.requestsPerMinute
-    this.#allowed = options.requestsPerMinute
-    this.#recoveredAt = options.monotonicMs()
-    if (options.past !== 'fresh') this.#restore(options.past, this.#recoveredAt)
+    this.#perMinute = options.requestsPerMinute
+    const now = options.monotonicMs()
+    this.#throttle = new Throttle(options.requestsPerMinute, now)
+    if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 
   /** Calls `run` with a slot: within this call where one is free (then the answer is undefined), else when its turn comes, unless the
@@ -83,7 +86,7 @@ export class Limiter {
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
-      run(this.#take(now))
+      run(this.#take(kind, now))
       return undefined
     }
     const waiter: Waiter = { run }
@@ -96,39 +99,40 @@ export class Limiter {
     }
   }
 
-  /** The request is over: its answer is whole, or can not come any more. */
+  /** The request is over: its answer is whole, and no 429, or can not come any more. */
   done(slot: Slot): void {
-    const now = this.#end(slot)
-    this.#options.write({ ...slot, doneAt: toNanoseconds(now) })
-    this.#cooling.push(now + WINDOW_MS)
+    const now = this.#cool(slot)
+    this.#throttle.accepted()
     this.#schedule(now)
   }
 
-  /** The request was never sent, so nobody counted it. Written as done a minute before it was taken. */
-  giveBack(slot: Slot): void {
-    this.#end(slot)
-    this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })
-    this.#serve()
-  }
-
-  /** The service answered 429 although we held a slot: somebody shares the key, or it counts otherwise than we think. Halves the rate, once
-   *  for all requests that were under way together. `retryAfterMs`: what the service asked for. */
+  /** The request is over: the service answered 429. `retryAfterMs`: what it asked for. */
   throttled(slot: Slot, retryAfterMs = 0): void {
-    const now = this.#update()
-    if (toMillis(slot.takenAt) >= this.#cutAt) {
-      this.#allowed = Math.max(1, this.#slots * LEAST_SHARE, this.#allowed / 2)
-      this.#cutAt = now
-    }
+    const now = this.#cool(slot)
+    const { allowed } = this.#throttle
+    this.#throttle.refused(now, toMillis(slot.takenAt), {
+      held: this.#slots.count,
+      open: allowed - reservedOf(allowed),
+    })
     if (retryAfterMs > 0)
       this.#notBefore = Math.max(this.#notBefore, now + Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS))
     this.#schedule(now)
   }
 
-  /** The plan's number from now on. With fewer slots than are held there is no new one until enough of them are free. */
+  /** The request was never sent, so nobody counted it. Written as done a minute before it was taken. */
+  giveBack(slot: Slot): void {
+    this.#slots.giveBack(slot.id)
+    this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })
+    this.#serve()
+  }
+
+  /** The plan's number from now on. What was sent before counts against it too; but where it is a smaller one, exits begin a new share: the
+   *  old requests kept to the plan of their time, and whether there is room for an exit the service itself says best. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
-    this.#allowed = this.#allowed < this.#slots ? Math.min(this.#allowed, requestsPerMinute) : requestsPerMinute
-    this.#slots = requestsPerMinute
+    if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
+    this.#perMinute = requestsPerMinute
+    this.#throttle.setPlan(requestsPerMinute)
     this.#serve()
   }
 
@@ -148,51 +152,69 @@ export class Limiter {
     return this.#closed
   }
 
-  /** For display: slots held, slots that may be used now, and requests that wait. */
-  status(): { held: number; allowed: number; waiting: number } {
-    this.#update()
+  /** For display. */
+  status(): Budget {
+    const now = this.#update()
     let waiting = 0
     for (const kind of CLASSES) waiting += this.#waiting[kind].length
-    return { held: this.#held, allowed: Math.floor(this.#allowed), waiting }
+    const rate = { allowed: this.#throttle.allowed, perMinute: this.#perMinute }
+    const holds = this.#holdCauses(now).map((cause) => holdOf(cause, rate))
+    return { held: this.#slots.count, ...rate, waiting, holds }
   }
 
-  get #held(): number {
-    return this.#underWay.size + this.#cooling.length
+  #holdCauses(now: number): HoldCause[] {
+    const wall = (ms: number): Millis => Math.round(this.#options.clock.now() + ms - now)
+    const { allowed, throttling } = this.#throttle
+    const exitShare = exitShareOf(allowed)
+    const causes: HoldCause[] = []
+    if (now < this.#unknownUntil) causes.push({ code: 'HISTORY_UNKNOWN', until: wall(this.#unknownUntil), exitShare })
+    const earlier = this.#slots.above(this.#perMinute)
+    if (earlier > 0) causes.push({ code: 'SMALLER_PLAN', earlier, exitShare })
+    if (throttling !== undefined) {
+      const { sinceMs, count, perMinute } = throttling
+      causes.push({ code: 'THROTTLED', since: wall(sinceMs), count, perMinute })
+    }
+    if (now < this.#notBefore) causes.push({ code: 'RETRY_AFTER', until: wall(this.#notBefore) })
+    return causes
+  }
+
+  get #ceiling(): number {
+    return this.#slots.ceiling(this.#perMinute)
   }
 
   #isFree(kind: RequestClass, now: number): boolean {
     if (this.#closed || now < this.#notBefore) return false
-    const allowed = Math.floor(this.#allowed)
-    return this.#held < (kind === 'entry' ? allowed - reservedOf(allowed) : allowed)
+    const { allowed } = this.#throttle
+    const held = this.#slots.count
+    const hasShare = kind === 'exit' && this.#slots.exits < exitShareOf(allowed) && held < this.#ceiling
+    if (now < this.#unknownUntil) return hasShare
+    if (kind === 'entry') return held < allowed - reservedOf(allowed)
+    return held < allowed || hasShare
   }
 
-  #take(now: number): Slot {
+  #take(kind: RequestClass, now: number): Slot {
     const id = this.#nextId++
     const slot = { key: this.key, id, boot: this.#options.boot, takenAt: toNanoseconds(now), doneAt: null }
-    this.#underWay.add(id)
-    assert(this.#held <= this.#slots, 'more requests under way than the plan allows')
+    this.#slots.take(id, kind === 'exit', this.#perMinute)
+    assert(this.#slots.count <= this.#ceiling, 'more requests under way than the plan allows')
     this.#options.write(slot)
     return slot
   }
 
-  #end(slot: Slot): number {
-    if (!this.#underWay.delete(slot.id)) assert(false, `slot ${slot.id} is ended twice, or was never taken`)
-    return this.#update()
+  /** It counts for one minute more. */
+  #cool(slot: Slot): number {
+    const now = this.#update()
+    this.#slots.end(slot.id, now)
+    this.#options.write({ ...slot, doneAt: toNanoseconds(now) })
+    return now
   }
 
   /** Frees what has cooled and wins back what a 429 took; returns the time. */
   #update(): number {
     const now = this.#options.monotonicMs()
-    for (let at = this.#cooling.peek(); at !== undefined && at <= now; at = this.#cooling.peek()) this.#cooling.shift()
-    if (this.#allowed < this.#slots) {
-      this.#allowed = Math.min(this.#slots, this.#allowed + (now - this.#recoveredAt) * this.#recoveryPerMs)
-    }
-    this.#recoveredAt = now
+    this.#slots.update(now)
+    this.#throttle.update(now)
     return now
-  }
-
-  get #recoveryPerMs(): number {
-    return Math.max(1, this.#slots * RECOVERY_SHARE) / 60_000
   }
 
   #serve(): void {
@@ -200,7 +222,7 @@ export class Limiter {
     this.#serving = true
     let now = this.#update()
     for (let kind = this.#next('entry'); kind !== undefined && this.#isFree(kind, now); kind = this.#next('entry')) {
-      this.#waiting[kind].shift()?.run?.(this.#take(now))
+      this.#waiting[kind].shift()?.run?.(this.#take(kind, now))
       now = this.#update()
     }
     this.#serving = false
@@ -244,42 +266,32 @@ export class Limiter {
     if (this.#closed) return Number.POSITIVE_INFINITY
     if (now < this.#notBefore) return this.#notBefore
     if (this.#isFree(head, now)) return now // its slot came free at this very moment
-    const freed = this.#cooling.peek() ?? Number.POSITIVE_INFINITY
-    if (this.#allowed >= this.#slots) return freed
-    return Math.min(freed, now + (Math.floor(this.#allowed) + 1 - this.#allowed) / this.#recoveryPerMs)
+    const freed = this.#slots.nextFreeAt
+    if (now < this.#unknownUntil) return Math.min(freed, this.#unknownUntil)
+    return Math.min(freed, this.#throttle.nextStepAt(now))
   }
 
-  /** Takes over the log of an earlier process. Times of another boot can not be compared with ours; but as no slot is given in the first
-   *  minute after such a start, a slot of this boot also says that those of earlier boots are over. */
+  /** Takes over the log of earlier processes, on this boot's clock. */
   #restore(past: readonly Slot[], now: number): void {
-    const last = past.reduce<Slot | undefined>((a, b) => (a !== undefined && a.id > b.id ? a : b), undefined)
-    this.#nextId = (last?.id ?? 0) + 1
-    if (last === undefined || last.boot !== this.#options.boot || toMillis(last.takenAt) > now) {
-      this.#notBefore = now + WINDOW_MS
+    const { boot, write } = this.#options
+    const log = readSlotLog(past, boot, now)
+    this.#nextId = (log?.lastId ?? past.reduce((most, { id }) => Math.max(most, id), 0)) + 1
+    if (log === undefined) {
+      write(beginningOf({ key: this.key, boot }, now))
+      this.#unknownUntil = now + WINDOW_MS
       return
     }
-    const doneAt: number[] = []
-    for (const slot of past) {
-      if (slot.boot !== this.#options.boot) continue
-      if (slot.doneAt !== null) doneAt.push(toMillis(slot.doneAt))
-      else doneAt.push(this.#endOfLost(slot, now))
+    const { beginning, slots } = log
+    const known = new Map(past.map((slot) => [slot.id, slot]))
+    for (const slot of beginning === undefined ? slots : [beginning, ...slots]) {
+      const before = known.get(slot.id)
+      if (before?.boot !== slot.boot || before.doneAt === null) write(slot)
     }
-    for (const at of doneAt.sort((a, b) => a - b)) if (at + WINDOW_MS > now) this.#cooling.push(at + WINDOW_MS)
+    if (beginning !== undefined) this.#unknownUntil = toMillis(beginning.doneAt) + WINDOW_MS
+    const held = slots.filter(({ doneAt }) => toMillis(doneAt) + WINDOW_MS > now)
+    // More than the plan's: so they were sent under a larger one, of which this is all that is known.
+    const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
+    const isExit = now < this.#unknownUntil // nothing else was sent since the log begins
+    for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)
   }
-
-  /** A request whose process died is over now at the latest. */
-  #endOfLost(slot: Slot, now: number): number {
-    const doneAt = Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS)
-    this.#options.write({ ...slot, doneAt: toNanoseconds(doneAt) })
-    return doneAt
-  }
-}
-
-/** Whole milliseconds, rounded up: a slot is rather held too long. */
-function toNanoseconds(ms: number): bigint {
-  return BigInt(Math.ceil(ms)) * 1_000_000n
-}
-
-function toMillis(nanoseconds: bigint): number {
-  return Number(nanoseconds / 1_000_000n)
 }

@@ -1,5 +1,6 @@
 import type { Clock, Outcome, Slot } from '../core/ports.ts'
-import { type Limiter, REQUEST_LIMIT_MS } from './limiter.ts'
+import type { Limiter } from './limiter.ts'
+import { REQUEST_LIMIT_MS } from './slot-log.ts'
 import type { Flight } from './working-order.ts'
 
 /** Ends the request of an attempt that is out, as the limiter counts it: with its first outcome, unless that is that the answer is lost;
@@ -15,8 +16,9 @@ export function endRequest(flight: Flight, limiter: Limiter, outcome: Outcome, c
     flight.slot = undefined
     limiter.giveBack(slot)
   } else {
-    release(flight, limiter, slot)
+    flight.slot = undefined
     if (outcome.kind === 'refused' && outcome.code === 'RATE_LIMIT') limiter.throttled(slot, outcome.retryAfterMs)
+    else limiter.done(slot)
   }
 }
 

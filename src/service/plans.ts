@@ -34,17 +34,20 @@ export interface KnownPlan {
   readonly notice: string
 }
 
-/** The plan behind the service's name for it, compared without case. Unknown, or Enterprise without numbers, runs on Standard: too slow is
- *  safe, too fast is not. `enterprise`: the configured numbers. */
-export function planOf(name: string, enterprise?: Omit<Plan, 'name'>): KnownPlan {
+/** The plan behind the service's name for it, compared without case. A name without known numbers (an unknown tier, or Enterprise) leaves the
+ *  `present` plan as it is. At the first connection that is Standard, because too slow is safe. Later it is the plan that was in force: a new name
+ *  is no evidence of a smaller limit, and taking it for one would make stop-losses wait. If the limit is smaller, the service answers 429. */
+export function planOf(name: string, present: Plan = STANDARD): KnownPlan {
   const tier = name.trim().toLowerCase()
   if (tier === 'standard') return { plan: STANDARD, notice: '' }
   if (tier === 'premium') return { plan: PREMIUM, notice: '' }
-  if (tier !== 'enterprise')
-    return { plan: STANDARD, notice: `the plan '${name.slice(0, 40)}' is not known: running on Standard's limits` }
-  if (enterprise !== undefined) return { plan: { ...enterprise, name: 'Enterprise' }, notice: '' }
+  const why =
+    tier === 'enterprise'
+      ? 'the plan is Enterprise, but service.plan has no numbers for it'
+      : `the plan '${name.slice(0, 40)}' is not known`
+  const numbers = `${present.requestsPerMinute} requests a minute`
   return {
-    plan: STANDARD,
-    notice: "the plan is Enterprise, but service.plan has no numbers for it: running on Standard's limits",
+    plan: present,
+    notice: `${why}: running on ${present.name}'s limits (${numbers}); set service.plan to the numbers of the plan`,
   }
 }

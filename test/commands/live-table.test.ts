@@ -7,6 +7,7 @@ import { type AccountMoney, type BotMoney, NO_MONEY, NO_RESULTS } from '../../sr
 import { newPosition, type Position } from '../../src/core/position.ts'
 import type { BotSettings } from '../../src/core/settings.ts'
 import { lamports, ZERO } from '../../src/core/units.ts'
+import type { Budget } from '../../src/runtime/budget.ts'
 import { statusOf, type WatchedWorld } from '../../src/wiring/live/status.ts'
 import { Tally } from '../../src/wiring/live/tally.ts'
 import { MINT } from '../support/engine-rig.ts'
@@ -17,14 +18,23 @@ const NOON = new Date(2026, 10, 22, 12).getTime()
 
 afterEach(() => vi.unstubAllEnvs())
 
-function linesOf(tally: Tally, price?: number, broken: readonly string[] = []): string[] {
-  return tableOf(tally, 200, price, broken).map(stripVTControlCharacters)
+const WHOLE: Budget = { held: 0, allowed: 100, perMinute: 100, waiting: 0, holds: [] }
+
+function linesOf(tally: Tally, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
+  return tableOf(tally, 200, price, broken, budget).map(stripVTControlCharacters)
 }
 
-function tableOf(tally: Tally, columns: number, price?: number, broken: readonly string[] = []): string[] {
+function tableOf(
+  tally: Tally,
+  columns: number,
+  price?: number,
+  broken: readonly string[] = [],
+  budget = WHOLE,
+): string[] {
   const world = {
     feed: { state: 'live', counts: { losses: 0 } },
-    limiter: { status: () => ({ held: 0, allowed: 100, waiting: 0 }) },
+    limiter: { status: () => budget },
+    planNotice: '',
     decisionTime: { p50: () => 1, p99: () => 2 },
     plan: () => ({}) as never,
     priceOf: () => price,
@@ -35,6 +45,14 @@ function tableOf(tally: Tally, columns: number, price?: number, broken: readonly
   const sent = JSON.parse(JSON.stringify(status)) as typeof status
   return liveTable(sent, 'test', 0, columns)
 }
+
+test('says why fewer requests can be sent than the plan has, and until when', () => {
+  const text = 'nobody knows what was sent before'
+  const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
+  const lines = linesOf(new Tally(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
+  expect(lines.join('\n')).toContain('requests 3/50 of 100, 1 waiting')
+  expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
+})
 
 /** What stands behind the token of one held position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {

@@ -77,6 +77,32 @@ test('a name is held by one process, is not written down, and is free after kill
   expect(readdirSync(folder).filter((name) => name.includes('secret'))).toEqual([])
 })
 
+test('a name is unused until a holder says that it uses it, also where holders came and went before', () => {
+  const folder = dirname(journalPath())
+  for (const isUnused of [true, true]) {
+    const lock = lockName(folder, 'key', 'secret')
+    expect(lock.isUnused).toBe(isUnused)
+    lock.release()
+  }
+  const used = lockName(folder, 'key', 'secret')
+  used.markUsed()
+  expect(() => lockName(folder, 'key', 'secret')).toThrow('in use by')
+  used.release()
+  const after = lockName(folder, 'key', 'secret')
+  expect(after.isUnused).toBe(false)
+  after.release()
+})
+
+test('a lock file of an older Sluice, which wrote nothing into it, counts as used', () => {
+  const folder = dirname(journalPath())
+  lockName(folder, 'key', 'secret').release()
+  const [name] = readdirSync(folder).filter((file) => file.endsWith('.lock'))
+  writeFileSync(join(folder, name as string), '')
+  const lock = lockName(folder, 'key', 'secret')
+  expect(lock.isUnused).toBe(false)
+  lock.release()
+})
+
 test('kill -9 in the midst of a merge of the tape: every decision is still repeated, before it is merged and behind', async () => {
   const path = journalPath()
   const folder = dirname(path)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Slot } from '../../src/core/ports.ts'
 import { Limiter, type RequestClass } from '../../src/runtime/limiter.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
@@ -105,43 +105,207 @@ test('a request that was never sent gives its slot back at once, and the log say
   ])
 })
 
-test('with fewer slots there is no new one until enough are free; with more, there are more at once', () => {
-  const clock = new SimulatedClock()
-  const limiter = limiterOf(clock, 4)
-  const slots = take(limiter, 4)
-  limiter.setRequestsPerMinute(2)
-  for (const [index, slot] of slots.entries()) {
-    clock.advanceTo(index * 1000)
-    limiter.done(slot)
-  }
-  const next = ask(limiter, clock, 'exit')
-  clock.advanceTo(MINUTE + 1_999)
-  expect(next.slot).toBeUndefined()
-  clock.advanceTo(MINUTE + 2_000)
-  expect(next.slot).toBeDefined()
-  limiter.setRequestsPerMinute(10)
-  expect(take(limiter, 7)).toHaveLength(7)
+test.each(['entry', 'reconcile'] as const)(
+  'after a change to a smaller plan, one for %s waits until enough slots are free; a larger plan gives more at once',
+  (kind) => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 4)
+    const slots = take(limiter, 4)
+    limiter.setRequestsPerMinute(2)
+    for (const [index, slot] of slots.entries()) {
+      clock.advanceTo(index * 1000)
+      limiter.done(slot)
+    }
+    const next = ask(limiter, clock, kind)
+    clock.advanceTo(MINUTE + 1_999)
+    expect(next.slot).toBeUndefined()
+    clock.advanceTo(MINUTE + 2_000)
+    expect(next.slot).toBeDefined()
+    limiter.setRequestsPerMinute(10)
+    expect(take(limiter, 7)).toHaveLength(7)
+  },
+)
+
+describe('exits have a share of their own', () => {
+  test('after a change to a smaller plan, at once, whatever the requests of the larger one hold', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    for (const slot of take(limiter, 300, 'entry')) limiter.done(slot)
+    limiter.setRequestsPerMinute(100)
+    expect(take(limiter, 30)).toHaveLength(20)
+    expect(take(limiter, 1, 'entry')).toHaveLength(0)
+    expect(limiter.status().holds).toMatchObject([{ code: 'SMALLER_PLAN', until: null }])
+    clock.advanceTo(MINUTE)
+    expect(take(limiter, 81)).toHaveLength(80)
+    expect(limiter.status().holds).toEqual([])
+  })
+
+  test('but no window holds more than the larger plan did', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 95)) limiter.done(slot)
+    limiter.setRequestsPerMinute(50)
+    expect(take(limiter, 10)).toHaveLength(5)
+  })
+
+  test('after a restart under a smaller plan', () => {
+    const clock = new SimulatedClock(150_000)
+    const past = Array.from({ length: 300 }, (_, index) => slot(index + 1, 149_000, 149_500))
+    const limiter = limiterOf(clock, 100, { past })
+    expect(take(limiter, 1, 'entry')).toHaveLength(0)
+    expect(take(limiter, 30)).toHaveLength(20)
+  })
+
+  test('while nobody knows what was sent in the minute before the start, and the hold says so', () => {
+    const clock = new SimulatedClock(150_000)
+    const limiter = limiterOf(clock, 100, { past: [] })
+    expect(limiter.status()).toMatchObject({ held: 0, holds: [{ code: 'HISTORY_UNKNOWN', until: 150_000 + MINUTE }] })
+    const entry = ask(limiter, clock, 'entry')
+    expect(take(limiter, 30)).toHaveLength(20)
+    clock.advanceTo(150_000 + MINUTE)
+    expect(entry.slot).toBeDefined()
+    expect(limiter.status().holds).toEqual([])
+  })
+
+  test('after a 429 that found the budget in use', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    const slots = take(limiter, 80, 'entry')
+    clock.advanceTo(100)
+    for (const slot of slots) limiter.throttled(slot)
+    expect(limiter.status().allowed).toBeLessThanOrEqual(50)
+    expect(take(limiter, 1, 'entry')).toHaveLength(0)
+    expect(take(limiter, 1)).toHaveLength(1)
+  })
 })
 
-test('a 429 halves the rate once for all that were under way, honours Retry-After, and the rate comes back slowly', () => {
-  const clock = new SimulatedClock(100_000)
-  const limiter = limiterOf(clock, 100)
-  const slots = take(limiter, 3)
-  clock.advanceTo(100_100)
-  for (const slot of slots) {
-    limiter.done(slot)
-    limiter.throttled(slot, 5_000)
+describe('a 429', () => {
+  /** So many requests one after the other: each is answered within 50 ms, those of which `isRefused` is true by a 429. */
+  function send(clock: SimulatedClock, limiter: Limiter, count: number, isRefused: (index: number) => boolean): number {
+    let sent = 0
+    for (let index = 0; index < count; index++) {
+      clock.advanceTo(clock.now() + 250)
+      for (const slot of take(limiter, 1, 'entry')) {
+        sent++
+        clock.advanceTo(clock.now() + 50)
+        if (isRefused(index)) limiter.throttled(slot)
+        else limiter.done(slot)
+      }
+    }
+    return sent
   }
-  expect(limiter.status()).toMatchObject({ allowed: 50 })
-  const next = ask(limiter, clock, 'exit')
-  clock.advanceTo(105_099)
-  expect(next.slot).toBeUndefined()
-  clock.advanceTo(105_100)
-  expect(next.slot).toBeDefined()
-  clock.advanceTo(100_100 + 4 * MINUTE)
-  expect(limiter.status()).toMatchObject({ allowed: 70 })
-  clock.advanceTo(100_100 + 11 * MINUTE)
-  expect(limiter.status()).toMatchObject({ allowed: 100 })
+
+  test('three of them within 1.3 s, far below the plan, stop no entry and say so', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    const stray = (index: number): boolean => index >= 210 && index < 219 && index % 3 === 0
+    expect(send(clock, limiter, 220, stray)).toBe(220)
+    const { allowed, perMinute, holds } = limiter.status()
+    expect(allowed).toBeGreaterThan(950)
+    expect(perMinute).toBe(1_000)
+    expect(holds).toMatchObject([
+      { code: 'THROTTLED', text: expect.stringContaining('429 (too many requests) 3 times') },
+    ])
+    expect(send(clock, limiter, 200, () => false)).toBe(200)
+  })
+
+  test('one every 10 s for an hour stops no entry either', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    expect(send(clock, limiter, 12_000, (index) => index % 33 === 0)).toBe(12_000)
+  })
+
+  test('a burst is one signal: it takes half of the rate at most', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    const slots = take(limiter, 800, 'entry')
+    for (const [index, slot] of slots.entries()) {
+      clock.advanceTo(index * 2)
+      limiter.throttled(slot)
+    }
+    const { allowed } = limiter.status()
+    expect(allowed).toBeGreaterThanOrEqual(500)
+    expect(allowed).toBeLessThanOrEqual(502)
+  })
+
+  test('to all of the last ten answers brings the rate down to what was accepted', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    const sent = send(clock, limiter, 200, (index) => index >= 100)
+    expect(sent).toBeLessThanOrEqual(112)
+    expect(limiter.status().allowed).toBeLessThanOrEqual(120)
+  })
+
+  test('at a rate that is being won back halves it at once', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
+    clock.advanceTo(2 * MINUTE)
+    const { allowed } = limiter.status()
+    expect(allowed).toBe(60)
+    const slots = take(limiter, 48, 'entry')
+    for (const [index, slot] of slots.entries())
+      if (index === 47) limiter.throttled(slot)
+      else limiter.done(slot)
+    expect(limiter.status().allowed).toBe(30)
+  })
+
+  test('with Retry-After stops everything until then, and says so; the rate comes back by steps', () => {
+    const clock = new SimulatedClock(100_000)
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot, 5_000)
+    expect(limiter.status().holds).toMatchObject([
+      { code: 'THROTTLED', until: null },
+      { code: 'RETRY_AFTER', until: 105_000 },
+    ])
+    const next = ask(limiter, clock, 'exit')
+    clock.advanceTo(104_999)
+    expect(next.slot).toBeUndefined()
+    clock.advanceTo(105_000)
+    expect(next.slot).toBeDefined()
+    clock.advanceTo(100_000 + 4 * MINUTE)
+    expect(limiter.status()).toMatchObject({ allowed: 70 })
+    clock.advanceTo(100_000 + 11 * MINUTE)
+    expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
+  })
+})
+
+/** Entries that a bot wants at a steady rate for ten minutes, each given up after 2 s, of a service that takes so many a minute: how many it
+ *  refused with 429 in each minute. */
+function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, plan)
+  const counted: number[] = []
+  const refusals = new Array<number>(10).fill(0)
+  const ask = (): void => {
+    clock.after(1_000 / perSecond, ask)
+    const leave = limiter.request('entry', (slot) => {
+      clock.after(100, () => {
+        while ((counted[0] ?? Number.POSITIVE_INFINITY) <= clock.now() - MINUTE) counted.shift()
+        if (counted.length < trueLimit) {
+          counted.push(clock.now())
+          limiter.done(slot)
+          return
+        }
+        const minute = Math.floor(clock.now() / MINUTE)
+        refusals[minute] = (refusals[minute] ?? 0) + 1
+        limiter.throttled(slot)
+      })
+    })
+    if (leave !== undefined) clock.after(2_000, leave)
+  }
+  ask()
+  clock.advanceTo(10 * MINUTE - 1)
+  return refusals
+}
+
+test.each([
+  ['half', 500, 25],
+  ['a tenth', 100, 25],
+])('a service whose true limit is %s of the plan answers 429 a few times, and then seldom', (_part, limit, most) => {
+  const [first, ...others] = refusalsPerMinute(1_000, limit, 12)
+  expect(first).toBeLessThanOrEqual(most)
+  expect(Math.max(...others)).toBeLessThanOrEqual(8)
 })
 
 test('however often it is refused, a tenth of the slots is left, and what waits for a slot gets it as the rate recovers', () => {
@@ -150,7 +314,6 @@ test('however often it is refused, a tenth of the slots is left, and what waits 
   for (let time = 0; time < 20; time++) {
     clock.advanceTo(time * MINUTE * 1.1)
     for (const slot of take(limiter, 1)) {
-      limiter.done(slot)
       limiter.throttled(slot)
     }
   }
@@ -187,9 +350,16 @@ const slot = (id: number, takenAt: number, doneAt: number | null, boot = 'b'): S
 
 test.each([
   ['a fresh key', 'fresh' as const, [0, 0]],
-  ['a lost log', [], [MINUTE, MINUTE]],
-  ['a log of another boot', [slot(1, 5, 6, 'earlier')], [MINUTE, MINUTE]],
-  ['a log that ends in the future', [slot(1, 999_999, null)], [MINUTE, MINUTE]],
+  ['a lost log', [], [0, MINUTE]],
+  ['a log of another boot', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
+  ['a log of another boot that ended full', [slot(1, 5, 6, 'earlier'), slot(2, 5, 7, 'earlier')], [59_999, MINUTE]],
+  [
+    'a log of another boot that was idle for its last minute',
+    [slot(1, 5, 6, 'earlier'), slot(2, 70_000, 70_000, 'earlier')],
+    [0, MINUTE],
+  ],
+  ['a log of two other boots', [slot(1, 5, 6, 'first'), slot(2, 5, 6, 'earlier')], [59_999, MINUTE]],
+  ['a log that ends in the future', [slot(1, 999_999, null)], [0, MINUTE]],
   ['a request that completed 50 s ago', [slot(1, 99_000, 100_000)], [0, 10_000]],
   ['two that completed in another order', [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)], [30_000, 59_000]],
   ['one that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
@@ -203,6 +373,18 @@ test.each([
   ask(limiter, clock, 'exit', got)
   clock.advanceTo(150_000 + 2 * MINUTE)
   expect(got).toEqual(waits.map((wait) => `exit ${150_000 + wait}`))
+})
+
+test('what another boot wrote is written on the clock of this one, so that a third start knows it exactly', () => {
+  const clock = new SimulatedClock(20_000)
+  const log: Slot[] = []
+  limiterOf(clock, 2, { past: [slot(1, 5_000, 6_000, 'earlier')], write: (row) => log.push(row) })
+  expect(log).toEqual([slot(1, 19_000, 20_000)])
+  clock.advanceTo(79_999)
+  const third = limiterOf(clock, 2, { past: log })
+  expect(third.status()).toMatchObject({ held: 1 })
+  clock.advanceTo(80_000)
+  expect(third.status()).toMatchObject({ held: 0 })
 })
 
 test('a lost request is written as done, so that the next start does not hold it again', () => {

@@ -44,7 +44,8 @@ export interface ProcessParts {
   /** undefined: orders go through the service. */
   readonly local: { readonly builder: SimulatedBuilder; readonly signer: SimulatedSigner } | undefined
   readonly disk: Omit<DiskParts, 'clock'>
-  readonly isFirst: boolean
+  /** What the lock of the API key says of it. */
+  readonly key: { isUsed: boolean }
   readonly mutant: Mutant | undefined
   /** A request is about to be sent. */
   readonly sends: (attempt: Attempt, process: Process) => void
@@ -69,7 +70,7 @@ export class Process implements Caller {
   #isAlive = true
 
   constructor(parts: ProcessParts) {
-    const { config, service, chain, note, mutant, isFirst } = parts
+    const { config, service, chain, note, mutant } = parts
     this.#parts = parts
     const reader = parts.disk.journal.reader()
     const found = reader.recover()
@@ -105,8 +106,12 @@ export class Process implements Caller {
       policy: POLICY,
       policyHash: 'simulated',
     }
-    const freshKey = isFirst || mutant === 'limiterForgets'
-    this.#trading = new Trading({ ...common, freshKey, http, signing, chain: this.#chain })
+    const isFresh = !parts.key.isUsed || mutant === 'limiterForgets'
+    const began = (): void => {
+      parts.key.isUsed = true
+    }
+    const keyUse = { isFresh, began, release: NOTHING }
+    this.#trading = new Trading({ ...common, keyUse, http, signing, chain: this.#chain })
     const { settings } = botSettings(config, {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })

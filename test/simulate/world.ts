@@ -115,6 +115,7 @@ class World implements Host {
   #quietSince = START
   #calmAt = Number.POSITIVE_INFINITY
   #offsetMs = 0
+  readonly #key = { isUsed: false }
   #starts = 0
   #crashes = 0
   /** Conditional orders that processes took over from those before them. */
@@ -274,6 +275,7 @@ class World implements Host {
     const { mutant } = this.#options
     const { disk } = this.#scenario
     this.#leash.bots.length = 0
+    this.#starts++
     const effect = (): 'goes' | 'fails' => {
       if (--this.#effectsLeft > 0 && !(!this.#isCalm && this.#draws.chance(disk.fails))) return 'goes'
       this.#crash()
@@ -281,7 +283,7 @@ class World implements Host {
     }
     this.#process = new Process({
       ...{ host: this, config: this.#config, chain: this.#chain, service: this.#service, local: this.#local, mutant },
-      isFirst: this.#starts++ === 0,
+      key: this.#key,
       disk: {
         ...{ journal: this.#journal, before: effect, after: effect, mutant },
         latencyMs: () =>

@@ -5,7 +5,7 @@ import { printable } from '../../core/printable.ts'
 import { sendCommand } from '../../runtime/control-client.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
 import { openHttp } from '../../service/http.ts'
-import { lockKey } from '../../wiring/access/key-lock.ts'
+import { type KeyUse, lockKey } from '../../wiring/access/key-lock.ts'
 import { openService, type ServiceAccess } from '../../wiring/access/service-access.ts'
 import type { Status } from '../../wiring/live/status.ts'
 import { examineChain } from './chain-examination.ts'
@@ -103,12 +103,12 @@ async function examineOthers(
   const service = await openService(config, isLive)
   findings.redact = service.redact
   const held = lockOrHolder(config, service)
-  const key = typeof held === 'string' ? undefined : held
+  const keyUse = typeof held === 'string' ? NOBODYS : held
   try {
     const busy = running ?? (typeof held === 'string' ? { holder: held, health: undefined } : undefined)
     if (busy !== undefined) add(processCheck(busy))
     say('the service')
-    const parts = { config, service, clock, http, journal, busy, freshKey: service.fresh || key?.isFirst === true }
+    const parts = { config, service, clock, http, journal, busy, keyUse }
     // The RPCs have budgets of their own, so they are asked meanwhile.
     const chain = examineChain(parts)
     chain.catch(() => {}) // thrown below
@@ -117,7 +117,7 @@ async function examineOthers(
     const { checks, skews } = (await chain).checks(skew)
     add(...checks, clockVerdict([...(skew === undefined ? [] : [skew]), ...skews]))
   } finally {
-    key?.release()
+    keyUse.release()
     await service.close()
     await close()
     clock.stop()
@@ -140,7 +140,10 @@ async function runningOn(path: string, { finding }: JournalLook): Promise<Runnin
   }
 }
 
-function lockOrHolder(config: Config, service: ServiceAccess): ReturnType<typeof lockKey> | string {
+/** Another process has it, so no request is sent from here. */
+const NOBODYS: KeyUse = { isFresh: false, began: () => {}, release: () => {} }
+
+function lockOrHolder(config: Config, service: ServiceAccess): KeyUse | string {
   try {
     return lockKey(config, service)
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Clock, Http } from '../../core/ports.ts'
 import type { Plan } from '../../core/settings.ts'
+import type { KeyUse } from '../../wiring/access/key-lock.ts'
 import type { ServiceAccess } from '../../wiring/access/service-access.ts'
 import type { JournalLook } from './machine-probe.ts'
 
@@ -27,5 +28,5 @@ export interface Examined {
   readonly journal: JournalLook
   /** Another process that uses the key. */
   readonly busy: Running | undefined
-  readonly freshKey: boolean
+  readonly keyUse: KeyUse
 }

@@ -108,7 +108,7 @@ function sellNumberOf({ config, journal }: ServiceParts, account: string): Param
 }
 
 async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promise<SkewFinding | undefined> {
-  const { service, journal, http, config, clock, freshKey, busy, add, say } = parts
+  const { service, journal, http, config, clock, keyUse, busy, add, say } = parts
   const { past, writer } = journal
   if (busy !== undefined || past === undefined || writer === undefined) {
     const why = busy === undefined ? 'requests are counted in the journal' : `${busy.holder} counts the requests`
@@ -117,7 +117,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   }
   const machine = { clock, monotonicMs, boot: bootId() }
   const { limiter } = new Trading({
-    ...{ config, service, machine, journal: writer, tally: new Tally(), past, freshKey, http },
+    ...{ config, service, machine, journal: writer, tally: new Tally(), past, keyUse, http },
     chain: undefined,
   })
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))

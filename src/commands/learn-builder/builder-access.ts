@@ -37,11 +37,10 @@ export async function takeFrom<T>(
   try {
     if (service.wallet === '')
       throw new SluiceError('wallet.publicKey is missing: a builder builds for a wallet', ExitCode.usage)
-    const key = lockKey(config, service)
+    const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
-    const freshKey = service.fresh || key?.isFirst === true
     const { limiter, plan } = new Trading({
-      ...{ config, service, machine, journal: writer, tally: new Tally(), past, freshKey, http },
+      ...{ config, service, machine, journal: writer, tally: new Tally(), past, keyUse, http },
       chain: undefined,
     })
     const { any: rpc } = budgetedRpcs(service.rpc, http, clock)
@@ -51,7 +50,7 @@ export async function takeFrom<T>(
       const taken = await takeSamples({ service, counting, http, rpc, clock, maxBuyLamports, say }, mints, amount)
       return await use(taken, { rpc, clock })
     } finally {
-      key?.release()
+      keyUse.release()
     }
   } finally {
     await service.close()

@@ -4,6 +4,7 @@ import { isUnsellable, sellingText } from '../../core/position.ts'
 import type { BotSettings, Plan } from '../../core/settings.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../core/units.ts'
 import type { PositionRow } from '../../journal/reader.ts'
+import type { Budget } from '../../runtime/budget.ts'
 import type { EntryStop } from '../../runtime/entry-stops.ts'
 import type { Tally } from './tally.ts'
 
@@ -29,8 +30,9 @@ export interface Health {
   readonly feed: string
   readonly reconnects: number
   readonly plan: Plan
-  /** Requests of the plan that are taken, and how many orders wait for one. */
-  readonly requests: { readonly held: number; readonly allowed: number; readonly waiting: number }
+  /** Why the limits of the plan are not known; '' where they are. */
+  readonly planNotice: string
+  readonly requests: Budget
   /** What is wrong with files of filters; the list of before goes on. */
   readonly brokenLists: readonly string[]
   /** What a market row takes to be decided on, microseconds. */
@@ -70,7 +72,8 @@ const LAST_FILLS = 6
 /** What is looked at of it. */
 export interface WatchedWorld {
   readonly feed: { readonly state: string; readonly counts: { readonly losses: number } }
-  readonly limiter: { status(): Health['requests'] }
+  readonly limiter: { status(): Budget }
+  readonly planNotice: string
   readonly decisionTime: { p50(): number; p99(): number }
   readonly lists: { readonly broken: ReadonlyMap<string, string> }
   plan(): Plan
@@ -99,6 +102,7 @@ function healthOf(world: WatchedWorld): Health {
   const { feed, limiter, decisionTime, lists } = world
   return {
     ...{ feed: feed.state, reconnects: feed.counts.losses, plan: world.plan(), requests: limiter.status() },
+    planNotice: world.planNotice,
     ...{ brokenLists: [...lists.broken.values()] },
     decisionUs: { p50: decisionTime.p50(), p99: decisionTime.p99() },
   }

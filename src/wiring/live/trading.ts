@@ -3,15 +3,16 @@ import type { Config } from '../../config/config.ts'
 import { type Block, RowKind } from '../../core/block.ts'
 import type { ServiceProof } from '../../core/learned.ts'
 import type { Attempt } from '../../core/order.ts'
-import type { Http, Journal, Machine, Slot } from '../../core/ports.ts'
+import type { Http, Journal, Machine } from '../../core/ports.ts'
 import type { Plan } from '../../core/settings.ts'
 import type { TokenAmount } from '../../core/units.ts'
 import type { Recovered } from '../../journal/recovery.ts'
 import { Limiter, type LimiterOptions } from '../../runtime/limiter.ts'
 import type { Route } from '../../runtime/working-order.ts'
 import { CloudExecutor } from '../../service/cloud-executor.ts'
-import { firstPlan, shareOf } from '../../service/plans.ts'
+import { firstPlan, planOf, shareOf } from '../../service/plans.ts'
 import type { SellUnit } from '../../service/sell-amount.ts'
+import type { KeyUse } from '../access/key-lock.ts'
 import type { ServiceAccess } from '../access/service-access.ts'
 import type { LiveChain } from './live-chain.ts'
 import { localExecutor } from './local-trading.ts'
@@ -26,8 +27,8 @@ export interface TradingParts {
   readonly journal: Journal
   readonly tally: Tally
   readonly past: Pick<Recovered, 'slots'>
-  /** This key was never used on this machine. */
-  readonly freshKey: boolean
+  /** Whether this key was ever used on this machine. */
+  readonly keyUse: KeyUse
   /** To the service. */
   readonly http: Http
   /** undefined where nobody trades. */
@@ -47,16 +48,18 @@ export class Trading {
   readonly local: Route | undefined
   readonly #parts: TradingParts
   #plan: Plan
+  #planNotice = ''
   /** A sale has shown that its number counts something else than was thought. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
-    const { config, service, machine, past, http, chain, tally, journal, signing } = parts
+    const { config, service, machine, past, http, chain, tally, journal, signing, keyUse } = parts
     this.#parts = parts
     this.#plan = firstPlan(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
-    this.limiter = this.limiterOf(key, parts.freshKey ? 'fresh' : past.slots.filter((slot) => slot.key === key))
-    if (parts.freshKey) journal.write({ kind: 'slot', slot: beginningOf(key, machine) })
+    const slots = past.slots.filter((slot) => slot.key === key)
+    const isFresh = keyUse.isFresh && slots.length === 0
+    this.limiter = this.limiterOf(key, isFresh ? 'fresh' : slots, () => keyUse.began())
     this.chain = chain
     if (chain === undefined) return
     const common = {
@@ -93,7 +96,17 @@ export class Trading {
     return this.#plan
   }
 
-  takePlan(plan: Plan): void {
+  /** Why the plan that the service named last has no known numbers; '' where it has. */
+  get planNotice(): string {
+    return this.#planNotice
+  }
+
+  /** The service has named the plan of the key. A plan that the configuration names is not up to the service. */
+  planNamed(name: string): void {
+    if (this.#parts.config.service.plan !== 'auto') return
+    const { plan, notice } = planOf(name, this.#plan)
+    this.#planNotice = notice
+    if (plan === this.#plan) return
     this.#plan = plan
     this.limiter.setRequestsPerMinute(this.shareOf(plan.requestsPerMinute))
   }
@@ -102,14 +115,18 @@ export class Trading {
     return shareOf(perInterval, this.#parts.config.service.share)
   }
 
-  limiterOf(key: string, past: LimiterOptions['past']): Limiter {
+  /** `began`: called before each request is sent. */
+  limiterOf(key: string, past: LimiterOptions['past'], began = (): void => {}): Limiter {
     const { machine, journal } = this.#parts
     return new Limiter({
       ...machine,
       key,
       requestsPerMinute: this.shareOf(this.#plan.requestsPerMinute),
       past,
-      write: (slot) => journal.write({ kind: 'slot', slot }),
+      write: (slot) => {
+        began()
+        journal.write({ kind: 'slot', slot })
+      },
     })
   }
 
@@ -123,13 +140,6 @@ export class Trading {
       this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
     }
   }
-}
-
-/** A slot that was given back: from here on the journal knows of every request with this key. Without it a start that finds no request could
- *  not tell a log that is lost from one in which there is nothing yet, and would take the whole plan for used up. */
-function beginningOf(key: string, { monotonicMs, boot }: Machine): Slot {
-  const takenAt = BigInt(Math.floor(monotonicMs())) * 1_000_000n
-  return { key, id: 0, boot, takenAt, doneAt: takenAt - 60_000_000_000n }
 }
 
 /** The configuration's word, else what a probe has proved. */

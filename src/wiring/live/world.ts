@@ -19,7 +19,7 @@ import { dialWebSocket } from '../../service/dial.ts'
 import { Feed } from '../../service/feed.ts'
 import { openHttp } from '../../service/http.ts'
 import { busier, loopLoad } from '../../service/overload.ts'
-import { planOf } from '../../service/plans.ts'
+import type { KeyUse } from '../access/key-lock.ts'
 import type { ServiceAccess } from '../access/service-access.ts'
 import { PaperWorld } from '../paper-world.ts'
 import type { AnySegment } from '../segment.ts'
@@ -45,8 +45,8 @@ export interface WorldParts {
   readonly onlooker: Onlooker | undefined
   /** Somebody may trade: the chain is asked who it is. */
   readonly live: boolean
-  /** This key was never used on this machine. */
-  readonly freshKey: boolean
+  /** Whether this key was ever used on this machine. */
+  readonly keyUse: KeyUse
   /** undefined where no bot signs here. */
   readonly signing: Signing | undefined
   readonly post: (input: Input) => void
@@ -174,6 +174,11 @@ export class LiveWorld {
     return this.#trading.plan
   }
 
+  /** Why the limits of the plan are not known; '' where they are. */
+  get planNotice(): string {
+    return this.#trading.planNotice
+  }
+
   attach(gateway: Gateway): void {
     this.#gateway = gateway
     this.chain?.attach(gateway)
@@ -217,16 +222,18 @@ export class LiveWorld {
   #authenticated(name: string): void {
     this.#wasAuthenticated = true
     this.#gateway?.keyAccepted(this.limiter)
-    const { plan } = this.#parts.config.service
-    if (plan !== 'auto' && typeof plan !== 'object') return
-    const known = planOf(name, typeof plan === 'object' ? plan : undefined)
-    if (known.notice !== '') this.#parts.log.warn(known.notice)
-    this.#takePlan(typeof plan === 'object' ? plan : known.plan)
+    const before = { plan: this.plan(), notice: this.planNotice }
+    this.#trading.planNamed(name)
+    if (this.planNotice !== before.notice && this.planNotice !== '') this.#warnOfPlan(this.planNotice)
+    if (this.plan() !== before.plan) this.#planChanged(this.plan())
   }
 
-  #takePlan(plan: Plan): void {
-    if (plan === this.plan()) return
-    this.#trading.takePlan(plan)
+  #warnOfPlan(text: string): void {
+    this.#parts.log.warn(text)
+    this.alert({ kind: 'plan-unknown', bot: '', text, time: this.#parts.machine.clock.now() })
+  }
+
+  #planChanged(plan: Plan): void {
     for (const limiter of this.#paper.limiters)
       limiter.setRequestsPerMinute(this.#trading.shareOf(plan.requestsPerMinute))
     this.#pacer.setPerSecond(this.#trading.shareOf(plan.messagesPerSecond))

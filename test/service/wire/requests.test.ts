@@ -209,12 +209,8 @@ describe('plans', () => {
   ])('%s', (name, plan) => {
     expect(planOf(name)).toEqual({ plan, notice: '' })
   })
-  test('Enterprise with its numbers', () => {
-    const { name: _name, ...numbers } = { ...PREMIUM, requestsPerMinute: 5_000 }
-    expect(planOf('ENTERPRISE', numbers)).toEqual({
-      plan: { ...PREMIUM, name: 'Enterprise', requestsPerMinute: 5_000 },
-      notice: '',
-    })
+  test.each(['Enterprise', 'Gold', ''])("'%s' at a reconnect changes nothing and says so", (name) => {
+    expect(planOf(name, PREMIUM)).toEqual({ plan: PREMIUM, notice: expect.stringContaining("Premium's limits") })
   })
   test.each(['Enterprise', 'Gold', ''])("'%s' runs on Standard and says so", (name) => {
     expect(planOf(name)).toEqual({ plan: STANDARD, notice: expect.stringContaining("Standard's limits") })
