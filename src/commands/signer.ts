@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import { listenAsSigner } from '../chain/signer/listen.ts'
+import { refuseChangeable } from '../chain/signer/own-files.ts'
 import { expandPath } from '../config/expand-path.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import { solToLamports } from '../core/units.ts'
@@ -14,6 +15,7 @@ export async function run(_args: string[], options: Options): Promise<number> {
   const { socket, key } = options
   if (socket === undefined || key === undefined)
     throw new SluiceError('signer needs --socket and --key', ExitCode.usage)
+  if (options.policy !== undefined) refuseChangeable(expandPath(options.policy, process.cwd()))
   const policy = options.policy === undefined ? undefined : policyOf(options.policy)
   if (options.policy !== undefined && policy === undefined) return ExitCode.usage
   const clock = new SystemClock()

@@ -22,8 +22,12 @@ export interface SignerLaunch {
   readonly socketPath?: string
 }
 
-/** Starts the process: an empty environment, nothing of our own arguments, no package, and of the disk its own files, the key and its
- *  state. It is talked to over descriptor 3, and ends when that does. */
+/** The shell takes the right to dump core from itself, and becomes the signer: Node cannot, and a dump would hold the
+ *  key. The environment is emptied once more, since a shell puts variables of its own there. */
+const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
+
+/** Starts the process: no core dumps, an empty environment, nothing of our own arguments, no package, and of the disk its own files, the
+ *  key and its state. It is talked to over descriptor 3, and ends when that does. */
 export function launchSigner(launch: SignerLaunch): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)
@@ -45,7 +49,8 @@ export function launchSigner(launch: SignerLaunch): ChildProcess {
     '--disallow-code-generation-from-strings',
     '--disable-warning=ExperimentalWarning',
   ]
-  return spawn(process.execPath, [...flags, entry, ...argumentsOf(launch, key, state)], {
+  const command = [process.execPath, ...flags, entry, ...argumentsOf(launch, key, state)]
+  return spawn('/bin/sh', ['-c', WITHOUT_CORE, ...command], {
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     cwd: '/',
     env: {},

@@ -6,6 +6,7 @@ import { ExitCode, SluiceError } from '../../core/errors.ts'
 import type { Clock } from '../../core/ports.ts'
 import { SignerClient } from './client.ts'
 import type { SignerLaunch } from './launch.ts'
+import { refuseChangeable, refuseWritable } from './own-files.ts'
 import { childLine } from './start.ts'
 
 export interface ListeningSigner {
@@ -18,15 +19,15 @@ export interface ListeningSigner {
 
 /** The system's limit is 104 bytes on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
-const OTHERS_WRITE = 0o022
 
 /** Starts a signer for engines of other users. Its socket lies in a folder that nobody else may write to, so that nobody else can put one
- *  there; its group may connect. Throws a SluiceError where it does not start. */
+ *  there, and its key too; its group may connect. Throws a SluiceError where it does not start. */
 export async function listenAsSigner(
   launch: SignerLaunch & { readonly socketPath: string },
   clock: Clock,
 ): Promise<ListeningSigner> {
   const { socketPath } = launch
+  refuseChangeable(launch.keyPath)
   checkFolder(socketPath)
   await removeStale(socketPath)
   const line = childLine(launch)
@@ -51,12 +52,7 @@ function checkFolder(path: string): void {
   const folder = dirname(path)
   const status = statSync(folder, { throwIfNoEntry: false })
   if (!status?.isDirectory()) throw new SluiceError(`${folder}: no such folder`, ExitCode.usage)
-  const isOurs = status.uid === process.getuid?.() || status.uid === 0
-  if (!isOurs || (status.mode & OTHERS_WRITE) !== 0)
-    throw new SluiceError(
-      `${folder}: others could put a socket of theirs there; it must be the signer's own (chmod 750)`,
-      ExitCode.unsafe,
-    )
+  refuseWritable(folder, 'chmod 750')
 }
 
 /** What a signer that was killed left behind. */

@@ -211,3 +211,15 @@ test("what is no socket, or is everybody's, is not connected to", async () => {
   await expect(connectSigner(path, WALLET, parts)).rejects.toThrow('everybody may connect')
   server.close()
 })
+
+test.skipIf(process.platform !== 'linux')('it can dump no core, which would hold the key', async () => {
+  const child = launchSigner(launch())
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  const stream = child.stdio[3] as Duplex
+  await new Promise((resolve) => stream.once('data', resolve))
+  const limits = readFileSync(`/proc/${child.pid}/limits`, 'utf8')
+  expect(limits).toMatch(/Max core file size +0 +0 /)
+  expect(readFileSync(`/proc/${child.pid}/cmdline`, 'utf8')).toContain('process.ts')
+  stream.destroy()
+  await gone
+})

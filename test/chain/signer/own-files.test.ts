@@ -1,0 +1,60 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { refuseChangeable } from '../../../src/chain/signer/own-files.ts'
+import { parse } from '../../../src/commands/parse.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+afterEach(() => vi.restoreAllMocks())
+let count = 0
+
+/** A file in a folder of its own. */
+function fileWith(mode: number, folderMode: number): string {
+  const own = join(folder.path, `own ${++count}`)
+  mkdirSync(own)
+  const file = join(own, 'policy.yaml')
+  writeFileSync(file, 'programs: [pump]\n')
+  chmodSync(file, mode)
+  chmodSync(own, folderMode)
+  return file
+}
+
+test.each<[string, number, number, boolean]>([
+  ['nobody else can write', 0o644, 0o755, true],
+  ['nobody else can read', 0o600, 0o700, true],
+  ['everybody can write', 0o666, 0o755, false],
+  ['the group can write', 0o620, 0o700, false],
+  ['everybody can replace it', 0o600, 0o777, false],
+  ['the group can replace it', 0o600, 0o770, false],
+])('%s', (_what, mode, folderMode, accepted) => {
+  const check = () => refuseChangeable(fileWith(mode, folderMode))
+  if (accepted) expect(check).not.toThrow()
+  else expect(check).toThrow(/other users can write to it .* chmod go-w/)
+})
+
+test('a link is no way around it; what is not there is left to whoever reads it', () => {
+  const link = join(folder.path, 'link.yaml')
+  symlinkSync(fileWith(0o666, 0o700), link)
+  expect(() => refuseChangeable(link)).toThrow(/other users can write to it/)
+  expect(() => refuseChangeable(join(folder.path, 'none'))).not.toThrow()
+})
+
+test.each([
+  ['a policy that everybody can write', ['--policy', fileWith(0o666, 0o700)], /policy\.yaml: other users can write/],
+  [
+    'a policy in a folder that everybody can write',
+    ['--policy', fileWith(0o600, 0o777)],
+    /own \d+: other users can write/,
+  ],
+  ['a key in a folder that everybody can write', ['--key', fileWith(0o600, 0o777)], /own \d+: other users can write/],
+])('`sluice signer` refuses %s: exit 4', async (_what, args, line) => {
+  let said = ''
+  vi.spyOn(console, 'error').mockImplementation((text) => {
+    said += text
+  })
+  const key = fileWith(0o600, 0o700)
+  const socket = join(folder.path, 'signer.sock')
+  expect(await parse(['signer', '--socket', socket, '--key', key, ...args])).toBe(4)
+  expect(said).toMatch(line)
+})
