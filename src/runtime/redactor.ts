@@ -1,3 +1,5 @@
+import { encodeBase58 } from '../core/base58.ts'
+
 /** Shorter ones are ignored: they would tear up every other word. Checked where the configuration is read. */
 const SHORTEST_SECRET = 4
 /** Of a secret URL also its parts from this length on: an error names a path or a query without the host. */
@@ -5,13 +7,13 @@ const SHORTEST_URL_PART = 8
 
 const REDACTED = '[redacted]'
 
-/** A function that takes every secret out of a text, by value: as it is, URL-encoded, as in JSON, in base64 and in hex; of a URL also its
- *  user, password, path segments and query values. */
+/** A function that takes every secret out of a text, by value: as it is, with any of its characters escaped as in a URL, in JSON or in HTML,
+ *  reversed, and its bytes in base64, base58, hex or decimal; of a URL also its user, password, path segments and query values. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set(secrets.flatMap(partsOf).filter(isLongEnough).flatMap(formsOf))
-  if (forms.size === 0) return (text) => text
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
-  const pattern = new RegExp(longestFirst.map(escapeForPattern).join('|'), 'g')
+  const parts = new Set(secrets.flatMap(partsOf).filter(isLongEnough))
+  if (parts.size === 0) return (text) => text
+  const longestFirst = [...parts].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp(longestFirst.flatMap(patternsOf).join('|'), 'g')
   return (text) => text.replace(pattern, REDACTED)
 }
 
@@ -32,19 +34,54 @@ function partsOf(secret: string): string[] {
   return [secret, url.href, ...parts.filter((part) => part.length >= SHORTEST_URL_PART)]
 }
 
-function formsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret)
-  const urlEncoded = encodeURIComponent(secret)
+/** Every form as a regular expression, the most likely ones first. */
+function patternsOf(secret: string): string[] {
+  const bytes = [...Buffer.from(secret)]
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0'))
+  const number = BigInt(`0x${hex.join('')}`).toString()
   return [
-    secret,
-    urlEncoded,
-    urlEncoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    new URLSearchParams({ '': secret }).toString().slice(1),
-    JSON.stringify(secret).slice(1, -1),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
+    [...secret].map(characterPattern).join(''),
+    escapeForPattern([...secret].reverse().join('')),
+    ...base64Patterns(secret),
+    encodeBase58(Uint8Array.from(bytes)),
+    hex.map(eitherCase).join('(?:[\\s:,-]*(?:0x|\\\\x)?)'),
+    `(?<!\\d)${bytes.join('[^\\d\\n]{1,3}')}(?!\\d)`,
+    `(?<!\\d)${number}(?!\\d)`,
   ]
+}
+
+/** A character as it is, or escaped: a peer may escape more than it has to, or only some. */
+function characterPattern(character: string): string {
+  const code = character.codePointAt(0) as number
+  const percent = [...Buffer.from(character)].map((byte) => `%${eitherCase(byte.toString(16).padStart(2, '0'))}`)
+  const units = Array.from({ length: character.length }, (_none, at) => character.charCodeAt(at).toString(16))
+  const forms = [
+    escapeForPattern(character),
+    escapeForPattern(JSON.stringify(character).slice(1, -1)),
+    percent.join(''),
+    units.map((unit) => `\\\\u${eitherCase(unit.padStart(4, '0'))}`).join(''),
+    `&#0*(?:${code}|[xX]0*${eitherCase(code.toString(16))});`,
+    ...(character === ' ' ? ['\\+'] : []),
+  ]
+  return `(?:${[...new Set(forms)].join('|')})`
+}
+
+/** By itself, and as part of something longer, where it may begin at any of three places. */
+function base64Patterns(secret: string): string[] {
+  const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
+  const within = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
+    // Characters that also hold bits of what stands before or behind.
+    return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
+  })
+  const isLong = secret.length >= SHORTEST_URL_PART
+  return [whole, ...(isLong ? within : [])].map((text) =>
+    text.replaceAll(/[+/]/g, (one) => (one === '+' ? '[+-]' : '[/_]')),
+  )
+}
+
+function eitherCase(hex: string): string {
+  return hex.replaceAll(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
 }
 
 function escapeForPattern(text: string): string {

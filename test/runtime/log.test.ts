@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { encodeBase58 } from '../../src/core/base58.ts'
 import { createLog } from '../../src/runtime/log.ts'
 import { redactor } from '../../src/runtime/redactor.ts'
 
@@ -21,6 +22,37 @@ describe('redaction by value', () => {
     expect(redacted).toContain('[redacted]')
     expect(redacted).not.toContain('ABC')
     expect(redacted).not.toContain(Buffer.from(KEY).toString('base64').slice(0, 8))
+  })
+
+  // What a hostile peer may echo.
+  const bytes = [...Buffer.from(KEY)]
+  test.each([
+    ['every character URL-encoded', bytes.map((byte) => `%${byte.toString(16).toUpperCase()}`).join('')],
+    ['some characters URL-encoded', `sk%2DA${KEY.slice(4)}`],
+    ['every character escaped as in JSON', bytes.map((byte) => `\\u00${byte.toString(16)}`).join('')],
+    [
+      'every character escaped as in HTML',
+      bytes.map((byte, at) => (at % 2 ? `&#${byte};` : `&#x${byte.toString(16)};`)).join(''),
+    ],
+    ['reversed', [...KEY].reverse().join('')],
+    ['in base58', encodeBase58(Buffer.from(KEY))],
+    ['in hex, in capitals', Buffer.from(KEY).toString('hex').toUpperCase()],
+    ['in hex with colons', bytes.map((byte) => byte.toString(16)).join(':')],
+    ['in hex as an array', bytes.map((byte) => `0x${byte.toString(16)}`).join(', ')],
+    ['its bytes in decimal', JSON.stringify(bytes)],
+    ['its bytes in decimal, with blanks', bytes.join(' ')],
+    ['as one number', BigInt(`0x${Buffer.from(KEY).toString('hex')}`).toString()],
+    ['in base64 within a header', Buffer.from(`Bearer ${KEY}`).toString('base64')],
+    ['in base64url within something longer', Buffer.from(`x${KEY} and more`).toString('base64url')],
+  ])('%s: nothing of it is left', (_how, text) => {
+    expect(redactor([KEY])(`before ${text} behind`)).toMatch(
+      /^before \S{0,12}\[redacted\]\S{0,14} behind$|^before \[\[redacted\]\] behind$/,
+    )
+  })
+
+  test('other text stays, numbers too', () => {
+    const text = '115, 107, 45 and 0x73 %73 are no secret; neither is 1154565'
+    expect(redactor([KEY])(text)).toBe(text)
   })
 
   test.each([
