@@ -37,7 +37,8 @@ export async function run(files: string[], options: Options): Promise<number> {
       `--mint needs a base58 key of 32 bytes, for each of 1 to ${MOST_MINTS} tokens that trade now`,
       ExitCode.usage,
     )
-  const config = await configOf(files)
+  // It may name the policy that is learnt here and is not there yet.
+  const config = await configOf(files, { readsPolicy: false })
   const say = (text: string): void => console.error(text)
   return takeFrom(config, { mints: [...new Set(mints)], amount: solToLamports(sol), say }, async (taken, chain) => {
     const samples = taken.flatMap(({ sample }) => (typeof sample === 'string' ? [] : [sample]))

@@ -13,8 +13,8 @@ import { Screen } from './screen.ts'
 const PLAIN_EVERY_MS = 5_000
 
 /** The configuration of these files, or a SluiceError that says everything that is wrong with them. */
-export async function configOf(files: readonly string[]): Promise<Config> {
-  const loaded = await loadConfig(files)
+export async function configOf(files: readonly string[], how: { readsPolicy?: boolean } = {}): Promise<Config> {
+  const loaded = await loadConfig(files, how)
   if (!loaded.ok) throw new SluiceError(`the configuration is wrong\n${formatErrors(loaded.errors)}`, ExitCode.usage)
   return loaded.config
 }

@@ -13,10 +13,11 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly errors: readonly ConfigError[] }
 
-/** Reads and checks one or several files as one configuration; answers everything that is wrong with them at once. Reads no secret. */
+/** Reads and checks one or several files as one configuration; answers everything that is wrong with them at once. Reads no secret.
+ *  `readsPolicy`: false where the policy is about to be written. */
 export async function loadConfig(
   files: readonly string[],
-  { cwd = process.cwd() }: { cwd?: string } = {},
+  { cwd = process.cwd(), readsPolicy = true }: { cwd?: string; readsPolicy?: boolean } = {},
 ): Promise<LoadResult> {
   const read = files.map((file) => readConfigFile(file, cwd))
   const parts = read.flatMap(({ file }) => file ?? [])
@@ -30,7 +31,7 @@ export async function loadConfig(
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
   const { lists, errors: listErrors } = listsOf(bots, cwd)
   errors.push(...walletProblems(parts), ...listErrors)
-  const policy = policyOf(service, cwd)
+  const policy = readsPolicy ? policyOf(service, cwd) : undefined
   if (policy?.ok === false) errors.push(...policy.errors)
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
 

@@ -36,3 +36,14 @@ test('what lies there is not what was read: exit 4, and it stays a proposal', as
   ).toBe(4)
   expect(said).toMatch(/has the hash [0-9a-f]{24}: read that one/)
 })
+
+test('a configuration may name the policy that is not there yet: it is what is learnt', async () => {
+  const config = [
+    "service: { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/api/data', apiKey: env:NO_SUCH_KEY, builderPolicy: none.yaml }",
+    'journal: { path: journal.db }',
+    'bots: [{ name: dips, strategy: dip-buyer, mode: paper, exits: { maxHoldSeconds: 60 } }]',
+  ]
+  const file = folder.write('bots.yaml', `${config.join('\n')}\n`)
+  await parse(['learn-builder', file, '--mint', MINT])
+  expect(said).not.toMatch(/configuration is wrong|none\.yaml/)
+})
