@@ -8,6 +8,7 @@ export default defineConfig({
   resolve: { alias: [{ find: /^sluice$/, replacement: fileURLToPath(new URL('./src/index.ts', import.meta.url)) }] },
   test: {
     pool: 'forks',
+    setupFiles: [fileURLToPath(new URL('./test/support/own-runtime-directory.ts', import.meta.url))],
     maxConcurrency: 10,
     // Many tests wait for real blocks and processes: on two cores three workers take a quarter less time than two.
     maxWorkers: 3,

@@ -16,6 +16,7 @@ import { verifyCausal } from './backtest-causal.ts'
 import { reportOf } from './backtest-report.ts'
 import { backtestText } from './backtest-text.ts'
 import { calibrationOf } from './calibration.ts'
+import { tapesOf } from './config-tape.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
 import { configOf } from './run-bots.ts'
@@ -27,12 +28,12 @@ const REPORT = 'report.json'
 /** Results can be computed again: no reserve is kept for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** `sluice backtest FILE --journal DB...`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
+/** `sluice backtest FILE [--journal DB...]`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
  *  not cover what they need, unless `--partial`; exit 1 where a strategy throws. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
-  const { journals = ['data/sluice.db'], partial = false, out, json, calibrate } = options
+  const { partial = false, out, json, calibrate } = options
   const config = await configOf([file])
-  const tape = openTape(journals)
+  const tape = openTape(tapesOf(options, config))
   try {
     const market = marketBetween(tape.market, options)
     if (options.verifyCausal === true) return verifyCausal(config, market, options)

@@ -1,18 +1,17 @@
 import { formatSol, lamportsToSol } from '../core/units.ts'
 import { openTape } from '../journal/tape-files.ts'
 import { advisePlan, type PlanAdvice, type PlanRun } from '../wiring/backtest/plan-advice.ts'
+import { tapesOf } from './config-tape.ts'
 import type { Options } from './options.ts'
 import { configOf } from './run-bots.ts'
 
 const SECOND_MS = 1_000
 
 /** `sluice plan-advise FILE --journal DB`: the same backtest under each plan of the service, and the cheapest under which no exit waits. */
-export async function run(
-  [file = '']: string[],
-  { journals = ['data/sluice.db'], partial = false, json }: Options,
-): Promise<number> {
+export async function run([file = '']: string[], options: Options): Promise<number> {
+  const { partial = false, json } = options
   const config = await configOf([file])
-  const tape = openTape(journals)
+  const tape = openTape(tapesOf(options, config))
   try {
     const advice = advisePlan(config, tape.market, partial)
     console.log(json === true ? JSON.stringify(jsonOf(advice)) : textOf(advice))

@@ -18,6 +18,7 @@ import { failpoint } from '../runtime/failpoint.ts'
 import { paramsOf, runSets, SETS_AN_ENGINE, type SweepGround } from '../wiring/backtest/sweep-run.ts'
 import { SweepThreads } from '../wiring/backtest/sweep-threads.ts'
 import { tapeCoverage } from '../wiring/backtest/tape-coverage.ts'
+import { tapesOf } from './config-tape.ts'
 import type { Options } from './options.ts'
 import { Progress } from './progress.ts'
 import { configOf } from './run-bots.ts'
@@ -30,11 +31,12 @@ const HOLD_OUT_PERCENT = 30
 /** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does not cover what the bot
  *  needs, unless `--partial`, and where there is nothing to sweep. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
-  const { journals = ['data/sluice.db'], partial = false, out, json, bot: name } = options
+  const { partial = false, out, json, bot: name } = options
   const config = await configOf([file])
   const bot = botOf(config, name)
   const ranges = rangesOf(options.range ?? [], paramBounds(bot.strategy.strategy))
   const { sets, refused } = setsOf(bot, pointsOf(ranges, options))
+  const journals = tapesOf(options, config)
   const tape = openTape(journals)
   try {
     const { market } = tape

@@ -94,7 +94,7 @@ npm test                                                  # the strategy's test
 npx sluice check ${CONFIG}                              # what is wrong, and the worst that it allows
 npx sluice run ${CONFIG}                                # paper, on the embedded sandbox; Ctrl-C ends it
 npx sluice fills                                          # and orders, positions
-npx sluice backtest ${CONFIG} --journal data/sluice.db  # the same bots over what was recorded
+npx sluice backtest ${CONFIG}                           # the same bots over what was recorded
 \`\`\`
 
 A strategy is a file in \`strategies/\`: \`npx sluice new strategy NAME\` writes one with its test. After a change of its \`params\`,
