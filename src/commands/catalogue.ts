@@ -13,6 +13,7 @@ export interface CommandSpec {
 }
 
 const journal = { journal: 'data/sluice.db' } satisfies Options
+const TAPES = 'the journal; several are read as one tape (default: journal.path of the file)'
 
 export const catalogue: Record<string, readonly CommandSpec[]> = {
   'Begin:': [
@@ -121,7 +122,11 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       arguments: '<file>',
       about: "a configuration's bots over what was recorded, with simulated fills",
       options: ['journals', 'from', 'to', 'partial', 'calibrate', 'out', 'verifyCausal', 'seed', 'json'],
-      says: { out: 'a folder for report.html, report.json and results.db', seed: 'which rows --verify-causal cuts at' },
+      says: {
+        journals: TAPES,
+        out: 'a folder for report.html, report.json and results.db',
+        seed: 'which rows --verify-causal cuts at',
+      },
       load: () => import('./backtest.ts'),
     },
     {
@@ -130,6 +135,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       about: 'many backtests of one bot over ranges of its params, with a hold-out',
       options: ['journals', 'bot', 'range', 'random', 'seed', 'holdOut', 'jobs', 'partial', 'out', 'json'],
       says: {
+        journals: TAPES,
         bot: 'the bot whose params are varied',
         out: 'a folder for sweep.html and what goes on after Ctrl-C',
         seed: 'which points --random draws',
@@ -156,6 +162,7 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
       arguments: '<file>',
       about: 'the same backtest under each plan: what waits, what that costs, which plan is enough',
       options: ['journals', 'partial', 'json'],
+      says: { journals: TAPES },
       load: () => import('./plan-advise.ts'),
     },
     {
@@ -231,61 +238,53 @@ export const catalogue: Record<string, readonly CommandSpec[]> = {
     {
       name: 'status',
       about: 'how it is: the feed, what stops entries, each bot, what is held; 1 where nothing runs',
-      options: ['journal', 'json'],
-      defaults: journal,
+      options: ['journal', 'configs', 'json'],
       load: () => import('./status.ts'),
     },
     {
       name: 'halt',
       about: 'no more entries, until resume; restarts included',
-      options: ['journal'],
-      defaults: journal,
+      options: ['journal', 'configs'],
       load: () => import('./halt.ts'),
     },
     {
       name: 'resume',
       about: 'allow entries again',
-      options: ['accept', 'journal'],
-      defaults: journal,
+      options: ['accept', 'journal', 'configs'],
       load: () => import('./resume.ts'),
     },
     {
       name: 'flatten',
       about: 'halt and sell everything',
-      options: ['journal'],
-      defaults: journal,
+      options: ['journal', 'configs'],
       load: () => import('./flatten.ts'),
     },
     {
       name: 'sell',
       arguments: '<mint>',
       about: 'sell all of one token',
-      options: ['journal'],
-      defaults: journal,
+      options: ['journal', 'configs'],
       load: () => import('./sell.ts'),
     },
     {
       name: 'signal',
       arguments: '<name> [json]',
       about: 'tell every strategy something of your own (onSignal)',
-      options: ['journal'],
-      defaults: journal,
+      options: ['journal', 'configs'],
       load: () => import('./signal.ts'),
     },
     {
       name: 'resolve',
       arguments: '<order>',
       about: 'what is known of an order in doubt, and how a person decides it',
-      options: ['executed', 'notExecuted', 'yes', 'journal'],
-      defaults: journal,
+      options: ['executed', 'notExecuted', 'yes', 'journal', 'configs'],
       load: () => import('./resolve.ts'),
     },
     {
       name: 'adopt',
       arguments: '<mint>',
       about: 'give a bot what the wallet holds of a token',
-      options: ['bot', 'journal'],
-      defaults: journal,
+      options: ['bot', 'journal', 'configs'],
       says: { bot: 'the bot whose position it becomes' },
       load: () => import('./adopt.ts'),
     },

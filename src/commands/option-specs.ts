@@ -28,6 +28,11 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
     about: 'the journal; several are read as one tape (default: data/sluice.db)',
     many: true,
   },
+  configs: {
+    flags: '--config <file>',
+    about: 'the configuration that it runs, which names its journal (default: the only process of yours that runs)',
+    many: true,
+  },
   seconds: { flags: '--seconds <n>', about: 'end by itself after so many seconds', number: { min: 0.001 } },
   speed: { flags: '--speed <x>', about: 'how much faster than life the market runs', number: { min: 0.001 } },
   live: { flags: '--live', about: 'let bots with `mode: live` trade real money' },

@@ -3,6 +3,7 @@ export interface Options {
   json?: boolean
   journal?: string
   journals?: string[]
+  configs?: string[]
   seconds?: number
   speed?: number
   live?: boolean

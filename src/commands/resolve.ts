@@ -6,6 +6,7 @@ import { formatSol } from '../core/units.ts'
 import { isOrderId } from '../runtime/control-command.ts'
 import type { Options } from './options.ts'
 import { steer, tell } from './steer.ts'
+import { steeredJournal } from './steered-journal.ts'
 
 /** `sluice resolve ORDER`: what is known of an order that the chain has not decided; with --executed or --not-executed a person does. */
 export async function run([order = '']: string[], options: Options): Promise<number> {
@@ -17,8 +18,9 @@ export async function run([order = '']: string[], options: Options): Promise<num
     throw new SluiceError('--executed needs the signature of a transaction', ExitCode.usage)
   if (executed !== undefined) return steer({ command: 'resolve', order, verdict: { executed } }, options)
   if (notExecuted !== true) return steer({ command: 'resolve', order, verdict: 'show' }, options)
-  await confirmRisk(order, options)
-  return steer({ command: 'resolve', order, verdict: 'not-executed' }, options)
+  const chosen: Options = { journal: await steeredJournal(options), yes: options.yes === true }
+  await confirmRisk(order, chosen)
+  return steer({ command: 'resolve', order, verdict: 'not-executed' }, chosen)
 }
 
 /** Nobody should say so by habit: he types what he may lose. */

@@ -9,6 +9,7 @@ import type { Status } from '../wiring/live/status.ts'
 import { counted } from './counted.ts'
 import { liveTable } from './live-table.ts'
 import type { Options } from './options.ts'
+import { steeredJournal } from './steered-journal.ts'
 import { stampOf } from './why/time.ts'
 
 /** Where nobody says how wide a line is. */
@@ -16,7 +17,8 @@ const USUAL_COLUMNS = 120
 
 /** `sluice status`: how the bots are that run on a journal. Where none run, what is left to itself, and exit 1. */
 export async function run(_args: string[], options: Options): Promise<number> {
-  const { journal = 'data/sluice.db', json } = options
+  const { json } = options
+  const journal = await steeredJournal(options)
   try {
     const status = (await sendCommand(resolve(journal), { command: 'status' })) as Status
     if (json === true) console.log(JSON.stringify({ running: true, ...status }))

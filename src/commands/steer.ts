@@ -5,6 +5,7 @@ import { neighbourHint } from '../journal/neighbour.ts'
 import { NothingRuns, sendCommand } from '../runtime/control-client.ts'
 import type { ControlCommand } from '../runtime/control-command.ts'
 import type { Options } from './options.ts'
+import { steeredJournal } from './steered-journal.ts'
 
 /** Tells the process that runs on a journal to do something, and prints what it answers. */
 export async function steer(command: ControlCommand, options: Options): Promise<number> {
@@ -13,8 +14,9 @@ export async function steer(command: ControlCommand, options: Options): Promise<
   return 0
 }
 
-/** The answer of the process that runs on a journal. Throws a SluiceError where none does, or it says no. */
-export async function tell(command: ControlCommand, { journal = 'data/sluice.db' }: Options): Promise<object> {
+/** The answer of the process that runs on the journal that the options name. Throws a SluiceError where none does, or it says no. */
+export async function tell(command: ControlCommand, options: Options): Promise<object> {
+  const journal = await steeredJournal(options)
   try {
     return await sendCommand(resolve(journal), command)
   } catch (error) {

@@ -43,6 +43,17 @@ export async function sendCommand(journalPath: string, command: ControlCommand):
   }
 }
 
+/** Whether a process answers for this journal, or will once it has time. */
+export async function isListening(journalPath: string): Promise<boolean> {
+  try {
+    const socket = await dial(controlPath(journalPath), new NothingRuns(journalPath))
+    socket.destroy()
+    return true
+  } catch {
+    return false
+  }
+}
+
 function dial(path: string, nobody: SluiceError): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => {

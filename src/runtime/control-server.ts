@@ -6,6 +6,7 @@ import { type ControlCommand, readCommand } from './control-command.ts'
 import { controlPath, haltPath } from './control-path.ts'
 import { isOurHaltFile, watchHaltFile } from './halt-file.ts'
 import { readLine } from './json-line.ts'
+import { announce } from './running.ts'
 
 const MOST_CLIENTS = 16
 const CLIENT_TIMEOUT_MS = 10_000
@@ -40,9 +41,11 @@ export async function serveControl({ journalPath, handle, warn }: ControlOptions
   rmSync(path, { force: true })
   await listen(server, path)
   process.on('SIGUSR2', bySignal)
+  const withdraw = announce(journalPath, warn)
   const stopWatching = watchHaltFile(haltPath(journalPath), () => halt('the file HALT'), warn)
   return async () => {
     process.off('SIGUSR2', bySignal)
+    withdraw()
     stopWatching()
     await new Promise((closed) => server.close(closed))
     rmSync(path, { force: true })

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, expect, test, vi } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { catalogue } from '../../src/commands/catalogue.ts'
-import { parse } from '../../src/commands/parse.ts'
 import { openForWriting } from '../../src/journal/database.ts'
+import { called } from '../e2e/called.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()
@@ -37,21 +37,9 @@ const READING: Readonly<Record<string, (path: string) => string[]>> = {
 const reading = Object.entries(READING)
 
 /** The exit code, and what stderr says. */
-async function refusal(args: readonly string[]): Promise<{ code: number; said: string }> {
-  let said = ''
-  const stdout = vi.spyOn(console, 'log').mockImplementation(() => {})
-  const error = vi.spyOn(console, 'error').mockImplementation((line: string) => {
-    said += `${line}\n`
-  })
-  const stderr = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
-    said += text
-    return true
-  })
-  try {
-    return { code: await parse(args), said }
-  } finally {
-    for (const spy of [stdout, error, stderr]) spy.mockRestore()
-  }
+async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
+  const { code, stderr } = await called(args)
+  return { code, said: stderr }
 }
 
 test('every command that reads a journal is in the table', () => {
