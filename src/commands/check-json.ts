@@ -51,6 +51,7 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
     exits,
     orders: {
       slippagePercent: orders.slippagePercent,
+      ...(orders.slippageLadder !== undefined && { slippageLadder: orders.slippageLadder }),
       priorityFeeSol: orders.priorityFeeLamports === null ? 'auto' : lamportsToSol(orders.priorityFeeLamports),
       ttlSeconds: orders.ttlMs / 1000,
       maxEventAgeSeconds: orders.maxEventAgeMs / 1000,

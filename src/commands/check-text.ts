@@ -73,7 +73,7 @@ function botText(bot: BotConfig, { service }: Config): string {
       ['exits', exits(bot)],
       [
         'buys',
-        `slippage ${orders.slippagePercent} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
+        `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
       ],
       ['sales', sales(bot)],
       ['limits', limits(bot.limits)],

@@ -67,8 +67,10 @@ function limitProblems({ config: { limits, orders }, input, document, path }: Ch
     return { fatal: true, error: document.error(at, `${message}${whose}`) }
   }
   const { maxSlippagePercent } = limits
-  const isSlack = maxSlippagePercent !== null && orders.slippagePercent > maxSlippagePercent
-  const slack = `less than the ${orders.slippagePercent} % of orders.slippagePercent`
+  const key = orders.slippageLadder === undefined ? 'slippagePercent' : 'slippageLadder'
+  const highest = orders.slippageLadder?.at(-1) ?? orders.slippagePercent
+  const isSlack = maxSlippagePercent !== null && highest > maxSlippagePercent
+  const slack = `less than the ${highest} % of orders.${key}`
   return [
     ...overOrder(limits).map((bound) =>
       say('maxSolPerOrder', `more than limits.${bound}: an order of this size could never pass`),

@@ -91,8 +91,12 @@ export function paperFrom(input: FileInput['paper'], bot: string): PaperConfig {
 export function ordersFrom(bot: BotInput, defaults: DefaultsInput): OrderSettings {
   const given = { ...defaults.orders, ...bot.orders }
   const fee = given.priorityFeeSol ?? 'auto'
+  // The two stand for each other, so the nearer one hides both of the other section.
+  const named = bot.orders?.slippagePercent !== undefined || bot.orders?.slippageLadder !== undefined
+  const { slippagePercent = 5, slippageLadder } = (named ? bot.orders : defaults.orders) ?? {}
   return {
-    slippagePercent: given.slippagePercent ?? 5,
+    slippagePercent: slippageLadder?.[0] ?? slippagePercent,
+    ...(slippageLadder !== undefined && { slippageLadder }),
     priorityFeeLamports: fee === 'auto' ? null : solToLamports(fee),
     ttlMs: millis(given.ttlSeconds ?? 2),
     maxEventAgeMs: millis(given.maxEventAgeSeconds ?? 3),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isPublicKey } from '../core/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../core/mint-check.ts'
+import { MOST_BUY_STEPS } from '../core/order.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
 import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_PAPER_SOL, MOST_POOL_SOL, MOST_SOL } from './bounds.ts'
 import { exits } from './exit-schema.ts'
@@ -18,22 +19,29 @@ const buySol = z.number().min(0.001).max(MOST_SOL)
 const perSecond = z.number().min(0.1).max(10_000)
 const CLUSTERS = ['mainnet-beta', 'testnet', 'devnet']
 
-const orders = z.strictObject({
-  slippagePercent: slippage.max(50).exactOptional(),
-  priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
-  ttlSeconds: seconds.exactOptional(),
-  maxEventAgeSeconds: seconds.exactOptional(),
-  maxChasePercent: z.number().min(0).max(1000).exactOptional(),
-})
-
-const ladder = (step: z.ZodNumber) =>
+const ladder = (step: z.ZodNumber, most = 10) =>
   z
     .array(step)
     .min(1)
-    .max(10)
+    .max(most)
     .refine((steps) => steps.every((step, index) => index === 0 || step > (steps[index - 1] ?? 0)), {
       error: 'expected each step above the one before',
     })
+
+const orders = z
+  .strictObject({
+    slippagePercent: slippage.max(50).exactOptional(),
+    /** In place of slippagePercent: a buy refused for its slippage goes again with the next step. */
+    slippageLadder: ladder(slippage.max(50), MOST_BUY_STEPS).exactOptional(),
+    priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
+    ttlSeconds: seconds.exactOptional(),
+    maxEventAgeSeconds: seconds.exactOptional(),
+    maxChasePercent: z.number().min(0).max(1000).exactOptional(),
+  })
+  .refine(({ slippagePercent, slippageLadder }) => slippagePercent === undefined || slippageLadder === undefined, {
+    path: ['slippageLadder'],
+    error: 'expected this or slippagePercent: the ladder begins with the slippage of the first try',
+  })
 
 const exitOrders = z.strictObject({
   slippageLadder: ladder(slippage.max(100)).exactOptional(),

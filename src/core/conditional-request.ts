@@ -94,11 +94,12 @@ function readBuyPart(options: BuyOptions, settings: BotSettings, plan: Plan): Bu
   if ('code' in request) return request
   const veto = checkRanges(request.amount, request.orders, plan)
   if (veto !== undefined) return veto
-  const { sol, slippagePercent, priorityFeeSol, ttlSeconds, scaleIn } = options
+  const { sol, slippagePercent, slippageLadder, priorityFeeSol, ttlSeconds, scaleIn } = options
   const exits: ExitRules | string = readExits(options.exits ?? {})
   return {
     ...{ sol, reason: request.reason },
     ...(slippagePercent !== undefined && { slippagePercent }),
+    ...(slippageLadder !== undefined && { slippageLadder: request.slippagePercents }),
     ...(priorityFeeSol !== undefined && { priorityFeeSol }),
     ...(ttlSeconds !== undefined && { ttlSeconds }),
     ...(scaleIn === true && { scaleIn }),

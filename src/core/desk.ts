@@ -68,7 +68,7 @@ export class Desk {
       side: 'buy',
       class: 'entry',
       size: { kind: 'sol', lamports: amount },
-      slippagePercents: [orders.slippagePercent],
+      slippagePercents: request.slippagePercents,
       priorityFeeLamports: orders.priorityFeeLamports,
       priorityFeeLadder: [],
       repeatMs: null,

@@ -176,7 +176,8 @@ export class Engine implements EnginePort, TokenHolder {
     const liquidation = new Liquidation(session, this.#watch)
     this.#results = new Results(session, liquidation)
     this.#parties = new Parties(session, start.bots)
-    const desk = new Desk(session, this.#watch, new LimitCheck(session, this.#results, liquidation))
+    const limits = new LimitCheck(session, this.#results, liquidation)
+    const desk = new Desk(session, this.#watch, limits)
     this.#exits = new Exits(session, desk, this.#watch, (position) => roster.sellerOf(position))
     this.#conditionals = new Conditionals(session, desk, this.#watch, this.#exits, traderOf)
     this.#reports = new Reports(
@@ -187,6 +188,7 @@ export class Engine implements EnginePort, TokenHolder {
       this.#results,
       this.#parties,
       traderOf,
+      limits,
     )
     this.#custody = new Custody(session, this.#watch, this.#exits, this.#conditionals, traderOf)
     this.#commands = new OperatorCommands(session, this.#exits, this.#conditionals, {

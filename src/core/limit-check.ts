@@ -1,4 +1,4 @@
-import { checkLimits, type Use } from './limits.ts'
+import { checkLimits, checkLosses, type Losses, type Use } from './limits.ts'
 import type { Liquidation } from './liquidation.ts'
 import type { Party } from './party.ts'
 import { isWrittenOff } from './position.ts'
@@ -37,20 +37,40 @@ export class LimitCheck {
     )
   }
 
+  /** Whether a buy that was accepted, and waits for another try, has come to be one that would be refused. */
+  vetoAgain({ party, wallet }: Pick<Buyer, 'party' | 'wallet'>): Veto | undefined {
+    for (const one of [party, wallet]) {
+      const veto = one.isBound ? checkLosses(one.limits, this.#losses(one)) : undefined
+      if (veto !== undefined) return veto
+    }
+    return undefined
+  }
+
+  #losses(party: Party): Losses {
+    const { limits, section, sums } = party
+    return {
+      ...{ section, now: this.#session.now },
+      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
+      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
+      unknownPositions: () => this.#results.unknown(party),
+      deadPositions: () => this.#results.dead(party),
+      pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
+    }
+  }
+
   #vetoParty(party: Party, mint: string, request: BuyRequest, creator: string): Veto | undefined {
     if (!party.isBound) return undefined
     return checkLimits(request.amount, party.limits, this.#use(party, mint, creator, request))
   }
 
   #use(party: Party, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
-    const { limits, section, sums, spending, account } = party
+    const { limits, spending, account } = party
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
     const { openPositions, creatorLamports, exposureLamports } = this.#exposure(party, mint, creator)
     return {
-      section,
-      now,
+      ...this.#losses(party),
       slippagePercent: orders.slippagePercent,
       newPosition: position === undefined,
       mintLamports: position === undefined ? 0 : this.#liquidation.atRisk(position),
@@ -60,11 +80,6 @@ export class LimitCheck {
       hourLamports: limits.maxLamportsPerHour === null ? 0 : sum('hour'),
       todayLamports: limits.maxLamportsPerDay === null ? 0 : sum('today'),
       hourFreesAt: () => hourFreesAt(spending, now, amount, limits.maxLamportsPerHour ?? 0),
-      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
-      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
-      unknownPositions: () => this.#results.unknown(party),
-      deadPositions: () => this.#results.dead(party),
-      pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
     }
   }
 

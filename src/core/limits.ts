@@ -3,11 +3,23 @@ import type { Limits } from './settings.ts'
 import { endOfDay, formatSol, type Lamports, type Millis } from './units.ts'
 import { formatInstant } from './words.ts'
 
-/** How much of its limits somebody uses, and the buy that he asks for. What no limit asks for may be 0. */
-export interface Use {
+/** How much somebody has lost. */
+export interface Losses {
   /** Where the limits stand in the YAML. */
   readonly section: string
   readonly now: Millis
+  /** Realised and unrealised result of the UTC day, at what selling now would bring. */
+  readonly resultLamports: number
+  readonly drawdownLamports: number
+  /** Held ones that count as nothing in both, because nobody knows what they are worth. */
+  readonly unknownPositions: () => number
+  /** And because nobody trades them any more. */
+  readonly deadPositions: () => number
+  readonly pausedUntil: Millis
+}
+
+/** How much of its limits somebody uses, and the buy that he asks for. What no limit asks for may be 0. */
+export interface Use extends Losses {
   /** What the buy accepts. */
   readonly slippagePercent: number
   readonly openPositions: number
@@ -24,14 +36,6 @@ export interface Use {
   readonly todayLamports: number
   /** When enough of the hour is free again; undefined: never. */
   readonly hourFreesAt: () => Millis | undefined
-  /** Realised and unrealised result of the UTC day, at what selling now would bring. */
-  readonly resultLamports: number
-  readonly drawdownLamports: number
-  /** Held ones that count as nothing in both, because nobody knows what they are worth. */
-  readonly unknownPositions: () => number
-  /** And because nobody trades them any more. */
-  readonly deadPositions: () => number
-  readonly pausedUntil: Millis
 }
 
 /** Whether there is any bound. */
@@ -60,11 +64,8 @@ export function checkLimits(amount: Lamports, limits: Limits, use: Use): Veto | 
       code: 'SLIPPAGE_LIMIT',
       reason: `a slippage of ${use.slippagePercent} % is more than ${limits.maxSlippagePercent} % (${name('maxSlippagePercent')})`,
     }
-  if (use.pausedUntil > now)
-    return {
-      code: 'LOSING_STREAK',
-      reason: `too many losses in a row (${name('maxLosingStreak')}): nothing is bought until ${formatInstant(use.pausedUntil, now)}`,
-    }
+  const paused = overStreak(use)
+  if (paused !== undefined) return paused
   if (over(use.hourLamports, limits.maxLamportsPerHour)) {
     const freesAt = use.hourFreesAt()
     const when = freesAt === undefined ? 'never' : `at ${formatInstant(freesAt, now)}`
@@ -109,7 +110,20 @@ function overExposed(amount: Lamports, limits: Limits, use: Use): Veto | undefin
   )
 }
 
-function overLost(limits: Limits, use: Use): Veto | undefined {
+/** What may have come to stand in the way of a buy that was accepted before. */
+export function checkLosses(limits: Limits, use: Losses): Veto | undefined {
+  return overStreak(use) ?? overLost(limits, use)
+}
+
+function overStreak({ section, now, pausedUntil }: Losses): Veto | undefined {
+  if (pausedUntil <= now) return undefined
+  return {
+    code: 'LOSING_STREAK',
+    reason: `too many losses in a row (${section}.maxLosingStreak): nothing is bought until ${formatInstant(pausedUntil, now)}`,
+  }
+}
+
+function overLost(limits: Limits, use: Losses): Veto | undefined {
   const { section, now } = use
   if (limits.maxDailyLossLamports !== null && use.resultLamports <= -limits.maxDailyLossLamports)
     return {
@@ -125,7 +139,7 @@ function overLost(limits: Limits, use: Use): Veto | undefined {
 }
 
 /** A loss that may be none, and one that is there again tomorrow. */
-function withoutPrice({ unknownPositions, deadPositions }: Use): string {
+function withoutPrice({ unknownPositions, deadPositions }: Losses): string {
   const [unknown, dead] = [unknownPositions(), deadPositions()]
   const has = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`
   const asNothing = (count: number): string => `and count${count === 1 ? 's' : ''} as nothing`

@@ -61,6 +61,9 @@ export function isFullExit(order: Pick<Order, 'side' | 'size'>): boolean {
   return order.side === 'sell' && order.size.kind === 'all'
 }
 
+/** Tries of one buy: the first, and two that follow on a refusal for its slippage. */
+export const MOST_BUY_STEPS = 3
+
 /** Attempts of one full exit that may still execute, at once. */
 export const MOST_OPEN_EXITS = 5
 

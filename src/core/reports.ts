@@ -1,6 +1,7 @@
 import type { Booking } from './book.ts'
 import type { Conditionals } from './conditionals.ts'
 import type { ExitWatch } from './exit-watch.ts'
+import type { LimitCheck } from './limit-check.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 import type { Parties } from './party.ts'
 import type { Position } from './position.ts'
@@ -20,6 +21,7 @@ export class Reports {
   readonly #results: Results
   readonly #traderOf: (bot: string) => Trader | undefined
   readonly #parties: Parties
+  readonly #limits: LimitCheck
 
   constructor(
     session: Session,
@@ -29,6 +31,7 @@ export class Reports {
     results: Results,
     parties: Parties,
     traderOf: (bot: string) => Trader | undefined,
+    limits: LimitCheck,
   ) {
     this.#session = session
     this.#watch = watch
@@ -37,6 +40,7 @@ export class Reports {
     this.#results = results
     this.#traderOf = traderOf
     this.#parties = parties
+    this.#limits = limits
   }
 
   /** Reports come in any order and more than once: an order that is neither open nor provisionally filled has no state here, and what is
@@ -74,11 +78,16 @@ export class Reports {
     this.#tell(report, about, booking)
   }
 
-  /** A buy that waits, for the first time or once more, is dropped when the price runs away. */
-  #awaitPrice(order: Order, { state }: ExecutionReport): void {
+  /** A buy that waits, for the first time or once more, is dropped when the price runs away; before a try at a higher slippage also when a limit
+   *  has been reached since. */
+  #awaitPrice(order: Order, { state, code }: ExecutionReport): void {
     this.#watch.sent(order)
-    if (state === 'accepted' && order.side === 'buy')
-      this.#watch.await(order, this.#traderOf(order.bot)?.settings.orders.maxChasePercent ?? 0)
+    if (state !== 'accepted' || order.side !== 'buy') return
+    const trader = this.#traderOf(order.bot)
+    this.#watch.await(order, trader?.settings.orders.maxChasePercent ?? 0)
+    if (code !== 'SLIPPAGE_EXCEEDED' || trader === undefined) return
+    const veto = this.#limits.vetoAgain(trader)
+    if (veto !== undefined) this.#session.emit({ kind: 'cancel', orderId: order.id, code: veto.code })
   }
 
   #booked(booking: Booking, order: Order | undefined): void {

@@ -1,6 +1,6 @@
 import { describe, readExits, readUsualExits } from './exit-request.ts'
 import type { ExitRules } from './exits.ts'
-import type { Size } from './order.ts'
+import { MOST_BUY_STEPS, type Size } from './order.ts'
 import type { Position } from './position.ts'
 import type { Veto } from './risk.ts'
 import type { OrderSettings } from './settings.ts'
@@ -12,7 +12,10 @@ import { baseUnits, type Lamports, type Millis, solToLamports, wholeTokens } fro
 
 export interface BuyRequest {
   readonly amount: Lamports
+  /** `slippagePercent`: the highest of them, which the limits and the reservation count. */
   readonly orders: Pick<OrderSettings, 'slippagePercent' | 'priorityFeeLamports'>
+  /** Of the first, second, ... try. */
+  readonly slippagePercents: readonly number[]
   readonly ttlMs: Millis
   /** Those of the bot with those of the order. */
   readonly exits: ExitRules
@@ -40,10 +43,13 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, usual: Exi
   if (reason === undefined) return invalid('reason is no text')
   if (!(ttlMs > 0 && ttlMs <= MOST_TTL_SECONDS * 1000)) return invalid(`ttlSeconds is ${options.ttlSeconds}`)
   if (typeof exits === 'string') return invalid(exits)
+  const slippagePercents = readSlippages(options, settings)
+  if (typeof slippagePercents === 'string') return invalid(slippagePercents)
   return {
     amount: lamportsOf(options.sol),
+    slippagePercents,
     orders: {
-      slippagePercent: options.slippagePercent ?? settings.slippagePercent,
+      slippagePercent: slippagePercents.at(-1) as number,
       priorityFeeLamports:
         options.priorityFeeSol === undefined ? settings.priorityFeeLamports : lamportsOf(options.priorityFeeSol),
     },
@@ -52,6 +58,23 @@ export function readBuy(options: BuyOptions, settings: OrderSettings, usual: Exi
     scaleIn: options.scaleIn === true,
     reason,
   }
+}
+
+/** The order's own before the bot's; why not, where they are no ladder. A single one is left to `checkRanges`. */
+function readSlippages(options: BuyOptions, settings: OrderSettings): readonly number[] | string {
+  const { slippagePercent, slippageLadder: ladder } = options as { [K in keyof BuyOptions]: unknown }
+  if (ladder === undefined) {
+    if (slippagePercent !== undefined) return [slippagePercent as number]
+    return settings.slippageLadder ?? [settings.slippagePercent]
+  }
+  if (slippagePercent !== undefined) return 'give one of slippagePercent and slippageLadder'
+  const expected = `slippageLadder: expected 1 to ${MOST_BUY_STEPS} rising numbers from 0.1 on`
+  if (!Array.isArray(ladder) || ladder.length === 0 || ladder.length > MOST_BUY_STEPS) return expected
+  const steps = [...ladder] as unknown[]
+  const isLadder = steps.every(
+    (step, index) => typeof step === 'number' && step >= 0.1 && !(step <= Number(steps[index - 1])),
+  )
+  return isLadder ? (steps as number[]) : expected
 }
 
 export function readSell(options: SellOptions, position: Pick<Position, 'tokens' | 'decimals'>): SellRequest | Veto {

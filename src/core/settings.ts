@@ -32,8 +32,10 @@ export interface BotSettings {
 
 /** How entries go out. */
 export interface OrderSettings {
-  /** 0.1 to 50. */
+  /** Of the first try; 0.1 to 50. */
   readonly slippagePercent: number
+  /** Slippage of the first, second, ... try of a buy that is refused for its slippage; absent: there is one try. */
+  readonly slippageLadder?: readonly number[]
   /** null: the service chooses. */
   readonly priorityFeeLamports: Lamports | null
   /** An entry that could not be sent so long after its decision is dropped. */

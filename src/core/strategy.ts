@@ -105,6 +105,9 @@ export interface BuyOptions {
   /** Why: shown beside the order for ever. */
   readonly reason: string
   readonly slippagePercent?: number
+  /** In place of it: up to three rising steps. A buy that the service refuses for its slippage goes again with the next one, within 3 s of the
+   *  decision and its time to live, unless the price has run away or a limit has been reached. The reservation is that of the last step. */
+  readonly slippageLadder?: readonly number[]
   readonly priorityFeeSol?: number
   readonly ttlSeconds?: number
   /** Add to a position that is already held. */

@@ -8,6 +8,7 @@ import { waitReason } from './budget.ts'
 import { failpoint } from './failpoint.ts'
 import type { Refusals } from './refusals.ts'
 import type { ReportDetails, Reports } from './reports.ts'
+import type { Tries } from './retry.ts'
 import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type WorkingOrder } from './working-order.ts'
 
 /** An entry that finds no free slot for so long, or within its time to live, is refused. */
@@ -98,6 +99,10 @@ export class Departures {
   timeLeftMs({ order, deadlineMs }: WorkingOrder): number {
     if (order.notAfter === null) return Number.POSITIVE_INFINITY
     return Math.min(order.notAfter - this.#parts.clock.now(), deadlineMs - this.#parts.monotonicMs())
+  }
+
+  timesOf(working: WorkingOrder): Pick<Tries, 'sinceDecisionMs' | 'leftMs'> {
+    return { sinceDecisionMs: this.#parts.clock.now() - working.order.time, leftMs: this.timeLeftMs(working) }
   }
 
   #boundWait(working: WorkingOrder, leave: Cancel): void {

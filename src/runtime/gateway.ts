@@ -243,7 +243,7 @@ export class Gateway implements GatewayPort {
     this.#land(working, flight, !isOpen(working.state))
     working.refusedFor = failure.kind === 'refused' ? cause : undefined
     const entriesStop = this.#refusals.learn(cause, route)
-    const tries = triesOf(working, flight.step, failure, this.#options.clock.now() - order.time)
+    const tries = triesOf(working, flight.step, failure, this.#departures.timesOf(working))
     const calledOff = this.#orders.mayBeSold(order) ? 'EXIT_UNPROVED' : this.#refusals.callOff(working)
     const move: Move = mayGoOn ? moveAfter(cause, tries) : { kind: 'end' }
     if (isExecuted(working) || !isOpen(working.state)) this.#failedToo(working, code, details)
@@ -280,7 +280,8 @@ export class Gateway implements GatewayPort {
       if (move.kind === 'climb') climb(working, flight.step)
       if (move.kind === 'otherFee') leaveFee(working, flight.attempt)
       if (move.kind !== 'hold') working.waits = 0
-      this.#departures.enqueue(working, first)
+      if (move.kind === 'climb' && move.afterMs > 0) this.#departures.enqueueAfter(working, move.afterMs, first)
+      else this.#departures.enqueue(working, first)
     }
   }
 

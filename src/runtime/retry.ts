@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../core/errors.ts'
-import type { OrderClass, OrderState } from '../core/order.ts'
+import { MOST_BUY_STEPS, type OrderClass, type OrderState } from '../core/order.ts'
 import type { Outcome } from '../core/ports.ts'
 import { LONGEST_RETRY_AFTER_MS } from './limiter.ts'
 
@@ -7,7 +7,7 @@ import { LONGEST_RETRY_AFTER_MS } from './limiter.ts'
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
 /** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it.
- *  climb: at once, with the next of the order's slippages.
+ *  climb: with the next of the order's slippages: an exit at once, an entry after 0.5 and 1 s, in which the engine may call it off.
  *  otherFee: at once, with another priority fee than the one that was refused.
  *  hold: at the head of the line until the key is accepted, or worth another try. minute: the same again in a minute.
  *  end: never; a new try is a new order, and so in the journal. */
@@ -31,7 +31,6 @@ const FIRST_BACKOFF_MS = 500
 const LONGEST_BACKOFF_MS = 8_000
 const PLAN_RETRY_MS = 60_000
 /** A buy climbs only while what it was decided on is fresh. */
-const BUY_CLIMBS = 2
 const BUY_CLIMB_WITHIN_MS = 3_000
 
 /** An attempt that is proved not to have executed. */
@@ -65,17 +64,19 @@ export interface Tries {
   /** Whether there is another priority fee to ask for. */
   readonly hasOtherFee: boolean
   readonly sinceDecisionMs: number
+  /** Until the order may not be sent any more; Infinity for exits. */
+  readonly leftMs: number
   readonly retryAfterMs: number | undefined
 }
 
-export type Move = { kind: 'again'; afterMs: number } | { kind: 'climb' | 'otherFee' | 'hold' | 'end' }
+export type Move = { kind: 'again' | 'climb'; afterMs: number } | { kind: 'otherFee' | 'hold' | 'end' }
 
 export function moveAfter(cause: Cause, tries: Tries): Move {
   switch (RETRY[cause][tries.class]) {
     case 'backoff':
       return { kind: 'again', afterMs: backoffMs(tries) }
     case 'climb':
-      return mayClimb(tries) ? { kind: 'climb' } : { kind: 'end' }
+      return climbAfter(tries)
     case 'otherFee':
       return { kind: tries.hasOtherFee ? 'otherFee' : 'end' }
     case 'hold':
@@ -92,7 +93,10 @@ function backoffMs({ waits, retryAfterMs }: Tries): number {
   return Math.min(FIRST_BACKOFF_MS * 2 ** waits, LONGEST_BACKOFF_MS)
 }
 
-function mayClimb({ class: kind, step, steps, sinceDecisionMs }: Tries): boolean {
-  if (step + 1 >= steps) return false
-  return kind === 'exit' || (step < BUY_CLIMBS && sinceDecisionMs <= BUY_CLIMB_WITHIN_MS)
+function climbAfter({ class: kind, step, steps, sinceDecisionMs, leftMs }: Tries): Move {
+  if (step + 1 >= steps) return { kind: 'end' }
+  if (kind === 'exit') return { kind: 'climb', afterMs: 0 }
+  const afterMs = FIRST_BACKOFF_MS * 2 ** step
+  const isInTime = sinceDecisionMs + afterMs <= BUY_CLIMB_WITHIN_MS && afterMs <= leftMs
+  return isInTime && step + 1 < MOST_BUY_STEPS ? { kind: 'climb', afterMs } : { kind: 'end' }
 }

@@ -168,12 +168,17 @@ function numberOf({ id }: Attempt): number {
 }
 
 /** What the retry table asks of an order whose attempt, at `step`, has just failed. */
-export function triesOf(working: WorkingOrder, step: number, failure: Failure, sinceDecisionMs: number): Tries {
+export function triesOf(
+  working: WorkingOrder,
+  step: number,
+  failure: Failure,
+  times: Pick<Tries, 'sinceDecisionMs' | 'leftMs'>,
+): Tries {
   const { order, waits, feeTries } = working
   const { class: orderClass, slippagePercents } = order
   const hasOtherFee = feeTries + 1 < feesOf(working).length
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined
-  return { class: orderClass, waits, step, steps: slippagePercents.length, hasOtherFee, sinceDecisionMs, retryAfterMs }
+  return { class: orderClass, waits, step, steps: slippagePercents.length, hasOtherFee, retryAfterMs, ...times }
 }
 
 /** Not out yet, so that it may still be called off. */

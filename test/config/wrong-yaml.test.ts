@@ -429,6 +429,21 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '3:64 bots[0].orders.slippagePercent: expected at most 50, found 60',
   ],
   [
+    'a ladder of buys out of range',
+    bot('orders: { slippageLadder: [5, 60] }'),
+    '3:67 bots[0].orders.slippageLadder[1]: expected at most 50, found 60',
+  ],
+  [
+    'a ladder of buys beside a slippage',
+    bot('orders: { slippagePercent: 5, slippageLadder: [5, 10] }'),
+    '3:83 bots[0].orders.slippageLadder: expected this or slippagePercent: the ladder begins with the slippage of the first try',
+  ],
+  [
+    'a ladder of buys whose last step the limit never lets pass',
+    bot('orders: { slippageLadder: [1, 2, 9] }, limits: { maxSlippagePercent: 5 }'),
+    '3:106 bots[0].limits.maxSlippagePercent: less than the 9 % of orders.slippageLadder',
+  ],
+  [
     'a priority fee out of range',
     bot('orders: { priorityFeeSol: 0.5 }'),
     '3:63 bots[0].orders.priorityFeeSol: expected at most 0.01, found 0.5',

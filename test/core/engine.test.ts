@@ -43,6 +43,32 @@ describe('a buy', () => {
     expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.05 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
   })
 
+  it('may be tried again at a higher slippage, unless a loss limit has been reached since it was accepted', () => {
+    const limits = { maxDailyLossLamports: lamports(50_000_000) }
+    const rig = rigOf(greedy({ slippageLadder: [5, 10] }), { limits })
+    const [first] = orders(rig.settle(1e-6))
+    rig.fill(first as never, 1e-6)
+    const [second] = orders(rig.settle(1e-6, MINT_2))
+    rig.report(second as never, 'accepted', { code: 'SLIPPAGE_EXCEEDED' })
+    const cancels = () => rig.outputs.flatMap((output) => (output.kind === 'cancel' ? [output.code] : []))
+    expect(cancels()).toEqual([])
+    rig.settle(2e-7)
+    rig.report(second as never, 'accepted', { code: 'SLIPPAGE_EXCEEDED' })
+    expect(cancels()).toEqual(['LOSS_LIMIT'])
+  })
+
+  it('has one try, or those of a ladder: its own before those of the bot; the last step is reserved', () => {
+    const ladder = [5, 10, 15]
+    const own = { orders: { slippageLadder: ladder } }
+    const stepsOf = (rig: ReturnType<typeof rigOf>) => orders(rig.settle(1e-6))[0]?.slippagePercents
+    expect(stepsOf(rigOf(greedy()))).toEqual([5])
+    expect(stepsOf(rigOf(greedy(), own))).toEqual(ladder)
+    expect(stepsOf(rigOf(greedy({ slippageLadder: [1, 2] }), own))).toEqual([1, 2])
+    expect(stepsOf(rigOf(greedy({ slippagePercent: 7 }), own))).toEqual([7])
+    const [order] = orders(rigOf(greedy(), own).settle(1e-6))
+    expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.15 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
+  })
+
   it('comes after the position and the key that it needs, so that one commit holds them', () => {
     const outputs = rigOf(greedy()).settle(1e-6)
     const kinds = outputs.map(({ kind }) => kind)

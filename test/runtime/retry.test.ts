@@ -23,12 +23,20 @@ const throttled = refused('RATE_LIMIT', 'wait')
 const slippage = refused('SLIPPAGE_EXCEEDED', 'slippage')
 
 const exit: Tries = {
-  ...{ class: 'exit', waits: 0, step: 0, steps: 4, hasOtherFee: true, sinceDecisionMs: 60_000 },
+  ...{
+    class: 'exit',
+    waits: 0,
+    step: 0,
+    steps: 4,
+    hasOtherFee: true,
+    sinceDecisionMs: 60_000,
+    leftMs: Number.POSITIVE_INFINITY,
+  },
   retryAfterMs: undefined,
 }
 const entry: Tries = { ...exit, class: 'entry', steps: 1, sinceDecisionMs: 100 }
 const again = (afterMs: number): Move => ({ kind: 'again', afterMs })
-const climb: Move = { kind: 'climb' }
+const climb = (afterMs: number): Move => ({ kind: 'climb', afterMs })
 const end: Move = { kind: 'end' }
 
 test.each<[string, Failure, Tries, Move]>([
@@ -39,13 +47,20 @@ test.each<[string, Failure, Tries, Move]>([
   ['429', throttled, exit, again(500)],
   ['429 with Retry-After', throttled, { ...entry, retryAfterMs: 1_700 }, again(1_700)],
   ['429 with a Retry-After of an hour', throttled, { ...exit, retryAfterMs: 3_600_000 }, again(60_000)],
-  ['slippage of an exit', slippage, exit, climb],
-  ['slippage of an exit that landed and reverted', reverted('SLIPPAGE_EXCEEDED'), exit, climb],
+  ['slippage of an exit', slippage, exit, climb(0)],
+  ['slippage of an exit that landed and reverted', reverted('SLIPPAGE_EXCEEDED'), exit, climb(0)],
   ['slippage of an exit at its last step', slippage, { ...exit, step: 3 }, end],
   ['slippage of a buy', slippage, entry, end],
-  ['slippage of a buy that may climb', slippage, { ...entry, steps: 9 }, climb],
+  ['slippage of a buy that may climb', slippage, { ...entry, steps: 9 }, climb(500)],
+  ['the same a second time', slippage, { ...entry, steps: 9, step: 1 }, climb(1_000)],
+  ['the same with less time to live than until the next try', slippage, { ...entry, steps: 9, leftMs: 499 }, end],
   ['the same after two climbs', slippage, { ...entry, steps: 9, step: 2 }, end],
-  ['the same 3 s after the decision', slippage, { ...entry, steps: 9, sinceDecisionMs: 3_001 }, end],
+  [
+    'the same where the next try would come 3 s after the decision',
+    slippage,
+    { ...entry, steps: 9, sinceDecisionMs: 2_501 },
+    end,
+  ],
   ['a fee, exit', refused('PRIORITY_FEE', 'never'), exit, { kind: 'otherFee' }],
   ['a fee, exit without another one to name', refused('PRIORITY_FEE', 'never'), { ...exit, hasOtherFee: false }, end],
   ['a fee, entry', refused('PRIORITY_FEE', 'never'), entry, end],

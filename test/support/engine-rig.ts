@@ -21,6 +21,7 @@ export interface BotOptions {
   name?: string
   params?: BotSettings['params']
   limits?: Partial<Limits>
+  orders?: Partial<BotSettings['orders']>
   walletLimits?: Partial<WalletLimits>
   filters?: Partial<EntryFilters>
   exits?: ExitRules
@@ -38,7 +39,10 @@ export function botSettings(strategy: string, options: BotOptions = {}): BotSett
     params: options.params ?? {},
     account: accountOf(options.mode ?? 'paper', 'test', '', options.wallet ?? name),
     executor: 'paper',
-    orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
+    orders: {
+      ...{ slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2000, maxEventAgeMs: 3000, maxChasePercent: 5 },
+      ...options.orders,
+    },
     tokenChecks: DEFAULT_TOKEN_CHECKS,
     filters: { ...NO_FILTERS, ...options.filters },
     exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3000 },
