@@ -34,6 +34,8 @@ export interface AbsenceParts {
   /** The audit is wanted now. */
   readonly wake: () => void
   readonly notice: (text: string) => void
+  /** Why the head of the chain, which bounds are counted from, is not known; '' where nothing is in the way. */
+  readonly whyNoHead: () => string
 }
 
 /** Negative evidence, at finalized only: what an audit did not find. */
@@ -68,7 +70,7 @@ export class Absence {
   }
 
   #prove(one: Watched, reading: Reading): void {
-    const proof = proofOf(one, reading)
+    const proof = proofOf(one, reading, this.#parts.whyNoHead)
     if (proof.kind === 'waits') this.#progress(one, proof.progress)
     else if (proof.kind === 'blocked') this.#blocked(one, proof.reason, reading)
     else if (this.#isAgreed(one)) this.#absent(one)
@@ -123,20 +125,12 @@ type Proof =
   | { readonly kind: 'blocked'; readonly reason: string }
 
 /** Whether an attempt of which nothing was found is proved not to have executed. */
-function proofOf({ attempt, bound, boundSlot, said }: Watched, reading: Reading): Proof {
+function proofOf(one: Watched, reading: Reading, whyNoHead: () => string): Proof {
+  const { attempt, bound, boundSlot } = one
   const { baseline } = attempt
   const { head, slot, firstSlot, gap } = reading
-  const word =
-    attempt.executor === 'local'
-      ? 'sent'
-      : said === 'acked'
-        ? 'acknowledged'
-        : said === 'landed'
-          ? 'seen to fail'
-          : said === 'held'
-            ? 'held'
-            : 'unknown'
-  if (bound === null) return { kind: 'waits', progress: `${word}; it may still be sent, the proof begins after that` }
+  const word = wordOf(one)
+  if (bound === null) return { kind: 'waits', progress: `${word}; ${unboundText(one, whyNoHead())}` }
   if (head.height <= bound) {
     const from = baseline?.height ?? bound - VALID_BLOCKS
     const progress = `${word}, ${Math.max(0, head.height - from)} of ${bound + 1 - from} blocks to proof`
@@ -148,6 +142,23 @@ function proofOf({ attempt, bound, boundSlot, said }: Watched, reading: Reading)
   const row = reading.opaqueBetween(baseline.slot, boundSlot ?? slot)
   if (row !== undefined) return blocked(`${nameOf(row)} may be it`)
   return gap === '' ? { kind: 'absent' } : blocked(gap)
+}
+
+function wordOf({ attempt, said }: Watched): string {
+  if (attempt.executor === 'local') return 'sent'
+  if (said === 'acked') return 'acknowledged'
+  if (said === 'landed') return 'seen to fail'
+  return said === 'held' ? 'held' : 'unknown'
+}
+
+/** What has to happen before blocks can be counted. */
+function unboundText({ asksBound, lateUntil }: Watched, whyNoHead: string): string {
+  if (asksBound)
+    return whyNoHead === ''
+      ? 'the height of the chain is being read, from which the proof counts blocks'
+      : `the proof waits for the height of the chain: ${whyNoHead}`
+  if (lateUntil === null) return 'its connection is still open, and an answer may come'
+  return `the service may still carry it out until ${new Date(lateUntil).toISOString()}; then the proof begins`
 }
 
 function nameOf({ signature, after, slot }: WalletTransaction): string {

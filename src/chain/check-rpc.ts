@@ -1,6 +1,7 @@
 import type { Clock, Rpc, RpcResult } from '../core/ports.ts'
 import type { Millis } from '../core/units.ts'
-import { inTurn, RPC_UNREACHABLE } from './rpc.ts'
+import { inTurn } from './rpc.ts'
+import { RPC_UNREACHABLE } from './rpc-errors.ts'
 
 /** All checks of one transaction, while there is a node that has not been found slow. */
 const PROMPT_MS = 5_000

@@ -1,6 +1,7 @@
 import type { Attempt } from '../core/order.ts'
 import type { Cancel, Clock, Outcome, Rpc } from '../core/ports.ts'
 import { readFill } from './fill.ts'
+import { RPC_UNSUPPORTED_VERSION } from './rpc-errors.ts'
 import { HIGHEST_TRANSACTION_VERSION } from './transaction.ts'
 
 export interface FollowerParts {
@@ -18,8 +19,6 @@ const WATCH_MS = 2_000
 const YOUNG_MS = 60_000
 /** The most that one getSignatureStatuses takes. */
 const BATCH = 256
-/** The transaction is newer than HIGHEST_TRANSACTION_VERSION. */
-const UNSUPPORTED_VERSION = -32_015
 
 interface Followed {
   readonly signature: string
@@ -118,7 +117,7 @@ export class Follower {
         maxSupportedTransactionVersion: HIGHEST_TRANSACTION_VERSION,
       },
     ])
-    const isUnreadable = !result.ok && result.code === UNSUPPORTED_VERSION
+    const isUnreadable = !result.ok && result.code === RPC_UNSUPPORTED_VERSION
     const answer = result.ok ? result.value : null
     // A node that knows the status may need another moment for the transaction: the next look asks again.
     if (one.isOver || (answer === null && !isUnreadable)) return

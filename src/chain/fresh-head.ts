@@ -1,26 +1,53 @@
-import type { Clock, Rpc } from '../core/ports.ts'
-import { type Head, readBlockTime, readHead, Unread } from './read.ts'
+import type { Cancel, Clock, Rpc } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
+import { type DatedHead, readDatedHead } from './chain-time.ts'
+import { type Head, Unread } from './read.ts'
 
-/** A block older than this is not the head of the chain: the node lags, or the chain stands still. The bounds that are counted from a head
- *  have room for 50 blocks. Slots are becoming shorter: 400 ms once, about 214 ms measured in October 2026, 200 ms where they are to end;
- *  50 blocks are 10 s then, less 2 s for a clock of ours that is behind the validators'. Block times are cut to whole seconds, which makes a
- *  block seem older, never younger. */
+/** A block may be older than the question by so much. The bounds that are counted from a head have room for 50 blocks. Slots are becoming
+ *  shorter: 400 ms once, about 214 ms measured in October 2026, 200 ms where they are to end; 50 blocks are 10 s then, less 2 s for a clock
+ *  of ours that is behind the validators'. Block times are cut to whole seconds, which makes a block seem older, never younger. */
 const OLDEST_MS = 8_000
-const AGAIN_MS = 2_000
+/** A block time that is further ahead of this machine's clock is not believed. */
+const FUTURE_MS = 3_600_000
+/** A node that tells no time at all: assumption A8 of docs/order-protocol.md. Its head moves, so that it hears from the chain, and it is at
+ *  most 150 blocks behind; the bounds have room for 50 of them. */
+const UNDATED_BLOCKS = 100
+/** A time is waited for so long, before the head of such a node is told without one. */
+const UNDATED_MS = 20_000
+const SOONEST_AGAIN_MS = 2_000
+const LATEST_AGAIN_MS = 10_000
 
 export interface FreshHeadParts {
-  readonly rpc: Rpc
+  /** Each for itself, in the order of preference. */
+  readonly providers: readonly Rpc[]
   readonly clock: Clock
-  /** Why there is none. */
-  readonly waits: (reason: string) => void
+  readonly monotonicMs: () => number
+  /** Why there is none yet, and what to do; '' once nobody asks any more. `waitsMs`: of the oldest question. */
+  readonly waits: (reason: string, waitsMs: number) => void
 }
 
-/** Tells the head of the chain to whoever needs one that is not older than his question: a bound counted from an old one would be too low. */
+interface Question {
+  readonly told: (head: Head) => void
+  readonly at: Millis
+  readonly monotonicMs: number
+  /** Of nodes that have told no time since. */
+  readonly undated: Map<Rpc, { readonly height: number; readonly ceiling: Head | undefined }>
+}
+
+/** Tells whoever asks a head of the chain that is not older than the question, but for the room in the bounds that are counted from it. Not
+ *  than the answer: a node that is some seconds behind is good enough some seconds later. A head counts as not older
+ *
+ *  - by the time of its block, compared with the later of two clocks: this machine's, and the chain's own, carried on from the newest block
+ *    time ever seen by the clock that nobody sets. So a machine's clock that is behind is noticed, and one that is ahead only costs time;
+ *  - where a node tells no time at all, by A8: then the head is told higher than it was seen, by what the node may be behind. */
 export class FreshHead {
   readonly #parts: FreshHeadParts
-  #asked: ((head: Head) => void)[] = []
+  #questions: Question[] = []
   #isReading = false
   #isStopped = false
+  #cancelTimer: Cancel | undefined
+  /** How far the chain's clock is ahead of the monotonic one, at least. */
+  #chainAheadMs = Number.NEGATIVE_INFINITY
 
   constructor(parts: FreshHeadParts) {
     this.#parts = parts
@@ -28,45 +55,87 @@ export class FreshHead {
 
   /** `told` is called once, later; for as long as no node is fresh, not at all. */
   ask(told: (head: Head) => void): void {
-    this.#asked.push(told)
+    const { clock, monotonicMs } = this.#parts
+    this.#questions.push({ told, at: clock.now(), monotonicMs: monotonicMs(), undated: new Map() })
     if (!this.#isReading) this.#read()
   }
 
   stop(): void {
     this.#isStopped = true
+    this.#questions = []
+    this.#cancelTimer?.()
   }
 
   #read(): void {
-    if (this.#isStopped || this.#asked.length === 0) return
+    this.#cancelTimer?.()
     this.#isReading = true
-    // Who asks from now on asks for a later one.
-    const asked = this.#asked.splice(0)
-    void this.#head().then((head) => {
+    void this.#askAll().then((reasons) => {
       this.#isReading = false
+      const [oldest] = this.#questions
       if (this.#isStopped) return
-      if (head !== undefined) {
-        for (const told of asked) told(head)
-        this.#read()
-        return
-      }
-      this.#asked.unshift(...asked)
-      this.#isReading = true
-      this.#parts.clock.after(AGAIN_MS, () => this.#read())
+      const waitsMs = oldest === undefined ? 0 : this.#parts.monotonicMs() - oldest.monotonicMs
+      this.#parts.waits(oldest === undefined ? '' : reasons.join('; '), waitsMs)
+      if (oldest === undefined) return
+      const againMs = Math.min(Math.max(SOONEST_AGAIN_MS, waitsMs / 8), LATEST_AGAIN_MS)
+      this.#cancelTimer = this.#parts.clock.after(againMs, () => this.#read())
     })
   }
 
-  async #head(): Promise<Head | undefined> {
-    const { rpc, clock, waits } = this.#parts
-    try {
-      const head = await readHead(rpc, 'confirmed')
-      const ageMs = clock.now() - (await readBlockTime(rpc, head.slot))
-      if (ageMs <= OLDEST_MS) return head
-      if (!this.#isStopped)
-        waits(`the newest block that the RPC knows is ${Math.round(ageMs / 1_000)} s old by this machine's clock`)
-    } catch (error) {
-      if (!(error instanceof Unread)) throw error
-      if (!this.#isStopped) waits(error.message)
+  /** Why none of the providers decides the questions that are left. */
+  async #askAll(): Promise<string[]> {
+    const { providers } = this.#parts
+    const reasons: string[] = []
+    for (const [index, rpc] of providers.entries()) {
+      if (this.#questions.length === 0) break
+      const asked = new Set(this.#questions)
+      const name = providers.length === 1 ? 'the RPC' : `RPC ${index + 1}`
+      try {
+        const reason = this.#take(rpc, await readDatedHead(rpc), asked)
+        reasons.push(`${name} ${reason}`)
+      } catch (error) {
+        if (!(error instanceof Unread)) throw error
+        reasons.push(`${name} cannot be asked for the head of the chain (${error.message})`)
+      }
     }
-    return undefined
+    return reasons
   }
+
+  /** Answers what it can, and says why not the rest. `asked`: before the head was read. */
+  #take(rpc: Rpc, { head, time }: DatedHead, asked: ReadonlySet<Question>): string {
+    if (time === undefined || time > this.#parts.clock.now() + FUTURE_MS) return this.#undated(rpc, head, asked)
+    this.#chainAheadMs = Math.max(this.#chainAheadMs, time - this.#parts.monotonicMs())
+    let olderMs = 0
+    this.#tell((question) => {
+      question.undated.delete(rpc)
+      const askedAt = Math.max(question.at, question.monotonicMs + this.#chainAheadMs)
+      if (time >= askedAt - OLDEST_MS) return head
+      olderMs = Math.max(olderMs, askedAt - time)
+      return undefined
+    })
+    return `shows no block yet that is as new as the question: its newest was ${Math.ceil(olderMs / 1_000)} s older; it is behind, or this machine's clock is ahead (set the clock, or name another RPC in chain.rpc)`
+  }
+
+  #undated(rpc: Rpc, head: Head, asked: ReadonlySet<Question>): string {
+    const { monotonicMs } = this.#parts
+    let stands = ''
+    this.#tell((question) => {
+      const before = question.undated.get(rpc)
+      const moves = before !== undefined && asked.has(question) && head.height > before.height
+      const ceiling = before?.ceiling ?? (moves ? raised(head) : undefined)
+      if (before !== undefined && ceiling === undefined) stands = ` and stands still at height ${head.height}`
+      question.undated.set(rpc, { height: head.height, ceiling })
+      return monotonicMs() - question.monotonicMs < UNDATED_MS ? undefined : ceiling
+    })
+    return `tells no time of its blocks${stands}: without it a proof takes about a minute longer (name an RPC with getBlockTime in chain.rpc)`
+  }
+
+  #tell(answerOf: (question: Question) => Head | undefined): void {
+    const answers = new Map(this.#questions.map((question) => [question, answerOf(question)]))
+    this.#questions = this.#questions.filter((question) => answers.get(question) === undefined)
+    for (const [question, head] of answers) if (head !== undefined) question.told(head)
+  }
+}
+
+function raised({ slot, height }: Head): Head {
+  return { slot: slot + UNDATED_BLOCKS, height: height + UNDATED_BLOCKS }
 }

@@ -64,6 +64,8 @@ const DEFICITS_EVERY_MS = 30_000
 /** Without a reading for so long the state of the wallet counts as unknown. */
 const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
+/** Without a head of the chain for so long, a person is told. */
+const LONG_WAIT_MS = 60_000
 
 /** Our wallet on the chain: what becomes of attempts, and what else happens to it. */
 export class LiveWallet {
@@ -81,14 +83,19 @@ export class LiveWallet {
   #deficitsAt = Number.NEGATIVE_INFINITY
   #cancelStale: Cancel | undefined
   #isOpen = false
+  /** Why no head of the chain can be told to those who ask for one; '' where none do. */
   #waits = ''
+  #hasWarned = false
 
   constructor(parts: LiveWalletParts) {
     const { rpcs, clock, wallet, past, on, monotonicMs, boot, lateMs, write, account, genesis } = parts
     this.#parts = parts
     this.#book = new WalletBook(past.cursor, past.transactions)
     this.#follower = new Follower({ rpc: rpcs.any, clock, wallet })
-    this.#head = new FreshHead({ rpc: rpcs.any, clock, waits: (reason) => this.#waitsFor(reason) })
+    this.#head = new FreshHead({
+      ...{ providers: rpcs.each, clock, monotonicMs },
+      waits: (reason, waitsMs) => this.#waitsFor(reason, waitsMs),
+    })
     this.resolver = new Resolver({
       ...{ clock, monotonicMs, boot, lateMs, wallet, write, notice: on.notice },
       ...{ late: parts.late, paid: parts.paid, standIn: parts.standIn },
@@ -98,6 +105,7 @@ export class LiveWallet {
           if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#landed()
         }),
       head: (told) => this.#head.ask(told),
+      whyNoHead: () => this.#waits,
       wake: () => this.wake(),
       second: (attempt, bound) => this.#second(attempt, bound),
     })
@@ -214,10 +222,14 @@ export class LiveWallet {
     }
   }
 
-  /** Says once why it waits. */
-  #waitsFor(reason: string): void {
-    if (this.#waits === reason) return
+  /** Said at once, and to a person when it lasts. */
+  #waitsFor(reason: string, waitsMs: number): void {
+    const { on } = this.#parts
+    if (reason !== '' && this.#waits === '') on.notice(reason)
     this.#waits = reason
-    this.#parts.on.notice(reason)
+    if (reason === '') this.#hasWarned = false
+    if (waitsMs < LONG_WAIT_MS || this.#hasWarned) return
+    this.#hasWarned = true
+    on.alarm(`what became of lost orders cannot be proved yet: ${reason}`)
   }
 }

@@ -3,6 +3,7 @@ import type { PoolAnswer } from '../core/pool-reading.ts'
 import type { Clock, Rpc } from '../core/ports.ts'
 import { CLOCK_SYSVAR } from '../core/programs.ts'
 import type { Millis } from '../core/units.ts'
+import { clockTimeOf } from './chain-time.ts'
 import { curveAddresses, poolAddresses, readCurve, readPool, type Sides } from './pool-accounts.ts'
 import { Unread } from './read.ts'
 import { type AccountState, readAccounts } from './verifier/account-state.ts'
@@ -22,9 +23,6 @@ const GATHER_MS = 50
 const MOST_ACCOUNTS = 99
 const POOL_ACCOUNTS = 4
 const MOST_KEPT = 10_000
-/** A Clock: slot, and in the last eight bytes the time, seconds. */
-const CLOCK_BYTES = 40
-const TIME_AT = 32
 
 /** Reads the pools of mints over RPC, as many as fit with each call, and one call at a time. */
 export class PoolReader {
@@ -112,7 +110,7 @@ export class PoolReader {
     try {
       const { slot, accounts } = await readAccounts(this.#parts.rpc, addresses)
       const [clock, ...rest] = accounts
-      const time = clock ? timeOf(clock) : undefined
+      const time = clock ? clockTimeOf(clock) : undefined
       if (time === undefined) return silent('the node does not tell the time of the chain')
       return { slot, time, accounts: rest }
     } catch (error) {
@@ -137,12 +135,6 @@ interface Found {
 interface Kind {
   readonly addresses: (mint: string) => readonly string[]
   readonly read: (mint: string, accounts: readonly (AccountState | null)[]) => Sides | Refusal | undefined
-}
-
-function timeOf({ data }: AccountState): Millis | undefined {
-  if (data.length !== CLOCK_BYTES) return undefined
-  const seconds = Buffer.from(data).readBigInt64LE(TIME_AT)
-  return seconds > 0n && seconds < 1_000_000_000_000n ? Number(seconds) * 1_000 : undefined
 }
 
 function silent(reason: string): Refusal {

@@ -2,7 +2,7 @@ import { isPublicKey, isSignature } from '../core/base58.ts'
 import type { Rpc } from '../core/ports.ts'
 import { PROGRAMS } from '../core/programs.ts'
 import { type Lamports, lamports, type Millis, type TokenAmount } from '../core/units.ts'
-import { RPC_BEHIND } from './rpc.ts'
+import { RPC_BEHIND, RPC_UNSUPPORTED_VERSION } from './rpc-errors.ts'
 import { HIGHEST_TRANSACTION_VERSION, type LandedTransaction, readTransaction } from './transaction.ts'
 
 /** A node could not be asked, or answered with what is no answer: nothing is known. */
@@ -32,8 +32,6 @@ export interface Listed {
   readonly time: Millis | null
 }
 
-/** A node's transactions are newer than what we can read. */
-const UNSUPPORTED_VERSION = -32_015
 /** Token and Token-2022. */
 const TOKEN_PROGRAMS = [PROGRAMS.token, PROGRAMS.token2022]
 
@@ -82,7 +80,7 @@ export async function readLanded(
 ): Promise<LandedTransaction | 'unreadable' | null> {
   const how = { commitment, encoding: 'json', maxSupportedTransactionVersion: HIGHEST_TRANSACTION_VERSION }
   const result = await rpc('getTransaction', [signature, how])
-  if (!result.ok && result.code === UNSUPPORTED_VERSION) return 'unreadable'
+  if (!result.ok && result.code === RPC_UNSUPPORTED_VERSION) return 'unreadable'
   if (!result.ok) throw new Unread(result.message, result.code === RPC_BEHIND)
   if (result.value === null) return null
   const transaction = readTransaction(result.value)

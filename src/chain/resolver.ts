@@ -11,7 +11,7 @@ import { SILENT_MS, WatchList } from './watch-list.ts'
 import type { Watched } from './watched.ts'
 
 export interface ResolverParts
-  extends Pick<AbsenceParts, 'second' | 'wake' | 'notice'>,
+  extends Pick<AbsenceParts, 'second' | 'wake' | 'notice' | 'whyNoHead'>,
     Pick<ExecutionParts, 'wallet' | 'late' | 'paid'> {
   readonly clock: Clock
   /** Milliseconds since the machine's boot, and which boot that was. */
@@ -57,7 +57,7 @@ export class Resolver {
   readonly #absence: Absence
 
   constructor(parts: ResolverParts) {
-    const { write, clock, wallet, late, paid, notice, second, wake } = parts
+    const { write, clock, wallet, late, paid, notice, second, wake, whyNoHead } = parts
     const watches = new WatchList(write)
     this.#parts = parts
     this.watches = watches
@@ -67,7 +67,7 @@ export class Resolver {
       standIn: (one) => this.#standIn(one),
       doubt: (one, reason) => this.#doubt(one, reason, ''),
     })
-    this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice })
+    this.#absence = new Absence({ watches, executions: this.#executions, second, wake, notice, whyNoHead })
   }
 
   /** What earlier processes watched; before anything is resumed. */
@@ -220,6 +220,7 @@ export class Resolver {
     if (one.lostAt?.boot !== boot) one.lostAt = { boot, monotonicMs: monotonicMs() }
     this.watches.keep(one)
     const leftMs = Math.max(0, one.lostAt.monotonicMs + lateMs - monotonicMs())
+    one.lateUntil = clock.now() + leftMs
     clock.after(leftMs, () => this.#boundFromNow(one))
   }
 
@@ -244,6 +245,7 @@ export class Resolver {
 
   /** All that was built by now expires so many blocks after the present head. */
   #boundFromNow(one: Watched): void {
+    one.asksBound = true
     this.#parts.head(({ height }) => {
       if (one.bound !== null) return
       one.bound = height + VALID_BLOCKS

@@ -1,5 +1,6 @@
 import type { Clock, Http, HttpResult, Rpc, RpcResult } from '../core/ports.ts'
 import type { Millis } from '../core/units.ts'
+import { kindOfRpcError, RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
 
 export interface RpcParts {
   readonly http: Http
@@ -12,19 +13,9 @@ export interface RpcParts {
   readonly timeoutMs?: number
 }
 
-/** Codes of our own, outside JSON-RPC's range: nobody could be asked, or nobody answered. */
-export const RPC_UNREACHABLE = 1
-/** The provider serves another chain than ours: it is asked nothing more. */
-export const RPC_OTHER_CLUSTER = 2
 const TIMEOUT_MS = 10_000
 const FIRST_REST_MS = 1_000
 const LONGEST_REST_MS = 60_000
-/** The node is ill, or has dropped the block: another one may know better. */
-const ANOTHER_NODE = new Set([-32_004, -32_005, -32_007, -32_014])
-/** It has not come to the slot that was asked for: another one may have, and for other calls it is good enough. */
-export const RPC_BEHIND = -32_016
-/** Says nothing of what the others would. */
-const OF_THIS_NODE: ReadonlySet<number> = new Set([RPC_UNREACHABLE, RPC_OTHER_CLUSTER, RPC_BEHIND])
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
 
 /** Several providers of one chain. */
@@ -65,18 +56,18 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** The first is asked, and where it cannot be, serves another chain, or has not come as far, the next. */
+/** Asks one after the other until one knows. Where none does: that of a node which is behind, else the first answer of a node. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
-    const failures: string[] = []
-    let behind: RpcResult | undefined
+    const refusals: Extract<RpcResult, { ok: false }>[] = []
     for (const rpc of rpcs) {
       const answer = await rpc(method, params)
-      if (answer.ok || !OF_THIS_NODE.has(answer.code)) return answer
-      if (answer.code === RPC_BEHIND) behind = answer
-      else failures.push(answer.message)
+      if (answer.ok || kindOfRpcError(answer.code) === 'call') return answer
+      refusals.push(answer)
     }
-    return behind ?? { ok: false, code: RPC_UNREACHABLE, message: failures.join('; ') || 'no RPC is configured' }
+    const told = refusals.find(({ code }) => code === RPC_BEHIND) ?? refusals.find(({ code }) => code < 0)
+    const messages = refusals.map(({ message }) => message).join('; ')
+    return told ?? { ok: false, code: RPC_UNREACHABLE, message: messages || 'no RPC is configured' }
   }
 }
 
@@ -131,7 +122,7 @@ class Provider {
     if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))
     const answer = readAnswer(result.body, id)
     if (answer === undefined) return this.#fail(`an answer that is no JSON-RPC, status ${result.status}`)
-    if (!answer.ok && ANOTHER_NODE.has(answer.code)) return this.#fail(`node error ${answer.code}`)
+    if (!answer.ok && kindOfRpcError(answer.code) === 'ill') return this.#fail(`node error ${answer.code}`)
     this.#failures = 0
     if (method === 'getGenesisHash' && answer.ok && typeof answer.value === 'string') this.#served = answer.value
     return answer

@@ -1,6 +1,7 @@
 import assert from '../core/assert.ts'
 import type { Attempt, Fill } from '../core/order.ts'
 import type { Cancel, Outcome } from '../core/ports.ts'
+import type { Millis } from '../core/units.ts'
 import type { Watch } from '../core/wallet.ts'
 
 /** What an attempt still lacks, and so how likely a transaction in its lane is its own. */
@@ -15,6 +16,10 @@ export class Watched {
   /** The last thing that was said, where that was no end. */
   said: 'nothing' | 'acked' | 'unknown' | 'landed' | 'held' = 'nothing'
   lostAt: Watch['lostAt'] = null
+  /** By when the service has carried it out, or never will; null before the wait for that has begun. */
+  lateUntil: Millis | null = null
+  /** The head of the chain has been asked for, to count the bound from it. */
+  asksBound = false
   bound: number | null = null
   boundSlot: number | null = null
   /** What we signed ourselves, base64; '' where the service did. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CheckRpcs } from '../../src/chain/check-rpc.ts'
-import { RPC_UNREACHABLE } from '../../src/chain/rpc.ts'
+import { RPC_UNREACHABLE } from '../../src/chain/rpc-errors.ts'
 import type { Rpc } from '../../src/core/ports.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { settled } from './scripted-chain.ts'

@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { openRpc, openRpcs, RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from '../../src/chain/rpc.ts'
+import { openRpc, openRpcs } from '../../src/chain/rpc.ts'
+import { RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from '../../src/chain/rpc-errors.ts'
 import type { HttpRequest, HttpResult } from '../../src/core/ports.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { settled } from './scripted-chain.ts'
@@ -141,6 +142,25 @@ test('a provider that is behind what is asked does not rest: for other calls it 
   answers = { [FIRST]: behind, [SECOND]: behind }
   expect(await rpc('getBalance', [])).toMatchObject({ ok: false, code: RPC_BEHIND })
 })
+
+test.each([
+  [-32_001, 'Block 5 cleaned up, does not exist on node. First available block: 9'],
+  [-32_004, 'Block not available for slot 5'],
+  [-32_007, 'Slot 5 was skipped, or missing due to ledger jump to recent snapshot'],
+  [-32_009, 'Slot 5 was skipped, or missing in long-term storage'],
+  [-32_014, 'Block status not yet available for slot 5'],
+])(
+  '%i says something of a slot, not of the node: the next one is asked, and the first does not rest',
+  async (code, message) => {
+    const rpc = open()
+    answers[FIRST] = reply({ error: { code, message } })
+    expect(await rpc('getBlockTime', [5])).toEqual({ ok: true, value: 'second' })
+    answers[FIRST] = result('first')
+    expect(await rpc('getBalance', [])).toEqual({ ok: true, value: 'first' })
+    answers = { [FIRST]: reply({ error: { code, message } }), [SECOND]: () => ({ kind: 'lost', reason: 'x' }) }
+    expect(await rpc('getBlockTime', [5])).toEqual({ ok: false, code, message })
+  },
+)
 
 test('a provider of another chain is asked nothing but which chain it is', async () => {
   const rpcs = openRpcs(parts())

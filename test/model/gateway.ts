@@ -1,5 +1,5 @@
 import { mayAccept, mayArm } from './rules.ts'
-import { attemptsIn, type Case, NODE_LAG, VALIDITY } from './scenario.ts'
+import { attemptsIn, type Case, NODE_LAG, UNDATED_LAG, VALIDITY } from './scenario.ts'
 import { makeTransaction } from './service.ts'
 import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
@@ -51,10 +51,14 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
   setOrder(next, order, isAgain ? 'accepted' : 'ended')
 }
 
-/** Height from which on nothing that is built by now can land, by a node that is a little behind. */
-export function boundNow(scenario: Case, next: State): number {
-  const margin = scenario.mutant === 'boundTooSmallByOne' ? NODE_LAG - 1 : NODE_LAG
-  return Math.max(0, next.head - NODE_LAG + VALIDITY + margin)
+/** Height from which on nothing that is built by now can land. The head comes from a node that is as far behind as it may be: a head that is
+ *  dated is not older than this moment, but for the margin; for one that is not there is A8, and a larger margin. null: it is waited for. */
+export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
+  if (undated && mutant === 'waitsForBlockTime') return null
+  const lag = undated ? UNDATED_LAG : NODE_LAG
+  const margin = mutant === 'boundTooSmallByOne' ? lag - 1 : mutant === 'undatedCountsAsDated' ? NODE_LAG : lag
+  const head = next.head - lag - (mutant === 'headFromBefore' ? 1 : 0)
+  return Math.max(0, head + VALIDITY + margin)
 }
 
 function accept(next: State, order: number): void {

@@ -99,6 +99,21 @@ const LIST = {
     breaks: 'declared dead but executed',
     in: buy(),
   },
+  headFromBefore: {
+    says: 'The head is older than the question: a node that is behind counts as fresh by a clock that is.',
+    breaks: 'declared dead but executed',
+    in: buy(),
+  },
+  undatedCountsAsDated: {
+    says: 'The head of an RPC that tells no time is taken for the newest.',
+    breaks: 'declared dead but executed',
+    in: buy({ undated: true }),
+  },
+  waitsForBlockTime: {
+    says: 'The bound waits for a block time, and the RPC never tells one.',
+    breaks: 'never decided',
+    in: buy({ undated: true }),
+  },
   laneFreedAtUnknown: {
     says: 'An unknown order frees its lane.',
     breaks: 'lane not held exactly while undecided',

@@ -21,6 +21,8 @@ export interface Scenario {
   readonly tokenDust?: number
   /** The service tries again with another transaction when one reverts and nobody waits for its answer any more. */
   readonly persists?: boolean
+  /** The RPC tells no time of its blocks, so that nobody knows how old its head is. */
+  readonly undated?: boolean
   readonly broken?: readonly Assumption[]
 }
 
@@ -33,6 +35,8 @@ export interface Case extends Scenario {
 export const VALIDITY = 1
 /** Blocks that a node may be behind where its height is read: the margin in our bounds, 50 (cloud) and 8 (local) in the world. */
 export const NODE_LAG = 1
+/** Blocks that a node may be behind which tells no time (A8), and the margin for it: 150 in the world. */
+export const UNDATED_LAG = 2
 /** Blocks above the finalized one: about 32 in the world. */
 export const MOST_UNFINALIZED = 2
 /** Equal mismatches until an order is held: 3 in the world. */

@@ -13,6 +13,7 @@ export const SMALL: Readonly<Record<string, Scenario>> = {
   'cloud: a buy, then another': { ...cloud, orders: ['buy', 'buy'], attempts: [1, 1], crashes: 1, forks: 1 },
   'cloud: strangers use the wallet': { ...cloud, inflows: 2, foreign: 1 },
   'cloud: the service tries again when it reverts': { ...cloud, attempts: [2], crashes: 1, persists: true },
+  'cloud: an RPC that tells no time': { ...cloud, attempts: [2], crashes: 1, undated: true },
   'cloud: executes after any time (A1 broken)': { ...cloud, attempts: [2], crashes: 1, broken: ['A1'] },
   'cloud: executes twice (A2 broken)': { ...cloud, crashes: 1, broken: ['A2'] },
   'cloud: the index loses a row (A4 broken)': { ...cloud, crashes: 1, forks: 1, broken: ['A4'] },

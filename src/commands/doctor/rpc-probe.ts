@@ -1,5 +1,5 @@
 import { readBlockTime, readFirstSlot, readHoldings, Unread } from '../../chain/read.ts'
-import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc.ts'
+import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc-errors.ts'
 import { HIGHEST_TRANSACTION_VERSION } from '../../chain/transaction.ts'
 import type { Rpc, RpcResult } from '../../core/ports.ts'
 import { clusterName } from '../../wiring/access/rpc-access.ts'

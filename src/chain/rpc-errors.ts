@@ -1,0 +1,49 @@
+/** Whom an error of JSON-RPC is about. `call`: what was asked; every node would answer the same. `elsewhere`: this node does not have what was
+ *  asked for, and another one may; nothing is wrong with it. `ill`: the node itself; it is better left alone for a while. */
+export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
+
+/** Codes of our own, outside JSON-RPC's range: nobody could be asked, or nobody answered. */
+export const RPC_UNREACHABLE = 1
+/** The provider serves another chain than ours: it is asked nothing more. */
+export const RPC_OTHER_CLUSTER = 2
+/** The node has not come to the `minContextSlot` that was asked for. */
+export const RPC_BEHIND = -32_016
+/** The transaction is newer than the version that was asked for. */
+export const RPC_UNSUPPORTED_VERSION = -32_015
+
+/** The codes that Solana's nodes document (rpc-client-api, custom_error.rs), those of JSON-RPC itself, and our own. */
+const KINDS: ReadonlyMap<number, RpcErrorKind> = new Map([
+  [RPC_UNREACHABLE, 'elsewhere'],
+  [RPC_OTHER_CLUSTER, 'elsewhere'],
+  [-32_700, 'call'], // parse error
+  [-32_600, 'call'], // invalid request
+  [-32_601, 'elsewhere'], // method not found: this provider does not offer it
+  [-32_602, 'call'], // invalid params
+  [-32_603, 'elsewhere'], // internal error
+  [-32_001, 'elsewhere'], // block cleaned up
+  [-32_002, 'call'], // send transaction preflight failure
+  [-32_003, 'call'], // transaction signature verification failure
+  [-32_004, 'elsewhere'], // block not available for slot
+  [-32_005, 'ill'], // node unhealthy
+  [-32_006, 'call'], // transaction precompile verification failure
+  [-32_007, 'elsewhere'], // slot skipped, or missing due to a jump to a recent snapshot
+  [-32_008, 'elsewhere'], // no snapshot
+  [-32_009, 'elsewhere'], // slot skipped, or missing in long-term storage
+  [-32_010, 'elsewhere'], // key excluded from a secondary index
+  [-32_011, 'elsewhere'], // transaction history not available
+  [-32_012, 'call'], // scan error
+  [-32_013, 'call'], // transaction signature length mismatch
+  [-32_014, 'elsewhere'], // block status not available yet
+  [RPC_UNSUPPORTED_VERSION, 'call'],
+  [RPC_BEHIND, 'elsewhere'],
+  [-32_017, 'call'], // epoch rewards period active
+  [-32_018, 'call'], // slot not at an epoch boundary
+  [-32_019, 'elsewhere'], // long-term storage unreachable
+  [-32_020, 'elsewhere'], // the transaction to page from was not found
+  [-32_021, 'elsewhere'], // no slot history
+])
+
+/** An unknown code is taken for an answer: to ask on would only repeat the call at every provider. */
+export function kindOfRpcError(code: number): RpcErrorKind {
+  return KINDS.get(code) ?? 'call'
+}
