@@ -205,7 +205,7 @@ class Start {
     })
     this.closers.add(() => segment.close())
     world.attach(segment.gateway)
-    raiseAlarms(ground, (alert) => world.alert(alert))
+    raiseAlarms({ ...ground, chain: world.chain }, (alert) => world.alert(alert))
     return segment
   }
 
@@ -223,6 +223,7 @@ class Start {
     const { positions, orders } = start.money
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
     tally.restore(start.money)
+    tally.undecided.restore(past.recovered)
     world.restore(start.bots, start.money)
     // It never comes once no engine can begin, or once the journal failed.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))

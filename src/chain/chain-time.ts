@@ -13,7 +13,7 @@ export interface DatedHead {
 }
 
 /** Slots back from the head. A node may not have the time of its newest blocks yet, and a slot may have been skipped. */
-const OLDER_SLOTS = [8, 32, 128] as const
+const OLDER_SLOTS = [8, 32, 64, 128] as const
 /** A Clock account: slot, epochs, and in the last eight bytes the time, seconds. */
 const CLOCK_BYTES = 40
 const TIME_AT = 32

@@ -14,8 +14,10 @@ const FUTURE_MS = 3_600_000
 const UNDATED_BLOCKS = 100
 /** A time is waited for so long, before the head of such a node is told without one. */
 const UNDATED_MS = 20_000
-const SOONEST_AGAIN_MS = 2_000
-const LATEST_AGAIN_MS = 10_000
+/** The next look, while it is likely to help, and after that. */
+const AGAIN_MS = 2_000
+const LATER_MS = 60_000
+const LATER_AGAIN_MS = 10_000
 
 export interface FreshHeadParts {
   /** Each for itself, in the order of preference. */
@@ -60,6 +62,11 @@ export class FreshHead {
     if (!this.#isReading) this.#read()
   }
 
+  /** Learns the chain's time while nobody asks, so that a machine's clock that is behind is known by then. */
+  look(): void {
+    if (!this.#isReading) this.#read()
+  }
+
   stop(): void {
     this.#isStopped = true
     this.#questions = []
@@ -76,7 +83,7 @@ export class FreshHead {
       const waitsMs = oldest === undefined ? 0 : this.#parts.monotonicMs() - oldest.monotonicMs
       this.#parts.waits(oldest === undefined ? '' : reasons.join('; '), waitsMs)
       if (oldest === undefined) return
-      const againMs = Math.min(Math.max(SOONEST_AGAIN_MS, waitsMs / 8), LATEST_AGAIN_MS)
+      const againMs = waitsMs < LATER_MS ? AGAIN_MS : LATER_AGAIN_MS
       this.#cancelTimer = this.#parts.clock.after(againMs, () => this.#read())
     })
   }
@@ -86,7 +93,7 @@ export class FreshHead {
     const { providers } = this.#parts
     const reasons: string[] = []
     for (const [index, rpc] of providers.entries()) {
-      if (this.#questions.length === 0) break
+      if (index > 0 && this.#questions.length === 0) break
       const asked = new Set(this.#questions)
       const name = providers.length === 1 ? 'the RPC' : `RPC ${index + 1}`
       try {

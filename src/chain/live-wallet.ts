@@ -51,6 +51,8 @@ export interface LiveWalletParts {
     readonly notice: (text: string) => void
     /** A person should see it. */
     readonly alarm: (text: string) => void
+    /** What became of lost orders has not been provable for a minute, and why. */
+    readonly undecided: (text: string) => void
   }
 }
 
@@ -140,6 +142,7 @@ export class LiveWallet {
 
   /** Once all attempts of earlier processes have been resumed. */
   start(): void {
+    this.#head.look()
     this.wake()
   }
 
@@ -230,6 +233,6 @@ export class LiveWallet {
     if (reason === '') this.#hasWarned = false
     if (waitsMs < LONG_WAIT_MS || this.#hasWarned) return
     this.#hasWarned = true
-    on.alarm(`what became of lost orders cannot be proved yet: ${reason}`)
+    on.undecided(`it cannot be proved yet what became of lost orders: ${reason}`)
   }
 }

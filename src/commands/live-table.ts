@@ -4,6 +4,7 @@ import type { Millis } from '../core/units.ts'
 import type { Hold } from '../runtime/budget.ts'
 import type { EntryStop } from '../runtime/entry-stops.ts'
 import type { PositionStatus, Status } from '../wiring/live/status.ts'
+import type { UndecidedStatus } from '../wiring/live/undecided.ts'
 import { dateOf } from './why/time.ts'
 import { wrapped } from './wrapped.ts'
 
@@ -19,6 +20,7 @@ export function liveTable(status: Status, title: string, rowsPerSecond: number |
   return [
     `${bold('sluice')}  ${title}  ${dim(duration(status.time - status.startedAt))}`,
     ...status.stops.flatMap((stop) => stopLines(stop, status, columns)),
+    ...status.undecided.flatMap((order) => undecidedLines(order, status.time, columns)),
     statusLine(status, rowsPerSecond),
     ...status.requests.holds.map((hold) => holdLine(hold, status)),
     ...(status.planNotice === '' ? [] : [styleText('yellow', printable(status.planNotice))]),
@@ -38,13 +40,25 @@ export function stopName({ code, bots }: EntryStop, all: readonly unknown[]): st
   return bots.length === all.length ? name : `${name} ${bots.join(', ')}`
 }
 
-/** Wrapped: the end of it says what to do. */
 function stopLines(stop: EntryStop, { bots, time }: Status, columns: number): string[] {
   const since = stop.since === null ? 'since before this start' : `since ${timeOf(stop.since, time)}`
   const until = stop.until === null ? '' : ` until ${timeOf(stop.until, time)}`
-  const name = stopName(stop, bots)
-  const [first = '', ...rest] = wrapped(`${name} ${since}${until}: ${printable(stop.text)}`, columns)
-  const head = `${styleText(['bold', 'red'], first.slice(0, name.length))}${first.slice(name.length)}`
+  return headed(stopName(stop, bots), 'red', `${since}${until}: ${printable(stop.text)}`, columns)
+}
+
+function undecidedLines(
+  { orderId, bot, mint, side, since, text }: UndecidedStatus,
+  now: Millis,
+  columns: number,
+): string[] {
+  const what = `${bot} ${side} ${mint.slice(0, 8)}, sent ${timeOf(since, now)}: ${printable(text)}`
+  return headed(`UNDECIDED ${orderId}`, 'yellow', what, columns)
+}
+
+/** Wrapped: the end of it says what to do. */
+function headed(name: string, color: 'red' | 'yellow', text: string, columns: number): string[] {
+  const [first = '', ...rest] = wrapped(`${name} ${text}`, columns)
+  const head = `${styleText(['bold', color], first.slice(0, name.length))}${first.slice(name.length)}`
   const shown = rest.slice(0, MOST_STOP_LINES - 1)
   return [
     head,

@@ -22,7 +22,7 @@ export async function run(_args: string[], options: Options): Promise<number> {
   try {
     const status = (await sendCommand(resolve(journal), { command: 'status' })) as Status
     if (json === true) console.log(JSON.stringify({ running: true, ...status }))
-    else if (!('stops' in status && 'planNotice' in status))
+    else if (!('planNotice' in status && 'undecided' in status))
       throw new SluiceError(`the process on ${journal} is of another Sluice: --json has what it says, or restart it`)
     else
       for (const line of liveTable(status, relative('', journal), undefined, process.stdout.columns ?? USUAL_COLUMNS))

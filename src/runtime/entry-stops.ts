@@ -7,7 +7,7 @@ import type { Millis } from '../core/units.ts'
 
 /** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
 export interface EntryStop {
-  readonly code: 'HALTED' | 'FOREIGN_TX' | 'QUARANTINED' | 'EXITS_ONLY' | 'LOSING_STREAK'
+  readonly code: 'HALTED' | 'FOREIGN_TX' | 'QUARANTINED' | 'EXITS_ONLY' | 'LOSING_STREAK' | 'POSITIONS_LIMIT'
   /** Names of the bots that it stops. */
   readonly bots: readonly string[]
   /** null: since before this process. */

@@ -231,6 +231,7 @@ export class LocalRig {
       on: {
         ...{ gate: () => {}, foreign: () => {}, deficit: () => {}, landed: () => {}, notice: () => {} },
         alarm: (text) => this.alarms.push(text),
+        undecided: (text) => this.alarms.push(text),
       },
     })
     this.executor = new LocalExecutor({

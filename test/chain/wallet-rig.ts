@@ -103,6 +103,7 @@ export class WalletRig {
         landed: () => {},
         notice: (text) => this.notices.push(text),
         alarm: (text) => this.alarms.push(text),
+        undecided: (text) => this.alarms.push(text),
       },
     })
   }

@@ -1,19 +1,30 @@
 import { stripVTControlCharacters } from 'node:util'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { liveTable } from '../../src/commands/live-table.ts'
 import { accountOf } from '../../src/core/account.ts'
 import type { Output } from '../../src/core/messages.ts'
 import { type AccountMoney, type BotMoney, NO_MONEY, NO_RESULTS } from '../../src/core/money.ts'
+import type { Attempt } from '../../src/core/order.ts'
 import { newPosition, type Position } from '../../src/core/position.ts'
-import type { BotSettings } from '../../src/core/settings.ts'
+import { type BotSettings, NO_LIMITS } from '../../src/core/settings.ts'
 import { lamports, ZERO } from '../../src/core/units.ts'
 import type { Budget } from '../../src/runtime/budget.ts'
 import { statusOf, type WatchedWorld } from '../../src/wiring/live/status.ts'
 import { Tally } from '../../src/wiring/live/tally.ts'
+import { buyAttempt } from '../support/attempts.ts'
 import { MINT } from '../support/engine-rig.ts'
 
 const WALLET = accountOf('live', 'host', '', 'w')
-const BOTS = ['dips', 'trend'].map((name) => ({ name, account: WALLET, executor: 'cloud' }) as BotSettings)
+const LIMITS = { dips: { ...NO_LIMITS, maxOpenPositions: 2 }, trend: NO_LIMITS }
+const BOTS = (['dips', 'trend'] as const).map((name) => {
+  return {
+    name,
+    account: WALLET,
+    executor: 'cloud',
+    limits: LIMITS[name],
+    walletLimits: NO_LIMITS,
+  } as Partial<BotSettings>
+}) as BotSettings[]
 const NOON = new Date(2026, 10, 22, 12).getTime()
 
 afterEach(() => vi.unstubAllEnvs())
@@ -152,6 +163,64 @@ test('what a strategy threw is shown, and told, without secrets', () => {
   expect(linesOf(tally).join('\n')).toContain('401 for [redacted]')
   expect(JSON.stringify([linesOf(tally), told])).not.toContain('key-123')
   expect(journaled).toContainEqual(expect.objectContaining({ reason })) // a replay compares it
+})
+
+describe('orders whose answer was lost', () => {
+  const OTHER_MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
+  const lost = (order: string, mint: string, state: Attempt['state'] = 'unknown') =>
+    buyAttempt(mint, 0.1, {
+      id: `${order}.1`,
+      orderId: order,
+      account: WALLET.id,
+      executor: 'cloud',
+      state,
+      armedAt: NOON - 30_000,
+    })
+  const opening = (mint: string, more: Partial<Position> = {}) => ({
+    ...newPosition({ account: WALLET.id, bot: 'dips', mint }, NOON, {}),
+    ...more,
+  })
+  const progress = 'unknown; the proof waits for the height of the chain: the RPC tells no time'
+  const before = { ended: false, lostAt: null, bound: null, boundSlot: null, signatures: [] }
+
+  /** What the table says before its status line. */
+  const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
+    const tally = new Tally()
+    const orders = attempts.map(({ orderId }) => ({
+      order: { id: orderId, bot: 'dips' } as never,
+      state: 'working' as const,
+    }))
+    tally.restore({ ...NO_MONEY, positions, orders })
+    tally.undecided.restore({ attempts, watches: [] })
+    const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+    for (const attempt of attempts.slice(0, 1))
+      journal.write({ kind: 'watch', watch: { ...before, attempt, progress } })
+    const lines = linesOf(tally)
+    return lines.slice(
+      1,
+      lines.findIndex((line) => line.startsWith('feed live')),
+    )
+  }
+
+  test('after a minute each has a line that says what it waits for', () => {
+    expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
+      `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
+      'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for what became of it',
+    ])
+    expect(said([], [lost('o1', MINT, 'landed'), lost('o2', OTHER_MINT, 'absent')])).toEqual([])
+    expect(said([], [{ ...lost('o1', MINT), armedAt: NOON + 30_000 }])).toEqual([])
+  })
+
+  test('where they use up maxOpenPositions, they stop entries by name', () => {
+    const held = opening(OTHER_MINT, { tokens: 5n, state: 'open' })
+    const [stop, line] = said([opening(MINT), held], [lost('o1', MINT)])
+    expect(stop).toMatch(
+      /^POSITIONS LIMIT dips since 11:59:30: 2 of 2 positions \(limits\.maxOpenPositions\), 1 of them a buy .* lost \(o1\): `sluice why o1`/,
+    )
+    expect(line).toMatch(/^UNDECIDED o1/)
+    expect(said([opening(MINT)], [lost('o1', MINT)])).toHaveLength(1)
+    expect(said([held, opening(MINT, { tokens: 5n })], [])).toEqual([])
+  })
 })
 
 test('an order is open until it is over, and one that was open before counts', () => {

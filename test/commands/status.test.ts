@@ -56,7 +56,12 @@ test('where bots run, it is their table, however much they hold', async () => {
   const held = { bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, openedAt: 0, selling: '' }
   const status = {
     ...{ startedAt: 0, time: 60_000, rows: 3, orders: 0, fills: 0, feed: 'stale', reconnects: 0, brokenLists: [] },
-    ...{ stops: [], planNotice: '', requests: { held: 0, allowed: 60, perMinute: 60, waiting: 0, holds: [] } },
+    ...{
+      stops: [],
+      undecided: [],
+      planNotice: '',
+      requests: { held: 0, allowed: 60, perMinute: 60, waiting: 0, holds: [] },
+    },
     ...{ decisionUs: { p50: 1, p99: 2 }, lastFills: [] },
     bots: [],
     positions: Array.from({ length: 3_000 }, (_, n) => ({ ...held, mint: String(n).padStart(44, '1') })),

@@ -76,7 +76,7 @@ async function openExecutor(rig: Rig) {
     ...{ paid: () => expect.fail('paid'), standIn: () => expect.fail('stand-in') },
     on: {
       ...{ gate: () => {}, foreign: () => expect.fail('foreign'), deficit: () => expect.fail('deficit') },
-      ...{ landed: () => {}, notice: () => {}, alarm: () => expect.fail('alarm') },
+      ...{ landed: () => {}, notice: () => {}, alarm: () => expect.fail('alarm'), undecided: () => {} },
     },
   })
   closing.push(async () => wallet.stop())

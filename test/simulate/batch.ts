@@ -9,6 +9,8 @@ export interface Batch {
   readonly kinds: Record<Kind, number>
   readonly figures: Record<Figure, number>
   readonly failed: Pick<Result, 'scenario' | 'complaints' | 'tail'>[]
+  /** Of each lost request that was proved not to have executed. */
+  readonly settledMs: readonly number[]
   /** Of each run, by its seed. */
   readonly hashes: (readonly [seed: number, hash: string])[]
 }
@@ -31,7 +33,7 @@ function emptyBatch(): Batch {
     commands: 0,
     steps: 0,
   }
-  return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], hashes: [] }
+  return { seeds: 0, kinds: { honest: 0, service: 0, rpc: 0 }, figures, failed: [], settledMs: [], hashes: [] }
 }
 
 /** Every `stride`-th seed from `first` on, below `end`; of one kind, or of all. */
@@ -41,16 +43,17 @@ export interface Share {
   readonly stride: number
   readonly kind?: Kind | undefined
   readonly executor?: Options['executor']
+  readonly times?: Options['times']
 }
 
 export async function simulateAll(share: Share, options: Options = {}): Promise<Batch> {
-  const { first, end, stride, kind, executor } = share
+  const { first, end, stride, kind, executor, times } = share
   const journal = new Journal()
   let batch = emptyBatch()
   try {
     for (let seed = first; seed < end; seed += stride) {
       if (kind !== undefined && scenarioOf(seed).kind !== kind) continue
-      batch = added(batch, await simulate(seed, journal, { executor, ...options }))
+      batch = added(batch, await simulate(seed, journal, { executor, times, ...options }))
     }
   } finally {
     journal.close()
@@ -58,12 +61,12 @@ export async function simulateAll(share: Share, options: Options = {}): Promise<
   return batch
 }
 
-function added(batch: Batch, { scenario, hash, complaints, tail, figures }: Result): Batch {
+function added(batch: Batch, { scenario, hash, complaints, tail, figures, settledMs }: Result): Batch {
   if (complaints.length > 0) batch.failed.push({ scenario, complaints, tail })
   batch.hashes.push([scenario.seed, hash])
   batch.kinds[scenario.kind]++
   for (const [name, value] of Object.entries(figures)) batch.figures[name as Figure] += value
-  return { ...batch, seeds: batch.seeds + 1 }
+  return { ...batch, seeds: batch.seeds + 1, settledMs: [...batch.settledMs, ...settledMs] }
 }
 
 /** Of several workers. */
@@ -79,7 +82,7 @@ export function together(batches: readonly Batch[]): Batch {
   }
   sum.failed.sort((one, other) => one.scenario.seed - other.scenario.seed)
   sum.hashes.sort(([one], [other]) => one - other)
-  return { ...sum, seeds }
+  return { ...sum, seeds, settledMs: batches.flatMap(({ settledMs }) => settledMs) }
 }
 
 /** One hash for all traces: the same seeds make the same. */

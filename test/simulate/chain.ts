@@ -1,3 +1,4 @@
+import { inTurn } from '../../src/chain/rpc.ts'
 import type { Clock, Rpc, RpcResult } from '../../src/core/ports.ts'
 import { lamports } from '../../src/core/units.ts'
 import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
@@ -14,7 +15,6 @@ import type { Truth } from './truth.ts'
 
 /** As the clients of nodes say it. */
 const UNREACHABLE = { ok: false, code: 1, message: 'nobody answers' } as const
-const BEHIND = -32_016
 const TIMEOUT_MS = 10_000
 /** A transaction that a fork dropped lands again with so many blocks of its life left, or never. */
 const LEAST_LIFE = 20
@@ -45,6 +45,7 @@ export class SimulatedChain {
   readonly #history: History
   readonly #states: NodeState[] = [{ ...HEALTHY }, { ...HEALTHY }]
   readonly #nodes: Answer[]
+  readonly #tired: { failures: number; until: number }[] = []
   #isWell = false
 
   constructor(parts: ChainParts) {
@@ -54,7 +55,8 @@ export class SimulatedChain {
     this.#history = new History(this.ledger, [WALLET, ...MINTS.map((mint) => tokenAccountAddress(WALLET, mint))])
     this.#nodes = this.#states.map((_state, index) => {
       const state = (): NodeState => this.#states[index] as NodeState
-      return nodeOf(this.ledger, this.#history, state, () => state().freshShare > 0 && draws.chance(state().freshShare))
+      const isFresh = (): boolean => state().freshShare > 0 && draws.chance(state().freshShare)
+      return nodeOf({ ledger: this.ledger, history: this.#history, times: scenario.times, state, isFresh })
     })
     this.ledger.onBlock((_slot, landed) => {
       for (const transaction of landed) this.#landed(transaction)
@@ -68,13 +70,7 @@ export class SimulatedChain {
         (method, params) =>
           this.#ask(index, method, params, { isAlive, leaves }),
     )
-    const [first, second] = each as [Rpc, Rpc]
-    const any: Rpc = async (method, params) => {
-      const answer = await first(method, params)
-      if (answer.ok || (answer.code !== UNREACHABLE.code && answer.code !== BEHIND)) return answer
-      const other = await second(method, params)
-      return other.ok || answer.code !== BEHIND ? other : answer
-    }
+    const any = inTurn(each)
     return { any, each }
   }
 
@@ -120,6 +116,10 @@ export class SimulatedChain {
         answered()
         resolve(answer)
       }
+      if (this.#rests(index)) {
+        clock.after(0, () => tell(UNREACHABLE))
+        return
+      }
       const latencyMs = 4 + draws.integer(60)
       const isSilent = draws.chance(silentShare)
       const isError = !isSilent && draws.chance(errorShare)
@@ -138,9 +138,22 @@ export class SimulatedChain {
     if (method === 'sendTransaction') this.ledger.landsAfter = this.#landsAfter()
     if (mutant === 'confirmedCountsAsFinal') return confirmedAsFinal(node, method, params)
     const answer = node(method, params)
+    if (mutant === 'slotAnswersRest') this.#tire(index, answer)
     if (mutant !== 'heightOfTheFuture' || method !== 'getEpochInfo' || !answer.ok || !isFinalized(params)) return answer
     const info = answer.value as { blockHeight: number }
     return { ok: true, value: { ...info, blockHeight: info.blockHeight + 120 } }
+  }
+
+  /** As the client of a node leaves it alone after failures: longer after each in a row. */
+  #tire(index: number, answer: RpcResult): void {
+    const isTired = !answer.ok && answer.code === -32_004
+    const failures = isTired ? (this.#tired[index]?.failures ?? 0) + 1 : 0
+    const restMs = isTired ? Math.min(1_000 * 2 ** (failures - 1), 60_000) : 0
+    this.#tired[index] = { failures, until: this.#parts.clock.now() + restMs }
+  }
+
+  #rests(index: number): boolean {
+    return this.#parts.clock.now() < (this.#tired[index]?.until ?? 0)
   }
 
   /** Slots until signed bytes land that a node was given; Infinity where the network loses them. */

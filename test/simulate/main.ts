@@ -1,12 +1,22 @@
 import { parseArgs } from 'node:util'
 import { digestOf, simulateAll } from './batch.ts'
 import { simulateOn } from './jobs.ts'
-import type { Kind } from './scenario.ts'
+import { GOOD_TIMES, type Kind, type Times } from './scenario.ts'
 
 /** Replayed traces shown of a run with many that fail. */
 const SHOWN = 5
 
-/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
+/** What the nodes and the machine know of the time, for all seeds alike, so that what it costs can be measured. */
+const TIMES: Readonly<Record<string, Times>> = {
+  good: GOOD_TIMES,
+  newest: { ...GOOD_TIMES, untold: 60, hasClock: false },
+  never: { ...GOOD_TIMES, untold: Number.POSITIVE_INFINITY, hasClock: false },
+  old: { ...GOOD_TIMES, oldMs: 15_000 },
+  ahead: { ...GOOD_TIMES, aheadMs: 30_000 },
+  behind: { ...GOOD_TIMES, aheadMs: -30_000 },
+}
+
+/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--times good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -14,6 +24,7 @@ async function main(): Promise<void> {
       seed: { type: 'string', default: '1' },
       kind: { type: 'string' },
       executor: { type: 'string', default: 'cloud' },
+      times: { type: 'string' },
       jobs: { type: 'string', default: '1' },
       json: { type: 'boolean', default: false },
       verbose: { type: 'boolean', default: false },
@@ -26,6 +37,7 @@ async function main(): Promise<void> {
     stride: 1,
     kind: values.kind as Kind | undefined,
     executor: values.executor as 'cloud' | 'local',
+    times: values.times === undefined ? undefined : TIMES[values.times],
   }
   const jobs = Number(values.jobs)
   const began = performance.now()
@@ -33,7 +45,7 @@ async function main(): Promise<void> {
   const batch = jobs > 1 ? await simulateOn(jobs, share) : await simulateAll(share, values.verbose ? { show } : {})
   const msEach = (performance.now() - began) / batch.seeds
   if (batch.failed.length > 0) process.exitCode = 1
-  const { seeds, kinds, figures, failed } = batch
+  const { seeds, kinds, figures, failed, settledMs } = batch
   const summary = { seeds, failed: failed.length, ...kinds, ...figures, msEach: Number(msEach.toFixed(2)) }
   if (values.json) {
     const seedsFailed = failed.map(({ scenario }) => scenario.seed)
@@ -48,7 +60,15 @@ async function main(): Promise<void> {
   }
   for (const { scenario, complaints } of failed) console.log(`seed ${scenario.seed}: ${complaints[0]}`)
   for (const [name, value] of Object.entries(summary)) console.log(`${name.padEnd(16)} ${value.toLocaleString('en')}`)
+  console.log(`${'absent after s'.padEnd(16)} ${percentiles(settledMs)}`)
   console.log(`${'hash'.padEnd(16)} ${digestOf(batch)}`)
+}
+
+/** Of lost requests, from their end to the proof that they did not execute. */
+function percentiles(settledMs: readonly number[]): string {
+  const sorted = settledMs.toSorted((one, other) => one - other)
+  const at = (share: number): string => ((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) / 1_000).toFixed(1)
+  return `${sorted.length} requests: p10 ${at(0.1)}, p50 ${at(0.5)}, p90 ${at(0.9)}, most ${at(1)}`
 }
 
 await main()

@@ -30,10 +30,13 @@ export class Mirror {
   /** Reports that are written, and that the engine has yet to take. */
   readonly #untaken = new Set<number>()
   readonly #note: (what: string) => void
+  readonly #attempt: (attempt: Attempt) => void
 
-  constructor(past: Recovered, note: (what: string) => void) {
+  /** `attempt`: told each time that one is written. */
+  constructor(past: Recovered, note: (what: string) => void, attempt: (attempt: Attempt) => void) {
     const { orders, attempts, money, wallets, untaken } = past
     this.#note = note
+    this.#attempt = attempt
     this.standing = new Standing(past)
     this.isHalted = money.accounts.some(({ halted }) => halted)
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
@@ -71,6 +74,7 @@ export class Mirror {
         if (record.kind === 'report') this.#untaken.add(record.id)
         if (record.kind === 'attempt') {
           this.#attempted(record.attempt)
+          this.#attempt(record.attempt)
           this.#note(`journal: ${record.attempt.id} is ${record.attempt.state}`)
         }
         journal.write(record)

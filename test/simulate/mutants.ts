@@ -8,6 +8,7 @@ export const MUTANTS = {
   reportsNotRedelivered: 'a report that the engine had not taken is lost with the process',
   limiterForgets: 'the log of the slots is lost, and the key counts as fresh',
   heightOfTheFuture: 'the finalized height is told 120 blocks too high',
+  slotAnswersRest: 'a node that has no block time for a slot is asked nothing more for a while',
   confirmedCountsAsFinal: 'what is confirmed is told as finalized',
 } as const
 

@@ -1,4 +1,5 @@
 import type { Rpc, RpcResult } from '../../src/core/ports.ts'
+import { CLOCK_SYSVAR } from '../../src/core/programs.ts'
 import { Faults } from '../../src/sandbox/faults.ts'
 import type {
   Account,
@@ -15,6 +16,7 @@ import type {
 import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
 import { RpcError } from '../../src/sandbox/rpc-params.ts'
 import { sendMethods } from '../../src/sandbox/rpc-send.ts'
+import type { Times } from './scenario.ts'
 
 /** What was on the chain at each slot, so that a node may show how it was some time ago. */
 export class History {
@@ -103,10 +105,17 @@ class Behind implements Ledger {
   readonly #ledger: Ledger
   readonly #history: History
   readonly #state: () => Pick<NodeState, 'lag' | 'lost' | 'firstSlot'>
+  readonly #oldMs: number
 
-  constructor(ledger: Ledger, history: History, state: () => Pick<NodeState, 'lag' | 'lost' | 'firstSlot'>) {
+  constructor(
+    ledger: Ledger,
+    history: History,
+    oldMs: number,
+    state: () => Pick<NodeState, 'lag' | 'lost' | 'firstSlot'>,
+  ) {
     this.#ledger = ledger
     this.#history = history
+    this.#oldMs = oldMs
     this.#state = state
     this.genesisHash = ledger.genesisHash
     this.slotMs = ledger.slotMs
@@ -127,7 +136,8 @@ class Behind implements Ledger {
   }
 
   blockTime(slot: number): number | undefined {
-    return this.#ledger.blockTime(slot)
+    const time = this.#ledger.blockTime(slot)
+    return time === undefined ? undefined : time - this.#oldMs
   }
 
   latestBlockhash(commitment: Commitment): Blockhash {
@@ -196,16 +206,26 @@ class Behind implements Ledger {
 }
 
 /** How a node answers a call at once: its value, or the number of an error. */
-export function nodeOf(ledger: Ledger, history: History, state: () => NodeState, isFresh: () => boolean): Answer {
+export function nodeOf(parts: NodeParts): Answer {
+  const { ledger, history, times, state, isFresh } = parts
   let lag = 0
-  const view = new Behind(ledger, history, () => ({ ...state(), lag }))
+  const view = new Behind(ledger, history, times.oldMs, () => ({ ...state(), lag }))
   const methods = { ...rpcMethods(view), ...sendMethods(view, new Faults(0)) }
   const behind = (): number => {
     const { standsAt } = state()
-    return standsAt === 0 ? state().lag : ledger.head('processed').slot - standsAt
+    const { slot } = ledger.head('processed')
+    return Math.min(standsAt === 0 ? state().lag : slot - standsAt, mostBehind(times, standsAt))
+  }
+  const untold = (method: string, params: readonly unknown[]): RpcResult | undefined => {
+    if (method === 'getBlockTime' && (params[0] as number) > view.head('confirmed').slot - times.untold)
+      return { ok: false, code: BLOCK_NOT_AVAILABLE, message: `Block not available for slot ${params[0]}` }
+    const isClock = method === 'getMultipleAccounts' && (params[0] as readonly string[])[0] === CLOCK_SYSVAR
+    return isClock && !times.hasClock ? { ok: true, value: { context: { slot: 1 }, value: [null] } } : undefined
   }
   return (method, params) => {
     lag = isFresh() ? 0 : behind()
+    const refusal = untold(method, params)
+    if (refusal !== undefined) return refusal
     try {
       return { ok: true, value: methods[method]?.([...params]) ?? null }
     } catch (error) {
@@ -213,6 +233,22 @@ export function nodeOf(ledger: Ledger, history: History, state: () => NodeState,
       return { ok: false, code: error.code, message: error.message }
     }
   }
+}
+
+/** A8: of one that tells no time, but for one that stands still. */
+function mostBehind({ untold, hasClock }: Times, standsAt: number): number {
+  return untold === Number.POSITIVE_INFINITY && !hasClock && standsAt === 0 ? 150 : Number.POSITIVE_INFINITY
+}
+
+const BLOCK_NOT_AVAILABLE = -32_004
+
+export interface NodeParts {
+  readonly ledger: Ledger
+  readonly history: History
+  readonly times: Times
+  readonly state: () => NodeState
+  /** Whether the machine that answers now is one that has no lag. */
+  readonly isFresh: () => boolean
 }
 
 export type Answer = (method: string, params: Parameters<Rpc>[1]) => RpcResult

@@ -51,6 +51,8 @@ export interface ProcessParts {
   readonly sends: (attempt: Attempt, process: Process) => void
   /** Signed bytes are about to leave, base64. */
   readonly leaves: (bytes: string, process: Process) => void
+  /** An attempt is written down. */
+  readonly attempted: (attempt: Attempt) => void
   readonly note: (what: string) => void
 }
 
@@ -80,7 +82,7 @@ export class Process implements Caller {
     this.#clock = machine.clock
     this.disk = new SimulatedDisk({ ...parts.disk, clock: machine.clock })
     const tally = new Tally()
-    this.mirror = new Mirror(past, note)
+    this.mirror = new Mirror(past, note, parts.attempted)
     const journal = tally.watch(this.mirror.watch(this.#guarded(this.disk)))
     const log = { info: NOTHING, error: NOTHING }
     const access = {

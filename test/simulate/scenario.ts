@@ -25,8 +25,21 @@ export interface Scenario {
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
   /** Seconds in which an operator says something. */
   readonly operator: number
+  readonly times: Times
   /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
   readonly local: { readonly dropped: number; readonly signerDies: number }
+}
+
+/** What is known of the time. */
+export interface Times {
+  /** Of their newest slots the nodes have no block time; Infinity: of none. */
+  readonly untold: number
+  /** Whether they serve the account of the chain's clock. */
+  readonly hasClock: boolean
+  /** What they tell is so much too old. */
+  readonly oldMs: number
+  /** The machine's clock is so far ahead of the chain's; below 0: behind. */
+  readonly aheadMs: number
 }
 
 /** plain: no conditional orders in any and no operator, as before there were any. */
@@ -62,6 +75,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     crashes: share(5, 0.08),
     conditionals: orders === 'plain' ? { areAsked: false, stale: 0 } : conditionalsOf(seed),
     operator: orders === 'plain' ? 0 : operatorOf(seed),
+    times: orders === 'plain' ? GOOD_TIMES : timesOf(seed),
     local: localOf(seed),
   }
 }
@@ -76,6 +90,18 @@ function conditionalsOf(seed: number): Scenario['conditionals'] {
 function operatorOf(seed: number): number {
   const { chance, between } = draws(seed, 'operator')
   return chance(0.3) ? between(0, 0.15) : 0
+}
+
+export const GOOD_TIMES: Times = { untold: 0, hasClock: true, oldMs: 0, aheadMs: 0 }
+
+function timesOf(seed: number): Times {
+  const { chance, pick, between } = draws(seed, 'times')
+  return {
+    untold: chance(0.3) ? pick([3, 20, 60, Number.POSITIVE_INFINITY]) : 0,
+    hasClock: chance(0.5),
+    oldMs: chance(0.15) ? 15_000 : 0,
+    aheadMs: chance(0.2) ? Math.round(between(-30_000, 40_000)) : 0,
+  }
 }
 
 function localOf(seed: number): Scenario['local'] {

@@ -17,8 +17,9 @@ import type { Journal } from './disk.ts'
 import { MINTS, WanderingMarket } from './market.ts'
 import type { Mutant } from './mutants.ts'
 import { type Host, Process, type ProcessParts } from './process.ts'
-import { type Kind, type Orders, type Scenario, scenarioOf } from './scenario.ts'
+import { type Kind, type Orders, type Scenario, scenarioOf, type Times } from './scenario.ts'
 import { SimulatedService } from './service.ts'
+import { Settling } from './settling.ts'
 import { SimulatedSigner } from './signer.ts'
 import type { Leash } from './strategy.ts'
 import { Trace } from './trace.ts'
@@ -45,6 +46,8 @@ export interface Result {
   readonly complaints: readonly string[]
   readonly tail: readonly string[]
   readonly figures: Readonly<Record<Figure, number>>
+  /** Of each lost request that was proved not to have executed, from its end: ms. */
+  readonly settledMs: readonly number[]
 }
 
 export type Figure =
@@ -70,6 +73,8 @@ export interface Options {
   /** Default any. */
   readonly orders?: Orders | undefined
   readonly mutant?: Mutant
+  /** In place of those of the seed. */
+  readonly times?: Times | undefined
   readonly show?: (line: string) => void
 }
 
@@ -77,7 +82,8 @@ export interface Options {
 export async function simulate(seed: number, journal: Journal, options: Options = {}): Promise<Result> {
   const native = options.executor === 'local' ? await loadNative() : undefined
   if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
-  const world = new World(scenarioOf(seed, options.orders), journal, options, native)
+  const drawn = scenarioOf(seed, options.orders)
+  const world = new World({ ...drawn, times: options.times ?? drawn.times }, journal, options, native)
   const threw = (error: unknown): void => world.complain(`threw: ${error instanceof Error ? error.stack : error}`)
   process.on('unhandledRejection', threw)
   try {
@@ -107,6 +113,7 @@ class World implements Host {
   readonly #service: SimulatedService
   readonly #local: ProcessParts['local']
   readonly #checks: Checks
+  readonly #settling: Settling
   readonly #kind: Kind
   readonly #leash: Leash
   readonly #config: Config
@@ -171,10 +178,11 @@ class World implements Host {
     // A builder's word decides nothing: what it built is looked at before it is signed.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
     this.#checks = new Checks({ kind: this.#kind, journal, truth: this.#truth, leash: this.#leash, complain })
+    this.#settling = new Settling(this.#truth, this.#kind === 'honest' ? complain : () => {})
     ledger.onBlock(() => this.#checks.settle())
   }
 
-  wallOffset = (): number => this.#offsetMs
+  wallOffset = (): number => this.#offsetMs + this.#scenario.times.aheadMs
 
   async run(): Promise<void> {
     const { faultyMs } = this.#scenario
@@ -195,6 +203,7 @@ class World implements Host {
   result(): Result {
     const { posts } = this.#truth
     return {
+      settledMs: this.#settling.took,
       scenario: this.#scenario,
       hash: this.trace.digest(),
       complaints: this.#complaints,
@@ -257,6 +266,7 @@ class World implements Host {
   #calm(): void {
     this.trace.add(this.time.now(), 'from here on there are no faults')
     this.#calmAt = this.time.now()
+    this.#settling.calmSince = this.#calmAt
     this.#effectsLeft = Number.POSITIVE_INFINITY
     this.#offsetMs = 0
     this.#chain.heal()
@@ -276,6 +286,7 @@ class World implements Host {
     const { disk } = this.#scenario
     this.#leash.bots.length = 0
     this.#starts++
+    this.#settling.startedAt = this.time.now()
     const effect = (): 'goes' | 'fails' => {
       if (--this.#effectsLeft > 0 && !(!this.#isCalm && this.#draws.chance(disk.fails))) return 'goes'
       this.#crash()
@@ -298,6 +309,7 @@ class World implements Host {
         this.#checks.sends(attempt)
       },
       leaves: (bytes, process) => this.#leaves(bytes, process),
+      attempted: (attempt) => this.#settling.take(attempt, this.time.now()),
       note: (what) => this.trace.add(this.time.now(), what),
     })
     // Not whole where it crashed before it was.

@@ -5,6 +5,7 @@ import type { Machine } from '../../core/ports.ts'
 import { alarmText } from '../../core/thrown.ts'
 import type { Millis } from '../../core/units.ts'
 import type { Alert, AlertKind } from '../../runtime/alerts.ts'
+import type { LiveChain } from './live-chain.ts'
 import type { Past } from './past.ts'
 import type { Tally } from './tally.ts'
 
@@ -37,11 +38,18 @@ export function raiseAlarms(
     tally,
     past,
     machine: { clock },
-  }: { tally: Tally; past: Pick<Past, 'onRemainder'>; machine: Pick<Machine, 'clock'> },
+    chain,
+  }: {
+    tally: Tally
+    past: Pick<Past, 'onRemainder'>
+    machine: Pick<Machine, 'clock'>
+    chain?: Pick<LiveChain, 'onUndecided'> | undefined
+  },
   raise: (alert: Alert) => void,
 ): void {
   const alarms = new Alarms(raise)
   tally.listen = (time, output) => alarms.take(time, output)
+  if (chain !== undefined) chain.onUndecided = (text) => raise({ kind: 'unknown', bot: '', text, time: clock.now() })
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 

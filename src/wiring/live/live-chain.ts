@@ -41,6 +41,8 @@ export class LiveChain {
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
+  /** Told when the proof of lost orders cannot go on. */
+  onUndecided: (text: string) => void = () => {}
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
   readonly #parts: Pick<ChainParts, 'journal' | 'log' | 'machine'>
@@ -90,6 +92,10 @@ export class LiveChain {
         landed: () => this.#balance.refresh(),
         notice: (text) => log.info(`chain: ${text}`),
         alarm: (text) => this.alarm(text),
+        undecided: (text) => {
+          this.alarm(text)
+          this.onUndecided(text)
+        },
       },
     })
   }

@@ -7,6 +7,7 @@ import type { PositionRow } from '../../journal/reader.ts'
 import type { Budget } from '../../runtime/budget.ts'
 import type { EntryStop } from '../../runtime/entry-stops.ts'
 import type { Tally } from './tally.ts'
+import type { UndecidedStatus } from './undecided.ts'
 
 /** How running bots are: what the live table shows, and `sluice status` of another process. Plain JSON. */
 export interface Status extends Health {
@@ -18,6 +19,8 @@ export interface Status extends Health {
   readonly fills: number
   /** What keeps bots from buying; empty where nothing does. */
   readonly stops: readonly EntryStop[]
+  /** Orders of which it has not been known for a minute whether they executed; empty where there are none. */
+  readonly undecided: readonly UndecidedStatus[]
   readonly bots: readonly BotStatus[]
   /** Those that are not closed, oldest first. */
   readonly positions: readonly PositionStatus[]
@@ -90,7 +93,9 @@ export interface StatusParts {
 export function statusOf({ bots, tally, world, startedAt }: StatusParts, time: Millis): Status {
   const { rows, orders, filled } = tally
   return {
-    ...{ startedAt, time, rows, orders, fills: filled, stops: tally.stops.of(bots, time) },
+    ...{ startedAt, time, rows, orders, fills: filled },
+    stops: [...tally.stops.of(bots, time), ...tally.undecided.stops(bots, tally.positions.values(), time)],
+    undecided: tally.undecided.of(time, (orderId) => tally.openOrders.get(orderId)),
     ...healthOf(world),
     bots: bots.map((bot) => botStatus(bot, tally)),
     positions: positionsOf(tally, world),

@@ -8,6 +8,7 @@ import type { Position } from '../../core/position.ts'
 import { alarmText } from '../../core/thrown.ts'
 import { formatSol, type Millis } from '../../core/units.ts'
 import { EntryStops } from '../../runtime/entry-stops.ts'
+import { UndecidedOrders } from './undecided.ts'
 
 const FILLS_SHOWN = 100
 
@@ -30,6 +31,7 @@ export class Tally {
   readonly openOrders = new Map<string, string>()
   readonly acts = new Map<string, Act>()
   readonly stops = new EntryStops()
+  readonly undecided = new UndecidedOrders()
   /** Live accounts, as the engine named them. */
   readonly liveAccounts = new Set<string>()
   /** By signature, oldest first, the last ones only. */
@@ -106,6 +108,7 @@ export class Tally {
       write: (record) => {
         if (this.#muted) return
         if (record.kind === 'fill') this.#fill(record.fill)
+        this.undecided.take(record)
         journal.write(record)
       },
       commit: (then) => {

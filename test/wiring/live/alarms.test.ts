@@ -25,3 +25,12 @@ test.each<[ErrorCode, Alert['kind']]>([
   tally.listen?.(1, { kind: 'alarm', bot: 'a', code, reason: 'why' })
   expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
 })
+
+test('lost orders whose proof cannot go on are told as unknown', () => {
+  const told: Alert[] = []
+  const chain = { onUndecided: (_text: string) => {} }
+  const parts = { tally: {}, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }
+  raiseAlarms(parts as never, (alert) => told.push(alert))
+  chain.onUndecided('the RPC cannot be asked')
+  expect(told).toEqual([{ kind: 'unknown', bot: '', text: 'the RPC cannot be asked', time: 1 }])
+})

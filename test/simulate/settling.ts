@@ -1,0 +1,39 @@
+import { type Attempt, isUndecided } from '../../src/core/order.ts'
+import type { Millis } from '../../src/core/units.ts'
+import { LATE_MS } from './configuration.ts'
+import type { Truth } from './truth.ts'
+
+/** From the end of a request to the proof that it did not execute, with nodes that are well: the late wait, 200 blocks, what is not final, and
+ *  the audit's turn; and what an RPC without block times, an old one or a clock that is off may cost. Slots of 400 ms, of which some are
+ *  skipped. */
+const MOST_MS = LATE_MS + 110_000 + 60_000
+
+/** How long it takes to prove that lost requests did not execute. */
+export class Settling {
+  /** Of each that was proved, ms. */
+  readonly took: number[] = []
+  readonly #answered = new Set<string>()
+  readonly #lost = new Set<string>()
+  readonly #truth: Truth
+  readonly #complain: (what: string) => void
+  /** Since when nothing else has been in the way: this process, and nodes that are well. */
+  calmSince: Millis = Number.POSITIVE_INFINITY
+  startedAt: Millis = 0
+
+  constructor(truth: Truth, complain: (what: string) => void) {
+    this.#truth = truth
+    this.#complain = complain
+  }
+
+  take({ id, state }: Attempt, now: Millis): void {
+    if (state === 'acked') this.#answered.add(id)
+    if (state === 'unknown' && !this.#answered.has(id)) this.#lost.add(id)
+    if (isUndecided(state) || !this.#lost.delete(id) || state !== 'absent') return
+    const endedAt = this.#truth.posts.find(({ attemptId }) => attemptId === id)?.endedAt ?? 0
+    const since = Math.max(endedAt, this.startedAt)
+    const ms = now - since
+    this.took.push(ms)
+    const calmMs = now - Math.max(since, this.calmSince)
+    if (calmMs > MOST_MS) this.#complain(`${id} was proved absent only ${Math.round(calmMs / 1_000)} s later`)
+  }
+}
