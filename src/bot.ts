@@ -1,6 +1,7 @@
 import { botSettings } from './config/accounts.ts'
 import { codeHash } from './config/code-hash.ts'
 import type { Config } from './config/config.ts'
+import { overriddenNote } from './config/effective-exits.ts'
 import { ExitCode, SluiceError } from './core/errors.ts'
 import type { Command, Input } from './core/messages.ts'
 import { Mints } from './core/mints.ts'
@@ -126,6 +127,8 @@ class Start {
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, ground, handle)
     this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
+    const overridden = overriddenNote(this.#config.bots)
+    if (overridden !== undefined) this.#log.info(overridden)
     for (const { code, bots, text } of ground.tally.stops.of(settings, watched.startedAt))
       this.#log.warn({ bots }, `${code}: ${text}`)
     return {

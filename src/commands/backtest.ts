@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { reportPage } from '../backtest/page/page.ts'
 import type { Report } from '../backtest/report.ts'
+import { overriddenNote } from '../config/effective-exits.ts'
 import { ExitCode, SluiceError } from '../core/errors.ts'
 import type { Journal } from '../core/ports.ts'
 import { lamportsToSol } from '../core/units.ts'
@@ -33,6 +34,8 @@ const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 export async function run([file = '']: string[], options: Options): Promise<number> {
   const { partial = false, out, json, calibrate } = options
   const config = await configOf([file])
+  const overridden = overriddenNote(config.bots)
+  if (overridden !== undefined) console.error(`sluice: ${overridden}`)
   const tape = openTape(tapesOf(options, config))
   try {
     const market = marketBetween(tape.market, options)

@@ -39,7 +39,8 @@ function worstJson(worst: WorstCase): object {
 }
 
 function botJson(bot: BotConfig, { service, wallet }: Config): object {
-  const { name, strategy, params, mode, executor, exits, orders, exitOrders, limits, tokenChecks } = bot
+  const { name, strategy, params, mode, executor, exits, exitSources, overriddenExits } = bot
+  const { orders, exitOrders, limits, tokenChecks } = bot
   const worst = worstCaseOf(bot, wallet.limits, service.plan)
   const usualBuy = usualBuyOf(bot, worst)
   return {
@@ -48,7 +49,7 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
     mode,
     executor,
     params,
-    exits,
+    ...{ exits, exitSources, overriddenExits },
     orders: {
       slippagePercent: orders.slippagePercent,
       ...(orders.slippageLadder !== undefined && { slippageLadder: orders.slippageLadder }),

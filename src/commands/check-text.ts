@@ -1,5 +1,6 @@
 import { styleText } from 'node:util'
 import type { BotConfig, Config } from '../config/config.ts'
+import { overriddenText } from '../config/effective-exits.ts'
 import { formatErrors, printable } from '../config/errors.ts'
 import type { Limits, WalletLimits } from '../core/settings.ts'
 import { formatSol } from '../core/units.ts'
@@ -71,6 +72,7 @@ function botText(bot: BotConfig, { service }: Config): string {
     rows([
       ['params', params.join(', ') || 'none'],
       ['exits', exits(bot)],
+      ...overridden(bot),
       [
         'buys',
         `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
@@ -104,6 +106,13 @@ function exits({ exits }: BotConfig): string {
     [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${staleText(whenStale?.policy, value)}`],
   ])
   return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'
+}
+
+/** What the file changes of the strategy's exits. */
+function overridden({ overriddenExits }: BotConfig): [string, string][] {
+  if (overriddenExits.length === 0) return []
+  const way = "`exits: strategy` at the bot keeps the strategy's"
+  return [['', `defaults.exits overrides the strategy: ${printable(overriddenText(overriddenExits))} (${way})`]]
 }
 
 function staleText(policy: string | undefined, seconds: number): string {

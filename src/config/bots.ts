@@ -4,15 +4,8 @@ import type { Json } from '../core/json.ts'
 import { NO_STRATEGY } from '../core/roster.ts'
 import type { BotConfig } from './config.ts'
 import type { ConfigDocument } from './document.ts'
-import {
-  exitOrdersFrom,
-  exitsFrom,
-  filtersFrom,
-  limitsFrom,
-  ordersFrom,
-  paperFrom,
-  tokenChecksFrom,
-} from './effective.ts'
+import { exitOrdersFrom, filtersFrom, limitsFrom, ordersFrom, paperFrom, tokenChecksFrom } from './effective.ts'
+import { effectiveExits } from './effective-exits.ts'
 import type { ConfigError, Position } from './errors.ts'
 import type { Path } from './path.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
@@ -95,7 +88,7 @@ export function botConfig(
     executor: input.executor ?? 'cloud',
     orders: ordersFrom(input, defaults),
     exitOrders: exitOrdersFrom(input, defaults),
-    exits: exitsFrom(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
+    ...effectiveExits(input.exits, strategy.strategy.exits ?? {}, defaults.exits),
     limits: limitsFrom({ ...defaults.limits, ...input.limits }),
     tokenChecks: tokenChecksFrom(input, defaults),
     filters: filtersFrom(input, defaults),

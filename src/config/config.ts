@@ -1,11 +1,11 @@
 import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { EntryFilters } from '../core/entry-filters.ts'
-import type { ExitRules } from '../core/exits.ts'
 import type { Json } from '../core/json.ts'
 import type { UnitSettings } from '../core/messages.ts'
 import type { TokenChecks } from '../core/mint-check.ts'
 import type { ExitOrderSettings, Limits, OrderSettings, Plan, WalletLimits } from '../core/settings.ts'
 import type { Lamports } from '../core/units.ts'
+import type { EffectiveExits } from './effective-exits.ts'
 import type { ConfigError, Position } from './errors.ts'
 import type { Secret } from './secret.ts'
 import type { LoadedStrategy } from './strategies.ts'
@@ -108,7 +108,7 @@ export interface AlertsConfig {
   readonly shape: 'generic' | 'slack' | 'discord'
 }
 
-export interface BotConfig {
+export interface BotConfig extends EffectiveExits {
   readonly name: string
   readonly strategy: LoadedStrategy
   /** Accepted by the strategy's schema, its defaults filled in. */
@@ -118,7 +118,6 @@ export interface BotConfig {
   readonly executor: 'cloud' | 'local'
   readonly orders: OrderSettings
   readonly exitOrders: ExitOrderSettings
-  readonly exits: ExitRules
   readonly limits: Limits
   readonly tokenChecks: TokenChecks
   readonly filters: EntryFilters

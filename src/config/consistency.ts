@@ -1,22 +1,16 @@
-import { type ExitProblem, exitProblems } from '../core/exit-problems.ts'
-import { type ExitRules, pollSeconds } from '../core/exits.ts'
 import type { Limits } from '../core/settings.ts'
 import { type Lamports, solToLamports } from '../core/units.ts'
 import type { CheckedBot } from './bots.ts'
-import { exitsFrom, limitsFrom, serviceFrom } from './effective.ts'
+import { limitsFrom, serviceFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
+import { exitErrors, exitWarnings } from './exit-consistency.ts'
+import type { Problem } from './problem.ts'
 import type { ConfigFile } from './read.ts'
-import type { ExitsInput, LimitsInput } from './schema.ts'
-import type { Agreed } from './shared.ts'
-import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
+import type { LimitsInput } from './schema.ts'
+import { type Agreed, walletLimitsOf } from './shared.ts'
+import { worstCaseOf } from './worst-case.ts'
 
 // Values that are right by themselves and wrong together.
-
-export interface Problem {
-  /** Else a warning: allowed, and probably not what was meant. */
-  readonly fatal: boolean
-  readonly error: ConfigError
-}
 
 type Say = (key: readonly string[], message: string) => Problem
 
@@ -28,7 +22,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
     ...liveProblems(bot, agreed, say(true)),
     ...limitProblems(bot),
     ...exitErrors(bot, agreed),
-    ...exitWarnings(bot, agreed, say(false)),
+    ...exitWarnings(bot, agreed),
     ...liveWarnings(bot, agreed, say(false)),
     ...capWarnings(bot, agreed, say(false)),
   ]
@@ -86,32 +80,6 @@ function isLeastOver({ minLamportsPerOrder: least, maxLamportsPerOrder: most }: 
   return least !== null && most !== null && least > most
 }
 
-/** Where the exit stands: at the bot, else among the defaults, else it is the strategy's. */
-function exitErrors(bot: CheckedBot, agreed: Agreed): Problem[] {
-  const { config, lacksStrategy, input, defaultExits, document, path } = bot
-  const names = (exits: ExitsInput | undefined, name: string) => typeof exits === 'object' && Object.hasOwn(exits, name)
-  const exits = lacksStrategy ? ownExits(input.exits) : config.exits
-  return [...exitProblems(exits), ...pollProblems(exits, agreed)].map(({ path: [name, ...inside], message }) => {
-    const isFar = !names(input.exits, name) && names(defaultExits, name)
-    const at = isFar ? ['defaults', 'exits', name, ...inside] : [...path, 'exits', name, ...inside]
-    const whose = isFar ? ` (for the bot ${input.name})` : ''
-    return { fatal: true, error: document.error(at, `${message}${whose}`) }
-  })
-}
-
-/** What reads a pool is an RPC; the sandbox brings its own. */
-function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
-  const isThere = chain !== undefined || unfit.includes('chain')
-  if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []
-  return [{ path: ['whenStale', 'policy'], message: 'poll reads the pool over RPC, so it needs chain.rpc' }]
-}
-
-/** What no strategy can put right: the bot's exits go before its own, but it may bring the trailing stop that they arm. */
-function ownExits(given: ExitsInput | undefined): ExitRules {
-  const { trailingArmPercent, ...own } = exitsFrom(given, {}, undefined)
-  return own.trailingPercent === undefined || trailingArmPercent === undefined ? own : { ...own, trailingArmPercent }
-}
-
 /** Bounds that one order of the largest size would break by itself. */
 function overOrder(limits: Limits): string[] {
   const order = limits.maxLamportsPerOrder
@@ -141,30 +109,6 @@ export function walletProblems(files: readonly ConfigFile[]): ConfigError[] {
   })
 }
 
-function exitWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
-  const { stopLossPercent, trailingPercent, trailingArmPercent = 0, takeProfitPercent } = config.exits
-  const warnings: Problem[] = []
-  const isArmed = trailingArmPercent === 0
-  if (isArmed && stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
-    const message = `the trailing stop at ${trailingPercent} % always comes before the stop-loss at ${stopLossPercent} %`
-    warnings.push(say(['exits', 'trailingPercent'], message))
-  }
-  const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
-  const size = usualBuyOf(config, worstCaseOf(config, limitsOf(agreed), plan))
-  if (size === null || takeProfitPercent === undefined) return warnings
-  const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
-  if (takeProfitPercent < 2 * breakEven) {
-    const message = `a take-profit of ${takeProfitPercent} % is under twice the ${breakEven.toFixed(1)} % that fees and rent take`
-    warnings.push(say(['exits', 'takeProfitPercent'], `${message}: take more, or buy for more at once`))
-  }
-  return warnings
-}
-
-/** Of the wallet. */
-function limitsOf({ wallet }: Agreed): Limits {
-  return limitsFrom(wallet?.limits ?? {})
-}
-
 function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   if (config.mode !== 'live') return []
   const { service } = agreed
@@ -174,7 +118,10 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
       'the local executor signs what the service builds: without service.builderPolicy running this bot live ends with exit code 4'
     warnings.push(say(['executor'], message))
   }
-  const inTime = [config.limits, limitsOf(agreed)].flatMap((one) => [one.maxLamportsPerHour, one.maxLamportsPerDay])
+  const inTime = [config.limits, walletLimitsOf(agreed)].flatMap((one) => [
+    one.maxLamportsPerHour,
+    one.maxLamportsPerDay,
+  ])
   if (inTime.every((bound) => bound === null)) {
     warnings.push(say(['limits'], 'a live bot without limits.maxSolPerHour may spend the whole wallet in an hour'))
   }
@@ -185,7 +132,7 @@ function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem
 function capWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {
   const { wallet, service } = agreed
   if (config.mode !== 'live' || config.executor !== 'local' || service === undefined) return []
-  const { perOrder, perHour, perDay } = worstCaseOf(config, limitsOf(agreed), serviceFrom(service, '').plan)
+  const { perOrder, perHour, perDay } = worstCaseOf(config, walletLimitsOf(agreed), serviceFrom(service, '').plan)
   const { maxSolPerTransaction, maxSolPerHour, maxSolPerDay } = wallet?.caps ?? {}
   const over = (worst: Lamports | null, cap: number | undefined) =>
     cap !== undefined && (worst === null || worst > solToLamports(cap))

@@ -1,6 +1,5 @@
 import type { BuilderPolicy } from '../core/builder-policy.ts'
 import type { EntryFilters } from '../core/entry-filters.ts'
-import type { ExitRules } from '../core/exits.ts'
 import { DEFAULT_TOKEN_CHECKS, MINT_TRAITS, type TokenChecks } from '../core/mint-check.ts'
 import { deriveSeed } from '../core/random.ts'
 import type { ExitOrderSettings, Limits, OrderSettings, WalletLimits } from '../core/settings.ts'
@@ -8,7 +7,7 @@ import { type Lamports, type Millis, solToLamports } from '../core/units.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
 import { expandPath } from './expand-path.ts'
-import type { BotInput, DefaultsInput, ExitsInput, FileInput, LimitsInput } from './schema.ts'
+import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
 // What was written, with every default filled in and in the units of core/. Nearest wins, key by key.
@@ -163,18 +162,4 @@ function millis(seconds: number): Millis {
 
 function lamportsOrNull(sol: number | undefined): Lamports | null {
   return sol === undefined ? null : solToLamports(sol)
-}
-
-/** Bot before strategy before defaults, exit by exit; `none` takes away what a farther place has set. */
-export function exitsFrom(
-  bot: ExitsInput | undefined,
-  strategy: ExitRules,
-  defaults: ExitsInput | undefined,
-): ExitRules {
-  let rules: ExitRules = {}
-  for (const nearer of [defaults ?? {}, strategy, bot ?? {}]) {
-    if (nearer === 'none') rules = {}
-    else rules = Object.fromEntries(Object.entries({ ...rules, ...nearer }).filter(([, value]) => value !== 'none'))
-  }
-  return rules
 }

@@ -35,15 +35,17 @@ export const exitRules = z
       issues.push({ code: 'custom', input: value, path: [...path], message })
   })
 
-/** As a user gives them: `none` takes away what a farther place has set, one exit or all. */
-export const exits = z.union([
-  none,
-  z.strictObject(
-    each((exit) => z.union([none, exit]).exactOptional()) as {
-      [K in keyof Exits]: z.ZodExactOptional<z.ZodUnion<[typeof none, Exits[K]]>>
-    },
-  ),
-])
+const written = z.strictObject(
+  each((exit) => z.union([none, exit]).exactOptional()) as {
+    [K in keyof Exits]: z.ZodExactOptional<z.ZodUnion<[typeof none, Exits[K]]>>
+  },
+)
+
+/** Of all bots of a file: `none` takes away what strategies set, one exit or all. */
+export const defaultExits = z.union([none, written])
+
+/** Of one bot: `none` takes away what the defaults and its strategy set; `strategy` puts its strategy before the defaults. */
+export const botExits = z.union([none, z.literal('strategy'), written])
 
 function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(EXITS).map(([name, exit]) => [name, change(exit)]))

@@ -4,7 +4,7 @@ import { MINT_TRAITS, type MintTrait } from '../core/mint-check.ts'
 import { MOST_BUY_STEPS } from '../core/order.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
 import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_PAPER_SOL, MOST_POOL_SOL, MOST_SOL } from './bounds.ts'
-import { exits } from './exit-schema.ts'
+import { botExits, defaultExits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret-schema.ts'
 
 // The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has to be there is
@@ -201,7 +201,7 @@ export const botSchema = z.strictObject({
   mode: z.enum(['paper', 'live']).exactOptional(),
   executor: z.enum(['cloud', 'local']).exactOptional(),
   limits: limits.exactOptional(),
-  exits: exits.exactOptional(),
+  exits: botExits.exactOptional(),
   orders: orders.exactOptional(),
   exitOrders: exitOrders.exactOptional(),
   tokenChecks: tokenChecks.exactOptional(),
@@ -211,7 +211,7 @@ export const botSchema = z.strictObject({
 const defaults = z.strictObject({
   orders: orders.exactOptional(),
   exitOrders: exitOrders.exactOptional(),
-  exits: exits.exactOptional(),
+  exits: defaultExits.exactOptional(),
   limits: limits.exactOptional(),
   tokenChecks: tokenChecks.exactOptional(),
   filters: filters.exactOptional(),
@@ -233,7 +233,8 @@ export type FileInput = z.output<typeof fileSchema>
 export type BotInput = z.output<typeof botSchema>
 export type DefaultsInput = z.output<typeof defaults>
 export type LimitsInput = z.output<typeof limits>
-export type ExitsInput = z.output<typeof exits>
+export type ExitsInput = z.output<typeof defaultExits>
+export type BotExitsInput = z.output<typeof botExits>
 
 function traitSwitches() {
   const one = () => z.enum(['refuse', 'allow']).exactOptional()

@@ -1,5 +1,6 @@
+import type { Limits } from '../core/settings.ts'
 import { canonicalJson } from './config-hash.ts'
-import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
+import { alertsFrom, chainFrom, journalFrom, limitsFrom, serviceFrom, walletFrom } from './effective.ts'
 import type { ConfigError } from './errors.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
@@ -11,6 +12,11 @@ type Shared = (typeof SHARED)[number]
 export interface Agreed extends Pick<FileInput, Shared> {
   /** Written, and refused by the schema: nothing more is to be said of these. */
   readonly unfit: readonly Shared[]
+}
+
+/** Of all bots together. */
+export function walletLimitsOf({ wallet }: Agreed): Limits {
+  return limitsFrom(wallet?.limits ?? {})
 }
 
 export function agree(parts: readonly ConfigFile[], cwd: string): { agreed: Agreed; disagreements: ConfigError[] } {

@@ -7,6 +7,8 @@ export interface ExitProblem {
   /** Where it is: an exit, and what inside of it. */
   readonly path: readonly [keyof ExitRules, ...(string | number)[]]
   readonly message: string
+  /** The exit that it does not go together with. */
+  readonly other?: keyof ExitRules
 }
 
 /** All that is wrong with the exits of one position, as they are once every place that sets some has been asked. */
@@ -57,7 +59,7 @@ function stopProblems({ trailingPercent, trailingArmPercent, stopPrice, takeProf
   }
   if (stopLossPercent !== undefined && takeProfitPercent !== undefined && stopLossPercent > takeProfitPercent) {
     const message = `the stop-loss at ${stopLossPercent} % is above the take-profit at ${takeProfitPercent} %: it loses more than can be won; lower one or raise the other`
-    problems.push({ path: ['stopLossPercent'], message })
+    problems.push({ path: ['stopLossPercent'], message, other: 'takeProfitPercent' })
   }
   if (trailingArmPercent !== undefined && trailingPercent === undefined) {
     const message = 'there is no trailing stop to arm; set trailingPercent too'
@@ -80,6 +82,6 @@ function unreachable({ takeProfitPercent, takeProfitSteps = [], ...rules }: Exit
   return levels.flatMap(([path, level]) => {
     if (takeProfitPercent === undefined || level === undefined || level < takeProfitPercent) return []
     const message = `never reached: everything is sold at takeProfitPercent, which is ${takeProfitPercent}`
-    return [{ path, message }]
+    return [{ path, message, other: 'takeProfitPercent' }]
   })
 }

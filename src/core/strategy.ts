@@ -17,7 +17,7 @@ export interface Strategy<P = unknown, S = unknown> {
   readonly keys: readonly string[]
   /** How much of the tape it is shown before it may act, in seconds. Default 600. */
   readonly warmup?: number
-  /** Exits for its positions where neither the order nor the bot names any. */
+  /** Exits for its positions that neither the order, the bot nor the file's defaults set; `exits: strategy` puts them before the defaults. */
   readonly exits?: ExitRules
   /** The state of a token that it sees for the first time, or again after two days. */
   readonly token?: () => S

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
+import { overriddenNote } from '../../src/config/effective-exits.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { deriveSeed } from '../../src/core/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -89,15 +90,21 @@ chain: { rpc: [{ url: env:RPC_URL }, { url: env:RPC2_URL, requestsPerSecond: 2 }
 
 test.each<[string, string, string, object]>([
   [
-    'the bot over the strategy over the defaults, exit by exit',
+    'the bot over the defaults over the strategy, exit by exit',
     'launch-sniper',
     '{ stopLossPercent: 10 }',
-    { stopLossPercent: 10, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 },
+    { stopLossPercent: 10, takeProfitPercent: 80, trailingPercent: 25, maxHoldSeconds: 300 },
   ],
   [
-    'the strategy over the defaults',
+    'the defaults over the strategy',
     'momentum',
     '{}',
+    { stopLossPercent: 40, takeProfitPercent: 80, maxHoldSeconds: 1800 },
+  ],
+  [
+    'strategy: the strategy over the defaults, which fill in the rest',
+    'momentum',
+    'strategy',
     { stopLossPercent: 20, takeProfitPercent: 80, maxHoldSeconds: 1800 },
   ],
   ['the defaults', 'dip-buyer', '{}', { stopLossPercent: 40, takeProfitPercent: 80 }],
@@ -107,6 +114,57 @@ test.each<[string, string, string, object]>([
   const defaults = 'defaults: { exits: { stopLossPercent: 40, takeProfitPercent: 80 } }\n'
   const config = await load(defaults + bots(`{ name: a, strategy: ${strategy}, exits: ${exits} }`))
   expect(config.bots[0]?.exits).toEqual(effective)
+})
+
+test('none among the defaults takes away exits of strategies, unless the bot asks for them', async () => {
+  const exitsOf = async (defaults: string, bot = '') =>
+    (await load(`defaults: { exits: ${defaults} }\n${bots(`{ name: a, strategy: momentum${bot} }`)}`)).bots[0]?.exits
+  expect(await exitsOf('none')).toEqual({})
+  expect(await exitsOf('{ stopLossPercent: none }')).toEqual({ maxHoldSeconds: 1800 })
+  expect(await exitsOf('none', ', exits: strategy')).toEqual({ stopLossPercent: 20, maxHoldSeconds: 1800 })
+})
+
+test('every bot is named whose strategy has exits that the defaults override, and nothing else', async () => {
+  const text = `defaults:
+  exits: { stopLossPercent: 5, takeProfitPercent: 60, trailingPercent: none, maxHoldSeconds: 900 }
+${bots(
+  '{ name: all, strategy: launch-sniper }',
+  '{ name: some, strategy: launch-sniper, exits: { stopLossPercent: 7, trailingPercent: 8 } }',
+  '{ name: kept, strategy: launch-sniper, exits: strategy }',
+  '{ name: off, strategy: launch-sniper, exits: none }',
+  '{ name: none, strategy: dip-buyer }',
+)}`
+  const config = await load(text)
+  expect(config.warnings).toEqual([])
+  expect(overriddenNote(config.bots)).toBe(
+    'defaults.exits overrides exits of strategies (`exits: strategy` at a bot keeps them): all: stopLossPercent 5 instead of 25, trailingPercent none instead of 25, maxHoldSeconds 900 instead of 300; some: maxHoldSeconds 900 instead of 300',
+  )
+  expect(overriddenNote(config.bots.slice(2))).toBeUndefined()
+  expect(config.bots[1]?.exitSources).toEqual({
+    ...{ stopLossPercent: 'bot', trailingPercent: 'bot', takeProfitPercent: 'defaults', maxHoldSeconds: 'defaults' },
+  })
+  // Where an exit comes from decides nothing.
+  const spelled = 'exits: { stopLossPercent: 25, takeProfitPercent: 60, trailingPercent: 25, maxHoldSeconds: 300 }'
+  const [own, written] = [
+    bots('{ name: a, strategy: launch-sniper }'),
+    bots(`{ name: a, strategy: launch-sniper, ${spelled} }`),
+  ]
+  expect((await load(own)).hash).toBe((await load(written)).hash)
+})
+
+test('a live bot needs a way out, whichever place sets it', async () => {
+  const faults = async (defaults: string, bot: string) => {
+    const result = await tryLoad(`defaults: { exits: ${defaults} }\n${LIVE}bots: [{ name: a, mode: live, ${bot} }]\n`)
+    return result.ok ? [] : result.errors.map(({ path }) => path)
+  }
+  expect(await faults('{}', 'strategy: momentum')).toEqual([])
+  expect(await faults('{}', 'strategy: dip-buyer, exits: strategy')).toEqual(['bots[0].exits'])
+  expect(await faults('{ stopLossPercent: 5 }', 'strategy: dip-buyer, exits: strategy')).toEqual([])
+  expect(await faults('{ stopLossPercent: none, maxHoldSeconds: none }', 'strategy: momentum')).toEqual([
+    'bots[0].exits',
+  ])
+  expect(await faults('none', 'strategy: momentum, exits: strategy')).toEqual([])
+  expect(await faults('none', 'strategy: momentum')).toEqual([])
 })
 
 test('orders, exitOrders and limits: the bot over the defaults, key by key', async () => {
@@ -191,6 +249,21 @@ test('a bot whose strategy there is not is judged in all that its strategy canno
       { path: 'bots[0].limits.maxSlippagePercent' },
     ],
   })
+  // The defaults go before whatever exits the strategy has, unless the bot says otherwise.
+  const far = (bot: string) =>
+    tryLoad(
+      `${LIVE}defaults: { exits: { takeProfitPercent: 50, breakEvenAtPercent: 40 } }\nbots: [{ name: a, strategy: dip-byer, ${bot} }]\n`,
+    )
+  expect(await far('exits: { takeProfitPercent: 30 }')).toMatchObject({
+    errors: [
+      {
+        path: 'defaults.exits.breakEvenAtPercent',
+        message: expect.stringContaining('comes from bots[0].exits (for the bot a)'),
+      },
+      missing,
+    ],
+  })
+  expect(await far('exits: strategy')).toMatchObject({ errors: [missing] })
   // Which stop a live bot has, and what a trailing stop's arm belongs to, its strategy may say.
   const live = 'mode: live, exits: { trailingArmPercent: 20 }'
   expect(await tryLoad(`${LIVE}bots: [{ name: a, strategy: dip-byer, ${live} }]\n`)).toEqual({

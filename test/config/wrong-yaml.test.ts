@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -395,7 +396,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'break-even beyond the take-profit, by the defaults',
     `defaults: { exits: { breakEvenAtPercent: 60 } }\n${bot('exits: { takeProfitPercent: 50 }')}`,
-    '1:42 defaults.exits.breakEvenAtPercent: never reached: everything is sold at takeProfitPercent, which is 50 (for the bot a)',
+    '1:42 defaults.exits.breakEvenAtPercent: never reached: everything is sold at takeProfitPercent, which is 50; takeProfitPercent comes from bots[0].exits (for the bot a)',
+  ],
+  [
+    'a take-profit of the defaults below the trailing arm of a strategy',
+    `defaults: { exits: { takeProfitPercent: 50 } }\n${sandbox('bots:\n  - { name: a, strategy: ./armed.ts }\n')}`,
+    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: never reached: everything is sold at takeProfitPercent, which is 50; takeProfitPercent comes from defaults.exits; set one of them at the bot, or remove one there with `none`',
+  ],
+  [
+    'a take-profit of a bot below a step of a strategy',
+    sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
+    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: never reached: everything is sold at takeProfitPercent, which is 40; takeProfitPercent comes from bots[0].exits; set one of them at the bot, or remove one there with `none`',
   ],
   [
     'an idle time below zero',
@@ -422,7 +433,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     `${remote('apiKey: env:KEY')}bots:\n  - { name: a, strategy: dip-buyer, exits: { whenStale: { policy: poll, afterSeconds: 5 } } }\n`,
     '3:67 bots[0].exits.whenStale.policy: poll reads the pool over RPC, so it needs chain.rpc',
   ],
-  ['exits that are off', bot('exits: off'), '3:44 bots[0].exits: expected none or a map, found "off"'],
+  ['exits that are off', bot('exits: off'), '3:44 bots[0].exits: expected none, strategy or a map, found "off"'],
   [
     'slippage out of range',
     bot('orders: { slippagePercent: 60 }'),
@@ -585,6 +596,17 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
     '2:1 __proto__: unknown key; there are service, chain, wallet, journal, alerts, paper, defaults, bots',
   ],
 ]
+
+const withExits = (
+  exits: string,
+): string => `import { z } from ${JSON.stringify(join(import.meta.dirname, '../../node_modules/zod/index.js'))}
+export default { name: 'own', about: '', params: z.object({}), keys: ['trades'], exits: ${exits}, start: () => ({}) }
+`
+folder.write('armed.ts', withExits('{ trailingPercent: 10, trailingArmPercent: 60 }'))
+folder.write(
+  'steps.ts',
+  withExits('{ takeProfitSteps: [20, 40].map((atPercent) => ({ atPercent, sellPercent: 30 })) }'),
+)
 
 test.each(table)('%s', async (_what, yaml, ...errors) => {
   folder.write('wrong.yaml', yaml)

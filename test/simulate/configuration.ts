@@ -14,6 +14,7 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
   const bots = Array.from({ length: scenario.bots }, (_none, index): BotConfig => {
     return {
       ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor, exits: { maxHoldSeconds: 20 } },
+      ...{ exitSources: {}, overriddenExits: [] },
       orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
       tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },

@@ -28,7 +28,7 @@ export async function probeBot(amount: Lamports): Promise<BotConfig> {
     tokenChecks: DEFAULT_TOKEN_CHECKS,
     filters: NO_FILTERS,
     exitOrders: { slippageLadder: [15, 50], priorityFeeLadder: [], retryMs: 3_000 },
-    exits: { maxHoldSeconds: HOLD_SECONDS },
+    ...{ exits: { maxHoldSeconds: HOLD_SECONDS }, exitSources: {}, overriddenExits: [] },
     limits: { ...NO_LIMITS, maxLamportsPerOrder: amount, maxLamportsPerMint: amount },
     paper: { lamports: amount, seed: 1, latencyMs: { p50: 1_500, p95: 4_000 }, serviceFeePercent: 1 },
     at: { file: '', line: 0, column: 0 },

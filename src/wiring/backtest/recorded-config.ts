@@ -36,6 +36,6 @@ async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: Fi
     ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
     ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
     paper: { lamports: paperLamports, seed, latencyMs, serviceFeePercent },
-    at: { file: '', line: 0, column: 0 },
+    ...{ at: { file: '', line: 0, column: 0 }, exitSources: {}, overriddenExits: [] },
   }
 }

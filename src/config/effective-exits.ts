@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ExitRules } from '../core/exits.ts'
+import type { BotExitsInput, ExitsInput } from './schema.ts'
+
+/** Who sets an exit of a bot. */
+export type ExitSource = 'bot' | 'defaults' | 'strategy'
+
+/** An exit of the strategy in whose place `defaults.exits` has another value. */
+export interface OverriddenExit {
+  readonly exit: keyof ExitRules
+  readonly strategy: unknown
+  /** The value that holds; `none` where the file takes the exit away. */
+  readonly file: unknown
+}
+
+export interface EffectiveExits {
+  readonly exits: ExitRules
+  /** Of each exit in `exits`. */
+  readonly exitSources: Readonly<Partial<Record<keyof ExitRules, ExitSource>>>
+  readonly overriddenExits: readonly OverriddenExit[]
+}
+
+/** The bot before the file's defaults before the strategy, exit by exit. `none` takes away what a lower place has set. A bot with
+ *  `exits: strategy` puts its strategy before the defaults, which then fill in what the strategy leaves open. */
+export function effectiveExits(
+  bot: BotExitsInput | undefined,
+  strategy: ExitRules,
+  defaults: ExitsInput | undefined,
+): EffectiveExits {
+  const ofStrategy = [strategy, 'strategy'] as const
+  const ofDefaults = [defaults ?? {}, 'defaults'] as const
+  const lowestFirst =
+    bot === 'strategy' ? [ofDefaults, ofStrategy] : [ofStrategy, ofDefaults, [bot ?? {}, 'bot'] as const]
+  const set = new Map<string, { readonly value: unknown; readonly source: ExitSource }>()
+  for (const [given, source] of lowestFirst) {
+    if (given === 'none') set.clear()
+    else
+      for (const [exit, value] of Object.entries(given)) {
+        if (value === 'none') set.delete(exit)
+        else set.set(exit, { value, source })
+      }
+  }
+  return {
+    exits: Object.fromEntries([...set].map(([exit, { value }]) => [exit, value])),
+    exitSources: Object.fromEntries([...set].map(([exit, { source }]) => [exit, source])),
+    overriddenExits: bot === 'strategy' || bot === 'none' ? [] : overriddenBy(defaults, strategy, bot),
+  }
+}
+
+/** What the bot itself sets is left out: there the file's author has seen the value. */
+function overriddenBy(
+  defaults: ExitsInput = {},
+  strategy: ExitRules,
+  bot: Exclude<ExitsInput, 'none'> = {},
+): OverriddenExit[] {
+  return Object.entries(strategy).flatMap(([name, value]) => {
+    const exit = name as keyof Exclude<ExitsInput, 'none'>
+    const file = defaults === 'none' ? 'none' : defaults[exit]
+    if (file === undefined || Object.hasOwn(bot, exit) || isDeepStrictEqual(file, value)) return []
+    return [{ exit, strategy: value, file }]
+  })
+}
+
+/** `stopLossPercent 5 instead of 25, ...`. */
+export function overriddenText(exits: readonly OverriddenExit[]): string {
+  return exits.map(({ exit, strategy, file }) => `${exit} ${shown(file)} instead of ${shown(strategy)}`).join(', ')
+}
+
+/** What a start says in one line of all bots whose strategy has exits that do not hold; undefined where there are none. */
+export function overriddenNote(bots: readonly (EffectiveExits & { readonly name: string })[]): string | undefined {
+  const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
+  if (changed.length === 0) return undefined
+  const list = changed.map(({ name, overriddenExits }) => `${name}: ${overriddenText(overriddenExits)}`).join('; ')
+  return `defaults.exits overrides exits of strategies (\`exits: strategy\` at a bot keeps them): ${list}`
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

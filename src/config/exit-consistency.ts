@@ -1,0 +1,83 @@
+import { type ExitProblem, exitProblems } from '../core/exit-problems.ts'
+import { type ExitRules, pollSeconds } from '../core/exits.ts'
+import type { CheckedBot } from './bots.ts'
+import { serviceFrom } from './effective.ts'
+import { type EffectiveExits, type ExitSource, effectiveExits } from './effective-exits.ts'
+import { formatPath } from './path.ts'
+import type { Problem } from './problem.ts'
+import { type Agreed, walletLimitsOf } from './shared.ts'
+import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
+
+// Exits that are right by themselves and wrong together, once every place that sets some has been asked.
+
+export function exitErrors(bot: CheckedBot, agreed: Agreed): Problem[] {
+  const effective = bot.lacksStrategy ? withoutStrategy(bot) : bot.config
+  return [...exitProblems(effective.exits), ...pollProblems(effective.exits, agreed)].map(
+    ({ path, message, other }) => {
+      const [exit] = path
+      const isElsewhere = other !== undefined && effective.exitSources[other] !== effective.exitSources[exit]
+      const where = isElsewhere ? `; ${other} comes from ${placeOf(bot, effective.exitSources[other])}` : ''
+      return problemAt(true, bot, effective, path, `${message}${where}`)
+    },
+  )
+}
+
+export function exitWarnings(bot: CheckedBot, agreed: Agreed): Problem[] {
+  const { config } = bot
+  const { stopLossPercent, trailingPercent, trailingArmPercent = 0, takeProfitPercent } = config.exits
+  const warnings: Problem[] = []
+  const isArmed = trailingArmPercent === 0
+  if (isArmed && stopLossPercent !== undefined && trailingPercent !== undefined && trailingPercent < stopLossPercent) {
+    const message = `the trailing stop at ${trailingPercent} % always comes before the stop-loss at ${stopLossPercent} %`
+    warnings.push(problemAt(false, bot, config, ['trailingPercent'], message))
+  }
+  const plan = agreed.service === undefined ? 'auto' : serviceFrom(agreed.service, '').plan
+  const size = usualBuyOf(config, worstCaseOf(config, walletLimitsOf(agreed), plan))
+  if (size === null || takeProfitPercent === undefined) return warnings
+  const breakEven = breakEvenPercent(size, config.orders.priorityFeeLamports)
+  if (takeProfitPercent < 2 * breakEven) {
+    const message = `a take-profit of ${takeProfitPercent} % is under twice the ${breakEven.toFixed(1)} % that fees and rent take: take more, or buy for more at once`
+    warnings.push(problemAt(false, bot, config, ['takeProfitPercent'], message))
+  }
+  return warnings
+}
+
+/** Blames an exit at the place that sets it: the bot, the file's defaults, or the strategy that the bot names. */
+function problemAt(
+  fatal: boolean,
+  bot: CheckedBot,
+  { exitSources }: Pick<EffectiveExits, 'exitSources'>,
+  path: ExitProblem['path'],
+  message: string,
+): Problem {
+  const { document, input } = bot
+  const [exit] = path
+  const source = exitSources[exit] ?? 'bot'
+  if (source === 'bot') return { fatal, error: document.error([...bot.path, 'exits', ...path], message) }
+  if (source === 'defaults')
+    return { fatal, error: document.error(['defaults', 'exits', ...path], `${message} (for the bot ${input.name})`) }
+  const whose = `the strategy ${input.strategy} sets exits.${formatPath(path)}: `
+  const way = fatal ? '; set one of them at the bot, or remove one there with `none`' : ''
+  return { fatal, error: document.error([...bot.path, 'strategy'], `${whose}${message}${way}`) }
+}
+
+function placeOf({ input, path }: CheckedBot, source: ExitSource | undefined): string {
+  if (source === 'strategy') return `the strategy ${input.strategy}`
+  return source === 'defaults' ? 'defaults.exits' : formatPath([...path, 'exits'])
+}
+
+/** `poll` reads pools over RPC; the sandbox brings its own. */
+function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): ExitProblem[] {
+  const isThere = chain !== undefined || unfit.includes('chain')
+  if (pollSeconds(exits) === undefined || service === undefined || service === 'sandbox' || isThere) return []
+  return [{ path: ['whenStale', 'policy'], message: 'poll reads the pool over RPC, so it needs chain.rpc' }]
+}
+
+/** What no strategy can put right: bot and defaults go before its exits, unless the bot says `exits: strategy`. But it may bring the
+ *  trailing stop that they arm. */
+function withoutStrategy({ input, defaultExits }: CheckedBot): EffectiveExits {
+  if (input.exits === 'strategy') return effectiveExits(undefined, {}, undefined)
+  const known = effectiveExits(input.exits, {}, defaultExits)
+  const { trailingArmPercent, ...others } = known.exits
+  return known.exits.trailingPercent === undefined ? { ...known, exits: others } : known
+}
