@@ -65,7 +65,7 @@ test('whatever a strategy does, the others trade on, and every decision can be r
         code: `STRATEGY_${end}`,
         reason: expect.stringMatching(why),
       })
-      if (act === 'throw') expect(reason).toMatch(/hostile\.ts:25:11: /)
+      if (act === 'throw') expect(reason).toMatch(/hostile\.ts:\d+:11: /)
     }
     expect(await calm('buy')).toMatch(/POSITION_OPEN|PRICE_UNKNOWN/)
   }

@@ -102,7 +102,7 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   const args = ['sweep', file, '--journal', journal, '--range', 'size=1:3:1', '--jobs', '1', '--hold-out', '0']
   const { code, stdout } = await sluice(args)
   expect(code).toBe(0)
-  expect(stdout).toContain('1 sets have no result, their strategy threw: Error: too large <b>')
+  expect(stdout).toMatch(/1 sets have no result, their strategy threw: \/\S+\/fragile\.ts:3:\d+: Error: too large <b>/)
   expect(stdout).toContain('Nothing was held out')
 })
 
