@@ -30,6 +30,8 @@ function emptyBatch(): Batch {
     cancelled: 0,
     standing: 0,
     restored: 0,
+    stalls: 0,
+    firings: 0,
     commands: 0,
     steps: 0,
   }

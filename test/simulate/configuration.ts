@@ -3,7 +3,7 @@ import { NO_FILTERS } from '../../src/core/entry-filters.ts'
 import { NO_LIMITS } from '../../src/core/settings.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import type { Scenario } from './scenario.ts'
-import { type Leash, restless } from './strategy.ts'
+import { type Leash, restless, ticking } from './strategy.ts'
 
 /** What the configuration says of how late a request may still be carried out. */
 export const LATE_MS = 30_000
@@ -11,7 +11,12 @@ export const LATE_MS = 30_000
 /** Bots that trade on one wallet, as a configuration file would give them. */
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
   const strategy = { name: 'restless', file: 'restless.ts', strategy: restless(leash) }
-  const bots = Array.from({ length: scenario.bots }, (_none, index): BotConfig => {
+  const timed = { name: 'ticking', file: 'ticking.ts', strategy: ticking(scenario.timers) }
+  const strategies = [
+    ...Array.from({ length: scenario.bots }, () => strategy),
+    ...(scenario.timers === 'none' ? [] : [timed]),
+  ]
+  const bots = strategies.map((strategy, index): BotConfig => {
     return {
       ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor, exits: { maxHoldSeconds: 20 } },
       ...{ exitSources: {}, overriddenExits: [] },

@@ -11,6 +11,7 @@ import {
 import type { Journal } from '../../src/core/ports.ts'
 import type { Recovered } from '../../src/journal/recovery.ts'
 import { Standing } from './standing.ts'
+import { TimerWatch } from './timer-watch.ts'
 
 /** What a process believes, as it passes on its way into the journal. */
 export class Mirror {
@@ -27,6 +28,7 @@ export class Mirror {
   readonly foreign = new Set<string>()
   readonly complaints: string[] = []
   readonly standing: Standing
+  readonly timers = new TimerWatch((what) => this.complaints.push(what))
   /** Reports that are written, and that the engine has yet to take. */
   readonly #untaken = new Set<number>()
   readonly #note: (what: string) => void
@@ -63,6 +65,7 @@ export class Mirror {
         if (input.kind === 'gate') this.isGateOpen = input.open
         if (input.kind === 'foreign') this.foreign.add(input.signature)
         if (input.kind === 'report') this.#untaken.delete(input.id)
+        this.timers.input(input, time)
         journal.input(seq, time, input)
       },
       output: (seq, time, index, output) => {
@@ -90,6 +93,7 @@ export class Mirror {
 
   #take(output: Output): void {
     this.standing.take(output)
+    this.timers.output(output)
     if (output.kind === 'order') this.#ordered(output.order)
     else if (output.kind === 'account') this.isHalted = output.money.halted
     else if (output.kind === 'orderState') {

@@ -1,3 +1,6 @@
+import { Allowance, COST } from '../../src/core/allowance.ts'
+import { Timers } from '../../src/core/timers.ts'
+
 /** Ways in which what stands around the gateway could be wrong; the simulation has to notice each. */
 export const MUTANTS = {
   lostCountsAsUnsent: 'the HTTP port says of a lost answer that nothing was sent',
@@ -10,6 +13,8 @@ export const MUTANTS = {
   heightOfTheFuture: 'the finalized height is told 120 blocks too high',
   slotAnswersRest: 'a node that has no block time for a slot is asked nothing more for a while',
   confirmedCountsAsFinal: 'what is confirmed is told as finalized',
+  timersOutliveTheirBot: 'the timers of a strategy go on when it may not',
+  firingsAreFree: 'a firing of a timer does not count as a request',
 } as const
 
 /** As above, for orders that are signed here. */
@@ -19,3 +24,18 @@ export const LOCAL_MUTANTS = {
 } as const
 
 export type Mutant = keyof typeof MUTANTS | keyof typeof LOCAL_MUTANTS
+
+/** Puts a wrong part in the place of one that no port leads to; how to put it right again. */
+export function sabotage(mutant: Mutant | undefined): () => void {
+  const { clearAll } = Timers.prototype
+  const { takeIfLeft } = Allowance.prototype
+  if (mutant === 'timersOutliveTheirBot') Timers.prototype.clearAll = () => {}
+  if (mutant === 'firingsAreFree')
+    Allowance.prototype.takeIfLeft = function (now, cost) {
+      return cost === COST.firing || takeIfLeft.call(this, now, cost)
+    }
+  return () => {
+    Timers.prototype.clearAll = clearAll
+    Allowance.prototype.takeIfLeft = takeIfLeft
+  }
+}

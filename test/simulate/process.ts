@@ -8,6 +8,7 @@ import type { Clock, Executor, Journal, JournalRecord, Machine } from '../../src
 import type { Recovered } from '../../src/journal/recovery.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
 import type { Route } from '../../src/runtime/working-order.ts'
+import { draws } from '../../src/sandbox/draws.ts'
 import { LiveChain } from '../../src/wiring/live/live-chain.ts'
 import { Tally } from '../../src/wiring/live/tally.ts'
 import { Trading } from '../../src/wiring/live/trading.ts'
@@ -18,6 +19,7 @@ import type { SimulatedBuilder } from './builder.ts'
 import type { SimulatedChain } from './chain.ts'
 import { type DiskParts, SimulatedDisk } from './disk.ts'
 import { WALLET } from './ledger.ts'
+import { SimulatedLoop } from './loop.ts'
 import { Mirror } from './mirror.ts'
 import type { Mutant } from './mutants.ts'
 import type { Caller, SimulatedService } from './service.ts'
@@ -46,6 +48,7 @@ export interface ProcessParts {
   readonly disk: Omit<DiskParts, 'clock'>
   /** What the lock of the API key says of it. */
   readonly key: { isUsed: boolean }
+  readonly seed: number
   readonly mutant: Mutant | undefined
   /** A request is about to be sent. */
   readonly sends: (attempt: Attempt, process: Process) => void
@@ -66,6 +69,7 @@ export class Process implements Caller {
   readonly #segment: Segment
   readonly #mints = new Mints()
   readonly #clock: Clock
+  readonly #loop: SimulatedLoop
   sending: Attempt | undefined
   #block: LiveBlock
   #staleFrom: number | undefined
@@ -78,6 +82,7 @@ export class Process implements Caller {
     const found = reader.recover()
     const past = asSeen(found, mutant)
     if (!past.clean) reader.checkIntegrity()
+    this.#loop = new SimulatedLoop(parts.host.time, draws(parts.seed, `loop of segment ${past.lastSegment}`))
     const machine = this.#machine(past.lastTime)
     this.#clock = machine.clock
     this.disk = new SimulatedDisk({ ...parts.disk, clock: machine.clock })
@@ -174,6 +179,11 @@ export class Process implements Caller {
     return this.#staleFrom === undefined
   }
 
+  /** Its event loop stands still for so long. */
+  stall(ms: number): void {
+    this.#loop.stall(ms)
+  }
+
   keyAccepted(): void {
     this.#segment.gateway.keyAccepted(this.#trading.limiter)
   }
@@ -198,7 +208,7 @@ export class Process implements Caller {
     const { time, boot, bootedAt, wallOffset } = this.#parts.host
     const monotonicMs = (): number => time.now() - bootedAt
     const wall = new SystemClock(lastTime, () => time.now() + wallOffset(), monotonicMs)
-    const after: Clock['after'] = (ms, run) => time.after(ms, () => this.#isAlive && run())
+    const after: Clock['after'] = (ms, run) => this.#loop.after(ms, () => this.#isAlive && run())
     return { clock: { now: () => wall.now(), after }, monotonicMs, boot }
   }
 

@@ -4,6 +4,9 @@ import { draws } from '../../src/sandbox/draws.ts'
  *  it refused. service: it does otherwise. rpc: a node loses what it had. */
 export type Kind = 'honest' | 'service' | 'rpc'
 
+/** regular: a few, that go on. storm: more than a bot may have. throws: its strategy throws in one. */
+export type TimerUse = 'none' | 'regular' | 'storm' | 'throws'
+
 /** What one run is like; all of it drawn from its seed. Shares are of the requests, calls, or seconds that could be struck. */
 export interface Scenario {
   readonly seed: number
@@ -28,6 +31,10 @@ export interface Scenario {
   readonly times: Times
   /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
   readonly local: { readonly dropped: number; readonly signerDies: number }
+  /** Seconds in which the event loop of the process stands still for a while. */
+  readonly stalls: number
+  /** What one more bot, which never trades, does with timers. */
+  readonly timers: TimerUse
 }
 
 /** What is known of the time. */
@@ -77,6 +84,8 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     operator: orders === 'plain' ? 0 : operatorOf(seed),
     times: orders === 'plain' ? GOOD_TIMES : timesOf(seed),
     local: localOf(seed),
+    stalls: orders === 'plain' ? 0 : stallsOf(seed),
+    timers: orders === 'plain' ? 'none' : timersOf(seed),
   }
 }
 
@@ -107,4 +116,14 @@ function timesOf(seed: number): Times {
 function localOf(seed: number): Scenario['local'] {
   const { chance, between } = draws(seed, 'local')
   return { dropped: chance(0.3) ? 0.9 : between(0, 0.5), signerDies: chance(0.5) ? between(0, 0.1) : 0 }
+}
+
+function stallsOf(seed: number): number {
+  const { chance, between } = draws(seed, 'event loop')
+  return chance(0.3) ? between(0, 0.3) : 0
+}
+
+function timersOf(seed: number): TimerUse {
+  const { chance, pick } = draws(seed, 'timers')
+  return chance(0.4) ? pick(['regular', 'storm', 'throws'] as const) : 'none'
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ExitRules } from '../../src/core/exits.ts'
 import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/core/strategy.ts'
+import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'
 
 /** What the strategy is told, and what it shows. */
@@ -53,6 +54,33 @@ export function restless(leash: Leash): Strategy {
     start: (_params, bot) => {
       leash.bots.push(bot)
       return { onTrade: (_trade, token) => act(bot, token) }
+    },
+  })
+  return strategy as Strategy
+}
+
+const STORM_TIMERS = 60
+/** Firings until it throws. */
+const PATIENCE = 20
+
+/** Never trades; what it does with timers is in the scenario. */
+export function ticking(use: TimerUse): Strategy {
+  const strategy = defineStrategy<unknown>({
+    name: 'ticking',
+    about: 'Sets timers.',
+    params: z.unknown(),
+    keys: [],
+    warmup: 20,
+    start: (_params, bot) => {
+      let fired = 0
+      const count = use === 'storm' ? STORM_TIMERS : 3
+      for (let index = 0; index < count; index++) bot.every(`beat ${index}`, use === 'storm' ? 0.1 : 1 + index)
+      return {
+        onTimer(name) {
+          if (use === 'throws' && ++fired === PATIENCE) throw new Error('told to')
+          if (name === 'beat 1') bot.after('once', 0.5)
+        },
+      }
     },
   })
   return strategy as Strategy

@@ -15,7 +15,7 @@ import { Checks } from './checks.ts'
 import { configOf } from './configuration.ts'
 import type { Journal } from './disk.ts'
 import { MINTS, WanderingMarket } from './market.ts'
-import type { Mutant } from './mutants.ts'
+import { type Mutant, sabotage } from './mutants.ts'
 import { type Host, Process, type ProcessParts } from './process.ts'
 import { type Kind, type Orders, type Scenario, scenarioOf, type Times } from './scenario.ts'
 import { SimulatedService } from './service.ts'
@@ -65,6 +65,8 @@ export type Figure =
   | 'standing'
   | 'restored'
   | 'commands'
+  | 'stalls'
+  | 'firings'
   | 'steps'
 
 export interface Options {
@@ -84,6 +86,7 @@ export async function simulate(seed: number, journal: Journal, options: Options 
   if (options.executor === 'local' && native === undefined) throw new Error('litesvm is not installed')
   const drawn = scenarioOf(seed, options.orders)
   const world = new World({ ...drawn, times: options.times ?? drawn.times }, journal, options, native)
+  const repair = sabotage(options.mutant)
   const threw = (error: unknown): void => world.complain(`threw: ${error instanceof Error ? error.stack : error}`)
   process.on('unhandledRejection', threw)
   try {
@@ -92,6 +95,7 @@ export async function simulate(seed: number, journal: Journal, options: Options 
     threw(error)
   } finally {
     process.off('unhandledRejection', threw)
+    repair()
   }
   return world.result()
 }
@@ -106,6 +110,7 @@ class World implements Host {
   readonly #journal: Journal
   readonly #draws
   readonly #operatorDraws: Draws
+  readonly #stallDraws: Draws
   readonly #feedDraws
   readonly #market: WanderingMarket
   readonly #chain: SimulatedChain
@@ -128,6 +133,9 @@ class World implements Host {
   /** Conditional orders that processes took over from those before them. */
   #restored = 0
   #commands = 0
+  #stalls = 0
+  /** Of timers of strategies, in processes that are over. */
+  #firings = 0
   #steps = 0
   #hasAnswered = false
   /** The process ends at so many effects from now. */
@@ -141,6 +149,7 @@ class World implements Host {
     this.#draws = draws(seed, 'world')
     this.#feedDraws = draws(seed, 'feed')
     this.#operatorDraws = draws(seed, 'commands')
+    this.#stallDraws = draws(seed, 'the stalls')
     this.trace = new Trace(START, options.show)
     const note = (what: string): void => this.trace.add(this.time.now(), what)
     const { complain } = this
@@ -220,6 +229,8 @@ class World implements Host {
         ...conditionalFigures(this.#journal.db),
         restored: this.#restored,
         commands: this.#commands,
+        stalls: this.#stalls,
+        firings: this.#firings + (this.#process?.mirror.timers.firings ?? 0),
         steps: this.#steps,
       },
     }
@@ -295,6 +306,7 @@ class World implements Host {
     this.#process = new Process({
       ...{ host: this, config: this.#config, chain: this.#chain, service: this.#service, local: this.#local, mutant },
       key: this.#key,
+      seed: this.#scenario.seed,
       disk: {
         ...{ journal: this.#journal, before: effect, after: effect, mutant },
         latencyMs: () =>
@@ -346,6 +358,7 @@ class World implements Host {
     const { integer, chance, pick } = this.#draws
     this.trace.add(this.time.now(), 'process: crashes')
     this.#crashes++
+    this.#firings += process.mirror.timers.firings
     this.#process = undefined
     this.#effectsLeft = Number.POSITIVE_INFINITY
     process.die()
@@ -371,7 +384,8 @@ class World implements Host {
     if (this.#isCalm) return
     this.#chain.tick()
     this.#local?.signer.tick()
-    const { crashes, clock, conditionals, operator } = this.#scenario
+    const { crashes, clock, conditionals, operator, stalls } = this.#scenario
+    if (this.#stallDraws.chance(stalls)) this.#stall(1 + this.#stallDraws.integer(this.#stallDraws.pick([200, 5_000])))
     if (this.#operatorDraws.chance(operator)) this.#command(this.#operatorDraws.pick(COMMANDS))
     if (this.#feedDraws.chance(this.#process?.isFeedLive === false ? 0.2 : conditionals.stale))
       this.#process?.turnFeed()
@@ -380,6 +394,13 @@ class World implements Host {
     if (!this.#draws.chance(clock.steps)) return
     this.#offsetMs = this.#draws.chance(0.3) ? 0 : this.#draws.integer(40_000) - 20_000
     this.trace.add(this.time.now(), `clock: the wall clock is ${this.#offsetMs} ms off`)
+  }
+
+  #stall(ms: number): void {
+    if (this.#process === undefined) return
+    this.#stalls++
+    this.trace.add(this.time.now(), `process: its event loop stands still for ${ms} ms`)
+    this.#process.stall(ms)
   }
 
   #command(name: (typeof COMMANDS)[number]): void {
