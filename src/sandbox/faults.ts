@@ -26,6 +26,10 @@ export const FAULT_KINDS = {
   sendDropped: 'request',
   /** RPC: the node is `slots` (default 20) behind. `target`: only for methods whose name has it. */
   rpcLag: 'request',
+  /** RPC: no block time of the newest `slots` (default of any); without `slots` no clock account either. */
+  noBlockTime: 'request',
+  /** RPC: block times are `ms` (default 15,000) old. */
+  oldBlockTime: 'request',
   /** RPC: the newest blockhash is `slots` (default 200, so expired) old. */
   staleBlockhash: 'request',
   /** Builder: a transaction whose blockhash is `slots` (default 200, so expired) old. */

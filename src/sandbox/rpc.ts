@@ -1,3 +1,4 @@
+import { CLOCK_SYSVAR } from '../core/programs.ts'
 import { type Answer, json } from './answers.ts'
 import type { Faults } from './faults.ts'
 import type { Handle } from './http.ts'
@@ -8,6 +9,8 @@ import { sendMethods } from './rpc-send.ts'
 
 const MOST_IN_BATCH = 100
 const USUAL_LAG_SLOTS = 20
+const USUAL_AGE_MS = 15_000
+const BLOCK_NOT_AVAILABLE = -32004
 /** A blockhash of so many slots ago is no longer one of the last 151. */
 const EXPIRED_AFTER_SLOTS = 200
 const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
@@ -31,7 +34,8 @@ export function rpcEndpoint(ledger: Ledger, faults: Faults): Handle {
       if (!run) throw new RpcError(-32601, 'Method not found')
       if (method === 'getGenesisHash' && faults.strike('otherCluster'))
         return { jsonrpc: '2.0', result: MAINNET_GENESIS, id }
-      return { jsonrpc: '2.0', result: ledger.lagging(lagSlots(method, faults), () => run(params)), id }
+      const result = ledger.lagging(lagSlots(method, faults), () => run(params))
+      return { jsonrpc: '2.0', result: timed(ledger, faults, { id, method, params }, result), id }
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       const { code, message, data } = error
@@ -53,6 +57,22 @@ function failed(status: number): Answer {
     return { ...json(status, { jsonrpc: '2.0', error, id: null }), headers: { 'retry-after': '1' } }
   }
   return { status, body: 'Service unavailable', headers: { 'content-type': 'text/plain' } }
+}
+
+/** What a node tells of the time that knows less of it than it should. */
+function timed(ledger: Ledger, faults: Faults, { method, params }: Call, result: unknown): unknown {
+  const isClock = method === 'getMultipleAccounts' && (params[0] as unknown[])[0] === CLOCK_SYSVAR
+  if (method !== 'getBlockTime' && !isClock) return result
+  const untold = faults.strike('noBlockTime', method)
+  if (untold !== undefined && isClock && untold.slots === undefined) {
+    const { value, ...rest } = result as { value: unknown[] }
+    return { ...rest, value: value.map((account, index) => (index === 0 ? null : account)) }
+  }
+  const slot = params[0] as number
+  if (untold !== undefined && !isClock && slot > ledger.head('processed').slot - (untold.slots ?? slot + 1))
+    throw new RpcError(BLOCK_NOT_AVAILABLE, `Block not available for slot ${slot}`)
+  const old = isClock ? undefined : faults.strike('oldBlockTime', method)
+  return old === undefined ? result : (result as number) - Math.round((old.ms ?? USUAL_AGE_MS) / 1_000)
 }
 
 /** How far behind the chain this call is answered. */

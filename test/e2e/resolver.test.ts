@@ -31,6 +31,21 @@ describe.concurrent('at real slot times', () => {
 })
 
 describe.concurrent('proof', () => {
+  test.for([
+    ['tells no time at all', { kind: 'noBlockTime' }],
+    ['has no time of its newest 20 slots', { kind: 'noBlockTime', slots: 20 }],
+    ['tells times that are 15 s old', { kind: 'oldBlockTime' }],
+  ] as const)('an RPC that %s: what was lost is proved dead all the same', async ([, fault], { onTestFinished }) => {
+    const stage = await openStage({}, onTestFinished)
+    const running = await stage.go()
+    stage.sandbox.faults.set({ ...fault, count: 1e9 })
+    stage.sandbox.faults.set({ kind: 'notLanded' })
+    await tell(running.handle, stage, 'buy')
+    await until('its end', () => stage.books().orders[0]?.state === 'not_executed')
+    await running.stop()
+    expect(await stage.complaints()).toEqual([])
+  })
+
   test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
     // The chain stands still until everybody has looked at what it leaves open.
     let stoodAt: number | undefined

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isPublicKey } from '../../src/core/base58.ts'
-import { PROGRAMS } from '../../src/core/programs.ts'
+import { CLOCK_SYSVAR, PROGRAMS } from '../../src/core/programs.ts'
 import { namedAddress, tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import { type Answered, call, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
@@ -186,6 +186,21 @@ describe('RPC', () => {
     expect((await rpc(rig, 'isBlockhashValid', blockhash, CONFIRMED)).value).toBe(true)
     expect(await rpc(rig, 'getBlockTime', rows[0].slot)).toBe(rows[0].blockTime)
     expect(await rpc(rig, 'getGenesisHash')).toBe(rig.genesisHash)
+  })
+
+  test('block times that are missing, or old', async () => {
+    const slot = (await rpc(rig, 'getSlot', CONFIRMED)) - 3
+    const time = await rpc(rig, 'getBlockTime', slot)
+    rig.faults.set({ kind: 'noBlockTime', slots: 2 })
+    expect(await rpc(rig, 'getBlockTime', slot)).toBe(time)
+    rig.faults.set({ kind: 'noBlockTime', slots: 100, count: 2 })
+    expect(await rpc(rig, 'getBlockTime', slot)).toMatchObject({ code: -32004 })
+    expect((await rpc(rig, 'getMultipleAccounts', [CLOCK_SYSVAR], CONFIRMED)).value).toEqual([expect.anything()])
+    rig.faults.set({ kind: 'noBlockTime', count: 2 })
+    expect(await rpc(rig, 'getBlockTime', slot)).toMatchObject({ code: -32004 })
+    expect((await rpc(rig, 'getMultipleAccounts', [CLOCK_SYSVAR], CONFIRMED)).value).toEqual([null])
+    rig.faults.set({ kind: 'oldBlockTime' })
+    expect(await rpc(rig, 'getBlockTime', slot)).toBe(time - 15)
   })
 
   test('batches, and bodies that are no calls', async () => {
