@@ -16,6 +16,7 @@ import { lockKey, lockWallet } from './wiring/access/key-lock.ts'
 import { openService, type ServiceAccess } from './wiring/access/service-access.ts'
 import { raiseAlarms } from './wiring/live/alarms.ts'
 import { Closers } from './wiring/live/closers.ts'
+import { watchDisk } from './wiring/live/disk-room.ts'
 import { type Ending, unlessEnded } from './wiring/live/ending.ts'
 import { hostEngine, type Isolation, type StartOf } from './wiring/live/engine-host.ts'
 import type { Onlooker } from './wiring/live/onlooker.ts'
@@ -123,6 +124,7 @@ class Start {
       chain: world.chain,
       priceOf: (mint) => world.priceOf(mint),
       status: () => statusOf(watched, ground.machine.clock.now()),
+      now: () => ground.machine.clock.now(),
     })
     const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
     await this.#serve(segment, ground, handle)
@@ -221,7 +223,12 @@ class Start {
   }
 
   /** Money from rows, strategies warmed up, open orders taken up, exits first. */
-  async #begin({ past, mints, tally }: Ground, world: LiveWorld, segment: AnySegment, startOf: StartOf): Promise<void> {
+  async #begin(
+    { past, machine, mints, tally }: Ground,
+    world: LiveWorld,
+    segment: AnySegment,
+    startOf: StartOf,
+  ): Promise<void> {
     const start = startOf(past.recovered)
     const { positions, orders } = start.money
     for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
@@ -230,7 +237,7 @@ class Start {
     world.restore(start.bots, start.money)
     // It never comes once no engine can begin, or once the journal failed.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
-    past.onNoRoom(() => postTo(segment)({ name: 'halt' }))
+    watchDisk({ past, machine, segment, log: this.#log }, (alert) => world.alert(alert))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
     segment.resume(start)
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()

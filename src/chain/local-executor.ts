@@ -199,6 +199,10 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Refused>> = {
     ...{ kind: 'refused', code: 'HALTED', retry: 'wait' },
     reason: 'entries were halted while it was built, checked and signed',
   },
+  DISK_LOW: {
+    ...{ kind: 'refused', code: 'DISK_LOW', retry: 'wait' },
+    reason: 'the disk that holds the journal ran low while it was built, checked and signed',
+  },
 }
 
 /** On the same blockhash, for the same terms: another one comes with the next blockhash. */

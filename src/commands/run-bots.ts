@@ -56,9 +56,11 @@ export async function runBots(
       onTerminal || options.json === true
         ? undefined
         : setInterval(() => console.log(plainLine(running as RunningBots)), PLAIN_EVERY_MS)
-    const ending = await Promise.race([running.ended, interrupted.promise, after(options.seconds)])
+    const cause = await Promise.race([running.ended, interrupted.promise, after(options.seconds)])
     clearInterval(plain)
     await running.stop()
+    // The last of it may not have become durable.
+    const ending = await Promise.race([running.ended, cause])
     screen.stop()
     if (ending.message !== '') console.error(`sluice: ${ending.message}`)
     return { counters: countersOf(config.journal.path), exitCode: ending.exitCode }

@@ -5,13 +5,14 @@ import type { BotSettings } from './settings.ts'
 
 /** Why this bot may buy nothing of this mint with its account's wallet. */
 export function custodyVeto(
-  { book, unread, mintFacts }: Session,
+  { book, gates, mintFacts }: Session,
   { account, tokenChecks }: Pick<BotSettings, 'account' | 'tokenChecks'>,
   mint: string,
 ): Veto | undefined {
   const { foreign = [], quarantined = [] } = book.accounts.get(account.id) ?? {}
   const facts = account.mode === 'live' ? mintFacts.get(mint) : undefined
-  if (unread.has(account.id)) return { code: 'CHAIN_UNREAD', reason: 'the chain has not been read up to now' }
+  const closed = gates.veto(account.id)
+  if (closed !== undefined) return closed
   if (foreign.length > 0) return { code: 'FOREIGN_TX', reason: `somebody else used the wallet: ${foreign.join(', ')}` }
   if (quarantined.includes(mint)) return { code: 'QUARANTINED', reason: 'the wallet holds less of it than was booked' }
   return facts && mintRefusal(facts, tokenChecks)

@@ -23,7 +23,7 @@ const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', '
 /** Those by which the service, or a proof, is seen to have been wrong. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
-/** What the chain says of wallets beside our own orders: whether they can be read, what somebody else did with them, what they hold. */
+/** What the chain says of wallets beside our own orders: what somebody else did with them, what they hold. */
 export class Custody {
   readonly #session: Session
   readonly #watch: ExitWatch
@@ -45,9 +45,8 @@ export class Custody {
     this.#traderOf = traderOf
   }
 
-  take(input: Of<'gate'> | Of<'foreign'> | Of<'deficit'> | Of<'adopt'> | Of<'mint'>): void {
-    if (input.kind === 'gate') this.#gate(input)
-    else if (input.kind === 'foreign') this.#foreign(input)
+  take(input: Of<'foreign'> | Of<'deficit'> | Of<'adopt'> | Of<'mint'>): void {
+    if (input.kind === 'foreign') this.#foreign(input)
     else if (input.kind === 'deficit') this.#deficit(input)
     else if (input.kind === 'adopt') this.#adopt(input)
     else this.#mint(input)
@@ -75,12 +74,6 @@ export class Custody {
     if (account === undefined || account.breached === true || !BREACHES.has(code)) return
     account.breached = true
     this.#session.emitAccount(account)
-  }
-
-  #gate({ account, open }: Of<'gate'>): void {
-    const { unread } = this.#session
-    if (open) unread.delete(account)
-    else unread.add(account)
   }
 
   #foreign({ account: id, signature, lamports: change }: Of<'foreign'>): void {

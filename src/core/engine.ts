@@ -229,7 +229,6 @@ export class Engine implements EnginePort, TokenHolder {
         this.#reports.take(input.report)
         this.#custody.alarm(input.report)
         break
-      case 'gate':
       case 'foreign':
       case 'deficit':
       case 'adopt':

@@ -55,6 +55,8 @@ export const ERRORS = {
   BALANCE_FLOOR: 'after the order too little would be left for the fees of exits (wallet.limits.minBalanceSol)',
   BALANCE_UNKNOWN: "the wallet's balance has not been read yet",
   HALTED: 'entries are halted; `sluice resume` lets them go on',
+  DISK_LOW:
+    'the disk that holds the journal is nearly full, so nothing is bought; make room and entries go on by themselves',
   EXITS_ONLY: 'the strategy threw an error or had to be stopped, so its bot only closes what it holds',
   CHAIN_UNREAD: 'no RPC has told the state of the wallet, so nothing is bought; full exits go',
   FOREIGN_TX: 'somebody else used the wallet; `sluice resume --accept SIGNATURE` lets entries go on',

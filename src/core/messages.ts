@@ -19,8 +19,9 @@ export type Input =
   | { kind: 'report'; id: number; report: ExecutionReport }
   /** The wallet as read from the chain. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
-  /** Whether the audit knows the state of the wallet; entries wait until it does. */
-  | { kind: 'gate'; account: string; open: boolean }
+  /** A condition that stops entries begins (`open: false`) or ends: of one account, or of every account where `account` is ''. Without a
+   *  code it is CHAIN_UNREAD. See Gates. */
+  | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string }
   /** The wallet signed something that is none of our orders. */
   | { kind: 'foreign'; account: string; signature: string; lamports: Lamports }
   /** The wallet holds so much of a mint, less than was booked. */
@@ -35,6 +36,9 @@ export type Input =
   | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
+
+/** CHAIN_UNREAD: the audit does not know the state of the wallet. DISK_LOW: the disk that holds the journal is nearly full. */
+export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW'
 
 /** First input of a segment: all that a replay needs to start from. */
 export interface StartInput {

@@ -9,7 +9,7 @@ export function openAccounts(session: Session, bots: readonly BotSettings[]): vo
   // A halt is the operator's word for all of it, so what joins later is halted too.
   const halted = [...accounts.values()].some((account) => account.halted)
   for (const { account, paperLamports } of bots) {
-    if (account.mode === 'live') session.unread.add(account.id)
+    if (account.mode === 'live') session.gates.take({ kind: 'gate', account: account.id, open: false })
     if (accounts.has(account.id)) continue
     const lamports = account.mode === 'live' ? null : paperLamports
     const results = { ...NO_RESULTS, day: dayOf(session.now) }

@@ -214,8 +214,9 @@ export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }
 
-/** Why a buy is not signed, sent, or sent again: a full exit of its mint went past it, or an operator has stopped entries. */
-export type CalledOff = 'EXIT_UNPROVED' | 'HALTED'
+/** Why a buy is not signed, sent, or sent again: a full exit of its mint went past it, an operator has stopped entries, or the disk that
+ *  holds the journal is nearly full. */
+export type CalledOff = 'EXIT_UNPROVED' | 'HALTED' | 'DISK_LOW'
 
 /** Our own execution, read from the landed transaction. */
 export interface Fill {

@@ -2,6 +2,7 @@ import type { Activity } from './activity.ts'
 import type { Block, TokenId } from './block.ts'
 import { Book } from './book.ts'
 import { EventAge } from './event-age.ts'
+import { Gates } from './gates.ts'
 import { Launches } from './launches.ts'
 import type { FeedStatus, Input, Output, StartInput } from './messages.ts'
 import type { MintFacts } from './mint-check.ts'
@@ -37,8 +38,7 @@ export class Session implements Stage {
   warmed = false
   /** The process ends: nothing is bought any more. */
   stopping = false
-  /** Live accounts whose wallet has not been read up to now: nothing is bought there. */
-  readonly unread = new Set<string>()
+  readonly gates = new Gates()
   /** Mints that were read, the last ones. */
   readonly mintFacts = new Map<string, MintFacts>()
   nextOrder = 1
@@ -102,8 +102,9 @@ export class Session implements Stage {
   }
 
   /** What is so outside from now on. */
-  take(input: Extract<Input, { kind: 'feed' | 'plan' | 'wallet' | 'list' }>): void {
+  take(input: Extract<Input, { kind: 'feed' | 'gate' | 'plan' | 'wallet' | 'list' }>): void {
     if (input.kind === 'feed') this.feed = input.status
+    else if (input.kind === 'gate') this.gates.take(input)
     else if (input.kind === 'plan') this.plan = input.plan
     else if (input.kind === 'list') this.lists.set(input.name, new Set(input.entries))
     else {

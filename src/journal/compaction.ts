@@ -6,6 +6,7 @@ import { type BlockEncoder, MAX_SPAN_MS } from './block-encoder.ts'
 import type { BlockStore } from './block-store.ts'
 import { BLOCK_FORMAT } from './schema.ts'
 import { slicesOf, TapeReader } from './tape-reader.ts'
+import type { Transactions } from './transactions.ts'
 
 /** A live recording has a block for every 200 ms. First many of those become one, then many of these: a row is written three times in
  *  all, and no step takes longer than a few milliseconds. */
@@ -27,18 +28,18 @@ interface SmallBlock {
 /** Merges small blocks of the tape into large ones, a few at a time: a large one costs less disk, and a fraction of the time to read. Rows,
  *  their seqs and their times stay as they are, and a block stays within its segment. */
 export class Compaction {
-  readonly #db: Database
   readonly #tape: TapeReader
   readonly #store: BlockStore
+  readonly #transactions: Transactions
   readonly #next: Statement<[Seq, Seq, number], SmallBlock>
   readonly #drop: Statement<[Seq, Seq]>
   readonly #dropRuns: Statement<[Seq, Seq]>
   /** Of each level, the seq up to which nothing is left to merge. */
   readonly #done: Seq[] = LEVEL_ROWS.map(() => 0)
 
-  constructor(db: Database, store: BlockStore) {
-    this.#db = db
+  constructor(db: Database, store: BlockStore, transactions: Transactions) {
     this.#store = store
+    this.#transactions = transactions
     this.#tape = new TapeReader(db.name, db)
     this.#next = db.prepare(
       `SELECT segment, format, rows, rows_before AS rowsBefore, first_seq AS firstSeq, last_seq AS lastSeq,
@@ -93,11 +94,11 @@ export class Compaction {
       for (const block of this.#tape.blocks(new Mints(), range))
         for (const slice of slicesOf(block, range)) encoder.add(slice)
       const { rows } = encoder
-      this.#db.transaction(() => {
+      this.#transactions.run(() => {
         this.#drop.run(first.lastSeq, last.lastSeq)
         this.#dropRuns.run(first.lastSeq, last.lastSeq)
         this.#store.insert(first.segment, encoder.finish(), first.rowsBefore)
-      })()
+      })
       return rows
     } catch (error) {
       if (error instanceof SluiceError) return 0 // damaged: it stays as it is, for whoever reads it to be told

@@ -1,18 +1,8 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { ExitCode, SluiceError } from '../core/errors.ts'
+import { extend, isOutOfSpace } from './file-growth.ts'
 import { noJournalAt } from './neighbour.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema.ts'
 
@@ -41,31 +31,34 @@ export function openForWriting(path: string, durable = true): Database.Database 
   })
 }
 
-/** Writes zeros where the log will lie, so that a commit finds its place on the disk and does not wait for the file system to make it: a
- *  fifth of its time. SQLite takes what is not of its present log for nothing. Does nothing while somebody still needs the log there is. */
+/** Makes the log ready for a process that trades: folded into the file, and as long as it will be. It is not cut off before: another program
+ *  could take its space meanwhile. */
 export function makeRoomInLog(db: Database.Database): void {
-  const path = `${db.name}-wal`
-  if (!isFolded(db) || !existsSync(path) || statSync(path).size > 0) return
-  const log = openSync(path, 'r+')
   try {
-    writeSync(log, Buffer.alloc(LOG_BYTES), 0, LOG_BYTES, 0)
-    fsyncSync(log)
+    db.pragma('wal_checkpoint(RESTART)')
+    topUpLog(db)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-    ftruncateSync(log)
-  } finally {
-    closeSync(log)
+    if (!(error instanceof Database.SqliteError && error.code.startsWith('SQLITE_FULL')))
+      throw refusalOf(db.name, error)
   }
 }
 
-/** Folds the log into the file; false where the disk has no room for that, so that the log stays as it is. */
-function isFolded(db: Database.Database): boolean {
+/** Writes zeros behind the log, up to its full length. A commit then finds its place on the disk: it does not wait for the file system to
+ *  make it, a fifth of its time, and it succeeds on a full disk. SQLite ignores what is not of its present log. False where the disk has no
+ *  room. */
+export function topUpLog(db: Database.Database): boolean {
+  const path = `${db.name}-wal`
+  if (db.memory || !existsSync(path) || statSync(path).size >= LOG_BYTES) return true
+  const log = openSync(path, 'r+')
   try {
-    db.pragma('wal_checkpoint(TRUNCATE)')
+    extend(log, LOG_BYTES)
+    fsyncSync(log)
     return true
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_FULL')) return false
-    throw refusalOf(db.name, error)
+    if (!isOutOfSpace(error)) throw error
+    return false
+  } finally {
+    closeSync(log)
   }
 }
 

@@ -8,7 +8,7 @@ import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import type { JournalOptions } from './journal.ts'
 import { type Lock, lockJournal } from './lock.ts'
 import type { Remainder } from './remainders.ts'
-import type { Space } from './space.ts'
+import type { SpaceReport } from './space.ts'
 import type { Write } from './statements.ts'
 import type { Batch, WriterOptions } from './writer.ts'
 
@@ -45,7 +45,7 @@ export type ToThread = BatchMessage | { readonly kind: 'commit' } | { readonly k
 export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'committed'; readonly count: number }
-  | { readonly kind: 'space'; readonly space: Space }
+  | { readonly kind: 'space'; readonly report: SpaceReport }
   | { readonly kind: 'remainder'; readonly remainder: Remainder }
   | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
   | { readonly kind: 'closed' }
@@ -183,7 +183,7 @@ class ThreadJournal extends GatheringJournal {
         for (const then of this.#waiting.splice(0, message.count)) then()
         break
       case 'space':
-        this.#options.onSpace?.(message.space)
+        this.#options.onSpace?.(message.report)
         break
       case 'remainder':
         this.#options.onRemainder?.(message.remainder)

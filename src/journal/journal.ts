@@ -2,14 +2,14 @@ import { openForWriting } from './database.ts'
 import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
 import { type Lock, lockJournal } from './lock.ts'
 import type { Remainder } from './remainders.ts'
-import type { Space } from './space.ts'
+import type { SpaceReport } from './space.ts'
 import { type Batch, Writer, type WriterOptions } from './writer.ts'
 
 export interface JournalOptions extends WriterOptions {
   /** A commit failed, so nothing is certain any more: the process has to end and recover. Called once; nothing is written afterwards. */
   readonly onFailure: (error: Error) => void
   /** The disk runs short or has room again. Also called while it is opened, if it starts short. */
-  readonly onSpace?: (space: Space) => void
+  readonly onSpace?: (report: SpaceReport) => void
   /** At an audit: what the ledger leaves over of a wallet is another than before. It should always be 0. */
   readonly onRemainder?: (remainder: Remainder) => void
 }
@@ -40,7 +40,7 @@ class LocalJournal extends GatheringJournal {
     this.#options = options
     this.#lock = lock
     this.#writer = new Writer(openForWriting(path, options.durable), options, {
-      space: (space) => options.onSpace?.(space),
+      space: (report) => options.onSpace?.(report),
       remainder: (remainder) => options.onRemainder?.(remainder),
     })
   }

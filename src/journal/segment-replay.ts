@@ -56,12 +56,13 @@ export function segmentsOf(db: Database): Segment[] {
   const counted = db.prepare<[Seq, Seq], SeqCount>(
     'SELECT coalesce(max(seq), 0) AS last, count(*) AS count FROM input WHERE seq BETWEEN ? AND ?',
   )
+  const missing = db.prepare<[Seq, Seq], number>('SELECT count(*) FROM missing WHERE first_seq BETWEEN ? AND ?').pluck()
   return rows.map(({ number, seq, time, json, ended }, index) => {
     const end = (rows[index + 1]?.seq ?? Number.MAX_SAFE_INTEGER) - 1
     const inputs = counted.get(seq, end) as SeqCount
     const tape = tapeBetween(db, number, seq, end)
     const lastSeq = Math.max(seq, tape.last, inputs.last)
-    const complete = lastSeq - seq === tape.count + inputs.count
+    const complete = lastSeq - seq === tape.count + inputs.count && missing.get(seq, end) === 0
     return {
       number,
       firstSeq: seq,

@@ -4,6 +4,7 @@ import { SluiceError } from '../core/errors.ts'
 import { LiveBlock } from '../core/live-block.ts'
 import { makeRoomInLog, openForWriting, refusalOf } from './database.ts'
 import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } from './journal-thread.ts'
+import { isFull } from './transactions.ts'
 import { Writer } from './writer.ts'
 
 /** With the 5 ms of the other side: no row is older than 250 ms before it is durable. */
@@ -33,9 +34,15 @@ function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): 
   writer.take({ segment, time, slices: slices.map(rowsOf), writes })
 }
 
+/** On a full disk, how long until what waits is tried again. */
+const AGAIN_MS = 1000
+/** Commits that are waited for: more than one turn's where the disk is full. */
+let commits = 0
+/** When the disk last had no room for what waits, not even in the reserve. */
+let stuckAt: number | undefined
+
 /** Reads everything that has come, then makes it durable if a commit is among it: all commits that wait share one transaction. */
 function turn(writer: Writer): 'go on' | 'end' {
-  let commits = 0
   let closing = false
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
     const message = next.message as ToThread
@@ -44,11 +51,27 @@ function turn(writer: Writer): 'go on' | 'end' {
     if (message.kind === 'close') closing = true
   }
   const isDue = writer.waitingSince !== undefined && performance.now() - writer.waitingSince >= FLUSH_MS
-  if (commits > 0 || isDue) writer.flush()
-  if (commits > 0) say({ kind: 'committed', count: commits })
-  if (isDue || performance.now() - tidiedAt >= TIDY_MS) tidy(writer)
+  if (stuckAt !== undefined && !closing && performance.now() - stuckAt < AGAIN_MS) return 'go on'
+  if (commits > 0 || isDue || stuckAt !== undefined) flush(writer)
+  if (stuckAt === undefined && (isDue || performance.now() - tidiedAt >= TIDY_MS)) tidy(writer)
   if (closing) writer.close()
   return closing ? 'end' : 'go on'
+}
+
+/** Where the disk has no room at all, what waits is kept, and whoever waits for it waits on: a process that ended instead could not write
+ *  it down either. */
+function flush(writer: Writer): void {
+  try {
+    writer.flush()
+  } catch (error) {
+    if (!isFull(error)) throw error
+    stuckAt = performance.now()
+    writer.stuck()
+    return
+  }
+  stuckAt = undefined
+  if (commits > 0) say({ kind: 'committed', count: commits })
+  commits = 0
 }
 
 function tidy(writer: Writer): void {
@@ -63,7 +86,12 @@ function sleep(writer: Writer, heard: number): void {
     while (Atomics.load(bell, 0) === heard && performance.now() - began < COMING_MS);
   }
   const { waitingSince } = writer
-  const due = waitingSince === undefined ? TIDY_MS : Math.max(1, waitingSince + FLUSH_MS - performance.now())
+  const due =
+    stuckAt !== undefined
+      ? AGAIN_MS
+      : waitingSince === undefined
+        ? TIDY_MS
+        : Math.max(1, waitingSince + FLUSH_MS - performance.now())
   Atomics.wait(bell, 0, heard, due)
 }
 
@@ -71,7 +99,7 @@ function serve(): void {
   const db = openForWriting(path, options.durable)
   if (options.durable !== false) makeRoomInLog(db)
   const writer = new Writer(db, options, {
-    space: (space) => say({ kind: 'space', space }),
+    space: (report) => say({ kind: 'space', report }),
     remainder: (remainder) => say({ kind: 'remainder', remainder }),
   })
   say({ kind: 'ready' })

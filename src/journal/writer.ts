@@ -1,13 +1,18 @@
-import { type Database, SqliteError, type Statement } from 'better-sqlite3'
-import type { Millis, Seq } from '../core/units.ts'
+import { rmSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import type { Millis } from '../core/units.ts'
 import { BlockEncoder, type Slice } from './block-encoder.ts'
 import { BlockStore } from './block-store.ts'
 import { MAX_ROWS } from './column.ts'
 import { Compaction } from './compaction.ts'
+import { topUpLog } from './database.ts'
+import { isIdle, Missed, placeOf } from './missed.ts'
 import { type Remainder, Remainders } from './remainders.ts'
+import { Reserve } from './reserve.ts'
 import { Retention } from './retention.ts'
-import { DiskSpace, SPACE_LIMITS, type Space, type SpaceLimits } from './space.ts'
+import { DiskSpace, SPACE_LIMITS, type SpaceLimits, type SpaceReport } from './space.ts'
 import { Statements, type Write } from './statements.ts'
+import { isFull, Transactions } from './transactions.ts'
 
 /** What a writer is told when it is opened. Plain values, so that they cross to a thread. */
 export interface WriterOptions {
@@ -21,7 +26,7 @@ export interface WriterOptions {
 /** What a writer tells of itself. */
 export interface WriterEvents {
   /** The disk runs short or has room again. */
-  readonly space?: (space: Space) => void
+  readonly space?: (report: SpaceReport) => void
   /** What a ledger leaves over at an audit is another than before. */
   readonly remainder?: (remainder: Remainder) => void
 }
@@ -44,27 +49,26 @@ const MAX_WRITES = 4096
 const ROW_BYTES = 128
 const SPACE_EVERY_MS = 1000
 
-/** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one transaction; one that fails is
- *  tried again when the reserve could be given up for it, else the error is thrown and the process has to end and recover. */
+/** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one transaction. A full disk first
+ *  costs the tape and whatever is not about money, then the reserve. What does not fit even then is kept, for `flush` to be called again. */
 export class Writer {
   /** When the oldest row or record that is not durable yet came in, ms of `performance.now()`; undefined when there is none. */
   waitingSince: number | undefined
   readonly #db: Database
-  readonly #begin: Statement
-  readonly #commit: Statement
+  readonly #transactions: Transactions
+  readonly #reserve: Reserve | undefined
+  readonly #limits: SpaceLimits
   readonly #blocks: BlockStore
   readonly #statements: Statements
   readonly #encoder = new BlockEncoder()
   readonly #space: DiskSpace
+  readonly #missed = new Missed()
   readonly #retention: Retention | undefined
   readonly #compaction: Compaction
   readonly #remainders: Remainders
   readonly #on: WriterEvents
   #writes: Write[] = []
   #segment = 0
-  #missing:
-    | { segment: number; firstSeq: Seq; lastSeq: Seq; firstTime: Millis; lastTime: Millis; rows: number }
-    | undefined
   #time = 0
   #unchecked = 0
   #lookedAt = 0
@@ -72,43 +76,44 @@ export class Writer {
   /** `db` as `openForWriting` gives it. */
   constructor(db: Database, options: Omit<WriterOptions, 'durable'>, on: WriterEvents, freeBytes?: () => number) {
     this.#db = db
-    this.#begin = db.prepare('BEGIN IMMEDIATE')
-    this.#commit = db.prepare('COMMIT')
+    this.#limits = { ...SPACE_LIMITS, ...options.space }
+    const { reserveBytes } = this.#limits
+    this.#transactions = new Transactions(db, reserveBytes > 0)
+    this.#reserve = reserveBytes > 0 ? new Reserve(db, this.#transactions, reserveBytes) : undefined
     this.#blocks = new BlockStore(this.#db)
     this.#statements = new Statements(this.#db)
-    this.#space = new DiskSpace(db.name, { ...SPACE_LIMITS, ...options.space }, freeBytes)
-    this.#retention = options.keepTapeDays === undefined ? undefined : new Retention(this.#db, options.keepTapeDays)
-    this.#compaction = new Compaction(this.#db, this.#blocks)
+    this.#space = new DiskSpace(db.name, this.#limits, freeBytes)
+    this.#retention = options.keepTapeDays === undefined ? undefined : new Retention(db, options.keepTapeDays)
+    this.#compaction = new Compaction(db, this.#blocks, this.#transactions)
     this.#remainders = new Remainders(this.#db, (remainder) => on.remainder?.(remainder))
     this.#on = on
-    if (this.#space.state !== 'ample') on.space?.(this.#space.state)
+    this.#openReserve()
   }
 
   /** Takes a batch without writing it yet, unless there is no room left to keep it in memory. */
   take(batch: Batch): void {
     const rows = batch.slices.reduce((sum, { from, to }) => sum + to - from, 0)
     const isFull = this.#encoder.rows + rows > MAX_ROWS || this.#writes.length > MAX_WRITES
-    if (isFull || batch.segment !== this.#segment) this.flush()
+    if (isFull || batch.segment !== this.#segment) this.#makeRoom()
+    if (batch.segment !== this.#segment) this.#endMissed()
     this.#segment = batch.segment
     this.#time = batch.time
     this.waitingSince ??= performance.now()
     for (const slice of batch.slices) this.#takeRows(slice)
-    for (const write of batch.writes) this.#writes.push(write)
+    const isWritten = this.#isRefused ? (write: Write) => this.#isKept(write) : () => true
+    for (const write of batch.writes) if (isWritten(write)) this.#writes.push(write)
   }
 
-  /** Makes everything taken durable in one transaction. Throws what SQLite says when it cannot. */
+  /** Makes everything taken durable in one transaction. Throws what the disk says when it cannot; nothing taken is lost by that. */
   flush(): void {
     this.waitingSince = undefined
-    if (this.#encoder.rows === 0 && this.#writes.length === 0) return
-    try {
-      this.#transact()
-    } catch (error) {
-      if (!isFull(error) || !this.#giveReserve()) throw error
-      this.#transact()
-    }
+    if (this.#encoder.rows === 0 && this.#writes.length === 0 && this.#missed.pending().length === 0) return
+    this.#transact()
     const writes = this.#writes
     this.#encoder.clear()
     this.#writes = []
+    this.#missed.wrote()
+    if (this.#space.state === 'stuck') this.#enter('full')
     this.#remainders.committed(writes)
   }
 
@@ -116,7 +121,7 @@ export class Writer {
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
-      if (this.#space.look()) this.#on.space?.(this.#space.state)
+      this.#look()
     }
     try {
       this.#retention?.step(this.#time)
@@ -125,8 +130,13 @@ export class Writer {
       if (this.#unchecked >= CHECKPOINT_BYTES) this.#checkpoint()
     } catch (error) {
       if (!isFull(error)) throw error
-      this.#giveReserve() // what was committed is safe in the log
+      this.#refused() // what was committed is safe in the log
     }
+  }
+
+  /** Nothing can be written, not even into the reserve: what was taken waits for room. */
+  stuck(): void {
+    this.#enter('stuck')
   }
 
   /** Ends in order: everything durable, the segment marked as ended, the log folded into the file. */
@@ -139,7 +149,12 @@ export class Writer {
 
   /** Closes the file and leaves what was not durable to be forgotten, as a crash would. */
   abandon(): void {
-    this.#db.close()
+    this.#transactions.close()
+  }
+
+  /** The disk has refused a write, and nothing has shown since that it has room. */
+  get #isRefused(): boolean {
+    return this.#space.state === 'full' || this.#space.state === 'stuck'
   }
 
   #takeRows(slice: Slice): void {
@@ -147,21 +162,51 @@ export class Writer {
       this.#miss(slice)
       return
     }
-    this.#missing = undefined
+    this.#endMissed()
     const taken = this.#encoder.add(slice)
     if (slice.from + taken === slice.to) return
-    this.flush()
+    this.#makeRoom()
     this.waitingSince = performance.now()
     this.#takeRows({ ...slice, from: slice.from + taken, firstSeq: slice.firstSeq + taken })
   }
 
-  /** Rows for which there is no room: only that they existed is written. */
   #miss({ block, from, to, firstSeq }: Slice): void {
-    const { firstSeq: first = firstSeq, firstTime = block.time[from] as number, rows = 0 } = this.#missing ?? {}
-    const lastSeq = firstSeq + to - from - 1
-    const lastTime = block.time[to - 1] as number
-    this.#missing = { segment: this.#segment, firstSeq: first, lastSeq, firstTime, lastTime, rows: rows + to - from }
-    this.#writes.push(['missing', first, lastSeq, this.#segment, firstTime, lastTime, this.#missing.rows])
+    this.#missed.add({
+      ...{ segment: this.#segment, firstSeq, lastSeq: firstSeq + to - from - 1, rows: to - from },
+      ...{ firstTime: block.time[from] as number, lastTime: block.time[to - 1] as number },
+    })
+  }
+
+  /** What is given up is known to be missing, so that nobody takes the segment for whole. */
+  #isKept(write: Write): boolean {
+    if (!isIdle(write)) return true
+    const place = placeOf(write)
+    if (place !== undefined) {
+      const { seq, time } = place
+      this.#missed.add({
+        segment: this.#segment,
+        firstSeq: seq,
+        lastSeq: seq,
+        firstTime: time,
+        lastTime: time,
+        rows: 0,
+      })
+    }
+    return false
+  }
+
+  #endMissed(): void {
+    for (const write of this.#missed.pending()) this.#writes.push(write)
+    this.#missed.end()
+  }
+
+  /** On a full disk what is taken goes on waiting in memory; the next `flush` says so. */
+  #makeRoom(): void {
+    try {
+      if (this.#space.state !== 'stuck') this.flush()
+    } catch (error) {
+      if (!isFull(error)) throw error
+    }
   }
 
   #checkpoint(): void {
@@ -169,31 +214,70 @@ export class Writer {
     this.#db.pragma('wal_checkpoint(PASSIVE)')
   }
 
-  /** The disk has refused a write: buying is over, and the reserve is for what is left to do. False when there was none. */
-  #giveReserve(): boolean {
-    const had = this.#space.release()
-    if (this.#space.state !== 'noEntries') {
-      this.#space.ranOut()
-      this.#on.space?.(this.#space.state)
+  /** First as it is, then without what is not about money and into a log that was folded, then into the reserve. */
+  #transact(): void {
+    try {
+      this.#write()
+      return
+    } catch (error) {
+      if (!isFull(error)) throw error
+      this.#refused()
     }
-    return had
+    try {
+      this.#write()
+    } catch (error) {
+      if (!isFull(error) || this.#reserve === undefined) throw error
+      this.#write(this.#reserve)
+    }
   }
 
-  #transact(): void {
-    this.#begin.run()
-    try {
+  #write(released?: Reserve): void {
+    this.#transactions.run(() => {
+      released?.release()
       if (this.#encoder.rows > 0) this.#blocks.insert(this.#segment, this.#encoder.finish())
       for (const write of this.#writes) this.#statements.run(write)
-      this.#commit.run()
-    } catch (error) {
-      if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
-      throw error
-    }
+      for (const write of this.#missed.pending()) this.#statements.run(write)
+    })
     this.#blocks.wrote(this.#encoder.rows)
     this.#unchecked += this.#encoder.rows * ROW_BYTES + this.#writes.length * WRITE_BYTES
   }
-}
 
-function isFull(error: unknown): boolean {
-  return error instanceof SqliteError && error.code.startsWith('SQLITE_FULL')
+  /** The disk has refused a write: buying is over, and what is left to write is about money. */
+  #refused(): void {
+    if (this.#encoder.rows > 0) this.#missed.add({ segment: this.#segment, ...this.#encoder.finish() })
+    this.#encoder.clear()
+    this.#writes = this.#writes.filter((write) => this.#isKept(write))
+    this.#transactions.fold()
+    if (!this.#isRefused) this.#enter('full')
+  }
+
+  #enter(state: SpaceReport['state']): void {
+    if (this.#space.state === state) return
+    this.#space.state = state
+    this.#on.space?.(this.#space.report)
+  }
+
+  #look(): void {
+    const before = this.#space.state
+    this.#space.look(() => this.#gives())
+    if (this.#space.state !== before) this.#on.space?.(this.#space.report)
+  }
+
+  /** Whether the disk gives what it says to have: the reserve as a whole, or as much again. */
+  #gives(): boolean {
+    if (this.#reserve === undefined) return true
+    const gave = this.#reserve.isWhole ? this.#transactions.canTake(this.#limits.reserveBytes) : this.#reserve.fill()
+    return gave && topUpLog(this.#db)
+  }
+
+  /** A journal that was just opened. It takes its reserve even where entries have stopped: positions may be held. */
+  #openReserve(): void {
+    if (this.#reserve !== undefined) rmSync(`${this.#db.name}.reserve`, { force: true }) // of an older Sluice
+    this.#space.look(() => true)
+    const { state, freeBytes } = this.#space.report
+    const isScarce = state === 'noEntries' && freeBytes < 2 * this.#limits.reserveBytes
+    const isTaken = !isScarce && (this.#reserve?.fill() ?? true)
+    if (!isTaken && state !== 'noEntries') this.#space.state = 'full'
+    if (this.#space.state !== 'ample') this.#on.space?.(this.#space.report)
+  }
 }

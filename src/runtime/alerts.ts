@@ -11,6 +11,7 @@ export type AlertKind =
   | 'reversed'
   | 'mint-refused'
   | 'halted'
+  | 'disk'
   | 'key-refused'
   | 'plan-unknown'
   | 'loss-limit'

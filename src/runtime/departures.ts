@@ -18,6 +18,7 @@ const MOST_DOUBLINGS = 6
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
   EXIT_UNPROVED: 'a full exit of its mint was accepted before it was sent',
   HALTED: 'entries were halted before it was sent',
+  DISK_LOW: 'the disk that holds the journal ran low before it was sent',
 }
 const REPEATED = 'sent again: there is no evidence yet that it has executed'
 

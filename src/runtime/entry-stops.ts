@@ -1,5 +1,5 @@
 import { ERRORS } from '../core/errors.ts'
-import { isStrategyEnd, type Output } from '../core/messages.ts'
+import { type GateCode, type Input, isStrategyEnd, type Output } from '../core/messages.ts'
 import type { AccountMoney, BotMoney, Money } from '../core/money.ts'
 import type { BotSettings } from '../core/settings.ts'
 import { alarmText } from '../core/thrown.ts'
@@ -7,7 +7,7 @@ import type { Millis } from '../core/units.ts'
 
 /** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
 export interface EntryStop {
-  readonly code: 'HALTED' | 'FOREIGN_TX' | 'QUARANTINED' | 'EXITS_ONLY' | 'LOSING_STREAK' | 'POSITIONS_LIMIT'
+  readonly code: 'HALTED' | 'FOREIGN_TX' | 'QUARANTINED' | 'EXITS_ONLY' | 'LOSING_STREAK' | 'POSITIONS_LIMIT' | GateCode
   /** Names of the bots that it stops. */
   readonly bots: readonly string[]
   /** null: since before this process. */
@@ -20,10 +20,19 @@ export interface EntryStop {
 
 type Stop = Omit<EntryStop, 'bots'>
 
+/** What `sluice resume` ends. The rest stops entries until its cause is gone, whatever an operator says. */
+const ENDED_BY_RESUME: ReadonlySet<EntryStop['code']> = new Set(['HALTED', 'QUARANTINED', 'LOSING_STREAK'])
+
+export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
+  return !ENDED_BY_RESUME.has(code)
+}
+
 /** What the engine last said of who may buy, for a person who watches. */
 export class EntryStops {
   /** By the name of a bot, or the account that its entries are of. */
   readonly #stops = new Map<string, readonly Stop[]>()
+  /** Conditions that last, by account, '' for every account. */
+  readonly #gates = new Map<string, Map<GateCode, Stop>>()
   /** Why a bot only closes what it holds. */
   readonly #reasons = new Map<string, string>()
 
@@ -31,6 +40,17 @@ export class EntryStops {
   restore({ accounts, bots }: Pick<Money, 'accounts' | 'bots'>): void {
     for (const money of accounts) this.#set(money.account, stopsOfAccount(money), null)
     for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
+  }
+
+  /** The engine was told that a condition begins or ends. */
+  hear(time: Millis, input: Input): void {
+    if (input.kind !== 'gate') return
+    const { account, open, code = 'CHAIN_UNREAD', reason = '' } = input
+    const gates = this.#gates.get(account) ?? new Map<GateCode, Stop>()
+    const since = gates.get(code)?.since ?? time
+    gates.delete(code)
+    if (!open) gates.set(code, { code, since, until: null, text: reason === '' ? ERRORS[code] : reason })
+    this.#gates.set(account, gates)
   }
 
   take(time: Millis, output: Output): void {
@@ -43,7 +63,7 @@ export class EntryStops {
   of(bots: readonly Pick<BotSettings, 'name' | 'account'>[], now: Millis): EntryStop[] {
     const found = new Map<string, EntryStop>()
     for (const { name, account } of bots)
-      for (const stop of [...(this.#stops.get(account.id) ?? []), ...(this.#stops.get(name) ?? [])]) {
+      for (const stop of this.#standing(account.id, name)) {
         if (stop.until !== null && stop.until <= now) continue
         const reason = stop.code === 'EXITS_ONLY' ? this.#reasons.get(name) : undefined
         const text = reason === undefined ? stop.text : `${reason}; ${stop.text}`
@@ -51,6 +71,11 @@ export class EntryStops {
         found.set(key, { ...stop, text, bots: [...(found.get(key)?.bots ?? []), name] })
       }
     return [...found.values()]
+  }
+
+  #standing(account: string, bot: string): Stop[] {
+    const gates = ['', account].flatMap((of) => [...(this.#gates.get(of)?.values() ?? [])])
+    return [...gates, ...(this.#stops.get(account) ?? []), ...(this.#stops.get(bot) ?? [])]
   }
 
   /** What goes on keeps the time from which it did. */

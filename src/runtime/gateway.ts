@@ -50,7 +50,7 @@ export class Gateway implements GatewayPort {
   readonly #orders = new OpenOrders()
   readonly #refusals = new Refusals()
   readonly #departures: Departures
-  readonly #stops: Stops
+  readonly stops: Stops
   /** What the chain shows beside the outcomes that are waited for. */
   readonly findings: Findings
   readonly outgoing: Outgoing
@@ -67,7 +67,7 @@ export class Gateway implements GatewayPort {
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
     })
     this.outgoing = new Outgoing(this.#orders, this.#departures, this.#refusals)
-    this.#stops = new Stops({
+    this.stops = new Stops({
       ...{ journal: options.journal, orders: this.#orders, refusals: this.#refusals },
       end: (working, state, code) => this.#end(working, state, code),
     })
@@ -91,9 +91,9 @@ export class Gateway implements GatewayPort {
     this.#orders.add(working)
     failpoint('accepted')
     const isExit = isFullExit(order)
-    if (isExit) this.#stops.overtakeBuys(order)
+    if (isExit) this.stops.overtakeBuys(order)
     this.#departures.enqueue(working, false)
-    if (isExit) this.#stops.refuseBuys(order)
+    if (isExit) this.stops.refuseBuys(order)
     // Where a slot was free, the order became durable together with its attempt.
     if (isWaiting(working)) this.#journal.commit(() => {})
   }
@@ -108,11 +108,11 @@ export class Gateway implements GatewayPort {
 
   trust(account: string, isTrusted: boolean): void {
     this.#refusals.trust(account, isTrusted)
-    if (!isTrusted) this.#stops.endRepeats()
+    if (!isTrusted) this.stops.endRepeats()
   }
 
   halt(account: string, isHalted: boolean): void {
-    if (this.#refusals.halt(account, isHalted)) this.#stops.refuseEntries()
+    if (this.#refusals.halt(account, isHalted)) this.stops.refuseEntries()
   }
 
   /** Goes on with what an earlier process left. An attempt that is out is looked up, never sent again. Exits go first. */
@@ -137,8 +137,8 @@ export class Gateway implements GatewayPort {
     }
     // All lanes are held by now: what the engine hears here may make it decide.
     for (const report of untold) this.#options.post(report)
-    this.#stops.resume()
-    this.#stops.endRepeats()
+    this.stops.resume()
+    this.stops.endRepeats()
     taken.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
     for (const working of taken) {
       for (const flight of working.flights)
@@ -156,7 +156,7 @@ export class Gateway implements GatewayPort {
   /** The service refuses the key: entries end, exits wait at the head. */
   keyRefused(limiter: Limiter): void {
     limiter.close()
-    this.#stops.refuseEntries()
+    this.stops.refuseEntries()
   }
 
   /** The service knows the key, or another one in its place, or the plan has changed. */
@@ -253,7 +253,7 @@ export class Gateway implements GatewayPort {
     else if (move.kind === 'again' && move.afterMs > this.#departures.timeLeftMs(working))
       this.#end(working, 'expired', 'TTL', details)
     else this.#goOn(working, flight, move, code, details)
-    if (entriesStop) this.#stops.refuseEntries()
+    if (entriesStop) this.stops.refuseEntries()
   }
 
   /** Another attempt of its order has executed, or the service executed this one twice, as far as anybody knew before a restart. */

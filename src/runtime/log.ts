@@ -1,3 +1,4 @@
+import { fstatSync, writeSync } from 'node:fs'
 import { type Level, type Logger, pino, stdTimeFunctions } from 'pino'
 import { printable } from '../core/printable.ts'
 
@@ -20,8 +21,19 @@ export function createLog({ level, redact, format, write = toStderr }: LogOption
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination)
 }
 
+/** A file may lie on a full disk. `process.stderr` would end the process for that, or never write again. */
+const isFile = fstatSync(2).isFile()
+
 function toStderr(line: string): void {
-  process.stderr.write(line)
+  if (!isFile) {
+    process.stderr.write(line)
+    return
+  }
+  try {
+    writeSync(2, line)
+  } catch {
+    // The line is lost. What it says reaches a person by `sluice status`, and by an alert where it cannot wait.
+  }
 }
 
 function textOf(json: string): string {

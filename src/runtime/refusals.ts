@@ -10,6 +10,7 @@ export class Refusals {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
   readonly #halted = new Set<string>()
+  #isDiskLow = false
 
   /** Why this entry may not go. */
   of(entry: WorkingOrder): ErrorCode | undefined {
@@ -21,7 +22,14 @@ export class Refusals {
   /** Why an order may not go even where its slot is taken, and it is only its commit, its mint or its builder that is waited for. */
   callOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
     if (overtaken) return 'EXIT_UNPROVED'
-    return order.class === 'entry' && this.#halted.has(order.account) ? 'HALTED' : undefined
+    if (order.class === 'exit') return undefined
+    if (this.#halted.has(order.account)) return 'HALTED'
+    return this.#isDiskLow ? 'DISK_LOW' : undefined
+  }
+
+  /** The disk that holds the journal is nearly full, or has room again. */
+  diskLow(isLow: boolean): void {
+    this.#isDiskLow = isLow
   }
 
   /** An operator stops the entries of an account, or lets them go on; true where they stop from now on. */

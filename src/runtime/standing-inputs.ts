@@ -28,7 +28,7 @@ function keyOf(input: Input): string | undefined {
     case 'plan':
       return input.kind
     case 'gate':
-      return `gate ${input.account}`
+      return `gate ${input.account} ${input.code ?? ''}`
     case 'mint':
       return `mint ${input.mint}`
     case 'command':

@@ -37,6 +37,12 @@ export class Stops {
     for (const working of this.#parts.orders.values()) this.#refuseEntry(working)
   }
 
+  /** The disk that holds the journal is nearly full, and no entry goes; or it has room again. */
+  diskLow(isLow: boolean): void {
+    this.#parts.refusals.diskLow(isLow)
+    if (isLow) this.refuseEntries()
+  }
+
   /** A full exit is accepted: what buys its mint and was decided before neither goes nor goes again, nor is it signed where it is being
    *  built. What is signed may be out. To be called before the exit is durable. */
   overtakeBuys(exit: Order): void {

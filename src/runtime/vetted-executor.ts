@@ -56,4 +56,8 @@ const LATE: Readonly<Record<CalledOff | 'TTL', Outcome>> = {
     reason: 'a full exit of its mint was accepted before the answer about it came',
   },
   HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted before the answer about its mint came' },
+  DISK_LOW: {
+    ...{ kind: 'unsent', code: 'DISK_LOW' },
+    reason: 'the disk that holds the journal ran low before the answer about its mint came',
+  },
 }

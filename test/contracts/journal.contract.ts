@@ -242,7 +242,7 @@ export function journalContract(
       const path = journalPath()
       const told: string[] = []
       const space = { tapeBytes: Number.MAX_VALUE, entryBytes: 0, reserveBytes: 0 }
-      const journal = await openAt(path, { space, onSpace: (state) => told.push(state) })
+      const journal = await openAt(path, { space, onSpace: ({ state }) => told.push(state) })
       journal.input(1, timeOf(0), start(1))
       const block = trades(100)
       journal.rows(block, 0, 50, 2)

@@ -57,6 +57,36 @@ describe('something executed that was thought not to, or twice', () => {
   })
 })
 
+describe('a condition that stops entries of every account', () => {
+  const low = (open: boolean): Input => ({
+    ...{ kind: 'gate', account: '', open, code: 'DISK_LOW' },
+    ...(!open && { reason: '5 MiB free: make room' }),
+  })
+  const say = (name: 'halt' | 'resume'): unknown => rig.input({ kind: 'command', command: { name } })
+
+  test('resume does not end it; it ends by itself', () => {
+    rig.input(gate(true))
+    rig.input(low(false))
+    expect(asked()).toBe('DISK_LOW')
+    expect(rig.outputs.at(-1)).toMatchObject({ kind: 'refused', reason: '5 MiB free: make room' })
+    say('resume')
+    expect(asked(MINT_2)).toBe('DISK_LOW')
+    rig.input(low(true))
+    expect(asked()).toBe('ordered')
+  })
+
+  test('its end leaves an operator in charge of his own halt, and each other condition as it is', () => {
+    rig.input(low(false))
+    say('halt')
+    rig.input(low(true))
+    expect(asked()).toBe('HALTED')
+    say('resume')
+    expect(asked(MINT_2)).toBe('CHAIN_UNREAD')
+    rig.input(gate(true))
+    expect(asked()).toBe('ordered')
+  })
+})
+
 describe('the gate', () => {
   test('a live account buys nothing before its wallet was read, and nothing once it cannot be read any more', () => {
     expect(asked()).toBe('CHAIN_UNREAD')

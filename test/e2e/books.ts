@@ -137,7 +137,7 @@ export function requestedIn({ attempts }: Books): Attempt[] {
 /** The process of this segment may buy: it knows its wallet. */
 export function knowsWallet({ inputs }: Books, number: number): boolean {
   const own = inputs.filter(({ segment }) => segment === number)
-  const gate = own.findLast(({ kind }) => kind === 'gate')
+  const gate = own.findLast(({ kind, json }) => kind === 'gate' && !json.includes('"code":"DISK_LOW"'))
   return own.some(({ kind }) => kind === 'wallet') && gate?.json.includes('"open":true') === true
 }
 

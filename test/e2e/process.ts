@@ -20,10 +20,15 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Node itself, so that the process id is that of the bots. */
-export function launch(args: readonly string[], env: Readonly<Record<string, string>> = {}, program = PROGRAM): Sluice {
+/** Node itself, so that the process id is that of the bots. `logTo`: a descriptor that takes stderr. */
+export function launch(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  program = PROGRAM,
+  logTo: 'pipe' | number = 'pipe',
+): Sluice {
   const child = spawn(process.execPath, program === '' ? args : [program, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', logTo],
     env: { ...process.env, NODE_OPTIONS: '', VITEST: '', ...env },
   })
   const one: Sluice = {
@@ -33,8 +38,8 @@ export function launch(args: readonly string[], env: Readonly<Record<string, str
     stderr: '',
     ended: once(child, 'close').then(([code]) => code as number | null),
   }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (one.stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (one.stderr += text))
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (one.stdout += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (one.stderr += text))
   return one
 }
 

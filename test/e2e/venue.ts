@@ -13,6 +13,8 @@ import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
+/** A test may have its venue elsewhere. */
+const SYSTEM_FOLDER = tmpdir()
 /** Held on to: Node forgets a channel by its name once somebody let go of it, and would give another one than its server tells. */
 const REQUESTS = channel('http.server.request.start')
 /** Sandbox, bots and other tests share this process: how busy it is says nothing of the bots, and they would let rows go by it. */
@@ -20,6 +22,7 @@ performance.eventLoopUtilization = () => ({ idle: 1, active: 0, utilization: 0 }
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
   hostile: new URL('./strategies/hostile.ts', import.meta.url),
+  hoarder: new URL('./strategies/hoarder.ts', import.meta.url),
   puppet: new URL('./strategies/puppet.ts', import.meta.url),
   'standing-orders': new URL('./strategies/standing-orders.ts', import.meta.url),
 }
@@ -51,7 +54,7 @@ export interface Venue {
   configure(over: ConfigSections): void
   start(): Promise<RunningBots>
   /** The same in a process of its own: `sluice run --live`. */
-  run(env?: Readonly<Record<string, string>>): Sluice
+  run(env?: Readonly<Record<string, string>>, logTo?: number): Sluice
   books(): Books
   /** Until every order has ended, at least one, and what was filled is final. */
   settled(): Promise<Books>
@@ -107,8 +110,8 @@ export async function openVenue(
       },
     }
   }
-  const run = (env: Readonly<Record<string, string>> = {}): Sluice => {
-    const child = launch(['run', configFile, '--live', '--yes', '--json'], env)
+  const run: Venue['run'] = (env = {}, logTo) => {
+    const child = launch(['run', configFile, '--live', '--yes', '--json'], env, undefined, logTo)
     children.push(child)
     return child
   }
@@ -156,7 +159,7 @@ function merged(file: Readonly<Record<string, unknown>>, over: ConfigSections): 
 
 /** Where this test process and its children keep the locks of wallets and keys. */
 function stateFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'sluice-e2e-state-'))
+  const path = mkdtempSync(join(SYSTEM_FOLDER, 'sluice-e2e-state-'))
   process.once('exit', () => rmSync(path, { recursive: true }))
   return path
 }

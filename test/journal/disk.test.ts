@@ -1,12 +1,15 @@
-import { existsSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
+import type { Input } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
 import { openForWriting } from '../../src/journal/database.ts'
 import { type JournalOptions, openJournal } from '../../src/journal/journal.ts'
 import { openReader } from '../../src/journal/reader.ts'
+import { inputWrites, outputWrites } from '../../src/journal/records.ts'
 import { SCHEMA_VERSION } from '../../src/journal/schema.ts'
+import { segmentsOf } from '../../src/journal/segment-replay.ts'
 import type { Space } from '../../src/journal/space.ts'
 import { Writer } from '../../src/journal/writer.ts'
 import { journalPath, NO_LIMITS, order, start, timeOf, trades } from '../support/journal-samples.ts'
@@ -121,64 +124,99 @@ test('old tape goes step by step, and orders stay', async () => {
 })
 
 describe('when the disk runs short', () => {
-  const limits = { tapeBytes: 1000, entryBytes: 100, reserveBytes: 50_000 }
+  const limits = { tapeBytes: 1000, entryBytes: 100, reserveBytes: 200_000 }
   const batch = (segment: number, n: number) => ({
     ...{ segment, time: timeOf(n), slices: [{ block: trades(5, n), from: 0, to: 5, firstSeq: n }] },
     writes: [['counter', `c${n}`, n]] as const,
   })
 
-  test('first the tape stops, then entries; the reserve is given up; all comes back with the room', async () => {
+  test('first the tape stops, then entries; the reserve stays whole; all comes back with the room', async () => {
     const path = journalPath()
     const told: Space[] = []
     let free = 5000
-    const writer = new Writer(
-      openForWriting(path),
-      { space: limits },
-      { space: (space) => told.push(space) },
-      () => free,
-    )
+    const db = openForWriting(path)
+    const writer = new Writer(db, { space: limits }, { space: ({ state }) => told.push(state) }, () => free)
     const step = (now: number, n: number) => {
       free = now
       writer.tidy(n * 10_000)
       writer.take(batch(1, n))
       writer.flush()
-      return existsSync(`${path}.reserve`) ? statSync(`${path}.reserve`).size : 0
+      return reserveOf(db)
     }
-    expect([5000, 900, 80, 120, 600, 1100, 1300].map((now, n) => step(now, n * 5 + 1))).toEqual([
-      50_000, 50_000, 0, 0, 0, 0, 50_000,
-    ])
+    expect([5000, 900, 80, 120, 600, 1100, 1300].map((now, n) => step(now, n * 5 + 1))).toEqual(
+      Array.from({ length: 7 }, () => 200_000),
+    )
     expect(told).toEqual(['noTape', 'noEntries', 'noTape', 'ample'])
     writer.close()
     const reader = openReader(path)
     expect([...reader.blocks(new Mints())].map(({ length }) => length)).toEqual([5, 5])
     reader.close()
-    const db = new Database(path, { readonly: true })
-    expect(db.prepare('SELECT seq, cause FROM gaps').all()).toEqual([{ seq: 6, cause: 'disk' }])
-    expect(db.prepare('SELECT first_seq, last_seq, rows FROM missing').all()).toEqual([
+    const after = new Database(path, { readonly: true })
+    expect(after.prepare('SELECT seq, cause FROM gaps').all()).toEqual([{ seq: 6, cause: 'disk' }])
+    expect(after.prepare('SELECT first_seq, last_seq, rows FROM missing').all()).toEqual([
       { first_seq: 6, last_seq: 30, rows: 25 },
     ])
-    db.close()
+    after.close()
   })
 
-  test('a write that the disk refuses gets the room of the reserve, once', () => {
+  test('a write that the disk refuses goes into the reserve; what does not fit even there is not lost', () => {
     const path = journalPath()
     const told: Space[] = []
+    let free = 5000
     const db = openForWriting(path)
-    const writer = new Writer(db, { space: limits }, { space: (space) => told.push(space) }, () => 5000)
-    const reserve = `${path}.reserve`
+    const writer = new Writer(db, { space: limits }, { space: ({ state }) => told.push(state) }, () => free)
     const pages = db.pragma('page_count', { simple: true }) as number
+    const take = (from: number) => writer.take({ segment: 1, time: 1, slices: [], writes: bulk(from) })
+    const written = () => db.prepare("SELECT count(*) FROM counter WHERE name LIKE 'bulk%'").pluck().get()
     db.pragma(`max_page_count = ${pages}`) // a full disk, as far as SQLite can tell
-    writer.take({ segment: 1, time: 1, slices: [], writes: bulk(1) })
+    free = 0
+    take(0)
+    writer.flush()
+    expect([told, written(), reserveOf(db)]).toEqual([['full'], 300, 0])
+    for (let n = 300; n < 900; n += 300) take(n)
     expect(() => writer.flush()).toThrow('database or disk is full')
-    expect(told).toEqual(['noEntries'])
-    expect(existsSync(reserve)).toBe(false)
+    writer.stuck()
+    take(900)
+    expect(written()).toBe(300)
     db.pragma(`max_page_count = ${pages + 1000}`)
-    writer.flush() // nothing was lost by the failure
-    expect(db.prepare("SELECT count(*) FROM counter WHERE name LIKE 'bulk%'").pluck().get()).toBe(300)
+    free = 5000
+    writer.flush()
+    writer.tidy(10_000)
+    expect([told, written(), reserveOf(db)]).toEqual([['full', 'stuck', 'full', 'ample'], 1200, 200_000])
     writer.close()
-    expect(existsSync(dirname(path))).toBe(true)
+  })
+
+  test('on a full disk only what is about money is written, and the segment counts as incomplete', () => {
+    const path = journalPath()
+    const db = openForWriting(path)
+    const writer = new Writer(db, { space: limits }, {}, () => 5000)
+    const pages = db.pragma('page_count', { simple: true }) as number
+    writer.take({ segment: 1, time: timeOf(0), slices: [], writes: inputWrites(1, 1, timeOf(0), start(1), '{}') })
+    writer.flush()
+    db.pragma(`max_page_count = ${pages}`)
+    writer.take({ segment: 1, time: 1, slices: [], writes: bulk(0) })
+    writer.flush()
+    const report = { kind: 'report', id: 1, report: { orderId: 'o1' } } as unknown as Input
+    const timer = { kind: 'timer', id: 7 } as const
+    const note = { kind: 'note', bot: 'b', mint: '', code: '', reason: 'idle' } as const
+    const writes = [
+      ...inputWrites(1, 2, timeOf(2), report, '{}'),
+      ...inputWrites(1, 3, timeOf(3), timer, '{}'),
+      ...outputWrites(3, timeOf(3), 0, note, '{}'),
+      ...outputWrites(3, timeOf(3), 1, { kind: 'order', order: order(1) }, '{}'),
+    ]
+    writer.take({ segment: 1, time: timeOf(3), slices: [], writes })
+    writer.flush()
+    expect(db.prepare('SELECT kind FROM input').pluck().all()).toEqual(['report'])
+    expect(db.prepare('SELECT kind FROM output').pluck().all()).toEqual(['order'])
+    expect(db.prepare('SELECT first_seq, last_seq, rows FROM missing').all()).toEqual([
+      { first_seq: 3, last_seq: 3, rows: 0 },
+    ])
+    expect(segmentsOf(db)).toMatchObject([{ complete: false }])
+    writer.abandon()
   })
 
   const bulk = (from: number) =>
     Array.from({ length: 300 }, (_, n) => ['counter', `bulk${from + n}${'x'.repeat(200)}`, n] as const)
+  const reserveOf = (db: Database.Database) => db.prepare('SELECT sum(length(room)) FROM reserve').pluck().get() ?? 0
 })

@@ -62,7 +62,7 @@ export class Mirror {
     return {
       rows: (...row) => journal.rows(...row),
       input: (seq, time, input) => {
-        if (input.kind === 'gate') this.isGateOpen = input.open
+        if (input.kind === 'gate' && input.code === undefined) this.isGateOpen = input.open
         if (input.kind === 'foreign') this.foreign.add(input.signature)
         if (input.kind === 'report') this.#untaken.delete(input.id)
         this.timers.input(input, time)

@@ -32,6 +32,8 @@ const { values: given } = parseArgs({
 process.umask(0o077)
 // A service manager sends what halts the engine to every process of the service.
 for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
+// A log on a full disk is no reason to end.
+process.stderr.on('error', () => {})
 const parent = new Socket({ fd: 3, readable: true, writable: true })
 try {
   start()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { SignerFailure } from './failure.ts'
 
 /** The most that may be signed away by the declared bounds, lamports; null: no such cap. */
@@ -104,7 +104,7 @@ export class Spending {
     const bytes = Buffer.alloc(HEADER_BYTES + SLOTS * SLOT_BYTES)
     if (size === 0) {
       header.copy(bytes)
-      writeSync(this.#file, bytes, 0, bytes.length, 0)
+      this.#make(path, bytes)
       return
     }
     if (size !== bytes.length || readSync(this.#file, bytes, 0, bytes.length, 0) !== bytes.length) throw damaged(path)
@@ -113,6 +113,20 @@ export class Spending {
       throw new SignerFailure(`${path}: counts what another wallet has signed away; give each wallet a file of its own`)
     for (let slot = 0; slot < SLOTS; slot++)
       this.#loadSlot(path, slot, bytes.subarray(HEADER_BYTES + slot * SLOT_BYTES).subarray(0, SLOT_BYTES))
+  }
+
+  /** Written whole, so that on a full disk later counts find their place. A file of half its length would count as damaged. */
+  #make(path: string, bytes: Buffer): void {
+    let written = 0
+    let reason = 'ENOSPC'
+    try {
+      written = writeSync(this.#file, bytes, 0, bytes.length, 0)
+    } catch (error) {
+      reason = (error as NodeJS.ErrnoException).code ?? reason
+    }
+    if (written === bytes.length) return
+    truncateSync(path)
+    throw new SignerFailure(`${path}: what was signed away cannot be kept there (${reason})`)
   }
 
   #loadSlot(path: string, slot: number, bytes: Buffer): void {

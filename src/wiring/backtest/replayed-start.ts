@@ -35,7 +35,7 @@ export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSett
   })
   const { money } = start
   const heard = told.flatMap(({ time, input }): Told[] => {
-    if (input.kind === 'gate' || input.kind === 'foreign')
+    if ((input.kind === 'gate' || input.kind === 'foreign') && input.account !== '')
       return [...(heirs.get(input.account) ?? [])].map((account) => ({ time, input: { ...input, account } }))
     if (input.kind !== 'report' || input.report.fill === undefined) return [{ time, input }]
     return [{ time, input: { ...input, report: { ...input.report, fill: moved(input.report.fill) } } }]

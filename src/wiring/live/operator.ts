@@ -3,8 +3,9 @@ import { valueAt } from '../../core/liquidation.ts'
 import type { Command } from '../../core/messages.ts'
 import type { Position } from '../../core/position.ts'
 import type { BotSettings } from '../../core/settings.ts'
-import { formatSol, wholeTokens } from '../../core/units.ts'
+import { formatSol, type Millis, wholeTokens } from '../../core/units.ts'
 import type { ControlCommand } from '../../runtime/control-command.ts'
+import { outlastsResume } from '../../runtime/entry-stops.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Status } from './status.ts'
 import type { Tally } from './tally.ts'
@@ -18,6 +19,7 @@ export interface OperatorParts {
   /** The robust price of a mint. */
   readonly priceOf: (mint: string) => number | undefined
   readonly status: () => Status
+  readonly now: () => Millis
 }
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
@@ -40,7 +42,7 @@ export class Operator {
         return { text: 'entries are halted; exits go on; `sluice resume` lets entries go on' }
       case 'resume':
         post({ name: 'resume' })
-        return { text: `entries go on${this.#unpriced(held)}` }
+        return { text: `${this.#afterResume()}${this.#unpriced(held)}` }
       case 'accept':
         post({ name: 'accept', signature: command.signature })
         return { text: `${command.signature} is accepted` }
@@ -70,6 +72,14 @@ export class Operator {
     post({ name: 'sell', mint })
     const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
     return { text: `selling ${mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
+  }
+
+  #afterResume(): string {
+    const { tally, bots, now } = this.#parts
+    const lasting = tally.stops.of(bots, now()).filter(outlastsResume)
+    if (lasting.length === 0) return 'entries go on'
+    const reasons = lasting.map(({ code, bots, text }) => `${code} (${bots.join(', ')}): ${text}`)
+    return `your halt is lifted, but entries are still stopped by what \`resume\` cannot end: ${reasons.join('; ')}`
   }
 
   /** What a drawdown goes on counting as lost. */

@@ -5,6 +5,7 @@ import { startJournalThread } from '../../journal/journal-thread.ts'
 import { type JournalReader, openReader } from '../../journal/reader.ts'
 import type { Recovered } from '../../journal/recovery.ts'
 import type { Remainder } from '../../journal/remainders.ts'
+import type { SpaceReport } from '../../journal/space.ts'
 import type { Log } from '../../runtime/log.ts'
 
 /** A journal that is locked and open, and what the processes before left in it. */
@@ -12,8 +13,8 @@ export interface Past {
   readonly journal: OpenJournal
   readonly reader: JournalReader
   readonly recovered: Recovered
-  /** Calls `run` once the disk has no room for entries, at once where it is so already. */
-  onNoRoom(run: () => void): void
+  /** Calls `run` with what is known of the room on the disk, at once, and whenever it changes. */
+  onSpace(run: (report: SpaceReport) => void): void
   /** Calls `run` with what a person has to hear of a ledger, from now on. */
   onRemainder(run: (text: string) => void): void
 }
@@ -31,10 +32,7 @@ export async function openPast(
   const journal = await startJournalThread(path, {
     keepTapeDays,
     onFailure: failed,
-    onSpace: (state) => {
-      if (state === 'noEntries') room.ranOut()
-      if (state !== 'ample') log.warn({ state }, 'the disk that holds the journal runs short')
-    },
+    onSpace: (report) => room.take(report),
     onRemainder: (remainder) => {
       const text = textOf(remainder)
       if (remainder.lamports === 0) log.info(text)
@@ -47,7 +45,7 @@ export async function openPast(
   opened(() => reader.close())
   log.info({ path }, 'journal: locked, and every commit reaches the disk (synchronous=FULL, read back)')
   return {
-    ...{ journal, reader, recovered: recover(path, reader, log), onNoRoom: (run) => room.tell(run) },
+    ...{ journal, reader, recovered: recover(path, reader, log), onSpace: (run) => room.tell(run) },
     onRemainder: (run) => {
       tellPerson = run
     },
@@ -77,16 +75,16 @@ function recover(path: string, reader: JournalReader, log: Log): Recovered {
 
 /** The disk may run short before there is anybody to tell. */
 class Room {
-  #isOut = false
-  #run: (() => void) | undefined
+  #report: SpaceReport | undefined
+  #run: (report: SpaceReport) => void = () => {}
 
-  ranOut(): void {
-    this.#isOut = true
-    this.#run?.()
+  take(report: SpaceReport): void {
+    this.#report = report
+    this.#run(report)
   }
 
-  tell(run: () => void): void {
+  tell(run: (report: SpaceReport) => void): void {
     this.#run = run
-    if (this.#isOut) run()
+    if (this.#report !== undefined) run(this.#report)
   }
 }

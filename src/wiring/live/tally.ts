@@ -98,7 +98,9 @@ export class Tally {
         journal.rows(block, from, to, firstSeq)
       },
       input: (seq, time, input) => {
-        if (!this.#muted) journal.input(seq, time, input)
+        if (this.#muted) return
+        this.stops.hear(time, input)
+        journal.input(seq, time, input)
       },
       output: (seq, time, index, output) => {
         if (this.#muted) return

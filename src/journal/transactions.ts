@@ -1,0 +1,57 @@
+import { type Database, SqliteError, type Statement } from 'better-sqlite3'
+import { FileGrowth, isOutOfSpace } from './file-growth.ts'
+
+/** The transactions of the one connection that writes a journal. */
+export class Transactions {
+  readonly #db: Database
+  readonly #begin: Statement
+  readonly #commit: Statement
+  readonly #growth: FileGrowth | undefined
+
+  /** `grows`: each page gets its place in the file before it is committed, see FileGrowth. */
+  constructor(db: Database, grows: boolean) {
+    this.#db = db
+    this.#begin = db.prepare('BEGIN IMMEDIATE')
+    this.#commit = db.prepare('COMMIT')
+    this.#growth = grows && !db.memory ? new FileGrowth(db) : undefined
+  }
+
+  /** Runs `work` in a transaction: all of it becomes durable, or nothing. Throws what `work` throws, or the disk. */
+  run(work: () => void): void {
+    this.#begin.run()
+    try {
+      work()
+      this.#growth?.cover()
+      this.#commit.run()
+    } catch (error) {
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK')
+      this.#growth?.forget()
+      throw error
+    }
+  }
+
+  /** Folds the log into the file, so that it is written from its beginning again. Waits for readers, but not for ever. */
+  fold(): void {
+    try {
+      if (!this.#db.memory) this.#db.pragma('wal_checkpoint(RESTART)')
+    } catch (error) {
+      if (!isFull(error)) throw error // the log stays as it is
+    }
+  }
+
+  /** Whether the disk really gives so many bytes. */
+  canTake(bytes: number): boolean {
+    return this.#growth?.canTake(bytes) ?? true
+  }
+
+  /** Closes the file and leaves what was not durable to be forgotten. */
+  close(): void {
+    this.#db.close()
+    this.#growth?.close()
+  }
+}
+
+/** The disk has no room for what was to be written. */
+export function isFull(error: unknown): boolean {
+  return (error instanceof SqliteError && error.code.startsWith('SQLITE_FULL')) || isOutOfSpace(error)
+}

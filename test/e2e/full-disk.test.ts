@@ -1,0 +1,98 @@
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { isOpen } from '../../src/core/order.ts'
+import { sendCommand } from '../../src/runtime/control-client.ts'
+import type { Status } from '../../src/wiring/live/status.ts'
+import { mountSmallDisk, onDisk, type SmallDisk } from '../support/small-disk.ts'
+import { discrepancies } from './books.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue } from './venue.ts'
+
+// Journal, log and control socket lie on one disk; another program fills it in steps to the last byte, and takes whatever becomes free.
+// More runs by hand: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts; SLUICE_SMALL_DISK=ext4 for ext4 on a loop device.
+
+const RUNS = Number(process.env.SLUICE_FULL_DISKS ?? 1)
+const POSITIONS = 50
+const DISK_MIB = 300
+const MEBIBYTE = 2 ** 20
+const STEPS_MIB = [96, 40, 12, 3, 1, 0]
+const LONG_MS = 1_800_000
+/** What the chain does not show is proved absent after many blocks, which a busy machine makes slowly. */
+const PROVED_WITHIN_MS = 900_000
+
+const probe = mountSmallDisk(1)
+if (typeof probe === 'string') console.log(`skipped, no small file system can be mounted here: ${probe}`)
+else probe.unmount()
+
+describe.runIf(typeof probe !== 'string')('another program fills the disk', () => {
+  test.for(Array.from({ length: RUNS }, (_, index) => index + 1))(
+    'run %i: with positions open, every exit is journaled and sent on a full disk, and resume buys nothing',
+    { timeout: LONG_MS },
+    async (_run, { onTestFinished }) => {
+      const disk = mountSmallDisk(DISK_MIB) as SmallDisk
+      onTestFinished(() => disk.unmount())
+      const venue = await openOn(disk, onTestFinished)
+      const log = openSync(join(disk.folder, 'log'), 'a')
+      const bots = venue.run({}, log)
+      closeSync(log)
+      // Each may be said twice: on a busy machine an answer may take too long.
+      const send = (command: 'status' | 'resume' | 'flatten' | 'halt') =>
+        until(`an answer to ${command}`, () => sendCommand(venue.journal, { command }).catch(() => false as const))
+      const status = async () => (await send('status')) as Status
+      const codes = async () => (await status()).stops.map(({ code }) => code)
+      const heldIn = ({ positions }: ReturnType<Venue['books']>) => positions.filter(({ state }) => state === 'open')
+      await status()
+      await until('positions', () => heldIn(venue.books()).length >= POSITIONS)
+
+      disk.fillTo((STEPS_MIB[0] as number) * MEBIBYTE)
+      await until('entries to stop', async () => (await codes()).includes('DISK_LOW'))
+      await until('all that was bought', () => venue.books().orders.every(({ state }) => !isOpen(state)))
+      const { orders } = venue.books()
+      const held = heldIn(venue.books()).length
+      const eater = setInterval(() => disk.fillTo(left * MEBIBYTE), 20)
+      onTestFinished(() => clearInterval(eater))
+      let left = STEPS_MIB[0] as number
+      for (const step of STEPS_MIB) {
+        left = step
+        const { text } = (await send('resume')) as { text: string }
+        expect(text).toMatch(/^your halt is lifted, but entries are still stopped .*DISK_LOW .*Make room there/)
+        const { time } = await status()
+        await until('a buy to be refused after that', async () => {
+          const [bot] = (await status()).bots
+          return bot?.last?.text.includes('DISK_LOW') === true && bot.last.time > time
+        })
+      }
+      expect(venue.books().orders).toHaveLength(orders.length)
+
+      await send('flatten')
+      await until('all to be sold', () => venue.books().positions.every(({ state }) => state === 'closed'))
+      await until('their end', () => venue.books().orders.every(({ state }) => !isOpen(state)), PROVED_WITHIN_MS)
+      const sold = venue.books().orders.slice(orders.length)
+      expect(new Set(sold.map(({ side }) => side))).toEqual(new Set(['sell']))
+      expect(new Set(sold.map(({ mint }) => mint)).size).toBe(held)
+      expect([disk.freeBytes(), bots.child.exitCode]).toEqual([0, null])
+      expect(await codes()).toEqual(expect.arrayContaining(['DISK_LOW', 'HALTED']))
+
+      clearInterval(eater)
+      disk.empty()
+      await until('the condition to end by itself', async () => !(await codes()).includes('DISK_LOW'))
+      expect(await codes()).toContain('HALTED')
+      expect(await send('resume')).not.toMatchObject({ text: expect.stringContaining('DISK_LOW') })
+      await until('a buy', () => venue.books().orders.length > orders.length + sold.length)
+      await send('halt')
+      await venue.settled()
+      bots.child.kill('SIGINT')
+      expect(await bots.ended).toBe(0)
+      expect(discrepancies(venue.books(), venue.chain())).toEqual([])
+    },
+  )
+})
+
+async function openOn(disk: SmallDisk, atEnd: Parameters<typeof openVenue>[1]): Promise<Venue> {
+  const bots = [{ name: 'hoarder', strategy: 'hoarder', limits: { maxOpenPositions: POSITIONS } }] as const
+  const options = { bots, config: { service: { lateSeconds: 1 } }, speed: 60 }
+  const venue = await onDisk(disk, () => openVenue(options, atEnd))
+  venue.giveKey(venue.sandbox.apiKeys.premium)
+  return venue
+}
