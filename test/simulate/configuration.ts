@@ -1,6 +1,6 @@
 import type { BotConfig, Config } from '../../src/config/config.ts'
 import { NO_FILTERS } from '../../src/core/entry-filters.ts'
-import { NO_LIMITS } from '../../src/core/settings.ts'
+import { NO_LIMITS, type Plan } from '../../src/core/settings.ts'
 import { lamports, solToLamports } from '../../src/core/units.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless, ticking } from './strategy.ts'
@@ -41,11 +41,8 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
       baseUrl: 'https://service.invalid/api',
       wsUrl: 'wss://service.invalid',
       host: 'service.invalid',
-      plan: {
-        ...{ name: 'simulated', requestsPerMinute: scenario.requestsPerMinute, connections: 5, messagesPerSecond: 50 },
-        maxBuyLamports: solToLamports(100),
-      },
-      share: 1,
+      plan: scenario.plans !== undefined ? 'auto' : planOf(scenario),
+      share: scenario.plans?.share ?? 1,
       units: { tradePrice: 'sol', tradeAmount: 'sol', priceUpdate: 'sol', sell: 'tokens' },
       lateMs: LATE_MS,
     },
@@ -61,4 +58,9 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
     warnings: [],
     hash: 'simulated',
   }
+}
+
+function planOf({ requestsPerMinute }: Scenario): Plan {
+  const bounds = { connections: 5, messagesPerSecond: 50, maxBuyLamports: solToLamports(100) }
+  return { name: 'simulated', requestsPerMinute, ...bounds }
 }

@@ -49,6 +49,10 @@ export interface ProcessParts {
   /** What the lock of the API key says of it. */
   readonly key: { isUsed: boolean }
   readonly seed: number
+  /** An entry found no request in time. */
+  readonly gaveUp: (orderId: string) => void
+  /** What the service says of the plan; undefined: nothing. */
+  readonly planName: () => string | undefined
   readonly mutant: Mutant | undefined
   /** A request is about to be sent. */
   readonly sends: (attempt: Attempt, process: Process) => void
@@ -119,6 +123,8 @@ export class Process implements Caller {
     }
     const keyUse = { isFresh, began, release: NOTHING }
     this.#trading = new Trading({ ...common, keyUse, http, signing, chain: this.#chain })
+    if (mutant === 'each429CutsAgain') cutAgain(this.#trading)
+    this.planNamed()
     const { settings } = botSettings(config, {
       ...{ service: access.host, cluster: genesisHash, wallet: WALLET, allow: 'live' },
     })
@@ -184,6 +190,15 @@ export class Process implements Caller {
     this.#loop.stall(ms)
   }
 
+  /** As at each connection. */
+  planNamed(): void {
+    const { planName, mutant } = this.#parts
+    const name = planName()
+    if (name === undefined) return
+    const isKnown = ['standard', 'premium'].includes(name.trim().toLowerCase())
+    this.#trading.planNamed(mutant === 'unknownTierIsStandard' && !isKnown ? 'standard' : name)
+  }
+
   keyAccepted(): void {
     this.#segment.gateway.keyAccepted(this.#trading.limiter)
   }
@@ -218,7 +233,11 @@ export class Process implements Caller {
       rows: (...row) => this.#isAlive && disk.rows(...row),
       input: (...input) => this.#isAlive && disk.input(...input),
       output: (...output) => this.#isAlive && disk.output(...output),
-      write: (record) => this.#isAlive && !this.#isLeftOut(record) && disk.write(record),
+      write: (record) => {
+        if (!this.#isAlive || this.#isLeftOut(record)) return
+        if (record.kind === 'report' && record.report.code === 'LIMIT_WAIT') this.#parts.gaveUp(record.report.orderId)
+        disk.write(record)
+      },
       commit: (then) => this.#isAlive && disk.commit(then),
     }
   }
@@ -245,9 +264,19 @@ export class Process implements Caller {
   }
 }
 
+/** Each 429 takes half of the plan, and nothing comes back. */
+function cutAgain({ limiter }: Trading): void {
+  const throttled = limiter.throttled.bind(limiter)
+  limiter.throttled = (slot, retryAfterMs) => {
+    throttled(slot, retryAfterMs)
+    limiter.setRequestsPerMinute(Math.max(1, Math.floor(limiter.status().perMinute / 2)))
+  }
+}
+
 /** What an earlier process left, as a start takes it. */
 function asSeen(found: Recovered, mutant: Mutant | undefined): Recovered {
   if (mutant === 'reportsNotRedelivered') return { ...found, untaken: [] }
+  if (mutant === 'limiterForgets') return { ...found, slots: [] }
   if (mutant !== 'signedCountsAsUnsent') return found
   const unsent = (attempt: Attempt): Attempt =>
     attempt.state === 'signed' || attempt.state === 'sent' ? { ...attempt, state: 'unsent', signature: '' } : attempt

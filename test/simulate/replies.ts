@@ -12,6 +12,9 @@ const answer = (status: number, body: string, headers = {}): Answered => ({ kind
 const refusal = (status: number, code: string, headers = {}): Answered =>
   answer(status, JSON.stringify({ error: { code, message: 'no' } }), headers)
 
+/** Said for no reason. */
+export const TOO_MANY = refusal(429, 'RATE_LIMIT')
+
 /** What a service says that did not execute, and will not. */
 export const REFUSALS: readonly Answered[] = [
   refusal(400, 'SLIPPAGE_EXCEEDED'),

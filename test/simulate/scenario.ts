@@ -24,6 +24,10 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
+  /** The service names the plan, another one now and then, and answers 429 for no reason; undefined: the configuration names it. */
+  readonly plans:
+    | { readonly share: number; readonly changes: number; readonly strays: number; readonly failsFirst: boolean }
+    | undefined
   /** Whether conditional orders are asked for, and exits that only they need; seconds in which the feed goes stale. */
   readonly conditionals: { readonly areAsked: boolean; readonly stale: number }
   /** Seconds in which an operator says something. */
@@ -83,6 +87,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     conditionals: orders === 'plain' ? { areAsked: false, stale: 0 } : conditionalsOf(seed),
     operator: orders === 'plain' ? 0 : operatorOf(seed),
     times: orders === 'plain' ? GOOD_TIMES : timesOf(seed),
+    plans: orders === 'plain' ? undefined : plansOf(seed),
     local: localOf(seed),
     stalls: orders === 'plain' ? 0 : stallsOf(seed),
     timers: orders === 'plain' ? 'none' : timersOf(seed),
@@ -111,6 +116,12 @@ function timesOf(seed: number): Times {
     oldMs: chance(0.15) ? 15_000 : 0,
     aheadMs: chance(0.2) ? Math.round(between(-30_000, 40_000)) : 0,
   }
+}
+
+function plansOf(seed: number): Scenario['plans'] {
+  const { chance, between, pick } = draws(seed, 'plans')
+  if (!chance(0.3)) return undefined
+  return { share: pick([0.05, 0.1, 0.2]), changes: between(0, 0.1), strays: between(0, 0.05), failsFirst: chance(0.3) }
 }
 
 function localOf(seed: number): Scenario['local'] {

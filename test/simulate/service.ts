@@ -10,7 +10,8 @@ import { parseBuy, parseSell } from '../../src/sandbox/requests.ts'
 import { LATE_MS } from './configuration.ts'
 import { type TimedLedger, WALLET } from './ledger.ts'
 import type { Mutant } from './mutants.ts'
-import { ANSWERS, REFUSALS, type Reply } from './replies.ts'
+import type { Plans } from './plans.ts'
+import { ANSWERS, REFUSALS, type Reply, TOO_MANY } from './replies.ts'
 import type { Scenario } from './scenario.ts'
 import type { Post, Truth } from './truth.ts'
 
@@ -24,6 +25,7 @@ export interface ServiceParts {
   readonly ledger: TimedLedger
   readonly market: Market
   readonly truth: Truth
+  readonly plans: Plans
   readonly isCalm: () => boolean
   readonly mutant: Mutant | undefined
   readonly note: (what: string) => void
@@ -127,21 +129,22 @@ export class SimulatedService {
 
   /** No stretch of a minute may have more requests than the plan. */
   arrives(): void {
-    const { clock, scenario, complain } = this.#parts
+    const { clock, scenario, complain, plans } = this.#parts
     const now = clock.now()
     const arrivals = this.#arrivals
     while (arrivals.length > 0 && (arrivals[0] as number) <= now - WINDOW_MS) arrivals.shift()
     arrivals.push(now)
     this.arrived++
-    if (arrivals.length > scenario.requestsPerMinute)
-      complain(`${arrivals.length} requests of ${scenario.requestsPerMinute} within a minute at the server`)
+    const most = scenario.plans === undefined ? scenario.requestsPerMinute : plans.most
+    if (arrivals.length > most) complain(`${arrivals.length} requests of ${most} within a minute at the server`)
   }
 
   #replyTo(exchange: Exchange): Reply {
-    const { draws, scenario, isCalm, note, acceptKey, clock } = this.#parts
+    const { draws, scenario, isCalm, note, acceptKey, clock, plans } = this.#parts
     const { odd, refuses, lies } = scenario.service
     const { post } = exchange
     if (isCalm()) return { kind: 'trade', result: this.#execute(exchange) }
+    if (plans.isStray) return { kind: 'answer', answer: TOO_MANY }
     if (draws.chance(lies)) return this.#lie(exchange)
     if (draws.chance(refuses)) {
       const answer = draws.pick(REFUSALS)
@@ -244,11 +247,12 @@ export class SimulatedService {
 
   #answer(exchange: Exchange, result: HttpResult): void {
     if (exchange.isOver) return
-    const { note, answered } = this.#parts
+    const { note, answered, plans } = this.#parts
     const { post, caller } = exchange
     note(`network: ${post.attemptId} ${result.kind === 'answered' ? result.status : result.kind}`)
     this.#over(exchange)
     if (!caller.isAlive()) return
+    if (result.kind === 'answered' && result.status === 429) plans.refused(Number(result.headers['retry-after'] ?? 0))
     answered()
     exchange.resolve(this.#told(result))
   }

@@ -16,6 +16,7 @@ import { configOf } from './configuration.ts'
 import type { Journal } from './disk.ts'
 import { MINTS, WanderingMarket } from './market.ts'
 import { type Mutant, sabotage } from './mutants.ts'
+import { Plans } from './plans.ts'
 import { type Host, Process, type ProcessParts } from './process.ts'
 import { type Kind, type Orders, type Scenario, scenarioOf, type Times } from './scenario.ts'
 import { SimulatedService } from './service.ts'
@@ -128,6 +129,7 @@ class World implements Host {
   #calmAt = Number.POSITIVE_INFINITY
   #offsetMs = 0
   readonly #key = { isUsed: false }
+  readonly #plans: Plans
   #starts = 0
   #crashes = 0
   /** Conditional orders that processes took over from those before them. */
@@ -168,10 +170,21 @@ class World implements Host {
     const { ledger } = this.#chain
     this.#truth = new Truth(ledger)
     this.#chain.truth = this.#truth
+    const now = (): number => this.time.now()
+    this.#plans = new Plans({ scenario, truth: this.#truth, draws: draws(seed, 'named plans'), now, note, complain })
+    if (scenario.plans?.failsFirst === true) this.#failStart()
     const acceptKey = (): void => this.#process?.keyAccepted()
     this.#service = new SimulatedService({
       ...common,
-      ...{ draws: draws(seed, 'service'), ledger, market: this.#market, truth: this.#truth, isCalm, complain },
+      ...{
+        draws: draws(seed, 'service'),
+        ledger,
+        market: this.#market,
+        truth: this.#truth,
+        isCalm,
+        complain,
+        plans: this.#plans,
+      },
       acceptKey,
     })
     this.#local = native && {
@@ -298,6 +311,7 @@ class World implements Host {
     this.#leash.bots.length = 0
     this.#starts++
     this.#settling.startedAt = this.time.now()
+    this.#plans.started()
     const effect = (): 'goes' | 'fails' => {
       if (--this.#effectsLeft > 0 && !(!this.#isCalm && this.#draws.chance(disk.fails))) return 'goes'
       this.#crash()
@@ -307,6 +321,14 @@ class World implements Host {
       ...{ host: this, config: this.#config, chain: this.#chain, service: this.#service, local: this.#local, mutant },
       key: this.#key,
       seed: this.#scenario.seed,
+      gaveUp: (orderId) => {
+        if (this.#local === undefined) this.#plans.gaveUp(orderId, this.bootedAt)
+      },
+      planName: () => {
+        if (this.#scenario.plans === undefined) return undefined
+        this.#plans.named()
+        return this.#plans.name
+      },
       disk: {
         ...{ journal: this.#journal, before: effect, after: effect, mutant },
         latencyMs: () =>
@@ -351,6 +373,12 @@ class World implements Host {
     this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
   }
 
+  /** The first start ends before there is a limiter, as where the RPC cannot be reached. */
+  #failStart(): void {
+    if (this.#options.mutant === 'failedStartUsesKey') this.#key.isUsed = true
+    this.trace.add(this.time.now(), 'process: a first start fails')
+  }
+
   /** As by kill -9, or by a machine that goes down; a new process starts some time after. */
   #crash(): void {
     const process = this.#process
@@ -384,6 +412,7 @@ class World implements Host {
     if (this.#isCalm) return
     this.#chain.tick()
     this.#local?.signer.tick()
+    if (this.#plans.tick() === 'reconnect') this.#process?.planNamed()
     const { crashes, clock, conditionals, operator, stalls } = this.#scenario
     if (this.#stallDraws.chance(stalls)) this.#stall(1 + this.#stallDraws.integer(this.#stallDraws.pick([200, 5_000])))
     if (this.#operatorDraws.chance(operator)) this.#command(this.#operatorDraws.pick(COMMANDS))

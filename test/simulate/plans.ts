@@ -1,0 +1,106 @@
+import type { Draws } from '../../src/sandbox/draws.ts'
+import type { Scenario } from './scenario.ts'
+import type { Truth } from './truth.ts'
+
+const KNOWN: Readonly<Record<string, number>> = { standard: 100, premium: 1_000 }
+const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM '] as const
+const MINUTE = 60_000
+/** A request may be held so long after it was sent: a minute until its connection is given up, and one more. */
+const LONGEST_HELD_MS = 2 * MINUTE
+const REACTION_MS = 2_000
+const STRAY_MS = 1_300
+
+interface PlansParts {
+  readonly scenario: Scenario
+  readonly truth: Truth
+  readonly draws: Draws
+  readonly now: () => number
+  readonly note: (what: string) => void
+  readonly complain: (what: string) => void
+}
+
+/** The plan of the key as the service names it, and what a process may make of it: worked out apart from the limiter, to be held against it. */
+export class Plans {
+  /** What the service says at the next connection. */
+  name = 'premium'
+  readonly #parts: PlansParts
+  readonly #share: number
+  #perMinute = 0
+  /** Plans that are over, and starts, with what each allows a window to hold. */
+  readonly #past: { readonly until: number; readonly perMinute: number }[] = []
+  readonly #starts: number[] = []
+  #strayUntil = 0
+  #refusals: number[] = []
+  #signalAt = Number.NEGATIVE_INFINITY
+  #rate = 1
+  #pausedUntil = 0
+
+  constructor(parts: PlansParts) {
+    this.#parts = parts
+    this.#share = parts.scenario.plans?.share ?? 0
+  }
+
+  /** A process has started: it knows nothing of the plan and of refusals before. */
+  started(): void {
+    this.#starts.push(this.#parts.now())
+    this.#follow(KNOWN.standard as number)
+    this.#refusals = []
+    this.#rate = 1
+  }
+
+  /** The service names the plan to it. */
+  named(): void {
+    const known = KNOWN[this.name.trim().toLowerCase()]
+    if (known !== undefined) this.#follow(known)
+  }
+
+  tick(): 'reconnect' | undefined {
+    const { scenario, draws, now, note } = this.#parts
+    if (scenario.plans === undefined) return undefined
+    if (draws.chance(scenario.plans.strays)) this.#strayUntil = now() + STRAY_MS
+    if (!draws.chance(scenario.plans.changes)) return undefined
+    this.name = draws.pick(NAMES)
+    note(`service: names the plan ${this.name} from now on`)
+    return 'reconnect'
+  }
+
+  get isStray(): boolean {
+    return this.#parts.now() < this.#strayUntil
+  }
+
+  /** The process was answered 429. */
+  refused(retryAfterSeconds: number): void {
+    const now = this.#parts.now()
+    this.#refusals.push(now)
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + retryAfterSeconds * 1_000)
+    if (now < this.#signalAt + REACTION_MS) return
+    this.#signalAt = now
+    this.#rate = Math.max(0.1, this.#rate / 2)
+  }
+
+  /** How many requests a minute at the server may hold now: those of the largest plan in it, and what exits may send where a process could not
+   *  know the plan before it. */
+  get most(): number {
+    const since = this.#parts.now() - LONGEST_HELD_MS
+    const plans = this.#past.filter(({ until }) => until > since).map(({ perMinute }) => perMinute)
+    const starts = this.#starts.filter((at) => at > since).length
+    return Math.max(this.#perMinute, ...plans) + starts * Math.max(1, Math.floor(this.#perMinute / 5))
+  }
+
+  /** An entry ended as LIMIT_WAIT: what it could not have is in use, or the service has refused it. */
+  gaveUp(orderId: string, rebootedAt: number): void {
+    const { truth, now, complain } = this.#parts
+    if (this.#share === 0 || now() < this.#pausedUntil + REACTION_MS || now() < rebootedAt + LONGEST_HELD_MS) return
+    if (this.#refusals.filter((at) => at > now() - MINUTE).length >= 10) return
+    const allowed = Math.max(1, Math.floor(this.#perMinute * this.#rate))
+    const held = truth.posts.filter(({ sentAt }) => sentAt > now() - LONGEST_HELD_MS).length
+    const open = allowed - Math.floor(allowed / 5)
+    if (held < open) complain(`${orderId} found no request in 2 s, though ${held} of ${open} open to buys were sent`)
+  }
+
+  #follow(perMinute: number): void {
+    const next = Math.max(1, Math.floor(perMinute * this.#share))
+    if (next !== this.#perMinute) this.#past.push({ until: this.#parts.now(), perMinute: this.#perMinute })
+    this.#perMinute = next
+  }
+}
