@@ -7,7 +7,7 @@ import { conditionalComplaints } from '../support/conditional-books.ts'
 import type { SimulatedChain } from './chain.ts'
 import { WALLET } from './ledger.ts'
 import { MINTS } from './market.ts'
-import type { Kind } from './scenario.ts'
+import type { Kind, Scenario } from './scenario.ts'
 import type { Execution, Truth } from './truth.ts'
 
 interface FillRow {
@@ -34,6 +34,24 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
       db,
       kind === 'honest' ? (orderId) => truth.successes(truth.of(orderId)).length : undefined,
     ),
+  ]
+}
+
+/** Where a builder only rounds, nothing is refused for that; where it charges more than the fee that was named, exits go with another one. */
+export function roundingComplaints(db: Database, { local: { rounding }, service }: Scenario): string[] {
+  // What lies may have changed any number.
+  if (rounding === undefined || service.lies > 0) return []
+  const attempts = db.prepare(`SELECT id, code FROM attempt WHERE code IN ('PRIORITY_FEE', 'AMOUNT_OVER')`)
+  const refused = attempts.all() as { id: string; code: string }[]
+  const ended = db.prepare(
+    `SELECT 'o' || number AS id FROM "order" WHERE class = 'exit' AND code IN ('PRIORITY_FEE', 'FEE_OVER')`,
+  )
+  const given = ended.pluck().all() as string[]
+  return [
+    ...refused
+      .filter(({ code }) => !rounding.overcharges || code !== 'PRIORITY_FEE')
+      .map(({ id, code }) => `${id} is refused with ${code}, and its builder only rounds`),
+    ...given.map((id) => `${id} is given up for its fee`),
   ]
 }
 

@@ -1,6 +1,5 @@
 import type { Clock, Http, HttpRequest, HttpResult } from '../../src/core/ports.ts'
 import { PROGRAMS } from '../../src/core/programs.ts'
-import { solToLamports } from '../../src/core/units.ts'
 import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
 import { budgetCalls, openCall, transferCall } from '../../src/sandbox/calls.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
@@ -11,8 +10,9 @@ import { poolInstruction } from '../../src/sandbox/pool-program.ts'
 import { parseBuy, parseSell } from '../../src/sandbox/requests.ts'
 import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
 import { STRANGER, type TimedLedger, WALLET } from './ledger.ts'
+import type { Mutant } from './mutants.ts'
 import { ANSWERS, REFUSALS } from './replies.ts'
-import type { Scenario } from './scenario.ts'
+import type { Rounding, Scenario } from './scenario.ts'
 import type { Caller } from './service.ts'
 
 const HARD_LIMIT_MS = 60_000
@@ -26,6 +26,7 @@ export interface BuilderParts {
   readonly clock: Clock
   readonly draws: Draws
   readonly scenario: Scenario
+  readonly mutant: Mutant | undefined
   readonly ledger: TimedLedger
   readonly market: Market
   readonly isCalm: () => boolean
@@ -43,6 +44,8 @@ interface Draft {
   readonly mint: string
   readonly lamports: bigint
   readonly tokens: bigint
+  /** The priority fee that was named, SOL. */
+  readonly fee: number | undefined
 }
 
 /** The service as it only builds: POST /transaction/buy and /transaction/sell, behind a network that fails. */
@@ -124,14 +127,15 @@ export class SimulatedBuilder {
 
   /** What was asked for, at the present price; undefined where nothing can be sold. */
   #draft(side: Draft['side'], body: Record<string, unknown>): Draft | undefined {
-    const { market } = this.#parts
+    const { market, scenario } = this.#parts
+    const fee = typeof body.priorityFee === 'number' ? body.priorityFee : undefined
     if (side === 'buy') {
       const parsed = parseBuy(body, 100)
       if (!parsed.ok) return undefined
       const { mint, amountSol, slippagePercent } = parsed.value
-      const lamports = BigInt(solToLamports(amountSol))
+      const lamports = BigInt(Math[scenario.local.rounding?.amounts ?? 'round'](amountSol * 1e9))
       const { tokens } = (market.token(mint) as MarketToken).curve.quoteBuy(lamports)
-      return { side, mint, lamports, tokens: lessened(tokens, slippagePercent) }
+      return { side, mint, lamports, fee, tokens: lessened(tokens, slippagePercent) }
     }
     const parsed = parseSell(body)
     if (!parsed.ok) return undefined
@@ -143,8 +147,8 @@ export class SimulatedBuilder {
         : BigInt(Math.floor(amount.number * 1e6))
     const tokens = sellAll ? held : part
     if (tokens === 0n || tokens > held) return undefined
-    const { sol, fee } = (market.token(mint) as MarketToken).curve.quoteSell(tokens)
-    return { side, mint, tokens, lamports: lessened(sol - fee, slippagePercent) }
+    const { sol, fee: venueFee } = (market.token(mint) as MarketToken).curve.quoteSell(tokens)
+    return { side, mint, tokens, fee, lamports: lessened(sol - venueFee, slippagePercent) }
   }
 
   #held(mint: string): bigint | undefined {
@@ -186,10 +190,15 @@ export class SimulatedBuilder {
     draft: Draft,
     { more = [], payer = WALLET, blockhash = this.#parts.ledger.latestBlockhash('confirmed') }: How,
   ): { bytes: Uint8Array; lastValidBlockHeight: number } {
-    const { mint, side } = draft
+    const { mint, side, fee } = draft
+    const { scenario, mutant } = this.#parts
     const opens = side === 'buy' && this.#held(mint) === undefined
     // No two are the same bytes.
-    const budget = budgetCalls(UNIT_LIMIT + this.#blockhashes.length, PRIORITY_FEE_LAMPORTS)
+    const units = UNIT_LIMIT + this.#blockhashes.length
+    const budget =
+      fee === undefined || scenario.local.rounding === undefined
+        ? budgetCalls(units, PRIORITY_FEE_LAMPORTS)
+        : pricedCalls(units, priceOf({ side, fee, units }, scenario.local.rounding, mutant))
     const open = opens ? [openCall(WALLET, WALLET, mint, PROGRAMS.token)] : []
     const calls = [...budget, ...open, tradeCall(draft), ...more]
     this.#blockhashes.push(blockhash)
@@ -204,6 +213,27 @@ interface How {
   readonly blockhash?: Blockhash
   /** Added to the height that is told. */
   readonly offset?: number
+}
+
+/** Micro-lamports a unit, as a client in JavaScript computes them. */
+function priceOf(
+  { side, fee, units }: { side: Draft['side']; fee: number; units: number },
+  { fees, overcharges }: Rounding,
+  mutant: Mutant | undefined,
+): number {
+  const price = Math[fees]((fee * 1e15) / units)
+  if (overcharges && side === 'sell') return price + 50
+  // What is held exactly is refused where it rounds up at all: as if that were more than rounding explains.
+  const isAbove = Math.ceil((price * units) / 1e6) > Math.round(fee * 1e9)
+  return isAbove && mutant === 'feeHeldExactly' ? price + 50 : price
+}
+
+function pricedCalls(units: number, microLamports: number): Call[] {
+  const limit = Buffer.from([2, 0, 0, 0, 0])
+  limit.writeUInt32LE(units, 1)
+  const price = Buffer.alloc(9, 3)
+  price.writeBigUInt64LE(BigInt(microLamports), 1)
+  return [limit, price].map((data) => ({ program: PROGRAMS.computeBudget, accounts: [], data }))
 }
 
 function tradeCall({ side, mint, lamports, tokens }: Draft): Call {

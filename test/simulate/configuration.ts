@@ -10,6 +10,8 @@ export const LATE_MS = 30_000
 
 /** Bots that trade on one wallet, as a configuration file would give them. */
 export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | 'local'): Config {
+  const { rounding } = scenario.local
+  const named = executor === 'local' && rounding !== undefined ? lamports(rounding.feeLamports) : null
   const strategy = { name: 'restless', file: 'restless.ts', strategy: restless(leash) }
   const timed = { name: 'ticking', file: 'ticking.ts', strategy: ticking(scenario.timers) }
   const strategies = [
@@ -20,7 +22,13 @@ export function configOf(scenario: Scenario, leash: Leash, executor: 'cloud' | '
     return {
       ...{ name: `bot ${index}`, strategy, params: {}, mode: 'live', executor, exits: { maxHoldSeconds: 20 } },
       ...{ exitSources: {}, overriddenExits: [] },
-      orders: { slippagePercent: 5, priorityFeeLamports: null, ttlMs: 2_000, maxEventAgeMs: 3_000, maxChasePercent: 5 },
+      orders: {
+        slippagePercent: 5,
+        priorityFeeLamports: named,
+        ttlMs: 2_000,
+        maxEventAgeMs: 3_000,
+        maxChasePercent: 5,
+      },
       tokenChecks: { when: 'off', allow: [] }, // it would change what each seed that broke something once has shown
       exitOrders: { slippageLadder: [5, 15, 30, 50], priorityFeeLadder: [], retryMs: 3_000 },
       limits: NO_LIMITS,

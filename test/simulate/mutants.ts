@@ -23,6 +23,8 @@ export const MUTANTS = {
 /** As above, for orders that are signed here. */
 export const LOCAL_MUTANTS = {
   signedCountsAsUnsent: 'what an earlier process signed counts as never sent',
+  feeHeldExactly: 'a priority fee that a builder rounds up is held to the lamport that was named',
+  refusedFeeEnds: 'an exit whose priority fee is refused is not built with another one',
   signedNotWritten: 'what was signed is sent, and only what came of it written down',
 } as const
 

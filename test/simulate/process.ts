@@ -4,7 +4,7 @@ import { RowKind } from '../../src/core/block.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
 import { Mints } from '../../src/core/mints.ts'
 import type { Attempt } from '../../src/core/order.ts'
-import type { Clock, Executor, Journal, JournalRecord, Machine } from '../../src/core/ports.ts'
+import type { Clock, Executor, Journal, JournalRecord, Machine, Outcome } from '../../src/core/ports.ts'
 import type { Recovered } from '../../src/journal/recovery.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
 import type { Route } from '../../src/runtime/working-order.ts'
@@ -253,7 +253,7 @@ export class Process implements Caller {
       if (!this.#isAlive) return
       this.sending = attempt
       if (route.kind === 'cloud') sends(attempt, this)
-      if (this.#isAlive) route.executor.execute(attempt, done)
+      if (this.#isAlive) route.executor.execute(attempt, mutant === 'refusedFeeEnds' ? endingAtFee(done) : done)
       this.sending = undefined
     }
     const resume: Executor['resume'] = (attempt, done) => {
@@ -270,6 +270,14 @@ function cutAgain({ limiter }: Trading): void {
   limiter.throttled = (slot, retryAfterMs) => {
     throttled(slot, retryAfterMs)
     limiter.setRequestsPerMinute(Math.max(1, Math.floor(limiter.status().perMinute / 2)))
+  }
+}
+
+/** As if nothing were known of fees: another code, for which nothing is tried again. */
+function endingAtFee(done: (outcome: Outcome) => void): (outcome: Outcome) => void {
+  return (outcome) => {
+    const isFee = outcome.kind === 'refused' && outcome.code === 'PRIORITY_FEE'
+    done(isFee ? { ...outcome, code: 'FEE_OVER' } : outcome)
   }
 }
 

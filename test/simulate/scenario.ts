@@ -34,11 +34,21 @@ export interface Scenario {
   readonly operator: number
   readonly times: Times
   /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
-  readonly local: { readonly dropped: number; readonly signerDies: number }
+  readonly local: { readonly dropped: number; readonly signerDies: number; readonly rounding: Rounding | undefined }
   /** Seconds in which the event loop of the process stands still for a while. */
   readonly stalls: number
   /** What one more bot, which never trades, does with timers. */
   readonly timers: TimerUse
+}
+
+/** How a builder turns decimals into whole numbers, and what orders ask of it; undefined: the fee is the service's to choose. */
+export interface Rounding {
+  readonly fees: 'round' | 'ceil' | 'floor'
+  readonly amounts: 'round' | 'ceil' | 'floor'
+  /** The priority fee that orders name. */
+  readonly feeLamports: number
+  /** For sales it charges a little more than the fee that was named, and no more than usual where none was. */
+  readonly overcharges: boolean
 }
 
 /** What is known of the time. */
@@ -126,7 +136,16 @@ function plansOf(seed: number): Scenario['plans'] {
 
 function localOf(seed: number): Scenario['local'] {
   const { chance, between } = draws(seed, 'local')
-  return { dropped: chance(0.3) ? 0.9 : between(0, 0.5), signerDies: chance(0.5) ? between(0, 0.1) : 0 }
+  const rounding = roundingOf(seed)
+  return { dropped: chance(0.3) ? 0.9 : between(0, 0.5), signerDies: chance(0.5) ? between(0, 0.1) : 0, rounding }
+}
+
+function roundingOf(seed: number): Rounding | undefined {
+  const { chance, pick, integer } = draws(seed, 'rounding')
+  if (chance(0.4)) return undefined
+  const ways = ['round', 'ceil', 'floor'] as const
+  const feeLamports = 20_001 + integer(150_000)
+  return { fees: pick(ways), amounts: pick(ways), feeLamports, overcharges: chance(0.25) }
 }
 
 function stallsOf(seed: number): number {

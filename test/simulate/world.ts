@@ -8,7 +8,7 @@ import type { CurveTrade } from '../../src/sandbox/market.ts'
 import { loadNative, type Native } from '../../src/sandbox/svm.ts'
 import { SimulatedClock } from '../../src/simulation/clock.ts'
 import { conditionalFigures } from '../support/conditional-books.ts'
-import { audit, misattributed } from './books.ts'
+import { audit, misattributed, roundingComplaints } from './books.ts'
 import { SimulatedBuilder } from './builder.ts'
 import { SimulatedChain } from './chain.ts'
 import { Checks } from './checks.ts'
@@ -220,6 +220,8 @@ class World implements Host {
     if (!isOver) this.complain('not everything is decided')
     await this.#process?.stop()
     for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
+    if (this.#local === undefined) return
+    for (const complaint of roundingComplaints(this.#journal.db, this.#scenario)) this.complain(complaint)
   }
 
   result(): Result {
