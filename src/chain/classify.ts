@@ -15,8 +15,8 @@ export function classOf(
 ): TransactionClass {
   if (attemptId !== '') return 'ours'
   if (!signed) return 'inflow'
-  const takesTracked = [...tokens].some(([mint, change]) => change < 0n && isTracked(mint))
-  return takesTracked || -netLamports > MOST_HOUSEKEEPING ? 'foreign' : 'housekeeping'
+  const movesTracked = [...tokens.keys()].some(isTracked)
+  return movesTracked || -netLamports > MOST_HOUSEKEEPING ? 'foreign' : 'housekeeping'
 }
 
 export function classified(

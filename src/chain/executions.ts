@@ -15,6 +15,9 @@ export interface ExecutionParts {
   readonly doubt: (one: Watched, reason: string) => void
   /** An execution that nobody waits for any more. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
+  /** Not final yet: a buy that has executed, or ended without, is seen to execute, which nobody waits for. The service did more than it was
+   *  asked, or somebody else trades with the wallet. */
+  readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
   /** A transaction of the wallet failed, and most likely it was this attempt's; nothing is decided by that. Final. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
   /** An attempt that stands for an execution of a full exit of which any of several attempts may have been the cause. */
@@ -121,11 +124,15 @@ export class Executions {
     const fill = { ...found, attemptId: one.attempt.id }
     if (one.final.has(fill.signature)) return
     if (fill.final) one.final.add(fill.signature)
-    if (one.settled !== '' && one.settled !== fill.signature) {
-      if (fill.final) this.#late(one, fill, 'SERVICE_DUPLICATE')
-    } else if (one.ended) {
-      if (fill.final) this.#late(one, fill, 'LATE_FILL')
-    } else this.#filled(one, fill)
+    const isSecond = one.settled !== '' && one.settled !== fill.signature
+    if (!isSecond && !one.ended) this.#filled(one, fill)
+    else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
+    else if (fill.side === 'buy') this.#parts.unexpected(one.attempt, this.#strangest(one, fill), fill)
+  }
+
+  /** Of two executions of one attempt the one that the service has not named. */
+  #strangest({ named, settled }: Watched, { signature }: Fill): string {
+    return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
 
   #filled(one: Watched, fill: Fill): void {

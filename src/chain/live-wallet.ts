@@ -1,19 +1,31 @@
 import type { Attempt, Baseline } from '../core/order.ts'
 import type { Cancel, Clock, JournalRecord, Rpc } from '../core/ports.ts'
-import type { TokenAmount } from '../core/units.ts'
+import { type Lamports, lamports, type Millis, type TokenAmount } from '../core/units.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../core/wallet.ts'
 import type { Reading } from './absence.ts'
 import { Audit } from './audit.ts'
 import { readBracket } from './bracket.ts'
 import { ByHand } from './by-hand.ts'
+import { changeOf } from './change.ts'
+import { classOf } from './classify.ts'
 import { Deficits } from './deficits.ts'
-import { Finder } from './finder.ts'
+import { Finder, RECENT_MS } from './finder.ts'
 import { Follower } from './follow.ts'
 import { FreshHead } from './fresh-head.ts'
 import { Unread } from './read.ts'
 import { Resolver, type ResolverParts } from './resolver.ts'
 import type { Rpcs } from './rpc.ts'
+import type { LandedTransaction } from './transaction.ts'
 import { WalletBook } from './wallet-book.ts'
+
+/** A transaction that the wallet signed and that no order explains. */
+export interface Foreign {
+  readonly signature: string
+  /** What it changed in the wallet. */
+  readonly lamports: Lamports
+  /** It looks like an execution of this attempt, which was not waiting for one; absent where it looks like none. */
+  readonly attemptId?: string
+}
 
 export interface LiveWalletParts {
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
@@ -42,9 +54,9 @@ export interface LiveWalletParts {
   readonly paid: ResolverParts['paid']
   readonly standIn: ResolverParts['standIn']
   readonly on: {
-    /** Whether the state of the wallet is known. */
-    readonly gate: (open: boolean) => void
-    readonly foreign: (row: WalletTransaction) => void
+    /** Whether the state of the wallet is known. `single`: nothing has shown up to now that nobody else trades with it. */
+    readonly gate: (open: boolean, single: boolean) => void
+    readonly foreign: (found: Foreign) => void
     readonly deficit: (mint: string, tokens: TokenAmount) => void
     /** Something of ours landed: the balance has changed. */
     readonly landed: () => void
@@ -68,6 +80,9 @@ const STALE_MS = 180_000
 const USUAL_BLOCK_MS = 400
 /** Without a head of the chain for so long, a person is told. */
 const LONG_WAIT_MS = 60_000
+/** So long after the first buy was seen, or sent where it is not seen, whoever bought beside it is seen too. */
+const BESIDE_FIRST_MS = 1_000
+const UNSEEN_FIRST_MS = 10_000
 
 /** Our wallet on the chain: what becomes of attempts, and what else happens to it. */
 export class LiveWallet {
@@ -84,6 +99,11 @@ export class LiveWallet {
   #blockMs = USUAL_BLOCK_MS
   #deficitsAt = Number.NEGATIVE_INFINITY
   #cancelStale: Cancel | undefined
+  /** Foreign transactions that were told: they are seen at confirmed, and again once they are final. */
+  readonly #told = new Set<string>()
+  /** The first buy since the start was seen. */
+  #boughtAt: Millis | undefined
+  #isAlone = false
   #isOpen = false
   /** Why no head of the chain can be told to those who ask for one; '' where none do. */
   #waits = ''
@@ -101,9 +121,12 @@ export class LiveWallet {
     this.resolver = new Resolver({
       ...{ clock, monotonicMs, boot, lateMs, wallet, write, notice: on.notice },
       ...{ late: parts.late, paid: parts.paid, standIn: parts.standIn },
+      unexpected: ({ id }, signature, { walletLamports }) =>
+        this.#foreign({ signature, lamports: walletLamports, attemptId: id }),
       follow: (signature, attempt, done) =>
         this.#follower.follow(signature, attempt, (outcome) => {
           done(outcome)
+          if (outcome.kind === 'filled' && attempt.side === 'buy') this.#boughtAt ??= clock.now()
           if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#landed()
         }),
       head: (told) => this.#head.ask(told),
@@ -120,7 +143,7 @@ export class LiveWallet {
       everyMs: () => this.#everyMs(),
       on: {
         read: (reading, provider) => this.#read(reading, provider),
-        foreign: on.foreign,
+        foreign: ({ signature, lamports }) => this.#foreign({ signature, lamports }),
         opaque: ({ signature, slot }) =>
           on.alarm(`slot ${slot}: ${signature} changed the wallet, and nobody can read it`),
         failed: (reason) => on.notice(`the wallet can not be audited: ${reason}`),
@@ -128,10 +151,14 @@ export class LiveWallet {
     })
     this.#finder = new Finder({
       ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
-      until: () => this.#book.cursor?.signature ?? '',
+      // The first audit of a wallet classifies nothing of what was before it, however recent.
+      until: () => (this.#finder.hasLooked ? this.#book.cursor : past.cursor)?.signature ?? '',
+      isKnown: (signature) => this.resolver.isKnown(signature),
       found: (transaction) => {
         if (this.resolver.found(transaction, false) !== '') this.#landed()
+        else this.#unexplained(transaction, isTracked)
       },
+      looked: (since) => this.#looked(since),
     })
     this.#deficits = new Deficits({
       ...{ wallet, booked: parts.booked, isQuiet: (mint) => watches.isQuiet(mint), found: on.deficit },
@@ -140,10 +167,18 @@ export class LiveWallet {
     this.resolver.restore(past.watches)
   }
 
-  /** Once all attempts of earlier processes have been resumed. */
+  /** Once all attempts of earlier processes have been resumed: what is seen of them is theirs from the next turn on. */
   start(): void {
     this.#head.look()
-    this.wake()
+    this.#audit.wake()
+    this.#parts.clock.after(0, () => this.#finder.start())
+  }
+
+  /** The feed shows a trade of our wallet. */
+  hint(mint: string, signature: string): void {
+    if (this.resolver.isKnown(signature)) return
+    this.resolver.hint(mint, signature)
+    this.#finder.lookBeside()
   }
 
   /** Something has become unknown. */
@@ -170,7 +205,7 @@ export class LiveWallet {
     if (this.#last !== undefined && height > this.#last.height)
       this.#blockMs = Math.min((now - this.#last.at) / (height - this.#last.height), 2 * USUAL_BLOCK_MS)
     this.#last = { height, at: now }
-    this.#setGate(true)
+    this.#setGate(this.#finder.hasLooked)
     this.#cancelStale?.()
     this.#cancelStale = clock.after(STALE_MS, () => this.#setGate(false))
     this.resolver.read(reading)
@@ -184,14 +219,47 @@ export class LiveWallet {
 
   /** It will be final soon, or gone. */
   #landed(): void {
+    this.#finder.lookBeside()
     this.#audit.within(FINAL_MS)
     this.#parts.on.landed()
+  }
+
+  /** A trade that no order explains. The audit says the same once it is final, 15 s later, and of what is no trade too: by then a second
+   *  process would have doubled many buys. */
+  #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
+    const { clock, wallet } = this.#parts
+    const { signature, time } = transaction
+    const change = changeOf(transaction, wallet)
+    const isOld = time !== null && time < clock.now() - RECENT_MS
+    if (isOld || change.tokens.size === 0 || classOf(change, '', isTracked) !== 'foreign') return
+    this.#foreign({ signature, lamports: lamports(change.lamports) })
+  }
+
+  #foreign(found: Foreign): void {
+    if (this.#told.has(found.signature)) return
+    this.#told.add(found.signature)
+    this.#parts.on.foreign(found)
   }
 
   #setGate(open: boolean): void {
     if (this.#isOpen === open) return
     this.#isOpen = open
-    this.#parts.on.gate(open)
+    this.#parts.on.gate(open, !this.#isAlone)
+  }
+
+  #looked(since: Millis): void {
+    if (this.#last !== undefined) this.#setGate(true)
+    if (this.#isAlone || !this.#isOpen || !this.#hasShownOthers(since)) return
+    this.#isAlone = true
+    this.#parts.on.gate(true, false)
+  }
+
+  /** What another process bought beside our first buy shows by now: it acts on the same events. */
+  #hasShownOthers(now: Millis): boolean {
+    if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
+    return this.resolver.watches
+      .all()
+      .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
   }
 
   /** When something may be decided, or every 30 s. */

@@ -12,7 +12,7 @@ import type { Watched } from './watched.ts'
 
 export interface ResolverParts
   extends Pick<AbsenceParts, 'second' | 'wake' | 'notice' | 'whyNoHead'>,
-    Pick<ExecutionParts, 'wallet' | 'late' | 'paid'> {
+    Pick<ExecutionParts, 'wallet' | 'late' | 'unexpected' | 'paid'> {
   readonly clock: Clock
   /** Milliseconds since the machine's boot, and which boot that was. */
   readonly monotonicMs: () => number
@@ -57,12 +57,12 @@ export class Resolver {
   readonly #absence: Absence
 
   constructor(parts: ResolverParts) {
-    const { write, clock, wallet, late, paid, notice, second, wake, whyNoHead } = parts
+    const { write, clock, wallet, late, unexpected, paid, notice, second, wake, whyNoHead } = parts
     const watches = new WatchList(write)
     this.#parts = parts
     this.watches = watches
     this.#executions = new Executions({
-      ...{ watches, wallet, late, paid, notice, now: () => clock.now() },
+      ...{ watches, wallet, late, unexpected, paid, notice, now: () => clock.now() },
       follow: (one, signature) => this.#follow(one, signature),
       standIn: (one) => this.#standIn(one),
       doubt: (one, reason) => this.#doubt(one, reason, ''),

@@ -52,7 +52,10 @@ export const optionSpecs: Record<OptionName, OptionSpec> = {
   slotMs: { flags: '--slot-ms <n>', about: 'milliseconds a slot', number: { integer: true, min: 10, max: 60_000 } },
   repeat: { flags: '--repeat', about: 'play the recorded market again and again' },
   child: { flags: '--child', about: 'end with stdin' },
-  accept: { flags: '--accept <signature>', about: 'what somebody else did with the wallet is all right' },
+  accept: {
+    flags: '--accept <signature>',
+    about: 'this transaction of the wallet, or `all` unknown ones, are all right',
+  },
   executed: { flags: '--executed <signature>', about: 'this transaction is the order; checked on the chain' },
   notExecuted: { flags: '--not-executed', about: 'a held order did not execute' },
   at: { flags: '--at <time>', about: 'when: 12:03, 12:03:10, 2026-11-22T12:03, or milliseconds since 1970' },

@@ -17,6 +17,11 @@ type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 /** Mints whose facts are remembered. */
 const MINTS_KEPT = 10_000
 
+/** Foreign transactions of an account that are listed for a person. Entries stay stopped until each of these is accepted. */
+const MOST_FOREIGN = 5
+const LIKELY_CAUSE =
+  'Another process may be trading with this wallet (a second container, a deployment that overlaps, another machine): stop it'
+
 /** Reports that a person should see. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
@@ -52,11 +57,12 @@ export class Custody {
     else this.#mint(input)
   }
 
-  /** A person has seen it and says that it is all right. */
-  accept(signature: string): void {
+  /** A person has seen this transaction, or all that there are, and says that it is all right. */
+  accept(signature: string | 'all'): void {
     for (const account of this.#session.book.accounts.values()) {
-      if (account.foreign?.includes(signature) !== true) continue
-      account.foreign = account.foreign.filter((other) => other !== signature)
+      const left = (account.foreign ?? []).filter((other) => signature !== 'all' && other !== signature)
+      if (left.length === (account.foreign?.length ?? 0)) continue
+      account.foreign = left
       this.#session.emitAccount(account)
     }
   }
@@ -71,17 +77,30 @@ export class Custody {
     if (code === '' || !ALARMING.has(code)) return
     this.#session.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
     const account = this.#session.book.accounts.get(fill?.account ?? '')
-    if (account === undefined || account.breached === true || !BREACHES.has(code)) return
+    if (account === undefined || !BREACHES.has(code)) return
+    // It is booked now, so `resume` alone lets entries go on.
+    const foreign = account.foreign?.filter((signature) => signature !== fill?.signature)
+    if (account.breached === true && foreign?.length === account.foreign?.length) return
     account.breached = true
+    if (foreign !== undefined) account.foreign = foreign
     this.#session.emitAccount(account)
   }
 
-  #foreign({ account: id, signature, lamports: change }: Of<'foreign'>): void {
+  /** Each is told, up to the bound: a second process that goes on may make thousands. */
+  #foreign({ account: id, signature, lamports: change, attemptId }: Of<'foreign'>): void {
     const account = this.#session.book.accounts.get(id)
-    if (account === undefined || account.foreign?.includes(signature) === true) return
-    account.foreign = [...(account.foreign ?? []), signature]
+    if (account === undefined) return
+    const { foreign = [], breached = false } = account
+    const isKnown = attemptId === undefined ? foreign.includes(signature) || foreign.length >= MOST_FOREIGN : breached
+    if (isKnown) return
+    if (attemptId === undefined) account.foreign = [...foreign, signature]
+    else account.breached = true
     this.#session.emitAccount(account)
-    const reason = `${signature} changed the wallet by ${formatSol(change)} SOL and is none of our orders`
+    const [why, then] =
+      attemptId === undefined
+        ? ['no order of this process made it', `sluice resume --accept ${signature}`]
+        : [`${attemptId}, which it looks like, was not waiting for it`, 'sluice resume']
+    const reason = `${signature} changed the wallet by ${formatSol(change)} SOL, and ${why}. ${LIKELY_CAUSE}, then \`${then}\``
     this.#session.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
   }
 

@@ -179,6 +179,7 @@ export class Desk {
   }
 
   #send(order: Order): void {
+    if (order.class === 'entry') this.#session.gates.entered(order)
     this.#session.book.accept(order)
     this.#session.wants.flush()
     this.#session.emit({ kind: 'order', order })
@@ -229,10 +230,11 @@ export class Desk {
     const sale = book.provisionalSale(owner)
     if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale ${sale.orderId} is not final`)
     const position = book.positions.get(owner)
-    if (position === undefined) return undefined
+    const alone = this.#session.gates.alone(account.id)
+    if (position === undefined) return alone
     if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds it`)
     if (position.exiting !== '') return veto('LANE_BUSY', 'it is being sold')
-    return scaleIn ? undefined : veto('POSITION_OPEN', 'the bot already holds it')
+    return scaleIn ? alone : veto('POSITION_OPEN', 'the bot already holds it')
   }
 }
 

@@ -59,7 +59,12 @@ export const ERRORS = {
     'the disk that holds the journal is nearly full, so nothing is bought; make room and entries go on by themselves',
   EXITS_ONLY: 'the strategy threw an error or had to be stopped, so its bot only closes what it holds',
   CHAIN_UNREAD: 'no RPC has told the state of the wallet, so nothing is bought; full exits go',
-  FOREIGN_TX: 'somebody else used the wallet; `sluice resume --accept SIGNATURE` lets entries go on',
+  FOREIGN_TX:
+    'no order here made this transaction of the wallet: another process may be trading with it. Entries stop; stop that process, then `sluice resume --accept SIGNATURE`',
+  UNEXPECTED_FILL:
+    'the wallet executed what no order was waiting for: another process may be trading with it, or the service executed an order twice. Entries stop; stop that process, then `sluice resume`',
+  FIRST_BUY:
+    'the first buy after a start goes alone until the chain shows that no other process buys beside it, some seconds later',
   QUARANTINED: 'the wallet holds less of this mint than was booked; `sluice resume` lets entries go on',
   FEED_DOWN: 'the feed is not live, so nothing is bought',
   KEY_REFUSED: 'the service refuses the key; entries stop until it is replaced',
@@ -101,9 +106,9 @@ export const ERRORS = {
   REVERSED: 'a fork took the transaction back',
   HELD: 'it may or may not have executed, and the chain contradicts itself; `sluice resolve ORDER` says what a person can do',
   LATE_FILL:
-    'it executed although it was thought not to: booked, and the position corrected; until `sluice resume` nothing is tried again at once',
+    'an order executed after it was thought not to: another process may be trading with this wallet, or the service executed it late. It is booked; entries stop until `sluice resume`',
   SERVICE_DUPLICATE:
-    'the service executed one order more than once: booked, and the position corrected; until `sluice resume` nothing is tried again at once',
+    'one order executed twice: another process may be trading with this wallet, or the service executed it twice. Both are booked; entries stop until `sluice resume`',
   RESOLVED: 'a person decided that it did not execute',
   // a transaction that somebody else built, and that is not signed
   BUILDER_SILENT: 'the service gave no transaction to sign; nothing was signed',

@@ -1,4 +1,5 @@
 import type { GateCode, Input } from './messages.ts'
+import type { Order } from './order.ts'
 import type { Veto } from './risk.ts'
 
 type GateInput = Extract<Input, { kind: 'gate' }>
@@ -9,7 +10,11 @@ export class Gates {
   /** By account, '' for all accounts: why entries are stopped. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 
-  take({ account, open, code = 'CHAIN_UNREAD', reason = '' }: GateInput): void {
+  /** Accounts of which one entry may go for now, and that entry; '' where none is out. */
+  readonly #singles = new Map<string, string>()
+
+  take({ account, open, code = 'CHAIN_UNREAD', reason = '', single = false }: GateInput): void {
+    if (code === 'CHAIN_UNREAD') this.#setSingle(account, single)
     const reasons = this.#closed.get(account) ?? new Map<GateCode, string>()
     if (open) reasons.delete(code)
     else reasons.set(code, reason === '' ? REASONS[code] : reason)
@@ -20,6 +25,26 @@ export class Gates {
   veto(account: string): Veto | undefined {
     for (const one of [account, '']) for (const [code, reason] of this.#closed.get(one) ?? []) return { code, reason }
     return undefined
+  }
+
+  /** Why the first entry of this account has to be the only one for now. */
+  alone(account: string): Veto | undefined {
+    const first = this.#singles.get(account) ?? ''
+    return first === '' ? undefined : { code: 'FIRST_BUY', reason: `${first} is the first since the start` }
+  }
+
+  entered({ id, account }: Pick<Order, 'id' | 'account'>): void {
+    if (this.#singles.has(account)) this.#singles.set(account, id)
+  }
+
+  /** Another one may go in its place. */
+  notExecuted({ id, account }: Pick<Order, 'id' | 'account'>): void {
+    if (this.#singles.get(account) === id) this.#singles.set(account, '')
+  }
+
+  #setSingle(account: string, single: boolean): void {
+    if (!single) this.#singles.delete(account)
+    else if (!this.#singles.has(account)) this.#singles.set(account, '')
   }
 }
 

@@ -20,10 +20,12 @@ export type Input =
   /** The wallet as read from the chain. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
   /** A condition that stops entries begins (`open: false`) or ends: of one account, or of every account where `account` is ''. Without a
-   *  code it is CHAIN_UNREAD. See Gates. */
-  | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string }
-  /** The wallet signed something that is none of our orders. */
-  | { kind: 'foreign'; account: string; signature: string; lamports: Lamports }
+   *  code it is CHAIN_UNREAD. `single`: until the next gate, one entry of the account may go, so that it shows whether another process trades
+   *  with the wallet; absent from older versions. See Gates. */
+  | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
+  /** The wallet signed something that no order explains. `attemptId`: it looks like an execution of this attempt, which was not waiting for
+   *  one; absent where it looks like none, and from older versions. */
+  | { kind: 'foreign'; account: string; signature: string; lamports: Lamports; attemptId?: string }
   /** The wallet holds so much of a mint, less than was booked. */
   | { kind: 'deficit'; account: string; mint: string; tokens: TokenAmount }
   /** An operator gives a bot what the wallet holds of a mint. */

@@ -55,11 +55,16 @@ export interface AccountMoney {
   foreign?: readonly string[]
   /** Mints of which the wallet held less than was booked: no entries there until `resume`. */
   quarantined?: readonly string[]
-  /** Something executed that was refused or proved dead, or a second time: until `resume`, nothing is tried again at once on the word of a
-   *  refusal. */
+  /** Something executed that was refused or proved dead, or a second time: until `resume`, entries stop, and nothing is tried again at once
+   *  on the word of a refusal. */
   breached?: boolean
   /** Of all its bots together; absent before the first. */
   results?: ResultSums
+}
+
+/** Entries stop, those that wait too, until a person says otherwise. */
+export function isStopped({ halted, foreign = [], breached = false }: AccountMoney): boolean {
+  return halted || breached || foreign.length > 0
 }
 
 /** What somebody has made. */

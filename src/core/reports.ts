@@ -55,6 +55,7 @@ export class Reports {
     if (known !== undefined) book.move(known, state)
     if (report.unproved !== undefined) book.prove(orderId, order, report.unproved)
     const ended = wasOpen && !isOpen(state) ? order : undefined
+    if (ended !== undefined && state !== 'filled') this.#session.gates.notExecuted(ended)
     this.#session.emit({ kind: 'orderState', orderId, state, code, reason })
     this.#session.spending.follow(orderId, state, order, before)
     if (order !== undefined) this.#awaitPrice(order, report)

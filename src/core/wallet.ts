@@ -16,7 +16,7 @@ export interface WalletCursor {
   readonly signature: string
 }
 
-/** ours: an attempt of ours made it. inflow: the wallet did not sign. housekeeping: it signed, no tracked token left, and it cost next to
+/** ours: an attempt of ours made it. inflow: the wallet did not sign. housekeeping: it signed, moved no tracked token, and cost next to
  *  nothing. foreign: anything else that it signed. opaque: cannot be read; what it did is known by the balances around it. */
 export type TransactionClass = 'ours' | 'inflow' | 'housekeeping' | 'foreign' | 'opaque'
 

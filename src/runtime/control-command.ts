@@ -7,7 +7,7 @@ export type ControlCommand =
   | { readonly command: 'halt' | 'resume' | 'flatten' | 'status' }
   | { readonly command: 'sell'; readonly mint: string }
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
-  /** What somebody else did with the wallet is all right. */
+  /** What somebody else did with the wallet is all right: one transaction, or `all` that there are. */
   | { readonly command: 'accept'; readonly signature: string }
   /** An order that is not decided: what is known of it, or how a person decides it. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
@@ -36,8 +36,8 @@ export function readCommand(line: string): ControlCommand {
       }
       throw new SluiceError(`signal needs a name of at most ${LONGEST_SIGNAL} characters`, ExitCode.usage)
     case 'accept':
-      if (isSignature(signature)) return { command, signature }
-      throw new SluiceError('accept needs the signature of a transaction', ExitCode.usage)
+      if (signature === 'all' || isSignature(signature)) return { command, signature }
+      throw new SluiceError('accept needs the signature of a transaction, or all', ExitCode.usage)
     case 'resolve':
       if (isOrderId(order)) return { command, order, verdict: verdictOf(verdict) }
       throw new SluiceError('resolve needs the id of an order, such as o12', ExitCode.usage)

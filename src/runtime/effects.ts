@@ -1,5 +1,5 @@
 import type { Alarm, Input, Output } from '../core/messages.ts'
-import type { Timer } from '../core/money.ts'
+import { isStopped, type Timer } from '../core/money.ts'
 import type { Cancel, Clock, GatewayPort, Journal } from '../core/ports.ts'
 import { nextFiring } from '../core/timers.ts'
 import type { Millis, Seq } from '../core/units.ts'
@@ -67,7 +67,7 @@ export class Effects {
         break
       case 'account':
         this.#options.gateway.trust(output.money.account, output.money.breached !== true)
-        this.#options.gateway.halt(output.money.account, output.money.halted)
+        this.#options.gateway.halt(output.money.account, isStopped(output.money))
         break
       case 'timer':
         this.#setTimer(output.timer, time)

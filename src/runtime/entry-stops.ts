@@ -7,7 +7,15 @@ import type { Millis } from '../core/units.ts'
 
 /** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
 export interface EntryStop {
-  readonly code: 'HALTED' | 'FOREIGN_TX' | 'QUARANTINED' | 'EXITS_ONLY' | 'LOSING_STREAK' | 'POSITIONS_LIMIT' | GateCode
+  readonly code:
+    | 'HALTED'
+    | 'FOREIGN_TX'
+    | 'UNEXPECTED_FILL'
+    | 'QUARANTINED'
+    | 'EXITS_ONLY'
+    | 'LOSING_STREAK'
+    | 'POSITIONS_LIMIT'
+    | GateCode
   /** Names of the bots that it stops. */
   readonly bots: readonly string[]
   /** null: since before this process. */
@@ -92,14 +100,27 @@ export class EntryStops {
   }
 }
 
-function stopsOfAccount({ halted, foreign = [], quarantined = [], results }: AccountMoney): Omit<Stop, 'since'>[] {
+function stopsOfAccount({
+  halted,
+  foreign = [],
+  breached = false,
+  quarantined = [],
+  results,
+}: AccountMoney): Omit<Stop, 'since'>[] {
   const stop = (code: Stop['code'], text: string): Omit<Stop, 'since'> => ({ code, text, until: null })
   return [
     ...(halted ? [stop('HALTED', ERRORS.HALTED)] : []),
-    ...foreign.map((signature) => stop('FOREIGN_TX', ERRORS.FOREIGN_TX.replace('SIGNATURE', signature))),
+    ...(foreign.length > 0 ? [stop('FOREIGN_TX', foreignText(foreign))] : []),
+    ...(breached ? [stop('UNEXPECTED_FILL', ERRORS.UNEXPECTED_FILL)] : []),
     ...(quarantined.length > 0 ? [stop('QUARANTINED', `${ERRORS.QUARANTINED} (${quarantined.join(', ')})`)] : []),
     ...stopsOfResults({ pausedUntil: results?.pausedUntil ?? 0 }),
   ]
+}
+
+function foreignText(signatures: readonly string[]): string {
+  const [first = ''] = signatures
+  const text = ERRORS.FOREIGN_TX.replace('SIGNATURE', signatures.length === 1 ? first : 'all')
+  return signatures.length === 1 ? text : `${text} (${signatures.join(', ')})`
 }
 
 function stopsOfBot(money: BotMoney): Omit<Stop, 'since'>[] {

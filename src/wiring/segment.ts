@@ -3,6 +3,7 @@ import type { Block } from '../core/block.ts'
 import { Engine } from '../core/engine.ts'
 import type { Alarm, Input, StartInput } from '../core/messages.ts'
 import type { Mints } from '../core/mints.ts'
+import { isStopped } from '../core/money.ts'
 import type { Journal, Machine, Sink } from '../core/ports.ts'
 import type { Strategy } from '../core/strategy.ts'
 import type { Recovered } from '../journal/recovery.ts'
@@ -93,9 +94,9 @@ export class Segment implements AnySegment {
 
 /** Open orders of these bots are taken up, exits first. */
 export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
-  for (const { account, breached, halted } of money.accounts) {
-    gateway.trust(account, breached !== true)
-    gateway.halt(account, halted)
+  for (const account of money.accounts) {
+    gateway.trust(account.account, account.breached !== true)
+    gateway.halt(account.account, isStopped(account))
   }
   const own = new Set(bots.map(({ account }) => account.id))
   gateway.resume({

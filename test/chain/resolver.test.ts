@@ -270,9 +270,10 @@ describe('an answer that is wrong', () => {
     expect(rig.kinds(one)).toBe('acked unknown absent')
   })
   test('the signature of an order in the other direction: nobody is kept from it', async () => {
-    const rig = await open()
+    const rig = new WalletRig()
     rig.trade()
-    await rig.slots(60)
+    await rig.slots(400) // too long ago to be of a process that trades now
+    await rig.ready()
     const [sale, buy] = [rig.sell(), rig.buy()]
     const signature = rig.trade()
     rig.send(sale).acked(signature)

@@ -1,5 +1,6 @@
-import { LiveWallet } from '../../src/chain/live-wallet.ts'
+import { type Foreign, LiveWallet } from '../../src/chain/live-wallet.ts'
 import type { Resolution } from '../../src/chain/resolver.ts'
+import { inTurn } from '../../src/chain/rpc.ts'
 import type { Attempt, Fill } from '../../src/core/order.ts'
 import type { JournalRecord, Outcome, Rpc, RpcResult } from '../../src/core/ports.ts'
 import { solToLamports, type TokenAmount } from '../../src/core/units.ts'
@@ -47,9 +48,11 @@ export class WalletRig {
   readonly paid: [attemptId: string, signature: string, feeLamports: number][] = []
   /** Attempts that stand for executions of which nobody knows who made them. */
   readonly standIns: Attempt[] = []
-  readonly foreign: WalletTransaction[] = []
+  readonly foreign: Foreign[] = []
   readonly deficits: [mint: string, tokens: TokenAmount][] = []
   readonly gate: boolean[] = []
+  /** Whether only one entry may go for now. */
+  isSingle = false
   readonly notices: string[] = []
   readonly alarms: string[] = []
   /** Of the first node, and of the second where there is one. */
@@ -81,7 +84,7 @@ export class WalletRig {
     const each = Array.from({ length: this.#nodes }, (_, node) => this.#node(methods, node))
     const { clock } = this
     this.wallet = new LiveWallet({
-      rpcs: { any: each[0] as Rpc, each },
+      rpcs: { any: inTurn(each), each },
       clock: { now: () => clock.now(), after: (ms, run) => clock.after(ms, () => life === this.#life && run()) },
       monotonicMs: () => clock.now() + this.monotonicAhead,
       boot: this.boot,
@@ -97,7 +100,10 @@ export class WalletRig {
       paid: ({ id }, signature, fee) => void (life === this.#life && this.paid.push([id, signature, fee])),
       standIn: (attempt) => this.#standIn(attempt),
       on: {
-        gate: (open) => this.gate.push(open),
+        gate: (open, single) => {
+          if (this.gate.at(-1) !== open) this.gate.push(open)
+          this.isSingle = single
+        },
         foreign: (row) => this.foreign.push(row),
         deficit: (mint, tokens) => this.deficits.push([mint, tokens]),
         landed: () => {},

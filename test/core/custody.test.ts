@@ -52,8 +52,32 @@ describe('something executed that was thought not to, or twice', () => {
     const order = bought()
     rig.report(order, 'filled', { code, fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }) })
     expect([kept(), alarms().at(-1)]).toEqual([true, `eager ${code}`])
+    expect(asked(MINT_2)).toBe('UNEXPECTED_FILL')
+    const [sale] = orders(rig.input({ kind: 'command', command: { name: 'sell', mint: MINT } }))
+    expect(sale).toMatchObject({ side: 'sell', size: { kind: 'all' } })
     rig.input({ kind: 'command', command: { name: 'resume' } })
-    expect(kept()).toBe(false)
+    expect([kept(), asked(MINT_2)]).toEqual([false, 'ordered'])
+  })
+  test('seen before it is final: entries stop at once, and `resume` is enough', () => {
+    const order = bought()
+    rig.input({ ...foreign('second'), attemptId: `${order.id}.1` } as Input)
+    rig.input({ ...foreign('third'), attemptId: `${order.id}.1` } as Input)
+    expect([kept(), alarms(), asked(MINT_2)]).toEqual([true, ['FOREIGN_TX'], 'UNEXPECTED_FILL'])
+    const alarm = rig.outputs.findLast((output) => output.kind === 'alarm')
+    expect(alarm).toMatchObject({ reason: expect.stringMatching(/another process may be trading.*`sluice resume`$/i) })
+    rig.input({ kind: 'command', command: { name: 'resume' } })
+    expect(asked(MINT_2)).toBe('ordered')
+  })
+  test('told as foreign, and booked after all: nothing is left to accept', () => {
+    const order = bought()
+    rig.input(foreign('second'))
+    rig.report(order, 'filled', {
+      code: 'SERVICE_DUPLICATE',
+      fill: fillOf(order, 1e-6, rig.now, { signature: 'second' }),
+    })
+    expect(asked(MINT_2)).toBe('UNEXPECTED_FILL')
+    rig.input({ kind: 'command', command: { name: 'resume' } })
+    expect(asked(MINT_2)).toBe('ordered')
   })
 })
 
@@ -119,6 +143,43 @@ describe('a transaction of somebody else', () => {
     expect(money?.foreign).toEqual(['b'])
     rig.input({ kind: 'command', command: { name: 'accept', signature: 'b' } })
     expect(asked()).toBe('ordered')
+  })
+})
+
+describe('many transactions of somebody else', () => {
+  test('five are told; `resume --accept all` is enough', () => {
+    rig.input(gate(true))
+    for (const signature of 'abcdefgh') rig.input(foreign(signature))
+    expect(alarms()).toHaveLength(5)
+    rig.input({ kind: 'command', command: { name: 'accept', signature: 'all' } })
+    expect(asked()).toBe('ordered')
+  })
+  test('the alarm names the likely cause and what to do', () => {
+    rig.input(foreign('a'))
+    const alarm = rig.outputs.findLast((output) => output.kind === 'alarm')
+    expect(alarm).toMatchObject({ reason: expect.stringContaining('Another process may be trading with this wallet') })
+    expect(alarm).toMatchObject({ reason: expect.stringMatching(/`sluice resume --accept a`$/) })
+  })
+})
+
+describe('the first entry goes alone', () => {
+  const single: Input = { kind: 'gate', account: account.id, open: true, single: true }
+
+  test('the next one waits until the gate is open for all', () => {
+    rig.input(single)
+    expect(asked()).toBe('ordered')
+    expect(asked(MINT_2)).toBe('FIRST_BUY')
+    rig.input(single)
+    rig.fill(orders(rig.outputs)[0] as Order, 1e-6)
+    expect(asked(MINT_2)).toBe('FIRST_BUY')
+    rig.input(gate(true))
+    expect(asked(MINT_2)).toBe('ordered')
+  })
+  test('where it was not sent, another one goes in its place', () => {
+    rig.input(single)
+    expect(asked()).toBe('ordered')
+    rig.report(orders(rig.outputs)[0] as Order, 'refused', { code: 'LIMIT_WAIT' })
+    expect(asked(MINT_2)).toBe('ordered')
   })
 })
 

@@ -73,12 +73,15 @@ const BEFORE_SENDING = new Set([
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** A provisional fill moves a position and its exits; that it is final only completes the books. Pools are read with the chain's clock before
+/** A provisional fill moves a position and its exits, and a stranger's transaction stops entries; that they are final only completes the
+ *  books. Pools are read with the chain's clock before
  *  them: no order waits for that. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first
   if (method === 'getSignatureStatuses') return Pace.status
-  if (method !== 'getTransaction') return Pace.audit
-  return (params[1] as { commitment?: string } | undefined)?.commitment === 'confirmed' ? Pace.fill : Pace.history
+  const isSearch = method === 'getTransaction' || method === 'getSignaturesForAddress'
+  const isConfirmed = (params[1] as { commitment?: string } | undefined)?.commitment === 'confirmed'
+  if (isSearch && isConfirmed) return Pace.fill
+  return method === 'getTransaction' ? Pace.history : Pace.audit
 }

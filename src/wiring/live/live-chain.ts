@@ -30,6 +30,9 @@ export interface ChainParts {
   readonly post: (input: Input) => void
 }
 
+const FIRST_ALONE =
+  'audit: the wallet is read; the gate is open, entries may go, the first alone until it shows that no other process buys beside it'
+
 /** The chain, and the one wallet that live bots trade with. */
 export class LiveChain {
   /** Of that wallet. */
@@ -82,12 +85,12 @@ export class LiveChain {
       paid: (attempt, signature, feeLamports) => this.#findings.paid(attempt, signature, feeLamports),
       standIn: (attempt) => this.#findings.standIn(attempt),
       on: {
-        gate: (open) => {
-          if (open) log.info(this.wallet.baseline(), 'audit: the wallet is read; the gate is open, entries may go')
+        gate: (open, single) => {
+          if (open) log.info({ ...this.wallet.baseline() }, single ? FIRST_ALONE : 'audit: entries may go')
           else log.error('audit: no RPC has told the state of the wallet for 3 minutes; entries wait, full exits go')
-          post({ kind: 'gate', account: id, open })
+          post({ kind: 'gate', account: id, open, ...(single && { single }) })
         },
-        foreign: ({ signature, lamports }) => post({ kind: 'foreign', account: id, signature, lamports }),
+        foreign: (found) => post({ kind: 'foreign', account: id, ...found }),
         deficit: (mint, tokens) => post({ kind: 'deficit', account: id, mint, tokens }),
         landed: () => this.#balance.refresh(),
         notice: (text) => log.info(`chain: ${text}`),

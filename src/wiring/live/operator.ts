@@ -45,7 +45,7 @@ export class Operator {
         return { text: `${this.#afterResume()}${this.#unpriced(held)}` }
       case 'accept':
         post({ name: 'accept', signature: command.signature })
-        return { text: `${command.signature} is accepted` }
+        return { text: `${command.signature === 'all' ? 'every transaction' : command.signature} is accepted` }
       case 'flatten': {
         post({ name: 'flatten' })
         const text = `entries are halted; selling ${held.length} position${held.length === 1 ? '' : 's'}`

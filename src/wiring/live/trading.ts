@@ -137,7 +137,7 @@ export class Trading {
     for (let row = from; row < to; row++) {
       if ((block.kind[row] as number) > RowKind.sell || block.texts.trader(row) !== service.wallet) continue
       const mint = block.mints[block.token[row] as number] as string
-      this.chain.wallet.resolver.hint(mint, block.texts.signature(row))
+      this.chain.wallet.hint(mint, block.texts.signature(row))
     }
   }
 }

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { signatureOf } from './landed.ts'
+import { MINT, STRANGER, WALLET, WalletRig } from './wallet-rig.ts'
+
+/** A transaction of another process that trades with the same wallet looks like one of the service's: it is `rig.trade()`. */
+const open = (): Promise<WalletRig> => new WalletRig().ready()
+const MINUTE_SLOTS = 150
+
+describe('another process buys with our wallet', () => {
+  test('the token that we have just bought: told within seconds, long before it is final', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.send(one).acked(rig.trade())
+    const theirs = rig.trade('buy', {}, 4)
+    await rig.pass(5_000)
+    expect(rig.kinds(one)).toBe('acked filled?')
+    expect(rig.foreign).toEqual([{ signature: theirs, lamports: expect.any(Number), attemptId: one.id }])
+    await rig.slots(120)
+    expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[theirs, 'SERVICE_DUPLICATE']])
+    expect(rig.foreign).toHaveLength(1)
+  })
+  test('before we have an answer, so that theirs is taken for ours: theirs is the one that is told', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    const resolution = rig.send(one)
+    resolution.doubt('no answer within 10 s')
+    const theirs = rig.trade()
+    await rig.pass(3_000)
+    expect(rig.kinds(one)).toBe('unknown filled?')
+    resolution.acked(rig.trade())
+    await rig.pass(4_000)
+    expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
+  })
+  test('after our order was refused: told', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.send(one).refused({ kind: 'refused', code: 'SLIPPAGE_EXCEEDED', retry: 'climb' } as never)
+    const theirs = rig.trade()
+    rig.wallet.hint(MINT, theirs)
+    await rig.pass(4_000)
+    expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
+  })
+  test('a token that we have not ordered: told once the feed shows it or something of ours lands, and only once', async () => {
+    const rig = await open()
+    const theirs = rig.trade()
+    rig.wallet.hint(MINT, theirs)
+    await rig.pass(4_000)
+    expect(rig.foreign).toEqual([{ signature: theirs, lamports: expect.any(Number) }])
+    await rig.slots(120)
+    expect(rig.foreign).toHaveLength(1)
+    expect(rig.classes()[theirs]).toBe('foreign')
+  })
+  test('what the feed shows of our wallet and the chain does not have is nothing', async () => {
+    const rig = await open()
+    rig.wallet.hint(MINT, signatureOf(77))
+    rig.transfer(STRANGER, WALLET, 0.01)
+    await rig.pass(10_000)
+    expect(rig.foreign).toEqual([])
+  })
+})
+
+describe('before the first start', () => {
+  test.each([
+    ['a trade of a minute ago is of a process that may still run', 'trade', 1, 1],
+    ['a trade of three minutes ago is not', 'trade', 3, 0],
+    ['SOL that was sent away is no trade', 'transfer', 1, 0],
+  ] as const)('%s', async (_what, did, minutes, told) => {
+    const rig = new WalletRig()
+    if (did === 'trade') rig.trade()
+    else rig.transfer(WALLET, STRANGER, 1)
+    await rig.slots(minutes * MINUTE_SLOTS)
+    await rig.ready()
+    expect(rig.foreign).toHaveLength(told)
+    expect(rig.gate).toEqual([true])
+  })
+  test('the gate stays closed until the newest transactions were looked through', async () => {
+    const rig = new WalletRig()
+    let isIll = true
+    rig.faults = [
+      (method, params, honest) => {
+        const { commitment } = (params[1] ?? {}) as { commitment?: string }
+        if (isIll && method === 'getSignaturesForAddress' && commitment === 'confirmed') throw -32_000
+        return honest()
+      },
+    ]
+    await rig.ready()
+    expect([rig.gate, rig.wallet.baseline()]).toEqual([[], expect.anything()])
+    isIll = false
+    await rig.pass(2_000)
+    expect(rig.gate).toEqual([true])
+  })
+})
+
+describe('the first buy after a start goes alone', () => {
+  test('until a second after it was seen', async () => {
+    const rig = await open()
+    expect(rig.isSingle).toBe(true)
+    await rig.pass(60_000)
+    expect(rig.isSingle).toBe(true)
+    rig.send(rig.buy()).acked(rig.trade())
+    await rig.pass(800)
+    expect(rig.isSingle).toBe(true)
+    await rig.pass(5_000)
+    expect(rig.isSingle).toBe(false)
+  })
+  test('or for 10 s where it is not seen: a lost answer does not keep the other tokens from being bought', async () => {
+    const rig = await open()
+    rig.lose(rig.buy())
+    await rig.pass(9_000)
+    expect(rig.isSingle).toBe(true)
+    await rig.pass(4_000)
+    expect(rig.isSingle).toBe(false)
+  })
+})
