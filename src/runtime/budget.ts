@@ -54,7 +54,7 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
 
 /** Why an entry found no slot. */
 export function waitReason({ held, perMinute, holds, waiting }: Budget, now: Millis): string {
-  const used = `no free request for a buy: ${held} of ${requests(perMinute)} a minute are taken, ${waiting} wait`
+  const used = `${held} of ${requests(perMinute)} a minute are in use, ${waiting} more wait`
   const reasons = holds.map(({ text, until }) =>
     until === null ? text : `${text}; until ${formatInstant(until, now)}`,
   )

@@ -21,6 +21,7 @@ tips: { accounts: jito, maxSol: 0.001 }
 coSigners: [${key}]
 lookupTables: [${key}]
 pools: [${key}]
+opaqueAccounts: [${key}]
 maxPriorityFeeSol: 0.003
 rentAccounts: 2
 maxWalletSol: 0.5
@@ -45,6 +46,7 @@ sellNumber: tokens
       coSigners: [key],
       lookupTables: [key],
       pools: [key],
+      opaqueAccounts: [key],
       maxPriorityFeeLamports: 3_000_000,
       rentAccounts: 2,
       maxWalletLamports: 500_000_000,

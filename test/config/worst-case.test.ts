@@ -12,8 +12,9 @@ function bot(limits: Partial<Limits>, more: object = {}): BotConfig {
 }
 
 const wallet = (limits: object = {}) => ({ ...NO_LIMITS, ...limits })
-/** Priority fee at its most, base fee, rent of the token account, and the lamport that rounding may add. */
-const FEES = 10_000_000 + 5_000 + 2_039_280
+/** The highest priority fee, the base fee, the rent of the token account, and what a builder may add by rounding. */
+const FEES = 10_000_000 + 5_000 + 2_039_280 + 6
+/** One lamport more: Sluice rounds the amount up. */
 const each = FEES + 1
 
 // By hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 %, or what is set, and the fees of each buy of 0.001 SOL, or what is set.

@@ -189,7 +189,7 @@ test('an entry waits two seconds for a slot, an exit for ever; exits come first'
   expect(world.told(buy)).toEqual(['refused LIMIT_WAIT'])
   expect(world.told(late)).toEqual(['refused LIMIT_WAIT'])
   const { reason } = world.heard.find(({ orderId }) => orderId === buy.id) ?? {}
-  expect(reason).toMatch(/^no free request for a buy: 2 of 2 requests a minute are taken, /)
+  expect(reason).toMatch(/^2 of 2 requests a minute are in use, /)
   expect(world.told(exit)).toEqual(FILLED)
   expect(times(world)).toEqual([0, 0, 60_100])
 })
