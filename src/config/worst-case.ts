@@ -105,9 +105,12 @@ function boundsOf(bot: Limits, wallet: Limits): Bounds {
   }
 }
 
-/** Each bounds the other: an hour is no more than a day, a day no more than its hours. */
+/** Each bounds the other: a day holds 24 hours, and an hour across midnight UTC holds parts of two days. */
 function inTime(hour: number | null, day: number | null): Pick<Bounds, 'maxLamportsPerHour' | 'maxLamportsPerDay'> {
-  return { maxLamportsPerHour: least(hour, day), maxLamportsPerDay: least(day, hour === null ? null : 24 * hour) }
+  return {
+    maxLamportsPerHour: least(hour, day === null ? null : 2 * day),
+    maxLamportsPerDay: least(day, hour === null ? null : 24 * hour),
+  }
 }
 
 /** How many positions there are says nothing of their size: a strategy may add to each. */

@@ -45,10 +45,10 @@ test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
     { perHour: sol(1.212) + 20 * each, perDay: sol(24 * 1.212) + 480 * each },
   ],
   [
-    'a day below 24 hours, and an hour below a day',
-    { maxLamportsPerHour: sol(1), maxLamportsPerDay: sol(0.5), minLamportsPerOrder: sol(0.1) },
+    'a day below 24 hours, and an hour across midnight that two days bound',
+    { maxLamportsPerHour: sol(2), maxLamportsPerDay: sol(0.5), minLamportsPerOrder: sol(0.1) },
     {},
-    { largestBuy: sol(0.5), perHour: sol(0.7575) + 5 * each, perDay: sol(0.7575) + 5 * each },
+    { largestBuy: sol(0.5), perHour: sol(1.515) + 10 * each, perDay: sol(0.7575) + 5 * each },
   ],
   [
     'positions, which a strategy may add to: no bound',
@@ -85,7 +85,7 @@ test('all bots of a wallet: their sum, or what the wallet may', () => {
   expect(worst({})).toMatchObject({ perOrder: sol(0.7575) + each, perHour: sol(4.545) + 30 * each, exposure: null })
   expect(worst({ maxLamportsPerHour: sol(1.5) })).toMatchObject({ perHour: sol(2.2725) + 15 * each })
   expect(worst({ maxLamportsPerDay: sol(2) })).toMatchObject({
-    ...{ perHour: sol(3.03) + 20 * each, perDay: sol(3.03) + 20 * each },
+    ...{ perHour: sol(4.545) + 30 * each, perDay: sol(3.03) + 20 * each },
   })
   expect(worst({ maxExposureLamports: sol(1) })).toMatchObject({ exposure: sol(1), loss: sol(1.515) + 10 * each })
 })
