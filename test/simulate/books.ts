@@ -24,15 +24,18 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
   const fills = db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillRow[]
   const alarms = db.prepare(`SELECT code, reason FROM output WHERE kind = 'alarm'`).all() as Alarm[]
   return [
-    ...fillComplaints(fills, truth, kind === 'service' ? alarms : []),
-    ...orderComplaints(db, fills, kind),
+    ...fillComplaints(fills, truth, chain, kind === 'service' ? alarms : []),
+    ...orderComplaints(db, fills, kind === 'service' || chain.company.size > 0),
     ...alarmComplaints(truth, alarms, db),
-    ...heldComplaints(db, chain, foreignIn(fills, truth)),
+    ...companyComplaints(chain, fills, alarms),
+    ...heldComplaints(db, chain, foreignIn(fills, truth, chain)),
     ...(kind === 'service' ? [] : spentComplaints(db, truth)),
     ...lamportComplaints(db, chain),
     ...conditionalComplaints(
       db,
-      kind === 'honest' ? (orderId) => truth.successes(truth.of(orderId)).length : undefined,
+      kind === 'honest' && chain.company.size === 0
+        ? (orderId) => truth.successes(truth.of(orderId)).length
+        : undefined,
     ),
   ]
 }
@@ -61,7 +64,12 @@ interface Alarm {
 }
 
 /** `alarms`: an execution that nobody ordered like this counts as known where it was told as foreign. */
-function fillComplaints(fills: readonly FillRow[], truth: Truth, alarms: readonly Alarm[]): string[] {
+function fillComplaints(
+  fills: readonly FillRow[],
+  truth: Truth,
+  { accompanied }: SimulatedChain,
+  alarms: readonly Alarm[],
+): string[] {
   const complaints: string[] = []
   const executed = truth.successes(truth.posts)
   const known = new Map(fills.map((fill) => [fill.signature, fill]))
@@ -77,6 +85,8 @@ function fillComplaints(fills: readonly FillRow[], truth: Truth, alarms: readonl
     else if (`${fill.tokens} ${fill.wallet_lamports}` !== line)
       complaints.push(`${signature} is booked as ${fill.tokens} ${fill.wallet_lamports}, the chain has ${line}`)
   }
+  // What a second process bought may be booked as ours: the chain does not tell them apart.
+  for (const { signature } of accompanied) known.delete(signature)
   for (const signature of known.keys()) complaints.push(`${signature} is booked, and has not executed`)
   return complaints
 }
@@ -94,14 +104,15 @@ function lineOf(transaction: LandedTransaction): string {
   return `${moved < 0n ? -moved : moved} ${(use?.postLamports ?? 0) - (use?.preLamports ?? 0)}`
 }
 
-function orderComplaints(db: Database, fills: readonly FillRow[], kind: Kind): string[] {
+/** `mayHaveMore`: executions than were asked for. */
+function orderComplaints(db: Database, fills: readonly FillRow[], mayHaveMore: boolean): string[] {
   const complaints: string[] = []
   const orders = db.prepare(`SELECT 'o' || number AS id, state FROM "order"`)
   for (const { id, state } of orders.all() as { id: string; state: OrderState }[]) {
     const own = fills.filter(({ order_id }) => order_id === id)
     if (isOpen(state)) complaints.push(`${id} is ${state} in the end`)
     // Of two executions a fork may take back the one that the order was filled by; the other one has been alarmed.
-    const isExtra = kind === 'service' && own.length > 0
+    const isExtra = mayHaveMore && own.length > 0
     if (state === 'filled' ? own.length === 0 : own.length > 0 && !isExtra)
       complaints.push(`${id} is ${state} with ${own.length} fills`)
   }
@@ -131,6 +142,21 @@ function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): 
   return complaints
 }
 
+/** A second process that traded with the wallet has to be heard of, unless all that it did was taken for what orders waited for. */
+function companyComplaints(
+  { accompanied }: SimulatedChain,
+  fills: readonly FillRow[],
+  alarms: readonly Alarm[],
+): string[] {
+  const codes = new Set(['LATE_FILL', 'SERVICE_DUPLICATE', 'FOREIGN_TX'])
+  const isHeard = alarms.some(({ code }) => codes.has(code))
+  const fillsOf = (orderId: string): number => fills.filter(({ order_id }) => order_id === orderId).length
+  const isTaken = ({ signature }: LandedTransaction): boolean =>
+    fills.some((fill) => fill.signature === signature && fillsOf(fill.order_id) === 1)
+  const unheard = isHeard ? [] : accompanied.filter((one) => !isTaken(one) && movedOf(one) !== 0n)
+  return unheard.map(({ signature }) => `a second process made ${signature}, and nobody was told`)
+}
+
 /** Nothing costs more than was reserved for it. */
 function spentComplaints(db: Database, truth: Truth): string[] {
   const reserved = db.prepare(`SELECT json_extract(json, '$.reserveLamports') FROM "order" WHERE number = ?`).pluck()
@@ -142,10 +168,11 @@ function spentComplaints(db: Database, truth: Truth): string[] {
   })
 }
 
-/** Executions that are not booked: a dishonest service's, told as foreign. */
-function foreignIn(fills: readonly FillRow[], truth: Truth): LandedTransaction[] {
+/** Executions that are not booked: a dishonest service's or a second process's, told as foreign. */
+function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: SimulatedChain): LandedTransaction[] {
   const booked = new Set(fills.map(({ signature }) => signature))
-  return truth.successes(truth.posts).flatMap(({ signature, landed }) => (booked.has(signature) ? [] : (landed ?? [])))
+  const own = truth.successes(truth.posts).flatMap(({ landed }) => landed ?? [])
+  return [...own, ...accompanied].filter(({ signature }) => !booked.has(signature))
 }
 
 /** What is booked as held is there; more than that came from strangers, or from what is not booked, and less went with that. */

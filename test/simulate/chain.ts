@@ -40,6 +40,8 @@ export class SimulatedChain {
   readonly gifts = new Map<string, bigint>()
   /** Transactions of the wallet that nobody ordered. */
   readonly byHand = new Set<string>()
+  /** Those of a second process, and where and when they landed; undefined where they have not. */
+  readonly company = new Map<string, { landed: LandedTransaction; at: number } | undefined>()
   forks = 0
   readonly #parts: ChainParts
   readonly #history: History
@@ -72,6 +74,11 @@ export class SimulatedChain {
     )
     const any = inTurn(each)
     return { any, each }
+  }
+
+  /** What a second process did with the wallet. */
+  get accompanied(): LandedTransaction[] {
+    return [...this.company.values()].flatMap((one) => one?.landed ?? [])
   }
 
   /** Of the wallet, finally. */
@@ -169,7 +176,11 @@ export class SimulatedChain {
     const { signature, error } = transaction
     const execution = this.truth.executions.get(signature)
     if (execution !== undefined) execution.landed = transaction
-    const whose = execution?.post.attemptId ?? (this.byHand.has(signature) ? 'by hand' : 'a stranger')
+    if (this.company.has(signature) && error === null)
+      this.company.set(signature, { landed: transaction, at: this.#parts.clock.now() })
+    const whose =
+      execution?.post.attemptId ??
+      (this.byHand.has(signature) ? 'by hand' : this.company.has(signature) ? 'company' : 'a stranger')
     note(
       `chain: ${whose} ${error === null ? 'executed' : `reverted by ${JSON.stringify(error)}`} in ${transaction.slot}: ${signature.slice(0, 8)}`,
     )
@@ -190,6 +201,7 @@ export class SimulatedChain {
     for (const one of dropped) {
       const execution = this.truth.executions.get(one)
       if (execution !== undefined) execution.landed = undefined
+      if (this.company.has(one)) this.company.set(one, undefined)
     }
     this.forks++
     note(`chain: a fork takes ${dropped.length} back from slot ${from} of ${head}, again after ${again}`)

@@ -11,14 +11,22 @@ export interface CheckParts {
   readonly truth: Truth
   readonly journal: Journal
   readonly leash: Leash
+  /** Of a second process with the wallet: what has landed; none where what keeps a process from seeing it may go on for long. */
+  readonly company: () => readonly ({ readonly at: number } | undefined)[]
+  readonly now: () => number
   readonly complain: (what: string) => void
 }
+
+/** Confirmed within 1 s, looked for for 5 s after our own landing, which may be so much later; and a slow disk. */
+const SEEN_MS = 10_000
 
 /** What has to hold whatever happens. Where the service or a node lies, what rests on its word is not asked for. */
 export class Checks {
   readonly #parts: CheckParts
   readonly #sent = new Set<string>()
   #alive: readonly Post[] = []
+  /** When a person last let entries go on. */
+  #releasedAt = Number.NEGATIVE_INFINITY
   #posts = 0
 
   constructor(parts: CheckParts) {
@@ -47,10 +55,18 @@ export class Checks {
    *  behind a halt. */
   leaves({ id, orderId, side, mint }: Attempt, { mirror }: Process): void {
     if (side === 'sell') return
-    if (mirror.isHalted) this.#parts.complain(`${id} goes out though an operator has said halt`)
+    if (mirror.isHalted) this.#parts.complain(`${id} goes out though entries are stopped`)
+    const { now, company } = this.#parts
+    const isSeen = company().some((one) => one !== undefined && one.at > this.#releasedAt && now() >= one.at + SEEN_MS)
+    if (isSeen) this.#parts.complain(`${id} goes out though a second process was seen to trade with the wallet`)
     for (const { order } of mirror.orders.values())
       if (order.mint === mint && isFullExit(order) && orderNumber(order) > orderNumber({ id: orderId }))
         this.#parts.complain(`${id} goes out behind ${order.id}, which sells everything`)
+  }
+
+  /** A person lets entries go on. */
+  released(): void {
+    this.#releasedAt = this.#parts.now()
   }
 
   /** After every step. */

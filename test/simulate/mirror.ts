@@ -1,4 +1,5 @@
 import type { Output } from '../../src/core/messages.ts'
+import { isStopped } from '../../src/core/money.ts'
 import {
   type Attempt,
   isOpen,
@@ -20,7 +21,7 @@ export class Mirror {
   /** What was signed here, by its signature. */
   readonly signed = new Map<string, Attempt>()
   isGateOpen = false
-  /** Nobody may buy. */
+  /** Nobody may buy until a person says so. */
   isHalted: boolean
   /** What the audit has come to. */
   audited: number | undefined
@@ -40,7 +41,7 @@ export class Mirror {
     this.#note = note
     this.#attempt = attempt
     this.standing = new Standing(past)
-    this.isHalted = money.accounts.some(({ halted }) => halted)
+    this.isHalted = money.accounts.some(isStopped)
     for (const { order, state } of orders) this.orders.set(order.id, { order, state })
     for (const attempt of attempts) this.#attempted(attempt)
     for (const { id } of untaken) this.#untaken.add(id)
@@ -63,7 +64,7 @@ export class Mirror {
       rows: (...row) => journal.rows(...row),
       input: (seq, time, input) => {
         if (input.kind === 'gate' && input.code === undefined) this.isGateOpen = input.open
-        if (input.kind === 'foreign') this.foreign.add(input.signature)
+        if (input.kind === 'foreign' && input.attemptId === undefined) this.foreign.add(input.signature)
         if (input.kind === 'report') this.#untaken.delete(input.id)
         this.timers.input(input, time)
         journal.input(seq, time, input)
@@ -95,7 +96,7 @@ export class Mirror {
     this.standing.take(output)
     this.timers.output(output)
     if (output.kind === 'order') this.#ordered(output.order)
-    else if (output.kind === 'account') this.isHalted = output.money.halted
+    else if (output.kind === 'account') this.isHalted = isStopped(output.money)
     else if (output.kind === 'orderState') {
       const known = this.orders.get(output.orderId)
       if (known !== undefined) known.state = output.state
@@ -108,8 +109,7 @@ export class Mirror {
 
   #ordered(order: Order): void {
     const { id, side, size, mint } = order
-    if (this.isHalted && order.class === 'entry')
-      this.complaints.push(`${id} is accepted though an operator has said halt`)
+    if (this.isHalted && order.class === 'entry') this.complaints.push(`${id} is accepted though entries are stopped`)
     for (const { order: held } of this.open)
       if (laneOf(held) === laneOf(order) && !sharesLane(order, held))
         this.complaints.push(`${id} is accepted into the lane of ${held.id}`)

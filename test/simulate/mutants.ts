@@ -18,6 +18,8 @@ export const MUTANTS = {
   confirmedCountsAsFinal: 'what is confirmed is told as finalized',
   timersOutliveTheirBot: 'the timers of a strategy go on when it may not',
   firingsAreFree: 'a firing of a timer does not count as a request',
+  strangerUntold: 'a trade that no order explains is told to nobody: it waits until it is booked or final',
+  strangerDoesNotStop: 'what was alarmed as foreign or as a second execution stops no entries',
 } as const
 
 /** As above, for orders that are signed here. */

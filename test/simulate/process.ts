@@ -2,6 +2,7 @@ import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import { RowKind } from '../../src/core/block.ts'
 import { LiveBlock } from '../../src/core/live-block.ts'
+import type { Input } from '../../src/core/messages.ts'
 import { Mints } from '../../src/core/mints.ts'
 import type { Attempt } from '../../src/core/order.ts'
 import type { Clock, Executor, Journal, JournalRecord, Machine, Outcome } from '../../src/core/ports.ts'
@@ -103,7 +104,7 @@ export class Process implements Caller {
     const { genesisHash } = chain.ledger
     const common = { config, service: { ...access, rpc: [] }, machine, journal, tally, past, log }
     this.#chain = new LiveChain(
-      { ...common, live: true, post: (input) => this.#segment.runner.post(input) },
+      { ...common, live: true, post: (input) => this.#isTold(input) && this.#segment.runner.post(input) },
       chain.reach(
         () => this.#isAlive,
         (bytes) => parts.leaves(bytes, this),
@@ -135,7 +136,10 @@ export class Process implements Caller {
       ...{ machine, journal, mints: this.#mints, past, route: () => route, want: NOTHING },
       strategies: new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
       observe: (block, from, to) => this.#trading.observe(block, from, to),
-      alarm: ({ code, reason }) => note(`alarm: ${code} ${reason}`),
+      alarm: ({ code, reason }) => {
+        note(`alarm: ${code} ${reason}`)
+        if (mutant === 'strangerDoesNotStop') this.#resume()
+      },
     })
     this.#chain.attach(this.#segment.gateway)
     const start = recoveredStart({
@@ -217,6 +221,19 @@ export class Process implements Caller {
     this.#chain.stop()
     this.#isAlive = false
     await this.disk.close()
+  }
+
+  #isTold(input: Input): boolean {
+    return input.kind !== 'foreign' || this.#parts.mutant !== 'strangerUntold'
+  }
+
+  /** Nothing is stopped by what was alarmed. */
+  #resume(): void {
+    const signatures = [...this.mirror.foreign]
+    this.#clock.after(0, () => {
+      for (const signature of signatures) this.command({ name: 'accept', signature })
+      this.command({ name: 'resume' })
+    })
   }
 
   #machine(lastTime: number): Machine {

@@ -33,6 +33,8 @@ export interface Scenario {
   /** Seconds in which an operator says something. */
   readonly operator: number
   readonly times: Times
+  /** Buys that a second process with the same wallet makes, too. */
+  readonly company: number
   /** Of orders that are signed here: sends that the network loses, seconds in which the signer dies. */
   readonly local: { readonly dropped: number; readonly signerDies: number; readonly rounding: Rounding | undefined }
   /** Seconds in which the event loop of the process stands still for a while. */
@@ -74,7 +76,8 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
   const share = (group: number, most: number): number =>
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
-  return {
+  const company = orders === 'plain' ? NO_COMPANY : companyOf(seed)
+  const scenario: Scenario = {
     seed,
     kind,
     bots: 1 + integer(2),
@@ -98,11 +101,23 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     operator: orders === 'plain' ? 0 : operatorOf(seed),
     times: orders === 'plain' ? GOOD_TIMES : timesOf(seed),
     plans: orders === 'plain' ? undefined : plansOf(seed),
+    company: company.share,
     local: localOf(seed),
     stalls: orders === 'plain' ? 0 : stallsOf(seed),
     timers: orders === 'plain' ? 'none' : timersOf(seed),
   }
+  return company.isAlone ? { ...scenario, kind: 'honest', ...NO_FAULTS, times: GOOD_TIMES, plans: undefined } : scenario
 }
+
+const NO_COMPANY = { share: 0, isAlone: false }
+/** Many buys, and nothing that could keep a process from seeing for some seconds what happens. */
+const NO_FAULTS = {
+  ...{ requestsPerMinute: 100, tradingMs: 30_000, faultyMs: 30_000 },
+  network: { lost: 0, slow: 0 },
+  service: { odd: 0, refuses: 0, lands: 0, lies: 0 },
+  rpc: { ill: 0, lies: 0 },
+  chain: { forks: 0, strangers: 0, byHand: 0 },
+} as const
 
 // Drawn apart, so that it changes nothing of what else there is.
 
@@ -132,6 +147,12 @@ function plansOf(seed: number): Scenario['plans'] {
   const { chance, between, pick } = draws(seed, 'plans')
   if (!chance(0.3)) return undefined
   return { share: pick([0.05, 0.1, 0.2]), changes: between(0, 0.1), strays: between(0, 0.05), failsFirst: chance(0.3) }
+}
+
+/** Alone, in most of the runs: what comes of it by itself is known to the second. */
+function companyOf(seed: number): { share: number; isAlone: boolean } {
+  const { chance, between } = draws(seed, 'shared wallet')
+  return chance(0.2) ? { share: between(0.5, 1), isAlone: chance(0.7) } : NO_COMPANY
 }
 
 function localOf(seed: number): Scenario['local'] {

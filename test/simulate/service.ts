@@ -21,6 +21,10 @@ const WINDOW_MS = 60_000
 export interface ServiceParts {
   readonly clock: Clock
   readonly draws: Draws
+  /** What a second process with the same wallet does. */
+  readonly companyDraws: Draws
+  /** It has made this transaction. */
+  readonly accompanied: (signature: string) => void
   readonly scenario: Scenario
   readonly ledger: TimedLedger
   readonly market: Market
@@ -230,11 +234,31 @@ export class SimulatedService {
     if (how === 'reverts') this.#faults.set({ kind: 'reverted' })
     const result = this.#trade(post, body)
     if (result.ok) truth.executed(post, result.signature)
+    if (result.ok && post.side === 'buy') this.#accompany(post, body)
     note(`service: ${post.attemptId} ${result.ok ? `${result.signature.slice(0, 8)} ${how}` : result.code}`)
     return result
   }
 
-  #trade({ side }: Post, body: Record<string, unknown>): TradeResult {
+  /** A second process acts on the same events, through the same service, and sells what it has bought. */
+  #accompany({ mint }: Post, body: Record<string, unknown>): void {
+    const { clock, companyDraws, scenario, isCalm } = this.#parts
+    if (isCalm() || !companyDraws.chance(scenario.company)) return
+    const sellAfterMs = 3_000 + companyDraws.integer(20_000)
+    clock.after(companyDraws.integer(1_500), () => this.#companyTrades('buy', body))
+    if (companyDraws.chance(0.5))
+      clock.after(sellAfterMs, () => this.#companyTrades('sell', { publicKey: WALLET, mint, amount: '50%' }))
+  }
+
+  #companyTrades(side: 'buy' | 'sell', body: Record<string, unknown>): void {
+    const { companyDraws, ledger, accompanied, note } = this.#parts
+    ledger.landsAfter = 1 + companyDraws.integer(4)
+    this.#faults.clear()
+    const result = this.#trade({ side }, body)
+    if (result.ok) accompanied(result.signature)
+    note(`company: ${side} ${result.ok ? result.signature.slice(0, 8) : result.code}`)
+  }
+
+  #trade({ side }: Pick<Post, 'side'>, body: Record<string, unknown>): TradeResult {
     const parsed = side === 'buy' ? parseBuy(body, 100) : parseSell(body)
     if (!parsed.ok) return { ok: false, code: parsed.code, message: parsed.message }
     return 'amountSol' in parsed.value ? this.#desk.buy(parsed.value) : this.#desk.sell(parsed.value)

@@ -178,6 +178,7 @@ class World implements Host {
       ...common,
       ...{
         draws: draws(seed, 'service'),
+        companyDraws: draws(seed, 'company acts'),
         ledger,
         market: this.#market,
         truth: this.#truth,
@@ -186,6 +187,7 @@ class World implements Host {
         plans: this.#plans,
       },
       acceptKey,
+      accompanied: (signature) => this.#chain.company.set(signature, undefined),
     })
     this.#local = native && {
       builder: new SimulatedBuilder({
@@ -199,7 +201,12 @@ class World implements Host {
     this.#config = configOf(scenario, this.#leash, options.executor ?? 'cloud')
     // A builder's word decides nothing: what it built is looked at before it is signed.
     this.#kind = native !== undefined && scenario.kind === 'service' ? 'honest' : scenario.kind
-    this.#checks = new Checks({ kind: this.#kind, journal, truth: this.#truth, leash: this.#leash, complain })
+    const isExact = scenario.company > 0 && scenario.rpc.ill + scenario.service.lands + scenario.network.lost === 0
+    this.#checks = new Checks({
+      ...{ kind: this.#kind, journal, truth: this.#truth, leash: this.#leash, complain },
+      company: () => (isExact && !scenario.chain.forks ? [...this.#chain.company.values()] : []),
+      now: () => this.time.now(),
+    })
     this.#settling = new Settling(this.#truth, this.#kind === 'honest' ? complain : () => {})
     ledger.onBlock(() => this.#checks.settle())
   }
@@ -284,8 +291,9 @@ class World implements Host {
     const process = this.#process
     if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
     if (process.mirror.audited !== this.#chain.lamports) return false
-    // What a service sold beside what was asked nobody can sell once more.
-    if (this.#kind === 'honest' && process.mirror.standing.passing.length > 0) return false
+    // What a service or a second process sold nobody can sell once more: what is left may be too little to sell.
+    const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
+    if (isOurs && process.mirror.standing.passing.length > 0) return false
     return !this.#truth.posts.some((post) => this.#truth.isAlive(post))
   }
 
@@ -300,6 +308,7 @@ class World implements Host {
     if (this.#process === undefined) this.#start()
     if (this.#process?.isFeedLive === false) this.#process.turnFeed()
     this.#process?.keyAccepted()
+    this.#checks.released()
     this.#process?.command({ name: 'resume' })
   }
 
@@ -409,6 +418,7 @@ class World implements Host {
     for (const signature of mirror?.foreign ?? []) {
       if (!this.#isCalm && this.#draws.chance(0.8)) continue
       mirror?.foreign.delete(signature)
+      this.#checks.released()
       this.#process?.command({ name: 'accept', signature })
     }
     if (this.#isCalm) return
@@ -438,6 +448,7 @@ class World implements Host {
     if (this.#process === undefined) return
     this.#commands++
     this.trace.add(this.time.now(), `operator: ${name}`)
+    if (name === 'resume') this.#checks.released()
     this.#process.command({ name })
   }
 
