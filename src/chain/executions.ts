@@ -15,8 +15,8 @@ export interface ExecutionParts {
   readonly doubt: (one: Watched, reason: string) => void
   /** An execution that nobody waits for any more. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
-  /** Not final yet: a buy that has executed, or ended without, is seen to execute, which nobody waits for. The service did more than it was
-   *  asked, or somebody else trades with the wallet. */
+  /** A buy that has executed, or ended without, or for which the service has named another transaction, is seen to execute. The service did
+   *  more than it was asked, or somebody else trades with the wallet. Not necessarily final. */
   readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
   /** A transaction of the wallet failed, and most likely it was this attempt's; nothing is decided by that. Final. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
@@ -125,9 +125,13 @@ export class Executions {
     if (one.final.has(fill.signature)) return
     if (fill.final) one.final.add(fill.signature)
     const isSecond = one.settled !== '' && one.settled !== fill.signature
-    if (!isSecond && !one.ended) this.#filled(one, fill)
+    const isAwaited = !isSecond && !one.ended
+    // The service has named another transaction for it, which may have failed.
+    const isUnnamed = one.named.size > 0 && !one.named.has(fill.signature)
+    if (fill.side === 'buy' && (isUnnamed || (!isAwaited && !fill.final)))
+      this.#parts.unexpected(one.attempt, this.#strangest(one, fill), fill)
+    if (isAwaited) this.#filled(one, fill)
     else if (fill.final) this.#late(one, fill, isSecond ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
-    else if (fill.side === 'buy') this.#parts.unexpected(one.attempt, this.#strangest(one, fill), fill)
   }
 
   /** Of two executions of one attempt the one that the service has not named. */

@@ -31,6 +31,14 @@ describe('another process buys with our wallet', () => {
     await rig.pass(4_000)
     expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
   })
+  test('while ours has failed, so that theirs is taken for ours: told', async () => {
+    const rig = await open()
+    const one = rig.buy()
+    rig.send(one).acked(rig.trade('buy', { fails: true }))
+    const theirs = rig.trade('buy', {}, 4)
+    await rig.pass(5_000)
+    expect(rig.foreign).toMatchObject([{ signature: theirs, attemptId: one.id }])
+  })
   test('after our order was refused: told', async () => {
     const rig = await open()
     const one = rig.buy()
