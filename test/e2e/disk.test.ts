@@ -26,7 +26,10 @@ async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = venue.run()
   await until('it to run', () => last.stderr.includes('"running"'))
   // Where entries were only stopped for want of room they go on, and one of them could be out at the end.
-  if (!hasTape) await sendCommand(venue.journal, { command: 'halt' })
+  if (!hasTape) {
+    await until('an order', () => venue.books().orders.length > 0)
+    await sendCommand(venue.journal, { command: 'halt' })
+  }
   const books = await venue.settled()
   last.child.kill('SIGINT')
   expect(await last.ended).toBe(0)
