@@ -76,7 +76,9 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
   const share = (group: number, most: number): number =>
     (only === undefined || only === group) && chance(0.7) ? between(0, most) : 0
   const tradingMs = pick([10_000, 20_000, 30_000])
-  const company = orders === 'plain' ? NO_COMPANY : companyOf(seed)
+  const plans = orders === 'plain' ? undefined : plansOf(seed)
+  // It would end the trading that a plan is to be seen in.
+  const company = orders === 'plain' || plans !== undefined ? NO_COMPANY : companyOf(seed)
   const scenario: Scenario = {
     seed,
     kind,
@@ -100,13 +102,24 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     conditionals: orders === 'plain' ? { areAsked: false, stale: 0 } : conditionalsOf(seed),
     operator: orders === 'plain' ? 0 : operatorOf(seed),
     times: orders === 'plain' ? GOOD_TIMES : timesOf(seed),
-    plans: orders === 'plain' ? undefined : plansOf(seed),
+    plans,
     company: company.share,
     local: localOf(seed),
     stalls: orders === 'plain' ? 0 : stallsOf(seed),
     timers: orders === 'plain' ? 'none' : timersOf(seed),
   }
-  return company.isAlone ? { ...scenario, kind: 'honest', ...NO_FAULTS, times: GOOD_TIMES, plans: undefined } : scenario
+  if (company.isAlone) return { ...scenario, kind: 'honest', ...NO_FAULTS, times: GOOD_TIMES }
+  const isTight = orders !== 'plain' && (plans !== undefined || tightOf(seed))
+  return isTight
+    ? { ...scenario, ...BUSY, requestsPerMinute: plans === undefined ? 5 : scenario.requestsPerMinute }
+    : scenario
+}
+
+/** Enough is bought, and long enough, that the requests of a small plan run out. */
+const BUSY = { bots: 2, mints: 3, tradingMs: 60_000, faultyMs: 60_000 }
+
+function tightOf(seed: number): boolean {
+  return draws(seed, 'tight plan').chance(0.25)
 }
 
 const NO_COMPANY = { share: 0, isAlone: false }
@@ -146,7 +159,7 @@ function timesOf(seed: number): Times {
 function plansOf(seed: number): Scenario['plans'] {
   const { chance, between, pick } = draws(seed, 'plans')
   if (!chance(0.3)) return undefined
-  return { share: pick([0.05, 0.1, 0.2]), changes: between(0, 0.1), strays: between(0, 0.05), failsFirst: chance(0.3) }
+  return { share: pick([0.05, 0.1, 0.2]), changes: between(0, 0.1), strays: between(0, 0.15), failsFirst: chance(0.3) }
 }
 
 /** Alone, in most of the runs: what comes of it by itself is known to the second. */
