@@ -77,7 +77,11 @@ describe.concurrent('an order whose answer goes wrong', () => {
       await tell(running.handle, stage, side)
       await orderIn(stage, id, ({ state }) => state === 'filled')
     }
-    expect(running.world.limiter.status().allowed).toBeLessThan(50)
+    const { allowed, perMinute, holds } = running.world.limiter.status()
+    expect(allowed).toBeLessThan(perMinute)
+    expect(holds).toMatchObject([
+      { code: 'THROTTLED', text: expect.stringContaining('429 (too many requests) 4 times') },
+    ])
     await stage.settled()
     await running.stop()
     expect(await stage.complaints()).toEqual([])
