@@ -32,6 +32,8 @@ function emptyBatch(): Batch {
     restored: 0,
     stalls: 0,
     firings: 0,
+    sellsOnShortDisk: 0,
+    buysAfterShortDisk: 0,
     commands: 0,
     steps: 0,
   }

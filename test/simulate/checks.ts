@@ -52,9 +52,10 @@ export class Checks {
   }
 
   /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was accepted after it, nor
-   *  behind a halt. */
-  leaves({ id, orderId, side, mint }: Attempt, { mirror }: Process): void {
+   *  behind a halt, nor while the disk is short. */
+  leaves({ id, orderId, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
+    if (disk.isShort) this.#parts.complain(`${id} goes out though the process knows that the disk is short`)
     if (mirror.isHalted) this.#parts.complain(`${id} goes out though entries are stopped`)
     const { now, company } = this.#parts
     const isSeen = company().some((one) => one !== undefined && one.at > this.#releasedAt && now() >= one.at + SEEN_MS)
@@ -62,6 +63,15 @@ export class Checks {
     for (const { order } of mirror.orders.values())
       if (order.mint === mint && isFullExit(order) && orderNumber(order) > orderNumber({ id: orderId }))
         this.#parts.complain(`${id} goes out behind ${order.id}, which sells everything`)
+  }
+
+  /** A write failed because the disk is full and the reserve is used up. The reserve has to hold every exit. */
+  stuck({ mirror }: Process): void {
+    for (const { order } of mirror.open)
+      if (order.class === 'exit')
+        this.#parts.complain(
+          `${order.id} is an exit and cannot be journaled: the disk is full and the reserve is used up`,
+        )
   }
 
   /** A person lets entries go on. */

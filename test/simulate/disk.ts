@@ -4,16 +4,31 @@ import type { Clock } from '../../src/core/ports.ts'
 import { GatheringJournal } from '../../src/journal/gathering-journal.ts'
 import { JournalReader } from '../../src/journal/reader.ts'
 import { migrate } from '../../src/journal/schema.ts'
-import { type Batch, Writer } from '../../src/journal/writer.ts'
+import { SPACE_LIMITS, type Space, type SpaceReport } from '../../src/journal/space.ts'
+import { isFull } from '../../src/journal/transactions.ts'
+import { type Batch, Writer, type WriterEvents } from '../../src/journal/writer.ts'
+import { Room } from '../../src/wiring/live/past.ts'
+import { FilledDisk } from './filled-disk.ts'
 import type { Mutant } from './mutants.ts'
 
 /** What nobody commits is durable so long after it was handed over, as in the journal's thread. */
 const FLUSH_MS = 200
+/** The journal's thread looks at the disk this often, and tries again this long after the disk refused a write. */
+const TIDY_MS = 1_000
+const AGAIN_MS = 1_000
+/** Holds all that one run writes on a full disk. The real reserve is larger: it holds a thousand exits. */
+const RESERVE_BYTES = 2 ** 20
+/** In these states nothing may be bought. */
+const SHORT: ReadonlySet<Space> = new Set(['noEntries', 'full', 'stuck'])
+/** For a disk that always has room. One byte, so that the table of the reserve exists. */
+const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 1 }
 
 /** The journal's tables in SQLite, used for one run after another: to make them anew for each would cost more than the run. In memory: what
  *  a process leaves behind is what it committed, and that is what the next one reads. */
 export class Journal {
   readonly db = new Database(':memory:')
+  readonly disk: FilledDisk
+  /** For runs in which the disk always has room. */
   readonly writer: Writer
   readonly #armed: Statement
   readonly #state: Statement
@@ -23,8 +38,8 @@ export class Journal {
   constructor() {
     migrate(this.db)
     keepStatements(this.db)
-    const space = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
-    this.writer = new Writer(this.db, { space }, {}, () => Number.POSITIVE_INFINITY)
+    this.disk = new FilledDisk(this.db)
+    this.writer = new Writer(this.db, { space: NO_LIMITS }, {}, () => Number.POSITIVE_INFINITY)
     this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
     this.#state = this.db.prepare('SELECT state FROM "order" WHERE open IN (0, 1) AND number = ?').pluck()
     this.#signed = this.db.prepare('SELECT signature FROM attempt WHERE undecided = 1 AND id = ?').pluck()
@@ -34,6 +49,12 @@ export class Journal {
            + (SELECT count(*) FROM "order" WHERE open IN (0, 1) AND number = ?)`,
       )
       .pluck()
+  }
+
+  /** For one process, on a disk that another program fills. */
+  writerOnFilled(on: WriterEvents): Writer {
+    const space = { ...SPACE_LIMITS, reserveBytes: RESERVE_BYTES }
+    return new Writer(this.db, { space }, on, () => this.disk.freeBytes)
   }
 
   /** What a process finds that starts now. */
@@ -56,11 +77,20 @@ export class Journal {
     return this.#state.get(orderNumber({ id: orderId })) as OrderState | undefined
   }
 
-  /** As a new one is. */
-  empty(): void {
+  /** Makes it like a new one. `compact`: without free pages, so that earlier runs do not decide what fits on a full disk. */
+  empty(compact: boolean): void {
+    this.disk.empty()
     this.db.transaction(() => {
       for (const table of this.#tables) this.db.prepare(`DELETE FROM "${table}"`).run()
     })()
+    if (compact) this.db.exec('VACUUM')
+  }
+
+  /** For a mutant: the file shrinks by its reserve, and the other program takes that space. */
+  giveReserveBack(): void {
+    this.db.exec('DELETE FROM reserve')
+    this.db.exec('VACUUM')
+    this.disk.takeFreed()
   }
 
   close(): void {
@@ -82,6 +112,11 @@ function keepStatements(db: Database.Database): void {
 export interface DiskParts {
   readonly journal: Journal
   readonly clock: Clock
+  readonly monotonicMs: () => number
+  /** Another program fills the disk in this run. */
+  readonly isFilled: boolean
+  /** Called when a write fails because the disk is full and the reserve is used up. */
+  readonly stuck: () => void
   /** How long the next flush takes, ms. */
   readonly latencyMs: () => number
   /** Just before a transaction, and just after it: the process may end at either. */
@@ -94,7 +129,12 @@ export interface DiskParts {
  *  who waited for that is called in a later turn. A process that ends leaves behind what was flushed and nothing else. */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
+  /** The process was told that the disk is too short to buy anything. */
+  isShort = false
   readonly #parts: DiskParts
+  readonly #writer: Writer
+  readonly #room = new Room()
+  #isStuck = false
   #handed: Batch[] = []
   #waiting: (() => void)[] = []
   #isTimed = false
@@ -103,6 +143,18 @@ export class SimulatedDisk extends GatheringJournal {
   constructor(parts: DiskParts) {
     super()
     this.#parts = parts
+    const { journal, isFilled } = parts
+    let tell = (report: SpaceReport): void => this.#room.take(report)
+    this.#writer = isFilled ? journal.writerOnFilled({ space: (report) => tell(report) }) : journal.writer
+    tell = (report) => this.#changed(report)
+    if (isFilled) this.#tidyLater()
+  }
+
+  onSpace(run: (report: SpaceReport) => void): void {
+    this.#room.tell((report) => {
+      this.isShort = SHORT.has(report.state)
+      run(report)
+    })
   }
 
   commit(then: () => void): void {
@@ -136,22 +188,51 @@ export class SimulatedDisk extends GatheringJournal {
   }
 
   #flush(): void {
-    if (this.#isDead || (this.#handed.length === 0 && this.#waiting.length === 0)) return
+    if (this.#isDead || (this.#handed.length === 0 && this.#waiting.length === 0 && !this.#isStuck)) return
     const { before, after } = this.#parts
     const waiting = this.#waiting
     this.#isTimed = false
     if (before() === 'fails') return
+    if (!this.#write()) return
     this.#waiting = []
-    this.#write()
     if (after() === 'fails') return
     for (const then of waiting) if (!this.#isDead) then()
   }
 
-  #write(): void {
-    const { journal, mutant } = this.#parts
+  /** True once all that was handed over is durable. False on a full disk: it is tried again later. */
+  #write(): boolean {
+    const { journal, mutant, clock, stuck } = this.#parts
     const batches = this.#handed.splice(0)
-    if (mutant === 'commitDoesNotPersist' && batches.length === 1) return
-    for (const batch of batches) journal.writer.take(batch)
-    journal.writer.flush()
+    if (mutant === 'commitDoesNotPersist' && batches.length === 1) return true
+    for (const batch of batches) this.#writer.take(batch)
+    try {
+      this.#writer.flush()
+      this.#isStuck = false
+    } catch (error) {
+      if (!isFull(error)) throw error
+      this.#isStuck = true
+      this.#writer.stuck()
+      stuck()
+      clock.after(AGAIN_MS, () => this.#flush())
+    }
+    journal.disk.takeFreed()
+    return !this.#isStuck
+  }
+
+  /** The journal's thread tells the process by a message, which takes a moment. */
+  #changed(report: SpaceReport): void {
+    const { clock, journal, mutant } = this.#parts
+    if (mutant === 'reserveGivenBack' && report.state === 'noEntries') journal.giveReserveBack()
+    clock.after(1, () => this.#room.take(report))
+  }
+
+  #tidyLater(): void {
+    const { clock, monotonicMs, journal } = this.#parts
+    clock.after(TIDY_MS, () => {
+      if (this.#isDead) return
+      if (!this.#isStuck) this.#writer.tidy(monotonicMs())
+      journal.disk.takeFreed()
+      this.#tidyLater()
+    })
   }
 }

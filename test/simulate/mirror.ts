@@ -21,6 +21,8 @@ export class Mirror {
   /** What was signed here, by its signature. */
   readonly signed = new Map<string, Attempt>()
   isGateOpen = false
+  /** The engine was told that the disk is short. */
+  isDiskLow = false
   /** Nobody may buy until a person says so. */
   isHalted: boolean
   /** What the audit has come to. */
@@ -64,6 +66,7 @@ export class Mirror {
       rows: (...row) => journal.rows(...row),
       input: (seq, time, input) => {
         if (input.kind === 'gate' && input.code === undefined) this.isGateOpen = input.open
+        if (input.kind === 'gate' && input.code === 'DISK_LOW') this.isDiskLow = !input.open
         if (input.kind === 'foreign' && input.attemptId === undefined) this.foreign.add(input.signature)
         if (input.kind === 'report') this.#untaken.delete(input.id)
         this.timers.input(input, time)

@@ -20,6 +20,8 @@ export const MUTANTS = {
   firingsAreFree: 'a firing of a timer does not count as a request',
   strangerUntold: 'a trade that no order explains is told to nobody: it waits until it is booked or final',
   strangerDoesNotStop: 'what was alarmed as foreign or as a second execution stops no entries',
+  reserveGivenBack: 'the reserve is given back to the disk when the disk runs low',
+  resumeEndsDiskLow: '`resume` lets entries go on while the disk is short',
 } as const
 
 /** As above, for orders that are signed here. */

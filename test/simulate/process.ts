@@ -10,6 +10,7 @@ import type { Recovered } from '../../src/journal/recovery.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
 import type { Route } from '../../src/runtime/working-order.ts'
 import { draws } from '../../src/sandbox/draws.ts'
+import { watchDisk } from '../../src/wiring/live/disk-room.ts'
 import { LiveChain } from '../../src/wiring/live/live-chain.ts'
 import { Tally } from '../../src/wiring/live/tally.ts'
 import { Trading } from '../../src/wiring/live/trading.ts'
@@ -46,7 +47,9 @@ export interface ProcessParts {
   readonly service: SimulatedService
   /** undefined: orders go through the service. */
   readonly local: { readonly builder: SimulatedBuilder; readonly signer: SimulatedSigner } | undefined
-  readonly disk: Omit<DiskParts, 'clock'>
+  readonly disk: Omit<DiskParts, 'clock' | 'monotonicMs' | 'stuck'>
+  /** A write failed because the disk is full and the reserve is used up. */
+  readonly stuck: (process: Process) => void
   /** What the lock of the API key says of it. */
   readonly key: { isUsed: boolean }
   readonly seed: number
@@ -90,11 +93,11 @@ export class Process implements Caller {
     this.#loop = new SimulatedLoop(parts.host.time, draws(parts.seed, `loop of segment ${past.lastSegment}`))
     const machine = this.#machine(past.lastTime)
     this.#clock = machine.clock
-    this.disk = new SimulatedDisk({ ...parts.disk, clock: machine.clock })
+    this.disk = new SimulatedDisk({ ...parts.disk, ...machine, stuck: () => parts.stuck(this) })
     const tally = new Tally()
     this.mirror = new Mirror(past, note, parts.attempted)
     const journal = tally.watch(this.mirror.watch(this.#guarded(this.disk)))
-    const log = { info: NOTHING, error: NOTHING }
+    const log = { info: NOTHING, warn: NOTHING, error: NOTHING }
     const access = {
       baseUrl: 'https://service.invalid/api',
       apiKey: () => 'key',
@@ -149,6 +152,7 @@ export class Process implements Caller {
     tally.restore(start.money)
     note(`process: starts as segment ${start.segment} with ${past.attempts.length} attempts`)
     this.#segment.begin(start, reader.blocks(this.#mints, start.warm))
+    watchDisk({ past: this.disk, machine, segment: this.#segment, log }, ({ text }) => note(`disk: ${text}`))
     this.#segment.resume(start)
     this.#chain.start()
     this.#segment.runner.post({ kind: 'feed', status: 'live', confirmed: ['trades'] })
@@ -172,7 +176,11 @@ export class Process implements Caller {
   }
 
   command(command: { name: 'halt' | 'flatten' | 'resume' } | { name: 'accept'; signature: string }): void {
-    this.#segment.runner.post({ kind: 'command', command })
+    const { runner, gateway } = this.#segment
+    runner.post({ kind: 'command', command })
+    if (this.#parts.mutant !== 'resumeEndsDiskLow' || command.name !== 'resume') return
+    gateway.stops.diskLow(false)
+    runner.post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
   }
 
   /** The feed is silent for too long, or is heard again. */

@@ -41,6 +41,17 @@ export interface Scenario {
   readonly stalls: number
   /** What one more bot, which never trades, does with timers. */
   readonly timers: TimerUse
+  /** Another program fills the journal's disk; undefined: it does not. */
+  readonly diskRoom: DiskRoom | undefined
+}
+
+/** Times count from the beginning of the run. */
+export interface DiskRoom {
+  readonly steps: readonly { readonly atMs: number; readonly freeMib: number }[]
+  /** When the other program removes what it wrote. */
+  readonly endsMs: number
+  /** Share of the seconds in between in which the operator gives a command. */
+  readonly operator: number
 }
 
 /** How a builder turns decimals into whole numbers, and what orders ask of it; undefined: the fee is the service's to choose. */
@@ -107,6 +118,7 @@ export function scenarioOf(seed: number, orders: Orders = 'any'): Scenario {
     local: localOf(seed),
     stalls: orders === 'plain' ? 0 : stallsOf(seed),
     timers: orders === 'plain' ? 'none' : timersOf(seed),
+    diskRoom: orders === 'plain' || company.isAlone ? undefined : diskRoomOf(seed, tradingMs),
   }
   if (company.isAlone) return { ...scenario, kind: 'honest', ...NO_FAULTS, times: GOOD_TIMES }
   const isTight = orders !== 'plain' && (plans !== undefined || tightOf(seed))
@@ -190,4 +202,17 @@ function stallsOf(seed: number): number {
 function timersOf(seed: number): TimerUse {
   const { chance, pick } = draws(seed, 'timers')
   return chance(0.4) ? pick(['regular', 'storm', 'throws'] as const) : 'none'
+}
+
+/** Below 512 MiB the market is not recorded, below 128 MiB nothing is bought. */
+const STEPS_MIB = [400, 100, 12, 1, 0]
+
+function diskRoomOf(seed: number, tradingMs: number): Scenario['diskRoom'] {
+  const { chance, between } = draws(seed, 'disk-room')
+  if (!chance(0.25)) return undefined
+  const beginsMs = between(0.25, 0.4) * tradingMs
+  const everyMs = between(0.01, 0.03) * tradingMs
+  const levels = chance(0.3) ? [0] : STEPS_MIB
+  const steps = levels.map((freeMib, at) => ({ atMs: Math.round(beginsMs + at * everyMs), freeMib }))
+  return { steps, endsMs: Math.round(between(0.75, 1) * tradingMs), operator: between(0.3, 0.8) }
 }

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '../../src/config/config.ts'
 import { encodeBase58 } from '../../src/core/base58.ts'
+import type { Attempt } from '../../src/core/order.ts'
 import { decodeTransaction } from '../../src/core/transaction-bytes.ts'
 import { type Draws, draws } from '../../src/sandbox/draws.ts'
 import { BLOCKHASH_BLOCKS } from '../../src/sandbox/ledger.ts'
@@ -30,6 +31,8 @@ const START = 1_780_000_000_000
 const TICK_MS = 1_000
 /** What an operator may say at any time. */
 const COMMANDS = ['halt', 'flatten', 'resume'] as const
+/** What the operator may say while the disk is short. */
+const COMMANDS_ON_SHORT_DISK = ['resume', 'resume', 'flatten'] as const
 const ROW_MS = 200
 /** After the last buy. */
 const QUIET_ROW_MS = 2_000
@@ -68,6 +71,8 @@ export type Figure =
   | 'commands'
   | 'stalls'
   | 'firings'
+  | 'sellsOnShortDisk'
+  | 'buysAfterShortDisk'
   | 'steps'
 
 export interface Options {
@@ -112,6 +117,7 @@ class World implements Host {
   readonly #draws
   readonly #operatorDraws: Draws
   readonly #stallDraws: Draws
+  readonly #diskDraws: Draws
   readonly #feedDraws
   readonly #market: WanderingMarket
   readonly #chain: SimulatedChain
@@ -138,6 +144,10 @@ class World implements Host {
   #stalls = 0
   /** Of timers of strategies, in processes that are over. */
   #firings = 0
+  #sellsOnShortDisk = 0
+  #buysAfterShortDisk = 0
+  /** The other program has removed what it wrote. */
+  #hasRoomAgain = false
   #steps = 0
   #hasAnswered = false
   /** The process ends at so many effects from now. */
@@ -152,6 +162,7 @@ class World implements Host {
     this.#feedDraws = draws(seed, 'feed')
     this.#operatorDraws = draws(seed, 'commands')
     this.#stallDraws = draws(seed, 'the stalls')
+    this.#diskDraws = draws(seed, 'commands on a short disk')
     this.trace = new Trace(START, options.show)
     const note = (what: string): void => this.trace.add(this.time.now(), what)
     const { complain } = this
@@ -216,7 +227,8 @@ class World implements Host {
   async run(): Promise<void> {
     const { faultyMs } = this.#scenario
     const kind = this.#kind
-    this.#journal.empty()
+    this.#journal.empty(this.#scenario.diskRoom !== undefined)
+    this.#scheduleDisk()
     this.#start()
     this.#rows()
     this.#tick()
@@ -253,6 +265,8 @@ class World implements Host {
         commands: this.#commands,
         stalls: this.#stalls,
         firings: this.#firings + (this.#process?.mirror.timers.firings ?? 0),
+        sellsOnShortDisk: this.#sellsOnShortDisk,
+        buysAfterShortDisk: this.#buysAfterShortDisk,
         steps: this.#steps,
       },
     }
@@ -290,6 +304,7 @@ class World implements Host {
   #isDecided(): boolean {
     const process = this.#process
     if (process === undefined || !process.mirror.isGateOpen || !process.mirror.isIdle) return false
+    if (process.disk.isShort || process.mirror.isDiskLow) return false
     if (process.mirror.audited !== this.#chain.lamports) return false
     // What a service or a second process sold nobody can sell once more: what is left may be too little to sell.
     const isOurs = this.#kind === 'honest' && this.#chain.company.size === 0
@@ -318,7 +333,7 @@ class World implements Host {
 
   #start(): void {
     const { mutant } = this.#options
-    const { disk } = this.#scenario
+    const { disk, diskRoom } = this.#scenario
     this.#leash.bots.length = 0
     this.#starts++
     this.#settling.startedAt = this.time.now()
@@ -341,7 +356,7 @@ class World implements Host {
         return this.#plans.name
       },
       disk: {
-        ...{ journal: this.#journal, before: effect, after: effect, mutant },
+        ...{ journal: this.#journal, before: effect, after: effect, mutant, isFilled: diskRoom !== undefined },
         latencyMs: () =>
           this.#draws.chance(disk.slow) && !this.#isCalm ? this.#draws.integer(3_000) : 1 + this.#draws.integer(4),
       },
@@ -352,8 +367,10 @@ class World implements Host {
         }
         this.#checks.leaves(attempt, process)
         this.#checks.sends(attempt)
+        this.#countOnDisk(attempt, process)
       },
       leaves: (bytes, process) => this.#leaves(bytes, process),
+      stuck: (process) => this.#checks.stuck(process),
       attempted: (attempt) => this.#settling.take(attempt, this.time.now()),
       note: (what) => this.trace.add(this.time.now(), what),
     })
@@ -379,6 +396,7 @@ class World implements Host {
       return
     }
     this.#checks.sends(attempt, signature)
+    this.#countOnDisk(attempt, process)
     this.trace.add(this.time.now(), `network: ${attempt.id} goes as ${signature.slice(0, 8)}`)
     const post = this.#truth.sent(attempt, this.time.now())
     this.#truth.executed(post, signature, last - BLOCKHASH_BLOCKS)
@@ -427,6 +445,8 @@ class World implements Host {
     if (this.#plans.tick() === 'reconnect') this.#process?.planNamed()
     const { crashes, clock, conditionals, operator, stalls } = this.#scenario
     if (this.#stallDraws.chance(stalls)) this.#stall(1 + this.#stallDraws.integer(this.#stallDraws.pick([200, 5_000])))
+    if (this.#process?.disk.isShort === true && this.#diskDraws.chance(this.#scenario.diskRoom?.operator ?? 0))
+      this.#command(this.#diskDraws.pick(COMMANDS_ON_SHORT_DISK))
     if (this.#operatorDraws.chance(operator)) this.#command(this.#operatorDraws.pick(COMMANDS))
     if (this.#feedDraws.chance(this.#process?.isFeedLive === false ? 0.2 : conditionals.stale))
       this.#process?.turnFeed()
@@ -435,6 +455,28 @@ class World implements Host {
     if (!this.#draws.chance(clock.steps)) return
     this.#offsetMs = this.#draws.chance(0.3) ? 0 : this.#draws.integer(40_000) - 20_000
     this.trace.add(this.time.now(), `clock: the wall clock is ${this.#offsetMs} ms off`)
+  }
+
+  /** Another program fills the disk in steps, and later removes what it wrote. */
+  #scheduleDisk(): void {
+    const { steps, endsMs } = this.#scenario.diskRoom ?? { steps: [], endsMs: 0 }
+    const { disk } = this.#journal
+    for (const { atMs, freeMib } of steps)
+      this.time.after(atMs, () => {
+        this.trace.add(this.time.now(), `disk: another program leaves ${freeMib} MiB`)
+        disk.fillTo(freeMib * 2 ** 20)
+      })
+    if (steps.length === 0) return
+    this.time.after(endsMs, () => {
+      this.trace.add(this.time.now(), 'disk: the other program removes what it wrote')
+      disk.empty()
+      this.#hasRoomAgain = true
+    })
+  }
+
+  #countOnDisk({ side }: Attempt, { disk }: Process): void {
+    if (side === 'sell' && disk.isShort) this.#sellsOnShortDisk++
+    if (side === 'buy' && this.#hasRoomAgain) this.#buysAfterShortDisk++
   }
 
   #stall(ms: number): void {

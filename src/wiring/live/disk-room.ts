@@ -18,7 +18,7 @@ export interface WatchedDisk {
   readonly past: Pick<Past, 'onSpace'>
   readonly machine: Pick<Machine, 'clock'>
   readonly segment: Pick<AnySegment, 'gateway' | 'runner'>
-  readonly log: Log
+  readonly log: DiskRoomParts['log']
 }
 
 /** What is known of the room on the journal's disk has its effect from now on. */

@@ -74,7 +74,7 @@ function recover(path: string, reader: JournalReader, log: Log): Recovered {
 }
 
 /** The disk may run short before there is anybody to tell. */
-class Room {
+export class Room {
   #report: SpaceReport | undefined
   #run: (report: SpaceReport) => void = () => {}
 

@@ -1,0 +1,52 @@
+import type { Database, Statement } from 'better-sqlite3'
+
+/** The most that SQLite allows. */
+const ANY_PAGES = 4_294_967_294
+
+/** The disk that holds the journal's database, and another program that fills it. SQLite refuses every write that would make the database
+ *  larger than the disk allows. The database is in memory and has no log: `test/journal/full-disk.test.ts` fills a real file system. */
+export class FilledDisk {
+  readonly #db: Database
+  readonly #pageBytes: number
+  readonly #pages: Statement<[], number>
+  #mostPages = ANY_PAGES
+  /** What the other program leaves free. */
+  #leftBytes = Number.POSITIVE_INFINITY
+
+  constructor(db: Database) {
+    this.#db = db
+    this.#pageBytes = db.pragma('page_size', { simple: true }) as number
+    this.#pages = db.prepare<[], number>('PRAGMA page_count').pluck()
+  }
+
+  get freeBytes(): number {
+    return (this.#mostPages - this.#usedPages) * this.#pageBytes
+  }
+
+  /** The other program writes until only so many bytes are free. */
+  fillTo(leftBytes: number): void {
+    this.#leftBytes = leftBytes
+    this.takeFreed()
+  }
+
+  /** The other program also takes what the database has given back since. */
+  takeFreed(): void {
+    const mostPages = this.#usedPages + Math.floor(this.#leftBytes / this.#pageBytes)
+    if (mostPages < this.#mostPages) this.#limit(mostPages)
+  }
+
+  /** The other program removes what it wrote. */
+  empty(): void {
+    this.#leftBytes = Number.POSITIVE_INFINITY
+    this.#limit(ANY_PAGES)
+  }
+
+  get #usedPages(): number {
+    return this.#pages.get() as number
+  }
+
+  #limit(pages: number): void {
+    this.#mostPages = pages
+    this.#db.pragma(`max_page_count = ${pages}`)
+  }
+}
