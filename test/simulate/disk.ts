@@ -31,6 +31,7 @@ export class Journal {
   /** For runs in which the disk always has room. */
   readonly writer: Writer
   readonly #armed: Statement
+  readonly #attempt: Statement
   readonly #state: Statement
   readonly #signed: Statement
   readonly #tables: readonly string[]
@@ -41,6 +42,7 @@ export class Journal {
     this.disk = new FilledDisk(this.db)
     this.writer = new Writer(this.db, { space: NO_LIMITS }, {}, () => Number.POSITIVE_INFINITY)
     this.#tables = this.db.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).pluck().all() as string[]
+    this.#attempt = this.db.prepare('SELECT count(*) FROM attempt WHERE undecided IN (0, 1) AND id = ?').pluck()
     this.#state = this.db.prepare('SELECT state FROM "order" WHERE open IN (0, 1) AND number = ?').pluck()
     this.#signed = this.db.prepare('SELECT signature FROM attempt WHERE undecided = 1 AND id = ?').pluck()
     this.#armed = this.db
@@ -65,6 +67,10 @@ export class Journal {
   /** Whether the file has this attempt as one that may execute, and its order. */
   hasArmed({ id, orderId }: Attempt): boolean {
     return this.#armed.get(id, orderNumber({ id: orderId })) === 2
+  }
+
+  hasAttempt(attemptId: string): boolean {
+    return this.#attempt.get(attemptId) === 1
   }
 
   /** Whether the file has it as one that was signed with this signature. */

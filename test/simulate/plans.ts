@@ -1,6 +1,6 @@
+import type { Attempt } from '../../src/core/order.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
 import type { Scenario } from './scenario.ts'
-import type { Truth } from './truth.ts'
 
 const KNOWN: Readonly<Record<string, number>> = { standard: 100, premium: 1_000 }
 const NAMES = ['Standard', 'premium', 'Platinum', 'ENTERPRISE', ' PREMIUM '] as const
@@ -12,7 +12,8 @@ const STRAY_MS = 1_300
 
 interface PlansParts {
   readonly scenario: Scenario
-  readonly truth: Truth
+  /** Whether the journal's file has this attempt. */
+  readonly isDurable: (attemptId: string) => boolean
   readonly draws: Draws
   readonly now: () => number
   readonly note: (what: string) => void
@@ -29,6 +30,8 @@ export class Plans {
   /** Plans that are over, and starts, with what each allows a window to hold. */
   readonly #past: { readonly until: number; readonly perMinute: number }[] = []
   readonly #starts: number[] = []
+  /** When each attempt took its slot. A process that ends before it sends leaves the slot taken. */
+  readonly #takenAt = new Map<string, number>()
   #strayUntil = 0
   #refusals: number[] = []
   #signalAt = Number.NEGATIVE_INFINITY
@@ -42,7 +45,9 @@ export class Plans {
 
   /** A process has started: it knows nothing of the plan and of refusals before. */
   started(): void {
-    this.#starts.push(this.#parts.now())
+    const { now, isDurable } = this.#parts
+    this.#starts.push(now())
+    for (const id of this.#takenAt.keys()) if (!isDurable(id)) this.#takenAt.delete(id)
     this.#follow(KNOWN.standard as number)
     this.#refusals = []
     this.#rate = 1
@@ -68,6 +73,11 @@ export class Plans {
     return this.#parts.now() < this.#strayUntil
   }
 
+  /** An attempt was written down. It takes its slot when it is armed. */
+  attempted({ id, state }: Attempt): void {
+    if (state === 'armed') this.#takenAt.set(id, this.#parts.now())
+  }
+
   /** The process was answered 429. */
   refused(retryAfterSeconds: number): void {
     const now = this.#parts.now()
@@ -89,13 +99,13 @@ export class Plans {
 
   /** An entry ended as LIMIT_WAIT: what it could not have is in use, or the service has refused it. */
   gaveUp(orderId: string, rebootedAt: number): void {
-    const { truth, now, complain } = this.#parts
+    const { now, complain } = this.#parts
     if (this.#share === 0 || now() < this.#pausedUntil + REACTION_MS || now() < rebootedAt + LONGEST_HELD_MS) return
     if (this.#refusals.filter((at) => at > now() - MINUTE).length >= 10) return
     const allowed = Math.max(1, Math.floor(this.#perMinute * this.#rate))
-    const held = truth.posts.filter(({ sentAt }) => sentAt > now() - LONGEST_HELD_MS).length
+    const held = [...this.#takenAt.values()].filter((takenAt) => takenAt > now() - LONGEST_HELD_MS).length
     const open = allowed - Math.floor(allowed / 5)
-    if (held < open) complain(`${orderId} found no request in 2 s, though ${held} of ${open} open to buys were sent`)
+    if (held < open) complain(`${orderId} found no request in 2 s, though ${held} of ${open} open to buys were taken`)
   }
 
   #follow(perMinute: number): void {

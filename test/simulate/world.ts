@@ -182,7 +182,10 @@ class World implements Host {
     this.#truth = new Truth(ledger)
     this.#chain.truth = this.#truth
     const now = (): number => this.time.now()
-    this.#plans = new Plans({ scenario, truth: this.#truth, draws: draws(seed, 'named plans'), now, note, complain })
+    this.#plans = new Plans({
+      ...{ scenario, draws: draws(seed, 'named plans'), now, note, complain },
+      isDurable: (attemptId) => journal.hasAttempt(attemptId),
+    })
     if (scenario.plans?.failsFirst === true) this.#failStart()
     const acceptKey = (): void => this.#process?.keyAccepted()
     this.#service = new SimulatedService({
@@ -371,7 +374,10 @@ class World implements Host {
       },
       leaves: (bytes, process) => this.#leaves(bytes, process),
       stuck: (process) => this.#checks.stuck(process),
-      attempted: (attempt) => this.#settling.take(attempt, this.time.now()),
+      attempted: (attempt) => {
+        this.#settling.take(attempt, this.time.now())
+        this.#plans.attempted(attempt)
+      },
       note: (what) => this.trace.add(this.time.now(), what),
     })
     // Not whole where it crashed before it was.
