@@ -1,0 +1,158 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { isOpen } from '../../src/core/order.ts'
+import { sendCommand } from '../../src/runtime/control-client.ts'
+import { SeededMarket } from '../../src/sandbox/seeded-market.ts'
+import { type Books, knowsWallet, readBooks, segmentsOf } from './books.ts'
+import type { Sluice } from './process.ts'
+import { until } from './until.ts'
+import { openVenue, type Venue } from './venue.ts'
+
+type Executor = 'cloud' | 'local'
+type Output = Books['outputs'][number]
+type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string }>[] }>
+
+/** As on the real chain, because a process sees the other one's transactions only once blocks have passed. */
+const SLOT_MS = 400
+const MOST_DOUBLED = 2
+/** Buys of the first process before the second one starts. */
+const BUYS_BEFORE = 3
+/** Buys that a process has to refuse after it has stopped entries. */
+const REFUSALS = 5
+const WALLET_STOPS = ['FOREIGN_TX', 'UNEXPECTED_FILL']
+const LIKELY_CAUSE = /another process may be trading with (it|this wallet)/i
+
+/** One wallet, and a market of many tokens that prints nothing before it is open. */
+interface Scene {
+  readonly venue: Venue
+  readonly market: { isOpen: boolean }
+}
+
+/** A `sluice run --live` with a home, a state folder and a journal of its own. */
+interface Container {
+  readonly name: string
+  readonly journal: string
+  readonly process: Sluice
+}
+
+test.concurrent.for(['cloud', 'local'] as const)(
+  'two processes on one wallet, started together (%s): both stop entries before the third buy is doubled',
+  async (executor, { onTestFinished }) => {
+    const scene = await openScene(executor, onTestFinished)
+    const both = [await start(scene, 'first', executor), await start(scene, 'second', executor)]
+    for (const one of both) await ready(one)
+    scene.market.isOpen = true
+    await expectNoticed(scene, both)
+  },
+)
+
+test.concurrent('a second process on a wallet that trades: it stops before it doubles three buys', async ({
+  onTestFinished,
+}) => {
+  const scene = await openScene('cloud', onTestFinished)
+  scene.market.isOpen = true
+  const first = await start(scene, 'first', 'cloud')
+  await until('the first process to buy', () => booksOf(first).fills.length >= BUYS_BEFORE)
+  const second = await start(scene, 'second', 'cloud')
+  expect(await expectNoticed(scene, [first, second])).toContain('second')
+})
+
+async function openScene(executor: Executor, atEnd: Parameters<typeof openVenue>[1]): Promise<Scene> {
+  const market = { isOpen: false }
+  const venue = await openVenue(
+    {
+      bots: [{ name: 'hoarder', strategy: 'hoarder', executor }],
+      market: (emit) => new SeededMarket({ seed: 1, emit: (event) => market.isOpen && emit(event) }),
+      slotMs: SLOT_MS,
+      speed: 5,
+    },
+    atEnd,
+  )
+  return { venue, market }
+}
+
+/** Starts a process, and waits until it has read its configuration. */
+async function start({ venue }: Scene, name: string, executor: Executor): Promise<Container> {
+  const home = join(venue.folder, name)
+  mkdirSync(home)
+  const journal = join(home, 'journal.db')
+  const { keypair, policy, wallet } = venue.sandbox
+  venue.configure({
+    journal: { path: journal },
+    ...(executor === 'local' && {
+      service: { builderPolicy: policy },
+      wallet: { publicKey: wallet, keypair: `file:${keypair}` },
+    }),
+  })
+  const process = venue.run({ HOME: home, XDG_STATE_HOME: join(home, 'state') })
+  await until(`the ${name} process to run`, () => {
+    expect(process.child.exitCode, process.stderr).toBe(null)
+    return process.stderr.includes('"msg":"running"')
+  })
+  return { name, journal, process }
+}
+
+/** Until it may buy. */
+async function ready(one: Container): Promise<void> {
+  await until('the wallet', () => segmentsOf(one.journal) > 0 && knowsWallet(booksOf(one), 1))
+  await until('the feed', async () => (await statusOf(one)).feed === 'live')
+}
+
+/** Each process stops entries because of what the other one bought, and names the likely cause. Returns the names of those that stopped: a
+ *  process that stopped before a buy of it executed gave the other one nothing to notice. */
+async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<string[]> {
+  const stopped = await until('the end of entries', async () => {
+    expect(doubledBuys(scene)).toBeLessThanOrEqual(MOST_DOUBLED)
+    const stops = await Promise.all(both.map(stopsOf))
+    const found = both.filter((_, index) => stops[index] !== '')
+    return (found.length === both.length || found.some(hasBoughtNothing)) && found
+  })
+  for (const one of stopped) await expectStopped(one)
+  expect(doubledBuys(scene)).toBeLessThanOrEqual(MOST_DOUBLED)
+  return stopped.map(({ name }) => name)
+}
+
+/** Its status and its log name the likely cause, and it buys nothing more although its strategy asks for it. */
+async function expectStopped(one: Container): Promise<void> {
+  expect(await stopsOf(one)).toMatch(LIKELY_CAUSE)
+  await until('the log to name the likely cause', () => LIKELY_CAUSE.test(one.process.stderr))
+  const after = await until('buys to be refused', () => {
+    const { outputs } = booksOf(one)
+    const isRefusal = ({ kind, code }: Output): boolean => kind === 'refused' && WALLET_STOPS.includes(code)
+    const first = outputs.findIndex(isRefusal)
+    return outputs.filter(isRefusal).length >= REFUSALS && outputs.slice(first)
+  })
+  expect(after.filter(({ kind }) => kind === 'order')).toEqual([])
+  await until('the end of its orders', () => booksOf(one).orders.every(({ state }) => !isOpen(state)))
+}
+
+/** And will not, once it has stopped. */
+function hasBoughtNothing(one: Container): boolean {
+  const { orders, fills } = booksOf(one)
+  return fills.length === 0 && orders.every(({ state }) => !isOpen(state))
+}
+
+/** What stops its entries because of the wallet; '' where nothing does. */
+async function stopsOf(one: Container): Promise<string> {
+  const { stops } = await statusOf(one)
+  return stops.flatMap(({ code, text }) => (WALLET_STOPS.includes(code) ? [text] : [])).join()
+}
+
+async function statusOf({ journal }: Container): Promise<Status> {
+  return (await sendCommand(journal, { command: 'status' })) as Status
+}
+
+function booksOf({ journal }: Container): Books {
+  return readBooks(journal)
+}
+
+/** Buys of tokens that the wallet had bought before. */
+function doubledBuys({ venue }: Scene): number {
+  const { ledger, wallet } = venue.sandbox
+  const bought = ledger
+    .signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
+    .flatMap(({ error, tokens }) => (error === null ? tokens : []))
+    .filter(({ owner, pre = 0n, post = 0n }) => owner === wallet && post > pre)
+  return bought.length - new Set(bought.map(({ mint }) => mint)).size
+}
