@@ -64,7 +64,10 @@ export class Executions {
   told(one: Watched, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    const maker = outcome.kind === 'filled' && isLater(one, outcome.fill) ? this.#claimed(one, signature) : undefined
+    // Only the feed hinted at it, and another transaction has executed this attempt since: the finder decides whose it is.
+    const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
+    const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
+    const maker = mayBe ? this.#claimed(one, signature) : undefined
     if (maker !== undefined && outcome.kind === 'filled') {
       if (maker !== one && !outcome.final) follow(maker, signature)
       this.#executed(maker, outcome.fill)
