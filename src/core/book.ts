@@ -1,6 +1,6 @@
 import assert from './assert.ts'
 import { ByAccount } from './by-account.ts'
-import { ByMint } from './by-mint.ts'
+import { ByMint, type Owner } from './by-mint.ts'
 import type { ExitRules } from './exits.ts'
 import { KnownOrders } from './known-orders.ts'
 import { ListsByMint } from './lists-by-mint.ts'
@@ -8,7 +8,7 @@ import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
 import { Positions } from './positions.ts'
-import { type Lamports, lamports, type Millis } from './units.ts'
+import { type Lamports, lamports, type Millis, type TokenAmount } from './units.ts'
 
 /** Of each account: what the others do must not change what one remembers. */
 const FILLS_KEPT = 500
@@ -20,6 +20,11 @@ export interface Booking {
   /** Nothing was known of the position before, so nothing of its exits. */
   readonly isNew: boolean
   readonly realizedLamports: Lamports
+}
+
+interface SoldEarly extends Owner {
+  readonly tokens: TokenAmount
+  readonly slot: number
 }
 
 /** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports only. */
@@ -36,6 +41,9 @@ export class Book {
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that such a fill closed: a fork may give them back. */
   readonly #closed = new ByMint<Position>()
+  /** Sold beyond the books when nothing could be taken back any more, and up to which slot. A buy that landed by then may still be found
+   *  late (LATE_FILL, SERVICE_DUPLICATE); it was sold with the rest. */
+  readonly #soldEarly = new ByMint<SoldEarly>()
   /** Whether any position was ever oversold: that takes a fork, or somebody else who sells. */
   #hasOversold = false
 
@@ -136,6 +144,7 @@ export class Book {
     const known = this.positions.get(fill)
     const position = known ?? this.open(fill, fill.time, {})
     position.feeLamports = lamports(position.feeLamports + fill.feeLamports + fill.rentLamports)
+    this.#recallSoldEarly(position, fill)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
     this.#hasOversold ||= position.oversold !== undefined
     this.#forgive(fill)
@@ -189,8 +198,17 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
+  /** A buy that is booked after the sale which sold it: its tokens are gone. */
+  #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
+    const early = this.#soldEarly.get(position)
+    if (early === undefined || side !== 'buy' || slot > early.slot) return
+    const sold = early.tokens < tokens ? early.tokens : tokens
+    position.oversold = (position.oversold ?? 0n) + sold
+    this.#soldEarly.set(position, { ...early, tokens: early.tokens - sold })
+  }
+
   /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was sold beyond the books
-   *  had come from elsewhere. */
+   *  had come from elsewhere, or from a buy before the sale that is not known yet. No later buy was sold with it. */
   #forgive(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)
@@ -199,8 +217,17 @@ export class Book {
     const { account, mint } = owner
     if (this.laneHolder({ account, mint, side: 'buy' }) !== undefined) return
     if (this.#provisional.of(owner).length > 0) return
+    this.#keepSoldEarly(owner, (held ?? closed)?.oversold ?? 0n)
     if (held?.oversold !== undefined) delete held.oversold
     if (closed?.oversold !== undefined) delete closed.oversold
+  }
+
+  #keepSoldEarly({ account, mint }: Owner, tokens: TokenAmount): void {
+    if (tokens === 0n) return
+    const sales = [...this.fills.of(account).values()].filter((fill) => fill.mint === mint && fill.side === 'sell')
+    const slot = sales.reduce((last, fill) => Math.max(last, fill.slot), 0)
+    this.#soldEarly.set({ account, mint }, { account, mint, tokens, slot })
+    this.#soldEarly.trim(account, FILLS_KEPT)
   }
 
   #keep(fill: Fill): void {

@@ -105,6 +105,38 @@ test('tokens from elsewhere that were sold along are not owed to the next buy', 
   expect(held(books)).toBe(50)
 })
 
+test('a buy that landed before the sale of everything is found once all is final: its tokens are sold', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100, true))
+  book(books, fill(3, 'sell', 150))
+  book(books, fill(3, 'sell', 150, true))
+  book(books, fill(2, 'buy', 70, true))
+  expect(held(books)).toBe(20)
+})
+
+test('two such buys share what the sale sold beyond the books, and a later buy has no part of it', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100, true))
+  book(books, fill(4, 'sell', 150, true))
+  book(books, fill(5, 'buy', 60, true))
+  expect(held(books)).toBe(60)
+  book(books, fill(2, 'buy', 30, true))
+  expect(held(books)).toBe(60)
+  book(books, fill(3, 'buy', 30, true))
+  expect(held(books)).toBe(70)
+})
+
+test('a sale after that makes no room for more of them', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100, true))
+  book(books, fill(3, 'sell', 150, true))
+  book(books, fill(5, 'buy', 60, true))
+  book(books, fill(6, 'sell', 40, true))
+  book(books, fill(2, 'buy', 30, true))
+  book(books, fill(4, 'buy', 70, true))
+  expect(held(books)).toBe(90)
+})
+
 test('a buy that comes with other amounts after all of it was sold, finally', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100))
