@@ -77,9 +77,13 @@ export class Throttle {
     return now + ((this.allowed + 1 - this.#allowed) * 60_000) / this.#perMinute
   }
 
+  /** A lowered rate stays the same part of the plan. Kept as a number of requests, the rate of a small plan would hold
+   *  back a larger one for many minutes. */
   setPlan(requestsPerMinute: number): void {
+    const scaled = (rate: number): number => (rate * requestsPerMinute) / this.#plan
+    this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.max(1, scaled(this.#allowed))
+    this.#rateBefore = scaled(this.#rateBefore)
     this.#plan = requestsPerMinute
-    this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.min(this.#allowed, requestsPerMinute)
   }
 
   /** An answer has come to a request, and it was no 429. */

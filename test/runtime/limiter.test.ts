@@ -268,6 +268,38 @@ describe('a 429', () => {
     clock.advanceTo(100_000 + 11 * MINUTE)
     expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
   })
+
+  test('on a small plan takes the same small part of a larger plan', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 10)
+    for (const slot of take(limiter, 1)) limiter.throttled(slot)
+    expect(limiter.status().allowed).toBe(9)
+    limiter.setRequestsPerMinute(1_000)
+    expect(limiter.status()).toMatchObject({ allowed: 995, perMinute: 1_000 })
+    expect(take(limiter, 1_000, 'entry')).toHaveLength(795)
+  })
+
+  test('takes the same part of a smaller plan, and of the next larger one', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
+    expect(limiter.status().allowed).toBe(50)
+    limiter.setRequestsPerMinute(10)
+    expect(limiter.status().allowed).toBe(5)
+    limiter.setRequestsPerMinute(1_000)
+    expect(limiter.status().allowed).toBe(500)
+  })
+
+  test('during whose burst the plan grows is measured against the rate at the beginning of the burst', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 10)
+    const slots = take(limiter, 2)
+    for (const [index, slot] of slots.entries()) {
+      if (index === 1) limiter.setRequestsPerMinute(1_000)
+      limiter.throttled(slot)
+    }
+    expect(limiter.status().allowed).toBe(980) // 2 of the last 10 answers: 2 %
+  })
 })
 
 /** Entries that a bot wants at a steady rate for ten minutes, each given up after 2 s, of a service that takes so many a minute: how many it
