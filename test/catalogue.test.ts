@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
 /** How many failures there are of each kind: rows N1 to N15, and so on. */
-const ROWS = { N: 15, F: 16, S: 17, C: 21, D: 8, P: 13, G: 13 }
+const ROWS = { N: 15, F: 16, S: 18, C: 21, D: 8, P: 13, G: 13 }
 
 interface Row {
   readonly id: string

@@ -4,6 +4,7 @@ import type { ErrorCode, Refusal } from '../../core/errors.ts'
 import type { Clock, Rpc } from '../../core/ports.ts'
 import type { TransactionBytes } from '../../core/transaction-bytes.ts'
 import { call, record, Unread, whole } from '../read.ts'
+import type { AccountState } from './account-state.ts'
 import { type Expiry, readExpiry } from './expiry.ts'
 import { type ChainFacts, readFacts, readRent } from './facts.ts'
 import { type GuardRoom, guardTransaction } from './guarding.ts'
@@ -46,9 +47,9 @@ export interface ChainAccess {
 
 /** A token account's rent as it was for years; the chain has lowered it since, so it is a bound. */
 const USUAL_RENT_LAMPORTS = 2_039_280n
-/** A node that is a few slots behind does not know the newest blockhash yet. */
-const BLOCKHASH_TRIES = 5
-const BLOCKHASH_WAIT_MS = 200
+/** A node that is a few slots behind the builder does not know the newest blockhash yet, or tokens that have just arrived. */
+const BEHIND_TRIES = 5
+const BEHIND_WAIT_MS = 200
 /** What another order of the wallet did between reading its accounts and simulating looks as if this one did it. */
 const LOSS_TRIES = 3
 const MOVES: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
@@ -72,21 +73,20 @@ export async function examine(parts: ExamineParts): Promise<Examination> {
   }
 }
 
-async function examineOnChain(
-  { transaction, asked, policy, guard, lastValidBlockHeight }: ExamineParts,
-  chain: ChainAccess,
-): Promise<Examination> {
+async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<Examination> {
+  const { transaction, asked, policy, guard, lastValidBlockHeight } = parts
   const { message } = transaction
-  const [resolved, { facts: known, read }, slot] = await Promise.all([
-    resolveAccounts(message, policy, chain.rpc),
-    readFacts(chain.rpc, asked, { rent: chain.rent ?? readRent, others: writableOf(message, message.keys) }),
+  const resolving = resolveAccounts(message, policy, chain.rpc)
+  const [resolved, { facts, read, verdict }, slot] = await Promise.all([
+    resolving,
+    judgeOnChain(parts, chain, resolving),
     blockhashKnownAt(chain, message.blockhash),
   ])
-  const facts: ChainFacts = { ...known, guardLamports: guard?.mayGuard(message) ? guard.boundLamports : undefined }
   const accounts = resolved.ok ? resolved.accounts : undefined
-  const verdict = verifyTransaction(transaction, accounts, asked, policy, facts)
   const plain = { ...verdict, transaction, guarded: false, lastHeight: undefined, simulated: undefined }
-  const found = [...verdict.refusals, ...(resolved.ok ? [] : resolved.refusals)]
+  // A node that does not know the blockhash is behind the builder, and may not know the tokens either.
+  const judged = slot === undefined ? verdict.refusals.filter((one) => !isOverShare(one, asked)) : verdict.refusals
+  const found = [...judged, ...(resolved.ok ? [] : resolved.refusals)]
   if (found.length === 0) found.push(...uncovered(verdict, facts))
   if (found.length === 0 && slot === undefined)
     found.push({ code: 'BLOCKHASH_UNKNOWN', reason: `${message.blockhash} is not one of the last 150` })
@@ -116,6 +116,35 @@ async function examineOnChain(
     readExpiry(chain.rpc, slot, lastValidBlockHeight),
   ])
   return joined({ ...plain, ...subject }, simulation, expiry)
+}
+
+/** A share of what the wallet holds is more for a builder that sees newer tokens than our node does, so our node is asked again before such
+ *  a sale is refused. */
+async function judgeOnChain(
+  { transaction, asked, policy, guard }: ExamineParts,
+  chain: ChainAccess,
+  resolving: ReturnType<typeof resolveAccounts>,
+): Promise<{ facts: ChainFacts; read: ReadonlyMap<string, AccountState | null>; verdict: Verdict }> {
+  const { message } = transaction
+  const wanted = { rent: chain.rent ?? readRent, others: writableOf(message, message.keys) }
+  for (let tries = 1; ; tries++) {
+    const [resolved, { facts: known, read }] = await Promise.all([resolving, readFacts(chain.rpc, asked, wanted)])
+    const facts = { ...known, guardLamports: guard?.mayGuard(message) ? guard.boundLamports : undefined }
+    const accounts = resolved.ok ? resolved.accounts : undefined
+    const verdict = verifyTransaction(transaction, accounts, asked, policy, facts)
+    const isOver = verdict.refusals.some((one) => isOverShare(one, asked))
+    if (tries === BEHIND_TRIES || !isOver) return { facts, read, verdict }
+    await pause(chain.clock)
+  }
+}
+
+/** A sale of a share sells more than that share of what our node shows. */
+function isOverShare({ code }: Refusal, asked: AskedTrade): boolean {
+  return code === 'AMOUNT_OVER' && asked.side === 'sell' && asked.amount.kind === 'percent'
+}
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.after(BEHIND_WAIT_MS, resolve))
 }
 
 /** Of a program that is not understood nothing but the simulation says how much it pays or sells. */
@@ -154,7 +183,7 @@ async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string):
     const how = { commitment: 'confirmed' }
     const { context, value } = record(await call(rpc, 'isBlockhashValid', [blockhash, how]))
     if (value === true) return whole(record(context).slot)
-    if (tries === BLOCKHASH_TRIES) return undefined
-    await new Promise<void>((resolve) => void clock.after(BLOCKHASH_WAIT_MS, resolve))
+    if (tries === BEHIND_TRIES) return undefined
+    await pause(clock)
   }
 }

@@ -6,8 +6,9 @@ import { decodeTransaction } from '../../../src/core/transaction-bytes.ts'
 import { lamports } from '../../../src/core/units.ts'
 import { address, compile, type Draft } from './draft.ts'
 import { type Drawn, honest } from './honest.ts'
-import { ata, TOKEN, WSOL } from './parts.ts'
+import { ata, TOKEN, transfer, WSOL } from './parts.ts'
 import {
+  type Account,
   mintAccount,
   type NodeScript,
   nodeScript,
@@ -19,20 +20,22 @@ import {
 
 type Case = Draft & { drawn: Drawn }
 
-/** Waits are over at once. */
-const clock: Clock = {
+/** Waits are over at once; `passed` is told how long each was. */
+const clockOf = (passed: (ms: number) => void): Clock => ({
   now: () => 0,
-  after: (_ms, run) => {
+  after: (ms, run) => {
+    passed(ms)
     run()
     return () => {}
   },
-}
+})
 
-async function look(draft: Draft, script: NodeScript): Promise<Examination> {
+async function look(draft: Draft, script: NodeScript, passed: (ms: number) => void = () => {}): Promise<Examination> {
   const decoded = decodeTransaction(compile(draft).bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
   const { asked, policy } = draft
-  return examine({ transaction: decoded.transaction, asked, policy, chain: { rpc: scriptedNode(script), clock } })
+  const chain = { rpc: scriptedNode(script), clock: clockOf(passed) }
+  return examine({ transaction: decoded.transaction, asked, policy, chain })
 }
 
 const SOL = 1_000_000_000n
@@ -85,6 +88,46 @@ describe('on a node that simulates', () => {
   test('a node a few slots behind learns the blockhash in time', async () => {
     const draft = honest('pump buy', 4)
     expect(codesOf(await look(draft, { ...buying(draft), blockhashValid: 'later' }))).toEqual([])
+  })
+
+  describe('that does not show the tokens yet of which a share is sold', () => {
+    const draft = honest('pump sell of a share', 4)
+    const account = ata(draft.drawn.user, draft.drawn.mint).toBase58()
+    const behind = (more: Partial<NodeScript> = {}) => {
+      const script = { ...selling(draft), ...more }
+      const held = script.before.get(account) as Account
+      script.before.delete(account)
+      return { script, catchUp: () => script.before.set(account, held) }
+    }
+
+    test('a node a few slots behind learns of the tokens in time', async () => {
+      const { script, catchUp } = behind()
+      let waits = 0
+      const examined = await look(draft, script, () => {
+        if (++waits === 4) catchUp()
+      })
+      expect(codesOf(examined)).toEqual([])
+      expect(examined.simulated?.tokens).toBe(-draft.drawn.tokens)
+    })
+
+    test('it is read five times within 0.8 s; then the sale is refused', async () => {
+      const { script } = behind()
+      const waits: number[] = []
+      expect(codesOf(await look(draft, script, (ms) => waits.push(ms)))).toEqual(['AMOUNT_OVER'])
+      expect(waits).toEqual([200, 200, 200, 200])
+      expect(script.asked.filter((method) => method === 'getMultipleAccounts')).toHaveLength(5)
+    })
+
+    test('a node that does not know the blockhash either is behind: the sale is to be built again', async () => {
+      const { script } = behind({ blockhashValid: false })
+      expect(codesOf(await look(draft, script))).toEqual(['BLOCKHASH_UNKNOWN'])
+    })
+
+    test('a sale with another defect as well is refused for that one alone, once the tokens are known', async () => {
+      const { script, catchUp } = behind()
+      const stolen = { ...draft, instructions: [...draft.instructions, transfer(draft.drawn.user, thief, SOL)] }
+      expect(codesOf(await look(stolen, script, catchUp))).toEqual(['SOL_TRANSFER'])
+    })
   })
 
   const spoils: [what: string, code: string, spoil: (script: NodeScript, drawn: Drawn) => void][] = [
