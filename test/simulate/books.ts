@@ -41,7 +41,11 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
 }
 
 /** Where a builder only rounds, nothing is refused for that; where it charges more than the fee that was named, exits go with another one. */
-export function roundingComplaints(db: Database, { local: { rounding }, service }: Scenario): string[] {
+export function roundingComplaints(
+  db: Database,
+  { local: { rounding }, service }: Scenario,
+  isForked: (attemptId: string) => boolean,
+): string[] {
   // What lies may have changed any number.
   if (rounding === undefined || service.lies > 0) return []
   const attempts = db.prepare(`SELECT id, code FROM attempt WHERE code IN ('PRIORITY_FEE', 'AMOUNT_OVER')`)
@@ -53,6 +57,8 @@ export function roundingComplaints(db: Database, { local: { rounding }, service 
   return [
     ...refused
       .filter(({ code }) => !rounding.overcharges || code !== 'PRIORITY_FEE')
+      // A fork may have taken back the tokens of which the builder computed a share.
+      .filter(({ id, code }) => code !== 'AMOUNT_OVER' || !isForked(id))
       .map(({ id, code }) => `${id} is refused with ${code}, and its builder only rounds`),
     ...given.map((id) => `${id} is given up for its fee`),
   ]

@@ -18,6 +18,8 @@ import type { Caller } from './service.ts'
 const HARD_LIMIT_MS = 60_000
 const PRIORITY_FEE_LAMPORTS = 100_000
 const UNIT_LIMIT = 200_000
+/** The verifier reads the chain at most so long before it refuses a share as too large. */
+const CHECK_MS = 2_000
 
 /** What a builder may do that it must not; nothing of it may ever be signed, or it has to do what was ordered all the same. */
 const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
@@ -55,6 +57,8 @@ export class SimulatedBuilder {
   readonly #parts: BuilderParts
   /** Of what was built, in order. */
   readonly #blockhashes: Blockhash[] = []
+  /** When each attempt was built and answered. */
+  readonly #times = new Map<string, { built: number; answered: number }>()
 
   constructor(parts: BuilderParts) {
     this.#parts = parts
@@ -69,6 +73,12 @@ export class SimulatedBuilder {
     return this.#blockhashes.find((one) => one.blockhash === blockhash)?.lastValidBlockHeight
   }
 
+  /** Whether an attempt was built before this moment, and its check not over. */
+  wasCheckedAt(attemptId: string, ms: number): boolean {
+    const times = this.#times.get(attemptId)
+    return times !== undefined && times.built <= ms && ms <= times.answered + CHECK_MS
+  }
+
   #take({ url, body }: HttpRequest, caller: Caller, resolve: (result: HttpResult) => void): void {
     const { clock, draws, scenario, isCalm, note, answered, arrives } = this.#parts
     const id = caller.sending?.id ?? ''
@@ -78,6 +88,8 @@ export class SimulatedBuilder {
       isOver = true
       note(`builder: ${id} ${result.kind === 'answered' ? result.status : result.kind}`)
       answered()
+      const times = this.#times.get(id)
+      if (times !== undefined) times.answered = clock.now()
       resolve(result)
     }
     const isLost = !isCalm() && draws.chance(scenario.network.lost)
@@ -91,6 +103,7 @@ export class SimulatedBuilder {
     if (fate === 'request') return
     clock.after(2 + draws.integer(40), () => {
       arrives()
+      this.#times.set(id, { built: clock.now(), answered: clock.now() })
       const reply = this.#replyTo(url.endsWith('/buy') ? 'buy' : 'sell', JSON.parse(body ?? ''), id)
       const isSlow = !isCalm() && draws.chance(scenario.network.slow)
       const delayMs = isSlow ? draws.integer(15_000) : 20 + draws.integer(300)

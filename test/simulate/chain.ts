@@ -42,7 +42,8 @@ export class SimulatedChain {
   readonly byHand = new Set<string>()
   /** Those of a second process, and where and when they landed; undefined where they have not. */
   readonly company = new Map<string, { landed: LandedTransaction; at: number } | undefined>()
-  forks = 0
+  /** When a fork took blocks back. */
+  readonly forkedAt: number[] = []
   readonly #parts: ChainParts
   readonly #history: History
   readonly #states: NodeState[] = [{ ...HEALTHY }, { ...HEALTHY }]
@@ -203,7 +204,7 @@ export class SimulatedChain {
       if (execution !== undefined) execution.landed = undefined
       if (this.company.has(one)) this.company.set(one, undefined)
     }
-    this.forks++
+    this.forkedAt.push(this.#parts.clock.now())
     note(`chain: a fork takes ${dropped.length} back from slot ${from} of ${head}, again after ${again}`)
   }
 

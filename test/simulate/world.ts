@@ -243,7 +243,9 @@ class World implements Host {
     await this.#process?.stop()
     for (const complaint of audit(this.#journal.db, this.#chain, this.#truth, kind)) this.complain(complaint)
     if (this.#local === undefined) return
-    for (const complaint of roundingComplaints(this.#journal.db, this.#scenario)) this.complain(complaint)
+    const { builder } = this.#local
+    const isForked = (id: string): boolean => this.#chain.forkedAt.some((at) => builder.wasCheckedAt(id, at))
+    for (const complaint of roundingComplaints(this.#journal.db, this.#scenario, isForked)) this.complain(complaint)
   }
 
   result(): Result {
@@ -262,7 +264,7 @@ class World implements Host {
         lies: this.#service.lies + (this.#local?.builder.lies ?? 0),
         misattributed: misattributed(this.#journal.db, this.#truth),
         crashes: this.#crashes,
-        forks: this.#chain.forks,
+        forks: this.#chain.forkedAt.length,
         ...conditionalFigures(this.#journal.db),
         restored: this.#restored,
         commands: this.#commands,
