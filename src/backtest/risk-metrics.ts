@@ -26,6 +26,7 @@ export function riskMetrics(input: MetricsInput): Metric[] {
   const above = sum(returns.map((one) => Math.max(0, one)))
   const below = sum(returns.map((one) => Math.max(0, -one)))
   const days = dailyReturns(input)
+  const perDay = days.map(({ lamports }) => lamports)
   const isLong = (to - from) / DAY >= LEAST_DAYS && trips.length >= LEAST_TRIPS
   const yearly = (value: number | undefined): number | undefined => (isLong ? value : undefined)
   const root = Math.sqrt(DAYS_A_YEAR)
@@ -52,28 +53,8 @@ export function riskMetrics(input: MetricsInput): Metric[] {
     metric('winningDays', 'Days won', 'count', days.filter(({ lamports }) => lamports > 0).length),
     metric('drawDays', 'Days neither', 'count', days.filter(({ lamports }) => lamports === 0).length),
     metric('losingDays', 'Days lost', 'count', days.filter(({ lamports }) => lamports < 0).length),
-    metric(
-      'bestDay',
-      'Best day',
-      'SOL',
-      sol(
-        quantile(
-          days.map(({ lamports }) => lamports),
-          1,
-        ),
-      ),
-    ),
-    metric(
-      'worstDay',
-      'Worst day',
-      'SOL',
-      sol(
-        quantile(
-          days.map(({ lamports }) => lamports),
-          0,
-        ),
-      ),
-    ),
+    metric('bestDay', 'Best day', 'SOL', sol(quantile(perDay, 1))),
+    metric('worstDay', 'Worst day', 'SOL', sol(quantile(perDay, 0))),
     metric('volatility', 'Volatility a year', '%', yearly(percent(scaled(deviation(shares(days)), root)))),
     metric(
       'sharpe',

@@ -29,9 +29,8 @@ const roomsBelow: Record<string, readonly string[]> = {
   testing: ['backtest', 'tape'],
 }
 
-const maxLines = 300
-/** Path to reason, short; a file stands here only while splitting it would make it worse. */
-const longFiles: Record<string, string> = {}
+/** Lines of a function: what fits on a screen. */
+const LONGEST_FUNCTION = 70
 
 /** What the determinism bans name, and what to do instead. */
 const fromTheRunner = 'time comes from the runner: take `now`, or the time of the row or input, as an argument'
@@ -186,11 +185,19 @@ function banOf(node: ts.Node, path: string): { what: string; instead: string } |
   return { what: name, instead: bannedNames[name] ?? '' }
 }
 
+/** Functions that do not fit on a screen. */
 export function tooLong(sources: Source[]): string[] {
-  return sources
-    .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
-    .filter(({ path, lines }) => lines > maxLines && !Object.hasOwn(longFiles, path))
-    .map(({ path, lines }) => `${path} has ${lines} lines, ${maxLines} at most: it holds a second noun, give it a file`)
+  return sources.flatMap(({ path, tree }) => {
+    const found: string[] = []
+    visit(tree, (node) => {
+      if (!ts.isFunctionLike(node) || !('body' in node) || !node.body) return
+      const lines = tree.getLineAndCharacterOfPosition(node.getEnd()).line + 2 - lineOf(tree, node)
+      if (lines <= LONGEST_FUNCTION) return
+      const name = node.name?.getText() ?? 'a function'
+      found.push(`${path}:${lineOf(tree, node)}: ${name} has ${lines} lines, ${LONGEST_FUNCTION} at most: split it`)
+    })
+    return found
+  })
 }
 
 export function leftForLater(sources: Source[]): string[] {
