@@ -8,7 +8,7 @@ import type { AccountMoney, Money, OpenOrder } from './money.ts'
 import { type Fill, isFullExit, isOpen, laneOf, ORDER_MOVES, type Order, type OrderState, sharesLane } from './order.ts'
 import { addTokens, newPosition, type Position, removeTokens, reopened, undoBuy, undoSale } from './position.ts'
 import { Positions } from './positions.ts'
-import { type Lamports, lamports, type Millis, type TokenAmount } from './units.ts'
+import { type Lamports, lamports, type Millis } from './units.ts'
 
 /** Of each account: what the others do must not change what one remembers. */
 const FILLS_KEPT = 500
@@ -20,11 +20,6 @@ export interface Booking {
   /** Nothing was known of the position before, so nothing of its exits. */
   readonly isNew: boolean
   readonly realizedLamports: Lamports
-}
-
-interface SoldEarly extends Owner {
-  readonly tokens: TokenAmount
-  readonly slot: number
 }
 
 /** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports only. */
@@ -41,9 +36,6 @@ export class Book {
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
   /** Positions that such a fill closed: a fork may give them back. */
   readonly #closed = new ByMint<Position>()
-  /** Sold beyond the books when nothing could be taken back any more, and up to which slot. A buy that landed by then may still be found
-   *  late (LATE_FILL, SERVICE_DUPLICATE); it was sold with the rest. */
-  readonly #soldEarly = new ByMint<SoldEarly>()
   /** Whether any position was ever oversold: that takes a fork, or somebody else who sells. */
   #hasOversold = false
 
@@ -59,6 +51,8 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
+    // A position is not written anew when nothing of it can be taken back any more.
+    for (const position of money.positions) this.#forgive(position)
   }
 
   /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
@@ -124,9 +118,10 @@ export class Book {
 
   /** A position where there is none. What the closed one before it sold too much of counts for this one. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
-    const oversold = this.#closed.get(owner)?.oversold ?? 0n
+    const { oversold = 0n, soldEarly } = this.#closed.get(owner) ?? {}
     const position = newPosition(owner, openedAt, exits)
     if (oversold > 0n) position.oversold = oversold
+    if (soldEarly !== undefined) position.soldEarly = soldEarly
     return this.#hold(position)
   }
 
@@ -200,11 +195,12 @@ export class Book {
 
   /** A buy that is booked after the sale which sold it: its tokens are gone. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
-    const early = this.#soldEarly.get(position)
+    const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return
     const sold = early.tokens < tokens ? early.tokens : tokens
     position.oversold = (position.oversold ?? 0n) + sold
-    this.#soldEarly.set(position, { ...early, tokens: early.tokens - sold })
+    if (sold === early.tokens) delete position.soldEarly
+    else position.soldEarly = { ...early, tokens: early.tokens - sold }
   }
 
   /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was sold beyond the books
@@ -217,17 +213,16 @@ export class Book {
     const { account, mint } = owner
     if (this.laneHolder({ account, mint, side: 'buy' }) !== undefined) return
     if (this.#provisional.of(owner).length > 0) return
-    this.#keepSoldEarly(owner, (held ?? closed)?.oversold ?? 0n)
-    if (held?.oversold !== undefined) delete held.oversold
-    if (closed?.oversold !== undefined) delete closed.oversold
+    const position = held ?? closed
+    if (position?.oversold !== undefined && position.oversold > 0n)
+      position.soldEarly = { tokens: position.oversold, slot: this.#lastSaleOf(owner) }
+    delete held?.oversold
+    delete closed?.oversold
   }
 
-  #keepSoldEarly({ account, mint }: Owner, tokens: TokenAmount): void {
-    if (tokens === 0n) return
+  #lastSaleOf({ account, mint }: Owner): number {
     const sales = [...this.fills.of(account).values()].filter((fill) => fill.mint === mint && fill.side === 'sell')
-    const slot = sales.reduce((last, fill) => Math.max(last, fill.slot), 0)
-    this.#soldEarly.set({ account, mint }, { account, mint, tokens, slot })
-    this.#soldEarly.trim(account, FILLS_KEPT)
+    return sales.reduce((last, { slot }) => Math.max(last, slot), 0)
   }
 
   #keep(fill: Fill): void {

@@ -42,6 +42,15 @@ export interface Position {
   /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in next was sold already.
    *  Forgotten once nothing of the mint can be taken back any more, because then it had come from elsewhere. Absent: nothing. */
   oversold?: TokenAmount
+  /** Sold beyond the books when nothing could be taken back any more. A buy that landed by then and is found late was sold with the rest. */
+  soldEarly?: SoldEarly
+}
+
+export interface SoldEarly {
+  /** Base units. */
+  readonly tokens: TokenAmount
+  /** The last sale's. */
+  readonly slot: number
 }
 
 export interface StepState {

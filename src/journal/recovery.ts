@@ -41,6 +41,11 @@ export interface Recovered {
 
 const FILLS_RESTORED = 500
 
+const CLOSED_LOOKED_AT = 500
+
+/** In the record of a position. */
+const OVERSOLD = /"(oversold|soldEarly)"/
+
 /** Reads what a start takes over. Its cost follows what is open, not the age of the journal. */
 export function recover(db: Database): Recovered {
   return db.transaction(() => {
@@ -76,7 +81,7 @@ function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly 
     accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
     bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
     orders,
-    positions: [...heldPositions(db), ...provisionallyClosed(db, [...attempts, ...takenBack(db)])],
+    positions: [...heldPositions(db), ...closedPositions(db, [...attempts, ...takenBack(db)])],
     nextConditional: Math.max(1, counter('nextConditional')),
     conditionals: recordsOf<ConditionalOrder>(db, 'SELECT json FROM conditional_order WHERE open = 1 ORDER BY number'),
     timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
@@ -144,9 +149,30 @@ function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   )
 }
 
-/** Positions that were closed by a sale which a fork may still take back, as they were when they closed. Such a sale is of an attempt that
- *  is not decided, or its reversal is not taken yet, so it was not long ago: the last positions that closed are looked through, not all. */
-function provisionallyClosed(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
+/** Closed positions that still bear on what comes, each as it closed last: a fork may take back the sale that closed it, or the sale sold more
+ *  than was booked. Both were not long ago, so the last positions that closed are looked through, not all. */
+function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
+  const since = provisionalSales(db, sales)
+  const oldest = Math.min(...since.values())
+  const [found, seen] = [[] as Position[], new Set<string>()]
+  let left = CLOSED_LOOKED_AT
+  const closed = db.prepare('SELECT closed_seq AS seq, account, mint, json FROM past_position ORDER BY rowid DESC')
+  for (const row of closed.iterate()) {
+    const { seq, account, mint, json } = row as { seq: Seq; account: string; mint: string; json: string }
+    if (seq < oldest && left-- === 0) break
+    const key = `${account}|${mint}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (seq >= (since.get(key) ?? Number.POSITIVE_INFINITY) || OVERSOLD.test(json)) found.push(decodeJson(json))
+  }
+  return found
+}
+
+/** Of the positions, by account and mint, of which a sale is booked that is not final: when the first of them was booked. */
+function provisionalSales(
+  db: Database,
+  sales: readonly Pick<Fill, 'signature' | 'orderId'>[],
+): ReadonlyMap<string, Seq> {
   const sale = db.prepare(
     `SELECT taken, account, mint FROM fill
      WHERE signature = ? AND order_id = ? AND side = 'sell' AND final = 0 AND taken IS NOT NULL`,
@@ -158,18 +184,7 @@ function provisionallyClosed(db: Database, sales: readonly Pick<Fill, 'signature
     const key = `${row.account}|${row.mint}`
     since.set(key, Math.min(row.taken, since.get(key) ?? row.taken))
   }
-  const oldest = Math.min(...since.values())
-  const found: Position[] = []
-  const closed = db.prepare('SELECT closed_seq AS seq, account, mint, json FROM past_position ORDER BY rowid DESC')
-  for (const row of since.size === 0 ? [] : closed.iterate()) {
-    const { seq, account, mint, json } = row as { seq: Seq; account: string; mint: string; json: string }
-    if (seq < oldest) break
-    const key = `${account}|${mint}`
-    if (seq < (since.get(key) ?? Number.POSITIVE_INFINITY)) continue
-    since.delete(key) // only as it closed last
-    found.push(decodeJson(json))
-  }
-  return found
+  return since
 }
 
 /** The last fills that the engine took, oldest first. */

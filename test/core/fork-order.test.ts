@@ -114,6 +114,17 @@ test('a buy that landed before the sale of everything is found once all is final
   expect(held(books)).toBe(20)
 })
 
+test('such a buy is found after a restart: its tokens are sold', () => {
+  const books = new Book()
+  book(books, fill(1, 'buy', 100, true))
+  const closed = { ...book(books, fill(3, 'sell', 150)) } as Position // as it was written, before the sale was final
+  book(books, fill(3, 'sell', 150, true))
+  const restored = new Book()
+  restored.restore({ ...NO_MONEY, positions: [closed], fills: [...books.fills.of('a').values()] })
+  book(restored, fill(2, 'buy', 70, true))
+  expect(held(restored)).toBe(20)
+})
+
 test('two such buys share what the sale sold beyond the books, and a later buy has no part of it', () => {
   const books = new Book()
   book(books, fill(1, 'buy', 100, true))

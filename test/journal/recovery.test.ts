@@ -6,6 +6,7 @@ import type { Output } from '../../src/core/messages.ts'
 import { type BotMoney, NO_MONEY, NO_RESULTS } from '../../src/core/money.ts'
 import type { Attempt, Fill, Order, OrderState } from '../../src/core/order.ts'
 import type { JournalRecord } from '../../src/core/ports.ts'
+import type { Position } from '../../src/core/position.ts'
 import { lamports } from '../../src/core/units.ts'
 import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
 import { openJournal } from '../../src/journal/journal.ts'
@@ -247,6 +248,22 @@ test('closed by a sale that a fork may take back: it was bought again since, and
   })
   expect(money.positions).toEqual([again])
 })
+
+for (const owed of [{ oversold: 5n }, { soldEarly: { tokens: 5n, slot: 9 } }])
+  test(`closed by a sale of more than was booked: comes back, as it closed last, with ${Object.keys(owed)[0]}`, async () => {
+    const owing = position(1, { state: 'closed', tokens: 0n, ...owed })
+    const { money } = await after((journal) => outputs(journal, ...closings(owing)))
+    expect(money.positions).toEqual([owing])
+    const nothingOwed = await after((journal) => outputs(journal, ...closings(owing), ...closings(closedOne)))
+    expect(nothingOwed.money.positions).toEqual([])
+  })
+
+function closings(closed: Position): Output[] {
+  return [
+    { kind: 'position', position: position(1) },
+    { kind: 'position', position: closed },
+  ]
+}
 
 test('closed by a sale that a fork may take back: and the engine gives it back with its cost, its exits and its price, as without a restart', async () => {
   const { money } = await after(sold(false))

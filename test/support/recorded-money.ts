@@ -98,7 +98,9 @@ export class RecordedMoney {
       bots: [...this.#bots.values()],
       orders: [...this.orders.values()].filter(({ order, state }) => isOpen(state) || this.mayExecute(order)),
       positions: [...this.positions]
-        .filter(([key, { state }]) => state !== 'closed' || sold.has(key))
+        .filter(([key, { state, oversold, soldEarly }]) => {
+          return state !== 'closed' || sold.has(key) || oversold !== undefined || soldEarly !== undefined
+        })
         .map(([key, position]) => ({
           ...position,
           highPrice: Math.max(position.highPrice, this.#marks.get(key) ?? 0),
