@@ -76,11 +76,16 @@ export function orderIn(
   id: string,
   is: (order: BookedOrder, books: Books) => boolean,
 ): Promise<BookedOrder> {
-  return until(`${id} in the state that is waited for`, () => {
-    const books = stage.books()
-    const order = books.orders.find((one) => one.id === id)
-    return order !== undefined && is(order, books) && order
-  })
+  let order: BookedOrder | undefined
+  const told = (): string => (order === undefined ? 'there is no such order' : `it is ${order.state} ${order.code}`)
+  return until(
+    () => `${id} in the state that is waited for; ${told()}`,
+    () => {
+      const books = stage.books()
+      order = books.orders.find((one) => one.id === id)
+      return order !== undefined && is(order, books) && order
+    },
+  )
 }
 
 /** Signatures of all trades on the tape. */

@@ -4,7 +4,7 @@ const LONGEST_MS = 180_000
 
 /** Looks until there is something; fails when that takes too long. For what happens in real time, in a journal, a log or another process. */
 export async function until<T>(
-  what: string,
+  what: string | (() => string),
   look: () => T | Promise<T>,
   withinMs = LONGEST_MS,
 ): Promise<NonNullable<Exclude<T, false>>> {
@@ -12,7 +12,8 @@ export async function until<T>(
   for (;;) {
     const found = await look()
     if (found) return found as NonNullable<Exclude<T, false>>
-    if (performance.now() - start > withinMs) throw new Error(`it never came: ${what}`)
+    if (performance.now() - start > withinMs)
+      throw new Error(`it never came: ${typeof what === 'string' ? what : what()}`)
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
 }
