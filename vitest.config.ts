@@ -2,7 +2,15 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 /** They start processes, listen, or change what all of a process shares. */
-const APART = ['test/e2e/**', 'test/simulate/**', 'test/model/**', 'test/wiring/**', 'test/*.test.ts']
+const APART = [
+  'test/e2e/**',
+  'test/simulate/**',
+  'test/model/**',
+  'test/live/**',
+  'test/runtime/{restore,segment}.test.ts',
+  'test/backtest/{tape-*,replay/**}',
+  'test/*.test.ts',
+]
 
 export default defineConfig({
   resolve: { alias: [{ find: /^sluice$/, replacement: fileURLToPath(new URL('./src/index.ts', import.meta.url)) }] },

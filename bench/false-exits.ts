@@ -3,9 +3,9 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { ExitPrice } from '../src/core/exit-price.ts'
-import { DEFAULT_EXIT_WINDOW } from '../src/core/exits.ts'
-import { isSized } from '../src/core/price.ts'
+import { ExitPrice } from '../src/engine/exits/exit-price.ts'
+import { DEFAULT_EXIT_WINDOW } from '../src/engine/exits/exit-rules.ts'
+import { isSized } from '../src/market/price.ts'
 
 /** Prints by which the price is back above the stop, for it to have been a false one. */
 const BACK_WITHIN = 10

@@ -1,9 +1,9 @@
 import { WebSocket } from 'ws'
-import { Mints } from '../src/core/mints.ts'
-import { seededRandom } from '../src/core/random.ts'
+import { seededRandom } from '../src/base/random.ts'
+import { Mints } from '../src/market/mints.ts'
 import { SystemClock } from '../src/runtime/system-clock.ts'
-import { dialWebSocket } from '../src/service/dial.ts'
-import { Feed } from '../src/service/feed.ts'
+import { Feed } from '../src/venues/token-service/feed.ts'
+import { dialWebSocket } from '../src/venues/web-socket.ts'
 import { type Figure, isMain, pairs, printFigures } from './figure.ts'
 import { type Server, startServer } from './server.ts'
 

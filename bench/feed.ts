@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws'
-import type { Strategy } from '../src/core/strategy.ts'
+import type { Strategy } from '../src/engine/strategy.ts'
 import { botSettings } from '../test/support/engine-rig.ts'
 import { type Figure, isMain, pairsOf, printFigures, threadMs } from './figure.ts'
 import { startRig } from './rig.ts'

@@ -1,5 +1,5 @@
-import { encodeBase58 } from '../src/core/base58.ts'
-import { type Random, seededRandom } from '../src/core/random.ts'
+import { type Random, seededRandom } from '../src/base/random.ts'
+import { encodeBase58 } from '../src/solana/base58.ts'
 
 const TOKENS = 2_000
 const TRADERS = 3_000

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seededRandom } from '../src/core/random.ts'
+import { seededRandom } from '../src/base/random.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 import { base58, stampNow } from './frames.ts'
 import { signOf, tradingRig } from './post.ts'

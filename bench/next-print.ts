@@ -1,7 +1,9 @@
-import { NO_COSTS, walletChange } from '../src/core/fill-costs.ts'
-import type { Attempt, Fill } from '../src/core/order.ts'
-import type { Clock, Executor, Outcome } from '../src/core/ports.ts'
-import { lamports, type Millis, ZERO } from '../src/core/units.ts'
+import type { Clock } from '../src/base/machine.ts'
+import { lamports, type Millis, ZERO } from '../src/base/units.ts'
+import { NO_COSTS, walletChange } from '../src/engine/accounting/fill-costs.ts'
+import type { Fill } from '../src/engine/order.ts'
+import type { Attempt } from '../src/orders/attempt.ts'
+import type { Executor, Outcome } from '../src/orders/ports.ts'
 
 export interface NextPrintMarket {
   /** Of the next print after this time, lamports a token; undefined behind the last. */

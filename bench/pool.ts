@@ -1,7 +1,7 @@
 import { SystemProgram } from '@solana/web3.js'
-import { PROGRAMS } from '../src/core/programs.ts'
-import { Curve } from '../src/sandbox/curve.ts'
-import { type PoolTrade, poolInstruction } from '../src/sandbox/pool-program.ts'
+import { type PoolTrade, poolInstruction } from '../src/sandbox/chain/pool-program.ts'
+import { Curve } from '../src/solana/bonding-curve.ts'
+import { PROGRAMS } from '../src/solana/programs.ts'
 import { Machine } from '../test/sandbox/bpf/machine.ts'
 import { type Figure, isMain, pairs, printFigures, summarize } from './figure.ts'
 

@@ -1,22 +1,24 @@
 import { join } from 'node:path'
-import type { Block } from '../src/core/block.ts'
-import { Engine } from '../src/core/engine.ts'
-import { Mints } from '../src/core/mints.ts'
-import type { Clock, Executor, Journal, Sink } from '../src/core/ports.ts'
-import { seededRandom } from '../src/core/random.ts'
-import type { BotSettings } from '../src/core/settings.ts'
-import type { Strategy } from '../src/core/strategy.ts'
-import { startJournalThread } from '../src/journal/journal-thread.ts'
-import { EngineThread } from '../src/runtime/engine-thread.ts'
-import { Gateway } from '../src/runtime/gateway.ts'
-import { Limiter } from '../src/runtime/limiter.ts'
+import type { Clock } from '../src/base/machine.ts'
+import { seededRandom } from '../src/base/random.ts'
+import { Engine } from '../src/engine/engine.ts'
+import type { Sink } from '../src/engine/ports.ts'
+import type { BotSettings } from '../src/engine/settings.ts'
+import type { Strategy } from '../src/engine/strategy.ts'
+import { startJournalThread } from '../src/journal/writer/journal-thread.ts'
+import { EngineThread } from '../src/live/isolation/engine-thread.ts'
+import { ThreadedRunner } from '../src/live/isolation/threaded-runner.ts'
+import { Tally } from '../src/live/live-stats.ts'
+import type { Block } from '../src/market/block.ts'
+import { Mints } from '../src/market/mints.ts'
+import { Gateway } from '../src/orders/gateway.ts'
+import { Limiter } from '../src/orders/limiter.ts'
+import type { Executor, Journal } from '../src/orders/ports.ts'
 import { Runner } from '../src/runtime/runner.ts'
 import { monotonicMs, SystemClock } from '../src/runtime/system-clock.ts'
-import { ThreadedRunner } from '../src/runtime/threaded-runner.ts'
-import { dialWebSocket } from '../src/service/dial.ts'
-import { Feed } from '../src/service/feed.ts'
 import { PaperMarket } from '../src/simulation/paper-market.ts'
-import { Tally } from '../src/wiring/live/tally.ts'
+import { Feed } from '../src/venues/token-service/feed.ts'
+import { dialWebSocket } from '../src/venues/web-socket.ts'
 import { startInput } from '../test/support/engine-rig.ts'
 
 export interface RigOptions {
@@ -53,7 +55,7 @@ const NO_JOURNAL = {
 }
 const NO_EXECUTOR: Executor = { execute: nothing, resume: nothing }
 
-/** Feed, engine, gateway and journal, put together as `bot.ts` does it, and live. */
+/** Feed, engine, gateway and journal, put together as `live/start-bots.ts` does it, and live. */
 export async function startRig(options: RigOptions): Promise<Rig> {
   const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()
@@ -121,7 +123,7 @@ async function begin(runner: Runner | ThreadedRunner, bot: BotSettings): Promise
     return async () => {}
   }
   const memory = { heapMb: 256, buffersMb: 256 }
-  const thread = new EngineThread(new URL('../src/wiring/live/engine-worker.ts', import.meta.url), 'none', memory)
+  const thread = new EngineThread(new URL('../src/live/isolation/engine-worker.ts', import.meta.url), 'none', memory)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   thread.on = {
     begun: (outputs) => {

@@ -4,8 +4,8 @@ import { registerHooks } from 'node:module'
 
 /** How long a day is, and how many mints come before the feed looks which numbers nobody needs. */
 const SHORTER = [
-  { file: '/src/core/units.ts', was: /(DAY: Millis = )86_400_000$/m, is: '$1 144_000' },
-  { file: '/src/service/mint-index.ts', was: /(LEAST_NEW = )1 << 14$/m, is: '$1 2_730' },
+  { file: '/src/base/units.ts', was: /(DAY: Millis = )86_400_000$/m, is: '$1 144_000' },
+  { file: '/src/venues/token-service/mint-index.ts', was: /(LEAST_NEW = )1 << 14$/m, is: '$1 2_730' },
 ]
 
 registerHooks({

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import type { Block } from '../src/core/block.ts'
-import type { Journal } from '../src/core/ports.ts'
-import { DAY, dayOf, HOUR } from '../src/core/units.ts'
+import { DAY, dayOf, HOUR } from '../src/base/units.ts'
+import type { Block } from '../src/market/block.ts'
+import type { Journal } from '../src/orders/ports.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
 const SPEED = 100
@@ -105,8 +105,8 @@ function line({ hour, rows, orders, liveTokens, ...bytes }: Reading): string {
 async function soak(folder: string, seconds: number): Promise<Reading[]> {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
-  const { configOf } = await import('../src/commands/run-bots.ts')
-  const { startBots } = await import('../src/bot.ts')
+  const { configOf } = await import('../src/commands/trade/run-bots.ts')
+  const { startBots } = await import('../src/live/start-bots.ts')
   const demo = await configOf([fileURLToPath(new URL('../config/demo.yaml', import.meta.url))])
   const config = join(folder, 'soak.yaml')
   const strategy = fileURLToPath(new URL('soak-collector.ts', import.meta.url))

@@ -1,11 +1,12 @@
 // The public API, whole: what a strategy may import as 'sluice'.
 export { z } from 'zod'
-export type { NewToken, PriceUpdate, Trade } from './core/block.ts'
-export type { ErrorCode } from './core/errors.ts'
-export type { ExitRules, TakeProfitStep, WhenStale } from './core/exits.ts'
-export type { Json } from './core/json.ts'
-export type { OrderState, TradeSide } from './core/order.ts'
-export type { PositionState } from './core/position.ts'
+export type { ErrorCode } from './base/errors.ts'
+export type { Json } from './base/json.ts'
+export type { Millis } from './base/units.ts'
+export type { PositionState } from './engine/accounting/position.ts'
+export type { ExitRules, TakeProfitStep, WhenStale } from './engine/exits/exit-rules.ts'
+export type { OrderState } from './engine/order.ts'
+
 export {
   type Answer,
   type Bot,
@@ -24,5 +25,5 @@ export {
   type SellOptions,
   type Strategy,
   type Token,
-} from './core/strategy.ts'
-export type { Millis } from './core/units.ts'
+} from './engine/strategy.ts'
+export type { NewToken, PriceUpdate, Trade, TradeSide } from './market/block.ts'

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import {
   cycles,
   determinismBans,
-  folderRule,
   leftForLater,
+  ROWS,
   readSources,
+  rowRule,
   source,
   tooLong,
 } from './support/architecture.ts'
@@ -14,62 +15,68 @@ const product = readSources('src', 'strategies')
 const everything = [...product, ...readSources(...['test', 'bench'].filter((folder) => existsSync(folder)))]
 
 test.each([
-  ['no file breaks the folder rule', folderRule(product)],
-  ['no imports go in a circle', cycles(product)],
-  ['nothing in core/ or strategies/ depends on time, chance or the machine', determinismBans(product)],
+  ['every folder imports only from the rows below it', rowRule(product)],
+  ['imports form no cycle', cycles(product)],
+  ['pure rows and strategies do not depend on time, chance or the machine', determinismBans(product)],
   ['every function fits on a screen', tooLong(product)],
-  ['nothing is left for later', leftForLater(everything)],
+  ['no work is left for later', leftForLater(everything)],
 ])('%s', (_name, complaints) => {
   if (complaints.length) expect.fail(`\n${complaints.join('\n')}\n`)
 })
 
-// A check that cannot fail checks nothing: each rule sees what it is there for, and only that.
+test('every folder of src/ has a row', () => {
+  const folders = new Set(readSources('src').map(({ path }) => path.split('/')[1] as string))
+  expect([...folders].filter((folder) => !ROWS.flat().includes(folder))).toEqual([])
+})
+
+// A check that cannot fail checks nothing: each rule finds a planted breach, and only that.
 const imports = (...specifiers: string[]) => specifiers.map((one) => `import '${one}'`).join('\n')
 
 test.each([
-  ['core/ and another folder', 'src/core/a.ts', '../journal/b.ts', 'imports nothing of ours'],
-  ['core/ and Node', 'src/core/a.ts', 'node:fs', 'core/ uses zod only'],
-  ['core/ and a package that is not listed', 'src/core/a.ts', 'ws', 'core/ uses zod only'],
-  ['a folder and its sibling', 'src/service/a.ts', '../runtime/b.ts', 'imports core/ and itself only'],
-  ['a folder and the wiring', 'src/service/a.ts', '../bot.ts', 'imports core/ and itself only'],
-  ['a folder and a room of the wiring', 'src/service/a.ts', '../wiring/live/b.ts', 'imports core/ and itself only'],
-  ['live and backtest', 'src/wiring/live/a.ts', '../backtest/b.ts', 'stands on only access of the wiring'],
-  ['a room and one that stands on it', 'src/wiring/access/a.ts', '../live/b.ts', 'stands on no other room'],
-  ['what rooms share and a room', 'src/wiring/a.ts', './live/b.ts', 'stands on no other room'],
-  ['core/ and the wiring', 'src/core/a.ts', '../wiring/b.ts', 'imports nothing of ours'],
-  ['a stray file in src/', 'src/helpers.ts', './core/a.ts', 'put this file into a folder'],
-  ['src/ and its own name', 'src/service/a.ts', 'sluice', 'import the file'],
-  ['a strategy and the sources', 'strategies/a.ts', '../src/index.ts', "imports 'sluice'"],
-  ['a strategy and a package that is not listed', 'strategies/a.ts', 'ws', 'strategies use sluice'],
-])('the folder rule refuses %s', (_name, path, specifier, because) => {
-  expect(folderRule([source(path, imports(specifier))])).toEqual([expect.stringContaining(because)])
+  ['an import from a row above', 'src/engine/a.ts', '../orders/b.ts', 'orders stands in a row above'],
+  ['an import from the same row', 'src/journal/a.ts', '../chain/b.ts', 'chain stands in the same row'],
+  ['live importing backtest', 'src/live/a.ts', '../backtest/b.ts', 'backtest stands in the same row'],
+  ['market importing solana', 'src/market/a.ts', '../solana/b.ts', 'solana stands in the same row'],
+  ['base importing anything', 'src/base/a.ts', '../market/b.ts', 'market stands in a row above'],
+  ['an adapter importing the runtime', 'src/venues/token-service/a.ts', '../../runtime/b.ts', 'in a row above'],
+  ['a command that another row imports', 'src/backtest/report/a.ts', '../../commands/b.ts', 'in a row above'],
+  ['the public entry imported from below', 'src/engine/a.ts', '../index.ts', 'index.ts stands in a row above'],
+  ['a file without a row', 'src/helpers.ts', './base/a.ts', 'helpers.ts has no row'],
+  ['a folder without a row', 'src/engine/a.ts', '../misc/b.ts', 'misc has no row'],
+  ['Node in a pure row', 'src/orders/a.ts', 'node:fs', 'orders/ uses no package'],
+  ['an unlisted package in a pure row', 'src/engine/bots/a.ts', 'ws', 'engine/ uses only zod'],
+  ['src/ importing itself by name', 'src/journal/a.ts', 'sluice', 'import the file'],
+  ['a strategy importing the sources', 'strategies/a.ts', '../src/index.ts', "imports 'sluice'"],
+  ['an unlisted package in a strategy', 'strategies/a.ts', 'ws', 'strategies use only sluice'],
+])('the rule of rows refuses %s', (_name, path, specifier, because) => {
+  expect(rowRule([source(path, imports(specifier))])).toEqual([expect.stringContaining(because)])
 })
 
 test.each([
-  ['src/core/a.ts', imports('./b.ts', './exits/c.ts', 'zod')],
-  ['src/service/a.ts', imports('../core/b.ts', './wire/c.ts', 'undici', 'node:fs')],
-  ['src/bot.ts', imports('./core/a.ts', './service/b.ts', './wiring/live/c.ts')],
-  ['src/wiring/live/a.ts', imports('../../core/a.ts', '../../service/b.ts', '../c.ts', '../access/d.ts', './e.ts')],
-  ['src/commands/a.ts', imports('../bot.ts', '../journal/b.ts', './c.ts')],
+  ['src/engine/a.ts', imports('./b.ts', './exits/c.ts', '../market/d.ts', '../solana/e.ts', '../base/f.ts', 'zod')],
+  ['src/venues/token-service/a.ts', imports('../http.ts', './wire/c.ts', '../../orders/d.ts', 'undici', 'node:fs')],
+  ['src/live/isolation/a.ts', imports('../b.ts', '../../runtime/c.ts', '../../chain/rpc/d.ts', '../../base/e.ts')],
+  ['src/commands/research/a.ts', imports('../options.ts', '../../backtest/run.ts', '../../live/b.ts')],
+  ['src/main.ts', imports('./commands/parse.ts')],
   ['strategies/a.ts', imports('sluice', 'trading-signals', './shared/b.ts')],
-])('the folder rule allows what %s imports', (path, text) => {
-  expect(folderRule([source(path, text)])).toEqual([])
+])('the rule of rows allows what %s imports', (path, text) => {
+  expect(rowRule([source(path, text)])).toEqual([])
 })
 
 test.each([
-  ['export', "export * from '../journal/b.ts'"],
-  ['import()', "const load = () => import('../journal/b.ts')"],
-  ['a type', "type B = import('../journal/b.ts').B"],
-])('the folder rule sees %s', (_name, text) => {
-  expect(folderRule([source('src/service/a.ts', text)])).toHaveLength(1)
+  ['export', "export * from '../chain/b.ts'"],
+  ['import()', "const load = () => import('../chain/b.ts')"],
+  ['a type', "type B = import('../chain/b.ts').B"],
+])('the rule of rows sees %s', (_name, text) => {
+  expect(rowRule([source('src/journal/a.ts', text)])).toHaveLength(1)
 })
 
-test('a circle is shown as a path, a diamond is none', () => {
-  const a = source('src/core/a.ts', imports('./b.ts', './c.ts'))
-  const b = source('src/core/b.ts', imports('./c.ts'))
-  expect(cycles([a, b, source('src/core/c.ts', '')])).toEqual([])
-  expect(cycles([a, b, source('src/core/c.ts', imports('./a.ts'))])).toEqual([
-    expect.stringContaining('src/core/a.ts -> src/core/b.ts -> src/core/c.ts -> src/core/a.ts'),
+test('a cycle is shown as a path; a diamond is no cycle', () => {
+  const a = source('src/base/a.ts', imports('./b.ts', './c.ts'))
+  const b = source('src/base/b.ts', imports('./c.ts'))
+  expect(cycles([a, b, source('src/base/c.ts', '')])).toEqual([])
+  expect(cycles([a, b, source('src/base/c.ts', imports('./a.ts'))])).toEqual([
+    expect.stringContaining('src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts'),
   ])
 })
 
@@ -88,8 +95,9 @@ test.each([
   'const p: Promise<void> = Promise.resolve()',
   'queueMicrotask(run)',
   'const f = globalThis.fetch',
-])('the bans see `%s`', (text) => {
-  expect(determinismBans([source('src/core/a.ts', text)])).not.toEqual([])
+])('the bans find `%s`', (text) => {
+  for (const row of ['base', 'solana', 'market', 'engine', 'orders'])
+    expect(determinismBans([source(`src/${row}/a.ts`, text)])).not.toEqual([])
   expect(determinismBans([source('strategies/a.ts', text)])).not.toEqual([])
   expect(determinismBans([source('src/runtime/a.ts', text)])).toEqual([])
 })
@@ -100,23 +108,23 @@ test.each([
   'const a = record.process + record.crypto',
   'const a = { performance: 1 }; interface B { fetch: number }',
   'const a = Math.max(1, 2)',
-])('the bans let pass `%s`', (text) => {
-  expect(determinismBans([source('src/core/a.ts', text)])).toEqual([])
+])('the bans allow `%s`', (text) => {
+  expect(determinismBans([source('src/engine/a.ts', text)])).toEqual([])
 })
 
-test('a seam may name a promise as a type, and hold none', () => {
-  const seam = 'export type Stop = () => Promise<void>'
-  expect(determinismBans([source('src/core/ports.ts', seam)])).toEqual([])
-  expect(determinismBans([source('src/core/other.ts', seam)])).toHaveLength(1)
-  expect(determinismBans([source('src/core/ports.ts', 'const a = Promise.resolve()')])).toHaveLength(1)
+test('a port may name a promise as a type, and hold none', () => {
+  const port = 'export type Stop = () => Promise<void>'
+  expect(determinismBans([source('src/base/machine.ts', port)])).toEqual([])
+  expect(determinismBans([source('src/base/other.ts', port)])).toHaveLength(1)
+  expect(determinismBans([source('src/base/machine.ts', 'const a = Promise.resolve()')])).toHaveLength(1)
 })
 
 test('a function may have 70 lines, not 71; words that put work off are refused', () => {
   const lines = (count: number): string => `function f() {\n${'  a()\n'.repeat(count - 2)}}\n`
-  expect(tooLong([source('src/core/a.ts', lines(70)), source('src/core/b.ts', lines(71))])).toEqual([
-    expect.stringContaining('src/core/b.ts:1: f has 71 lines'),
+  expect(tooLong([source('src/base/a.ts', lines(70)), source('src/base/b.ts', lines(71))])).toEqual([
+    expect.stringContaining('src/base/b.ts:1: f has 71 lines'),
   ])
-  expect(leftForLater([source('src/core/a.ts', `\n// ${'TO'}DO: later`)])).toEqual([
-    expect.stringContaining('src/core/a.ts:2'),
+  expect(leftForLater([source('src/base/a.ts', `\n// ${'TO'}DO: later`)])).toEqual([
+    expect.stringContaining('src/base/a.ts:2'),
   ])
 })

@@ -35,7 +35,7 @@ describe('the catalogue of failures', () => {
     ['a row put off that is not to be', '| N1 | x | y | *later* |', 'N1 is not linked to a test'],
     [
       'a row without words',
-      '| N1 |  | y | `chain/wallet.test.ts` stopped: nothing more is read or said |',
+      '| N1 |  | y | `chain/wallet/wallet.test.ts` stopped: nothing more is read or said |',
       'N1 does not say',
     ],
     [
@@ -45,12 +45,12 @@ describe('the catalogue of failures', () => {
     ],
     [
       'a test that is not there',
-      '| N1 | x | y | `chain/wallet.test.ts` flies |',
-      'N1: test/chain/wallet.test.ts has no test "flies"',
+      '| N1 | x | y | `chain/wallet/wallet.test.ts` flies |',
+      'N1: test/chain/wallet/wallet.test.ts has no test "flies"',
     ],
     [
       'a text of a test that is no title',
-      '| N1 | x | y | `chain/wallet.test.ts` getBalance |',
+      '| N1 | x | y | `chain/wallet/wallet.test.ts` getBalance |',
       'has no test "getBalance"',
     ],
   ])('%s is found', (_what, row, complaint) => {

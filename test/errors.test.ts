@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { ERRORS, ExitCode } from '../src/core/errors.ts'
-import { ATTEMPT_MOVES, ORDER_MOVES } from '../src/core/order.ts'
+import { ERRORS, ExitCode } from '../src/base/errors.ts'
+import { ORDER_MOVES } from '../src/engine/order.ts'
+import { ATTEMPT_MOVES } from '../src/orders/attempt.ts'
 
 interface Row {
   readonly section: string
@@ -42,7 +43,7 @@ describe('docs/errors.md', () => {
     expect(codesIn('States of an attempt').toSorted()).toEqual(Object.keys(ATTEMPT_MOVES).toSorted())
     expect(codesIn('Exit codes')).toEqual(Object.values(ExitCode).map(String))
     const { code: alarms = '' } =
-      /type StrategyEnd = (?<code>.*)/.exec(readFileSync(new URL('../src/core/messages.ts', import.meta.url), 'utf8'))
+      /type StrategyEnd = (?<code>.*)/.exec(readFileSync(new URL('../src/engine/messages.ts', import.meta.url), 'utf8'))
         ?.groups ?? {}
     expect(codesIn('Alarms beside the codes above')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))
   })

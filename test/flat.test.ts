@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { LiveBlock } from '../src/core/live-block.ts'
-import { Limiter } from '../src/runtime/limiter.ts'
-import { StandingInputs } from '../src/runtime/standing-inputs.ts'
-import { Misfits } from '../src/service/misfits.ts'
-import { Subscriptions } from '../src/service/subscriptions.ts'
-import { SimulatedClock } from '../src/simulation/clock.ts'
+import { StandingInputs } from '../src/live/isolation/threaded-runner.ts'
+import { LiveBlock } from '../src/market/live-block.ts'
+import { Limiter } from '../src/orders/limiter.ts'
+import { SimulatedClock } from '../src/simulation/simulated-clock.ts'
+import { Misfits } from '../src/venues/token-service/feed.ts'
+import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'
 import { bytesLeftBehind } from './support/used-bytes.ts'
 
 // A process lives for months, and a market never runs out of tokens: what is gone may leave nothing behind.

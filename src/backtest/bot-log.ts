@@ -1,8 +1,10 @@
-import type { ErrorCode } from '../core/errors.ts'
-import type { ExitRules } from '../core/exits.ts'
-import type { Attempt, Fill, Order, OrderClass, OrderState, TradeSide } from '../core/order.ts'
-import type { Millis } from '../core/units.ts'
-import { TripLog } from './trip.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import type { Millis } from '../base/units.ts'
+import { TripLog } from '../engine/accounting/round-trip.ts'
+import type { ExitRules } from '../engine/exits/exit-rules.ts'
+import type { Fill, Order, OrderClass, OrderState } from '../engine/order.ts'
+import type { TradeSide } from '../market/block.ts'
+import type { Attempt } from '../orders/attempt.ts'
 
 /** What became of one order, and when. */
 export interface OrderRecord {

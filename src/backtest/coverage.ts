@@ -1,6 +1,10 @@
-import type { FeedStatus } from '../core/messages.ts'
-import type { Millis } from '../core/units.ts'
-import { dateTimeOf } from './time.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Millis } from '../base/units.ts'
+import { keysOf } from '../config/accounts.ts'
+import type { Config } from '../config/config.ts'
+import type { FeedStatus } from '../engine/messages.ts'
+import type { Market } from '../journal/tape/market-tape.ts'
+import { dateTimeOf } from '../runtime/time-text.ts'
 
 /** What a recording tells of its feed, in order. Segment 0 is an import. */
 export type FeedEvent =
@@ -42,7 +46,7 @@ export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>)
 }
 
 /** Whether these keys bring what another would: trades of all tokens are those of one. */
-export function bring(keys: readonly string[], key: string): boolean {
+function bring(keys: readonly string[], key: string): boolean {
   return keys.includes(key) || (!FIREHOSES.includes(key) && keys.includes('trades'))
 }
 
@@ -152,5 +156,103 @@ class KeyWatch implements KeyCoverage {
       recordedMs: time - this.#liveAt - this.#pausedMs,
       coveredMs: this.#stretches.reduce((sum, [start, end]) => sum + end - start, 0),
     })
+  }
+}
+
+/** What a tape covers of what the bots need, and in words what it lacks. Throws SluiceError (exit 2) where there is no bot or no row, and,
+ *  unless `partial`, where something is lacking. */
+export function tapeCoverage(
+  { bots, wallet }: Pick<Config, 'bots' | 'wallet'>,
+  market: Market,
+  partial: boolean,
+): { coverage: KeyCoverage[]; lacks: string[] } {
+  if (bots.length === 0) throw new SluiceError('there is no bot in the configuration', ExitCode.usage)
+  if (market.rows === 0) throw new SluiceError('the tape is empty: no market row was recorded', ExitCode.usage)
+  const coverage = coverageOf(keysOf({ bots, wallet }), feedEvents(market))
+  const lacks = coverage.flatMap(lackOf)
+  if (!partial) refuseLacks(lacks)
+  return { coverage, lacks }
+}
+
+/** Throws SluiceError (exit 2) where something is lacking. */
+export function refuseLacks(lacks: readonly string[]): void {
+  if (lacks.length === 0) return
+  throw new SluiceError(
+    `the tape does not cover what the bots need; --partial goes on all the same\n${lacks.map((lack) => `  ${lack}`).join('\n')}`,
+    ExitCode.usage,
+  )
+}
+
+function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
+  for (const item of market.history()) {
+    if (item.kind === 'news') yield item.news.kind === 'feed' ? { ...item.news, time: item.time } : item.news
+    else
+      yield {
+        kind: item.kind,
+        segment: item.stretch.segment,
+        time: item.kind === 'began' ? item.stretch.from : (item.stretch.stoppedAt ?? item.stretch.to),
+      }
+  }
+}
+
+/** Live, a key is confirmed a moment after it is wanted. */
+const GRACE_MS = 10000
+
+/** Single mints that the bots want, against those that were being recorded then: a tape of chosen tokens knows only what its own bot
+ *  watched. */
+export class WatchedMints {
+  /** Wanted at any time. */
+  readonly wanted = new Set<string>()
+  /** Wanted while they were not being recorded. */
+  readonly absent = new Set<string>()
+  readonly #missingSince = new Map<string, Millis>()
+  #wants: readonly string[] = []
+  #recorded: readonly string[] | undefined
+
+  /** Wanted now. */
+  get now(): string[] {
+    return this.#wants.filter((key) => !FIREHOSES.includes(key))
+  }
+
+  /** The whole set of keys from now on. It changes with nearly every order, by a key or two: those that stay keep their order, so that what
+   *  is gone and what is new shows in one pass. */
+  want(time: Millis, keys: readonly string[]): void {
+    const before = this.#wants
+    this.#wants = keys
+    let same = 0
+    for (const key of before) {
+      if (key === keys[same]) same++
+      else if (this.#missingSince.has(key) && !keys.includes(key)) this.#found(key, time)
+    }
+    for (let added = same; added < keys.length; added++) {
+      const key = keys[added] as string
+      if (FIREHOSES.includes(key)) continue
+      this.wanted.add(key)
+      this.#look(key, time)
+    }
+  }
+
+  /** The keys recorded from now on; undefined while nothing is, which is a gap and told as one. */
+  record(time: Millis, keys: readonly string[] | undefined): void {
+    this.#recorded = keys
+    for (const mint of this.#missingSince.keys()) if (this.#isRecorded(mint)) this.#found(mint, time)
+    for (const mint of this.now) this.#look(mint, time)
+  }
+
+  end(time: Millis): void {
+    for (const mint of this.#missingSince.keys()) this.#found(mint, time)
+  }
+
+  #look(mint: string, time: Millis): void {
+    if (!this.#isRecorded(mint) && !this.#missingSince.has(mint)) this.#missingSince.set(mint, time)
+  }
+
+  #isRecorded(mint: string): boolean {
+    return this.#recorded === undefined || bring(this.#recorded, mint)
+  }
+
+  #found(mint: string, time: Millis): void {
+    if (time - (this.#missingSince.get(mint) as Millis) > GRACE_MS) this.absent.add(mint)
+    this.#missingSince.delete(mint)
   }
 }

@@ -1,4 +1,5 @@
-import type { Cancel, Clock, Rpc } from '../core/ports.ts'
+import type { Cancel, Clock } from '../base/machine.ts'
+import type { Rpc } from './rpc/rpc.ts'
 
 export interface SenderParts {
   /** In the order of preference; each keeps to its own budget of sends. */

@@ -1,5 +1,5 @@
 import { catalogue } from './catalogue.ts'
-import { wrapped } from './wrapped.ts'
+import { wrapped } from './terminal.ts'
 
 /** Where nobody says how wide a line is. */
 const USUAL_COLUMNS = 120

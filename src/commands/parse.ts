@@ -1,9 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { SluiceError } from '../core/errors.ts'
+import { SluiceError } from '../base/errors.ts'
 import { type CommandSpec, catalogue } from './catalogue.ts'
 import { helpText } from './help.ts'
-import { type NumberRange, type OptionName, optionSpecs } from './option-specs.ts'
 import type { Options } from './options.ts'
+import { type NumberRange, type OptionName, optionSpecs } from './options.ts'
 
 /** Parses the command line by the catalogue, loads the one module it asks for, runs it; answers the exit code. */
 export async function parse(args: readonly string[]): Promise<number> {

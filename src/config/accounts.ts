@@ -1,5 +1,5 @@
-import { accountOf, type Mode } from '../core/account.ts'
-import type { BotSettings, WalletLimits } from '../core/settings.ts'
+import { accountOf, type Mode } from '../engine/account.ts'
+import { asksForLaunches, type BotSettings, type WalletLimits } from '../engine/settings.ts'
 import type { BotConfig, Config } from './config.ts'
 
 /** What is known once the service and the chain were asked, and what the command allows. */
@@ -53,4 +53,11 @@ function settingsOf(
     paperLamports: bot.paper.lamports,
     seed: bot.paper.seed,
   }
+}
+
+/** What bots subscribe from the start: what their strategies name, and new tokens where a limit or a filter asks who announced what. */
+export function keysOf({ bots, wallet }: Pick<Config, 'bots' | 'wallet'>): string[] {
+  const keys = new Set(bots.flatMap(({ strategy }) => strategy.strategy.keys))
+  if (bots.some((bot) => asksForLaunches({ ...bot, walletLimits: wallet.limits }))) keys.add('newTokens')
+  return [...keys]
 }

@@ -1,18 +1,31 @@
 import { isDeepStrictEqual } from 'node:util'
-import { SluiceError } from '../core/errors.ts'
-import type { Json } from '../core/json.ts'
-import { NO_STRATEGY } from '../core/roster.ts'
-import type { BotConfig } from './config.ts'
-import type { ConfigDocument } from './document.ts'
-import { exitOrdersFrom, filtersFrom, limitsFrom, ordersFrom, paperFrom, tokenChecksFrom } from './effective.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import { type Json, plainJson } from '../base/json.ts'
+import { NO_STRATEGY } from '../engine/bots/bots.ts'
+import type { Strategy } from '../engine/strategy.ts'
+import type { BotConfig, Config } from './config.ts'
+import {
+  chainFrom,
+  exitOrdersFrom,
+  filtersFrom,
+  journalFrom,
+  limitsFrom,
+  ordersFrom,
+  paperFrom,
+  serviceFrom,
+  tokenChecksFrom,
+  walletFrom,
+} from './effective.ts'
 import { effectiveExits } from './effective-exits.ts'
-import type { ConfigError, Position } from './errors.ts'
-import type { Path } from './path.ts'
+import { configHash } from './hashes.ts'
 import { type BotEntry, type ConfigFile, isMap } from './read.ts'
-import type { BotInput, ExitsInput } from './schema.ts'
-import { type LoadedStrategy, loadStrategy, parseParams } from './strategies.ts'
+import { type BotInput, type ExitsInput, type FileInput, fileSchema } from './schema.ts'
+import { type LoadedStrategy, loadStrategy, parseParams, strategyProblem } from './strategies.ts'
 import { thrownText } from './strategy-trace.ts'
-import type { Parsed } from './wording.ts'
+import type { ConfigDocument } from './yaml/document.ts'
+import type { ConfigError, Position } from './yaml/errors.ts'
+import { formatPath, type Path } from './yaml/errors.ts'
+import { type Parsed, parseWith } from './yaml/wording.ts'
 
 /** A bot whose shape is right, and where it stands. */
 export interface CheckedBot {
@@ -73,7 +86,7 @@ async function botOf(
 }
 
 /** A bot whose params its strategy has accepted, every default filled in. */
-export function botConfig(
+function botConfig(
   input: BotInput,
   strategy: LoadedStrategy,
   params: Json,
@@ -138,4 +151,52 @@ function usedTwice(part: ConfigFile, { raw }: BotEntry, path: Path, names: Map<s
     return []
   }
   return [part.document.error(at, `the name is taken by the bot at ${before.file}:${before.line}; names are unique`)]
+}
+
+/** A bot as a test writes it down: what the YAML says of one, in the YAML's units. */
+export interface LoneBotOptions extends Pick<BotInput, 'exits' | 'limits' | 'orders' | 'exitOrders'> {
+  /** Default: those of the strategy's schema. */
+  readonly params?: object
+  readonly paper?: NonNullable<FileInput['paper']>
+}
+
+const NAME = 'bot'
+/** Never dialled: nothing that runs one bot by itself opens a connection. */
+const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
+
+/** The configuration of one bot on paper that stands in no file: what a file would make of the same options, defaults filled in. The feed
+ *  is taken at its word that amounts are SOL. Throws SluiceError that names everything that is wrong. */
+export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: LoneBotOptions): Config {
+  const problem = strategyProblem(strategy)
+  if (problem !== undefined) throw refused(`the strategy cannot be used: ${problem}`)
+  const file = parsed(
+    parseWith(fileSchema, {
+      service: { ...SERVICE, units: { tradeAmount: 'sol' } },
+      ...(paper !== undefined && { paper }),
+      bots: [{ name: NAME, strategy: strategy.name, params, ...options }],
+    }),
+  )
+  const [input] = file.bots as [BotInput]
+  const value = plainJson(parsed(parseParams(strategy, params), 'params.'), 'params')
+  const loaded = { name: strategy.name, file: '', strategy }
+  const checked = {
+    files: [],
+    service: serviceFrom(file.service as NonNullable<FileInput['service']>, ''),
+    chain: chainFrom(undefined, ''),
+    wallet: walletFrom(undefined, ''),
+    journal: journalFrom(undefined, ''),
+    lists: new Map(),
+    bots: [botConfig(input, loaded, value, file, { file: '', line: 1, column: 1 })],
+  }
+  return { ...checked, warnings: [], hash: configHash(checked) }
+}
+
+function parsed<T>(result: Parsed<T>, above = ''): T {
+  if (result.ok) return result.value
+  const lines = result.complaints.map(({ path, message }) => `${above}${formatPath(path)}: ${message}`)
+  throw refused(lines.map((line) => line.replace('bots[0].', '')).join('; '))
+}
+
+function refused(message: string): SluiceError {
+  return new SluiceError(message, ExitCode.usage)
 }

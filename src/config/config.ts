@@ -1,14 +1,13 @@
-import type { BuilderPolicy } from '../core/builder-policy.ts'
-import type { EntryFilters } from '../core/entry-filters.ts'
-import type { Json } from '../core/json.ts'
-import type { UnitSettings } from '../core/messages.ts'
-import type { TokenChecks } from '../core/mint-check.ts'
-import type { ExitOrderSettings, Limits, OrderSettings, Plan, WalletLimits } from '../core/settings.ts'
-import type { Lamports } from '../core/units.ts'
+import type { Json } from '../base/json.ts'
+import type { Lamports } from '../base/units.ts'
+import type { TokenChecks } from '../engine/limits/token-checks.ts'
+import type { EntryFilters, ExitOrderSettings, Limits, OrderSettings, Plan, WalletLimits } from '../engine/settings.ts'
+import type { UnitSettings } from '../market/unit-proof.ts'
+import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { EffectiveExits } from './effective-exits.ts'
-import type { ConfigError, Position } from './errors.ts'
 import type { Secret } from './secret.ts'
 import type { LoadedStrategy } from './strategies.ts'
+import type { ConfigError, Position } from './yaml/errors.ts'
 
 /** One or several files, checked, with every default filled in. */
 export interface Config {

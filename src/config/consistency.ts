@@ -1,14 +1,14 @@
-import type { Limits } from '../core/settings.ts'
-import { type Lamports, solToLamports } from '../core/units.ts'
+import { type Lamports, solToLamports } from '../base/units.ts'
+import type { Limits } from '../engine/settings.ts'
 import type { CheckedBot } from './bots.ts'
 import { limitsFrom, serviceFrom } from './effective.ts'
-import type { ConfigError } from './errors.ts'
 import { exitErrors, exitWarnings } from './exit-consistency.ts'
 import type { Problem } from './problem.ts'
 import type { ConfigFile } from './read.ts'
 import type { LimitsInput } from './schema.ts'
 import { type Agreed, walletLimitsOf } from './shared.ts'
 import { worstCaseOf } from './worst-case.ts'
+import type { ConfigError } from './yaml/errors.ts'
 
 // Values that are right by themselves and wrong together.
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ExitRules } from '../core/exits.ts'
+import type { ExitRules } from '../engine/exits/exit-rules.ts'
 import type { BotExitsInput, ExitsInput } from './schema.ts'
 
 /** Who sets an exit of a bot. */

@@ -1,16 +1,16 @@
-import type { BuilderPolicy } from '../core/builder-policy.ts'
-import type { EntryFilters } from '../core/entry-filters.ts'
-import { DEFAULT_TOKEN_CHECKS, MINT_TRAITS, type TokenChecks } from '../core/mint-check.ts'
-import { deriveSeed } from '../core/random.ts'
-import type { ExitOrderSettings, Limits, OrderSettings, WalletLimits } from '../core/settings.ts'
-import { type Lamports, type Millis, solToLamports } from '../core/units.ts'
+import { deriveSeed } from '../base/random.ts'
+import { type Lamports, type Millis, solToLamports } from '../base/units.ts'
+import { DEFAULT_TOKEN_CHECKS, type TokenChecks } from '../engine/limits/token-checks.ts'
+import type { EntryFilters, ExitOrderSettings, Limits, OrderSettings, WalletLimits } from '../engine/settings.ts'
+import type { BuilderPolicy } from '../orders/builder-policy.ts'
+import { MINT_TRAITS } from '../solana/mint.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
 import type { AlertsConfig, ChainConfig, JournalConfig, PaperConfig, ServiceConfig, WalletConfig } from './config.ts'
-import { expandPath } from './expand-path.ts'
+import { expandPath } from './files.ts'
 import type { BotInput, DefaultsInput, FileInput, LimitsInput } from './schema.ts'
 import { type Secret, secretFrom, shownAs } from './secret.ts'
 
-// What was written, with every default filled in and in the units of core/. Nearest wins, key by key.
+// What was written, with every default filled in and in the engine's units. Nearest wins, key by key.
 
 type Section<K extends keyof FileInput> = NonNullable<FileInput[K]>
 

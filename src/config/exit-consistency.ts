@@ -1,12 +1,12 @@
-import { type ExitProblem, exitProblems } from '../core/exit-problems.ts'
-import { type ExitRules, pollSeconds } from '../core/exits.ts'
+import { type ExitProblem, exitProblems } from '../engine/exits/exit-request.ts'
+import { type ExitRules, pollSeconds } from '../engine/exits/exit-rules.ts'
 import type { CheckedBot } from './bots.ts'
 import { serviceFrom } from './effective.ts'
 import { type EffectiveExits, type ExitSource, effectiveExits } from './effective-exits.ts'
-import { formatPath } from './path.ts'
 import type { Problem } from './problem.ts'
 import { type Agreed, walletLimitsOf } from './shared.ts'
 import { breakEvenPercent, usualBuyOf, worstCaseOf } from './worst-case.ts'
+import { formatPath } from './yaml/errors.ts'
 
 // Exits that are right by themselves and wrong together, once every place that sets some has been asked.
 

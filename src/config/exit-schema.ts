@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { exitProblems } from '../core/exit-problems.ts'
-import { MOST_STEPS } from '../core/exit-request.ts'
-import { EXIT_WINDOWS, type ExitRules, STALE_POLICIES } from '../core/exits.ts'
+import { exitProblems, MOST_STEPS } from '../engine/exits/exit-request.ts'
+import { EXIT_WINDOWS, type ExitRules, STALE_POLICIES } from '../engine/exits/exit-rules.ts'
 import { LEAST_PERCENT, LEAST_SECONDS } from './bounds.ts'
 
 const none = z.literal('none')
 const under = z.number().min(LEAST_PERCENT).lt(100)
 const gain = z.number().min(LEAST_PERCENT).max(1e6)
-const seconds = z.number().min(LEAST_SECONDS).max(1e9)
+const holdSeconds = z.number().min(LEAST_SECONDS).max(1e9)
 
 /** Each by itself; what is wrong together is `exitProblems`. */
 const EXITS = {
@@ -20,9 +19,9 @@ const EXITS = {
   trailingPercent: under,
   trailingArmPercent: gain,
   breakEvenAtPercent: gain,
-  maxHoldSeconds: seconds,
-  idleSeconds: seconds,
-  whenStale: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: seconds }),
+  maxHoldSeconds: holdSeconds,
+  idleSeconds: holdSeconds,
+  whenStale: z.strictObject({ policy: z.enum(STALE_POLICIES), afterSeconds: holdSeconds }),
   windowPrints: z.literal(EXIT_WINDOWS),
 } satisfies Record<Exclude<keyof ExitRules, 'stopPrice' | 'takeProfitPrice'>, z.ZodType>
 type Exits = typeof EXITS

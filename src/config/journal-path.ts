@@ -1,7 +1,7 @@
-import { ExitCode, SluiceError } from '../core/errors.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
 import { journalFrom } from './effective.ts'
-import { formatErrors } from './errors.ts'
 import { readConfigFile } from './read.ts'
+import { formatErrors } from './yaml/errors.ts'
 
 /** The journal that these files name together, or the usual one. Nothing else in them has to be right: a process can be halted while somebody
  *  edits its configuration. Throws SluiceError (exit 2) where a file cannot be read, or its journal is wrong. */

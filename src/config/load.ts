@@ -1,13 +1,13 @@
-import { botsOf } from './bots.ts'
+import { isPublicKey, readList } from '../solana/base58.ts'
+import { botsOf, type CheckedBot } from './bots.ts'
 import type { AlertsConfig, Config } from './config.ts'
-import { configHash } from './config-hash.ts'
 import { botProblems, serviceWarnings, walletProblems } from './consistency.ts'
 import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
-import { type ConfigError, inOrder } from './errors.ts'
-import { listsOf } from './lists.ts'
+import { configHash } from './hashes.ts'
 import { loadPolicy, type PolicyResult } from './policy.ts'
-import { readConfigFile } from './read.ts'
+import { readConfigFile, readText } from './read.ts'
 import { type Agreed, agree, missingService } from './shared.ts'
+import { type ConfigError, inOrder } from './yaml/errors.ts'
 
 export type LoadResult =
   | { readonly ok: true; readonly config: Config }
@@ -55,4 +55,35 @@ export async function loadConfig(
 function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undefined {
   const file = service === undefined || service === 'sandbox' ? undefined : service.builderPolicy
   return file === undefined ? undefined : loadPolicy(file, cwd)
+}
+
+const LISTS = ['allowMints', 'denyMints', 'allowCreators', 'denyCreators'] as const
+
+/** The lists that filters name, read; what is wrong with a file is said where it is named. */
+function listsOf(
+  bots: readonly CheckedBot[],
+  cwd: string,
+): { lists: Map<string, readonly string[]>; errors: ConfigError[] } {
+  const lists = new Map<string, readonly string[]>()
+  const errors: ConfigError[] = []
+  for (const { config, input, document, path: bot } of bots)
+    for (const key of LISTS) {
+      const file = config.filters[key]
+      if (file === null || lists.has(file)) continue
+      const entries = readEntries(file, cwd)
+      lists.set(file, typeof entries === 'string' ? [] : entries)
+      const at = input.filters?.[key] === undefined ? ['defaults'] : bot
+      if (typeof entries === 'string') errors.push(document.error([...at, 'filters', key], entries))
+    }
+  return { lists, errors }
+}
+
+/** What is wrong with it where it is no list. */
+function readEntries(file: string, cwd: string): readonly string[] | string {
+  const text = readText(file, cwd)
+  if (typeof text !== 'string') return `${file}: ${text.problem}`
+  const entries = readList(text, isPublicKey)
+  return 'line' in entries
+    ? `${file}:${entries.line}: expected a base58 key of 32 bytes, or a comment after #`
+    : entries
 }

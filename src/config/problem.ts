@@ -1,4 +1,4 @@
-import type { ConfigError } from './errors.ts'
+import type { ConfigError } from './yaml/errors.ts'
 
 /** Something about values that are right by themselves and wrong together. */
 export interface Problem {

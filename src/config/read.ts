@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, parse, resolve } from 'node:path'
-import { ConfigDocument } from './document.ts'
-import type { ConfigError } from './errors.ts'
-import { nearest } from './nearest.ts'
 import { type BotInput, botSchema, type FileInput, fileSchema } from './schema.ts'
-import { found, parseWith } from './wording.ts'
+import { ConfigDocument } from './yaml/document.ts'
+import type { ConfigError } from './yaml/errors.ts'
+import { found, nearest, parseWith } from './yaml/wording.ts'
 
 const MOST_BYTES = 1_048_576
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { isPublicKey } from '../core/base58.ts'
-import { MINT_TRAITS, type MintTrait } from '../core/mint-check.ts'
-import { MOST_BUY_STEPS } from '../core/order.ts'
+import { MOST_BUY_STEPS } from '../engine/order.ts'
+import { isPublicKey } from '../solana/base58.ts'
+import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
 import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_PAPER_SOL, MOST_POOL_SOL, MOST_SOL } from './bounds.ts'
 import { botExits, defaultExits } from './exit-schema.ts'
-import { keypairReference, rpcReference, secretReference } from './secret-schema.ts'
+import { keypairReference, rpcReference, secretReference } from './secret.ts'
 
 // The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has to be there is
 // checked where the files come together. Messages are worded in wording.ts.

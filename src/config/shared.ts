@@ -1,9 +1,9 @@
-import type { Limits } from '../core/settings.ts'
-import { canonicalJson } from './config-hash.ts'
+import type { Limits } from '../engine/settings.ts'
 import { alertsFrom, chainFrom, journalFrom, limitsFrom, serviceFrom, walletFrom } from './effective.ts'
-import type { ConfigError } from './errors.ts'
+import { canonicalJson } from './hashes.ts'
 import { type ConfigFile, isMap } from './read.ts'
 import type { FileInput } from './schema.ts'
+import type { ConfigError } from './yaml/errors.ts'
 
 const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts'] as const
 type Shared = (typeof SHARED)[number]

@@ -1,16 +1,16 @@
+import { readdirSync, statSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { extname, join } from 'node:path/posix'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
-import { isPublicKey } from '../core/base58.ts'
-import { ExitCode, SluiceError } from '../core/errors.ts'
-import type { Strategy } from '../core/strategy.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Strategy } from '../engine/strategy.ts'
+import { isPublicKey } from '../solana/base58.ts'
 import { exitRules } from './exit-schema.ts'
-import { didYouMean } from './nearest.ts'
-import { formatPath } from './path.ts'
-import { findStrategy } from './strategy-files.ts'
-import { admitStrategy } from './strategy-imports.ts'
+import { expandPath, OWN_STRATEGIES, PUBLIC_ENTRY } from './files.ts'
 import { loadingFailure } from './strategy-trace.ts'
-import { defOf, droppedKeys } from './unknown-keys.ts'
-import { type Parsed, parseWith } from './wording.ts'
+import { formatPath } from './yaml/errors.ts'
+import { defOf, didYouMean, droppedKeys, type Parsed, parseWith } from './yaml/wording.ts'
 
 export interface LoadedStrategy {
   /** As it is written in the configuration. */
@@ -77,4 +77,140 @@ export function parseParams({ params: schema }: Strategy, params: unknown): Pars
 
 function broken(file: string, problem: string): SluiceError {
   return new SluiceError(`the strategy ${file} cannot be used: ${problem}`, ExitCode.usage)
+}
+
+const ENDINGS = ['.ts', '.mts', '.js', '.mjs']
+
+/** The file that a strategy's name or path means: a name in `strategies/` of the working directory, else of this package. */
+function findStrategy(nameOrPath: string, cwd: string): string {
+  return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
+}
+
+/** Names that can be used from `cwd`. */
+export function strategyNames(cwd: string): string[] {
+  const names = folders(cwd).flatMap((folder) => list(folder))
+  return [...new Set(names)].sort()
+}
+
+function isPath(text: string): boolean {
+  return /^(\.{1,2}|~)?\//.test(text)
+}
+
+function fileOf(path: string, cwd: string): string {
+  const file = expandPath(path, cwd)
+  if (!isFile(file)) throw refused(`no such file: ${file}`)
+  if (!ENDINGS.includes(extname(file))) throw refused(`expected a file that ends in ${ENDINGS.join(', ')}`)
+  return file
+}
+
+function named(name: string, cwd: string): string {
+  if (!/^\w[\w-]*$/.test(name)) {
+    const hint = /[/\\.]/.test(name) ? `; a path begins with ./ (did you mean ./${name}?)` : ''
+    throw refused(`expected the name of a strategy or a path${hint}`)
+  }
+  for (const folder of folders(cwd)) {
+    const file = ENDINGS.map((ending) => join(folder, name + ending)).find(isFile)
+    if (file) return file
+  }
+  const names = strategyNames(cwd)
+  const hint = didYouMean(name, names)
+  const others = hint || names.length === 0 ? '' : `; there are ${names.join(', ')}`
+  throw refused(`no strategy of this name in strategies/${hint}${others}`)
+}
+
+function folders(cwd: string): string[] {
+  return [join(cwd, 'strategies'), OWN_STRATEGIES]
+}
+
+function list(folder: string): string[] {
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return []
+  return readdirSync(folder)
+    .filter((name) => ENDINGS.includes(extname(name)) && !/\.(d|test)\.m?ts$/.test(name))
+    .map((name) => name.slice(0, -extname(name).length))
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false
+}
+
+function refused(message: string): SluiceError {
+  return new SluiceError(message, ExitCode.usage)
+}
+
+/** Packages that a strategy may count on, installed beside it or not. */
+const OFFERED = ['zod', 'trading-signals']
+const strategyFiles = new Set<string>()
+let installed = false
+
+/** From now on the file at `url`, and what it imports by relative paths, is read as an ES module whatever package.json stands above it,
+ *  and finds this very package as `sluice`: wherever it lies, with or without a node_modules of its own. */
+export function admitStrategy(url: string): void {
+  strategyFiles.add(url)
+  if (installed) return
+  installed = true
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      if (specifier === 'sluice') return nextResolve(PUBLIC_ENTRY, context)
+      const fromStrategy = context.parentURL !== undefined && strategyFiles.has(context.parentURL)
+      const resolved = resolveOffered(
+        specifier,
+        () => nextResolve(specifier, context),
+        () => nextResolve(specifier, { ...context, parentURL: import.meta.url }),
+      )
+      if (fromStrategy && specifier.startsWith('.')) strategyFiles.add(resolved.url)
+      const format = strategyFiles.has(resolved.url) ? moduleFormat(resolved.url) : undefined
+      return format ? { ...resolved, format } : resolved
+    },
+  })
+}
+
+/** The file's own copy first, else ours. */
+function resolveOffered<T>(specifier: string, own: () => T, ours: () => T): T {
+  if (!OFFERED.some((name) => specifier === name || specifier.startsWith(`${name}/`))) return own()
+  try {
+    return own()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
+    return ours()
+  }
+}
+
+function moduleFormat(url: string): string | undefined {
+  const path = url.replace(/[?#].*/, '')
+  if (/\.m?ts$/.test(path)) return 'module-typescript'
+  return /\.m?js$/.test(path) ? 'module' : undefined
+}
+
+/** What the schema of a strategy says of one of its numbers. Infinite where there is no bound. */
+export interface ParamBounds {
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly isInteger: boolean
+}
+
+interface NumberSchema {
+  readonly type?: string
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+}
+
+/** The numbers among the params of a strategy, in the order of its schema. An exclusive bound counts as one: the schema has the last word on
+ *  every value. */
+export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[] {
+  const schema = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+    const { type, minimum, maximum, exclusiveMinimum, exclusiveMaximum } = property as NumberSchema
+    if (type !== 'number' && type !== 'integer') return []
+    const min = boundOf(minimum ?? exclusiveMinimum, Number.NEGATIVE_INFINITY)
+    const max = boundOf(maximum ?? exclusiveMaximum, Number.POSITIVE_INFINITY)
+    return [{ name, min, max, isInteger: type === 'integer' }]
+  })
+}
+
+/** An integer of zod ends where doubles do: nobody chose that. */
+function boundOf(bound: number | undefined, none: number): number {
+  return bound === undefined || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? none : bound
 }

@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { alarmText, readThrown, type ThrownAtOf } from '../core/thrown.ts'
-import { CORE_FOLDER, MANIFEST, OWN_STRATEGIES } from './package-files.ts'
+import { alarmText, readThrown, type ThrownAtOf } from '../engine/bots/thrown.ts'
+import { DECIDING_ROWS, MANIFEST, OWN_STRATEGIES, SOURCES } from './files.ts'
 
 /** Enough to get from deep inside a library to the strategy that called it. */
 const FRAMES_RECORDED = 30
@@ -9,7 +9,8 @@ const FRAMES_SHOWN = 5
 const LONGEST_FRAME = 300
 
 /** The folders of Sluice itself. The shipped strategies are not part of it. */
-const SLUICE = [join(CORE_FOLDER, '..', sep), join(dirname(MANIFEST), 'bin', sep)]
+const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
+const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
 const LIBRARIES = `${sep}node_modules${sep}`
 
 /** `    at name (file:///a/b.ts:1:2)` or `    at file:///a/b.ts:1:2`; a test runner may write a path in place of the URL. */
@@ -57,8 +58,8 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
 }
 
-/** The frames of the strategy and of libraries that it uses. Strategies are called by core/ only, so the first frame of Sluice outside of
- *  core/ ends them: what called the engine, a test for example, is not the strategy. */
+/** The frames of the strategy and of libraries that it uses. Only the deciding rows call strategies, so the first frame of
+ *  another row ends them: what called the engine, a test for example, is not the strategy. */
 function strategyFrames(stack: string): Frame[] {
   const frames: Frame[] = []
   for (const text of stack.split('\n')) {
@@ -66,7 +67,7 @@ function strategyFrames(stack: string): Frame[] {
     const path = location === '' || location.startsWith('node:') ? undefined : pathOf(location)
     if (path === undefined) continue
     if (!isSluice(path)) frames.push({ name, path, line, column })
-    else if (!path.startsWith(CORE_FOLDER)) break
+    else if (!ENGINE.some((folder) => path.startsWith(folder))) break
   }
   return frames
 }

@@ -1,7 +1,8 @@
-import { VENUE_FEE } from '../core/curve.ts'
-import { BASE_FEE, LEAST_BUY, MOST_SLIPPAGE, TOKEN_ACCOUNT_RENT, worstCostOf } from '../core/risk.ts'
-import type { Limits } from '../core/settings.ts'
-import { LAMPORTS_PER_SOL, type Lamports, lamports, solToLamports } from '../core/units.ts'
+import { LAMPORTS_PER_SOL, type Lamports, lamports, solToLamports } from '../base/units.ts'
+import { LEAST_BUY, MOST_SLIPPAGE, worstCostOf } from '../engine/limits/order-bounds.ts'
+import type { Limits } from '../engine/settings.ts'
+import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
+import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
 /** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where nothing bounds it, or

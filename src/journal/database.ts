@@ -1,10 +1,20 @@
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+import { basename, join } from 'node:path/posix'
 import Database from 'better-sqlite3'
-import { ExitCode, SluiceError } from '../core/errors.ts'
-import { extend, isOutOfSpace } from './file-growth.ts'
-import { noJournalAt } from './neighbour.ts'
-import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION, versionOf } from './schema/schema.ts'
+import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
@@ -175,4 +185,75 @@ function makePrivate(path: string): void {
   } catch (error) {
     throw new SluiceError(`${path} cannot be made: ${(error as Error).message}`)
   }
+}
+
+/** Where SQLite's file header has it. */
+const APPLICATION_ID_AT = 68
+
+/** Where there is no journal (exit 2): names the one beside it that was written last, because the demo gives each its own name. */
+export function noJournalAt(path: string): SluiceError {
+  return new SluiceError(`there is no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
+}
+
+/** `; the journal beside it ...`, or nothing. */
+export function neighbourHint(path: string): string {
+  const newest = newestBeside(path)
+  return newest === undefined ? '' : `; the journal beside it that was written last: --journal ${newest}`
+}
+
+function newestBeside(path: string): string | undefined {
+  const folder = dirname(path)
+  const found = (existsSync(folder) ? readdirSync(folder) : [])
+    .filter((name) => name.endsWith('.db') && name !== basename(path))
+    .map((name) => join(folder, name))
+    .filter(isJournal)
+    .map((file) => ({ file, time: writtenAt(file) }))
+  return found.toSorted((one, other) => other.time - one.time)[0]?.file
+}
+
+/** The log is written first. */
+function writtenAt(file: string): number {
+  return Math.max(...[file, `${file}-wal`].filter(existsSync).map((one) => statSync(one).mtimeMs))
+}
+
+function isJournal(file: string): boolean {
+  const id = Buffer.alloc(4)
+  try {
+    const opened = openSync(file, 'r')
+    try {
+      return readSync(opened, id, 0, 4, APPLICATION_ID_AT) === 4 && id.readUInt32BE(0) === APPLICATION_ID
+    } finally {
+      closeSync(opened)
+    }
+  } catch {
+    return false // somebody else's, or gone meanwhile
+  }
+}
+
+/** All that money is read from. The tape is not among them: its blocks have checksums, and it may be larger than one wants to read. */
+const TABLES = [
+  ...[
+    'segment',
+    'order',
+    'attempt',
+    'fill',
+    'report',
+    'position',
+    'account',
+    'bot',
+    'timer',
+    'mark',
+    'slot',
+    'counter',
+  ],
+  ...['wallet', 'wallet_transaction', 'watch', 'learned', 'conditional_order'],
+]
+
+/** What SQLite finds wrong with the tables that a restart reads; '' where nothing is. */
+export function damageOf(db: Database.Database): string {
+  for (const table of TABLES) {
+    const [finding] = db.pragma(`quick_check("${table}")`) as { quick_check: string }[]
+    if (finding !== undefined && finding.quick_check !== 'ok') return `${table}: ${finding.quick_check}`
+  }
+  return ''
 }

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { ExitCode, SluiceError } from '../core/errors.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
 import { guarded } from './database.ts'
 
 /** Held until it is released or the process ends, however it ends: the system takes it back, also after kill -9. */

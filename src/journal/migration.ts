@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { guarded, openForWriting, refuseStranger } from './database.ts'
+import { guarded, noJournalAt, openForWriting, refuseStranger } from './database.ts'
 import { lockJournal } from './lock.ts'
-import { noJournalAt } from './neighbour.ts'
-import { SCHEMA_VERSION, versionOf } from './schema.ts'
+import { SCHEMA_VERSION, versionOf } from './schema/schema.ts'
 
 /** Brings a journal of an older Sluice to the present schema, which that one cannot read any more. Throws SluiceError: exit 4 while another
  *  process writes it, exit 2 where there is none, exit 1 where it is corrupt, newer or no journal. */

@@ -1,5 +1,5 @@
-import type { Millis } from '../core/units.ts'
-import type { MarketItem } from './market-tape.ts'
+import type { Millis } from '../base/units.ts'
+import type { MarketItem } from './tape/market-tape.ts'
 
 type Told = Extract<MarketItem, { kind: 'news' }>
 

@@ -1,6 +1,7 @@
 import { fstatSync, writeSync } from 'node:fs'
 import { type Level, type Logger, pino, stdTimeFunctions } from 'pino'
-import { printable } from '../core/printable.ts'
+import { printable } from '../base/text.ts'
+import { encodeBase58 } from '../solana/base58.ts'
 
 export type Log = Logger
 
@@ -45,4 +46,91 @@ function textOf(json: string): string {
   }
   if (err !== undefined) words.push(JSON.stringify(err))
   return words.join(' ')
+}
+
+/** Shorter ones are ignored: they would tear up every other word. Checked where the configuration is read. */
+const SHORTEST_SECRET = 4
+/** Of a secret URL also its parts from this length on: an error names a path or a query without the host. */
+const SHORTEST_URL_PART = 8
+const REDACTED = '[redacted]'
+
+/** A function that takes every secret out of a text, by value: as it is, with any of its characters escaped as in a URL, in JSON or in HTML,
+ *  reversed, and its bytes in base64, base58, hex or decimal; of a URL also its user, password, path segments and query values. */
+export function redactor(secrets: readonly string[]): (text: string) => string {
+  const parts = new Set(secrets.flatMap(partsOf).filter(isLongEnough))
+  if (parts.size === 0) return (text) => text
+  const longestFirst = [...parts].sort((a, b) => b.length - a.length)
+  const pattern = new RegExp(longestFirst.flatMap(patternsOf).join('|'), 'g')
+  return (text) => text.replace(pattern, REDACTED)
+}
+
+function isLongEnough(secret: string): boolean {
+  return secret.length >= SHORTEST_SECRET
+}
+
+function partsOf(secret: string): string[] {
+  if (!/^[a-z]+:\/\//i.test(secret) || !URL.canParse(secret)) return [secret]
+  const url = new URL(secret)
+  const parts = [
+    url.username,
+    url.password,
+    ...url.pathname.split('/'),
+    ...url.searchParams.values(),
+    ...url.search.slice(1).split(/[&=]/),
+  ]
+  return [secret, url.href, ...parts.filter((part) => part.length >= SHORTEST_URL_PART)]
+}
+
+/** Every form as a regular expression, the most likely ones first. */
+function patternsOf(secret: string): string[] {
+  const bytes = [...Buffer.from(secret)]
+  const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0'))
+  const number = BigInt(`0x${hex.join('')}`).toString()
+  return [
+    [...secret].map(characterPattern).join(''),
+    escapeForPattern([...secret].reverse().join('')),
+    ...base64Patterns(secret),
+    encodeBase58(Uint8Array.from(bytes)),
+    hex.map(eitherCase).join('(?:[\\s:,-]*(?:0x|\\\\x)?)'),
+    `(?<!\\d)${bytes.join('[^\\d\\n]{1,3}')}(?!\\d)`,
+    `(?<!\\d)${number}(?!\\d)`,
+  ]
+}
+
+/** A character as it is, or escaped: a peer may escape more than it has to, or only some. */
+function characterPattern(character: string): string {
+  const code = character.codePointAt(0) as number
+  const percent = [...Buffer.from(character)].map((byte) => `%${eitherCase(byte.toString(16).padStart(2, '0'))}`)
+  const units = Array.from({ length: character.length }, (_none, at) => character.charCodeAt(at).toString(16))
+  const forms = [
+    escapeForPattern(character),
+    escapeForPattern(JSON.stringify(character).slice(1, -1)),
+    percent.join(''),
+    units.map((unit) => `\\\\u${eitherCase(unit.padStart(4, '0'))}`).join(''),
+    `&#0*(?:${code}|[xX]0*${eitherCase(code.toString(16))});`,
+    ...(character === ' ' ? ['\\+'] : []),
+  ]
+  return `(?:${[...new Set(forms)].join('|')})`
+}
+
+/** By itself, and as part of something longer, where it may begin at any of three places. */
+function base64Patterns(secret: string): string[] {
+  const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
+  const within = [0, 1, 2].map((offset) => {
+    const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
+    // Characters that also hold bits of what stands before or behind.
+    return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
+  })
+  const isLong = secret.length >= SHORTEST_URL_PART
+  return [whole, ...(isLong ? within : [])].map((text) =>
+    text.replaceAll(/[+/]/g, (one) => (one === '+' ? '[+-]' : '[/_]')),
+  )
+}
+
+function eitherCase(hex: string): string {
+  return hex.replaceAll(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
+}
+
+function escapeForPattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { DueQueue } from '../core/due-queue.ts'
-import type { Cancel, Clock } from '../core/ports.ts'
-import type { Millis } from '../core/units.ts'
+import { DueQueue } from '../base/due-queue.ts'
+import type { Cancel, Clock } from '../base/machine.ts'
+import type { Millis } from '../base/units.ts'
 
 /** The longest delay that `setTimeout` accepts; it fires a longer one at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import type { Table } from './chain/message.ts'
+import { POOL_PROGRAM } from './chain/pool-program.ts'
+import { TIP_ACCOUNT, TIP_LAMPORTS } from './chain/trade-draft.ts'
+import { SERVICE_FEES } from './chain/trade-program.ts'
 import type { Dialect } from './dialect.ts'
 import type { Secret } from './keys.ts'
-import type { Table } from './message.ts'
-import { POOL_PROGRAM } from './pool-program.ts'
-import { TIP_ACCOUNT, TIP_LAMPORTS } from './trade-draft.ts'
-import { SERVICE_FEES } from './trade-program.ts'
 
 /** What a bot needs that signs for itself. */
 export interface BotFiles {

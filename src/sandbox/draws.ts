@@ -1,4 +1,4 @@
-import { deriveSeed, type Random, seededRandom } from '../core/random.ts'
+import { deriveSeed, type Random, seededRandom } from '../base/random.ts'
 
 /**
  * Everything that the sandbox draws by chance, from one named stream each, so that one part's draws never shift

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { decodeJson, encodeJson } from '../core/json.ts'
+import { decodeJson, encodeJson } from '../base/json.ts'
 
 /** One record to write; `body` undefined deletes it. */
 export interface Change {

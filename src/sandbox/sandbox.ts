@@ -1,28 +1,25 @@
 import type { Server } from 'node:http'
-import type { Clock } from '../core/ports.ts'
-import { deriveSeed } from '../core/random.ts'
-import { Answers } from './answers.ts'
-import { Api } from './api.ts'
+import type { Clock } from '../base/machine.ts'
+import { deriveSeed } from '../base/random.ts'
 import { writeBotFiles } from './bot-files.ts'
-import { Builder } from './builder.ts'
-import { systemClock } from './clock.ts'
-import { controlEndpoint } from './control.ts'
-import { type ApiKeys, Customers } from './customers.ts'
-import { Desk } from './desk.ts'
+import type { Ledger } from './chain/ledger.ts'
+import { type ChainKind, openChain, SERVICE_TABLE } from './chain/open-chain.ts'
 import { type Dialect, dialectOf } from './dialect.ts'
 import { Faults } from './faults.ts'
-import { Frames } from './frames.ts'
-import { portOf, serve } from './http.ts'
-import type { Ledger } from './ledger.ts'
-import type { Emit, Market } from './market.ts'
-import { type ChainKind, openChain, SERVICE_TABLE } from './open-chain.ts'
-import { runMarket } from './pace.ts'
-import { restorePools } from './pools.ts'
-import { RecordedMarket } from './recorded-market.ts'
+import type { Emit, Market } from './market/market.ts'
+import { restorePools, runMarket } from './market/market.ts'
+import { RecordedMarket } from './market/recorded-market.ts'
+import { SeededMarket } from './market/seeded-market.ts'
 import { fileRecords, forgetfulRecords, type Records } from './records.ts'
-import { rpcEndpoint } from './rpc.ts'
-import { SeededMarket } from './seeded-market.ts'
-import { STREAM_PATH, Stream } from './stream.ts'
+import { rpcEndpoint } from './rpc/rpc.ts'
+import { Answers } from './service/answers.ts'
+import { Api, controlEndpoint } from './service/api.ts'
+import { Builder } from './service/builder.ts'
+import { type ApiKeys, Customers } from './service/customers.ts'
+import { Frames } from './service/frames.ts'
+import { portOf, serve } from './service/http.ts'
+import { STREAM_PATH, Stream } from './service/stream.ts'
+import { Desk } from './service/trading-desk.ts'
 
 export interface SandboxOptions {
   /** On 127.0.0.1; 0, the default: any free one. */
@@ -174,4 +171,13 @@ function stop(server: Server): Promise<void> {
     server.close(() => resolve())
     server.closeAllConnections()
   })
+}
+
+/** Real time. Tests give the market and the chain a simulated one. */
+export const systemClock: Clock = {
+  now: Date.now,
+  after(ms, run) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
 }

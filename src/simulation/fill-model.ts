@@ -1,8 +1,8 @@
-import { type Reserves, solFor, tokensFor, VENUE_FEE } from '../core/curve.ts'
-import { DEAD_AFTER_MS } from '../core/liquidation.ts'
-import type { Random } from '../core/random.ts'
-import { BASE_FEE } from '../core/risk.ts'
-import { baseUnits, LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeTokens } from '../core/units.ts'
+import type { Random } from '../base/random.ts'
+import { baseUnits, LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeTokens } from '../base/units.ts'
+import { DEAD_AFTER_MS } from '../engine/accounting/liquidation.ts'
+import { BASE_FEE } from '../solana/constants.ts'
+import { type Reserves, solFor, tokensFor, VENUE_FEE } from '../solana/pool-depth.ts'
 
 /** Of every token that is bought here, as pump.fun makes them. */
 export const TOKEN_DECIMALS = 6

@@ -1,11 +1,13 @@
-import type { ErrorCode } from '../core/errors.ts'
-import { walletChange } from '../core/fill-costs.ts'
-import type { Attempt, Fill } from '../core/order.ts'
-import type { Clock, Executor, Outcome } from '../core/ports.ts'
-import type { Position } from '../core/position.ts'
-import { deriveSeed, seededRandom } from '../core/random.ts'
-import { type Lamports, lamports, type TokenAmount, ZERO } from '../core/units.ts'
-import { DepthUse } from './depth-use.ts'
+import type { ErrorCode } from '../base/errors.ts'
+import type { Clock } from '../base/machine.ts'
+import { deriveSeed, seededRandom } from '../base/random.ts'
+import { type Lamports, lamports, type TokenAmount, ZERO } from '../base/units.ts'
+import { type FillCosts, NO_COSTS, walletChange } from '../engine/accounting/fill-costs.ts'
+import type { Position } from '../engine/accounting/position.ts'
+import type { Fill } from '../engine/order.ts'
+import type { Attempt } from '../orders/attempt.ts'
+import type { Executor, Outcome } from '../orders/ports.ts'
+import { BASE_FEE } from '../solana/constants.ts'
 import {
   buy,
   drawLatencyMs,
@@ -18,10 +20,10 @@ import {
   type Swap,
   sell,
 } from './fill-model.ts'
-import { Holdings } from './holdings.ts'
-import type { Measured, Measurements } from './measured.ts'
-import { paperCosts } from './paper-costs.ts'
+import type { Measured, Measurements } from './measurements.ts'
+import { DepthUse } from './measurements.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
+import { Holdings } from './paper-wallet.ts'
 
 /** A landed transaction is final 32 slots later. */
 export const FINALITY_MS = 32 * SLOT_MS
@@ -295,4 +297,33 @@ function luckOf({ id, mint, side, armedAt }: Attempt): string {
 /** Looks like no signature of the chain, so that nobody takes it for one. */
 function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
+}
+
+/** What a paper trade cost, each part apart. The fees are inside what changed hands: a buyer's are taken off what he pays, the service's
+ *  first; a seller's off what he would get, the venue's first. `networkLamports`: base and priority fee. */
+function paperCosts(
+  side: 'buy' | 'sell',
+  tradeLamports: Lamports,
+  networkLamports: Lamports,
+  rentLamports: Lamports,
+  { venueFeePercent, serviceFeePercent }: FillModel,
+): FillCosts {
+  const [venue, service] = [venueFeePercent / 100, serviceFeePercent / 100]
+  const isBuy = side === 'buy'
+  const beforeService = isBuy ? tradeLamports : tradeLamports / (1 - service)
+  const toVenue = isBuy ? beforeService * (1 - service) : beforeService
+  const venueFee = Math.round((toVenue * venue) / (isBuy ? 1 + venue : 1 - venue))
+  const serviceFee = Math.round(beforeService * service)
+  const fees = venueFee + serviceFee
+  const base = Math.min(BASE_FEE, networkLamports)
+  return {
+    ...NO_COSTS,
+    tradeLamports: lamports(isBuy ? tradeLamports - fees : tradeLamports + fees),
+    venueFeeLamports: lamports(venueFee),
+    serviceFeeLamports: lamports(serviceFee),
+    baseFeeLamports: lamports(base),
+    priorityFeeLamports: lamports(networkLamports - base),
+    rentPaidLamports: lamports(Math.max(0, rentLamports)),
+    rentReturnedLamports: lamports(Math.max(0, -rentLamports)),
+  }
 }

@@ -1,11 +1,11 @@
-import { type Block, RowKind, type TokenId } from '../core/block.ts'
-import { type Reserves, reservesAt } from '../core/curve.ts'
-import type { UnitSettings } from '../core/messages.ts'
-import type { Mints, TokenHolder } from '../core/mints.ts'
-import { isSized } from '../core/price.ts'
-import { UnitProof } from '../core/unit-proof.ts'
-import { DAY, endOfDay, type Millis } from '../core/units.ts'
-import { Pools } from './pools.ts'
+import { DAY, endOfDay, type Millis } from '../base/units.ts'
+import { type Block, RowKind, type TokenId } from '../market/block.ts'
+import type { Mints, TokenHolder } from '../market/mints.ts'
+import { isSized } from '../market/price.ts'
+import type { UnitSettings } from '../market/unit-proof.ts'
+import { UnitProof } from '../market/unit-proof.ts'
+import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
+import { Pools } from './estimated-pools.ts'
 
 /** Beyond any pool's depth, SOL a token: what claims it is no price to fill at. */
 const MOST_PRICE = 1_000

@@ -1,9 +1,9 @@
-import { isPublicKey } from '../core/base58.ts'
-import { RowKind, type TokenDetails } from '../core/block.ts'
-import { LiveBlock, type RowNumbers } from '../core/live-block.ts'
-import type { Mints } from '../core/mints.ts'
-import type { TradeSide } from '../core/order.ts'
-import type { Millis } from '../core/units.ts'
+import type { Millis } from '../base/units.ts'
+import type { TradeSide } from '../market/block.ts'
+import { RowKind, type TokenDetails } from '../market/block.ts'
+import { LiveBlock, type RowNumbers } from '../market/live-block.ts'
+import type { Mints } from '../market/mints.ts'
+import { isPublicKey } from '../solana/base58.ts'
 
 /** Mints of tokens that do not exist. */
 export const MINT = 'TestToken1111111111111111111111111111111111'

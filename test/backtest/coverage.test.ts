@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
-import { coverageOf, type FeedEvent, lackOf, shareOf } from '../../src/backtest/coverage.ts'
+import { coverageOf, type FeedEvent, lackOf, shareOf, tapeCoverage } from '../../src/backtest/coverage.ts'
 import type { Config } from '../../src/config/config.ts'
-import { NO_FILTERS } from '../../src/core/entry-filters.ts'
-import { NO_LIMITS } from '../../src/core/settings.ts'
-import { openReader } from '../../src/journal/reader.ts'
-import { tapeCoverage } from '../../src/wiring/backtest/tape-coverage.ts'
+import { NO_FILTERS, NO_LIMITS } from '../../src/engine/settings.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
 import { journalPath } from '../support/journal-samples.ts'
 import { feed, noisyMarket, writeTape } from '../support/recorded-tape.ts'
 

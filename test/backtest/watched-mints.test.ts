@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WatchedMints } from '../../src/backtest/watched-mints.ts'
+import { WatchedMints } from '../../src/backtest/coverage.ts'
 
 test.each<[string, (watched: WatchedMints) => void, string[]]>([
   ['all trades were recorded', (w) => w.record(0, ['trades']), []],

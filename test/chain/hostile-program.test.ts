@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { decodeBase58 } from '../../src/core/base58.ts'
-import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
-import type { Attempt } from '../../src/core/order.ts'
-import type { SignRequest } from '../../src/core/ports.ts'
-import { PROGRAMS } from '../../src/core/programs.ts'
-import { decodeMessage } from '../../src/core/transaction-bytes.ts'
-import { lamports, solToLamports } from '../../src/core/units.ts'
-import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
-import { THIEF, TRAP } from '../../src/sandbox/ambush.ts'
-import { ATTACKS, type Attack, HOSTILE_PROGRAM, hostileInstruction } from '../../src/sandbox/hostile-program.ts'
-import type { Call } from '../../src/sandbox/message.ts'
-import { CURVE_FEES, POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
+import { lamports, solToLamports } from '../../src/base/units.ts'
+import type { SignRequest } from '../../src/chain/signer/signer.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
+import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/orders/builder-policy.ts'
+import {
+  ATTACKS,
+  type Attack,
+  HOSTILE_PROGRAM,
+  hostileInstruction,
+  THIEF,
+  TRAP,
+} from '../../src/sandbox/chain/hostile-program.ts'
+import type { Call } from '../../src/sandbox/chain/message.ts'
+import { CURVE_FEES, POOL_PROGRAM } from '../../src/sandbox/chain/pool-program.ts'
+import { tokenAccountAddress } from '../../src/sandbox/keys.ts'
+import { decodeBase58 } from '../../src/solana/base58.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { decodeMessage } from '../../src/solana/transaction.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { LocalRig } from './local-rig.ts'
 

@@ -1,4 +1,4 @@
-import { encodeBase58 } from '../../src/core/base58.ts'
+import { encodeBase58 } from '../../src/solana/base58.ts'
 
 export const keyOf = (byte: number): string => encodeBase58(new Uint8Array(32).fill(byte))
 export const signatureOf = (byte: number): string => encodeBase58(new Uint8Array(64).fill(byte))

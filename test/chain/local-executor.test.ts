@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Built } from '../../src/core/built-transaction.ts'
-import type { Attempt } from '../../src/core/order.ts'
-import { transferCall } from '../../src/sandbox/calls.ts'
+import type { Built } from '../../src/orders/asked-trade.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
+import { transferCall } from '../../src/sandbox/chain/message.ts'
 import { type Fault, LocalRig } from './local-rig.ts'
 
 const THIEF = 'So11111111111111111111111111111111111111112'

@@ -1,4 +1,4 @@
-import { PROGRAMS } from '../../src/core/programs.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 
 /** What a mint account is to hold. `extensions` by type, with their bytes. */
 export interface MintShape {

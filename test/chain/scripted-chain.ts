@@ -1,4 +1,4 @@
-import type { Rpc, RpcResult } from '../../src/core/ports.ts'
+import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
 
 type Method = (params: readonly unknown[]) => unknown
 

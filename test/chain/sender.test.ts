@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
 import { Sender } from '../../src/chain/sender.ts'
-import type { Rpc, RpcResult } from '../../src/core/ports.ts'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { settled } from './scripted-chain.ts'
 
 interface Sent {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Attempt } from '../../src/core/order.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 import { signatureOf } from './landed.ts'
 import { WalletRig } from './wallet-rig.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
-import { JITO_TIPS } from '../../src/core/builder-policy.ts'
-import type { FillCosts } from '../../src/core/fill-costs.ts'
-import type { TradeSide } from '../../src/core/order.ts'
-import { PROGRAMS } from '../../src/core/programs.ts'
-import { lamports, ZERO } from '../../src/core/units.ts'
+import { lamports, ZERO } from '../../src/base/units.ts'
+import type { FillCosts } from '../../src/engine/accounting/fill-costs.ts'
+import type { TradeSide } from '../../src/market/block.ts'
+import { JITO_TIPS } from '../../src/orders/builder-policy.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 import { keyOf, landed, MINT, POOL, type RawCall, type Use, WALLET, WSOL } from './landed.ts'
 
 /** A landed trade, as its parts; what a node would answer of it is made from them by `answerOf`. Lamports and base units. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Progress, progressLine } from '../../src/commands/progress.ts'
+import { Progress, progressLine } from '../../src/commands/terminal.ts'
 
 test.each([
   [0, 100, 0, '0 % of 100 rows'],

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { configSchema } from '../../src/wiring/config-schema.ts'
+import { configSchema } from '../../src/config/json-schema.ts'
 import { fits } from '../support/json-schema.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { deriveSeed } from '../../src/base/random.ts'
 import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import { overriddenNote } from '../../src/config/effective-exits.ts'
 import { loadConfig } from '../../src/config/load.ts'
-import { deriveSeed } from '../../src/core/random.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { loadPolicy } from '../../src/config/policy.ts'
-import { isPublicKey } from '../../src/core/base58.ts'
-import { BUILT_IN_POLICY, JITO_TIPS, PRESETS } from '../../src/core/builder-policy.ts'
+import { BUILT_IN_POLICY, JITO_TIPS, PRESETS } from '../../src/orders/builder-policy.ts'
+import { isPublicKey } from '../../src/solana/base58.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
 const folder = temporaryFolder()

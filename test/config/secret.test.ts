@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { inspect } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import { expandPath } from '../../src/config/expand-path.ts'
+import { expandPath } from '../../src/config/files.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { type Secret, secretFrom } from '../../src/config/secret.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { codeHash } from '../../src/config/code-hash.ts'
+import { codeHash } from '../../src/config/hashes.ts'
 import { loadStrategy } from '../../src/config/strategies.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 

@@ -25,7 +25,7 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
       own('strategies/lib/a b.ts', 'pick'),
       '    at Array.map (<anonymous>)',
       own('strategies/dips.ts', 'onTrade'),
-      sluice('core/trader.ts', 'Trader.row'),
+      sluice('engine/bots/strategy-runner.ts', 'Trader.row'),
     ],
     'strategies/lib/a b.ts:12:5',
     ['pick (strategies/lib/a b.ts:12:5)', 'onTrade (strategies/dips.ts:12:5)'],
@@ -33,8 +33,8 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
   [
     'what the strategy called of Sluice is not the place',
     [
-      sluice('core/requests.ts', 'readTimer'),
-      sluice('core/bot-handle.ts', 'BotHandle.every'),
+      sluice('engine/requests.ts', 'readTimer'),
+      sluice('engine/bots/bot.ts', 'BotHandle.every'),
       own('strategies/dips.ts', 'start'),
     ],
     'strategies/dips.ts:12:5',
@@ -55,8 +55,8 @@ test.each<[what: string, frames: string[], place: string | undefined, stack: str
   [
     'what called the engine is not the strategy',
     [
-      sluice('core/trader.ts', 'refusePromise'),
-      sluice('wiring/testing/strategy-rig.ts', '#row'),
+      sluice('engine/bots/strategy-runner.ts', 'refusePromise'),
+      sluice('testing/strategy-rig.ts', '#row'),
       own('strategies/dips.test.ts'),
     ],
     undefined,

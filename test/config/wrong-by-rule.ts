@@ -1,4 +1,4 @@
-import type { Random } from '../../src/core/random.ts'
+import type { Random } from '../../src/base/random.ts'
 import { type Entry, type Path, pathText, YamlSource } from './yaml-source.ts'
 
 /** A configuration that somebody got wrong, and what has to be said of it. */

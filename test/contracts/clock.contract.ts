@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Clock } from '../../src/core/ports.ts'
+import type { Clock } from '../../src/base/machine.ts'
 
 export interface ClockWorld {
   readonly clock: Clock
@@ -11,7 +11,7 @@ export interface ClockWorld {
   settle(): Promise<void>
 }
 
-/** The rules of the port `Clock` (core/ports.ts) for timers, for every clock. */
+/** The rules of the port `Clock` (base/machine.ts) for timers, for every clock. */
 export function clockContract(name: string, open: () => ClockWorld): void {
   test(`${name}: however late the loop is, timers fire in the order of their due times`, async () => {
     const world = open()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { networkFee, tradeOf, walletChange } from '../../src/core/fill-costs.ts'
-import type { Attempt } from '../../src/core/order.ts'
-import type { Executor, Outcome } from '../../src/core/ports.ts'
+import { networkFee, tradeOf, walletChange } from '../../src/engine/accounting/fill-costs.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
+import type { Executor, Outcome } from '../../src/orders/ports.ts'
 
 /** A world in which one attempt is going to end in a known way. */
 export interface ExecutorCase {
@@ -23,7 +23,7 @@ export interface ExecutorWorld {
   close?(): void | Promise<void>
 }
 
-/** The rules of the port `Executor` (core/ports.ts), for every adapter. */
+/** The rules of the port `Executor` (orders/ports.ts), for every adapter. */
 export function executorContract(name: string, cases: readonly ExecutorCase[]): void {
   test.each(cases)(`${name}: $what`, async ({ ends, call = 'execute', build }) => {
     const world = await build()

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { RowKind } from '../../src/core/block.ts'
-import { LiveBlock } from '../../src/core/live-block.ts'
-import { Mints } from '../../src/core/mints.ts'
-import { lamports } from '../../src/core/units.ts'
-import type { OpenJournal } from '../../src/journal/gathering-journal.ts'
-import type { JournalOptions } from '../../src/journal/journal.ts'
-import { openReader } from '../../src/journal/reader.ts'
+import { lamports } from '../../src/base/units.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
+import type { OpenJournal } from '../../src/journal/writer/gathering-journal.ts'
+import type { JournalOptions } from '../../src/journal/writer/journal.ts'
+import { RowKind } from '../../src/market/block.ts'
+import { LiveBlock } from '../../src/market/live-block.ts'
+import { Mints } from '../../src/market/mints.ts'
 import {
   attempt,
   contentOf,
@@ -23,7 +23,7 @@ import {
 } from '../support/journal-samples.ts'
 import { blockOf } from '../support/market-rows.ts'
 
-/** The rules of the port `Journal` (core/ports.ts), for every writer. */
+/** The rules of the port `Journal` (orders/ports.ts), for every writer. */
 export function journalContract(
   name: string,
   open: (path: string, options: JournalOptions) => OpenJournal | Promise<OpenJournal>,

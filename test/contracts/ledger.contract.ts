@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { BASE_FEE_LAMPORTS, type Ledger, type Transaction } from '../../src/sandbox/ledger.ts'
+import { BASE_FEE_LAMPORTS, type Ledger, type Transaction } from '../../src/sandbox/chain/ledger.ts'
 
 /** A new chain with one funded wallet, on time that the test moves. */
 export interface LedgerWorld {
@@ -15,7 +15,7 @@ export interface LedgerWorld {
 
 const FEE = BASE_FEE_LAMPORTS
 
-/** The rules of the port `Ledger` (src/sandbox/ledger.ts), for every adapter. */
+/** The rules of the port `Ledger` (src/sandbox/chain/ledger.ts), for every adapter. */
 export function ledgerContract(name: string, open: () => LedgerWorld): void {
   describe(name, () => {
     let world: LedgerWorld

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { Report } from '../../src/backtest/report.ts'
+import type { Report } from '../../src/backtest/report/report.ts'
 import { sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'

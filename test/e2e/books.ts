@@ -1,21 +1,15 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { ERRORS } from '../../src/core/errors.ts'
-import { walletChange } from '../../src/core/fill-costs.ts'
-import { decodeJson } from '../../src/core/json.ts'
-import {
-  type Attempt,
-  type ExecutionReport,
-  type Fill,
-  isOpen,
-  isUndecided,
-  type OrderState,
-  type TradeSide,
-} from '../../src/core/order.ts'
-import { type FillTableRow, fillOf } from '../../src/journal/recovery.ts'
-import { TOKEN_DECIMALS } from '../../src/sandbox/curve.ts'
-import type { LandedTransaction, Ledger } from '../../src/sandbox/ledger.ts'
-import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { ERRORS } from '../../src/base/errors.ts'
+import { decodeJson } from '../../src/base/json.ts'
+import { walletChange } from '../../src/engine/accounting/fill-costs.ts'
+import { type ExecutionReport, type Fill, isOpen, type OrderState } from '../../src/engine/order.ts'
+import { type FillTableRow, fillOf } from '../../src/journal/reader/recovery.ts'
+import type { TradeSide } from '../../src/market/block.ts'
+import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
+import type { LandedTransaction, Ledger } from '../../src/sandbox/chain/ledger.ts'
+import { TOKEN_DECIMALS } from '../../src/solana/bonding-curve.ts'
+import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 
 /** What a journal says of money, to the lamport. */
 export interface Books {

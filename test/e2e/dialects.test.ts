@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Fill } from '../../src/core/order.ts'
+import type { Fill } from '../../src/engine/order.ts'
 import { type Books, discrepancies, isWalked, requestedIn } from './books.ts'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sendCommand } from '../../src/runtime/control-client.ts'
+import { sendCommand } from '../../src/live/control/client.ts'
 import type { Fault } from '../../src/sandbox/faults.ts'
 import { knowsWallet, segmentsOf } from './books.ts'
 import { kill, type Sluice } from './process.ts'

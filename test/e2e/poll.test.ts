@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { MarketToken } from '../../src/sandbox/market.ts'
+import type { MarketToken } from '../../src/sandbox/market/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
 import { openRpcProxy } from './rpc-proxy.ts'

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { sendCommand } from '../../src/runtime/control-client.ts'
+import { sendCommand } from '../../src/live/control/client.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { knowsWallet, segmentsOf } from './books.ts'
 import type { Sluice } from './process.ts'

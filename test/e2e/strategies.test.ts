@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { MarketToken } from '../../src/sandbox/market.ts'
+import type { MarketToken } from '../../src/sandbox/market/market.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'

@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { lamports } from '../../src/core/units.ts'
-import type { WalletCursor, WalletTransaction, Watch } from '../../src/core/wallet.ts'
-import { openJournal } from '../../src/journal/journal.ts'
-import { openReader } from '../../src/journal/reader.ts'
+import { lamports } from '../../src/base/units.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
+import { openJournal } from '../../src/journal/writer/journal.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../../src/orders/wallet-audit.ts'
 import { ACCOUNT, attempt, journalPath, NO_LIMITS, order } from '../support/journal-samples.ts'
 
 const options = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lamports } from '../../src/core/units.ts'
-import { openJournal } from '../../src/journal/journal.ts'
+import { lamports } from '../../src/base/units.ts'
+import { openJournal } from '../../src/journal/writer/journal.ts'
 import {
   attempt,
   fill,

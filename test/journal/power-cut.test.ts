@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { NO_COSTS } from '../../src/core/fill-costs.ts'
+import { NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
 import { openForWriting } from '../../src/journal/database.ts'
-import { openJournal } from '../../src/journal/journal.ts'
 import { lockJournal } from '../../src/journal/lock.ts'
 import { bringUpToDate } from '../../src/journal/migration.ts'
-import { openReader } from '../../src/journal/reader.ts'
-import { SCHEMA_VERSION } from '../../src/journal/schema.ts'
+import { openReader } from '../../src/journal/reader/reader.ts'
+import { SCHEMA_VERSION } from '../../src/journal/schema/schema.ts'
+import { openJournal } from '../../src/journal/writer/journal.ts'
 import {
   attempt,
   fill,

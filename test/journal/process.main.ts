@@ -1,9 +1,10 @@
 // A process of its own, to be killed. Argument: what to do, and where.
-import { Mints } from '../../src/core/mints.ts'
+
 import { openForWriting } from '../../src/journal/database.ts'
-import { startJournalThread } from '../../src/journal/journal-thread.ts'
 import { lockName } from '../../src/journal/lock.ts'
-import { Writer } from '../../src/journal/writer.ts'
+import { startJournalThread } from '../../src/journal/writer/journal-thread.ts'
+import { Writer } from '../../src/journal/writer/writer.ts'
+import { Mints } from '../../src/market/mints.ts'
 import { attempt, NO_LIMITS, order, report, start, timeOf, trades } from '../support/journal-values.ts'
 
 const [, , task, path = ''] = process.argv

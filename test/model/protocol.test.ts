@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ATTEMPT_MOVES, type AttemptState, ORDER_MOVES, type OrderState } from '../../src/core/order.ts'
+import { ORDER_MOVES, type OrderState } from '../../src/engine/order.ts'
+import { ATTEMPT_MOVES, type AttemptState } from '../../src/orders/attempt.ts'
 import { check } from './checker.ts'
 import { Coverage } from './coverage.ts'
 import { SMALL } from './scenarios.ts'
@@ -16,7 +17,7 @@ test('Everything that the protocol knows happens in these scenarios.', () => {
   expect([...coverage.happenings].sort()).toEqual([...HAPPENINGS].sort())
 })
 
-test('The model moves orders only as core/order.ts allows; a fill that is taken back may end in the same step.', () => {
+test('The model moves orders only as engine/order.ts allows; a fill that is taken back may end in the same step.', () => {
   const ends: OrderState[] = ['failed', 'not_executed', 'expired', 'refused', 'cancelled']
   const states = (state: string) => (state === 'ended' ? ends : [state as OrderState])
   const isAllowed = (from: string, to: string) =>
@@ -27,7 +28,7 @@ test('The model moves orders only as core/order.ts allows; a fill that is taken 
   expect(isAllowed('filled', 'working') && isAllowed('working', 'ended')).toBe(true)
 })
 
-test('The model moves attempts only as core/order.ts allows.', () => {
+test('The model moves attempts only as orders/attempt.ts allows.', () => {
   const isAllowed = (from: string, to: string) =>
     ATTEMPT_MOVES[from as AttemptState].includes(to as AttemptState) ||
     (from === 'signed' && to === 'absent' && ATTEMPT_MOVES.signed.includes('expired')) ||

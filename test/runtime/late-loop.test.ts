@@ -1,5 +1,5 @@
 import { monotonicMs, SystemClock } from '../../src/runtime/system-clock.ts'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { clockContract } from '../contracts/clock.contract.ts'
 
 const LONGEST_MS = 200

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeBase58 } from '../../src/core/base58.ts'
-import { createLog } from '../../src/runtime/log.ts'
-import { redactor } from '../../src/runtime/redactor.ts'
+import { createLog, redactor } from '../../src/runtime/log.ts'
+import { encodeBase58 } from '../../src/solana/base58.ts'
 
 const KEY = 'sk-ABC+/=?"x"&42'
 const RPC = 'https://user:p%40ssword@rpc.example/v2/9f8e7d6c5b4a/?token=tttttttttttt&x=1'

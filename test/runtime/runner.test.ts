@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Block } from '../../src/core/block.ts'
-import type { Input, Output } from '../../src/core/messages.ts'
-import type { EnginePort, Journal } from '../../src/core/ports.ts'
+import type { Input, Output } from '../../src/engine/messages.ts'
+import type { EnginePort } from '../../src/engine/ports.ts'
+import type { Block } from '../../src/market/block.ts'
+import type { Journal } from '../../src/orders/ports.ts'
 import { Runner } from '../../src/runtime/runner.ts'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { anOrder } from '../support/gateway-world.ts'
 
 const block = (...times: number[]): Block =>

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
-import { takeConsole } from '../../src/runtime/thread-console.ts'
+import { takeConsole } from '../../src/runtime/harden.ts'
 
 const { ...own } = console
 afterEach(() => void Object.assign(console, own))

@@ -1,9 +1,9 @@
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { isPublicKey, isSignature } from '../../src/core/base58.ts'
-import { PROGRAMS } from '../../src/core/programs.ts'
-import { digest, poolAddress, tokenAccountAddress, walletAddress } from '../../src/sandbox/addresses.ts'
 import { draws } from '../../src/sandbox/draws.ts'
+import { digest, poolAddress, tokenAccountAddress, walletAddress } from '../../src/sandbox/keys.ts'
+import { isPublicKey, isSignature } from '../../src/solana/base58.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
 
 const secrets = Array.from({ length: 20 }, (_none, index) => digest('secret ', String(index)))
 

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 import { StillMarket } from './still-market.ts'
 
 const SLOT_MS = 400

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Dialect, dialectOf, dialectQuestions } from '../../src/sandbox/dialect.ts'
-import { SOL_USD } from '../../src/sandbox/market.ts'
+import { SOL_USD } from '../../src/sandbox/market/market.ts'
 import { type Answered, get, Listener, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 

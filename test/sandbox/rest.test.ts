@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { namedAddress } from '../../src/sandbox/addresses.ts'
+import { namedAddress } from '../../src/sandbox/keys.ts'
 import { type Answered, call, get, openRig, post, type Rig, rpc } from './client.ts'
 import { MINT } from './still-market.ts'
 

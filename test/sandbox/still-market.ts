@@ -1,4 +1,3 @@
-import { Curve } from '../../src/sandbox/curve.ts'
 import { draws } from '../../src/sandbox/draws.ts'
 import {
   type CurveTrade,
@@ -9,7 +8,8 @@ import {
   type PriceEvent,
   type TradeEvent,
   tradeEvent,
-} from '../../src/sandbox/market.ts'
+} from '../../src/sandbox/market/market.ts'
+import { Curve } from '../../src/solana/bonding-curve.ts'
 
 export const MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
 

@@ -1,14 +1,20 @@
-import type { Clock, Http, HttpRequest, HttpResult } from '../../src/core/ports.ts'
-import { PROGRAMS } from '../../src/core/programs.ts'
-import { tokenAccountAddress } from '../../src/sandbox/addresses.ts'
-import { budgetCalls, openCall, transferCall } from '../../src/sandbox/calls.ts'
+import type { Clock, Http, HttpRequest, HttpResult } from '../../src/base/machine.ts'
+import type { Blockhash } from '../../src/sandbox/chain/ledger.ts'
+import {
+  budgetCalls,
+  type Call,
+  compileMessage,
+  openCall,
+  signMessage,
+  transferCall,
+} from '../../src/sandbox/chain/message.ts'
+import { poolInstruction } from '../../src/sandbox/chain/pool-program.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
-import type { Blockhash } from '../../src/sandbox/ledger.ts'
-import type { Market, MarketToken } from '../../src/sandbox/market.ts'
-import { type Call, compileMessage, signMessage } from '../../src/sandbox/message.ts'
-import { poolInstruction } from '../../src/sandbox/pool-program.ts'
-import { parseBuy, parseSell } from '../../src/sandbox/requests.ts'
-import { decodeTokenAccount } from '../../src/sandbox/token-layout.ts'
+import { tokenAccountAddress } from '../../src/sandbox/keys.ts'
+import type { Market, MarketToken } from '../../src/sandbox/market/market.ts'
+import { parseBuy, parseSell } from '../../src/sandbox/service/requests.ts'
+import { PROGRAMS } from '../../src/solana/programs.ts'
+import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 import { STRANGER, type TimedLedger, WALLET } from './ledger.ts'
 import type { Mutant } from './mutants.ts'
 import { ANSWERS, REFUSALS } from './replies.ts'

@@ -1,4 +1,5 @@
-import { type Attempt, isFullExit, isOpen, orderNumber } from '../../src/core/order.ts'
+import { isFullExit, isOpen, orderNumber } from '../../src/engine/order.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Journal } from './disk.ts'
 import type { Process } from './process.ts'
 import type { Kind } from './scenario.ts'

@@ -1,7 +1,6 @@
+import { lamports, solToLamports } from '../../src/base/units.ts'
 import type { BotConfig, Config } from '../../src/config/config.ts'
-import { NO_FILTERS } from '../../src/core/entry-filters.ts'
-import { NO_LIMITS, type Plan } from '../../src/core/settings.ts'
-import { lamports, solToLamports } from '../../src/core/units.ts'
+import { NO_FILTERS, NO_LIMITS, type Plan } from '../../src/engine/settings.ts'
 import type { Scenario } from './scenario.ts'
 import { type Leash, restless, ticking } from './strategy.ts'
 

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../src/core/ports.ts'
+import type { Cancel, Clock } from '../../src/base/machine.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
 
 /** The event loop of one process. While it stands still no timer fires; then all that became due do, in any order: also of those that were

@@ -1,6 +1,6 @@
-import { Curve } from '../../src/sandbox/curve.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
-import type { CurveTrade, Market, MarketToken } from '../../src/sandbox/market.ts'
+import type { CurveTrade, Market, MarketToken } from '../../src/sandbox/market/market.ts'
+import { Curve } from '../../src/solana/bonding-curve.ts'
 
 export const MINTS = [
   'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump',

@@ -1,16 +1,9 @@
-import type { Output } from '../../src/core/messages.ts'
-import { isStopped } from '../../src/core/money.ts'
-import {
-  type Attempt,
-  isOpen,
-  isUndecided,
-  laneOf,
-  type Order,
-  type OrderState,
-  sharesLane,
-} from '../../src/core/order.ts'
-import type { Journal } from '../../src/core/ports.ts'
-import type { Recovered } from '../../src/journal/recovery.ts'
+import type { Output } from '../../src/engine/messages.ts'
+import { isOpen, laneOf, type Order, type OrderState, sharesLane } from '../../src/engine/order.ts'
+import { isStopped } from '../../src/engine/recovered-money.ts'
+import type { Recovered } from '../../src/journal/reader/recovery.ts'
+import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
+import type { Journal } from '../../src/orders/ports.ts'
 import { Standing } from './standing.ts'
 import { TimerWatch } from './timer-watch.ts'
 

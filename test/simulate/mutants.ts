@@ -1,5 +1,5 @@
-import { Allowance, COST } from '../../src/core/allowance.ts'
-import { Timers } from '../../src/core/timers.ts'
+import { Allowance, COST } from '../../src/engine/bots/bot.ts'
+import { Timers } from '../../src/engine/timers.ts'
 
 /** Ways in which what stands around the gateway could be wrong; the simulation has to notice each. */
 export const MUTANTS = {

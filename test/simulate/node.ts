@@ -1,6 +1,4 @@
-import type { Rpc, RpcResult } from '../../src/core/ports.ts'
-import { CLOCK_SYSVAR } from '../../src/core/programs.ts'
-import { Faults } from '../../src/sandbox/faults.ts'
+import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
 import type {
   Account,
   Blockhash,
@@ -12,10 +10,12 @@ import type {
   SimulatedTransaction,
   SimulationOptions,
   Transaction,
-} from '../../src/sandbox/ledger.ts'
-import { rpcMethods } from '../../src/sandbox/rpc-methods.ts'
-import { RpcError } from '../../src/sandbox/rpc-params.ts'
-import { sendMethods } from '../../src/sandbox/rpc-send.ts'
+} from '../../src/sandbox/chain/ledger.ts'
+import { Faults } from '../../src/sandbox/faults.ts'
+import { rpcMethods } from '../../src/sandbox/rpc/methods.ts'
+import { RpcError } from '../../src/sandbox/rpc/params.ts'
+import { sendMethods } from '../../src/sandbox/rpc/send.ts'
+import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 import type { Times } from './scenario.ts'
 
 /** What was on the chain at each slot, so that a node may show how it was some time ago. */

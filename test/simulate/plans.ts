@@ -1,4 +1,4 @@
-import type { Attempt } from '../../src/core/order.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,5 +1,5 @@
-import type { HttpResult } from '../../src/core/ports.ts'
-import type { TradeResult } from '../../src/sandbox/desk.ts'
+import type { HttpResult } from '../../src/base/machine.ts'
+import type { TradeResult } from '../../src/sandbox/service/trading-desk.ts'
 
 type Answered = Extract<HttpResult, { kind: 'answered' }>
 

@@ -1,5 +1,5 @@
-import { type Attempt, isUndecided } from '../../src/core/order.ts'
-import type { Millis } from '../../src/core/units.ts'
+import type { Millis } from '../../src/base/units.ts'
+import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import { LATE_MS } from './configuration.ts'
 import type { Truth } from './truth.ts'
 

@@ -1,9 +1,9 @@
 import { sign } from 'node:crypto'
+import type { Clock } from '../../src/base/machine.ts'
 import type { RunningSigner } from '../../src/chain/signer/running.ts'
-import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/core/builder-policy.ts'
-import type { Clock } from '../../src/core/ports.ts'
+import { BUILT_IN_POLICY, type BuilderPolicy } from '../../src/orders/builder-policy.ts'
+import { POOL_PROGRAM } from '../../src/sandbox/chain/pool-program.ts'
 import type { Draws } from '../../src/sandbox/draws.ts'
-import { POOL_PROGRAM } from '../../src/sandbox/pool-program.ts'
 import { OWNER } from './ledger.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ConditionalOrder, isOver } from '../../src/core/conditional.ts'
-import { encodeJson } from '../../src/core/json.ts'
-import type { Output } from '../../src/core/messages.ts'
-import type { Order } from '../../src/core/order.ts'
-import { type Position, stepTokensDue } from '../../src/core/position.ts'
-import type { Bot } from '../../src/core/strategy.ts'
-import type { Recovered } from '../../src/journal/recovery.ts'
+import { encodeJson } from '../../src/base/json.ts'
+import { type Position, stepTokensDue } from '../../src/engine/accounting/position.ts'
+import { type ConditionalOrder, isOver } from '../../src/engine/exits/conditional.ts'
+import type { Output } from '../../src/engine/messages.ts'
+import type { Order } from '../../src/engine/order.ts'
+import type { Bot } from '../../src/engine/strategy.ts'
+import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 
 /** What a process keeps for later: positions with their exits, conditional orders. Timers count from this start on: the engine says each anew. */

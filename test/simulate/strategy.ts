@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { ExitRules } from '../../src/core/exits.ts'
-import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/core/strategy.ts'
+import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
+import { type Bot, defineStrategy, type Strategy, type Token } from '../../src/engine/strategy.ts'
 import type { TimerUse } from './scenario.ts'
 import { ask } from './wishes.ts'
 

@@ -1,7 +1,7 @@
-import type { Input, Output } from '../../src/core/messages.ts'
-import type { Timer } from '../../src/core/money.ts'
+import type { Input, Output } from '../../src/engine/messages.ts'
+import type { Timer } from '../../src/engine/recovered-money.ts'
 
-/** Firings that a bot has at once and a second, see core/allowance.ts. */
+/** Firings that a bot has at once and a second, see engine/bots/bot.ts. */
 const AT_ONCE = 2_000
 const PER_SECOND = 100
 

@@ -1,5 +1,7 @@
-import { type Attempt, isFullExit, type TradeSide } from '../../src/core/order.ts'
-import { BLOCKHASH_BLOCKS, type LandedTransaction, type Ledger } from '../../src/sandbox/ledger.ts'
+import { isFullExit } from '../../src/engine/order.ts'
+import type { TradeSide } from '../../src/market/block.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
+import { BLOCKHASH_BLOCKS, type LandedTransaction, type Ledger } from '../../src/sandbox/chain/ledger.ts'
 
 /** A request that left, as it really was. */
 export interface Post {

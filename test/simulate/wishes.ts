@@ -1,5 +1,5 @@
-import type { ExitRules, TakeProfitStep } from '../../src/core/exits.ts'
-import type { Bot, PositionView, SellOptions, Token } from '../../src/core/strategy.ts'
+import type { ExitRules, TakeProfitStep } from '../../src/engine/exits/exit-rules.ts'
+import type { Bot, PositionView, SellOptions, Token } from '../../src/engine/strategy.ts'
 import { MINTS } from './market.ts'
 
 const WINDOW = { windowPrints: 5 } as const

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
 test('timers run in the order of their time, then of their setting, each at its own time', () => {
   const clock = new SimulatedClock(1000)

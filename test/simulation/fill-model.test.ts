@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { reservesAt } from '../../src/core/curve.ts'
-import { seededRandom } from '../../src/core/random.ts'
-import { lamports, solToLamports } from '../../src/core/units.ts'
+import { seededRandom } from '../../src/base/random.ts'
+import { lamports, solToLamports } from '../../src/base/units.ts'
 import {
   buy,
   DEFAULT_FILL_MODEL,
@@ -12,6 +11,7 @@ import {
   sell,
   stressed,
 } from '../../src/simulation/fill-model.ts'
+import { reservesAt } from '../../src/solana/pool-depth.ts'
 
 /** Of a pump.fun curve that nobody has bought from: 30 SOL against 1.073e9 tokens. */
 const LAUNCH = 30 / 1_073_000_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Mints } from '../../src/core/mints.ts'
-import { DAY } from '../../src/core/units.ts'
+import { DAY } from '../../src/base/units.ts'
+import { Mints } from '../../src/market/mints.ts'
 import { PaperMarket } from '../../src/simulation/paper-market.ts'
 import { blockOf } from '../support/market-rows.ts'
 

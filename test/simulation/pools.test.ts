@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { RowKind } from '../../src/core/block.ts'
-import { CURVE_PRODUCT, POOL_PRODUCT } from '../../src/core/curve.ts'
-import { LiveBlock } from '../../src/core/live-block.ts'
-import { seededRandom } from '../../src/core/random.ts'
-import { Pools } from '../../src/simulation/pools.ts'
+import { seededRandom } from '../../src/base/random.ts'
+import { RowKind } from '../../src/market/block.ts'
+import { LiveBlock } from '../../src/market/live-block.ts'
+import { Pools } from '../../src/simulation/estimated-pools.ts'
+import { CURVE_PRODUCT, POOL_PRODUCT } from '../../src/solana/pool-depth.ts'
 
 const TOKEN = 7
 const MINTS = Array.from({ length: TOKEN + 1 }, (_, token) => `mint${token}`)

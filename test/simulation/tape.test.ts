@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Block } from '../../src/core/block.ts'
-import type { Sink } from '../../src/core/ports.ts'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
-import { Tape, type TapeItem } from '../../src/simulation/tape.ts'
+import type { Sink } from '../../src/engine/ports.ts'
+import type { Block } from '../../src/market/block.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { Tape, type TapeItem } from '../../src/simulation/tape-source.ts'
 import { blockOf } from '../support/market-rows.ts'
 
 const rowsAt = (...times: number[]): TapeItem => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Block } from '../../src/core/block.ts'
-import { Mints } from '../../src/core/mints.ts'
-import { DAY } from '../../src/core/units.ts'
+import { DAY } from '../../src/base/units.ts'
+import type { Block } from '../../src/market/block.ts'
+import { Mints } from '../../src/market/mints.ts'
 import { PaperMarket, type PricePath } from '../../src/simulation/paper-market.ts'
 import { blockOf, type MarketRow } from '../support/market-rows.ts'
 

@@ -13,31 +13,42 @@ export interface Source {
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** npm packages by where they may be used; `src/` outside `core/` is held by package.json alone. */
-const packagesOfCore = ['zod']
-const packagesOfStrategies = ['sluice', 'trading-signals']
+/** The rows of the house, from the top. A folder of `src/` imports only from rows below its own, never from its own row. */
+export const ROWS: readonly (readonly string[])[] = [
+  ['main.ts', 'index.ts', 'testing.ts'],
+  ['commands'],
+  ['desk', 'fleet', 'testing'],
+  ['live', 'backtest'],
+  ['runtime'],
+  ['venues', 'chain', 'journal', 'simulation', 'config', 'sandbox'],
+  ['orders'],
+  ['engine'],
+  ['market', 'solana'],
+  ['base'],
+]
 
-/** What stands in `src/` itself: the program and what a package is entered by. Like `src/wiring/`, they may see more than one folder. */
-const doors = ['bot', 'index', 'main', 'testing'].map((name) => `src/${name}.ts`)
-
-/** The rooms of the wiring, and which others each stands on. Live and backtest never meet but in what both share. */
-const roomsBelow: Record<string, readonly string[]> = {
-  access: [],
-  backtest: [],
-  live: ['access'],
-  tape: [],
-  testing: ['backtest', 'tape'],
+/** Pure rows: synchronous, deterministic, no clock, no I/O. Each with the npm packages that it may use. */
+const PURE: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  solana: [],
+  market: [],
+  engine: ['zod'],
+  orders: [],
 }
+const PACKAGES_OF_STRATEGIES = ['sluice', 'trading-signals']
+
+/** The ports name the promises of the outside world as types. No pure row holds such a value. */
+const PORTS = ['src/base/machine.ts']
 
 /** Lines of a function: what fits on a screen. */
 const LONGEST_FUNCTION = 70
 
 /** What the determinism bans name, and what to do instead. */
 const fromTheRunner = 'time comes from the runner: take `now`, or the time of the row or input, as an argument'
-const seeded = 'use the seeded generator (core/random, `bot.random()` in a strategy)'
-const synchronous = 'core and strategies are synchronous: return an output, and let the shell (runtime/, service/) wait'
+const seeded = 'use the seeded generator (base/random, `bot.random()` in a strategy)'
+const synchronous = 'pure rows and strategies are synchronous: return an output or an effect, and let an adapter wait'
 const timers = 'ask for a timer as an output (`bot.every`, `bot.after` in a strategy); it comes back as an input'
-const noWorld = 'core knows no machine: let the wiring hand over the value, or a function through a port'
+const noWorld = 'a pure row knows no machine: take the value as an argument, or a function through a port'
 const noLocale = 'locales differ between machines: compare with < and >, format in commands/'
 const bannedNames: Record<string, string> = {
   Date: fromTheRunner,
@@ -80,8 +91,8 @@ export function source(path: string, text: string): Source {
   return { path, text, imports, tree }
 }
 
-/** core/ imports nothing of ours; every other folder core/ and itself; only the wiring and the commands see more. */
-export function folderRule(sources: Source[]): string[] {
+/** A folder imports only from the rows below it. */
+export function rowRule(sources: Source[]): string[] {
   return sources.flatMap(({ path, imports }) =>
     imports.flatMap(({ specifier, line }) => {
       const complaint = specifier.startsWith('.')
@@ -95,41 +106,33 @@ export function folderRule(sources: Source[]): string[] {
 function relativeImport(path: string, target: string): string | undefined {
   const from = folderOf(path)
   const to = folderOf(target)
-  if (from === 'strategies') return to === from ? undefined : "a strategy imports 'sluice', as a user's own would"
-  if (from === 'wiring' && to === 'wiring') return roomImport(path, target)
-  if (from === 'wiring' || from === 'commands' || from === to) return undefined
-  if (from === 'core') return 'core/ imports nothing of ours: let the wiring hand it over through a port'
-  if (from === 'unknown')
-    return `only ${doors.join(', ')} stand in src/ itself: put this file into a folder, wiring/ where it joins others`
-  if (to === 'core') return undefined
-  return `${from}/ imports core/ and itself only: let the wiring or the command hand it over as a value or a function`
+  if (from === to) return undefined
+  if (from === 'strategies') return "a strategy imports 'sluice', as a user's own strategy would"
+  const [above, below] = [rowOf(from), rowOf(to)]
+  if (above === undefined) return `${from} has no row: put the file into a folder of the table ROWS`
+  if (below === undefined) return `${to} has no row: put the file into a folder of the table ROWS`
+  if (above < below) return undefined
+  const why = above === below ? `${to} stands in the same row` : `${to} stands in a row above`
+  return `${why}: move what both need into a row below, or take it as a value or a function from above`
 }
 
-/** A file beside the rooms is shared by several of them, and stands on none. */
-function roomImport(path: string, target: string): string | undefined {
-  const [room, other] = [roomOf(path), roomOf(target)]
-  if (doors.includes(path) || other === '' || room === other || roomsBelow[room]?.includes(other)) return undefined
-  const below = roomsBelow[room] ?? []
-  const may = below.length === 0 ? 'no other room' : `only ${below.join(' and ')}`
-  return `${posix.dirname(path)}/ stands on ${may} of the wiring: what both need goes beside the rooms`
-}
-
-/** Of a file in src/wiring/; '' beside the rooms. */
-function roomOf(path: string): string {
-  const [, , room = '', file] = path.split('/')
-  return file === undefined ? '' : room
+/** Counted from the top; undefined for a folder without a row. */
+function rowOf(folder: string): number | undefined {
+  const row = ROWS.findIndex((folders) => folders.includes(folder))
+  return row < 0 ? undefined : row
 }
 
 function packageImport(path: string, specifier: string): string | undefined {
   const from = folderOf(path)
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
   if (from === 'strategies') {
-    return packagesOfStrategies.includes(name) ? undefined : `strategies use ${packagesOfStrategies.join(', ')} only`
+    const allowed = PACKAGES_OF_STRATEGIES
+    return allowed.includes(name) ? undefined : `strategies use only ${allowed.join(', ')}`
   }
   if (name === 'sluice') return 'src/ does not import itself by name: import the file'
-  if (from === 'core' && !packagesOfCore.includes(name))
-    return `core/ uses ${packagesOfCore.join(', ')} only: ${noWorld}`
-  return undefined
+  const allowed = PURE[from]
+  if (allowed === undefined || allowed.includes(name)) return undefined
+  return `${from}/ uses ${allowed.length === 0 ? 'no package' : `only ${allowed.join(', ')}`}: ${noWorld}`
 }
 
 /** Every cycle once, as a path that ends where it began. Type-only imports count: a cycle of types is still one thing in two files. */
@@ -151,9 +154,13 @@ export function cycles(sources: Source[]): string[] {
   return found.map((cycle) => `${cycle}: move what both need into the file that needs less, or into one of its own`)
 }
 
-/** Same rows and inputs, same outputs: core/ and strategies/ may not see time, chance, the machine or a promise. */
+/** Same rows and inputs, same outputs: pure rows and strategies may not see time, chance, the machine or a promise. */
 export function determinismBans(sources: Source[]): string[] {
-  return sources.filter(({ path }) => ['core', 'strategies'].includes(folderOf(path))).flatMap(bansIn)
+  return sources.filter(({ path }) => folderOf(path) === 'strategies' || isPure(path)).flatMap(bansIn)
+}
+
+function isPure(path: string): boolean {
+  return Object.hasOwn(PURE, folderOf(path))
 }
 
 function bansIn({ path, tree }: Source): string[] {
@@ -179,9 +186,8 @@ function banOf(node: ts.Node, path: string): { what: string; instead: string } |
   const isOnlyALabel =
     (ts.isPropertyAssignment(parent) || ts.isPropertySignature(parent) || ts.isPropertyDeclaration(parent)) &&
     parent.name === node
-  // The one screen of seams may say what the shell's promises look like; no value of core/ is one.
-  const isSeam = path === 'src/core/ports.ts' && name === 'Promise' && ts.isTypeReferenceNode(parent)
-  if (isOnlyALabel || isSeam || !Object.hasOwn(bannedNames, name)) return undefined
+  const isPort = PORTS.includes(path) && name === 'Promise' && ts.isTypeReferenceNode(parent)
+  if (isOnlyALabel || isPort || !Object.hasOwn(bannedNames, name)) return undefined
   return { what: name, instead: bannedNames[name] ?? '' }
 }
 
@@ -209,11 +215,10 @@ export function leftForLater(sources: Source[]): string[] {
   )
 }
 
+/** The folder of `src/` that a file stands in; the name of a file that stands in `src/` itself. */
 function folderOf(path: string): string {
-  const [top = '', folder = '', rest] = path.split('/')
-  if (top !== 'src') return top
-  if (doors.includes(path)) return 'wiring'
-  return rest === undefined ? 'unknown' : folder
+  const [top = '', folder = ''] = path.split('/')
+  return top === 'src' ? folder : top
 }
 
 function resolve(path: string, specifier: string): string {

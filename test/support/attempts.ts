@@ -1,5 +1,5 @@
-import type { Attempt } from '../../src/core/order.ts'
-import { type Lamports, solToLamports } from '../../src/core/units.ts'
+import { type Lamports, solToLamports } from '../../src/base/units.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 
 /** An armed attempt to buy `sol` SOL of a mint. */
 export function buyAttempt(mint: string, sol: number, more: Partial<Attempt> = {}): Attempt {

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
-import { type ConditionalOrder, type ConditionalState, isOver } from '../../src/core/conditional.ts'
-import { decodeJson } from '../../src/core/json.ts'
-import { type Order, orderNumber } from '../../src/core/order.ts'
-import { solToLamports } from '../../src/core/units.ts'
+import { decodeJson } from '../../src/base/json.ts'
+import { solToLamports } from '../../src/base/units.ts'
+import { type ConditionalOrder, type ConditionalState, isOver } from '../../src/engine/exits/conditional.ts'
+import { type Order, orderNumber } from '../../src/engine/order.ts'
 
 /** What the journal says of one conditional order: all that was ever said of it. */
 interface Story {

@@ -1,4 +1,4 @@
-import type { ExitRules } from '../../src/core/exits.ts'
+import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
 import { NEVER, type SalesModel } from './sales-model.ts'
 
 // When conditional orders and exits of one token should do what, written from docs/exits.md and not from the engine: plain numbers, ms.

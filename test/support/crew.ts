@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { NO_MONEY, type Timer } from '../../src/core/money.ts'
-import type { Order } from '../../src/core/order.ts'
-import { type Bot, defineStrategy, type Placed } from '../../src/core/strategy.ts'
+import type { Order } from '../../src/engine/order.ts'
+import { NO_MONEY, type Timer } from '../../src/engine/recovered-money.ts'
+import { type Bot, defineStrategy, type Placed } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig, fillOf, MINT, MINT_2, orders } from './engine-rig.ts'
 import { RecordedMoney } from './recorded-money.ts'
 

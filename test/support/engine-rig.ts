@@ -1,18 +1,24 @@
-import { accountOf, type Mode } from '../../src/core/account.ts'
-import { RowKind } from '../../src/core/block.ts'
-import { Engine } from '../../src/core/engine.ts'
-import { type EntryFilters, NO_FILTERS } from '../../src/core/entry-filters.ts'
-import type { ExitRules } from '../../src/core/exits.ts'
-import { NO_COSTS } from '../../src/core/fill-costs.ts'
-import { LiveBlock } from '../../src/core/live-block.ts'
-import type { Input, Output, StartInput } from '../../src/core/messages.ts'
-import { DEFAULT_TOKEN_CHECKS } from '../../src/core/mint-check.ts'
-import { Mints } from '../../src/core/mints.ts'
-import { NO_MONEY } from '../../src/core/money.ts'
-import type { ExecutionReport, Fill, Order } from '../../src/core/order.ts'
-import { type BotSettings, type Limits, NO_LIMITS, type WalletLimits } from '../../src/core/settings.ts'
-import type { Strategy } from '../../src/core/strategy.ts'
-import { baseUnits, lamports, solToLamports } from '../../src/core/units.ts'
+import { baseUnits, lamports, solToLamports } from '../../src/base/units.ts'
+import { accountOf, type Mode } from '../../src/engine/account.ts'
+import { NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
+import { DEFAULT_TOKEN_CHECKS } from '../../src/engine/limits/token-checks.ts'
+import type { Input, Output, StartInput } from '../../src/engine/messages.ts'
+import type { ExecutionReport, Fill, Order } from '../../src/engine/order.ts'
+import { NO_MONEY } from '../../src/engine/recovered-money.ts'
+import {
+  type BotSettings,
+  type EntryFilters,
+  type Limits,
+  NO_FILTERS,
+  NO_LIMITS,
+  type WalletLimits,
+} from '../../src/engine/settings.ts'
+import type { Strategy } from '../../src/engine/strategy.ts'
+import { RowKind } from '../../src/market/block.ts'
+import { LiveBlock } from '../../src/market/live-block.ts'
+import { Mints } from '../../src/market/mints.ts'
 
 export const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 export const MINT_2 = '4XhP2o8jNYcenJFt3Y52dfPN7AbQmJWQzCbnLJGmpump'

@@ -1,12 +1,10 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { RowKind } from '../../src/core/block.ts'
-import { Engine } from '../../src/core/engine.ts'
-import type { WhenStale } from '../../src/core/exits.ts'
-import { decodeJson, encodeJson } from '../../src/core/json.ts'
-import { LiveBlock } from '../../src/core/live-block.ts'
-import type { Input, Output } from '../../src/core/messages.ts'
-import { Mints } from '../../src/core/mints.ts'
+import { decodeJson, encodeJson } from '../../src/base/json.ts'
+import { lamports } from '../../src/base/units.ts'
+import { Engine } from '../../src/engine/engine.ts'
+import type { WhenStale } from '../../src/engine/exits/exit-rules.ts'
+import type { Input, Output } from '../../src/engine/messages.ts'
 import {
   type ExecutionReport,
   type Fill,
@@ -15,11 +13,13 @@ import {
   laneOf,
   type Order,
   type OrderState,
-} from '../../src/core/order.ts'
-import type { BotSettings } from '../../src/core/settings.ts'
-import { defineStrategy, type Strategy } from '../../src/core/strategy.ts'
-import { dueOf } from '../../src/core/timers.ts'
-import { lamports } from '../../src/core/units.ts'
+} from '../../src/engine/order.ts'
+import type { BotSettings } from '../../src/engine/settings.ts'
+import { defineStrategy, type Strategy } from '../../src/engine/strategy.ts'
+import { dueOf } from '../../src/engine/timers.ts'
+import { RowKind } from '../../src/market/block.ts'
+import { LiveBlock } from '../../src/market/live-block.ts'
+import { Mints } from '../../src/market/mints.ts'
 import { botSettings, fillOf, startInput } from './engine-rig.ts'
 import { exitComplaints } from './held-exits.ts'
 import { LimitReference } from './limit-reference.ts'

@@ -1,4 +1,4 @@
-import type { Order } from '../../src/core/order.ts'
+import type { Order } from '../../src/engine/order.ts'
 import { anOrder, fillOf, GatewayWorld, type Script } from './gateway-world.ts'
 import { absent, acked, lost, reverted } from './outcomes.ts'
 

@@ -1,23 +1,23 @@
-import type { ErrorCode } from '../../src/core/errors.ts'
-import { NO_COSTS } from '../../src/core/fill-costs.ts'
-import type { Input } from '../../src/core/messages.ts'
-import type { OpenOrder } from '../../src/core/money.ts'
+import type { ErrorCode } from '../../src/base/errors.ts'
+import type { Clock } from '../../src/base/machine.ts'
+import { lamports } from '../../src/base/units.ts'
+import { NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
+import type { Input } from '../../src/engine/messages.ts'
 import {
-  type Attempt,
   type ExecutionReport,
   type ExecutorKind,
   isFullExit,
   isOpen,
-  isUndecided,
   MOST_OPEN_EXITS,
   ORDER_MOVES,
   type Order,
-} from '../../src/core/order.ts'
-import type { Clock, Executor, Journal, JournalRecord, Outcome, Slot } from '../../src/core/ports.ts'
-import { lamports } from '../../src/core/units.ts'
-import { Gateway } from '../../src/runtime/gateway.ts'
-import { Limiter } from '../../src/runtime/limiter.ts'
-import { SimulatedClock } from '../../src/simulation/clock.ts'
+} from '../../src/engine/order.ts'
+import type { OpenOrder } from '../../src/engine/recovered-money.ts'
+import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
+import { Gateway } from '../../src/orders/gateway.ts'
+import { Limiter } from '../../src/orders/limiter.ts'
+import type { Executor, Journal, JournalRecord, Outcome, Slot } from '../../src/orders/ports.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
 
 /** Outcomes of one attempt and when they come, ms after its execution. */
 export type Script = readonly (readonly [number, Outcome | ((attempt: Attempt) => Outcome)])[]

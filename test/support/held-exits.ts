@@ -1,6 +1,6 @@
-import { pollSeconds, quietLimits } from '../../src/core/exits.ts'
-import { isFullExit, type Order } from '../../src/core/order.ts'
-import { type Position, stepTokensDue } from '../../src/core/position.ts'
+import { type Position, stepTokensDue } from '../../src/engine/accounting/position.ts'
+import { pollSeconds, quietLimits } from '../../src/engine/exits/exit-rules.ts'
+import { isFullExit, type Order } from '../../src/engine/order.ts'
 
 /** What a position lacks of what sees its exits through. `open`: orders that are out. `hasTimer`: whether one of this name is set for a bot. */
 export function exitComplaints(

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../src/core/ports.ts'
+import type { Cancel, Clock } from '../../src/base/machine.ts'
 
 interface Timer {
   readonly at: number

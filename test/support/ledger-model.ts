@@ -1,9 +1,10 @@
 import fc from 'fast-check'
-import { type FillCosts, NO_COSTS, networkFee, tradeOf, walletChange } from '../../src/core/fill-costs.ts'
-import { type ExecutionReport, type Fill, orderNumber, type TradeSide } from '../../src/core/order.ts'
-import type { Journal } from '../../src/core/ports.ts'
-import { lamports } from '../../src/core/units.ts'
-import type { WalletTransaction } from '../../src/core/wallet.ts'
+import { lamports } from '../../src/base/units.ts'
+import { type FillCosts, NO_COSTS, networkFee, tradeOf, walletChange } from '../../src/engine/accounting/fill-costs.ts'
+import { type ExecutionReport, type Fill, orderNumber } from '../../src/engine/order.ts'
+import type { TradeSide } from '../../src/market/block.ts'
+import type { Journal } from '../../src/orders/ports.ts'
+import type { WalletTransaction } from '../../src/orders/wallet-audit.ts'
 import { fill, keyOf } from './journal-values.ts'
 
 /** Something that happens to a wallet. */

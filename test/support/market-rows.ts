@@ -1,6 +1,6 @@
-import { type Block, RowKind, type TokenDetails } from '../../src/core/block.ts'
-import { LiveBlock } from '../../src/core/live-block.ts'
-import { Mints } from '../../src/core/mints.ts'
+import { type Block, RowKind, type TokenDetails } from '../../src/market/block.ts'
+import { LiveBlock } from '../../src/market/live-block.ts'
+import { Mints } from '../../src/market/mints.ts'
 
 /** A market row as a test writes it down. */
 export type MarketRow = TradeRow | NewTokenRow

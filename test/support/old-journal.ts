@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS } from '../../src/journal/block-row.ts'
+import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS } from '../../src/journal/tape/block-row.ts'
 
 /** Makes the blocks of a tape what they were before the columns that few look at had a checksum of their own. */
 export function oldBlocks(db: Database): void {

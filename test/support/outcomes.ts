@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../src/core/errors.ts'
-import type { Outcome } from '../../src/core/ports.ts'
-import { lamports } from '../../src/core/units.ts'
+import type { ErrorCode } from '../../src/base/errors.ts'
+import { lamports } from '../../src/base/units.ts'
+import type { Outcome } from '../../src/orders/ports.ts'
 import { fillOf, type Script } from './gateway-world.ts'
 
 export const refused = (code: ErrorCode, retry: 'wait' | 'slippage' | 'never', retryAfterMs?: number): Outcome => ({

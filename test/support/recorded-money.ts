@@ -1,11 +1,11 @@
-import { type ConditionalOrder, conditionalNumber, isOver } from '../../src/core/conditional.ts'
-import { decodeJson, encodeJson } from '../../src/core/json.ts'
-import type { Input, Output } from '../../src/core/messages.ts'
-import { type Money, NO_MONEY } from '../../src/core/money.ts'
-import { type Fill, isFullExit, isOpen, type Order } from '../../src/core/order.ts'
-import type { Position } from '../../src/core/position.ts'
-import { asSpend, doesCount } from '../../src/core/spending.ts'
-import { dayOf, lamports } from '../../src/core/units.ts'
+import { decodeJson, encodeJson } from '../../src/base/json.ts'
+import { dayOf, lamports } from '../../src/base/units.ts'
+import type { Position } from '../../src/engine/accounting/position.ts'
+import { type ConditionalOrder, conditionalNumber, isOver } from '../../src/engine/exits/conditional.ts'
+import { asSpend, doesCount } from '../../src/engine/limits/spending.ts'
+import type { Input, Output } from '../../src/engine/messages.ts'
+import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
+import { type Money, NO_MONEY } from '../../src/engine/recovered-money.ts'
 
 /** Money as a journal knows it: from inputs and outputs as they were written down, and from nothing else. */
 export class RecordedMoney {

@@ -1,7 +1,7 @@
-import type { FeedStatus, Input } from '../../src/core/messages.ts'
-import { Mints } from '../../src/core/mints.ts'
-import { seededRandom } from '../../src/core/random.ts'
-import { openJournal } from '../../src/journal/journal.ts'
+import { seededRandom } from '../../src/base/random.ts'
+import type { FeedStatus, Input } from '../../src/engine/messages.ts'
+import { openJournal } from '../../src/journal/writer/journal.ts'
+import { Mints } from '../../src/market/mints.ts'
 import { NO_LIMITS, start } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
 

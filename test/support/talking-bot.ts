@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/core/strategy.ts'
+import { type Bot, defineStrategy, type Handlers, type Strategy, type Token } from '../../src/engine/strategy.ts'
 import { type BotOptions, botSettings, EngineRig } from './engine-rig.ts'
 
 /** What a strategy does at its next trade. */

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../src/core/order.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
 
 /** What a wallet holds of each mint, and so what can be sold: the chain refuses to sell what is not there. */
 export class TokenChain {

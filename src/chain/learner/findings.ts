@@ -1,11 +1,12 @@
-import { PROGRAMS } from '../../core/programs.ts'
+import { PRESETS } from '../../orders/builder-policy.ts'
+import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
+import { tokenAccountOf as tokenStateOf } from '../../solana/token-account.ts'
 import { priorityFee, readComputeBudget } from '../verifier/compute-budget.ts'
+import { LAYOUTS } from '../verifier/program-layouts.ts'
+import type { Step } from '../verifier/reading.ts'
 import { type Handed, handedOf } from './handed-accounts.ts'
-import { type Opened, openedOf, recordsIn } from './opened-accounts.ts'
 import { type Payment, paymentsOf } from './payments.ts'
-import { type ProgramFinding, programOf } from './program-findings.ts'
-import { calls, type Sample } from './sample.ts'
-import { countOf, type Range, rangeOf, unique } from './sums.ts'
+import { calls, countOf, ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
 /** All that stood in the samples of a builder. Counts are of samples. */
 export interface Findings {
@@ -88,4 +89,97 @@ export function priorityOf({ steps }: Pick<Sample, 'steps'>): bigint {
     asked,
     countOf(steps, ({ program }) => program !== PROGRAMS.computeBudget),
   )
+}
+
+export interface ProgramFinding {
+  readonly id: string
+  readonly samples: number
+  /** It stands in one sample several times. */
+  readonly repeated: boolean
+  readonly decode: 'pump' | 'pump-swap' | 'opaque'
+  /** How the data begins, hex, by the side that was asked for. */
+  readonly buy: readonly string[]
+  readonly sell: readonly string[]
+  /** Places among the accounts that are the same in all samples; undefined: there is none. */
+  readonly mint: number | undefined
+  readonly wallet: number | undefined
+  readonly tokenAccount: number | undefined
+  /** Of data behind the beginning that nobody here can read. */
+  readonly unreadBytes: Range
+}
+
+const BEGINNING_BYTES = 8
+
+function programOf(id: string, samples: readonly Sample[]): ProgramFinding {
+  const uses = samples.flatMap((sample) =>
+    sample.steps.filter(({ program }) => program === id).map((step) => ({ sample, step })),
+  )
+  const of = (side: 'buy' | 'sell'): string[] =>
+    unique(uses.filter(({ sample }) => sample.asked.side === side).map(({ step }) => beginningOf(step)))
+  const preset = Object.values(PRESETS).find((one) => one.id === id)
+  const isKnown =
+    preset !== undefined && [...of('buy'), ...of('sell')].every((start) => start in LAYOUTS[preset.decode])
+  const place = (is: (address: string, sample: Sample) => boolean): number | undefined => {
+    const places = uses[0]?.step.accounts.keys() ?? []
+    return [...places].find((index) => uses.every(({ sample, step }) => is(step.accounts[index] ?? '', sample)))
+  }
+  return {
+    id,
+    samples: countOf(samples, (one) => calls(one, id)),
+    repeated: samples.some(({ steps }) => steps.filter(({ program }) => program === id).length > 1),
+    decode: isKnown ? preset.decode : 'opaque',
+    buy: of('buy'),
+    sell: of('sell'),
+    mint: place((address, { asked }) => address === asked.mint),
+    wallet: place((address, { asked }) => address === asked.wallet),
+    tokenAccount: place((address, sample) => ownMint(sample, address) === sample.asked.mint),
+    unreadBytes: rangeOf(uses.map(({ step }) => BigInt(isKnown ? 0 : Math.max(0, step.data.length - BEGINNING_BYTES)))),
+  }
+}
+
+function beginningOf({ data }: Step): string {
+  return Buffer.from(data.subarray(0, BEGINNING_BYTES)).toString('hex')
+}
+
+export interface Opened {
+  /** Whose it is, in words. */
+  readonly what: string
+  readonly samples: number
+  readonly lamports: Range
+}
+
+const RECORD = 'a record of '
+
+function openedOf(samples: readonly Sample[]): Opened[] {
+  const all = samples.flatMap((sample) => openedBy(sample).map((one) => ({ ...one, sample })))
+  return unique(all.map(({ what }) => what)).map((what) => {
+    const own = all.filter((one) => one.what === what)
+    return {
+      what,
+      samples: new Set(own.map(({ sample }) => sample)).size,
+      lamports: rangeOf(own.map(({ lamports }) => lamports)),
+    }
+  })
+}
+
+/** What is there after the simulation and was not before. */
+function openedBy(sample: Sample): { what: string; lamports: bigint }[] {
+  const { asked, simulated } = sample
+  return (simulated?.changes ?? []).flatMap(({ before, after }) => {
+    if (after === null || after.lamports === 0n || (before !== null && before.lamports > 0n)) return []
+    const token = tokenStateOf(after)
+    const mint = token?.mint === asked.mint ? 'the token' : token?.mint === WSOL_MINT ? 'wrapped SOL' : 'another token'
+    const what =
+      token === undefined
+        ? after.owner === PROGRAMS.system
+          ? 'an account that was empty'
+          : `${RECORD}${after.owner}`
+        : `${token.owner === asked.wallet ? "the wallet's" : "somebody's"} account of ${mint}`
+    return [{ what, lamports: after.lamports }]
+  })
+}
+
+/** Accounts of programs that one sample opens: records of volume, a creator's vault. */
+function recordsIn(sample: Sample): number {
+  return openedBy(sample).filter(({ what }) => what.startsWith(RECORD)).length
 }

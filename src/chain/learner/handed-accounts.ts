@@ -1,7 +1,6 @@
-import { BUILT_IN_POLICY } from '../../core/builder-policy.ts'
+import { BUILT_IN_POLICY } from '../../orders/builder-policy.ts'
 import { exposuresIn } from '../verifier/exposure.ts'
-import { ownMint, type Sample } from './sample.ts'
-import { countOf, unique } from './sums.ts'
+import { countOf, ownMint, type Sample, unique } from './sample.ts'
 
 /** An account that the transaction may write to, and that an opaque program could empty by the wallet's signature. */
 export interface Handed {

@@ -1,8 +1,7 @@
-import { JITO_TIPS } from '../../core/builder-policy.ts'
-import { PROGRAMS } from '../../core/programs.ts'
+import { JITO_TIPS } from '../../orders/builder-policy.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
 import type { Step } from '../verifier/reading.ts'
-import { ownMint, type Sample } from './sample.ts'
-import { type Range, rangeOf, unique } from './sums.ts'
+import { ownMint, type Range, rangeOf, type Sample, unique } from './sample.ts'
 
 export interface Payment {
   readonly to: string

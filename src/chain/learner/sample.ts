@@ -1,11 +1,13 @@
-import type { AskedTrade } from '../../core/asked-trade.ts'
-import { BUILT_IN_POLICY } from '../../core/builder-policy.ts'
-import type { Clock, Rpc } from '../../core/ports.ts'
-import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
-import { encodeTransaction, type TransactionBytes } from '../../core/transaction-bytes.ts'
-import { call, record, Unread } from '../read.ts'
-import { type AccountState, accountOf, readAccounts } from '../verifier/account-state.ts'
-import { tokenAccountOf } from '../verifier/addresses.ts'
+import type { Clock } from '../../base/machine.ts'
+import type { AskedTrade } from '../../orders/asked-trade.ts'
+import { BUILT_IN_POLICY } from '../../orders/builder-policy.ts'
+import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
+import type { AccountState } from '../../solana/token-account.ts'
+import { encodeTransaction, type TransactionBytes } from '../../solana/transaction.ts'
+import { tokenAccountOf } from '../addresses.ts'
+import { accountOf, readAccounts } from '../rpc/accounts.ts'
+import { call, record, Unread } from '../rpc/read.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 import { resolveAccounts } from '../verifier/lookup-tables.ts'
 import type { Step } from '../verifier/reading.ts'
 import { innerProgramsOf, writableOf } from '../verifier/simulate.ts'
@@ -107,4 +109,22 @@ export function ownMint({ asked: { wallet, mint } }: Sample, address: string): s
   if ([PROGRAMS.token, PROGRAMS.token2022].some((program) => tokenAccountOf(wallet, mint, program) === address))
     return mint
   return tokenAccountOf(wallet, WSOL_MINT, PROGRAMS.token) === address ? WSOL_MINT : undefined
+}
+
+export interface Range {
+  readonly least: bigint
+  readonly most: bigint
+}
+
+export function rangeOf(values: readonly bigint[]): Range {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return { least: sorted[0] ?? 0n, most: sorted.at(-1) ?? 0n }
+}
+
+export function countOf<T>(values: readonly T[], is: (value: T) => boolean): number {
+  return values.filter(is).length
+}
+
+export function unique(values: readonly string[]): string[] {
+  return [...new Set(values)].sort()
 }

@@ -1,7 +1,8 @@
-import { encodeBase58 } from '../../core/base58.ts'
-import type { Rpc } from '../../core/ports.ts'
-import { Unread } from '../read.ts'
-import { type AccountState, readAccounts } from '../verifier/account-state.ts'
+import { encodeBase58 } from '../../solana/base58.ts'
+import type { AccountState } from '../../solana/token-account.ts'
+import { readAccounts } from '../rpc/accounts.ts'
+import { Unread } from '../rpc/read.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 
 /** solana-loader-v3-interface: a program names the account that holds its code, and that one who may change it. */
 const LOADER = 'BPFLoaderUpgradeab1e11111111111111111111111'

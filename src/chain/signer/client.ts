@@ -1,8 +1,9 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { Malformed } from '../../core/byte-reader.ts'
-import type { Clock, SignRequest, SignResult } from '../../core/ports.ts'
+import type { Clock } from '../../base/machine.ts'
+import { Malformed } from '../../solana/byte-reader.ts'
 import { type Answer, decodeAnswer, encodeRequest, FrameReader } from './frames.ts'
+import type { SignRequest, SignResult } from './signer.ts'
 
 /** A way to a signer. */
 export interface Line {

@@ -1,7 +1,7 @@
-import { ByteReader, Malformed } from '../../core/byte-reader.ts'
-import { type ErrorCode, ExitCode } from '../../core/errors.ts'
-import type { SignRequest } from '../../core/ports.ts'
-import { printable } from '../../core/printable.ts'
+import { type ErrorCode, ExitCode } from '../../base/errors.ts'
+import { printable } from '../../base/text.ts'
+import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
+import type { SignRequest } from './signer.ts'
 
 // How an engine and a signer talk: frames of a length (uint32, little-endian) and so many bytes. The signer begins with `hello` or `failed`;
 // then every request is answered, one by one. Both sides take the other for hostile.

@@ -1,8 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { encodeBase58 } from '../../core/base58.ts'
-import { ExitCode } from '../../core/errors.ts'
-import { SignerFailure } from './failure.ts'
+import { ExitCode } from '../../base/errors.ts'
+import { encodeBase58 } from '../../solana/base58.ts'
 
 /** A wallet's key, which nothing but OpenSSL sees any more. */
 export interface WalletKey {
@@ -112,4 +111,14 @@ function keyOf(path: string, bytes: Buffer, wanted: string | undefined): WalletK
   if (wanted !== undefined && wallet !== wanted)
     throw new SignerFailure(`${path}: the key of ${wallet}, and the wallet asked for is ${wanted}`, ExitCode.usage)
   return { wallet, publicKey: Uint8Array.from(publicKey), privateKey }
+}
+
+/** Why a signer does not start; the message is for a person and never holds anything of a key. */
+export class SignerFailure extends Error {
+  readonly exitCode: ExitCode
+  constructor(message: string, exitCode: ExitCode = ExitCode.unsafe) {
+    super(message)
+    this.name = 'SignerFailure'
+    this.exitCode = exitCode
+  }
 }

@@ -1,12 +1,12 @@
 import { lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
-import { encodeBase58 } from '../../core/base58.ts'
-import { ExitCode, SluiceError } from '../../core/errors.ts'
-import type { Clock } from '../../core/ports.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Clock } from '../../base/machine.ts'
+import { encodeBase58 } from '../../solana/base58.ts'
 import { SignerClient } from './client.ts'
-import type { SignerLaunch } from './launch.ts'
 import { refuseChangeable, refuseWritable } from './own-files.ts'
+import type { SignerLaunch } from './start.ts'
 import { childLine } from './start.ts'
 
 export interface ListeningSigner {

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../../core/errors.ts'
-import { PROGRAMS } from '../../core/programs.ts'
-import type { Message } from '../../core/transaction-bytes.ts'
+import type { ErrorCode } from '../../base/errors.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { Message } from '../../solana/transaction.ts'
 
 /** An instruction as far as it can be read without the chain. */
 export interface Step {

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ExitCode, SluiceError } from '../../core/errors.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
 
 const OTHERS_WRITE = 0o022
 

@@ -2,12 +2,10 @@
 // it is at descriptor 3, as the engine that it signs for or, with --socket, to say how the start went; its end is the end of this process.
 import { createServer, type Server, Socket } from 'node:net'
 import { parseArgs } from 'node:util'
-import { ExitCode } from '../../core/errors.ts'
-import { SignerFailure } from './failure.ts'
+import { ExitCode } from '../../base/errors.ts'
 import { encodeAnswer } from './frames.ts'
-import { readKeyFile } from './key-file.ts'
-import { serve } from './serve.ts'
-import { type Decision, decide } from './signatory.ts'
+import { readKeyFile, SignerFailure } from './key-file.ts'
+import { type Decision, decide, serve } from './serve.ts'
 import { Spending } from './spending.ts'
 
 /** Engines at one socket; more are turned away. */

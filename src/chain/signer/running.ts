@@ -1,7 +1,8 @@
-import { encodeBase58 } from '../../core/base58.ts'
-import { ExitCode, SluiceError } from '../../core/errors.ts'
-import type { Cancel, Clock, Signer, SignRequest, SignResult } from '../../core/ports.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Cancel, Clock } from '../../base/machine.ts'
+import { encodeBase58 } from '../../solana/base58.ts'
 import { ANSWER_MS, down, type Line, SignerClient } from './client.ts'
+import type { Signer, SignRequest, SignResult } from './signer.ts'
 
 export interface RunningSigner extends Signer {
   /** Base58. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync, truncateSync, writeSync } from 'node:fs'
-import { SignerFailure } from './failure.ts'
+import { SignerFailure } from './key-file.ts'
 
 /** The most that may be signed away by the declared bounds, lamports; null: no such cap. */
 export interface Caps {

@@ -1,5 +1,5 @@
-import { ByteReader, Malformed } from '../../core/byte-reader.ts'
-import { MOST_COMPUTE_UNITS } from '../../core/rounding.ts'
+import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
+import { MOST_COMPUTE_UNITS } from '../../solana/rounding.ts'
 import type { Reading, Step } from './reading.ts'
 
 const HEAP = 1

@@ -1,10 +1,10 @@
-import type { AskedTrade } from '../../core/asked-trade.ts'
-import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import type { Refusal } from '../../core/errors.ts'
-import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
-import { keyBytes } from '../../core/transaction-bytes.ts'
-import { type AccountState, tokenAccountOf } from './account-state.ts'
-import { creatorVaultOf, volumeAccumulatorOf } from './addresses.ts'
+import type { Refusal } from '../../base/errors.ts'
+import type { AskedTrade } from '../../orders/asked-trade.ts'
+import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
+import { type AccountState, tokenAccountOf } from '../../solana/token-account.ts'
+import { keyBytes } from '../../solana/transaction.ts'
+import { creatorVaultOf, volumeAccumulatorOf } from '../addresses.ts'
 
 type States = ReadonlyMap<string, AccountState | null>
 

@@ -1,10 +1,10 @@
-import type { AskedBuy } from '../../core/asked-trade.ts'
-import type { FeeAccount } from '../../core/builder-policy.ts'
-import type { Refusal } from '../../core/errors.ts'
-import { PROGRAMS } from '../../core/programs.ts'
-import { mostAmount, mostFee } from '../../core/rounding.ts'
+import type { Refusal } from '../../base/errors.ts'
+import type { AskedBuy } from '../../orders/asked-trade.ts'
+import type { FeeAccount } from '../../orders/builder-policy.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { mostAmount, mostFee } from '../../solana/rounding.ts'
+import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
-import type { ChainFacts } from './facts.ts'
 import { type Reading, sol, type Trade } from './reading.ts'
 
 /** Part of what may leave the wallet at most. */

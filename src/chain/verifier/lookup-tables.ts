@@ -1,10 +1,11 @@
-import { encodeBase58 } from '../../core/base58.ts'
-import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import type { Refusal } from '../../core/errors.ts'
-import type { Rpc } from '../../core/ports.ts'
-import { PROGRAMS } from '../../core/programs.ts'
-import type { Lookup, Message } from '../../core/transaction-bytes.ts'
-import { type AccountState, readAccounts } from './account-state.ts'
+import type { Refusal } from '../../base/errors.ts'
+import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import { encodeBase58 } from '../../solana/base58.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { AccountState } from '../../solana/token-account.ts'
+import type { Lookup, Message } from '../../solana/transaction.ts'
+import { readAccounts } from '../rpc/accounts.ts'
+import type { Rpc } from '../rpc/rpc.ts'
 
 /** Before the addresses stand the kind, when it was closed, when it last grew and from where, and who may add to it. */
 const HEADER_BYTES = 56

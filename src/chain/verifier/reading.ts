@@ -1,8 +1,8 @@
-import type { AskedTrade } from '../../core/asked-trade.ts'
-import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import type { ErrorCode, Refusal } from '../../core/errors.ts'
-import { PROGRAMS, WSOL_MINT } from '../../core/programs.ts'
-import { tokenAccountOf } from './addresses.ts'
+import type { ErrorCode, Refusal } from '../../base/errors.ts'
+import type { AskedTrade } from '../../orders/asked-trade.ts'
+import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
+import { tokenAccountOf } from '../addresses.ts'
 
 /** An instruction with its accounts by address. Whoever signs the transaction signs every instruction that names him. */
 export interface Step {

@@ -1,20 +1,16 @@
-import type { AskedTrade } from '../../core/asked-trade.ts'
-import type { BuilderPolicy } from '../../core/builder-policy.ts'
-import { Malformed } from '../../core/byte-reader.ts'
-import { DENIED_MINTS } from '../../core/denied-mints.ts'
-import type { Refusal } from '../../core/errors.ts'
-import { PROGRAMS } from '../../core/programs.ts'
-import type { TransactionBytes } from '../../core/transaction-bytes.ts'
-import { readAssociated } from './associated-token.ts'
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import type { Refusal } from '../../base/errors.ts'
+import type { AskedTrade } from '../../orders/asked-trade.ts'
+import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import { Malformed } from '../../solana/byte-reader.ts'
+import { DENIED_MINTS, PROGRAMS } from '../../solana/programs.ts'
+import { keyBytes, type TransactionBytes } from '../../solana/transaction.ts'
+import type { ChainFacts } from './chain-facts.ts'
 import { readComputeBudget } from './compute-budget.ts'
-import type { ChainFacts } from './facts.ts'
 import { judge, type Part } from './judge.ts'
-import { readOpaque } from './opaque-program.ts'
 import { Reading, type Step, type Trade } from './reading.ts'
-import { checkSignatures } from './signatures.ts'
-import { readSystem } from './system-program.ts'
-import { readToken } from './token-program.ts'
-import { readVenue } from './venue.ts'
+import { readAssociated, readSystem, readToken } from './solana-programs.ts'
+import { readOpaque, readVenue } from './trading-programs.ts'
 
 export interface Verdict {
   /** Empty: everything in it is understood, allowed and within the order. */
@@ -111,4 +107,34 @@ function readProgram(step: Step, reading: Reading): void {
 function readMemo({ place, data }: Step, reading: Reading): void {
   const text = new TextDecoder().decode(data)
   reading.notUnderstood.push(`instruction ${place} writes a memo: ${JSON.stringify(text.slice(0, 120))}`)
+}
+
+/** What an SPKI of an ed25519 key begins with. */
+const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+
+/** The wallet pays and has not signed; whoever else signs is listed and has. */
+function checkSignatures(
+  { signatures, message, messageBytes }: TransactionBytes,
+  wallet: string,
+  coSigners: readonly string[],
+): Refusal[] {
+  const refusals: Refusal[] = []
+  const refuse = (code: Refusal['code'], reason: string) => refusals.push({ code, reason })
+  for (const [index, signature] of signatures.entries()) {
+    const signer = message.keys[index] as string
+    const isEmpty = signature.every((byte) => byte === 0)
+    if (index === 0 && signer !== wallet) refuse('FEE_PAYER', `the fee is paid by ${signer}, the wallet is ${wallet}`)
+    if (signer === wallet) {
+      if (!isEmpty)
+        refuse('SIGNATURE_PRESENT', "the wallet's own signature stands there already, and nobody here made it")
+    } else if (!coSigners.includes(signer)) refuse('CO_SIGNER', `${signer} signs too and is not in coSigners`)
+    else if (isEmpty) refuse('CO_SIGNER', `${signer} has to sign too and has not`)
+    else if (!verify(null, messageBytes, publicKey(signer), signature))
+      refuse('CO_SIGNER', `the signature of ${signer} is not over this message`)
+  }
+  return refusals
+}
+
+function publicKey(address: string): KeyObject {
+  return createPublicKey({ key: Buffer.concat([SPKI, keyBytes(address)]), format: 'der', type: 'spki' })
 }

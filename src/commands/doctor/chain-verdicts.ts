@@ -1,4 +1,4 @@
-import { formatSol } from '../../core/units.ts'
+import { formatSol } from '../../base/units.ts'
 import { type Check, counted, fail, ok, seconds, warn } from './check.ts'
 
 // What the RPCs and the wallet are found to be, and what is to be said about it.

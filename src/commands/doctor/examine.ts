@@ -1,28 +1,32 @@
-import type { Config } from '../../config/config.ts'
-import { formatErrors } from '../../config/errors.ts'
-import { ExitCode, SluiceError } from '../../core/errors.ts'
-import { printable } from '../../core/printable.ts'
-import { sendCommand } from '../../runtime/control-client.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { printable } from '../../base/text.ts'
+import type { Config, WalletConfig } from '../../config/config.ts'
+import { formatErrors } from '../../config/yaml/errors.ts'
+import { sendCommand } from '../../live/control/client.ts'
+import { type KeyUse, lockKey, openService, type ServiceAccess } from '../../live/service-access.ts'
+import { openSigner } from '../../live/signer-access.ts'
+import type { Status } from '../../live/status.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
-import { openHttp } from '../../service/http.ts'
-import { type KeyUse, lockKey } from '../../wiring/access/key-lock.ts'
-import { openService, type ServiceAccess } from '../../wiring/access/service-access.ts'
-import type { Status } from '../../wiring/live/status.ts'
-import { examineChain } from './chain-examination.ts'
+import { openHttp } from '../../venues/http.ts'
+import { examineChain } from './chain.ts'
 import { type Check, ok, warn } from './check.ts'
 import type { Running } from './examined.ts'
-import { holderIn, type JournalLook, journalFiles, lookAtJournal, readSecrets } from './machine-probe.ts'
 import {
   clockVerdict,
   configVerdict,
   diskVerdict,
   filesVerdict,
+  holderIn,
+  type JournalLook,
+  journalFiles,
   journalVerdict,
+  lookAtJournal,
   nodeVerdict,
+  readSecrets,
   secretsVerdict,
-} from './machine-verdicts.ts'
-import { examineService } from './service-examination.ts'
-import { examineSigner } from './signer-probe.ts'
+  signerVerdict,
+} from './machine.ts'
+import { examineService } from './service.ts'
 
 export interface ExamineOptions {
   /** Told every check as it is made. */
@@ -160,4 +164,21 @@ function processCheck({ holder, health }: Running): Check {
   const said = `${holder}: feed ${feed}, ${positions} positions, plan ${plan.name}, ${requests.held} of ${requests.allowed} requests used`
   if (brokenLists.length > 0) return warn('process', `${said}; ${brokenLists.join('; ')}`, 'put the file right')
   return feed === 'live' ? ok('process', said) : warn('process', said, 'look at its log')
+}
+
+/** Starts the signer that the configuration names, or connects to it, and has nothing signed. */
+export async function examineSigner(config: WalletConfig): Promise<Check[]> {
+  const { publicKey: wallet, keypairPath, signerPath } = config
+  if (wallet === undefined || (keypairPath ?? signerPath) === undefined) return []
+  const clock = new SystemClock()
+  try {
+    const signer = await openSigner(config, { wallet, clock, tell: () => {} })
+    await signer.close()
+    return [signerVerdict(wallet, '')]
+  } catch (error) {
+    if (!(error instanceof SluiceError)) throw error
+    return [signerVerdict(wallet, error.message)]
+  } finally {
+    clock.stop()
+  }
 }

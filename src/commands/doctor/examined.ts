@@ -1,9 +1,8 @@
+import type { Clock, Http } from '../../base/machine.ts'
 import type { Config } from '../../config/config.ts'
-import type { Clock, Http } from '../../core/ports.ts'
-import type { Plan } from '../../core/settings.ts'
-import type { KeyUse } from '../../wiring/access/key-lock.ts'
-import type { ServiceAccess } from '../../wiring/access/service-access.ts'
-import type { JournalLook } from './machine-probe.ts'
+import type { Plan } from '../../engine/settings.ts'
+import type { KeyUse, ServiceAccess } from '../../live/service-access.ts'
+import type { JournalLook } from './machine.ts'
 
 /** A process that uses the journal or the key, and how it says it goes. */
 export interface Running {

@@ -1,15 +1,24 @@
-import { type RunningBots, startBots } from '../../bot.ts'
-import type { Config } from '../../config/config.ts'
-import { ExitCode, SluiceError } from '../../core/errors.ts'
-import type { ServiceProof } from '../../core/learned.ts'
-import type { Fill } from '../../core/order.ts'
-import { formatSol, type Lamports, wholeTokens } from '../../core/units.ts'
-import type { SellUnit } from '../../service/sell-amount.ts'
-import { HOLD_SECONDS, PROBE_BOT, probeBot } from './probe-bot.ts'
-import { type HandParts, Hands, Stopped } from './probe-hands.ts'
-import { proofFrom, type Step, tokensOf } from './probe-record.ts'
-import { agrees, isShare, sellNumberOf } from './probe-verdicts.ts'
-import { type ProbeOrder, ProbeWatch } from './probe-watch.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { formatSol, type Lamports, wholeTokens } from '../../base/units.ts'
+import type { BotConfig, Config } from '../../config/config.ts'
+import { loadStrategy } from '../../config/strategies.ts'
+import { DEFAULT_TOKEN_CHECKS } from '../../engine/limits/token-checks.ts'
+import type { Fill } from '../../engine/order.ts'
+import { NO_FILTERS, NO_LIMITS } from '../../engine/settings.ts'
+import { type RunningBots, startBots } from '../../live/start-bots.ts'
+import type { ServiceProof } from '../../orders/learned.ts'
+import type { SellUnit } from '../../venues/token-service/trade-terms.ts'
+import { type HandParts, Hands, Stopped } from './probe-orders.ts'
+import {
+  agrees,
+  isShare,
+  type ProbeOrder,
+  ProbeWatch,
+  proofFrom,
+  type Step,
+  sellNumberOf,
+  tokensOf,
+} from './probe-watch.ts'
 
 export interface Probed {
   readonly mint: string
@@ -196,5 +205,35 @@ class Probe {
   /** Base units that the probe holds. */
   #held(): bigint {
     return this.#fills().reduce((sum, { side, tokens }) => sum + (side === 'buy' ? tokens : -tokens), 0n)
+  }
+}
+
+/** Whose orders and fills a probe's are. */
+const PROBE_BOT = 'doctor'
+/** Whatever happens to this process, a run on its journal sells what is left after so long. */
+const HOLD_SECONDS = 600
+
+/** A bot that does what it is told, with no more money than that. */
+async function probeBot(amount: Lamports): Promise<BotConfig> {
+  return {
+    name: PROBE_BOT,
+    strategy: await loadStrategy('probe'),
+    params: {},
+    mode: 'live',
+    executor: 'cloud',
+    orders: {
+      slippagePercent: 15,
+      priorityFeeLamports: null,
+      ttlMs: 10000,
+      maxEventAgeMs: 60000,
+      maxChasePercent: 50,
+    },
+    tokenChecks: DEFAULT_TOKEN_CHECKS,
+    filters: NO_FILTERS,
+    exitOrders: { slippageLadder: [15, 50], priorityFeeLadder: [], retryMs: 3000 },
+    ...{ exits: { maxHoldSeconds: HOLD_SECONDS }, exitSources: {}, overriddenExits: [] },
+    limits: { ...NO_LIMITS, maxLamportsPerOrder: amount, maxLamportsPerMint: amount },
+    paper: { lamports: amount, seed: 1, latencyMs: { p50: 1500, p95: 4000 }, serviceFeePercent: 1 },
+    at: { file: '', line: 0, column: 0 },
   }
 }

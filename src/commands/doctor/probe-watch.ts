@@ -1,13 +1,17 @@
-import type { Block } from '../../core/block.ts'
-import type { Learned } from '../../core/learned.ts'
-import type { Output, UnitSettings } from '../../core/messages.ts'
-import type { Attempt, Fill, OrderState } from '../../core/order.ts'
-import { isOpen } from '../../core/order.ts'
-import type { HttpRequest, HttpResult, Journal, JournalRecord } from '../../core/ports.ts'
-import { Prices } from '../../core/price.ts'
-import type { SellUnit } from '../../service/sell-amount.ts'
-import { signaturePathOf } from '../../service/wire/answers.ts'
-import type { Onlooker } from '../../wiring/live/onlooker.ts'
+import type { HttpRequest, HttpResult } from '../../base/machine.ts'
+import { formatSol, lamports, wholeTokens } from '../../base/units.ts'
+import type { Output } from '../../engine/messages.ts'
+import type { Fill, OrderState } from '../../engine/order.ts'
+import { isOpen } from '../../engine/order.ts'
+import type { Onlooker } from '../../live/trading.ts'
+import type { Block } from '../../market/block.ts'
+import { Prices } from '../../market/price.ts'
+import type { UnitSettings } from '../../market/unit-proof.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import type { Learned, ServiceProof } from '../../orders/learned.ts'
+import type { Journal, JournalRecord } from '../../orders/ports.ts'
+import { isAsAsked, type SellUnit } from '../../venues/token-service/trade-terms.ts'
+import { signaturePathOf } from '../../venues/token-service/wire/answers.ts'
 
 /** What became of an order of the probe; times are of `performance`. */
 export interface ProbeOrder {
@@ -127,4 +131,107 @@ export class ProbeWatch implements Onlooker {
 function newOrder(): ProbeOrder {
   const times = { armedAt: undefined, answeredAt: undefined, seenAt: undefined, finalAt: undefined }
   return { state: 'accepted', code: '', reason: '', attempt: undefined, fills: new Map(), ...times }
+}
+
+/** One order of the probe, as it is shown. */
+export interface Step {
+  readonly name: string
+  readonly order: string
+  readonly outcome: string
+  /** What the chain says was done; '' where nothing was. */
+  readonly done: string
+  readonly latencyMs: ServiceProof['latencyMs']
+}
+
+/** What the steps of a probe have shown so far. */
+export type Shown = Pick<ServiceProof, 'sellNumber' | 'tradeAmount' | 'sales'>
+
+export function stepOf(name: string, id: string, order: ProbeOrder): Step {
+  const { armedAt, answeredAt, seenAt, finalAt, fills, state, code } = order
+  const since = (at: number | undefined): number | null => {
+    return at === undefined || armedAt === undefined ? null : Math.round(at - armedAt)
+  }
+  const [fill] = fills.values()
+  const tokens = fill === undefined ? 0 : wholeTokens(tokensOf(order), fill.decimals)
+  const sol = [...fills.values()].reduce((sum, { tradeLamports }) => sum + tradeLamports, 0)
+  return {
+    name,
+    order: id,
+    outcome: code === '' ? state : `${state} ${code}`,
+    done: fill === undefined ? '' : `${tokens} tokens for ${formatSol(sol)} SOL`,
+    latencyMs: {
+      answer: since(answeredAt),
+      confirmed: fill === undefined ? null : since(seenAt),
+      final: since(finalAt),
+    },
+  }
+}
+
+export function proofFrom(
+  watch: ProbeWatch,
+  fills: readonly Fill[],
+  steps: readonly Step[],
+  shown: Shown,
+): ServiceProof {
+  const sum = (of: (fill: Fill) => number): number => fills.reduce((total, fill) => total + of(fill), 0)
+  const latency = (of: keyof ServiceProof['latencyMs']): number | null => {
+    return median(steps.flatMap(({ latencyMs }) => latencyMs[of] ?? []))
+  }
+  const { quotedRatio } = watch.quoted.units
+  return {
+    ...shown,
+    quotedPerSol: Number.isFinite(quotedRatio) ? Number(quotedRatio.toPrecision(4)) : null,
+    signatureField: watch.signatureField,
+    feeLamports: lamports(sum(({ feeLamports }) => feeLamports)),
+    rentLamports: lamports(sum(({ rentLamports }) => rentLamports)),
+    lossLamports: lamports(sum(({ side, tradeLamports }) => (side === 'buy' ? tradeLamports : -tradeLamports))),
+    latencyMs: { answer: latency('answer'), confirmed: latency('confirmed'), final: latency('final') },
+  }
+}
+
+/** Base units. */
+export function tokensOf({ fills }: ProbeOrder): bigint {
+  return [...fills.values()].reduce((sum, { tokens }) => sum + tokens, 0n)
+}
+
+// What a probe's executions prove, and nothing else.
+/** A sale of a number that was carried out. Base units throughout. */
+export interface NumberSale {
+  /** As what the number was written. */
+  readonly written: Exclude<SellUnit, 'unproved'>
+  /** What was meant. */
+  readonly asked: bigint
+  readonly decimals: number
+  readonly sold: bigint
+  readonly held: bigint
+}
+
+/** What the number must have counted for this to have been sold; null where more than one thing explains it. */
+export function sellNumberOf({ written, asked, decimals, sold, held }: NumberSale): ServiceProof['sellNumber'] {
+  const scale = 10n ** BigInt(decimals)
+  if (sold === held || sold === 0n || scale === 1n) return null // a service may sell all where a number is too large
+  const asTokens = written === 'tokens' ? asked : asked * scale
+  const asUnits = written === 'tokens' ? asked / scale : asked
+  if (isAsAsked(sold, asTokens)) return 'tokens'
+  return isAsAsked(sold, asUnits) ? 'baseUnits' : null
+}
+
+/** Percent of what was held, within what a percentage of two decimals can say. */
+export function isShare(sold: bigint, held: bigint, percent: number): boolean {
+  return held > 0n && Math.abs((Number(sold) / Number(held)) * 100 - percent) <= 0.02
+}
+
+/** A fill costs fees and moves the price, by less than this; another currency or unit differs by more. */
+const MOST_APART = 1.5
+
+/** Whether our own buy paid what the feed says a token costs. */
+export function agrees(fillPrice: number, feedPrice: number | undefined): boolean {
+  if (feedPrice === undefined || !(feedPrice > 0) || !(fillPrice > 0)) return false
+  const ratio = fillPrice / feedPrice
+  return ratio < MOST_APART && ratio > 1 / MOST_APART
+}
+
+export function median(values: readonly number[]): number | null {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted.length === 0 ? null : Math.round(sorted[sorted.length >> 1] as number)
 }

@@ -1,5 +1,5 @@
-import type { Plan } from '../../core/settings.ts'
-import { formatSol } from '../../core/units.ts'
+import { formatSol } from '../../base/units.ts'
+import type { Plan } from '../../engine/settings.ts'
 import { type Check, counted, fail, ok, refused, seconds, warn } from './check.ts'
 
 // What the service answers, and what is to be said about it.

@@ -1,6 +1,6 @@
-import { ExitCode, SluiceError } from '../../core/errors.ts'
-import type { Millis } from '../../core/units.ts'
-import { isoOf, stampOf } from './time.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Millis } from '../../base/units.ts'
+import { isoOf, stampOf } from '../../runtime/time-text.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

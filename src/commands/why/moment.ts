@@ -1,22 +1,23 @@
-import { inspect } from 'node:util'
-import { eventOf } from '../../core/block.ts'
-import { SAME_REFUSAL_MS } from '../../core/bot-handle.ts'
-import { ExitCode, SluiceError } from '../../core/errors.ts'
-import { type BotGlimpse, type Glimpse, glimpseAt, silentStrategy } from '../../core/glimpse.ts'
-import { Mints } from '../../core/mints.ts'
-import { NO_MONEY } from '../../core/money.ts'
-import type { Position } from '../../core/position.ts'
-import { printable } from '../../core/printable.ts'
-import type { BotSettings } from '../../core/settings.ts'
-import type { Millis } from '../../core/units.ts'
-import type { Entry } from '../../core/verify.ts'
-import type { History, RecordedOrder, Word } from '../../journal/history.ts'
-import type { JournalReader } from '../../journal/reader.ts'
-import type { Segment } from '../../journal/segment-replay.ts'
-import type { FoundRow, FoundToken } from '../../journal/tape-search.ts'
-import { recordedEntries, recordedStrategies } from '../../wiring/backtest/recorded-segment.ts'
+import { inspect, styleText } from 'node:util'
+import { recordedEntries, recordedStrategies } from '../../backtest/replay/segments.ts'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { printable } from '../../base/text.ts'
+import type { Millis } from '../../base/units.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import { SAME_REFUSAL_MS } from '../../engine/bots/bot.ts'
+import { NO_MONEY } from '../../engine/recovered-money.ts'
+import { type BotGlimpse, type Glimpse, glimpseAt, silentStrategy } from '../../engine/replay/snapshot.ts'
+import type { Entry } from '../../engine/replay/verify.ts'
+import type { BotSettings } from '../../engine/settings.ts'
+import type { History, RecordedOrder, Word } from '../../journal/reader/history.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { Segment } from '../../journal/tape/segments.ts'
+import type { FoundRow, FoundToken } from '../../journal/tape/tape-search.ts'
+import { eventOf } from '../../market/block.ts'
+import { Mints } from '../../market/mints.ts'
+import { durationOf, stampOf } from '../../runtime/time-text.ts'
 import { type Instant, readInstant } from './instant.ts'
-import { durationOf, stampOf } from './time.ts'
+import { headLines, paragraph } from './page.ts'
 import { eventText, exitsText, lateText, orderText, plain, priceText } from './words.ts'
 
 /** One that did not end in order and was heard of so lately may still run: a market can be quiet. */
@@ -260,4 +261,24 @@ function glimpseLines({ shown, state, wallet, budget }: BotGlimpse): string[] {
     `its strategy had been shown ${shown} rows of it, and kept for it: ${state === undefined ? 'nothing' : kept.slice(0, LONGEST_STATE)}`,
     `its money: wallet ${sol}; asked ${plain(budget.solThisHour)} SOL within the hour, today ${plain(budget.profitTodaySol)} SOL${halted}`,
   ]
+}
+
+export function momentLines({ token, instant, segment, market, bots }: Moment, columns: number): string[] {
+  const { from, to } = instant
+  const when = from === to ? stampOf(to) : `${stampOf(from)} to ${stampOf(to)}`
+  return [
+    ...headLines(token, columns),
+    ...paragraph(`${when}, segment ${segment}`, columns, 2),
+    ...market.flatMap((line) => paragraph(line, columns, 2)),
+    ...bots.flatMap(({ bot, lines: [answer = '', ...rest] }) => [
+      '',
+      styleText('bold', bot),
+      ...paragraph(answer, columns, 2),
+      ...rest.flatMap((line) => paragraph(line, columns, 4)),
+    ]),
+  ]
+}
+
+export function momentJson({ token, instant, segment, market, bots }: Moment): object {
+  return { kind: 'moment', ...token, ...instant, segment, market, bots }
 }

@@ -1,9 +1,10 @@
 import { styleText } from 'node:util'
-import { printable } from '../../core/printable.ts'
-import type { Millis } from '../../core/units.ts'
-import { wrapped } from '../wrapped.ts'
-import type { Step } from './step.ts'
-import { clockOf, dateOf, spanOf } from './time.ts'
+import { printable } from '../../base/text.ts'
+import type { Millis } from '../../base/units.ts'
+import type { FoundToken } from '../../journal/tape/tape-search.ts'
+import { clockOf, localDateOf, spanOf } from '../../runtime/time-text.ts'
+import { wrapped } from '../terminal.ts'
+import type { Step } from './words.ts'
 
 const NARROWEST = 80
 const WIDEST = 122
@@ -24,9 +25,9 @@ export function pageColumns(columns: number | undefined): number {
  *  where that has changed. Every stranger's text in it is escaped. */
 export function pageOf(steps: readonly Step[], zero: Millis, columns: number): string[] {
   const lines: string[] = []
-  let day = dateOf(zero)
+  let day = localDateOf(zero)
   for (const { at, what, text } of steps) {
-    const today = at === null ? day : dateOf(at)
+    const today = at === null ? day : localDateOf(at)
     if (today !== day) lines.push(styleText('dim', `${' '.repeat(SINCE + 1)}${today}`))
     day = today
     const since = at === null ? 'now' : spanOf(at - zero)
@@ -46,4 +47,14 @@ export function paragraph(text: string, columns: number, indent = 0): string[] {
 /** What does not fit behind the indent begins further left: a signature stays whole, so that it can be copied. */
 function indented(line: string, columns: number): string {
   return ' '.repeat(Math.max(2, Math.min(INDENT, columns - line.length))) + line
+}
+
+export function stepsJson(steps: readonly Step[], zero: Millis): object[] {
+  return steps.map(({ at, what, text }) => ({ at, afterMs: at === null ? null : at - zero, what, text }))
+}
+
+/** A mint, and what whoever made it chose to call it. */
+export function headLines({ mint, symbol, name }: FoundToken, columns: number): string[] {
+  const words = [symbol, name === symbol ? '' : name].filter((word) => word !== '')
+  return [styleText('bold', mint), ...(words.length === 0 ? [] : paragraph(words.join(', '), columns, 2))]
 }

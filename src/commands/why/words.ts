@@ -1,12 +1,12 @@
-import type { MarketEvent } from '../../core/block.ts'
-import { ERRORS, type ErrorCode } from '../../core/errors.ts'
-import type { ExitRules } from '../../core/exits.ts'
-import type { Input } from '../../core/messages.ts'
-import type { Size } from '../../core/order.ts'
-import { type PoolAnswer, poolPrice } from '../../core/pool-reading.ts'
-import { formatSol, wholeTokens } from '../../core/units.ts'
-import type { RecordedOrder } from '../../journal/history.ts'
-import { durationOf } from './time.ts'
+import { ERRORS, type ErrorCode } from '../../base/errors.ts'
+import { formatSol, type Millis, wholeTokens } from '../../base/units.ts'
+import type { ExitRules } from '../../engine/exits/exit-rules.ts'
+import type { Input } from '../../engine/messages.ts'
+import type { Size } from '../../engine/order.ts'
+import type { RecordedOrder } from '../../journal/reader/history.ts'
+import type { MarketEvent } from '../../market/block.ts'
+import { type PoolAnswer, poolPrice } from '../../market/pool-price.ts'
+import { durationOf } from '../../runtime/time-text.ts'
 
 const DIGITS = 6
 
@@ -110,4 +110,21 @@ export function codeText(code: string, reason: string): string {
 /** An order in a line. */
 export function orderText({ order, state, code }: RecordedOrder): string {
   return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
+}
+
+/** One link of the chain that an answer is: when, what kind of thing, and what happened, in words. `text` may hold a stranger's. */
+export interface Step {
+  /** null: it is as it is now. */
+  readonly at: Millis | null
+  readonly what: string
+  readonly text: string
+}
+
+/** In the order of time, those of now last; what happened at once stays as it was told. */
+export function inOrder(steps: readonly Step[]): Step[] {
+  const timeOf = ({ at }: Step): number => at ?? Number.POSITIVE_INFINITY
+  return [...steps].sort((one, other) => {
+    const [first, second] = [timeOf(one), timeOf(other)]
+    return first === second ? 0 : first - second
+  })
 }

@@ -1,10 +1,11 @@
 import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
+import type { Cancel, Clock } from '../../../src/base/machine.ts'
 import type { Line } from '../../../src/chain/signer/client.ts'
 import { encodeAnswer } from '../../../src/chain/signer/frames.ts'
 import { keepRunning } from '../../../src/chain/signer/running.ts'
+import type { SignRequest } from '../../../src/chain/signer/signer.ts'
 import { RECONNECTS, RESTARTS } from '../../../src/chain/signer/start.ts'
-import type { Cancel, Clock, SignRequest } from '../../../src/core/ports.ts'
 import { buy, PAIR, WALLET } from './requests.ts'
 import { settle, socketPair } from './socket-pair.ts'
 

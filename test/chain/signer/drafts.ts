@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js'
 import { type Rules, refusalOf } from '../../../src/chain/signer/rules.ts'
-import { PRESETS } from '../../../src/core/builder-policy.ts'
-import type { SignRequest } from '../../../src/core/ports.ts'
+import type { SignRequest } from '../../../src/chain/signer/signer.ts'
+import { PRESETS } from '../../../src/orders/builder-policy.ts'
 import { compile, type Draft, verifyDraft } from '../verifier/draft.ts'
 
 // Transactions of the verifier's corpus as a signer gets them.

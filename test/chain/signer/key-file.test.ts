@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { Keypair } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { SignerFailure } from '../../../src/chain/signer/failure.ts'
-import { readKeyFile } from '../../../src/chain/signer/key-file.ts'
+import { readKeyFile, SignerFailure } from '../../../src/chain/signer/key-file.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 const folder = temporaryFolder()

@@ -4,12 +4,18 @@ import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { Clock } from '../../../src/base/machine.ts'
 import type { Line } from '../../../src/chain/signer/client.ts'
-import { launchSigner, type SignerLaunch } from '../../../src/chain/signer/launch.ts'
 import { listenAsSigner } from '../../../src/chain/signer/listen.ts'
 import { keepRunning, type RunningSigner } from '../../../src/chain/signer/running.ts'
-import { childLine, connectSigner, RESTARTS, startSigner } from '../../../src/chain/signer/start.ts'
-import type { Clock } from '../../../src/core/ports.ts'
+import {
+  childLine,
+  connectSigner,
+  launchSigner,
+  RESTARTS,
+  type SignerLaunch,
+  startSigner,
+} from '../../../src/chain/signer/start.ts'
 import { SystemClock } from '../../../src/runtime/system-clock.ts'
 import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { keypair } from '../verifier/draft.ts'
@@ -137,7 +143,7 @@ test('nothing but its own files, the key and its state; no other process; no env
     console.log(JSON.stringify({
       key: tried(() => fs.readFileSync(${JSON.stringify(keyPath)})),
       config: tried(() => fs.readFileSync('/etc/passwd')),
-      sources: tried(() => fs.readFileSync(${JSON.stringify(join(import.meta.dirname, '../../../src/bot.ts'))})),
+      sources: tried(() => fs.readFileSync(${JSON.stringify(join(import.meta.dirname, '../../../src/live/start-bots.ts'))})),
       packages: tried(() => require(${JSON.stringify(join(import.meta.dirname, '../../../node_modules/ws'))})),
       folder: tried(() => fs.readdirSync(${JSON.stringify(folder.path)})),
       overwrite: tried(() => fs.writeFileSync(${JSON.stringify(keyPath)}, 'x')),

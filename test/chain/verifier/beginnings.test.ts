@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import { type AccountState, tokenAccountOf } from '../../../src/chain/verifier/account-state.ts'
-import { beginningsOf } from '../../../src/chain/verifier/beginnings.ts'
+import { beginningsOf } from '../../../src/chain/verifier/simulate.ts'
+import { type AccountState, tokenAccountOf } from '../../../src/solana/token-account.ts'
 import { plainAccount, tokenAccount } from './scripted-node.ts'
 
 const [wallet, own, other] = ['wallet', 'own', 'other'] as const

@@ -7,12 +7,12 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js'
-import type { ChainFacts } from '../../../src/chain/verifier/facts.ts'
+import type { Refusal } from '../../../src/base/errors.ts'
+import type { ChainFacts } from '../../../src/chain/verifier/chain-facts.ts'
 import { type Verdict, verifyTransaction } from '../../../src/chain/verifier/verify.ts'
-import type { AskedTrade } from '../../../src/core/asked-trade.ts'
-import type { BuilderPolicy } from '../../../src/core/builder-policy.ts'
-import type { Refusal } from '../../../src/core/errors.ts'
-import { decodeTransaction } from '../../../src/core/transaction-bytes.ts'
+import type { AskedTrade } from '../../../src/orders/asked-trade.ts'
+import type { BuilderPolicy } from '../../../src/orders/builder-policy.ts'
+import { decodeTransaction } from '../../../src/solana/transaction.ts'
 
 /** A transaction before it is compiled, with what it is held against: mutators change any part of it. */
 export interface Draft {

@@ -2,7 +2,7 @@ import { bigInt, constantFrom, assert as holds, integer, property } from 'fast-c
 import { describe, expect, test } from 'vitest'
 import { withGuards } from '../../../src/chain/verifier/guards.ts'
 import { verifyTransaction } from '../../../src/chain/verifier/verify.ts'
-import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../../../src/core/transaction-bytes.ts'
+import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../../../src/solana/transaction.ts'
 import { compile } from './draft.ts'
 import { honest, SHAPES } from './honest.ts'
 import { ata } from './parts.ts'

@@ -1,5 +1,5 @@
 import { PublicKey } from '@solana/web3.js'
-import { PROGRAMS } from '../../../src/core/programs.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { address } from './draft.ts'
 import { seededAccount } from './honest.ts'
 import * as parts from './parts.ts'

@@ -1,5 +1,5 @@
 import { ComputeBudgetProgram, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
-import { lamports } from '../../../src/core/units.ts'
+import { lamports } from '../../../src/base/units.ts'
 import { address, keypair } from './draft.ts'
 import { CO_SIGNER } from './honest.ts'
 import * as parts from './parts.ts'

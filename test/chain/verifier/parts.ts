@@ -1,5 +1,5 @@
 import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { PROGRAMS, WSOL_MINT } from '../../../src/core/programs.ts'
+import { PROGRAMS, WSOL_MINT } from '../../../src/solana/programs.ts'
 import { address } from './draft.ts'
 
 // Instructions as builders write them, by web3.js and not by what is tested.

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js'
-import type { Rpc } from '../../../src/core/ports.ts'
-import { PROGRAMS } from '../../../src/core/programs.ts'
+import type { Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { RENT } from './honest.ts'
 
 /** An account as a node keeps it. */

@@ -1,5 +1,5 @@
 import { type PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js'
-import type { ErrorCode } from '../../../src/core/errors.ts'
+import type { ErrorCode } from '../../../src/base/errors.ts'
 import type { Draft } from './draft.ts'
 import type { Drawn } from './honest.ts'
 import * as parts from './parts.ts'

@@ -1,10 +1,6 @@
 import { assert, bigInt, constantFrom, property } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { withGuards } from '../../../src/chain/verifier/guards.ts'
-import { encodeBase58 } from '../../../src/core/base58.ts'
-import { PROGRAMS } from '../../../src/core/programs.ts'
-import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
-import { Curve, TOKEN_DECIMALS } from '../../../src/sandbox/curve.ts'
 import {
   ATTACKS,
   type Attack,
@@ -12,9 +8,13 @@ import {
   HOSTILE_PROGRAM,
   hostileBinary,
   hostileInstruction,
-} from '../../../src/sandbox/hostile-program.ts'
-import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/pool-program.ts'
-import { encodeMint, encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
+} from '../../../src/sandbox/chain/hostile-program.ts'
+import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/chain/pool-program.ts'
+import { tokenAccountAddress } from '../../../src/sandbox/keys.ts'
+import { encodeBase58 } from '../../../src/solana/base58.ts'
+import { Curve, TOKEN_DECIMALS } from '../../../src/solana/bonding-curve.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
+import { encodeMint, encodeTokenAccount } from '../../../src/solana/token-account.ts'
 import { address } from '../../chain/verifier/draft.ts'
 import { Machine, WALLET_LAMPORTS } from './machine.ts'
 

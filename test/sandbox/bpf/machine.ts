@@ -6,11 +6,6 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js'
 import { FailedTransactionMetadata, LiteSVM, type TransactionMetadata } from 'litesvm'
-import { decodeBase58 } from '../../../src/core/base58.ts'
-import { PROGRAMS } from '../../../src/core/programs.ts'
-import { decodeTransaction, type TransactionBytes } from '../../../src/core/transaction-bytes.ts'
-import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
-import type { Curve } from '../../../src/sandbox/curve.ts'
 import {
   CURVE_FEES,
   encodePool,
@@ -19,8 +14,13 @@ import {
   poolBinary,
   poolOf,
   vaultOf,
-} from '../../../src/sandbox/pool-program.ts'
-import { encodeMint, encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
+} from '../../../src/sandbox/chain/pool-program.ts'
+import { tokenAccountAddress } from '../../../src/sandbox/keys.ts'
+import { decodeBase58 } from '../../../src/solana/base58.ts'
+import type { Curve } from '../../../src/solana/bonding-curve.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
+import { encodeMint, encodeTokenAccount } from '../../../src/solana/token-account.ts'
+import { decodeTransaction, type TransactionBytes } from '../../../src/solana/transaction.ts'
 import { address, keypair } from '../../chain/verifier/draft.ts'
 
 type Transaction = Parameters<LiteSVM['sendTransaction']>[0]

@@ -1,9 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import { assert, bigInt, boolean, constantFrom, property, record } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PROGRAMS } from '../../../src/core/programs.ts'
-import { tokenAccountAddress } from '../../../src/sandbox/addresses.ts'
-import { Curve, type Swap } from '../../../src/sandbox/curve.ts'
 import {
   CURVE_FEES,
   decodePool,
@@ -14,8 +11,11 @@ import {
   poolInstruction,
   poolOf,
   vaultOf,
-} from '../../../src/sandbox/pool-program.ts'
-import { encodeTokenAccount } from '../../../src/sandbox/token-layout.ts'
+} from '../../../src/sandbox/chain/pool-program.ts'
+import { tokenAccountAddress } from '../../../src/sandbox/keys.ts'
+import { Curve, type Swap } from '../../../src/solana/bonding-curve.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
+import { encodeTokenAccount } from '../../../src/solana/token-account.ts'
 import { address } from '../../chain/verifier/draft.ts'
 import { openAta } from '../../chain/verifier/parts.ts'
 import { Machine, WALLET_LAMPORTS } from './machine.ts'

@@ -1,15 +1,15 @@
 import type { PublicKey } from '@solana/web3.js'
 import { expect, test } from 'vitest'
-import type { AskedTrade } from '../../../src/core/asked-trade.ts'
-import { BUILT_IN_POLICY, type BuilderPolicy } from '../../../src/core/builder-policy.ts'
-import { PROGRAMS } from '../../../src/core/programs.ts'
-import { lamports } from '../../../src/core/units.ts'
+import { lamports } from '../../../src/base/units.ts'
+import type { AskedTrade } from '../../../src/orders/asked-trade.ts'
+import { BUILT_IN_POLICY, type BuilderPolicy } from '../../../src/orders/builder-policy.ts'
 import {
   POOL_PROGRAM,
   type PoolTrade,
   type ProgramInstruction,
   poolInstruction,
-} from '../../../src/sandbox/pool-program.ts'
+} from '../../../src/sandbox/chain/pool-program.ts'
+import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { address, keypair, verifyDraft } from '../../chain/verifier/draft.ts'
 import { RENT } from '../../chain/verifier/honest.ts'
 import { ata, openAta } from '../../chain/verifier/parts.ts'

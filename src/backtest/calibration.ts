@@ -1,0 +1,78 @@
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Config } from '../config/config.ts'
+import type { Market } from '../journal/tape/market-tape.ts'
+import { Mints } from '../market/mints.ts'
+import {
+  calibrated,
+  type Execution,
+  FillComparison,
+  type Measured,
+  measure,
+  type Unheard,
+} from '../simulation/calibration.ts'
+import { DEFAULT_FILL_MODEL, type FillModel } from '../simulation/fill-model.ts'
+import { FIREHOSES } from './coverage.ts'
+import { mean, quantile } from './metrics/statistics.ts'
+import type { CalibrationReport } from './report/report.ts'
+
+export interface Calibration {
+  readonly report: CalibrationReport
+  readonly model: (model: FillModel) => FillModel
+}
+
+/** A fill model as real attempts have it, and how far it is from the real fills. Reads the tape once. Throws SluiceError (exit 2) where
+ *  nothing real was filled. */
+export function calibrationOf(config: Config, market: Market, executions: readonly Execution[]): Calibration {
+  const measured = measure(executions)
+  if (measured.fills === 0)
+    throw new SluiceError(
+      'no real fill in the journal: --calibrate needs one that live bots have written',
+      ExitCode.usage,
+    )
+  const [bot] = config.bots
+  const base = bot === undefined ? DEFAULT_FILL_MODEL : { ...DEFAULT_FILL_MODEL, ...modelPart(bot.paper) }
+  const mints = new Mints()
+  const model = calibrated(base, measured)
+  const comparison = new FillComparison(mints, config.service.units, model, executions, [...unheardOf(market)])
+  for (const item of market.items(mints)) if (item.kind === 'rows') comparison.rows(item.block, item.from, item.to)
+  comparison.end()
+  const lossFactor = mean(comparison.lossFactors) ?? 1
+  return {
+    report: reportOf(measured, comparison, lossFactor),
+    model: (before) => calibrated(before, measured, lossFactor),
+  }
+}
+
+/** What the tape did not hear: its gaps, what lies between two processes, and all before and after it. */
+function* unheardOf(market: Market): Generator<Unheard, void, undefined> {
+  let heardTo = Number.NEGATIVE_INFINITY
+  for (const item of market.history()) {
+    if (item.kind === 'began') yield { from: heardTo, to: item.stretch.from, keys: FIREHOSES }
+    else if (item.kind === 'ended') heardTo = item.stretch.to
+    else if (item.news.kind === 'gap') yield item.news
+  }
+  yield { from: heardTo, to: Number.POSITIVE_INFINITY, keys: FIREHOSES }
+}
+
+function modelPart({ latencyMs, serviceFeePercent }: Config['bots'][number]['paper']): Partial<FillModel> {
+  return { latencyMs, serviceFeePercent }
+}
+
+function reportOf(
+  measured: Measured,
+  { errorPercents: errors, unheard }: FillComparison,
+  lossFactor: number,
+): CalibrationReport {
+  const at = (share: number): number | null => quantile(errors, share) ?? null
+  const flattered = errors.filter((error) => error < 0).length
+  return {
+    measured: { ...measured },
+    lossFactor,
+    compared: errors.length,
+    unheard,
+    medianErrorPercent: at(0.5),
+    p10ErrorPercent: at(0.1),
+    p90ErrorPercent: at(0.9),
+    flatteredPercent: errors.length === 0 ? null : (flattered / errors.length) * 100,
+  }
+}

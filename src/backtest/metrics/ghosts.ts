@@ -1,0 +1,167 @@
+import type { Millis } from '../../base/units.ts'
+import { ExitPrice } from '../../engine/exits/exit-price.ts'
+import {
+  DEFAULT_EXIT_WINDOW,
+  dueExit,
+  type ExitRules,
+  quietLimits,
+  stepsReached,
+} from '../../engine/exits/exit-rules.ts'
+import type { TokenId } from '../../market/block.ts'
+import type { Mints } from '../../market/mints.ts'
+import { reservesAt, solFor, tokensFor } from '../../solana/pool-depth.ts'
+
+/** An entry that was decided and not filled. */
+export interface MissedEntry {
+  readonly bot: string
+  readonly mint: string
+  /** When it would have landed. */
+  readonly time: Millis
+  readonly lamports: number
+  readonly exits: ExitRules
+}
+
+/** What a trade costs, each way. */
+export interface GhostCosts {
+  readonly venueFeePercent: number
+  readonly serviceFeePercent: number
+  readonly networkFeeLamports: number
+  /** A token without a print for so long is worth nothing, ms. */
+  readonly deadAfterMs: number
+}
+
+interface Ghost {
+  readonly entry: MissedEntry
+  /** Left of them; 0 until there is a price at or after its time. */
+  tokens: number
+  bought: number
+  stepsTaken: number
+  averagePrice: number
+  highPrice: number
+  openedAt: Millis
+  lastPrice: number
+  lastTime: Millis
+  readonly exitPrice: ExitPrice
+}
+
+/** What entries that were missed would have made: bought at the robust price when they would have landed, and sold at the one that an exit
+ *  asked for, at once and without a bound. Kinder than a fill, so that nobody calls them losses who does not know. */
+export class Ghosts {
+  readonly #mints: Mints
+  readonly #costs: ReadonlyMap<string, GhostCosts>
+  readonly #waiting = new Map<string, Ghost[]>()
+  readonly #byToken = new Map<TokenId, Ghost[]>()
+  readonly #net = new Map<string, number>()
+
+  /** `costs` by bot. */
+  constructor(mints: Mints, entries: readonly MissedEntry[], costs: ReadonlyMap<string, GhostCosts>) {
+    this.#mints = mints
+    this.#costs = costs
+    for (const entry of entries) {
+      const ghost = {
+        entry,
+        tokens: 0,
+        bought: 0,
+        stepsTaken: 0,
+        averagePrice: 0,
+        highPrice: 0,
+        openedAt: 0,
+        lastPrice: 0,
+        lastTime: 0,
+        exitPrice: new ExitPrice(),
+      }
+      this.#waiting.set(entry.mint, [...(this.#waiting.get(entry.mint) ?? []), ghost])
+      this.#net.set(entry.bot, 0)
+    }
+  }
+
+  /** A token has a robust price after a print, SOL a token. */
+  price(token: TokenId, time: Millis, price: number, print: number): void {
+    if (this.#waiting.size === 0) return
+    let ghosts = this.#byToken.get(token)
+    if (ghosts === undefined) {
+      ghosts = this.#waiting.get(this.#mints.list[token] as string) ?? []
+      this.#byToken.set(token, ghosts)
+    }
+    if (ghosts.length === 0) return
+    this.#byToken.set(
+      token,
+      ghosts.filter((ghost) => !this.#follow(ghost, time, price, print)),
+    )
+  }
+
+  /** At the end of the tape: lamports by bot. Those that found no price made nothing. */
+  end(to: Millis): ReadonlyMap<string, number> {
+    for (const ghosts of this.#byToken.values())
+      for (const ghost of ghosts) {
+        const isDead = to - ghost.lastTime > this.#costsOf(ghost).deadAfterMs
+        if (ghost.tokens > 0) this.#close(ghost, isDead ? 0 : ghost.lastPrice)
+      }
+    return this.#net
+  }
+
+  /** Whether it is over. */
+  #follow(ghost: Ghost, time: Millis, robust: number, print: number): boolean {
+    const { entry } = ghost
+    if (time < entry.time) return false
+    if (ghost.tokens === 0) this.#open(ghost, time, robust)
+    ghost.exitPrice.fold(print, robust, time)
+    const price = ghost.exitPrice.of(entry.exits.windowPrints ?? DEFAULT_EXIT_WINDOW, robust, time)
+    const quietMs = Math.min(...quietLimits(entry.exits)) * 1000
+    if (time - ghost.lastTime >= quietMs) {
+      this.#close(ghost, ghost.lastPrice)
+      return true
+    }
+    Object.assign(ghost, { lastPrice: robust, lastTime: time, highPrice: Math.max(ghost.highPrice, price) })
+    const { maxHoldSeconds } = entry.exits
+    const isOld = maxHoldSeconds !== undefined && time >= ghost.openedAt + maxHoldSeconds * 1000
+    if (!isOld && dueExit(entry.exits, ghost.averagePrice, ghost.highPrice, price) === undefined)
+      return this.#takeSteps(ghost, price, robust)
+    this.#close(ghost, robust)
+    return true
+  }
+
+  /** Whether the last of it is sold. */
+  #takeSteps(ghost: Ghost, price: number, robust: number): boolean {
+    const { exits } = ghost.entry
+    const reached = stepsReached(exits, ghost.stepsTaken, ghost.averagePrice, price)
+    for (const { sellPercent } of (exits.takeProfitSteps ?? []).slice(ghost.stepsTaken, reached))
+      this.#sell(ghost, (ghost.bought * sellPercent) / 100, robust)
+    ghost.stepsTaken = reached
+    return ghost.tokens <= ghost.bought * 1e-9
+  }
+
+  #open(ghost: Ghost, time: Millis, price: number): void {
+    const { serviceFeePercent, venueFeePercent } = this.#costsOf(ghost)
+    const sol = (ghost.entry.lamports / 1e9) * (1 - serviceFeePercent / 100)
+    ghost.tokens = tokensFor(sol, reservesAt(price), venueFeePercent / 100)
+    ghost.bought = ghost.tokens
+    ghost.averagePrice = ghost.entry.lamports / 1e9 / ghost.tokens
+    ghost.highPrice = ghost.averagePrice
+    ghost.openedAt = time
+    ghost.lastPrice = price
+    ghost.lastTime = time
+    this.#add(ghost.entry.bot, -ghost.entry.lamports - this.#costsOf(ghost).networkFeeLamports)
+  }
+
+  #close(ghost: Ghost, price: number): void {
+    this.#sell(ghost, ghost.tokens, price)
+  }
+
+  #sell(ghost: Ghost, tokens: number, price: number): void {
+    const { serviceFeePercent, venueFeePercent, networkFeeLamports } = this.#costsOf(ghost)
+    const sol = price > 0 ? solFor(tokens, reservesAt(price), venueFeePercent / 100) * (1 - serviceFeePercent / 100) : 0
+    ghost.tokens -= tokens
+    this.#add(ghost.entry.bot, Math.round(sol * 1e9) - networkFeeLamports)
+  }
+
+  #add(bot: string, lamports: number): void {
+    this.#net.set(bot, (this.#net.get(bot) ?? 0) + lamports)
+  }
+
+  #costsOf({ entry }: Ghost): GhostCosts {
+    const costs = this.#costs.get(entry.bot)
+    if (costs === undefined) throw new Error(`no costs of ${entry.bot}`)
+    return costs
+  }
+}

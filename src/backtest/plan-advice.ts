@@ -1,0 +1,68 @@
+import type { Config } from '../config/config.ts'
+import type { Plan } from '../engine/settings.ts'
+import type { Market } from '../journal/tape/market-tape.ts'
+import { PREMIUM, STANDARD } from '../venues/token-service/plans.ts'
+import { type PlanUse, planUseOf } from './metrics/plan-use.ts'
+import { type Backtest, runBacktest } from './run.ts'
+
+/** No plan gives more, and nothing waits under it. */
+const UNLIMITED: Plan = { ...PREMIUM, name: 'unlimited', requestsPerMinute: 100_000 }
+
+/** The same run under one plan. */
+export interface PlanRun {
+  readonly plan: Plan
+  readonly use: PlanUse
+  readonly orders: number
+  readonly netLamports: number
+  /** Against the same run without limits. */
+  readonly lostLamports: number
+}
+
+export interface PlanAdvice {
+  /** The cheapest first; the one that the configuration names is among them. */
+  readonly runs: readonly PlanRun[]
+  /** The cheapest under which no exit waits; undefined where there is none. */
+  readonly advised: PlanRun | undefined
+  /** The most requests of any minute, had there been no limit. */
+  readonly peakPerMinute: number
+}
+
+/** Plays a tape under each plan, all bots of the configuration on one budget as they are live: what waits, what is refused, and what that
+ *  costs. `partial` as in a backtest; the same errors. */
+export function advisePlan(config: Config, market: Market, partial: boolean): PlanAdvice {
+  const { plan: configured } = config.service
+  const plans = [STANDARD, PREMIUM, ...(typeof configured === 'object' ? [configured] : [])]
+  plans.sort((one, other) => one.requestsPerMinute - other.requestsPerMinute)
+  const oneBudget = config.bots.map(({ name }) => name)
+  const run = (plan: Plan): Backtest =>
+    runBacktest({ ...config, service: { ...config.service, plan } }, market, { partial, logged: true, oneBudget })
+  const free = run(UNLIMITED)
+  const runs = plans.map((plan): PlanRun => {
+    const backtest = run(plan)
+    const netLamports = netOf(backtest)
+    return {
+      plan,
+      use: useOf(backtest),
+      orders: ordersOf(backtest),
+      netLamports,
+      lostLamports: netOf(free) - netLamports,
+    }
+  })
+  return { runs, advised: runs.find(({ use }) => use.lateExits === 0), peakPerMinute: useOf(free).peakPerMinute }
+}
+
+/** Of all bots together. */
+function useOf({ bots, plan }: Backtest): PlanUse {
+  const logs = bots.flatMap(({ result }) => result.log ?? [])
+  const orders = new Map(logs.flatMap((log) => [...log.orders]))
+  const requestTimes = logs.flatMap((log) => log.requestTimes).sort((one, other) => one - other)
+  return planUseOf({ orders, requestTimes }, plan.requestsPerMinute)
+}
+
+function netOf({ bots }: Backtest): number {
+  return bots.reduce((sum, { result, valueLamports }) => sum + result.walletLamports + valueLamports, 0)
+}
+
+function ordersOf({ bots }: Backtest): number {
+  return bots.reduce((sum, { result }) => sum + result.orders, 0)
+}

@@ -1,0 +1,88 @@
+import { lamports, type Millis } from '../../base/units.ts'
+import type { TradeSide } from '../../market/block.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import type { Measured } from '../../simulation/measurements.ts'
+import { FINALITY_MS } from '../../simulation/paper-executor.ts'
+import type { RecordedAttempt } from './run-record.ts'
+
+/** An attempt of a replay is that of the run in the same lane, where it was sent at most so much earlier or later. */
+const SAME_WITHIN_MS = 10_000
+/** Below this the two clocks only differ by what a machine takes: then it is told at the same instant. */
+const SAME_INSTANT_MS = 1_000
+
+/** What a replay may take over of an attempt from the run. */
+export type Factor = 'latency' | 'landing' | 'impact' | 'fees'
+
+/** An attempt that only one of the two has made. */
+export interface Apart {
+  readonly of: 'run' | 'replay'
+  readonly time: Millis
+  readonly mint: string
+  readonly side: TradeSide
+}
+
+/** What the run knows of each attempt of a replay. */
+export class AttemptMatches {
+  used = 0
+  readonly #free = new Map<string, RecordedAttempt[]>()
+  readonly #factors: ReadonlySet<Factor>
+  /** By bot, in order. */
+  readonly #unmatched = new Map<string, Apart[]>()
+
+  constructor(attempts: readonly RecordedAttempt[], factors: readonly Factor[]) {
+    this.#factors = new Set(factors)
+    for (const attempt of attempts) {
+      const lane = laneOf(attempt)
+      this.#free.set(lane, [...(this.#free.get(lane) ?? []), attempt])
+    }
+  }
+
+  of(attempt: Attempt): Measured | undefined {
+    if (this.#factors.size === 0) return undefined
+    const free = this.#free.get(laneOf(attempt)) ?? []
+    const distance = ({ sentAt }: RecordedAttempt): number => Math.abs(sentAt - attempt.armedAt)
+    const nearest = [...free].sort((one, other) => distance(one) - distance(other))[0]
+    if (nearest === undefined || distance(nearest) > SAME_WITHIN_MS) {
+      const { bot, mint, side, armedAt: time } = attempt
+      this.#unmatched.set(bot, [...(this.#unmatched.get(bot) ?? []), { of: 'replay', time, mint, side }])
+      return undefined
+    }
+    free.splice(free.indexOf(nearest), 1)
+    this.used++
+    return this.#measured(nearest, attempt)
+  }
+
+  /** The first attempt of a bot that was not matched, once the replay is over: from there on the two have gone their own ways. */
+  apart(bot: string): Apart | undefined {
+    const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
+    const all = [
+      ...(this.#unmatched.get(bot) ?? []),
+      ...left.map(({ sentAt: time, mint, side }): Apart => ({ of: 'run', time, mint, side })),
+    ]
+    return all.sort((one, other) => one.time - other.time)[0]
+  }
+
+  #measured({ sentAt, toldAt, landing, code, fill, feeLamports }: RecordedAttempt, { armedAt }: Attempt): Measured {
+    const has = (factor: Factor): boolean => this.#factors.has(factor)
+    if (toldAt === null || landing === null) return has('landing') ? { landing: 'open' } : {}
+    const isSame = Math.abs(sentAt - armedAt) <= SAME_INSTANT_MS
+    // Of what never landed it is told late: that is no latency as long as it is drawn whether it lands.
+    const hasLanded = landing === 'filled' || landing === 'reverted'
+    // That it failed is told once it is final, that it was filled as soon as it is seen.
+    const finalMs = landing === 'reverted' ? FINALITY_MS : 0
+    const fee = fill?.feeLamports ?? feeLamports
+    return {
+      ...(has(hasLanded ? 'latency' : 'landing') && {
+        toldAfterMs: Math.max(0, toldAt - (isSame ? armedAt : sentAt) - finalMs),
+      }),
+      ...(has('landing') && { landing, ...(code !== '' && { code }) }),
+      ...(has('impact') && fill !== null && { swap: { tokens: fill.tokens, tradeLamports: fill.tradeLamports } }),
+      ...(has('fees') && fee !== null && { feeLamports: lamports(fee) }),
+      ...(has('fees') && fill !== null && { rentLamports: fill.rentLamports }),
+    }
+  }
+}
+
+function laneOf({ bot, mint, side }: Pick<RecordedAttempt, 'bot' | 'mint' | 'side'>): string {
+  return `${bot}|${mint}|${side}`
+}

@@ -1,0 +1,176 @@
+import type { Config } from '../../config/config.ts'
+import type { StartInput } from '../../engine/messages.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { Market } from '../../journal/tape/market-tape.ts'
+import type { Segment } from '../../journal/tape/segments.ts'
+import type { FillModel } from '../../simulation/fill-model.ts'
+import type { Measurements } from '../../simulation/measurements.ts'
+import type { OneWallet } from '../outcome.ts'
+import { type BacktestOptions, type BotOutcome, runBacktest } from '../run.ts'
+import { AttemptMatches, type Factor } from './attempt-matches.ts'
+import { configOf } from './recorded-start.ts'
+import type { RecordedStart, RunRecord } from './run-record.ts'
+
+/** Lamports by bot. */
+export type ByBot = ReadonlyMap<string, number>
+
+export const amount = (amounts: ByBot, bot: string): number => amounts.get(bot) ?? 0
+
+export interface Replay {
+  /** What the replay has made when the run ended, ... */
+  readonly net: ByBot
+  /** ... and once all of it had come to its end. */
+  readonly atEnd: ByBot
+  /** What selling then would have brought that the run itself held. */
+  readonly held: ByBot
+  readonly matches: AttemptMatches
+}
+
+type More = Pick<BacktestOptions, 'oneBudget' | 'oneWallet' | 'replayed'>
+
+/** One replay over all of the tape, as the run's last start has it. */
+export class WholeRun {
+  readonly #market: Market
+  readonly #recorded: RecordedStart
+  readonly #model: FillModel
+
+  constructor(market: Market, recorded: RecordedStart, model: FillModel) {
+    this.#market = market
+    this.#recorded = recorded
+    this.#model = model
+  }
+
+  play(config: Config, more: More = {}, matches = new AttemptMatches([], [])): Replay {
+    const { endedAt, held } = this.#recorded
+    // What a replay sends later the run never did.
+    const measured: Measurements = (attempt) => (attempt.armedAt > endedAt ? undefined : matches.of(attempt))
+    const backtest = runBacktest(config, this.#market, {
+      ...{ partial: true, tolerant: true, model: () => this.#model, measured },
+      // One more than the last instant of the run, so that everything of it counts.
+      ...{ note: { at: endedAt + 1, foreign: held }, ...more },
+    })
+    const byBot = (of: (bot: BotOutcome) => number): ByBot =>
+      new Map(backtest.bots.map((bot) => [bot.result.name, of(bot)]))
+    return {
+      net: byBot(({ splitLamports }) => splitLamports ?? 0),
+      atEnd: byBot(({ result, valueLamports }) => result.walletLamports + valueLamports),
+      held: byBot(({ foreignLamports }) => foreignLamports),
+      matches,
+    }
+  }
+}
+
+export interface PlayedStart {
+  readonly recorded: RecordedStart
+  readonly market: Market
+  readonly config: Config
+  readonly more: More
+}
+
+/** What else the run was told, and a backtest is not. */
+export const BESIDE = ['operated', 'gated'] as const
+export type From = (typeof BESIDE)[number]
+
+/** Every start of the run replayed on its own: with its configuration, on the rows that it heard, with the money that it took over. */
+export class RunInParts {
+  readonly #starts: readonly PlayedStart[]
+  readonly #record: RunRecord
+  readonly #model: FillModel
+
+  constructor(starts: readonly PlayedStart[], record: RunRecord, model: FillModel) {
+    this.#starts = starts
+    this.#record = record
+    this.#model = model
+  }
+
+  /** What the run held at the end of a start is what the next one begins with: the replay of that one goes on from there, whatever this
+   *  one has made of it. */
+  play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
+    const matches = new AttemptMatches(this.#record.attempts, factors)
+    const net = new Map<string, number>()
+    let held: ByBot = new Map()
+    for (const { recorded, market, config, more } of this.#starts) {
+      const { start, carried } = recorded
+      const replayed = { start, told: [...carried, ...told.flatMap((from) => recorded[from])] }
+      const part = new WholeRun(market, recorded, this.#model).play(config, { ...more, replayed }, matches)
+      for (const [bot, made] of part.net) net.set(bot, amount(net, bot) + made - amount(held, bot))
+      held = new Map([...held, ...part.held])
+    }
+    return { net, atEnd: net, held, matches }
+  }
+}
+
+/** undefined where the tape of one of them was dropped. */
+export async function startsOf(
+  live: JournalReader,
+  segments: readonly Segment[],
+  record: RunRecord,
+  model: FillModel,
+): Promise<PlayedStart[] | undefined> {
+  const starts: PlayedStart[] = []
+  for (const [index, segment] of segments.entries()) {
+    const recorded = record.starts[index] as RecordedStart
+    const market = live.marketOf(segment)
+    if (market === undefined) return undefined
+    const config = await configOf(segment.start, model)
+    const more = { oneBudget: liveBotsOf(segment.start), oneWallet: walletOf(segment.start, record) }
+    starts.push({ recorded, market, config: { ...config, service: { ...config.service, plan: recorded.plan } }, more })
+  }
+  return starts
+}
+
+function liveBotsOf({ bots }: StartInput): string[] {
+  return bots.filter(({ account }) => account.mode === 'live').map(({ name }) => name)
+}
+
+function walletOf(start: StartInput, { walletLamports }: RunRecord): OneWallet {
+  return { bots: liveBotsOf(start), lamports: walletLamports }
+}
+
+/** A replay, and what was exchanged in it that the one before did not have. */
+export interface Step {
+  readonly name: string
+  readonly replay: Replay
+}
+
+export interface StepParts {
+  readonly whole: WholeRun
+  /** undefined where the tape of a start was dropped: all of the run is replayed as one then. */
+  readonly parts: RunInParts | undefined
+  readonly record: RunRecord
+  /** Of the backtest, and of the run. */
+  readonly theirs: Config
+  readonly ours: Config
+}
+
+/** From the backtest to the run: the backtest again, and then one thing after the other in it exchanged for what the run has measured. */
+export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
+  const { start, plan } = record.starts.at(-1) as RecordedStart
+  const asRun = { ...ours, service: { ...ours.service, plan } }
+  const oneBudget = { oneBudget: liveBotsOf(start) }
+  const together = { ...oneBudget, oneWallet: walletOf(start, record) }
+  const apart = whole.play(asRun, oneBudget)
+  const played = (factors: readonly Factor[]): Replay =>
+    parts?.play(factors) ?? whole.play(asRun, together, new AttemptMatches(record.attempts, factors))
+  return [
+    { name: 'under way at the end', replay: whole.play(theirs) },
+    { name: 'configuration', replay: whole.play({ ...ours, service: theirs.service }) },
+    { name: 'plan delay', replay: apart },
+    { name: 'one wallet', replay: oneBudget.oneBudget.length === 0 ? apart : whole.play(asRun, together) },
+    ...(parts === undefined ? [] : besideSteps(parts, record)),
+    { name: 'latency', replay: played(['latency']) },
+    { name: 'landing', replay: played(['latency', 'landing']) },
+    { name: 'impact', replay: played(['latency', 'landing', 'impact']) },
+    { name: 'fees', replay: played(['latency', 'landing', 'impact', 'fees']) },
+  ]
+}
+
+/** What the run was that a backtest is not: begun more than once, operated, kept from buying until the chain was known. */
+function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
+  const has = (from: From): boolean => starts.some((one) => one[from].length > 0)
+  const steps: Step[] = []
+  if (starts.length > 1) steps.push({ name: 'restarts', replay: parts.play([], []) })
+  if (has('operated')) steps.push({ name: 'operator', replay: parts.play([], ['operated']) })
+  if (has('gated')) steps.push({ name: 'waiting for the chain', replay: parts.play([]) })
+  return steps
+}

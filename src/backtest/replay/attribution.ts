@@ -1,0 +1,151 @@
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { codeHash } from '../../config/hashes.ts'
+import type { StartInput } from '../../engine/messages.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import { windowOf } from '../../journal/tape/market-tape.ts'
+import type { Segment } from '../../journal/tape/segments.ts'
+import { Mints } from '../../market/mints.ts'
+import { DEFAULT_FILL_MODEL, type FillModel } from '../../simulation/fill-model.ts'
+import type { Report } from '../report/report.ts'
+import type { Apart } from './attempt-matches.ts'
+import { amount, type ByBot, RunInParts, type Step, startsOf, stepsOf, WholeRun } from './attribution-runs.ts'
+import { configOf } from './recorded-start.ts'
+import { type RecordedStart, RunRecord } from './run-record.ts'
+
+/** What the difference between a run and its backtest is made of; lamports. */
+export interface Difference {
+  readonly liveLamports: number
+  readonly backtestLamports: number
+  readonly factors: readonly { readonly name: string; readonly lamports: number }[]
+  /** What no factor explains. */
+  readonly residualLamports: number
+}
+
+export interface BotDifference extends Difference {
+  readonly bot: string
+  /** null: no bot of the run. */
+  readonly mode: 'live' | 'paper' | null
+  /** The first transaction that only the run, or only the last replay, has sent; null where both sent the same. */
+  readonly apart: Apart | null
+}
+
+export interface Attribution extends Difference {
+  /** The same of each bot, of the run and of the backtest. */
+  readonly bots: readonly BotDifference[]
+  /** How often it was started. */
+  readonly starts: number
+  /** Attempts of the run, and how many of them the last replay made too. */
+  readonly attempts: number
+  readonly matched: number
+  /** What cannot be exchanged, and so lies in the residual. */
+  readonly notes: readonly string[]
+}
+
+/** Of report.json. */
+interface ReportedRun {
+  readonly bots: readonly Pick<Report['bots'][number], 'name' | 'netSol'>[]
+  readonly fillModel: Pick<Report['fillModel'], 'numbers'>
+}
+
+/** Why a run made other money than its backtest: the backtest is played again on the run's own tape, and one thing after the other in it is
+ *  exchanged for what the run has measured. `backtest`: its report, and the start that its results hold. */
+export async function attribute(
+  live: JournalReader,
+  backtest: { readonly report: ReportedRun; readonly start: StartInput },
+): Promise<Attribution> {
+  const segments = live.segments().filter(({ start: { bots } }) => bots.length > 0)
+  const [first, last] = [segments[0], segments.at(-1)]
+  if (first === undefined || last === undefined) throw new SluiceError('no bot was started in it', ExitCode.usage)
+  const record = recordOf(live, segments)
+  // What was recorded before the bots were started is theirs as a warm-up only.
+  const market = windowOf(live.market(), first.time, Number.POSITIVE_INFINITY)
+  const model = modelOf(backtest.report)
+  const [theirs, ours] = [await configOf(backtest.start, model), await configOf(last.start, model)]
+  const starts = await startsOf(live, segments, record, model)
+  const steps = stepsOf({
+    ...{ record, theirs, ours },
+    whole: new WholeRun(market, record.starts.at(-1) as RecordedStart, model),
+    parts: starts && new RunInParts(starts, record, model),
+  })
+  const code = codeHash(theirs.bots.map(({ strategy }) => strategy))
+  const nets: (readonly [string, ByBot])[] = [
+    [code === backtest.start.code ? 'tape and feed gaps' : 'tape, feed gaps, code', (steps[0] as Step).replay.atEnd],
+    ...steps.map(({ name, replay }) => [name, replay.net] as const),
+  ]
+  const final = (steps.at(-1) as Step).replay
+  const reported = new Map(backtest.report.bots.map(({ name, netSol }) => [name, Math.round(netSol * 1e9)]))
+  const modes = new Map(segments.flatMap(({ start }) => start.bots.map(({ name, account }) => [name, account.mode])))
+  const bots = [...new Set([...modes.keys(), ...reported.keys()])].map((bot) => ({
+    bot,
+    mode: modes.get(bot) === 'live' ? ('live' as const) : modes.has(bot) ? ('paper' as const) : null,
+    ...differenceOf(record.netLamports(bot) + amount(final.held, bot), amount(reported, bot), nets, bot),
+    apart: final.matches.apart(bot) ?? null,
+  }))
+  return {
+    ...summed(bots),
+    bots,
+    starts: segments.length,
+    attempts: record.attempts.length,
+    matched: final.matches.used,
+    notes: notesOf(record, code, backtest.start.code, starts !== undefined),
+  }
+}
+
+function differenceOf(
+  liveLamports: number,
+  backtestLamports: number,
+  nets: readonly (readonly [string, ByBot])[],
+  bot: string,
+): Difference {
+  let before = backtestLamports
+  const factors = nets.map(([name, net]) => {
+    const lamports = amount(net, bot) - before
+    before = amount(net, bot)
+    return { name, lamports }
+  })
+  return { liveLamports, backtestLamports, factors, residualLamports: liveLamports - before }
+}
+
+function summed(parts: readonly Difference[]): Difference {
+  const sum = (of: (part: Difference) => number): number => parts.reduce((total, part) => total + of(part), 0)
+  return {
+    liveLamports: sum(({ liveLamports }) => liveLamports),
+    backtestLamports: sum(({ backtestLamports }) => backtestLamports),
+    factors: (parts[0]?.factors ?? []).map(({ name }, at) => ({
+      name,
+      lamports: sum(({ factors }) => factors[at]?.lamports ?? 0),
+    })),
+    residualLamports: sum(({ residualLamports }) => residualLamports),
+  }
+}
+
+/** `code`: of the replays. `inParts`: each start was replayed on its own. */
+function notesOf({ starts, moved }: RunRecord, code: string, backtestCode: string, inParts: boolean): string[] {
+  const last = (starts.at(-1) as RecordedStart).start
+  const another = 'the code of Sluice or of a strategy was another one in'
+  return [
+    ...(starts.every(({ start }) => start.code === code) ? [] : [`${another} the run than it is now`]),
+    ...(code === backtestCode ? [] : [`${another} the backtest than it is now`]),
+    ...(inParts ? [] : [`the tape of a start was dropped, so the ${starts.length} of them are replayed as one`]),
+    ...(inParts || starts.every(({ start }) => start.config === last.config)
+      ? []
+      : ['the configuration changed between its starts; the last one is taken']),
+    ...(moved === 0 ? [] : [`${moved} times that tokens were adopted, or were fewer in the wallet than booked`]),
+  ]
+}
+
+function recordOf(live: JournalReader, segments: readonly Segment[]): RunRecord {
+  const record = new RunRecord([...new Set(segments.flatMap(({ start: { bots } }) => bots.map(({ name }) => name)))])
+  for (const segment of segments)
+    for (const item of live.replay(segment, new Mints())) {
+      if (item.kind === 'input') record.input(item.seq, item.time, item.input)
+      else if (item.kind === 'output') record.output(item.seq, item.time, item.index, item.output)
+    }
+  record.end()
+  return record
+}
+
+/** As the report states it. */
+function modelOf({ fillModel }: ReportedRun): FillModel {
+  return { ...DEFAULT_FILL_MODEL, ...(fillModel.numbers as Partial<FillModel>) }
+}

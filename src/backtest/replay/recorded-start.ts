@@ -1,0 +1,100 @@
+import { lamports } from '../../base/units.ts'
+import type { BotConfig, Config } from '../../config/config.ts'
+import { loadStrategy } from '../../config/strategies.ts'
+import type { StartInput, StoppedBot } from '../../engine/messages.ts'
+import type { Fill } from '../../engine/order.ts'
+import type { Money } from '../../engine/recovered-money.ts'
+import { type BotSettings, NO_FILTERS, NO_LIMITS } from '../../engine/settings.ts'
+import type { FillModel } from '../../simulation/fill-model.ts'
+import type { Told } from './run-record.ts'
+
+/** What a replay takes over of a start of a run: its money, and what it is told from outside while it goes on. */
+export interface ReplayedStart {
+  readonly start: StartInput
+  readonly told: readonly Told[]
+}
+
+/** The same for bots that have other accounts in the replay. */
+export interface TakenOver {
+  readonly money: Money
+  readonly stopped: readonly StoppedBot[]
+  readonly told: readonly Told[]
+  /** Fills among what is told: a wallet on paper has them from the beginning. */
+  readonly fills: readonly Fill[]
+}
+
+/** `bots`: of the replay, with the names that the run's have. */
+export function takenOver({ start, told }: ReplayedStart, bots: readonly BotSettings[]): TakenOver {
+  const byName = new Map(bots.map(({ name, account }) => [name, account.id]))
+  const heirs = new Map<string, Set<string>>()
+  for (const { name, account } of start.bots) {
+    const heir = byName.get(name)
+    if (heir !== undefined) heirs.set(account.id, (heirs.get(account.id) ?? new Set()).add(heir))
+  }
+  const accountOf = (account: string, bot: string): string =>
+    byName.get(bot) ?? heirs.get(account)?.values().next().value ?? account
+  const moved = <T extends { readonly account: string; readonly bot: string }>(record: T): T => ({
+    ...record,
+    account: accountOf(record.account, record.bot),
+  })
+  const { money } = start
+  const heard = told.flatMap(({ time, input }): Told[] => {
+    if ((input.kind === 'gate' || input.kind === 'foreign') && input.account !== '')
+      return [...(heirs.get(input.account) ?? [])].map((account) => ({ time, input: { ...input, account } }))
+    if (input.kind !== 'report' || input.report.fill === undefined) return [{ time, input }]
+    return [{ time, input: { ...input, report: { ...input.report, fill: moved(input.report.fill) } } }]
+  })
+  return {
+    money: {
+      ...money,
+      // Bots that share an account in the run and not in the replay have each what is in it.
+      accounts: money.accounts.flatMap((one) =>
+        [...(heirs.get(one.account) ?? [])].map((account) => ({ ...one, account, slot: 0 })),
+      ),
+      bots: money.bots.map(moved),
+      orders: money.orders.map(({ order, state }) => ({ order: moved(order), state })),
+      positions: money.positions.map(moved),
+      conditionals: money.conditionals.map(moved),
+      fills: money.fills.map(moved),
+      spends: money.spends.map(moved),
+      daySpends: money.daySpends.map(moved),
+    },
+    stopped: start.stopped ?? [],
+    told: heard,
+    fills: heard.flatMap(({ input }) => (input.kind === 'report' && input.report.fill ? [input.report.fill] : [])),
+  }
+}
+
+/** The bots of a start, as a configuration that a backtest takes. */
+export async function configOf({ config, bots, plan, units, lists }: StartInput, model: FillModel): Promise<Config> {
+  return {
+    files: [],
+    service: {
+      ...{ kind: 'remote', baseUrl: '', wsUrl: '', host: bots[0]?.account.service ?? '' },
+      ...{ plan, share: 1, lateMs: 0, units: { ...units, priceUpdate: 'auto', sell: 'auto' } },
+    },
+    chain: { rpc: [], secondOpinionLamports: lamports(0) },
+    wallet: {
+      caps: { perTransaction: null, perHour: null, perDay: null },
+      limits: bots[0]?.walletLimits ?? NO_LIMITS, // of an older journal
+    },
+    journal: { path: '', keepTapeDays: 1 },
+    bots: await Promise.all(bots.map((bot) => botOf(bot, model))),
+    lists: new Map(Object.entries(lists ?? {})),
+    warnings: [],
+    hash: config,
+  }
+}
+
+async function botOf(settings: BotSettings, { latencyMs, serviceFeePercent }: FillModel): Promise<BotConfig> {
+  const { account: _account, executor: _executor, paperLamports, seed, strategy, params, ...rest } = settings
+  const { limits, filters } = rest
+  return {
+    ...rest,
+    // What was not there yet in an older journal bound nothing.
+    ...{ limits: { ...NO_LIMITS, ...limits }, filters: filters ?? NO_FILTERS },
+    ...{ strategy: await loadStrategy(strategy), params, mode: 'paper', executor: 'cloud' },
+    paper: { lamports: paperLamports, seed, latencyMs, serviceFeePercent },
+    ...{ at: { file: '', line: 0, column: 0 }, exitSources: {}, overriddenExits: [] },
+  }
+}

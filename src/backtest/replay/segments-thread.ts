@@ -1,0 +1,25 @@
+// Where segments are repeated whose strategies had a thread of their own: what these leave behind for later must not come here either.
+import { parentPort, workerData } from 'node:worker_threads'
+import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import { hardenGlobals, takeConsole } from '../../runtime/harden.ts'
+import { type Outcome, replaySegments } from './segments.ts'
+
+export type FromReplayThread =
+  | { readonly kind: 'outcome'; readonly outcome: Outcome }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
+
+function say(message: FromReplayThread): void {
+  parentPort?.postMessage(message)
+}
+
+takeConsole(() => {})
+hardenGlobals()
+try {
+  await replaySegments(workerData as string, (outcome) => say({ kind: 'outcome', outcome }))
+  say({ kind: 'done' })
+} catch (error) {
+  const { message, stack } = error as Error
+  if (error instanceof SluiceError) say({ kind: 'failed', message, exitCode: error.exitCode })
+  else say({ kind: 'failed', message: stack ?? message, exitCode: null })
+}

@@ -1,0 +1,179 @@
+import type { Json } from '../../base/json.ts'
+import type { Millis } from '../../base/units.ts'
+import { excursionOf, netOf, type Trip } from '../../engine/accounting/round-trip.ts'
+import type { TradeSide } from '../../market/block.ts'
+import type { BotLog, FillMark } from '../bot-log.ts'
+import type { BotResult } from '../bot-result.ts'
+import { type CostTable, costsOf } from '../bot-result.ts'
+import type { Equity } from '../equity.ts'
+import { type Group, groupsOf, kindOf, periodsOf, splitInTime, withoutBest, zeroShareOf } from '../metrics/groups.ts'
+import type { Metric } from '../metrics/metric.ts'
+import { metricsOf } from '../metrics/metrics.ts'
+import { type PlanUse, planUseOf } from '../metrics/plan-use.ts'
+
+export interface BotReportInput {
+  readonly strategy: string
+  readonly params: Json
+  readonly result: BotResult
+  readonly startLamports: number
+  readonly valueLamports: number
+  readonly depth: (Omit<DepthReport, 'upperSol'> & { readonly upperLamports: number }) | undefined
+  readonly equity: Equity
+  readonly from: Millis
+  readonly to: Millis
+  readonly requestsPerMinute: number
+}
+
+/** A trade, in SOL. */
+export interface TripRow {
+  readonly mint: string
+  readonly openedAt: Millis
+  readonly closedAt: Millis | null
+  readonly entryReason: string
+  readonly exitReason: string
+  readonly boughtSol: number
+  readonly soldSol: number
+  readonly feesSol: number
+  readonly valueSol: number
+  readonly netSol: number
+  /** How far the robust price was below and above what was paid a token, while it was held; null where there was none. */
+  readonly worstPercent: number | null
+  readonly bestPercent: number | null
+}
+
+/** A fill, for a chart: SOL, and SOL a token. */
+export interface FillRow {
+  readonly mint: string
+  readonly side: TradeSide
+  readonly time: Millis
+  readonly price: number
+  readonly sol: number
+  readonly reason: string
+}
+
+/** What hangs on depths that are only estimated. */
+export interface DepthReport {
+  /** On the curve, whose depth follows from the price; sales into pools of unknown depth; and in pools whose depth prints tell. */
+  readonly curveFills: number
+  readonly assumedFills: number
+  readonly estimatedFills: number
+  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; geometric mean over all fills there. */
+  readonly spread: number | null
+  /** What the upper quarter would have brought more. */
+  readonly upperSol: number
+}
+
+/** Everything about one bot that its own run tells. */
+export interface BotReport extends CostTable {
+  readonly name: string
+  readonly strategy: string
+  readonly params: Json
+  readonly startSol: number
+  readonly orders: number
+  readonly buys: number
+  readonly sells: number
+  /** Orders that were not filled, and requests that became no orders, by why. */
+  readonly notFilled: Readonly<Record<string, number>>
+  readonly refused: Readonly<Record<string, number>>
+  readonly withoutBest: readonly { readonly tokens: number; readonly netSol: number }[]
+  /** Of all trades. */
+  readonly endedAtZeroPercent: number | null
+  /** Entries that were decided and not filled, by why. */
+  readonly missedEntries: Readonly<Record<string, number>>
+  readonly inSample: Group
+  readonly holdOut: Group
+  readonly plan: PlanUse
+  readonly depth: DepthReport
+  readonly metrics: readonly Metric[]
+  readonly byEntry: readonly Group[]
+  readonly byExit: readonly Group[]
+  /** By both together. */
+  readonly byReasons: readonly Group[]
+  readonly byToken: readonly Group[]
+  /** By the UTC day, week (its Monday), month and weekday on which they were opened, in their order. */
+  readonly byDay: readonly Group[]
+  readonly byWeek: readonly Group[]
+  readonly byMonth: readonly Group[]
+  readonly byWeekday: readonly Group[]
+  readonly trips: readonly TripRow[]
+  readonly fills: readonly FillRow[]
+  /** Time, ms, and SOL. */
+  readonly equity: readonly (readonly [Millis, number])[]
+}
+
+/** `result` has to be logged. */
+export function botReport(input: BotReportInput): BotReport {
+  const { result, startLamports, valueLamports, from, to, equity } = input
+  const { log } = result
+  if (log === undefined) throw new Error(`nothing was logged of ${result.name}`)
+  const { trips } = log.trips
+  return {
+    name: result.name,
+    strategy: input.strategy,
+    params: input.params,
+    startSol: startLamports / 1e9,
+    ...costsOf(result.walletLamports + valueLamports, result.fees),
+    orders: result.orders,
+    buys: result.buys,
+    sells: result.sells,
+    notFilled: mostFirst(result.ended),
+    refused: mostFirst(result.refused),
+    withoutBest: [1, 3, 5].map((tokens) => ({
+      tokens,
+      netSol: withoutBest(trips, tokens) - log.trips.strayFeeLamports / 1e9,
+    })),
+    endedAtZeroPercent: trips.length === 0 ? null : zeroShareOf(trips) * 100,
+    missedEntries: mostFirst(missedOf(log)),
+    ...splitInTime(trips, from, to),
+    plan: planUseOf(log, input.requestsPerMinute),
+    depth: depthReport(input.depth),
+    metrics: metricsOf({ from, to, startLamports, trips, equity }),
+    byEntry: groupsOf(trips, entryKind),
+    byExit: groupsOf(trips, exitKind),
+    byReasons: groupsOf(trips, (trip) => `${entryKind(trip)}, then ${exitKind(trip)}`),
+    byToken: groupsOf(trips, ({ mint }) => mint),
+    ...periodsOf(trips),
+    trips: trips.map(tripRow),
+    fills: log.fills.map(fillRow),
+    equity: equity.times.map((time, at) => [time, (equity.lamports[at] as number) / 1e9]),
+  }
+}
+
+function depthReport(depth: BotReportInput['depth']): DepthReport {
+  if (depth === undefined) return { curveFills: 0, assumedFills: 0, estimatedFills: 0, spread: null, upperSol: 0 }
+  const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
+  return { curveFills, assumedFills, estimatedFills, spread, upperSol: upperLamports / 1e9 }
+}
+
+function missedOf({ orders }: BotLog): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { side, state, code } of orders.values())
+    if (side === 'buy' && state !== 'filled') counts.set(code || state, (counts.get(code || state) ?? 0) + 1)
+  return counts
+}
+
+const entryKind = ({ entryReason }: Trip): string => kindOf(entryReason)
+const exitKind = ({ exitReason }: Trip): string => (exitReason === '' ? 'not sold' : kindOf(exitReason))
+
+function tripRow(trip: Trip): TripRow {
+  const excursion = excursionOf(trip)
+  const { mint, openedAt, closedAt, entryReason, exitReason } = trip
+  return {
+    ...{ mint, openedAt, closedAt, entryReason, exitReason },
+    boughtSol: trip.boughtLamports / 1e9,
+    soldSol: trip.soldLamports / 1e9,
+    feesSol: trip.feeLamports / 1e9,
+    valueSol: trip.valueLamports / 1e9,
+    netSol: netOf(trip) / 1e9,
+    worstPercent: excursion === undefined ? null : excursion.worst * 100,
+    bestPercent: excursion === undefined ? null : excursion.best * 100,
+  }
+}
+
+function fillRow({ mint, side, time, price, lamports, reason }: FillMark): FillRow {
+  return { mint, side, time, price, sol: lamports / 1e9, reason }
+}
+
+function mostFirst(counts: ReadonlyMap<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)))
+}

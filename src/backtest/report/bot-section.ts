@@ -1,0 +1,304 @@
+import { dateTimeOf } from '../../runtime/time-text.ts'
+import type { BotExtras } from '../metrics/extras.ts'
+import type { Group } from '../metrics/groups.ts'
+import type { Metric } from '../metrics/metric.ts'
+import type { BotReport, TripRow } from './bot-report.ts'
+import { chart, type Mark, type Points } from './chart.ts'
+import {
+  type Column,
+  metricText,
+  pairs,
+  percentText,
+  plain,
+  seconds,
+  shortMint,
+  signedSol,
+  sol,
+  table,
+} from './format.ts'
+import { type Html, html, type Part } from './html.ts'
+import type { CalibrationReport, Report } from './report.ts'
+
+/** Rows of a long table that are shown. */
+const MOST_ROWS = 200
+
+/** Everything about one bot. */
+export function botSection(bot: BotReport, report: Report): Html {
+  const none = bot.trips.length === 0
+  return html`<section>
+<h2>${bot.name}</h2>
+<p class="quiet">${bot.strategy}, <code>${JSON.stringify(bot.params)}</code>, ${plain(bot.startSol)} SOL at the beginning</p>
+${tiles(bot)}
+${
+  none
+    ? html`<p>It made no trade.</p>`
+    : html`${curves(bot)}
+<div class="columns"><div>${costs(bot)}${sizeCurve(furtherOf(bot, report))}</div><div>${doubts(bot, report)}</div></div>`
+}
+<div class="columns"><div>${orders(bot)}</div><div>${plan(bot)}</div></div>
+${
+  none
+    ? ''
+    : html`<h3>By reason</h3>
+${groupTable('Bought because', bot.byEntry)}
+${groupTable('Sold because', bot.byExit)}
+${bot.byReasons.length <= Math.max(bot.byEntry.length, bot.byExit.length) ? '' : folded('By both reasons', 'Bought, then sold because', bot.byReasons)}
+<h3>By token</h3>
+${groupTable('Token', bot.byToken, (mint) => tokenName(mint, report))}
+${tokenCharts(bot, report)}
+${periods(bot)}
+<details><summary>All trades (${bot.trips.length})</summary>${trades(bot.trips, report)}</details>`
+}
+<details><summary>All figures (formulas: docs/metrics.md)</summary>${figures(bot.metrics)}</details>
+</section>`
+}
+
+function tiles(bot: BotReport): Html {
+  const value = (key: string): Part => {
+    const metric = bot.metrics.find((one) => one.key === key)
+    return metric === undefined ? '' : metricText(metric)
+  }
+  const tile = (label: string, content: Part): Html =>
+    html`<div class="tile"><b>${content}</b><span>${label}</span></div>`
+  return html`<div class="tiles">
+${tile('SOL net', sol(bot.netSol))}${tile('of the money', value('netProfitPercent'))}${tile('trades', value('trades'))}
+${tile('won', value('winRate'))}${tile('SOL, median trade', value('medianTrade'))}${tile('SOL, deepest fall', value('maxDrawdown'))}
+</div>`
+}
+
+function curves(bot: BotReport): Html {
+  const label = (value: number): string => plain(value, 3)
+  return html`<h3>What it was worth, SOL; open positions at what selling them would have brought</h3>
+${chart(bot.equity, { title: `Equity of ${bot.name}`, label })}
+<h3>Below its high, %</h3>
+${chart(fallOf(bot.equity), { title: `Drawdown of ${bot.name}`, label: (value) => plain(value, 2), area: true, height: 150 })}`
+}
+
+function fallOf(points: Points): Points {
+  let high = Number.NEGATIVE_INFINITY
+  return points.map(([time, value]) => {
+    high = Math.max(high, value)
+    return [time, high > 0 ? (value / high - 1) * 100 : 0]
+  })
+}
+
+const FIGURES: readonly Column[] = [{ head: '' }, { head: 'SOL', number: true }, { head: 'of gross', number: true }]
+
+function costs({ grossSol, netSol, costs: kinds }: BotReport): Html {
+  const isGain = grossSol > 0
+  const ofGross = (value: number): string => (isGain ? percentText((value / grossSol) * 100, 0) : '')
+  return html`<h3>From gross to net</h3>
+${isGain ? '' : html`<p class="quiet">The decisions earned nothing before costs, so no cost has a share of it.</p>`}
+${table(
+  FIGURES.slice(0, isGain ? 3 : 2),
+  [
+    ['gross, at the prices of the decisions', sol(grossSol), ofGross(grossSol)],
+    ...kinds.map(({ label, sol: amount }): Part[] => [label, sol(-amount), ofGross(amount)]),
+    [html`<b>net</b>`, html`<b>${sol(netSol)}</b>`, ofGross(netSol)],
+  ].map((row) => row.slice(0, isGain ? 3 : 2)),
+)}`
+}
+
+/** How much of it may be luck, or a matter of costs. */
+function doubts(bot: BotReport, report: Report): Html {
+  const { missedSol } = report
+  const part = ({ name, trades, netSol, medianSol }: Group): [string, Html] => [
+    `${name}, ${trades} trades, median ${signedSol(medianSol)}`,
+    sol(netSol),
+  ]
+  return html`<h3>How sure it is</h3>
+${pairs([
+  ...bot.withoutBest.map(({ tokens, netSol }): [Part, Part] => [
+    tokens === 1 ? 'without the best token' : `without the best ${tokens} tokens`,
+    sol(netSol),
+  ]),
+  part({ ...bot.inSample, name: 'first 70 % of the time' }),
+  part({ ...bot.holdOut, name: 'last 30 %, held out' }),
+  ...furtherRows(bot, furtherOf(bot, report)),
+  ['trades that ended at nothing', percentText(bot.endedAtZeroPercent)],
+  ['fill-model error, median', calibrationText(report.fillModel.calibration)],
+  ...depthRows(bot),
+  ['entries missed would have made', sol(Object.hasOwn(missedSol, bot.name) ? missedSol[bot.name] : null)],
+])}`
+}
+
+/** Between which depths the truth lies, and what hangs on it. */
+function depthRows({ depth }: BotReport): [Part, Part][] {
+  const { curveFills, assumedFills, estimatedFills, spread, upperSol } = depth
+  const fills = curveFills + assumedFills + estimatedFills
+  const estimated: [Part, Part] = ['fills in pools whose depth is estimated', `${estimatedFills} of ${fills}`]
+  if (estimatedFills === 0) return [estimated]
+  return [
+    estimated,
+    [`at the upper quarter of the estimates (${plain(spread, 1)} times the lower one) they bring more`, sol(upperSol)],
+  ]
+}
+
+function calibrationText(calibration: CalibrationReport | null): string {
+  if (calibration === null) return 'not measured (--calibrate)'
+  const { compared, medianErrorPercent, p10ErrorPercent, p90ErrorPercent } = calibration
+  return `${percentText(medianErrorPercent)}, 80 of 100 in ${percentText(p10ErrorPercent)} to ${percentText(p90ErrorPercent)}, of ${compared} fills`
+}
+
+function furtherOf({ name }: BotReport, { extras }: Report): BotExtras | undefined {
+  return Object.hasOwn(extras, name) ? extras[name] : undefined
+}
+
+function furtherRows({ netSol: ownSol }: BotReport, further: BotExtras | undefined): [Part, Part][] {
+  if (further === undefined) return []
+  const { stress, freed, random } = further
+  const rows = [
+    ...stress.map(({ factor, netSol }): [Part, Part] => [`fees and latency times ${factor}`, sol(netSol)]),
+    ...freed.map(({ of, buys, netSol }): [Part, Part] => [`without ${of}: ${buys} buys`, sol(netSol)]),
+  ]
+  if (random === null) return rows
+  const { entriesSol, seeds, medianSol, p5Sol, p95Sol, beatenPercent } = random
+  return [
+    ...rows,
+    ...(entriesSol === ownSol
+      ? []
+      : [['its own entries, sold by the exits alone', sol(entriesSol)] satisfies [Part, Part]]),
+    [`same exits, random entries: median of ${seeds}`, sol(medianSol)],
+    ['5 and 95 of 100 of them', html`${sol(p5Sol)} to ${sol(p95Sol)}`],
+    ['of them worse than its own entries', percentText(beatenPercent, 0)],
+  ]
+}
+
+function sizeCurve(further: BotExtras | undefined): Part {
+  if (further === undefined) return ''
+  const columns = ['orders times', 'trades', 'net SOL', 'of what was bought'].map((head) => ({ head, number: true }))
+  const rows = further.sizes.map(({ factor, trades: count, netSol, percentOfBought }): Part[] => {
+    return [factor, count, sol(netSol), percentText(percentOfBought)]
+  })
+  return html`<h3>Other sizes</h3>
+${table(columns, rows)}`
+}
+
+function orders(bot: BotReport): Html {
+  const counts = (some: Readonly<Record<string, number>>): string =>
+    Object.entries(some)
+      .map(([why, count]) => `${count} ${why}`)
+      .join(', ') || 'none'
+  return html`<h3>Orders</h3>
+${pairs([
+  ['orders', bot.orders],
+  ['filled', `${bot.buys} buys, ${bot.sells} sales`],
+])}
+<p><span class="quiet">Not filled:</span> ${counts(bot.notFilled)}</p>
+<p><span class="quiet">Entries missed:</span> ${counts(bot.missedEntries)}</p>
+<p><span class="quiet">Requests refused:</span> ${counts(bot.refused)}</p>`
+}
+
+function plan({ plan: use }: BotReport): Html {
+  const ms = (value: number | null): string => (value === null ? 'n/a' : seconds(value / 1000))
+  return html`<h3>Plan</h3>
+${pairs([
+  ['requests', use.requests],
+  ['in the busiest minute', `${use.peakPerMinute}, ${percentText(use.peakPercent, 0)} of the plan`],
+  ['orders that had to wait', use.delayed],
+  ['of them to sell (late exits)', use.lateExits],
+  ['wait, median and longest', use.delayed === 0 ? 'none' : `${ms(use.medianDelayMs)}, ${ms(use.longestDelayMs)}`],
+  ['entries refused for it', use.refused],
+])}`
+}
+
+/** None where all trades were opened in the same one. */
+function periods({ byDay, byWeek, byMonth, byWeekday }: BotReport): Part {
+  const some: [string, readonly Group[]][] = [
+    ['By day', byDay],
+    ['By week', byWeek],
+    ['By month', byMonth],
+    ['By weekday', byWeekday],
+  ]
+  return some.map(([title, kind]) => (kind.length < 2 ? '' : folded(title, 'Opened on, UTC', kind)))
+}
+
+function folded(title: string, head: string, some: readonly Group[]): Html {
+  return html`<details><summary>${title} (${some.length})</summary>${groupTable(head, some)}</details>`
+}
+
+/** A stranger's text, shown beside the key that nobody can choose. */
+function tokenName(mint: string, { names }: Report): Html {
+  const symbol = (Object.hasOwn(names, mint) ? names[mint]?.symbol.slice(0, 20) : undefined) ?? ''
+  return html`<span title="${mint}">${symbol === '' ? '' : `${symbol} `}<code>${shortMint(mint)}</code></span>`
+}
+
+function tokenCharts(bot: BotReport, report: Report): Html {
+  const marks = new Map<string, Mark[]>()
+  for (const { mint, side, time, price, sol: amount, reason } of bot.fills) {
+    const text = `${dateTimeOf(time)}  ${side} for ${plain(amount, 4)} SOL at ${price.toExponential(3)}: ${reason}`
+    marks.set(mint, [...(marks.get(mint) ?? []), { side, time, value: price, text }])
+  }
+  const drawn = bot.byToken.filter(({ name }) => marks.has(name) && Object.hasOwn(report.prices, name))
+  const label = (value: number): string => (value === 0 ? '0' : value.toExponential(2))
+  return html`${drawn.map(
+    (
+      { name, netSol },
+      at,
+    ) => html`<details${at === 0 ? ' open' : ''}><summary>Price and fills of ${tokenName(name, report)}: ${sol(netSol)} SOL</summary>
+${chart(report.prices[name] ?? [], { title: `Price of ${name}`, marks: marks.get(name) ?? [], label })}
+<p class="quiet">Robust price, SOL a token. ▲ bought, ▼ sold, at what was paid and got, fees of the trade inside; reasons on hovering, and in the table of all trades.</p></details>
+`,
+  )}
+${drawn.length < bot.byToken.length ? html`<p class="quiet">Prices are drawn of the ${drawn.length} tokens that most was traded in.</p>` : ''}`
+}
+
+function trades(trips: readonly TripRow[], report: Report): Html {
+  const columns: Column[] = [
+    ...['opened, UTC', 'token'].map((head) => ({ head })),
+    ...['held', 'bought', 'sold', 'fees', 'net SOL', 'worst', 'best'].map((head) => ({ head, number: true })),
+    ...['bought because', 'sold because'].map((head) => ({ head })),
+  ]
+  const rows = trips
+    .slice(-MOST_ROWS)
+    .map((trip): Part[] => [
+      dateTimeOf(trip.openedAt),
+      tokenName(trip.mint, report),
+      trip.closedAt === null ? 'open' : seconds((trip.closedAt - trip.openedAt) / 1000),
+      ...[
+        plain(trip.boughtSol, 4),
+        plain(trip.closedAt === null ? trip.valueSol : trip.soldSol, 4),
+        plain(trip.feesSol, 4),
+      ],
+      ...[sol(trip.netSol), percentText(trip.worstPercent), percentText(trip.bestPercent)],
+      ...[trip.entryReason, trip.exitReason],
+    ])
+  return html`${trips.length > MOST_ROWS ? html`<p class="quiet">The last ${MOST_ROWS}; all are in report.json and results.db.</p>` : ''}${table(columns, rows)}`
+}
+
+function figures(metrics: readonly Metric[]): Html {
+  return html`<div class="columns">${[0, 1].map((half) => {
+    const from = Math.ceil(metrics.length / 2) * half
+    const some = metrics.slice(from, from + Math.ceil(metrics.length / 2))
+    return pairs(some.map((metric): [Part, Part] => [html`${metric.label}${unitOf(metric)}`, metricText(metric)]))
+  })}</div>`
+}
+
+function unitOf({ unit }: Metric): string {
+  return unit === 'SOL' ? ', SOL' : ''
+}
+
+/** Rows of a long table that are shown. */
+const MOST_GROUPS = 200
+const GROUP_FIGURES = ['trades', 'net SOL', 'median', 'average', 'won', 'profit factor', 'held']
+
+/** Trades by what they have in common. */
+function groupTable(head: string, groups: readonly Group[], name: (text: string) => Part = (text) => text): Html {
+  const columns: Column[] = [{ head }, ...GROUP_FIGURES.map((one) => ({ head: one, number: true }))]
+  const half = MOST_GROUPS / 2
+  const shown = groups.length > MOST_GROUPS ? [...groups.slice(0, half), ...groups.slice(-half)] : groups
+  return html`<div class="groups">${table(
+    columns,
+    shown.map((group) => [
+      name(group.name),
+      group.trades,
+      sol(group.netSol),
+      signedSol(group.medianSol),
+      percentText(group.averagePercent),
+      percentText(group.winPercent, 0),
+      plain(group.profitFactor),
+      seconds(group.holdingSeconds),
+    ]),
+  )}</div>
+${shown.length < groups.length ? html`<p class="quiet">The best and the worst ${half} of ${groups.length}.</p>` : ''}`
+}

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+import { formatSol, lamports, type Millis } from '../../base/units.ts'
+import type { BotConfig, Config } from '../../config/config.ts'
+import { MANIFEST } from '../../config/files.ts'
+import { codeHash, sluiceHash } from '../../config/hashes.ts'
+import type { Trip } from '../../engine/accounting/round-trip.ts'
+import type { Market } from '../../journal/tape/market-tape.ts'
+import { Mints } from '../../market/mints.ts'
+import { type FillModel, networkFee } from '../../simulation/fill-model.ts'
+import { TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
+import { shareOf } from '../coverage.ts'
+import type { BotExtras } from '../metrics/extras.ts'
+import { type GhostCosts, Ghosts, type MissedEntry } from '../metrics/ghosts.ts'
+import { Excursions, TapeStudy, type Window } from '../metrics/tape-study.ts'
+import type { Backtest } from '../run.ts'
+import { botReport } from './bot-report.ts'
+import type { CalibrationReport, Report, TapeReport } from './report.ts'
+
+/** Tokens whose prices are drawn: those that moved the result most. */
+const CHARTS_A_BOT = 30
+/** Shown before the first and after the last fill of a token, as a share of the time between, and at least so long. */
+const MARGIN = 0.15
+const LEAST_MARGIN_MS: Millis = 20_000
+
+/** What else a report shows. */
+interface Beside {
+  readonly extras: ReadonlyMap<string, BotExtras>
+  readonly calibration: CalibrationReport | undefined
+}
+
+/** The report of a backtest that was logged. Reads the tape once more. */
+export function reportOf(config: Config, market: Market, backtest: Backtest, { extras, calibration }: Beside): Report {
+  const mints = new Mints()
+  const ghosts = new Ghosts(mints, missedEntries(backtest), ghostCosts(backtest))
+  const excursions = new Excursions(mints, tripsOf(backtest))
+  const study = new TapeStudy(mints, config.service.units, chartedWindows(backtest), { ghosts, excursions })
+  for (const item of market.items(mints)) if (item.kind === 'rows') study.rows(item.block, item.from, item.to)
+  excursions.end()
+  const { from, to, plan, alarms, bots } = backtest
+  const strategies = config.bots.map(({ strategy }) => strategy)
+  return {
+    version: 1,
+    sluice: (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version,
+    hashes: {
+      tape: study.hash(),
+      config: config.hash,
+      sluice: sluiceHash(),
+      code: codeHash(strategies),
+      strategies: Object.fromEntries(config.bots.map(({ name, strategy }) => [name, codeHash([strategy])])),
+    },
+    tape: tapeReport(backtest, study),
+    plan: { name: plan.name, requestsPerMinute: plan.requestsPerMinute },
+    fillModel: { ...fillModelOf(backtest), calibration: calibration ?? null },
+    bots: bots.map((bot, index) => {
+      const { strategy, params } = config.bots[index] as BotConfig
+      return botReport({ ...bot, strategy: strategy.name, params, from, to, requestsPerMinute: plan.requestsPerMinute })
+    }),
+    extras: Object.fromEntries(extras),
+    missedSol: Object.fromEntries([...ghosts.end(to)].map(([bot, lamports]) => [bot, lamports / 1e9])),
+    prices: Object.fromEntries(study.charts()),
+    names: Object.fromEntries(study.names),
+    alarms,
+  }
+}
+
+function tripsOf({ bots }: Backtest): Trip[] {
+  return bots.flatMap(({ result: { log } }) => log?.trips.trips ?? [])
+}
+
+function tapeReport(backtest: Backtest, study: TapeStudy): TapeReport {
+  const { sizedPrints, noisePrints } = study
+  const change = study.marketChange()
+  const percent = (share: number | null): number | null => (share === null ? null : share * 100)
+  const { from, to, rows, segments, gaps, gapMs, coverage, lacks, mints } = backtest
+  return {
+    ...{ from, to, rows, segments, gaps, gapSeconds: gapMs / 1000, lacks },
+    coveragePercent: Object.fromEntries(coverage.map((key) => [key.key, shareOf(key) * 100])),
+    watchedTokens: mints.wanted.size,
+    missingTokens: mints.absent.size,
+    sizedPrints,
+    noisePercent: sizedPrints === 0 ? null : (noisePrints / sizedPrints) * 100,
+    pricedTokens: change.tokens,
+    marketChangePercent: percent(change.mean),
+    medianMarketChangePercent: percent(change.median),
+  }
+}
+
+function fillModelOf({ bots }: Backtest): Omit<Report['fillModel'], 'calibration'> {
+  const [first] = bots
+  if (first === undefined) throw new Error('a backtest without a bot')
+  return { numbers: { ...first.model }, ...fillModelSentences(first.model) }
+}
+
+function missedEntries({ bots }: Backtest): MissedEntry[] {
+  return bots.flatMap(({ result: { name, log }, model }) =>
+    [...(log?.orders.values() ?? [])].flatMap(({ side, state, mint, time, lamports }) =>
+      side === 'sell' || state === 'filled' || lamports === null
+        ? []
+        : [{ bot: name, mint, time: time + model.latencyMs.p50, lamports, exits: log?.exits.get(mint) ?? {} }],
+    ),
+  )
+}
+
+function ghostCosts({ bots }: Backtest): Map<string, GhostCosts> {
+  return new Map(
+    bots.map(({ result, model }) => [result.name, { ...model, networkFeeLamports: networkFee(null, model) }]),
+  )
+}
+
+function chartedWindows({ bots }: Backtest): Map<string, Window> {
+  const windows = new Map<string, Window>()
+  for (const { result } of bots) {
+    const spans = new Map<string, { from: Millis; to: Millis; moved: number }>()
+    for (const { mint, time, lamports } of result.log?.fills ?? []) {
+      const span = spans.get(mint) ?? { from: time, to: time, moved: 0 }
+      spans.set(mint, { from: Math.min(span.from, time), to: Math.max(span.to, time), moved: span.moved + lamports })
+    }
+    const most = [...spans].sort(([a, x], [b, y]) => y.moved - x.moved || (a < b ? -1 : 1)).slice(0, CHARTS_A_BOT)
+    for (const [mint, { from, to }] of most) {
+      const margin = Math.max(LEAST_MARGIN_MS, (to - from) * MARGIN)
+      const known = windows.get(mint)
+      windows.set(mint, {
+        from: Math.min(known?.from ?? from, from - margin),
+        to: Math.max(known?.to ?? to, to + margin),
+      })
+    }
+  }
+  return windows
+}
+
+/** By what simulated orders are filled, in sentences: what is assumed, and what that cannot say. */
+export function fillModelSentences(model: FillModel): { readonly assumed: string[]; readonly limits: string[] } {
+  const { latencyMs, landingFailurePercent, venueFeePercent, serviceFeePercent, deadAfterMs } = model
+  const seconds = (ms: number): string => `${ms / 1000} s`
+  const rent = formatSol(lamports(TOKEN_ACCOUNT_RENT))
+  return {
+    assumed: [
+      `Half of the orders land within ${seconds(latencyMs.p50)} of being sent, 95 % within ${seconds(latencyMs.p95)}, plus one slot.`,
+      `${rounded(landingFailurePercent)} % never land where nobody else trades; with four prints a slot twice as many, with a quarter of the usual priority fee twice as many again.`,
+      'Each is filled at the worst sized print from its decision until it landed, never at the one that it was decided on; it fails, and pays its fee, where that is beyond its slippage. A print more than twice off its neighbours counts only once others confirm it.',
+      "Depth is a constant product: pump.fun's curve, inverted from the price, until a token was once dearer than the curve goes; then the lower quarter of what consecutive prints say of the pool, at most that of a fresh migration. Nothing is bought into a pool of which nothing is known (DEPTH_UNKNOWN).",
+      "An order's own impact is paid in full and forgotten by the next one.",
+      `The venue takes ${rounded(venueFeePercent)} % each way and the service ${rounded(serviceFeePercent)} %; a transaction, failed ones too, costs ${formatSol(networkFee(null, model))} SOL where the service chooses the priority fee; a token account ${rent} SOL of rent until its last token is sold.`,
+      'After a gap of the feed nothing is filled at prices from before it: a sale waits for new prints.',
+      'A sale that takes half of a pool leaves what the pool has left, at once.',
+      `A token without a sized print for ${seconds(deadAfterMs)} is worth nothing, nor is one that twenty bought and nobody sold for a minute: that one cannot be sold at all.`,
+      'What is still open is counted at what selling it would bring, network fee and rent aside.',
+    ],
+    limits: [
+      'Nobody on the tape reacts to these orders.',
+      "The service's document names no fee: unless it was measured (--calibrate), what is charged is a guess (`paper.serviceFeePercent`).",
+      'Where the tape begins, strategies start without a warm-up; with --from they are shown that of the tape before it.',
+      'One tape is one market: parameters that were chosen on it will do worse on the next.',
+    ],
+  }
+}
+
+function rounded(percent: number): number {
+  return Math.round(percent * 100) / 100
+}

@@ -1,0 +1,157 @@
+import type { StartInput } from '../../engine/messages.ts'
+import type { Decision } from '../../engine/replay/verify.ts'
+import type { Report } from './report.ts'
+
+/** What a run was made of and what came of it, by name, so that two can stand side by side. */
+export interface RunFacts {
+  /** A journal tells less than a report, and some of it otherwise. */
+  readonly source: 'report' | 'journal'
+  /** Configuration, code, tape, plan, fill model: what the results are a function of. */
+  readonly made: ReadonlyMap<string, string>
+  /** By bot, then by name. */
+  readonly results: ReadonlyMap<string, ReadonlyMap<string, number>>
+}
+
+/** Null in place of a value: that run has none. */
+export interface Difference<T> {
+  readonly what: string
+  readonly a: T | null
+  readonly b: T | null
+}
+
+export interface Comparison {
+  readonly differences: readonly Difference<string>[]
+  readonly bots: readonly { readonly bot: string; readonly results: readonly Difference<number>[] }[]
+}
+
+export function compareRuns(a: RunFacts, b: RunFacts): Comparison {
+  const none: ReadonlyMap<string, number> = new Map()
+  return {
+    // What only one kind of source tells of any run is no difference between these two.
+    differences: sideBySide(a.made, b.made).filter(
+      (one) => one.a !== one.b && (a.source === b.source || (one.a !== null && one.b !== null)),
+    ),
+    bots: union(a.results, b.results).map((bot) => ({
+      bot,
+      results: sideBySide(a.results.get(bot) ?? none, b.results.get(bot) ?? none),
+    })),
+  }
+}
+
+/** How many decisions are the same from the start on, and the first of each that are not. */
+export function firstDifference(
+  a: Iterable<Decision>,
+  b: Iterable<Decision>,
+): { readonly equal: number; readonly a: Decision | null; readonly b: Decision | null } {
+  const [left, right] = [a[Symbol.iterator](), b[Symbol.iterator]()]
+  for (let equal = 0; ; equal++) {
+    const [one, other] = [left.next(), right.next()]
+    const found = { equal, a: one.done === true ? null : one.value, b: other.done === true ? null : other.value }
+    if (found.a !== null && found.b !== null && isSame(found.a, found.b)) continue
+    left.return?.()
+    right.return?.()
+    return found
+  }
+}
+
+/** Orders of two runs are numbered by each: what was decided, and when, tells whether it is the same. */
+function isSame(a: Decision, b: Decision): boolean {
+  return (
+    a.time === b.time &&
+    a.kind === b.kind &&
+    a.bot === b.bot &&
+    a.mint === b.mint &&
+    a.code === b.code &&
+    a.reason === b.reason
+  )
+}
+
+function sideBySide<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): Difference<T>[] {
+  return union(a, b).map((what) => ({ what, a: a.get(what) ?? null, b: b.get(what) ?? null }))
+}
+
+function union(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): string[] {
+  return [...new Set([...a.keys(), ...b.keys()])]
+}
+
+/** Those that a figure's name does not say. */
+const UNITS: readonly string[] = ['SOL', '%', 's']
+
+/** Of report.json. */
+export function factsOfReport(report: Report): RunFacts {
+  const { sluice, hashes, tape, plan, fillModel, bots } = report
+  const made = new Map([
+    ['Sluice', sluice],
+    ['configuration', hashes.config],
+    ['code', hashes.code],
+    ['tape', hashes.tape],
+    ...flat('tape', { rows: tape.rows, from: tape.from, to: tape.to, gapSeconds: tape.gapSeconds }),
+    ...flat('plan', plan),
+    ...flat('fill model', fillModel.numbers),
+    ...bots.flatMap(({ name, strategy, params }) => flat(name, { strategy, code: hashes.strategies[name], params })),
+  ])
+  const results = bots.map((bot): [string, Map<string, number>] => {
+    const { name, netSol, grossSol, costs, orders, buys, sells, metrics } = bot
+    const numbers: [string, number][] = [
+      ['net SOL', netSol],
+      ['gross SOL', grossSol],
+      ...costs.map(({ label, sol }): [string, number] => [`${label}, SOL`, sol]),
+      ['orders', orders],
+      ['buys', buys],
+      ['sales', sells],
+      // An instant is no result, and a difference of two says nothing.
+      ...metrics.flatMap(({ label, unit, value }): [string, number][] =>
+        typeof value === 'number' && unit !== 'time'
+          ? [[UNITS.includes(unit) ? `${label}, ${unit}` : label, value]]
+          : [],
+      ),
+    ]
+    return [name, new Map(numbers)]
+  })
+  return { source: 'report', made, results: new Map(results) }
+}
+
+/** What a journal knows: how its first start was made, and what its orders and fills add up to. */
+export interface JournalFacts {
+  readonly start: StartInput
+  readonly orders: readonly { readonly bot: string }[]
+  readonly fills: readonly {
+    readonly bot: string
+    readonly side: 'buy' | 'sell'
+    readonly sol: number
+    readonly feeSol: number
+  }[]
+}
+
+export function factsOfJournal({ start, orders, fills }: JournalFacts): RunFacts {
+  const { config, code, plan, bots } = start
+  const made = new Map([
+    ['configuration', config],
+    ['code', code],
+    ...flat('plan', { name: plan.name, requestsPerMinute: plan.requestsPerMinute }),
+    ...bots.flatMap(({ name, account, ...settings }) => flat(name, { ...settings, mode: account.mode })),
+  ])
+  const results = bots.map(({ name }): [string, Map<string, number>] => {
+    const own = fills.filter(({ bot }) => bot === name)
+    const sum = (side: 'buy' | 'sell'): number =>
+      own.reduce((total, one) => total + (one.side === side ? one.sol : 0), 0)
+    return [
+      name,
+      new Map([
+        ['orders', orders.filter(({ bot }) => bot === name).length],
+        ['buys', own.filter(({ side }) => side === 'buy').length],
+        ['sales', own.filter(({ side }) => side === 'sell').length],
+        ['bought, SOL', sum('buy')],
+        ['sold, SOL', sum('sell')],
+        ['network fees, SOL', own.reduce((total, { feeSol }) => total + feeSol, 0)],
+      ]),
+    ]
+  })
+  return { source: 'journal', made, results: new Map(results) }
+}
+
+/** Every value in it with the way to it. */
+function flat(name: string, value: unknown): [string, string][] {
+  if (typeof value !== 'object' || value === null) return value === undefined ? [] : [[name, String(value)]]
+  return Object.entries(value).flatMap(([key, item]) => flat(`${name} ${key}`, item))
+}

@@ -1,0 +1,130 @@
+import { dateTimeOf } from '../../runtime/time-text.ts'
+import { botSection } from './bot-section.ts'
+import { metricText, pairs, percentText, plain, seconds, sol, table } from './format.ts'
+import { document, type Html, html, type Part } from './html.ts'
+import type { CalibrationReport, Report, TapeReport } from './report.ts'
+
+/** The report as one file. */
+export function reportPage(report: Report): string {
+  const { tape, bots } = report
+  const title = `Backtest of ${bots.map(({ name }) => name).join(', ')}`
+  return document(
+    title,
+    html`<p class="quiet">${dateTimeOf(tape.from)} to ${dateTimeOf(tape.to)} UTC, ${tape.rows} market rows. Simulated fills: what that assumes stands at the end.</p>
+${groundLine(report)}
+${warnings(report)}
+${bots.length > 1 ? summary(report) : ''}
+${bots.map((bot) => botSection(bot, report))}
+${ground(report)}`,
+  )
+}
+
+/** Whether what follows can be believed at all: the tape in a line; and what all of it is made of. */
+function groundLine({ tape, hashes }: Report): Html {
+  const { gaps, gapSeconds, watchedTokens, missingTokens, noisePercent } = tape
+  const { config, code, strategies, sluice } = hashes
+  const short = (hash: string): Html => html`<code>${hash.slice(0, 8)}</code>`
+  const own = Object.entries(strategies).map(([bot, hash]) => html`, strategy of ${bot} ${short(hash)}`)
+  return html`<p class="quiet">Tape: ${coverageOf(tape)} covered; gaps: ${gaps}, ${seconds(gapSeconds)} in all; ${missingTokens} of ${watchedTokens} watched tokens missing; ${percentText(noisePercent)} of the prints noise.
+The market, each token from its first price to its last: mean ${change(tape.marketChangePercent)}, median ${change(tape.medianMarketChangePercent)}.</p>
+<p class="quiet">Made of tape ${short(hashes.tape)}, configuration ${short(config)}, deciding code ${short(code)}${own}, Sluice ${short(sluice)}.</p>`
+}
+
+function change(percent: number | null): string {
+  return percent !== null && percent > 0 ? `+${percentText(percent)}` : percentText(percent)
+}
+
+function coverageOf({ coveragePercent }: TapeReport): string {
+  return Object.entries(coveragePercent)
+    .map(([key, share]) => `${key} ${percentText(share)}`)
+    .join(', ')
+}
+
+function warnings({ tape: { lacks }, alarms }: Report): Html {
+  return html`${lacks.length === 0 ? '' : html`<div class="warn"><p><b>A part of the truth:</b> the tape does not cover what the bots need.</p>${list(lacks)}</div>`}
+${alarms.length === 0 ? '' : html`<div class="warn"><p><b>Alarms</b></p>${list(alarms.slice(0, 50))}</div>`}`
+}
+
+function list(lines: readonly string[]): Html {
+  return html`<ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`
+}
+
+function summary({ bots }: Report): Html {
+  const heads = ['net SOL', 'gross', 'trades', 'won', 'median trade', 'deepest fall', 'without the best 3']
+  const rows = bots.map((bot): Part[] => {
+    const value = (key: string): Part => {
+      const metric = bot.metrics.find((one) => one.key === key)
+      return metric === undefined ? '' : metricText(metric)
+    }
+    const without = bot.withoutBest.find(({ tokens }) => tokens === 3)?.netSol
+    return [
+      bot.name,
+      sol(bot.netSol),
+      sol(bot.grossSol),
+      value('trades'),
+      value('winRate'),
+      value('medianTrade'),
+      value('maxDrawdown'),
+      sol(without),
+    ]
+  })
+  return table([{ head: 'bot' }, ...heads.map((head) => ({ head, number: true }))], rows)
+}
+
+/** What it all rests on. */
+function ground({ tape, plan, fillModel, hashes, sluice }: Report): Html {
+  return html`<section>
+<h2>What it rests on</h2>
+<div class="columns"><div><h3>The tape</h3>
+${pairs([
+  ['market rows', tape.rows],
+  ['segments', tape.segments],
+  ['gaps', `${tape.gaps}, ${seconds(tape.gapSeconds)} in all`],
+  ['covered, of the recorded time', coverageOf(tape)],
+  ['watched tokens that it lacks', `${tape.missingTokens} of ${tape.watchedTokens}`],
+  ['prints more than twice off (noise)', `${percentText(tape.noisePercent)} of ${tape.sizedPrints}`],
+  [`first to last price of ${tape.pricedTokens} tokens, mean`, change(tape.marketChangePercent)],
+  ['the same, median', change(tape.medianMarketChangePercent)],
+  ['plan', `${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`],
+])}</div>
+<div><h3>Hashes</h3>
+${pairs([
+  ['tape', html`<code>${hashes.tape.slice(0, 16)}</code>`],
+  ['configuration', html`<code>${hashes.config.slice(0, 16)}</code>`],
+  ['deciding code and strategies', html`<code>${hashes.code.slice(0, 16)}</code>`],
+  ...Object.entries(hashes.strategies).map(([bot, hash]): [Part, Part] => [
+    `strategy of ${bot}`,
+    html`<code>${hash.slice(0, 16)}</code>`,
+  ]),
+  [`Sluice ${sluice}`, html`<code>${hashes.sluice.slice(0, 16)}</code>`],
+])}</div></div>
+<h3>How orders were filled, by assumption</h3>
+${list(fillModel.assumed)}
+${fillModel.calibration === null ? '' : calibrationTable(fillModel.calibration)}
+<h3>What this cannot say</h3>
+${list(fillModel.limits)}
+</section>`
+}
+
+function calibrationTable({ measured, lossFactor, compared, unheard, ...errors }: CalibrationReport): Html {
+  const { medianErrorPercent, flatteredPercent } = errors
+  const { latencyMs, landingFailurePercent, autoPriorityFeeLamports, venueFeePercent, serviceFeePercent } = measured
+  const few = 'too few to say'
+  const latency = latencyMs && `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
+  const percent = (value: number | null): string => (value === null ? few : percentText(value, 2))
+  return html`<h3>Measured at real fills, in the place of what is assumed</h3>
+${pairs([
+  ['real fills, and attempts whose landing is known', `${measured.fills}, ${measured.decided}`],
+  ['sending to landing', latency ?? few],
+  ['never landed', percent(landingFailurePercent)],
+  ['as many times as alone, at the usual fee, by the crowd that they met and what they paid', plain(lossFactor, 2)],
+  [
+    "priority fee of the service's choice, SOL",
+    autoPriorityFeeLamports === null ? few : plain(autoPriorityFeeLamports / 1e9, 6),
+  ],
+  ['fee of the venue, of the service', `${percent(venueFeePercent)}, ${percent(serviceFeePercent)}`],
+  [`fills better than predicted, median of ${compared}`, percentText(medianErrorPercent, 2)],
+  ['fills worse than predicted', percentText(flatteredPercent)],
+  ['fills not compared, in gaps of the tape', unheard],
+])}`
+}

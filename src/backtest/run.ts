@@ -1,0 +1,288 @@
+import { SluiceError } from '../base/errors.ts'
+import { printable } from '../base/text.ts'
+import type { Millis } from '../base/units.ts'
+import { botSettings } from '../config/accounts.ts'
+import type { Config } from '../config/config.ts'
+import { codeHash } from '../config/hashes.ts'
+import type { Position } from '../engine/accounting/position.ts'
+import { alarmText } from '../engine/bots/thrown.ts'
+import { type Input, isStrategyEnd, type StartInput } from '../engine/messages.ts'
+import { type Money, NO_MONEY } from '../engine/recovered-money.ts'
+import type { BotSettings, Plan } from '../engine/settings.ts'
+import type { MarketItem } from '../journal/reader/reader.ts'
+import { NO_PAST } from '../journal/reader/recovery.ts'
+import type { Market } from '../journal/tape/market-tape.ts'
+import { Mints } from '../market/mints.ts'
+import { Limiter } from '../orders/limiter.ts'
+import { PaperWorld } from '../runtime/paper-world.ts'
+import { Segment } from '../runtime/segment.ts'
+import { NOT_WARM, startInput, warmupSeconds } from '../runtime/start-input.ts'
+import { dateTimeOf } from '../runtime/time-text.ts'
+import { SimulatedClock } from '../simulation/simulated-clock.ts'
+import { Tape, type TapeItem } from '../simulation/tape-source.ts'
+import { firstPlan, shareOf } from '../venues/token-service/plans.ts'
+import type { BotResult } from './bot-result.ts'
+import { FIREHOSES, type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
+import { Equity, EquitySampler } from './equity.ts'
+import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './outcome.ts'
+import { type TakenOver, takenOver } from './replay/recorded-start.ts'
+import { Results } from './results.ts'
+
+export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
+
+/** Of the single mints that bots watched or held, how many the tape may lack. */
+const MOST_ABSENT = 0.02
+const BOOT = 'simulated'
+
+/** The bots of a configuration over a tape, on virtual time, in one synchronous loop: the engine, runner, gateway and limiter of a live run,
+ *  and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the bots' keys, exit 1 where a strategy throws
+ *  or the journal turns out corrupt. */
+export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
+  // What a run has really heard is what its replay hears.
+  const { coverage, lacks } =
+    options.replayed === undefined ? tapeCoverage(config, market, options.partial) : { coverage: [], lacks: [] }
+  const run = new Run(config, market, options)
+  run.play()
+  if (!options.partial) refuseLacks(run.lacks)
+  return run.report(coverage, [...lacks, ...run.lacks])
+}
+
+/** The same bots, some of them on the money of the first of these. */
+function inOneWallet(bots: readonly BotSettings[], { bots: some, lamports }: OneWallet = NO_WALLET): BotSettings[] {
+  const first = bots.find(({ name }) => some.includes(name))
+  return bots.map((bot) =>
+    first === undefined || !some.includes(bot.name)
+      ? bot
+      : { ...bot, account: first.account, paperLamports: lamports ?? first.paperLamports },
+  )
+}
+
+class Run {
+  readonly #config: Config
+  readonly #market: Market
+  readonly #options: BacktestOptions
+  readonly #mints = new Mints()
+  readonly #clock: SimulatedClock
+  readonly #plan: Plan
+  readonly #bots: readonly BotSettings[]
+  readonly #results: Results
+  readonly #paper: PaperWorld
+  readonly #watched = new WatchedMints()
+  readonly #segment: Segment
+  readonly #threw = new Map<string, string>()
+  #splitLamports: readonly number[] = []
+  readonly #foreignLamports = new Map<string, number>()
+  readonly #takenOver: TakenOver | undefined
+  readonly #equity: readonly Equity[]
+  readonly #sampler: EquitySampler | undefined
+  #rows = 0
+  #gaps = 0
+  #gapMs = 0
+
+  constructor(config: Config, market: Market, options: BacktestOptions) {
+    const { service } = config
+    this.#config = config
+    this.#market = market
+    this.#options = options
+    this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
+    this.#plan = firstPlan(service.plan)
+    const host = service.kind === 'remote' ? service.host : service.kind
+    const { settings } = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' })
+    this.#bots = inOneWallet(settings, options.oneWallet)
+    this.#takenOver = options.replayed && takenOver(options.replayed, this.#bots)
+    this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
+    const names = this.#bots.map(({ name }) => name)
+    this.#results = new Results(names, options.logged === true, options.journal)
+    this.#equity = this.#bots.map(() => new Equity())
+    this.#sampler = options.logged === true ? this.#newSampler() : undefined
+    this.#segment = this.#newSegment()
+  }
+
+  play(): void {
+    const { runner } = this.#segment
+    const start = this.#startInput()
+    this.#restore(start.money)
+    for (const { time, input } of this.#takenOver?.told ?? [])
+      this.#clock.after(time - this.#clock.now(), () => runner.post(input))
+    this.#segment.begin(start, this.#market.warmup?.(this.#mints, warmupSeconds(this.#config)) ?? [])
+    this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
+    const { note } = this.#options
+    if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
+    const tape = new Tape(this.#items(), this.#clock)
+    tape.start(this.#paper.hearing(runner))
+    this.#rows = tape.run()
+    this.#watched.end(this.#clock.now())
+    this.#sampler?.end()
+  }
+
+  /** Who shares a budget has the first one's. */
+  #restore(money: Money): void {
+    const { oneBudget = [] } = this.#options
+    const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
+    const untold = this.#takenOver?.fills ?? []
+    for (const bot of this.#bots)
+      this.#paper.restore([bot], money, (key) => (oneBudget.includes(bot.name) && shared) || this.#limiter(key), untold)
+    this.#results.restore(money)
+  }
+
+  /** What turned out to be missing on the way. */
+  get lacks(): string[] {
+    const { wanted, absent } = this.#watched
+    if (absent.size <= wanted.size * MOST_ABSENT) return []
+    return [`${absent.size} of ${wanted.size} tokens that the bots watched or held: not recorded at that time`]
+  }
+
+  report(coverage: readonly KeyCoverage[], lacks: readonly string[]): Backtest {
+    const { stretches } = this.#market
+    const bots = this.#results.bots.map((result, index) => ({
+      result,
+      startLamports: this.#startOf(index),
+      valueLamports: this.#valueOf(result),
+      splitLamports: this.#splitLamports[index],
+      foreignLamports: this.#foreignLamports.get(result.name) ?? 0,
+      threw: this.#threw.get(result.name) ?? '',
+      model: this.#paper.modelOf(result.name),
+      depth: this.#paper.depthOf((this.#bots[index] as BotSettings).account.id),
+      equity: this.#equity[index] as Equity,
+    }))
+    return {
+      rows: this.#rows,
+      from: stretches[0]?.from ?? 0,
+      to: stretches.at(-1)?.to ?? 0,
+      segments: stretches.length,
+      gaps: this.#gaps,
+      gapMs: this.#gapMs,
+      mints: this.#watched,
+      plan: this.#plan,
+      ...{ coverage, lacks, bots, decisions: this.#results.decisions, alarms: this.#results.alarms },
+    }
+  }
+
+  #startOf(index: number): number {
+    return (this.#bots[index] as BotSettings).paperLamports
+  }
+
+  /** Changes nothing. */
+  #note(foreign: readonly Position[]): void {
+    this.#splitLamports = this.#results.bots.map((result) => result.walletLamports + this.#valueOf(result))
+    for (const { name, account } of this.#bots) {
+      const own = foreign.filter(({ bot }) => bot === name)
+      const value = own.reduce((sum, one) => sum + this.#paper.valueOf({ ...one, account: account.id }), 0)
+      this.#foreignLamports.set(name, value)
+    }
+  }
+
+  #valueOf({ positions }: BotResult): number {
+    let sum = 0
+    for (const position of positions.values()) sum += this.#paper.valueOf(position)
+    return sum
+  }
+
+  #newSampler(): EquitySampler {
+    const bots = this.#results.bots.map((result, index) => {
+      return { result, startLamports: this.#startOf(index), equity: this.#equity[index] as Equity }
+    })
+    return new EquitySampler(bots, this.#clock, (position) => this.#paper.valueOf(position))
+  }
+
+  #newSegment(): Segment {
+    const clock = this.#clock
+    return new Segment({
+      machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
+      journal: this.#results,
+      mints: this.#mints,
+      strategies: new Map(this.#config.bots.map(({ strategy }) => [strategy.name, strategy.strategy])),
+      past: NO_PAST,
+      route: ({ account }) => {
+        const route = this.#paper.route(account)
+        if (route === undefined) throw new Error(`no executor for ${account}`)
+        return route
+      },
+      want: (keys) => this.#watched.want(clock.now(), keys),
+      observe: (block, from, to) => {
+        this.#paper.market.observe(block, from, to)
+        clock.advanceTo(block.time[to - 1] as number)
+      },
+      alarm: (alarm) => {
+        const { bot, code } = alarm
+        if (!isStrategyEnd(code)) return
+        const reason = printable(alarmText(alarm))
+        if (this.#options.tolerant === true) {
+          this.#threw.set(bot, reason)
+          return
+        }
+        throw new SluiceError(
+          `${bot}: its strategy ${code === 'STRATEGY_THREW' ? 'threw' : 'was ended'} at ${dateTimeOf(clock.now())} UTC, so there is no result: ${reason}`,
+        )
+      },
+    })
+  }
+
+  #startInput(): StartInput {
+    const config = this.#config
+    const { money = NO_MONEY, stopped } = this.#takenOver ?? {}
+    return startInput(config, {
+      ...{ segment: 1, bots: this.#bots, plan: this.#plan, money, warm: NOT_WARM },
+      code: codeHash(config.bots.map(({ strategy }) => strategy)),
+      ...(stopped !== undefined && { stopped }),
+    })
+  }
+
+  #limiter(key: string): Limiter {
+    const clock = this.#clock
+    return new Limiter({
+      ...{ key, clock, monotonicMs: () => clock.now(), boot: BOOT, past: 'fresh', write: () => {} },
+      requestsPerMinute: shareOf(this.#plan.requestsPerMinute, this.#config.service.share),
+    })
+  }
+
+  /** The tape as the runner's inputs. Between two segments nobody recorded: that is a gap as well. */
+  *#items(): Generator<TapeItem, void, undefined> {
+    let endedAt: Millis | undefined
+    let rows = 0
+    for (const item of this.#market.items(this.#mints)) {
+      if (item.kind === 'rows') {
+        yield* this.#rowsOf(item, rows)
+        rows += item.to - item.from
+        this.#options.progress?.(rows)
+      } else if (item.kind === 'news') yield this.#news(item)
+      else if (item.kind === 'ended') {
+        endedAt = item.stretch.to
+        this.#watched.record(endedAt, undefined)
+        yield { kind: 'input', time: endedAt, input: { kind: 'feed', status: 'down', confirmed: [] } }
+      } else if (endedAt !== undefined) {
+        const { from: to } = item.stretch
+        yield { kind: 'input', time: to, input: this.#gap({ from: endedAt, to, keys: FIREHOSES }) }
+      }
+    }
+    // Nothing is decided any more on a market that nobody knows; what is under way comes to its end.
+    yield { kind: 'input', time: this.#clock.now(), input: { kind: 'command', command: { name: 'stop' } } }
+    this.#segment.runner.stop()
+  }
+
+  /** `before`: how many rows came before. What is noted at the split changes nothing. */
+  *#rowsOf(item: Extract<TapeItem, { kind: 'rows' }>, before: number): Generator<TapeItem, void, undefined> {
+    const split = item.from + (this.#options.splitRow ?? Number.POSITIVE_INFINITY) - before
+    const isHere = split > item.from && split <= item.to
+    if (isHere) {
+      yield { ...item, to: split }
+      this.#note([])
+    }
+    if (!isHere) yield item
+    else if (split < item.to) yield { ...item, from: split }
+  }
+
+  #news({ time, news }: Extract<MarketItem, { kind: 'news' }>): TapeItem {
+    if (news.kind === 'gap') return { kind: 'input', time, input: this.#gap(news) }
+    this.#watched.record(time, news.status === 'live' ? news.confirmed : undefined)
+    return { kind: 'input', time, input: news }
+  }
+
+  /** Whoever watches single tokens is told of a gap in all trades too. */
+  #gap({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Input {
+    this.#gaps++
+    this.#gapMs += to - from
+    const all = keys.includes('trades') ? new Set([...keys, ...this.#watched.now]) : keys
+    return { kind: 'gap', from, to, keys: [...all] }
+  }
+}

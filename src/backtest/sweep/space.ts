@@ -1,0 +1,113 @@
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { type Random, seededRandom } from '../../base/random.ts'
+
+/** What may be swept: a number of the params and where its schema ends. Infinite where there is no bound. */
+export interface Dimension {
+  readonly name: string
+  readonly min: number
+  readonly max: number
+  readonly isInteger: boolean
+}
+
+/** A number from `from` to `to`, both in it; `step` 0: as many points as fit. */
+export interface Range {
+  readonly name: string
+  readonly from: number
+  readonly to: number
+  readonly step: number
+  readonly isInteger: boolean
+}
+
+/** Values of the swept params. */
+export type Point = Readonly<Record<string, number>>
+
+/** Of a grid whose steps are not named. */
+const USUAL_SETS = 64
+const MOST_SETS = 100_000
+
+/** `--range` texts (`name=from:to[:step]`) against what there is; without any, every number that has both bounds.
+ *  Throws SluiceError (exit 2) that names what is wrong. */
+export function rangesOf(texts: readonly string[], dimensions: readonly Dimension[]): Range[] {
+  if (texts.length > 0) {
+    const ranges = texts.map((text) => rangeOf(text, dimensions))
+    const twice = ranges.find(({ name }, index) => ranges.findIndex((other) => other.name === name) !== index)
+    if (twice !== undefined) throw usage(`--range ${twice.name} is given twice`)
+    return ranges
+  }
+  const bounded = dimensions.filter(({ min, max }) => Number.isFinite(min) && Number.isFinite(max) && min < max)
+  if (bounded.length > 0) return bounded.map(({ min, max, ...rest }) => ({ ...rest, from: min, to: max, step: 0 }))
+  throw usage(`no number of the params has both bounds; name them: --range name=from:to (${namesOf(dimensions)})`)
+}
+
+function rangeOf(text: string, dimensions: readonly Dimension[]): Range {
+  const [name = '', span = '', ...rest] = text.split('=')
+  const parts = span.split(':')
+  const [from = Number.NaN, to = Number.NaN, step = 0] = parts.map((part) =>
+    part.trim() === '' ? Number.NaN : Number(part),
+  )
+  if (rest.length > 0 || parts.length > 3 || ![from, to, step].every(Number.isFinite))
+    throw usage(`--range ${text}: expected name=from:to or name=from:to:step`)
+  const dimension = dimensions.find((one) => one.name === name)
+  if (dimension === undefined)
+    throw usage(`--range ${text}: the strategy has no number ${name} (${namesOf(dimensions)})`)
+  const { min, max, isInteger } = dimension
+  if (from > to || step < 0) throw usage(`--range ${text}: it has to go upwards`)
+  if (from < min || to > max) throw usage(`--range ${text}: the strategy takes ${name} from ${min} to ${max}`)
+  if (isInteger && ![from, to, step].every(Number.isInteger)) throw usage(`--range ${text}: ${name} is a whole number`)
+  return { name, from, to, step, isInteger }
+}
+
+/** Every combination, the last range changing fastest. Ranges without a step share what makes about 64 sets. */
+export function gridOf(ranges: readonly Range[]): Point[] {
+  const stepped = ranges.filter(({ step }) => step > 0).reduce((sets, range) => sets * valuesOf(range, 0).length, 1)
+  const open = ranges.filter(({ step }) => step === 0).length
+  const points = Math.max(2, Math.floor(Math.max(1, USUAL_SETS / stepped) ** (1 / Math.max(1, open)) + 1e-9))
+  const sets = ranges.reduce((product, range) => product * valuesOf(range, points).length, 1)
+  if (sets > MOST_SETS)
+    throw usage(`the grid has ${sets} sets, ${MOST_SETS} at most: larger steps, fewer ranges, or --random N`)
+  let grid: Point[] = [{}]
+  for (const range of ranges)
+    grid = grid.flatMap((point) => valuesOf(range, points).map((value) => ({ ...point, [range.name]: value })))
+  return grid
+}
+
+/** `count` points drawn evenly, none twice; fewer where there are not so many. */
+export function drawnFrom(ranges: readonly Range[], count: number, seed: number): Point[] {
+  const random = seededRandom(seed)
+  const drawn = new Map<string, Point>()
+  for (let tries = 0; drawn.size < count && tries < count * 20; tries++) {
+    const point = Object.fromEntries(ranges.map((range) => [range.name, drawOf(range, random)]))
+    drawn.set(JSON.stringify(point), point)
+  }
+  return [...drawn.values()]
+}
+
+function drawOf(range: Range, random: Random): number {
+  const { from, to, step, isInteger } = range
+  if (step > 0) {
+    const values = valuesOf(range, 0)
+    return values[random.integer(values.length)] as number
+  }
+  return isInteger ? from + random.integer(to - from + 1) : tidy(from + random.next() * (to - from))
+}
+
+function valuesOf({ from, to, step, isInteger }: Range, points: number): number[] {
+  if (from === to) return [from]
+  const count = step > 0 ? Math.floor((to - from) / step + 1e-9) + 1 : points
+  const width = step > 0 ? step : (to - from) / (points - 1)
+  const values = Array.from({ length: count }, (_, index) => tidy(from + index * width))
+  return isInteger ? [...new Set(values.map(Math.round))] : values
+}
+
+/** What a person would write: 0.3 and not 0.30000000000000004. */
+function tidy(value: number): number {
+  return Number(value.toPrecision(6))
+}
+
+function namesOf(dimensions: readonly Dimension[]): string {
+  return dimensions.length === 0 ? 'it has none' : `there are ${dimensions.map(({ name }) => name).join(', ')}`
+}
+
+function usage(message: string): SluiceError {
+  return new SluiceError(message, ExitCode.usage)
+}

@@ -1,0 +1,83 @@
+// A thread of a sweep: runs its sets over the tape that the main thread reads for all of them, pass after pass. It has no event loop while
+// it does: it sleeps on the bell. It ends when it is ended.
+import { receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { SluiceError } from '../../base/errors.ts'
+import { loadConfig } from '../../config/load.ts'
+import { SharedMarket, type TapeChunk } from '../../journal/tape/shared-tape.ts'
+import { type OpenTape, openTape } from '../../journal/tape-files.ts'
+import { runSets, type SweepGround } from './run-sets.ts'
+import type { SetResult, SweepSet } from './sweep.ts'
+import type { FromSweepThread, SweepThreadStart, ToSweepThread } from './threads.ts'
+
+const { files, hash, bot, splitRow, journals, stretches, rows, port, bell } = workerData as SweepThreadStart
+
+function say(message: FromSweepThread): void {
+  port.postMessage(message)
+}
+
+function wait(): ToSweepThread {
+  for (;;) {
+    const heard = Atomics.load(bell, 0)
+    const received = receiveMessageOnPort(port)
+    if (received !== undefined) return received.message as ToSweepThread
+    Atomics.wait(bell, 0, heard)
+  }
+}
+
+/** Each chunk is acknowledged when the one after it is asked for: by then it is done with. */
+function next(): TapeChunk | undefined {
+  say({ kind: 'ready' })
+  const message = wait()
+  if (message.kind !== 'chunk') throw new Error('sets came in the midst of a pass')
+  return message.chunk
+}
+
+async function ground(): Promise<SweepGround> {
+  const loaded = await loadConfig(files)
+  const config = loaded.ok && loaded.config.hash === hash ? loaded.config : undefined
+  const base = config?.bots.find(({ name }) => name === bot)
+  if (config === undefined || base === undefined) throw new SluiceError('the configuration changed during the sweep')
+  return { config, bot: base, splitRow }
+}
+
+function pass(on: SweepGround, sets: readonly SweepSet[], opened: OpenTape[]): readonly SetResult[] {
+  const own = () => {
+    const tape = openTape(journals)
+    opened.push(tape)
+    return tape.market
+  }
+  const market = new SharedMarket({ stretches, rows, next, own })
+  try {
+    return runSets(on, sets, market)
+  } finally {
+    market.close()
+  }
+}
+
+/** The results are told last: what fails while the tapes are closed fails the sweep, every time. */
+function closing(on: SweepGround, sets: readonly SweepSet[]): readonly SetResult[] {
+  const opened: OpenTape[] = []
+  try {
+    return pass(on, sets, opened)
+  } finally {
+    for (const tape of opened) tape.close()
+  }
+}
+
+try {
+  const on = await ground()
+  for (;;) {
+    const message = wait()
+    if (message.kind !== 'sets') throw new Error('a chunk came before its sets')
+    say({ kind: 'done', results: closing(on, message.sets) })
+  }
+} catch (error) {
+  const { message, stack } = error as Error
+  say(
+    error instanceof SluiceError
+      ? { kind: 'failed', message, exitCode: error.exitCode }
+      : { kind: 'failed', message: stack ?? message, exitCode: null },
+  )
+} finally {
+  port.close()
+}

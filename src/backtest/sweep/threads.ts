@@ -1,0 +1,140 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Market } from '../../journal/tape/market-tape.ts'
+import type { TapeChunk } from '../../journal/tape/shared-tape.ts'
+import { DecodedTape } from '../../journal/tape/shared-tape.ts'
+import type { SweepGround } from './run-sets.ts'
+import type { SetResult, SweepSet } from './sweep.ts'
+
+/** What a thread is started with. */
+export interface SweepThreadStart extends Pick<Market, 'stretches' | 'rows'> {
+  readonly files: readonly string[]
+  readonly hash: string
+  readonly bot: string
+  readonly splitRow: number | undefined
+  readonly journals: readonly string[]
+  readonly port: MessagePort
+  /** Counted up when a message has to be looked at. */
+  readonly bell: Int32Array
+}
+
+/** Sets for the next pass, then its chunks, the last message of a pass without one. */
+export type ToSweepThread =
+  | { readonly kind: 'sets'; readonly sets: readonly SweepSet[] }
+  | { readonly kind: 'chunk'; readonly chunk?: TapeChunk }
+
+export type FromSweepThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'done'; readonly results: readonly SetResult[] }
+  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
+
+/** Chunks that a thread may have before it: so that it never waits for the disk, and the memory stays small. */
+const AHEAD = 3
+
+/** Threads that run sets, each some of them, in one pass over the tape after the other. The tape is read and decoded here, once for all of
+ *  them, and lies in memory that all threads see. They are started once: a thread takes longer to start than a short tape to be played. */
+export class SweepThreads {
+  readonly #threads: readonly SweepThread[]
+  readonly #tape: DecodedTape
+
+  constructor(
+    { config, bot, splitRow }: SweepGround,
+    { paths, market }: { readonly paths: readonly string[]; readonly market: Market },
+    count: number,
+  ) {
+    const { stretches, rows } = market
+    const { files, hash } = config
+    const start = { files, hash, bot: bot.name, splitRow, journals: paths, stretches, rows }
+    this.#tape = new DecodedTape(market)
+    this.#threads = Array.from({ length: count }, () => new SweepThread(start))
+  }
+
+  /** As `runSets`, each part in a thread of its own; at most as many parts as there are threads. Throws SluiceError as a thread does. */
+  async run(parts: readonly (readonly SweepSet[])[], progress: (rows: number) => void): Promise<SetResult[]> {
+    const threads = this.#threads.slice(0, parts.length)
+    const results = threads.map((thread, index) => thread.begin(parts[index] as readonly SweepSet[]))
+    let done = 0
+    for (const chunk of this.#tape.chunks()) {
+      await Promise.all(threads.map((thread) => thread.give({ kind: 'chunk', chunk })))
+      done += chunk.rows
+      progress(done)
+    }
+    await Promise.all(threads.map((thread) => thread.give({ kind: 'chunk' })))
+    return (await Promise.all(results)).flat()
+  }
+
+  /** Whatever they are at. */
+  async end(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.end()))
+  }
+}
+
+class SweepThread {
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #bell = new Int32Array(new SharedArrayBuffer(4))
+  /** Of the pass that it is at. */
+  #results = Promise.withResolvers<readonly SetResult[]>()
+  /** Chunks that it may still be given. */
+  #free = AHEAD - 1
+  #mayGive: (() => void) | undefined
+
+  constructor(start: Omit<SweepThreadStart, 'port' | 'bell'>) {
+    const { port1, port2 } = new MessageChannel()
+    const workerData: SweepThreadStart = { ...start, port: port2, bell: this.#bell }
+    this.#port = port1
+    this.#watch()
+    port1.on('message', (message: FromSweepThread) => {
+      if (message.kind === 'done') this.#results.resolve(message.results)
+      else if (message.kind === 'failed') this.#results.reject(errorOf(message))
+      else {
+        this.#free++
+        this.#mayGive?.()
+      }
+    })
+    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData, transferList: [port2] })
+    this.#worker.on('error', (error) => this.#results.reject(error))
+    // After everything that it said before.
+    port1.on('close', () => this.#results.reject(new Error('a thread of the sweep ended before its time')))
+  }
+
+  /** The next pass: its chunks follow. What failed before this pass fails it. */
+  begin(sets: readonly SweepSet[]): Promise<readonly SetResult[]> {
+    const before = this.#results
+    this.#results = Promise.withResolvers()
+    before.promise.catch(this.#results.reject)
+    this.#watch()
+    this.#tell({ kind: 'sets', sets })
+    return this.#results.promise
+  }
+
+  /** Throws what the thread failed with. */
+  async give(message: ToSweepThread): Promise<void> {
+    const turn = Promise.withResolvers<void>()
+    this.#mayGive = turn.resolve
+    if (this.#free === 0) await Promise.race([turn.promise, this.#results.promise])
+    if (this.#free === 0) await this.#results.promise
+    this.#free--
+    this.#tell(message)
+  }
+
+  async end(): Promise<void> {
+    this.#port.close()
+    await this.#worker.terminate()
+  }
+
+  #tell(message: ToSweepThread): void {
+    this.#port.postMessage(message)
+    Atomics.add(this.#bell, 0, 1)
+    Atomics.notify(this.#bell, 0)
+  }
+
+  /** What fails is told where the results are waited for. */
+  #watch(): void {
+    this.#results.promise.catch(() => this.#mayGive?.())
+  }
+}
+
+function errorOf({ message, exitCode }: Extract<FromSweepThread, { kind: 'failed' }>): Error {
+  return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
+}

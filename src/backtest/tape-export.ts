@@ -1,0 +1,96 @@
+import { closeSync, existsSync, openSync, rmSync, writeSync } from 'node:fs'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Millis } from '../base/units.ts'
+import type { Market } from '../journal/tape/market-tape.ts'
+import { eventOf } from '../market/block.ts'
+import { Mints } from '../market/mints.ts'
+import { CSV_HEADER, csvLine, isCsv } from '../venues/token-service/capture.ts'
+import { FIREHOSES } from './coverage.ts'
+
+const CHUNK_CHARACTERS = 1 << 20
+
+export interface Exported {
+  readonly rows: number
+  readonly gaps: number
+}
+
+type Message = Readonly<Record<string, unknown>>
+
+/** A tape as a new file of the service's messages, one a line, as `import` reads it; CSV where the file is named so. Throws SluiceError: exit 2 where the file is there
+ *  already, else 1; then nothing is left of it. */
+export function exportTape(market: Market, path: string): Exported {
+  if (existsSync(path)) throw new SluiceError(`${path} is there already; an export makes a new file`, ExitCode.usage)
+  const file = created(path)
+  const count = { rows: 0, gaps: 0 }
+  let isWhole = false
+  try {
+    const asLine = isCsv(path) ? csvLine : jsonLine
+    let chunk: string[] = isCsv(path) ? [CSV_HEADER, '\n'] : []
+    let length = 0
+    const flush = (): void => {
+      writeWhole(file, Buffer.from(chunk.join('')))
+      chunk = []
+      length = 0
+    }
+    for (const { kind, message } of messagesOf(market)) {
+      count[kind]++
+      const line = asLine(message)
+      chunk.push(line, '\n')
+      length += line.length
+      if (length >= CHUNK_CHARACTERS) flush()
+    }
+    flush()
+    isWhole = true
+  } catch (error) {
+    throw error instanceof Error && 'syscall' in error ? unwritable(path, error) : error
+  } finally {
+    closeSync(file)
+    if (!isWhole) rmSync(path)
+  }
+  return count
+}
+
+/** The time between two segments is a gap as well: nobody recorded then. */
+function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message: Message }, void, undefined> {
+  let endedAt: Millis | undefined
+  for (const item of market.items(new Mints())) {
+    if (item.kind === 'ended') endedAt = item.stretch.to
+    else if (item.kind === 'began' && endedAt !== undefined)
+      yield { kind: 'gaps', message: gapMessage({ from: endedAt, to: item.stretch.from, keys: FIREHOSES }) }
+    else if (item.kind === 'news' && item.news.kind === 'gap') yield { kind: 'gaps', message: gapMessage(item.news) }
+    if (item.kind !== 'rows') continue
+    const { block, from, to } = item
+    for (let row = from; row < to; row++) {
+      yield { kind: 'rows', message: { receivedAt: block.time[row], ...eventOf(block, row).toJSON() } }
+    }
+  }
+}
+
+function gapMessage({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Message {
+  return { type: 'gap', from, to, keys }
+}
+
+function jsonLine(message: Message): string {
+  return JSON.stringify(message, finite)
+}
+
+/** What the service did not send is left out. */
+function finite(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? undefined : value
+}
+
+function created(path: string): number {
+  try {
+    return openSync(path, 'wx', 0o600)
+  } catch (error) {
+    throw unwritable(path, error as Error)
+  }
+}
+
+function writeWhole(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+}
+
+function unwritable(path: string, { message }: Error): SluiceError {
+  return new SluiceError(`${path} cannot be written: ${message}`)
+}

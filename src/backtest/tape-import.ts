@@ -1,0 +1,179 @@
+import { existsSync, rmSync } from 'node:fs'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Millis, Seq } from '../base/units.ts'
+import type { Input } from '../engine/messages.ts'
+import { openJournal } from '../journal/writer/journal.ts'
+import type { LiveBlock } from '../market/live-block.ts'
+import { Mints } from '../market/mints.ts'
+import type { Journal } from '../orders/ports.ts'
+import { type Captured, CaptureReader, csvLinesOf, isCsv, type Line, linesOf } from '../venues/token-service/capture.ts'
+import { Intake } from '../venues/token-service/intake.ts'
+
+export interface ImportOptions {
+  /** The first bad line ends it. */
+  readonly strict: boolean
+  /** Told of each bad line. */
+  readonly complain: (complaint: string) => void
+}
+
+export interface Imported {
+  readonly rows: number
+  readonly gaps: number
+  readonly badLines: number
+  readonly duplicates: number
+  /** Rows behind later ones: they count as arrived with those. */
+  readonly late: number
+  /** Subscription keys that the tape covers, less its gaps. */
+  readonly keys: readonly string[]
+}
+
+/** Captures of a feed, merged by time into a new journal. All of them are read twice: first for what they cover, so that a bad line of a
+ *  strict import is found before anything is written. Throws SluiceError: exit 2 where the journal is there already, else 1. */
+export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
+  if (existsSync(path)) throw new SluiceError(`${path} is there already; an import makes a new journal`, ExitCode.usage)
+  const { keys, badLines } = lookAt(files, options)
+  if (keys.size === 0) throw new SluiceError(`${files.join(', ')}: no market message in it`)
+  let failure: Error | undefined
+  const journal = openJournal(path, { onFailure: (error) => (failure = error) })
+  let imported: Imported | undefined
+  try {
+    imported = { ...new Import(journal, [...keys]).run(files), badLines }
+  } finally {
+    await journal.close()
+    if (imported === undefined || failure !== undefined)
+      for (const end of ['', '-wal', '-shm', '.reserve', '.lock', '.lock.holder']) rmSync(path + end, { force: true })
+  }
+  if (failure !== undefined) throw failure
+  return imported
+}
+
+function lookAt(
+  files: readonly string[],
+  { strict, complain }: ImportOptions,
+): { keys: Set<string>; badLines: number } {
+  const reader = new CaptureReader()
+  const keys = new Set<string>()
+  let badLines = 0
+  for (const file of files)
+    for (const line of messagesIn(file)) {
+      const captured = reader.read(line)
+      if (captured.kind === 'row') keys.add(captured.key)
+      if (captured.kind !== 'bad') continue
+      const complaint = `${file}:${line.number}: no market message that fits: ${whyText(captured.why)}`
+      if (strict) throw new SluiceError(complaint)
+      complain(complaint)
+      badLines++
+    }
+  return { keys, badLines }
+}
+
+/** Where it is one word it names a field. */
+function whyText(why: string): string {
+  return /^\w+$/.test(why) ? `its ${why} is missing or wrong` : why
+}
+
+/** CSV by the name, else NDJSON. */
+function messagesIn(file: string): Generator<Line, void, undefined> {
+  return isCsv(file) ? csvLinesOf(file) : linesOf(file)
+}
+
+class Import {
+  readonly #journal: Journal
+  readonly #keys: readonly string[]
+  readonly #reader = new CaptureReader()
+  readonly #intake: Intake
+  #seq: Seq = 1
+  #time: Millis = 0
+  #rows = 0
+  #gaps = 0
+  readonly #knownGaps = new Set<string>()
+  #duplicates = 0
+  #late = 0
+
+  constructor(journal: Journal, keys: readonly string[]) {
+    this.#journal = journal
+    this.#keys = keys
+    this.#intake = new Intake(
+      new Mints(),
+      () => true,
+      (block, from, to) => this.#take(block, from, to),
+    )
+  }
+
+  run(files: readonly string[]): Omit<Imported, 'badLines'> {
+    const sources = files.map((file) => new Source(file))
+    const first = earliest(sources)
+    if (first !== undefined) this.#input(first.time, { kind: 'feed', status: 'live', confirmed: this.#keys })
+    for (let source = first; source !== undefined; source = earliest(sources)) {
+      this.#add(this.#reader.read(source.line as Line), source.time)
+      source.next()
+    }
+    this.#intake.deliver()
+    return { rows: this.#rows, gaps: this.#gaps, duplicates: this.#duplicates, late: this.#late, keys: this.#keys }
+  }
+
+  #add(captured: Captured, time: Millis): void {
+    if (captured.kind === 'gap') this.#addGap(captured.from, time, captured.keys ?? this.#keys)
+    else {
+      if (time < this.#time) this.#late++
+      this.#time = Math.max(time, this.#time)
+      if (this.#intake.take(this.#reader.row, this.#time, 0) === 'duplicate') this.#duplicates++
+    }
+  }
+
+  #addGap(from: Millis, to: Millis, keys: readonly string[]): void {
+    const gap = [from, to, ...keys].join(' ')
+    if (this.#knownGaps.has(gap)) {
+      this.#duplicates++
+      return
+    }
+    this.#knownGaps.add(gap)
+    this.#intake.deliver()
+    this.#input(to, { kind: 'gap', from, to, keys })
+    this.#gaps++
+  }
+
+  #input(time: Millis, input: Input): void {
+    this.#time = Math.max(time, this.#time)
+    this.#journal.input(this.#seq++, this.#time, input)
+  }
+
+  #take(block: LiveBlock, from: number, to: number): number {
+    this.#journal.rows(block, from, to, this.#seq)
+    this.#seq += to - from
+    this.#rows += to - from
+    return to
+  }
+}
+
+/** A file, and the line of it that comes next: a row or a gap. */
+class Source {
+  line: Line | undefined
+  time: Millis = 0
+  readonly #lines: Generator<Line, void, undefined>
+  readonly #reader = new CaptureReader()
+
+  constructor(file: string) {
+    this.#lines = messagesIn(file)
+    this.next()
+  }
+
+  next(): void {
+    this.line = undefined
+    for (let next = this.#lines.next(); next.done !== true; next = this.#lines.next()) {
+      const captured = this.#reader.read(next.value)
+      if (captured.kind !== 'row' && captured.kind !== 'gap') continue
+      this.line = next.value
+      this.time = captured.time
+      return
+    }
+  }
+}
+
+/** Of equal times the first file's. */
+function earliest(sources: readonly Source[]): Source | undefined {
+  let first: Source | undefined
+  for (const source of sources)
+    if (source.line !== undefined && (first === undefined || source.time < first.time)) first = source
+  return first
+}

@@ -1,0 +1,27 @@
+/** A seeded generator: the only source of chance in the pure rows, `strategies/`, `simulation/` and `sandbox/`. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number
+  /** Uniform integer in [0, below). */
+  integer(below: number): number
+}
+
+/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, the same sequence on every machine. Not for secrets. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = state
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  return { next, integer: (below) => Math.floor(next() * below) }
+}
+
+/** A seed of its own for each name, so that adding one bot does not change what another one draws (FNV-1a). */
+export function deriveSeed(seed: number, name: string): number {
+  let hash = (2_166_136_261 ^ seed) >>> 0
+  for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 16_777_619) >>> 0
+  return hash
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { encodeBase58 } from '../solana/base58.ts'
+import { derivedAddress } from '../solana/derived-address.ts'
+import { PROGRAMS, WSOL_MINT } from '../solana/programs.ts'
+import { keyBytes } from '../solana/transaction.ts'
+
+const MOST_KEPT = 10_000
+const kept = new Map<string, string>()
+
+/** The associated token account of a wallet. */
+export function tokenAccountOf(wallet: string, mint: string, tokenProgram: string): string {
+  return derive(PROGRAMS.associatedToken, [keyBytes(wallet), keyBytes(tokenProgram), keyBytes(mint)])
+}
+
+/** Where pump.fun keeps the curve of a mint. */
+export function bondingCurveOf(mint: string, program: string): string {
+  return derive(program, [text('bonding-curve'), keyBytes(mint)])
+}
+
+/** The pool that pump.fun itself opens when a curve is complete (pump-public-docs @1b82215, PUMP_SWAP_CREATOR_FEE_README): index 0, made
+ *  by the mint's own pool authority, against wrapped SOL. */
+export function canonicalPoolOf(mint: string, program: string): string {
+  const authority = derive(PROGRAMS.bondingCurve, [text('pool-authority'), keyBytes(mint)])
+  const index = new Uint8Array(2)
+  return derive(program, [text('pool'), index, keyBytes(authority), keyBytes(mint), keyBytes(WSOL_MINT)])
+}
+
+/** Where pump.fun gathers what the creator of a coin earns. */
+export function creatorVaultOf(creator: Uint8Array): string {
+  return derive(PROGRAMS.bondingCurve, [text('creator-vault'), Uint8Array.from(creator)])
+}
+
+/** Where pump.fun or PumpSwap counts how much a wallet has traded. */
+export function volumeAccumulatorOf(wallet: string, program: string): string {
+  return derive(program, [text('user_volume_accumulator'), keyBytes(wallet)])
+}
+
+/** An account that its base may open and sign for by a text instead of a key (`create_with_seed`). */
+export function seededAddress(base: string, seed: Uint8Array, owner: string): string {
+  return encodeBase58(digest(keyBytes(base), seed, keyBytes(owner)))
+}
+
+/** Finding one costs some hundred microseconds; the same ones are asked for again and again. */
+function derive(program: string, seeds: Uint8Array[]): string {
+  const key = `${program}:${seeds.map((seed) => Buffer.from(seed).toString('hex')).join(':')}`
+  const known = kept.get(key)
+  if (known !== undefined) return known
+  const address = encodeBase58(derivedAddress(seeds, keyBytes(program), digest))
+  if (kept.size >= MOST_KEPT) kept.clear()
+  kept.set(key, address)
+  return address
+}
+
+function text(value: string): Uint8Array {
+  return Buffer.from(value, 'latin1')
+}
+
+function digest(...parts: Uint8Array[]): Uint8Array {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(part)
+  return hash.digest()
+}

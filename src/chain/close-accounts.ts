@@ -1,0 +1,195 @@
+import type { Clock } from '../base/machine.ts'
+import { encodeBase58, isPublicKey } from '../solana/base58.ts'
+import { PROGRAMS } from '../solana/programs.ts'
+import { tokenAccountOf } from '../solana/token-account.ts'
+import { encodeMessage, type Message } from '../solana/transaction.ts'
+import { accountOf } from './rpc/accounts.ts'
+import { call, readHead, record, Unread, whole } from './rpc/read.ts'
+import type { Rpc } from './rpc/rpc.ts'
+import { Sender } from './sender.ts'
+import type { Signer } from './signer/signer.ts'
+
+/** A token account of a wallet, and why it is not closed; '' where it may be. */
+export interface RentAccount {
+  readonly address: string
+  readonly program: string
+  readonly mint: string
+  /** What closing it gives back, lamports. */
+  readonly lamports: bigint
+  readonly keptBecause: string
+}
+
+/** Fits into a packet. */
+const MOST_CLOSED_AT_ONCE = 20
+const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
+/** CloseAccount, the same in Token and Token-2022 (spl-token-interface). */
+const CLOSE = Uint8Array.of(9)
+/** COption<Pubkey> of who may close it, behind all else of a token account (spl-token state.rs). */
+const CLOSE_AUTHORITY = 129
+
+/** All token accounts of a wallet, as confirmed. `inUse`: mints of open positions and orders. Unread where no node can say. */
+export async function readRentAccounts(rpc: Rpc, wallet: string, inUse: ReadonlySet<string>): Promise<RentAccount[]> {
+  const accounts: RentAccount[] = []
+  for (const programId of TOKEN_PROGRAMS) {
+    const how = { commitment: 'confirmed', encoding: 'base64' }
+    const { value } = record(await call(rpc, 'getTokenAccountsByOwner', [wallet, { programId }, how]))
+    if (!Array.isArray(value)) throw new Unread('no list of token accounts')
+    for (const row of value) accounts.push(rentAccountOf(row, wallet, inUse))
+  }
+  return accounts.sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>): RentAccount {
+  const { pubkey: address, account } = record(row)
+  const state = accountOf(account)
+  const held = tokenAccountOf(state)
+  if (state === null || held === undefined || !isPublicKey(address)) throw new Unread('no token account')
+  const closer =
+    state.data[CLOSE_AUTHORITY] === 1 ? state.data.subarray(CLOSE_AUTHORITY + 4, CLOSE_AUTHORITY + 36) : null
+  const keptBecause =
+    held.owner !== wallet
+      ? 'another wallet owns it'
+      : held.tokens > 0n
+        ? `it holds ${held.tokens} base units`
+        : inUse.has(held.mint)
+          ? 'a position or an order of its token is open'
+          : closer !== null && encodeBase58(closer) !== wallet
+            ? 'somebody else has the right to close it'
+            : ''
+  return { address, program: state.owner, mint: held.mint, lamports: state.lamports, keptBecause }
+}
+
+/** The bytes to sign that close these accounts to the wallet, and do nothing else. The chain refuses to close one that holds anything. */
+function closingMessage(wallet: string, accounts: readonly RentAccount[], blockhash: string): Uint8Array {
+  const programs = [...new Set(accounts.map(({ program }) => program))]
+  const keys = [wallet, ...accounts.map(({ address }) => address), ...programs]
+  const message: Message = {
+    ...{ version: 'legacy', signers: 1, readonlySigners: 0, readonlyOthers: programs.length, keys, blockhash },
+    instructions: accounts.map(({ program }, index) => ({
+      program: keys.length - programs.length + programs.indexOf(program),
+      accounts: [index + 1, 0, 0],
+      data: CLOSE,
+    })),
+    lookups: [],
+  }
+  return encodeMessage(message)
+}
+
+/** Base fee of one signature: all that leaves the wallet. */
+export const CLOSING_FEE = 5000
+const LOOK_EVERY_MS = 1000
+/** A node may be some blocks ahead of the one that told the height. */
+const SPARE_BLOCKS = 8
+
+export interface ClosingParts {
+  readonly rpcs: { readonly any: Rpc; readonly each: readonly Rpc[] }
+  readonly clock: Clock
+  readonly signer: Signer
+  readonly wallet: string
+  readonly policyHash: string
+  readonly say: (text: string) => void
+}
+
+/** What became of some accounts. */
+export interface Closing {
+  readonly accounts: readonly RentAccount[]
+  readonly signature: string
+  /** '' where they are closed. */
+  readonly failure: string
+}
+
+/** Closes them, as many in a transaction as fit; each transaction is simulated first, and where one does not run, its accounts are tried in
+ *  halves, so that one bad account keeps no other from being closed. Where nobody answers or signs any more it ends, and what was closed
+ *  until then is told like the rest. */
+export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
+  const done: Closing[] = []
+  const waiting: RentAccount[][] = []
+  for (let from = 0; from < accounts.length; from += MOST_CLOSED_AT_ONCE)
+    waiting.push(accounts.slice(from, from + MOST_CLOSED_AT_ONCE))
+  for (let batch = waiting.shift(); batch !== undefined; batch = waiting.shift()) {
+    const closing = await closeBatch(parts, batch).catch((error: unknown) => {
+      if (!(error instanceof Unread)) throw error
+      return error.message
+    })
+    if (typeof closing === 'string')
+      return [...done, { accounts: [...batch, ...waiting.flat()], signature: '', failure: closing }]
+    const isHalved = closing.failure !== '' && closing.signature === '' && batch.length > 1
+    if (isHalved) waiting.unshift(batch.slice(0, batch.length / 2), batch.slice(batch.length / 2))
+    else done.push(closing)
+  }
+  return done
+}
+
+/** Without a signature in what it answers nothing was sent. */
+async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing> {
+  const { rpcs, signer, wallet, policyHash, clock, say } = parts
+  const { blockhash, lastHeight } = await freshBlockhash(rpcs.any)
+  const message = closingMessage(wallet, accounts, blockhash)
+  const refusal = await simulated(rpcs.any, message)
+  if (refusal !== '') return { accounts, signature: '', failure: refusal }
+  const id = `close-${encodeBase58(message.subarray(-8))}-${lastHeight}`
+  const signed = await signer.sign({
+    ...{ orderId: id, attemptId: id, message, boundLamports: BigInt(CLOSING_FEE), policyHash, guarded: false },
+  })
+  if (!signed.ok) throw new Unread(`the signer refuses: ${signed.reason}`)
+  const signature = encodeBase58(signed.signature)
+  say(`closing ${accounts.length} accounts: ${signature}`)
+  const sender = new Sender({ providers: rpcs.each, clock, alarm: say })
+  const stop = sender.send(Buffer.from(transactionOf(signed.signature, message)).toString('base64'), signature)
+  try {
+    return { accounts, signature, failure: await outcomeOf(rpcs.any, clock, signature, lastHeight) }
+  } finally {
+    stop()
+  }
+}
+
+async function freshBlockhash(rpc: Rpc): Promise<{ blockhash: string; lastHeight: number }> {
+  const { value } = record(await call(rpc, 'getLatestBlockhash', [{ commitment: 'confirmed' }]))
+  const { blockhash, lastValidBlockHeight } = record(value)
+  if (!isPublicKey(blockhash)) throw new Unread('no blockhash')
+  return { blockhash, lastHeight: whole(lastValidBlockHeight) }
+}
+
+/** Why it would fail; '' where it would not. */
+async function simulated(rpc: Rpc, message: Uint8Array): Promise<string> {
+  const bytes = Buffer.from(transactionOf(new Uint8Array(64), message)).toString('base64')
+  const how = { encoding: 'base64', sigVerify: false, commitment: 'confirmed' }
+  const { value } = record(await call(rpc, 'simulateTransaction', [bytes, how]))
+  const { err } = record(value)
+  return err === null || err === undefined ? '' : `the chain would refuse: ${JSON.stringify(err)}`
+}
+
+/** Waits until it is confirmed, has failed, or can not land any more. */
+async function outcomeOf(rpc: Rpc, clock: Clock, signature: string, lastHeight: number): Promise<string> {
+  for (;;) {
+    await new Promise<void>((resolve) => void clock.after(LOOK_EVERY_MS, resolve))
+    // The height first: what is not there although no block can take it any more never comes.
+    const height = await heightOf(rpc)
+    const status = await statusOf(rpc, signature)
+    if (status?.failed === true) return 'it failed on the chain'
+    if (status !== undefined) return ''
+    if (height !== undefined && height > lastHeight + SPARE_BLOCKS) return 'it expired and did not land; try again'
+  }
+}
+
+async function heightOf(rpc: Rpc): Promise<number | undefined> {
+  try {
+    return (await readHead(rpc, 'finalized')).height
+  } catch (error) {
+    if (!(error instanceof Unread)) throw error
+    return undefined
+  }
+}
+
+async function statusOf(rpc: Rpc, signature: string): Promise<{ failed: boolean } | undefined> {
+  const answer = await rpc('getSignatureStatuses', [[signature], { searchTransactionHistory: true }])
+  const [row] = answer.ok ? ((answer.value as { value?: unknown[] } | null)?.value ?? []) : []
+  if (typeof row !== 'object' || row === null) return undefined
+  const { confirmationStatus, err } = row as { confirmationStatus?: unknown; err?: unknown }
+  const isSeen = confirmationStatus === 'confirmed' || confirmationStatus === 'finalized'
+  return isSeen ? { failed: err !== null && err !== undefined } : undefined
+}
+
+function transactionOf(signature: Uint8Array, message: Uint8Array): Uint8Array {
+  return Buffer.concat([Uint8Array.of(1), signature, message])
+}

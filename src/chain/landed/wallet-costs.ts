@@ -1,0 +1,213 @@
+import { lamports } from '../../base/units.ts'
+import { JITO_TIPS } from '../../orders/builder-policy.ts'
+import type { WalletCosts } from '../../orders/wallet-audit.ts'
+import { decodeLongBase58, encodeBase58 } from '../../solana/base58.ts'
+import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
+import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
+import { balanceChange } from './wallet-change.ts'
+
+/** What a wallet paid in a transaction whatever it was for, and the accounts that this was read from. */
+export interface OwnPart {
+  readonly costs: WalletCosts
+  /** Token accounts of the wallet, with their mint. */
+  readonly own: ReadonlyMap<string, string>
+  /** What an account gained; 0 where it lost. */
+  readonly gain: (key: string) => number
+  /** Of that, what opened it. */
+  readonly rentTo: (key: string) => number
+  /** What the wallet paid by transfers of this kind, by account. */
+  readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
+}
+
+/** Amounts are changes of balances; instructions only say whose each one is. Throws RangeError where a number passes 2^53. */
+export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
+  const own = ownTokenAccounts(transaction, wallet)
+  const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
+  const payments = paymentsOf(transaction, wallet, own).filter(({ to }) => to !== wallet && !own.has(to))
+  const opened = sumBy(payments.filter(({ opens, to }) => opens && isNew(transaction, to)))
+  // Whatever an instruction says, nobody was paid more than he got.
+  const gain = (key: string): number => Math.max(0, deltas.get(key) ?? 0)
+  const rentTo = (key: string): number => Math.min(opened.get(key) ?? 0, gain(key))
+  const paid = (which: (payment: Payment) => boolean): Map<string, number> => {
+    const sums = sumBy(payments.filter((payment) => !payment.opens && which(payment)))
+    return new Map([...sums].map(([to, sum]) => [to, Math.min(sum, gain(to) - rentTo(to))]))
+  }
+  const network = transaction.accounts[0] === wallet ? networkFeeOf(transaction) : { base: 0, priority: 0 }
+  const kept = keptOf(transaction, wallet, own)
+  const costs: WalletCosts = {
+    baseFeeLamports: lamports(network.base),
+    priorityFeeLamports: lamports(network.priority),
+    tipLamports: lamports(total(paid(({ to }) => isTip(to)).values())),
+    rentPaidLamports: lamports(kept.rentPaid + total([...opened.keys()].map(rentTo))),
+    rentReturnedLamports: lamports(kept.rentReturned),
+    wrappedLamports: lamports(kept.wrapped),
+  }
+  return { costs, own, gain, rentTo, paid }
+}
+
+/** undefined where its numbers are more than there is SOL. */
+export function walletCostsOf(transaction: LandedTransaction, wallet: string): WalletCosts | undefined {
+  try {
+    return ownPartOf(transaction, wallet).costs
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return undefined
+  }
+}
+
+/** What is still the wallet's afterwards, but not in its own account. */
+function keptOf(
+  transaction: LandedTransaction,
+  wallet: string,
+  own: ReadonlyMap<string, string>,
+): { wrapped: number; rentPaid: number; rentReturned: number } {
+  const sums = { wrapped: 0, rentPaid: 0, rentReturned: 0 }
+  for (const [key, mint] of own) {
+    const place = transaction.accounts.indexOf(key)
+    if (key === wallet || place < 0) continue
+    const amount = (balances: readonly TokenBalance[]): number =>
+      Number(balances.find(({ account, owner }) => account === place && owner === wallet)?.tokens ?? 0n)
+    const wrapped = mint === WSOL_MINT ? amount(transaction.after) - amount(transaction.before) : 0
+    const rent = balanceChange(transaction, place) - wrapped
+    sums.wrapped += wrapped
+    if (rent > 0) sums.rentPaid += rent
+    else sums.rentReturned -= rent
+  }
+  return sums
+}
+
+export function isTip(key: string): boolean {
+  return (JITO_TIPS as readonly string[]).includes(key)
+}
+
+export function total(values: Iterable<number>): number {
+  let sum = 0
+  for (const value of values) sum += value
+  return sum
+}
+
+function isNew({ accounts, lamportsBefore }: LandedTransaction, key: string): boolean {
+  return lamportsBefore[accounts.indexOf(key)] === 0
+}
+
+function sumBy(payments: readonly Payment[]): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const { to, lamports: paid } of payments) sums.set(to, (sums.get(to) ?? 0) + paid)
+  return sums
+}
+
+const SIGNATURE_LAMPORTS = 5000
+const LIMIT = 2
+const PRICE = 3
+const MICRO = 1000000
+
+/** What of a transaction's fee its compute budget asked for, limit times price, and what is left as the base fee: 5,000 lamports a
+ *  signature, those that a precompiled program checks included. Where no limit is set, what a signature costs tells the two apart. */
+function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, 'feeLamports' | 'signers' | 'calls'>): {
+  base: number
+  priority: number
+} {
+  const budget = calls?.all.filter(({ program, parent }) => program === PROGRAMS.computeBudget && parent === undefined)
+  const limit = numberIn(budget, LIMIT, 4)
+  const price = numberIn(budget, PRICE, 8)
+  if (budget !== undefined && price === undefined) return { base: feeLamports, priority: 0 }
+  const asked = limit === undefined || price === undefined ? undefined : Math.ceil((limit * price) / MICRO)
+  const signatures = Math.min(feeLamports, SIGNATURE_LAMPORTS * signers)
+  const priority = asked !== undefined && feeLamports - asked >= signatures ? asked : feeLamports - signatures
+  return { base: feeLamports - priority, priority }
+}
+
+/** The little-endian number behind the kind of the first instruction of that kind. */
+function numberIn(budget: readonly Call[] | undefined, kind: number, bytes: number): number | undefined {
+  for (const { data } of budget ?? []) {
+    const decoded = decodeLongBase58(data, 1 + bytes)
+    if (decoded?.length === 1 + bytes && decoded[0] === kind)
+      return decoded.subarray(1).reduceRight((sum, byte) => sum * 256 + byte, 0)
+  }
+  return undefined
+}
+
+/** SOL that left a wallet, or one of its accounts of wrapped SOL, by an instruction. */
+export interface Payment {
+  readonly to: string
+  readonly lamports: number
+  /** It opened the account that it went to. */
+  readonly opens: boolean
+  readonly call: Call
+}
+
+/** The data of the longest instruction that is read here: CreateAccountWithSeed, with the longest seed. */
+const MOST_BYTES = 4 + 32 + 8 + 32 + 8 + 8 + 32
+/** Token and Token-2022. */
+const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
+/** Numbers of instructions: solana-system-interface, spl-token-interface. */
+const SYSTEM = { create: 0, assign: 1, transfer: 2, createWithSeed: 3, allocate: 8 } as const
+const TOKEN = { initialize: 1, transfer: 3, transferChecked: 12, initialize2: 16, initialize3: 18, fees: 26 } as const
+
+/** Token accounts of a wallet by address, with their mint: those of the balances, and those that lived within the transaction only. */
+function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
+  const own = new Map<string, string>()
+  for (const { owner, account, mint } of [...before, ...after])
+    if (owner === wallet) own.set(accounts[account] as string, mint)
+  const kept = new Set([...before, ...after].map(({ account }) => accounts[account]))
+  for (const { program, accounts: keys, data } of calls?.all ?? []) {
+    if (!TOKEN_PROGRAMS.includes(program)) continue
+    const bytes = decodeLongBase58(data, 33)
+    const [account = '', mint = '', third = ''] = keys
+    const isNamed = bytes?.[0] === TOKEN.initialize2 || bytes?.[0] === TOKEN.initialize3
+    const owner = bytes?.[0] === TOKEN.initialize ? third : isNamed ? encodeBase58(bytes.subarray(1)) : ''
+    if (owner === wallet && !kept.has(account)) own.set(account, mint)
+  }
+  return own
+}
+
+/** What the wallet paid, transfer by transfer, in order. */
+function paymentsOf({ calls }: LandedTransaction, wallet: string, own: ReadonlyMap<string, string>): Payment[] {
+  const all = calls?.all ?? []
+  const made = new Set(all.flatMap((call) => madeBy(call) ?? []))
+  return all.flatMap((call) => {
+    const paid = call.program === PROGRAMS.system ? systemPayment(call, wallet) : wrappedPayment(call, own)
+    return paid === undefined ? [] : [{ ...paid, opens: paid.opens || made.has(paid.to), call }]
+  })
+}
+
+/** The accounts that an instruction moved tokens of a mint between; undefined for every other one. */
+export function tokenMove({ program, accounts, data }: Call): { from: string; to: string } | undefined {
+  if (!TOKEN_PROGRAMS.includes(program)) return undefined
+  const kind = decodeLongBase58(data, MOST_BYTES)?.[0]
+  const [from = '', second = '', third = ''] = accounts
+  if (kind === TOKEN.transfer) return { from, to: second }
+  return kind === TOKEN.transferChecked || kind === TOKEN.fees ? { from, to: third } : undefined
+}
+
+function systemPayment({ accounts: [from, to = ''], data }: Call, wallet: string): Omit<Payment, 'call'> | undefined {
+  const bytes = decodeLongBase58(data, MOST_BYTES)
+  if (from !== wallet || bytes === undefined || bytes.length < 12) return undefined
+  const kind = uint(bytes, 0, 4)
+  if (kind === SYSTEM.transfer) return { to, lamports: uint(bytes, 4, 8), opens: false }
+  if (kind === SYSTEM.create) return { to, lamports: uint(bytes, 4, 8), opens: true }
+  const seed = kind === SYSTEM.createWithSeed && bytes.length >= 44 ? uint(bytes, 36, 8) : undefined
+  if (seed === undefined || bytes.length < 44 + seed + 8) return undefined
+  return { to, lamports: uint(bytes, 44 + seed, 8), opens: true }
+}
+
+function wrappedPayment(call: Call, own: ReadonlyMap<string, string>): Omit<Payment, 'call'> | undefined {
+  const move = tokenMove(call)
+  if (move === undefined || own.get(move.from) !== WSOL_MINT) return undefined
+  const bytes = decodeLongBase58(call.data, MOST_BYTES)
+  return bytes === undefined || bytes.length < 9
+    ? undefined
+    : { to: move.to, lamports: uint(bytes, 1, 8), opens: false }
+}
+
+/** An account that held SOL before it was opened is made in three steps: filled up, given room, given away. */
+function madeBy({ program, accounts: [account], data }: Call): string | undefined {
+  if (program !== PROGRAMS.system) return undefined
+  const bytes = decodeLongBase58(data, MOST_BYTES)
+  const kind = bytes === undefined || bytes.length < 4 ? undefined : uint(bytes, 0, 4)
+  return kind === SYSTEM.allocate || kind === SYSTEM.assign ? account : undefined
+}
+
+function uint(bytes: Uint8Array, at: number, length: number): number {
+  return bytes.subarray(at, at + length).reduceRight((sum, byte) => sum * 256 + byte, 0)
+}

@@ -1,0 +1,166 @@
+import { type Attempt, deadState } from '../../orders/attempt.ts'
+import type { WalletTransaction } from '../../orders/wallet-audit.ts'
+import type { Head } from '../rpc/read.ts'
+import type { Executions } from './executions.ts'
+import type { Watched, WatchList } from './watch-list.ts'
+
+/** How long what is built on a blockhash may land: 150 blocks, and 50 for a head that was not quite the newest. */
+export const VALID_BLOCKS = 200
+/** So long after its bound an attempt is watched for what must not come; and only then is a contradiction left to a person. */
+const LATE_BLOCKS = 1_500
+/** Equal contradictions before that. */
+const EQUAL_TIMES = 3
+
+/** What one audit found. */
+export interface Reading {
+  /** Finalized, read before the rest. */
+  readonly head: Head
+  /** Of the balance: every transaction up to here that the node lists has been looked at. */
+  readonly slot: number
+  /** Why the lamports do not add up to the balance; '' where they do, so that nothing is missing. */
+  readonly gap: string
+  /** The oldest slot that the node has. */
+  readonly firstSlot: number
+  has(signature: string): boolean
+  opaqueBetween(after: number, upTo: number): WalletTransaction | undefined
+}
+
+export interface AbsenceParts {
+  readonly watches: WatchList
+  readonly executions: Executions
+  /** The word of another provider where one is needed: '' where it agrees. undefined: none is needed. */
+  readonly second: (attempt: Attempt, bound: number) => Promise<string> | undefined
+  /** The audit is wanted now. */
+  readonly wake: () => void
+  readonly notice: (text: string) => void
+  /** Why the head of the chain, which bounds are counted from, is not known; '' where nothing is in the way. */
+  readonly whyNoHead: () => string
+}
+
+/** Negative evidence, at finalized only: what an audit did not find. */
+export class Absence {
+  readonly #parts: AbsenceParts
+
+  constructor(parts: AbsenceParts) {
+    this.#parts = parts
+  }
+
+  take(reading: Reading): void {
+    const { watches } = this.#parts
+    for (const one of watches.all()) {
+      if (one.bound !== null && one.boundSlot === null && reading.head.height > one.bound) {
+        one.boundSlot = reading.head.slot
+        watches.keep(one)
+      }
+      if (one.ended) this.#forget(one, reading)
+      else if (one.seenAt !== null) this.#stillThere(one, one.seenAt, reading)
+      else this.#prove(one, reading)
+    }
+  }
+
+  #forget(one: Watched, { head }: Reading): void {
+    if (one.bound !== null && head.height > one.bound + LATE_BLOCKS) this.#parts.watches.drop(one)
+  }
+
+  /** What was seen at confirmed has to be among what is final. */
+  #stillThere(one: Watched, seenAt: number, reading: Reading): void {
+    if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
+    this.#parts.executions.takeBack(one, 'a fork took it back')
+  }
+
+  #prove(one: Watched, reading: Reading): void {
+    const proof = proofOf(one, reading, this.#parts.whyNoHead)
+    if (proof.kind === 'waits') this.#progress(one, proof.progress)
+    else if (proof.kind === 'blocked') this.#blocked(one, proof.reason, reading)
+    else if (this.#isAgreed(one)) this.#absent(one)
+    else if (one.second.reason !== '') this.#blocked(one, one.second.reason, reading)
+  }
+
+  #absent(one: Watched): void {
+    const { watches, executions } = this.#parts
+    if (one.said === 'landed') executions.takeBack(one, 'a fork took it back')
+    watches.end(one, deadState(one.attempt.executor))
+    one.say({ kind: 'absent' })
+  }
+
+  /** A large order needs the word of another provider, where there is one. */
+  #isAgreed(one: Watched): boolean {
+    const { second, wake } = this.#parts
+    if (one.second.agrees) return true
+    const word = one.second.asked ? undefined : second(one.attempt, one.bound as number)
+    if (word === undefined) return !one.second.asked
+    one.second.asked = true
+    void word.then((reason) => {
+      one.second = { asked: false, agrees: reason === '', reason }
+      if (reason === '') wake()
+    })
+    return false
+  }
+
+  #blocked(one: Watched, reason: string, { head }: Reading): void {
+    const times = one.blocked.reason === reason ? one.blocked.times + 1 : 1
+    one.blocked = { reason, times }
+    const isHeld = one.said === 'held'
+    const isDue = times >= EQUAL_TIMES && head.height > (one.bound as number) + LATE_BLOCKS
+    this.#progress(one, `${isHeld || isDue ? 'held' : 'not proved yet'}: ${reason}`)
+    if (isHeld || !isDue) return
+    if (one.said === 'landed') this.#parts.executions.takeBack(one, 'a fork took it back')
+    one.said = 'held'
+    one.say({ kind: 'undecided', reason })
+  }
+
+  #progress(one: Watched, progress: string): void {
+    if (one.progress === progress) return
+    one.progress = progress
+    this.#parts.watches.keep(one)
+    this.#parts.notice(`${one.attempt.id}: ${progress}`)
+  }
+}
+
+type Proof =
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'waits'; readonly progress: string }
+  /** Its time is over, and it cannot be ruled out. */
+  | { readonly kind: 'blocked'; readonly reason: string }
+
+/** Whether an attempt of which nothing was found is proved not to have executed. */
+function proofOf(one: Watched, reading: Reading, whyNoHead: () => string): Proof {
+  const { attempt, bound, boundSlot } = one
+  const { baseline } = attempt
+  const { head, slot, firstSlot, gap } = reading
+  const word = wordOf(one)
+  if (bound === null) return { kind: 'waits', progress: `${word}; ${unboundText(one, whyNoHead())}` }
+  if (head.height <= bound) {
+    const from = baseline?.height ?? bound - VALID_BLOCKS
+    const progress = `${word}, ${Math.max(0, head.height - from)} of ${bound + 1 - from} blocks to proof`
+    return { kind: 'waits', progress }
+  }
+  const blocked = (reason: string): Proof => ({ kind: 'blocked', reason })
+  if (baseline === null) return blocked('it was sent before the wallet was audited for the first time')
+  if (firstSlot > baseline.slot) return blocked(`the node's history begins only at slot ${firstSlot}`)
+  const row = reading.opaqueBetween(baseline.slot, boundSlot ?? slot)
+  if (row !== undefined) return blocked(`${nameOf(row)} may be it`)
+  return gap === '' ? { kind: 'absent' } : blocked(gap)
+}
+
+function wordOf({ attempt, said }: Watched): string {
+  if (attempt.executor === 'local') return 'sent'
+  if (said === 'acked') return 'acknowledged'
+  if (said === 'landed') return 'seen to fail'
+  return said === 'held' ? 'held' : 'unknown'
+}
+
+/** What has to happen before blocks can be counted. */
+function unboundText({ asksBound, lateUntil }: Watched, whyNoHead: string): string {
+  if (asksBound)
+    return whyNoHead === ''
+      ? 'the height of the chain is being read, from which the proof counts blocks'
+      : `the proof waits for the height of the chain: ${whyNoHead}`
+  if (lateUntil === null) return 'its connection is still open, and an answer may come'
+  return `the service may still carry it out until ${new Date(lateUntil).toISOString()}; then the proof begins`
+}
+
+function nameOf({ signature, after, slot }: WalletTransaction): string {
+  if (!signature.startsWith('?')) return `${signature}, which cannot be read,`
+  return `what changed the wallet between slots ${after} and ${slot}, which no node lists,`
+}

@@ -1,0 +1,109 @@
+import { SluiceError } from '../../base/errors.ts'
+import { formatSol } from '../../base/units.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import { type Holding, readHoldings, readLanded, Unread } from '../rpc/read.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import type { Resolver } from './resolver.ts'
+import type { Watched } from './watch-list.ts'
+
+/** What is known of an order that is not decided, for the person who has to decide it. */
+export interface Undecided {
+  readonly text: string
+  readonly held: boolean
+  /** What may be spent a second time, if it did execute and a person says that it did not. */
+  readonly riskLamports: number
+}
+
+/** What a person may do about orders that the chain does not decide, and about tokens that no order bought. */
+export class ByHand {
+  readonly #resolver: Resolver
+  readonly #rpc: Rpc
+  readonly #wallet: string
+
+  constructor(resolver: Resolver, rpc: Rpc, wallet: string) {
+    this.#resolver = resolver
+    this.#rpc = rpc
+    this.#wallet = wallet
+  }
+
+  show(orderId: string): Undecided {
+    const open = this.#of(orderId)
+    const [{ attempt }] = open as [Watched]
+    const held = open.every(({ said }) => said === 'held')
+    const lines = [
+      `order ${orderId}: ${asked(attempt)} ${attempt.mint}`,
+      ...open.map(known),
+      `meanwhile: what it may cost stays reserved, ${attempt.side === 'buy' ? 'buys' : 'sales'} of this token wait; all else goes on`,
+      `to see for yourself: the transactions of ${this.#wallet} after slot ${attempt.baseline?.slot ?? 'unknown'}`,
+      `if it executed: sluice resolve ${orderId} --executed SIGNATURE`,
+      held
+        ? `if it did not: sluice resolve ${orderId} --not-executed; should it turn out to have, it is booked late, and you may have bought twice`
+        : 'it is still being proved, and decides itself; --not-executed is for an order that is held',
+    ]
+    return { text: lines.join('\n'), held, riskLamports: open.reduce((sum, one) => sum + riskOf(one.attempt), 0) }
+  }
+
+  /** Throws a SluiceError where the chain does not show that this transaction is the order's. */
+  async executed(orderId: string, signature: string): Promise<string> {
+    const open = this.#of(orderId)
+    try {
+      const transaction = await readLanded(this.#rpc, signature, 'finalized')
+      if (transaction === null)
+        throw new SluiceError(`${signature} is not final: if it has just landed, try again in 20 s`)
+      if (transaction === 'unreadable') throw new SluiceError(`${signature} cannot be read`)
+      for (const one of open)
+        if (this.#resolver.executedBy(one, transaction)) return `${orderId} executed as ${signature}; it is booked`
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      throw new SluiceError(`the chain cannot be asked: ${error.message}`)
+    }
+    throw new SluiceError(
+      `${signature} is not this order: another mint, another direction, older, failed, or another order's`,
+    )
+  }
+
+  notExecuted(orderId: string): string {
+    const open = this.#of(orderId)
+    if (!open.every(({ said }) => said === 'held'))
+      throw new SluiceError(
+        `${orderId} is not held: ${open.map(({ progress }) => progress).join('; ')}; it decides itself`,
+      )
+    for (const one of open) this.#resolver.abandon(one)
+    return `${orderId} counts as not executed; should it turn out to have, it is booked late and you are told`
+  }
+
+  /** What the wallet holds of a mint; undefined where that is nothing. */
+  async holding(mint: string): Promise<Holding | undefined> {
+    try {
+      const holding = (await readHoldings(this.#rpc, this.#wallet)).get(mint)
+      return holding === undefined || holding.tokens === 0n ? undefined : holding
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      throw new SluiceError(`the chain cannot be asked: ${error.message}`)
+    }
+  }
+
+  #of(orderId: string): Watched[] {
+    const open = this.#resolver.watches.all().filter(({ attempt, ended }) => attempt.orderId === orderId && !ended)
+    if (open.length === 0)
+      throw new SluiceError(`${orderId} has nothing to decide: no attempt of it is out (see sluice orders)`)
+    return open
+  }
+}
+
+function known({ attempt, said, progress, settled }: Watched): string {
+  const sent = `${attempt.id}: sent ${new Date(attempt.armedAt).toISOString()}`
+  if (settled !== '') return `${sent}; seen on the chain as ${settled}, not final yet`
+  const state = said === 'held' ? 'it may or may not have executed' : 'its outcome is being proved'
+  return `${sent}; ${state}${progress === '' ? '' : ` (${progress})`}`
+}
+
+function asked({ side, size }: Attempt): string {
+  if (size.kind === 'sol') return `buy ${formatSol(size.lamports)} SOL of`
+  return `${side} ${size.kind === 'percent' ? `${size.percent} % of` : size.kind === 'all' ? 'all of' : `${size.tokens} base units of`}`
+}
+
+/** A sale cannot sell what is not there. */
+function riskOf({ size }: Attempt): number {
+  return size.kind === 'sol' ? size.lamports : 0
+}

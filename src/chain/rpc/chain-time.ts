@@ -1,0 +1,68 @@
+import type { Millis } from '../../base/units.ts'
+import { CLOCK_SYSVAR } from '../../solana/programs.ts'
+import type { AccountState } from '../../solana/token-account.ts'
+import { readAccounts } from './accounts.ts'
+import { type Head, readHead, Unread } from './read.ts'
+import type { Rpc } from './rpc.ts'
+import { RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
+
+/** The head of one node, and the time of the newest block below it whose time the node can tell. */
+export interface DatedHead {
+  readonly head: Head
+  /** The head is not older than this; undefined where the node tells no time at all. */
+  readonly time: Millis | undefined
+}
+
+/** Slots back from the head. A node may not have the time of its newest blocks yet, and a slot may have been skipped. */
+const OLDER_SLOTS = [8, 32, 64, 128] as const
+/** A Clock account: slot, epochs, and in the last eight bytes the time, seconds. */
+const CLOCK_BYTES = 40
+const TIME_AT = 32
+
+/** Throws Unread. The time is the chain's own, the validators' vote on it. `getBlockTime` is asked first. Where it has no time for the head,
+ *  the Clock account does: that is part of a bank's state, and a block's time is a copy of it. Older slots come last. */
+export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
+  const head = await readHead(rpc, 'confirmed')
+  const time = await blockTimeOf(rpc, head.slot)
+  if (time !== undefined) return { head, time }
+  const clock = await readClock(rpc)
+  // The clock's bank may be newer than the head: then the head is read again, at that bank or a later one.
+  if (clock !== undefined)
+    return { head: clock.slot > head.slot ? await readHead(rpc, 'confirmed', clock.slot) : head, time: clock.time }
+  for (const back of OLDER_SLOTS) {
+    const older = await blockTimeOf(rpc, head.slot - back)
+    if (older !== undefined) return { head, time: older }
+  }
+  return { head, time: undefined }
+}
+
+/** The time of a Clock account. */
+export function clockTimeOf({ data }: AccountState): Millis | undefined {
+  if (data.length !== CLOCK_BYTES) return undefined
+  const seconds = Buffer.from(data).readBigInt64LE(TIME_AT)
+  return seconds > 0n && seconds < 1_000_000_000_000n ? Number(seconds) * 1_000 : undefined
+}
+
+/** undefined: the node has none for this slot. */
+async function blockTimeOf(rpc: Rpc, slot: number): Promise<Millis | undefined> {
+  if (slot < 0) return undefined
+  const answer = await rpc('getBlockTime', [slot])
+  if (answer.ok)
+    return Number.isSafeInteger(answer.value) && (answer.value as number) > 0
+      ? (answer.value as number) * 1_000
+      : undefined
+  if (answer.code === RPC_UNREACHABLE || answer.code === RPC_OTHER_CLUSTER) throw new Unread(answer.message)
+  return undefined
+}
+
+async function readClock(rpc: Rpc): Promise<{ slot: number; time: Millis } | undefined> {
+  try {
+    const { slot, accounts } = await readAccounts(rpc, [CLOCK_SYSVAR])
+    const [account] = accounts
+    const time = account ? clockTimeOf(account) : undefined
+    return time === undefined ? undefined : { slot, time }
+  } catch (error) {
+    if (!(error instanceof Unread)) throw error
+    return undefined
+  }
+}

@@ -1,0 +1,263 @@
+import type { Refusal } from '../../base/errors.ts'
+import type { Clock } from '../../base/machine.ts'
+import type { Millis } from '../../base/units.ts'
+import type { PoolAnswer } from '../../market/pool-price.ts'
+import type { TradingProgram } from '../../orders/builder-policy.ts'
+import { encodeBase58 } from '../../solana/base58.ts'
+import { mintDecimalsOf } from '../../solana/mint.ts'
+import { CLOCK_SYSVAR, PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
+import { type AccountState, tokenAccountOf as tokenStateOf } from '../../solana/token-account.ts'
+import { keyBytes } from '../../solana/transaction.ts'
+import { bondingCurveOf, canonicalPoolOf, tokenAccountOf } from '../addresses.ts'
+import { readAccounts } from './accounts.ts'
+import { clockTimeOf } from './chain-time.ts'
+import { Unread } from './read.ts'
+import type { Rpc } from './rpc.ts'
+
+export interface PoolReaderParts {
+  readonly rpc: Rpc
+  readonly clock: Clock
+  /** Those with bonding curves. */
+  readonly programs: readonly string[]
+  /** Told once for each time that it was asked for, whatever comes of it. */
+  readonly told: (mint: string, answer: PoolAnswer) => void
+}
+
+/** What is asked for within so long is read together. */
+const GATHER_MS = 50
+/** Accounts of one call, the clock beside them: they are read of one slot. */
+const MOST_ACCOUNTS = 99
+const POOL_ACCOUNTS = 4
+const MOST_KEPT = 10_000
+
+/** Reads the pools of mints over RPC, as many as fit with each call, and one call at a time. */
+export class PoolReader {
+  readonly #parts: PoolReaderParts
+  #asked = new Set<string>()
+  #isBusy = false
+  #isStopped = false
+  /** Of mints that were found in the pool that follows the curve: their token program. */
+  readonly #migrated = new Map<string, string>()
+
+  constructor(parts: PoolReaderParts) {
+    this.#parts = parts
+  }
+
+  /** What is being read already is read anew after that. */
+  ask(mint: string): void {
+    this.#asked.add(mint)
+    this.#gather()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  #gather(): void {
+    if (this.#isBusy || this.#asked.size === 0) return
+    this.#isBusy = true
+    this.#parts.clock.after(GATHER_MS, () => void this.#readAll())
+  }
+
+  async #readAll(): Promise<void> {
+    const { programs } = this.#parts
+    const onCurve: string[] = []
+    const inPool = new Map<string, string>()
+    for (const mint of this.#asked) {
+      const tokenProgram = this.#migrated.get(mint)
+      if (tokenProgram === undefined) onCurve.push(mint)
+      else inPool.set(mint, tokenProgram)
+    }
+    this.#asked = new Set()
+    await this.#read(onCurve, 1 + programs.length, {
+      addresses: (mint) => curveAddresses(mint, programs),
+      read: (mint, accounts) => {
+        const curve = readCurve(accounts, programs)
+        if (curve !== 'migrated') return curve
+        inPool.set(mint, accounts[0]?.owner ?? '')
+        return undefined
+      },
+    })
+    await this.#read([...inPool.keys()], POOL_ACCOUNTS, {
+      addresses: (mint) => poolAddresses(mint, inPool.get(mint) as string),
+      read: (mint, accounts) => {
+        const sides = readPool(accounts, mint)
+        if ('code' in sides) this.#migrated.delete(mint)
+        else this.#keep(mint, inPool.get(mint) as string)
+        return sides
+      },
+    })
+    this.#isBusy = false
+    this.#gather()
+  }
+
+  /** `size`: accounts of one mint. */
+  async #read(mints: readonly string[], size: number, { addresses, read }: Kind): Promise<void> {
+    const together = Math.floor(MOST_ACCOUNTS / size)
+    for (let from = 0; from < mints.length && !this.#isStopped; from += together) {
+      const some = mints.slice(from, from + together)
+      const found = await this.#accounts([CLOCK_SYSVAR, ...some.flatMap(addresses)])
+      for (const [index, mint] of some.entries()) {
+        if ('code' in found) this.#tell(mint, found)
+        else {
+          const { slot, time, accounts } = found
+          const sides = read(mint, accounts.slice(index * size, (index + 1) * size))
+          if (sides !== undefined) this.#tell(mint, 'code' in sides ? sides : { slot, time, ...sides })
+        }
+      }
+    }
+  }
+
+  #tell(mint: string, answer: PoolAnswer): void {
+    if (!this.#isStopped) this.#parts.told(mint, answer)
+  }
+
+  async #accounts(addresses: readonly string[]): Promise<Found | Refusal> {
+    try {
+      const { slot, accounts } = await readAccounts(this.#parts.rpc, addresses)
+      const [clock, ...rest] = accounts
+      const time = clock ? clockTimeOf(clock) : undefined
+      if (time === undefined) return silent('the node does not tell the time of the chain')
+      return { slot, time, accounts: rest }
+    } catch (error) {
+      if (error instanceof Unread) return silent(error.message)
+      throw error
+    }
+  }
+
+  #keep(mint: string, tokenProgram: string): void {
+    if (this.#migrated.size >= MOST_KEPT) this.#migrated.clear()
+    this.#migrated.set(mint, tokenProgram)
+  }
+}
+
+interface Found {
+  readonly slot: number
+  readonly time: Millis
+  readonly accounts: readonly (AccountState | null)[]
+}
+
+/** How what a mint is traded in is read; undefined: it is not there any more. */
+interface Kind {
+  readonly addresses: (mint: string) => readonly string[]
+  readonly read: (mint: string, accounts: readonly (AccountState | null)[]) => Sides | Refusal | undefined
+}
+
+function silent(reason: string): Refusal {
+  return { code: 'POOL_SILENT', reason }
+}
+
+// Pools as accounts of the chain. pump-public-docs @1b82215, idl/pump.json BondingCurve and idl/pump_amm.json Pool; what stands behind the
+// fields of that day: docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both were made longer several times, and what a
+// shorter one lacks is 0. An address that a program derives can hold nothing but what that program put there.
+/** Of a pool: what its price is made of. */
+export interface Sides {
+  readonly lamports: bigint
+  readonly tokens: bigint
+  readonly decimals: number
+}
+
+const CURVE = '17b7f83760d8ac60'
+const CURVE_BYTES = 49
+const COMPLETE_AT = 48
+/** Since May 2026; of pump.fun's own only. Nothing there: against SOL. */
+const QUOTE_AT = 83
+const POOL = 'f19a6d0411b16dbc'
+const POOL_BYTES = 211
+/** Signed, 16 bytes. */
+const VIRTUAL_AT = 245
+const KEY_BYTES = 32
+/** With less SOL than this on its side a pool has no price: whoever likes moves it. */
+const LEAST_LAMPORTS = 10000000n
+/** Unsigned, 8 bytes. */
+const MOST = 2n ** 64n - 1n
+const MOST_DECIMALS = 12
+const NO_KEY = new Uint8Array(KEY_BYTES)
+
+/** Those with bonding curves: pump.fun's, and what else of its layout is named. */
+export function curveProgramsOf(programs: readonly TradingProgram[]): string[] {
+  const named = programs.filter(({ decode }) => decode === 'pump').map(({ id }) => id)
+  return [...new Set([PROGRAMS.bondingCurve, ...named])]
+}
+
+/** The mint first, which says how many decimals a token has. */
+export function curveAddresses(mint: string, programs: readonly string[]): string[] {
+  return [mint, ...programs.map((program) => bondingCurveOf(mint, program))]
+}
+
+/** The pool of one that has left its curve. */
+export function poolAddresses(mint: string, tokenProgram: string): string[] {
+  const pool = canonicalPoolOf(mint, PROGRAMS.pumpSwap)
+  return [mint, pool, tokenAccountOf(pool, mint, tokenProgram), tokenAccountOf(pool, WSOL_MINT, PROGRAMS.token)]
+}
+
+/** `migrated`: no curve trades it, any more or ever. */
+export function readCurve(
+  [mint, ...curves]: readonly (AccountState | null)[],
+  programs: readonly string[],
+): Sides | Refusal | 'migrated' {
+  const decimals = mint ? mintDecimalsOf(mint) : undefined
+  if (decimals === undefined) return unreadable('the mint is none')
+  const found = curves.findIndex((account, index) => account?.owner === programs[index])
+  const account = curves[found]
+  if (!account) return 'migrated'
+  const { data } = account
+  if (data.length < CURVE_BYTES || !startsWith(data, CURVE)) return unreadable('its curve has another layout')
+  if (data[COMPLETE_AT] !== 0) return 'migrated'
+  if (programs[found] === PROGRAMS.bondingCurve && !isSol(data.subarray(QUOTE_AT, QUOTE_AT + KEY_BYTES)))
+    return unreadable('its curve trades it against another token than SOL')
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  const [virtualTokens, virtualLamports, tokens, lamports] = [8, 16, 24, 32].map((at) => bytes.readBigUInt64LE(at)) as [
+    bigint,
+    bigint,
+    bigint,
+    bigint,
+  ]
+  if (tokens > virtualTokens || lamports > virtualLamports || lamports > account.lamports)
+    return unreadable('its curve has more than it can have')
+  return sides(virtualLamports, virtualTokens, decimals)
+}
+
+export function readPool(
+  [mint, pool, tokens, lamports]: readonly (AccountState | null)[],
+  key: string,
+): Sides | Refusal {
+  const decimals = mint ? mintDecimalsOf(mint) : undefined
+  if (decimals === undefined || !mint) return unreadable('the mint is none')
+  if (pool?.owner !== PROGRAMS.pumpSwap) return unreadable('it is neither on a curve of pump.fun nor in its pool')
+  const { data } = pool
+  if (data.length < POOL_BYTES || !startsWith(data, POOL)) return unreadable('its pool has another layout')
+  const [, address, tokenVault, lamportVault] = poolAddresses(key, mint.owner)
+  const named = [43, 75, 139, 171].map((at) => encodeBase58(data.subarray(at, at + KEY_BYTES)))
+  if ([key, WSOL_MINT, tokenVault, lamportVault].some((wanted, index) => wanted !== named[index]))
+    return unreadable('its pool holds something else')
+  const [base, quote] = [tokenStateOf(tokens ?? null), tokenStateOf(lamports ?? null)]
+  if (base?.mint !== key || quote?.mint !== WSOL_MINT || base.owner !== address || quote.owner !== address)
+    return unreadable('the accounts of its pool are not its own')
+  return sides(quote.tokens + virtualLamports(data), base.tokens, decimals)
+}
+
+function sides(lamports: bigint, tokens: bigint, decimals: number): Sides | Refusal {
+  if (lamports < LEAST_LAMPORTS || tokens <= 0n) return unreadable('its pool is empty')
+  const isOdd = lamports > MOST || tokens > MOST || decimals > MOST_DECIMALS
+  return isOdd ? unreadable('its pool has more than it can have') : { lamports, tokens, decimals }
+}
+
+/** What counts beside what is there: less what waits to be paid out as fees, more where the pool was given depth. */
+function virtualLamports(data: Uint8Array): bigint {
+  if (data.length < VIRTUAL_AT + 16) return 0n
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
+  return bytes.readBigUInt64LE(VIRTUAL_AT) + (bytes.readBigInt64LE(VIRTUAL_AT + 8) << 64n)
+}
+
+function isSol(key: Uint8Array): boolean {
+  return key.length < KEY_BYTES || [NO_KEY, keyBytes(WSOL_MINT)].some((sol) => Buffer.compare(sol, key) === 0)
+}
+
+function startsWith(data: Uint8Array, hex: string): boolean {
+  return Buffer.from(data.subarray(0, 8)).toString('hex') === hex
+}
+
+function unreadable(reason: string): Refusal {
+  return { code: 'POOL_UNREADABLE', reason }
+}

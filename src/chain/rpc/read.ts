@@ -1,0 +1,153 @@
+import { type Lamports, lamports, type Millis, type TokenAmount } from '../../base/units.ts'
+import { isPublicKey, isSignature } from '../../solana/base58.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import { HIGHEST_TRANSACTION_VERSION, type LandedTransaction, readTransaction } from '../landed/landed-transaction.ts'
+import type { Rpc } from './rpc.ts'
+import { RPC_BEHIND, RPC_UNSUPPORTED_VERSION } from './rpc-errors.ts'
+
+/** A node could not be asked, or answered with what is no answer: nothing is known. */
+export class Unread extends Error {
+  /** It has not come to the slot that was asked for. */
+  readonly behind: boolean
+  constructor(reason: string, behind = false) {
+    super(reason)
+    this.behind = behind
+  }
+}
+
+export type Commitment = 'processed' | 'confirmed' | 'finalized'
+
+/** Of one bank: a slot, and the blocks up to it. */
+export interface Head {
+  readonly slot: number
+  readonly height: number
+}
+
+/** A row of getSignaturesForAddress. */
+export interface Listed {
+  readonly signature: string
+  readonly slot: number
+  /** It landed and failed. */
+  readonly failed: boolean
+  readonly time: Millis | null
+}
+
+/** Token and Token-2022. */
+const TOKEN_PROGRAMS = [PROGRAMS.token, PROGRAMS.token2022]
+
+export async function readHead(rpc: Rpc, commitment: Commitment, minContextSlot?: number): Promise<Head> {
+  const value = await call(rpc, 'getEpochInfo', [options(commitment, minContextSlot)])
+  const { absoluteSlot, blockHeight } = record(value)
+  return { slot: whole(absoluteSlot), height: whole(blockHeight) }
+}
+
+export async function readBalance(
+  rpc: Rpc,
+  wallet: string,
+  minContextSlot: number,
+): Promise<{ slot: number; lamports: Lamports }> {
+  const { context, value } = record(await call(rpc, 'getBalance', [wallet, options('finalized', minContextSlot)]))
+  return { slot: whole(record(context).slot), lamports: lamports(whole(value)) }
+}
+
+/** Newest first; those before `before` and after `until`. */
+export async function listSignatures(
+  rpc: Rpc,
+  wallet: string,
+  commitment: Commitment,
+  range: { limit: number; before?: string | undefined; until?: string | undefined; minContextSlot?: number },
+): Promise<Listed[]> {
+  const { limit, before, until, minContextSlot } = range
+  const paging = { limit, ...(before !== undefined && { before }), ...(until !== undefined && { until }) }
+  const rows = await call(rpc, 'getSignaturesForAddress', [
+    wallet,
+    { ...options(commitment, minContextSlot), ...paging },
+  ])
+  if (!Array.isArray(rows)) throw new Unread('no list of signatures')
+  return rows.map((row) => {
+    const { signature, slot, err, blockTime } = record(row)
+    if (!isSignature(signature)) throw new Unread('a signature that is none')
+    const time = Number.isSafeInteger(blockTime) ? (blockTime as number) * 1_000 : null
+    return { signature, slot: whole(slot), failed: err != null, time }
+  })
+}
+
+/** null: the node does not have it (yet). `unreadable`: it has, and nobody here can read it. */
+export async function readLanded(
+  rpc: Rpc,
+  signature: string,
+  commitment: Commitment,
+): Promise<LandedTransaction | 'unreadable' | null> {
+  const how = { commitment, encoding: 'json', maxSupportedTransactionVersion: HIGHEST_TRANSACTION_VERSION }
+  const result = await rpc('getTransaction', [signature, how])
+  if (!result.ok && result.code === RPC_UNSUPPORTED_VERSION) return 'unreadable'
+  if (!result.ok) throw new Unread(result.message, result.code === RPC_BEHIND)
+  if (result.value === null) return null
+  const transaction = readTransaction(result.value)
+  return transaction?.signature === signature ? transaction : 'unreadable'
+}
+
+/** The oldest slot that the node still has. */
+export async function readFirstSlot(rpc: Rpc): Promise<number> {
+  return whole(await call(rpc, 'getFirstAvailableBlock', []))
+}
+
+/** When a slot was, as voted by validators. */
+export async function readBlockTime(rpc: Rpc, slot: number): Promise<Millis> {
+  return whole(await call(rpc, 'getBlockTime', [slot])) * 1_000
+}
+
+export interface Holding {
+  readonly tokens: TokenAmount
+  readonly decimals: number
+}
+
+/** What a wallet holds, by mint. */
+export async function readHoldings(rpc: Rpc, wallet: string, minContextSlot?: number): Promise<Map<string, Holding>> {
+  const holdings = new Map<string, Holding>()
+  for (const programId of TOKEN_PROGRAMS) {
+    const how = { ...options('finalized', minContextSlot), encoding: 'jsonParsed' }
+    const { value } = record(await call(rpc, 'getTokenAccountsByOwner', [wallet, { programId }, how]))
+    if (!Array.isArray(value)) throw new Unread('no list of token accounts')
+    for (const row of value) {
+      const { mint, tokens, decimals } = holdingOf(row)
+      holdings.set(mint, { tokens: (holdings.get(mint)?.tokens ?? 0n) + tokens, decimals })
+    }
+  }
+  return holdings
+}
+
+function holdingOf(row: unknown): Holding & { mint: string } {
+  const { data } = record(record(row).account)
+  const { mint, tokenAmount } = record(record(record(data).parsed).info)
+  const { amount, decimals } = record(tokenAmount)
+  if (!isPublicKey(mint) || typeof amount !== 'string' || !/^\d{1,20}$/.test(amount))
+    throw new Unread('no token account')
+  return { mint, tokens: BigInt(amount), decimals: whole(decimals) }
+}
+
+/** Behind one address there may be nodes that know more and such that know less. */
+const TRIES_BEHIND = 4
+
+/** The answer; an Unread where there is none. */
+export async function call(rpc: Rpc, method: string, params: readonly unknown[]): Promise<unknown> {
+  let result = await rpc(method, params)
+  for (let tries = 1; !result.ok && result.code === RPC_BEHIND && tries < TRIES_BEHIND; tries++)
+    result = await rpc(method, params)
+  if (result.ok) return result.value
+  throw new Unread(`${method}: ${result.message}`, result.code === RPC_BEHIND)
+}
+
+function options(commitment: Commitment, minContextSlot?: number): object {
+  return { commitment, ...(minContextSlot !== undefined && { minContextSlot }) }
+}
+
+export function record(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw new Unread('not what a node answers')
+  return value as Record<string, unknown>
+}
+
+export function whole(value: unknown): number {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new Unread('a number that is none')
+  return value as number
+}

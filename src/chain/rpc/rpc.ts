@@ -1,0 +1,238 @@
+import type { Clock, Http, HttpResult } from '../../base/machine.ts'
+import type { Millis } from '../../base/units.ts'
+import { kindOfRpcError, RPC_BEHIND, RPC_OTHER_CLUSTER, RPC_UNREACHABLE } from './rpc-errors.ts'
+
+export interface RpcParts {
+  readonly http: Http
+  readonly clock: Clock
+  /** In the order of preference. Secrets: providers put keys into them, so none ever stands in a message. */
+  readonly urls: readonly string[]
+  /** Runs a call in its turn within the budget of its provider. */
+  readonly pace: <T>(url: string, call: RpcCall, run: () => Promise<T>) => Promise<T>
+  /** Of one try, from when its turn has come; default 10,000 ms. */
+  readonly timeoutMs?: number
+}
+
+const TIMEOUT_MS = 10_000
+const FIRST_REST_MS = 1_000
+const LONGEST_REST_MS = 60_000
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json' }
+
+/** Several providers of one chain. */
+export interface Rpcs {
+  /** The first that is not resting is asked, and where it fails the next. */
+  readonly any: Rpc
+  /** Each for itself, in the order of preference. */
+  readonly each: readonly Rpc[]
+  /** The genesis hash of our chain: from now on each provider has to show that it serves this one before it is asked anything. */
+  pin(genesis: string): void
+}
+
+/** JSON-RPC over several providers. Never @solana/web3.js, which retries on its own and takes landed transactions for expired. Safe for
+ *  sendTransaction too: the same bytes are the same transaction. */
+export function openRpcs(parts: RpcParts): Rpcs {
+  const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
+  const ids = { next: 1 }
+  const each = providers.map((provider) => rpcOf(provider, ids))
+  return {
+    any: inTurn(each),
+    each,
+    pin: (genesis) => {
+      for (const provider of providers) provider.pin(genesis)
+    },
+  }
+}
+
+export function openRpc(parts: RpcParts): Rpc {
+  return openRpcs(parts).any
+}
+
+function rpcOf(provider: Provider, ids: { next: number }): Rpc {
+  return async (method, params) => {
+    const { name } = provider
+    if (provider.isResting()) return { ok: false, code: RPC_UNREACHABLE, message: `${name} rests` }
+    const answer = await provider.ask({ method, params, id: ids.next++ })
+    return typeof answer === 'string' ? { ok: false, code: RPC_UNREACHABLE, message: `${name}: ${answer}` } : answer
+  }
+}
+
+/** Asks one after the other until one knows. Where none does: that of a node which is behind, else the first answer of a node. */
+export function inTurn(rpcs: readonly Rpc[]): Rpc {
+  return async (method, params) => {
+    const refusals: Extract<RpcResult, { ok: false }>[] = []
+    for (const rpc of rpcs) {
+      const answer = await rpc(method, params)
+      if (answer.ok || kindOfRpcError(answer.code) === 'call') return answer
+      refusals.push(answer)
+    }
+    const told = refusals.find(({ code }) => code === RPC_BEHIND) ?? refusals.find(({ code }) => code < 0)
+    const messages = refusals.map(({ message }) => message).join('; ')
+    return told ?? { ok: false, code: RPC_UNREACHABLE, message: messages || 'no RPC is configured' }
+  }
+}
+
+export interface RpcCall {
+  readonly method: string
+  readonly params: readonly unknown[]
+  readonly id: number
+}
+
+/** One URL, and how it has been behaving. */
+class Provider {
+  readonly name: string
+  readonly #parts: RpcParts
+  readonly #url: string
+  #restsUntil: Millis = 0
+  #failures = 0
+  /** Of our chain; '' while nobody has said. */
+  #genesis = ''
+  /** Of the chain that it serves; '' while it has not been asked. */
+  #served = ''
+
+  constructor(parts: RpcParts, url: string, name: string) {
+    this.#parts = parts
+    this.#url = url
+    this.name = name
+  }
+
+  isResting(): boolean {
+    return this.#parts.clock.now() < this.#restsUntil
+  }
+
+  pin(genesis: string): void {
+    this.#genesis = genesis
+  }
+
+  /** The answer, or why another provider should be asked. */
+  async ask(call: RpcCall): Promise<RpcResult | string> {
+    if (this.#genesis !== '' && this.#served === '') {
+      const answer = await this.#ask({ method: 'getGenesisHash', params: [], id: call.id })
+      if (typeof answer === 'string') return answer
+      if (this.#served === '') return 'no genesis hash'
+    }
+    if (this.#genesis === '' || this.#served === this.#genesis) return this.#ask(call)
+    return { ok: false, code: RPC_OTHER_CLUSTER, message: `${this.name} serves another chain` }
+  }
+
+  async #ask(call: RpcCall): Promise<RpcResult | string> {
+    const { method, params, id } = call
+    const body = JSON.stringify({ jsonrpc: '2.0', id, method, params })
+    const result = await this.#parts.pace(this.#url, call, () => this.#post(body))
+    if (result.kind !== 'answered') return this.#fail(result.reason === '' ? result.kind : 'no answer')
+    if (result.status === 429) return this.#fail('429, too many requests', retryAfterMs(result.headers))
+    const answer = readAnswer(result.body, id)
+    if (answer === undefined) return this.#fail(`an answer that is no JSON-RPC, status ${result.status}`)
+    if (!answer.ok && kindOfRpcError(answer.code) === 'ill') return this.#fail(`node error ${answer.code}`)
+    this.#failures = 0
+    if (method === 'getGenesisHash' && answer.ok && typeof answer.value === 'string') this.#served = answer.value
+    return answer
+  }
+
+  /** Rests: longer after each failure in a row. */
+  #fail(reason: string, restMs = FIRST_REST_MS * 2 ** Math.min(this.#failures, 6)): string {
+    this.#failures++
+    this.#restsUntil = this.#parts.clock.now() + Math.min(restMs, LONGEST_REST_MS)
+    return reason
+  }
+
+  #post(body: string): Promise<HttpResult> {
+    const { http, clock, timeoutMs = TIMEOUT_MS } = this.#parts
+    return new Promise((resolve) => {
+      const cancel = clock.after(timeoutMs, () => resolve({ kind: 'lost', reason: 'timeout' }))
+      void http({ method: 'POST', url: this.#url, headers: HEADERS, body }).then((result) => {
+        cancel()
+        resolve(result)
+      })
+    })
+  }
+}
+
+/** undefined where it is no answer to this call. */
+function readAnswer(body: string, id: number): RpcResult | undefined {
+  try {
+    const answer = JSON.parse(body) as { id?: unknown; result?: unknown; error?: { code?: unknown; message?: unknown } }
+    if (answer.error != null) {
+      const { code, message } = answer.error
+      return { ok: false, code: typeof code === 'number' ? code : 0, message: String(message ?? '').slice(0, 500) }
+    }
+    return answer.id === id && 'result' in answer ? { ok: true, value: answer.result } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function retryAfterMs(headers: Readonly<Record<string, string>>): number | undefined {
+  const seconds = headers['retry-after']
+  return seconds !== undefined && /^\d{1,4}$/.test(seconds) ? Number(seconds) * 1_000 : undefined
+}
+
+/** All checks of one transaction, while there is a node that has not been found slow. */
+const PROMPT_MS = 5000
+/** And where there is none: what was built is past its expiry by then. */
+const LONGEST_MS = 60000
+/** A node that was slow is asked first again so long after that. */
+const FORGIVEN_MS = 60000
+
+/** The chain for the checks of one transaction. */
+export interface CheckRpc {
+  /** Fails from its deadline on, what is under way too: what was not checked by then does not pass. */
+  readonly rpc: Rpc
+  /** They are over. */
+  readonly end: () => void
+}
+
+/** The nodes as those ask them who hold back a transaction until it is checked. Each call of a slow node may come back just in time, and all
+ *  of them together a minute later; so they share a deadline, and the checks after that begin with the next node. */
+export class CheckRpcs {
+  readonly #nodes: readonly Rpc[]
+  readonly #clock: Clock
+  /** Deadlines that passed, and when the last one did. */
+  #slow = 0
+  #slowAt: Millis = Number.NEGATIVE_INFINITY
+
+  /** `nodes`: in the order of preference. */
+  constructor(nodes: readonly Rpc[], clock: Clock) {
+    this.#nodes = nodes
+    this.#clock = clock
+  }
+
+  begin(): CheckRpc {
+    const { length } = this.#nodes
+    if (this.#clock.now() - this.#slowAt > FORGIVEN_MS) this.#slow = 0
+    const turn = this.#slow
+    const limitMs = length > 1 && turn < length ? PROMPT_MS : LONGEST_MS
+    const late: RpcResult = {
+      ...{ ok: false, code: RPC_UNREACHABLE },
+      message: `the checks took longer than ${limitMs / 1000} s`,
+    }
+    let isOver = false
+    let end = (): void => {}
+    const deadline = new Promise<RpcResult>((resolve) => {
+      end = this.#clock.after(limitMs, () => {
+        isOver = true
+        this.#found(turn)
+        resolve(late)
+      })
+    })
+    const rotated = this.#nodes.map((_, index) => this.#nodes[(turn + index) % length] as Rpc)
+    const ask = inTurn(
+      rotated.map(
+        (node): Rpc =>
+          (...call) =>
+            isOver ? Promise.resolve(late) : node(...call),
+      ),
+    )
+    return { rpc: (...call) => Promise.race([ask(...call), deadline]), end }
+  }
+
+  /** Too slow; told once by all that began with the same node. */
+  #found(turn: number): void {
+    if (turn !== this.#slow) return
+    this.#slow++
+    this.#slowAt = this.#clock.now()
+  }
+}
+
+/** One JSON-RPC call to the chain; never throws. */
+export type Rpc = (method: string, params: readonly unknown[]) => Promise<RpcResult>
+export type RpcResult = { ok: true; value: unknown } | { ok: false; code: number; message: string }

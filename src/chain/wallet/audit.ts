@@ -1,0 +1,297 @@
+import type { Cancel, Clock } from '../../base/machine.ts'
+import { formatSol, type Lamports } from '../../base/units.ts'
+import type { Baseline } from '../../orders/attempt.ts'
+import type { JournalRecord } from '../../orders/ports.ts'
+import type { WalletCursor, WalletTransaction } from '../../orders/wallet-audit.ts'
+import type { LandedTransaction } from '../landed/landed-transaction.ts'
+import { changeOf, classified, opaque, unlisted } from '../landed/wallet-change.ts'
+import { walletCostsOf } from '../landed/wallet-costs.ts'
+import type { Reading } from '../resolver/absence.ts'
+import {
+  type Head,
+  type Listed,
+  listSignatures,
+  readBalance,
+  readFirstSlot,
+  readHead,
+  readLanded,
+  Unread,
+} from '../rpc/read.ts'
+import type { Rpc } from '../rpc/rpc.ts'
+import type { WalletBook } from './wallet-book.ts'
+
+export interface AuditParts {
+  /** Each for itself, in the order of preference: a bracket is of one of them. */
+  readonly providers: readonly Rpc[]
+  readonly clock: Clock
+  readonly account: string
+  readonly genesis: string
+  /** Public key. */
+  readonly wallet: string
+  readonly book: WalletBook
+  readonly write: (record: JournalRecord) => void
+  /** Whose a transaction is: the attempt that made it, '' where none did. */
+  readonly found: (transaction: LandedTransaction) => string
+  /** A mint that a bot holds or orders. */
+  readonly isTracked: (mint: string) => boolean
+  /** The lowest slot after which transactions still bear on an attempt. */
+  readonly oldest: () => number
+  /** When it is wanted next, ms; it comes a little earlier or later. */
+  readonly everyMs: () => number
+  readonly on: {
+    /** The wallet as it is, and what follows for attempts. */
+    readonly read: (reading: Reading, provider: Rpc) => void
+    readonly foreign: (row: WalletTransaction) => void
+    /** Something that nobody can explain. */
+    readonly opaque: (row: WalletTransaction) => void
+    readonly failed: (reason: string) => void
+  }
+}
+
+/** A transaction that is listed is asked for so often. */
+const MOST_TRIES = 20
+/** Transactions read at one go; a flood of dust must not keep the wallet from being looked at. */
+const MOST_READS = 200
+/** A difference that stays equal so often, for so many blocks, is taken for what it is: nobody will explain it. */
+const EQUAL_TIMES = 3
+const EQUAL_BLOCKS = 1_500
+/** While something is missing: longer after each time, up to this. */
+const FIRST_AGAIN_MS = 2_000
+const LONGEST_AGAIN_MS = 60_000
+
+/** Goes through every transaction of a wallet once, in order, and checks that together they make its balance. */
+export class Audit {
+  readonly #parts: AuditParts
+  readonly #tries = new Map<string, number>()
+  #missing: { lamports: number; times: number; sinceHeight: number } | undefined
+  #failures = 0
+  #cancelTimer: Cancel | undefined
+  #nextAt = Number.NEGATIVE_INFINITY
+  #isRunning = false
+  #isWanted = false
+  #isStopped = false
+
+  constructor(parts: AuditParts) {
+    this.#parts = parts
+  }
+
+  /** Now, or as soon as the present one is over. */
+  wake(): void {
+    this.#isWanted = true
+    if (this.#isRunning || this.#isStopped) return
+    this.#cancelTimer?.()
+    this.#isRunning = true
+    this.#isWanted = false
+    void this.#run().then((againMs) => {
+      this.#isRunning = false
+      if (this.#isStopped) return
+      if (this.#isWanted) this.wake()
+      else this.#runAfter(againMs)
+    })
+  }
+
+  #runAfter(ms: number): void {
+    const { clock } = this.#parts
+    this.#nextAt = clock.now() + ms
+    this.#cancelTimer = clock.after(ms, () => this.wake())
+  }
+
+  /** Not later than so long from now. */
+  within(ms: number): void {
+    const { clock } = this.#parts
+    if (this.#isRunning || this.#isStopped || clock.now() + ms >= this.#nextAt) return
+    this.#cancelTimer?.()
+    this.#runAfter(ms)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelTimer?.()
+  }
+
+  /** The last finalized reading, from memory. */
+  baseline(): Baseline | null {
+    const { cursor } = this.#parts.book
+    return cursor === undefined ? null : { slot: cursor.slot, height: cursor.height }
+  }
+
+  /** How long until the next. */
+  async #run(): Promise<number> {
+    const { providers, everyMs, on } = this.#parts
+    const reasons: string[] = []
+    for (const provider of providers) {
+      try {
+        const isWhole = await this.#pass(provider)
+        this.#failures = isWhole ? 0 : this.#failures + 1
+        return isWhole ? everyMs() : Math.min(this.#againMs(), everyMs())
+      } catch (error) {
+        if (!(error instanceof Unread)) throw error
+        reasons.push(error.message)
+      }
+    }
+    this.#failures++
+    if (!this.#isStopped) on.failed(reasons.join('; '))
+    return this.#againMs()
+  }
+
+  #againMs(): number {
+    return Math.min(FIRST_AGAIN_MS * 2 ** Math.min(this.#failures - 1, 5), LONGEST_AGAIN_MS)
+  }
+
+  /** False where something is missing, so that it is to be repeated soon. */
+  async #pass(provider: Rpc): Promise<boolean> {
+    const { book, wallet, oldest } = this.#parts
+    const { cursor } = book
+    if (cursor === undefined) return this.#begin(provider)
+    const since = Math.min(cursor.slot, oldest())
+    const until = since === cursor.slot && cursor.signature !== '' ? cursor.signature : undefined
+    const bracket = await readBracket(provider, wallet, since, until)
+    const fresh = bracket.rows.filter(({ signature }) => !book.has(signature))
+    const landed = new Map<Listed, LandedTransaction | null>()
+    for (const row of fresh.slice(0, MOST_READS)) landed.set(row, await this.#read(provider, row))
+    // Only where something is to be proved absent does it matter how far the node looks back.
+    const firstSlot = oldest() === Number.POSITIVE_INFINITY ? 0 : await readFirstSlot(provider)
+    if (this.#isStopped) return true
+    return this.#take(provider, cursor, bracket, landed, fresh.length > MOST_READS, firstSlot)
+  }
+
+  /** The first time: what was before is not ours to explain. */
+  async #begin(provider: Rpc): Promise<boolean> {
+    const { wallet } = this.#parts
+    const bracket = await readPresent(provider, wallet)
+    if (this.#isStopped) return true
+    this.#advance(bracket, [])
+    this.#tell(provider, bracket, '', 0)
+    return true
+  }
+
+  /** null: nobody can say yet. */
+  async #read(provider: Rpc, { signature }: Listed): Promise<LandedTransaction | null> {
+    const answer = await readLanded(provider, signature, 'finalized')
+    if (answer !== null && answer !== 'unreadable') return answer
+    this.#tries.set(signature, (this.#tries.get(signature) ?? 0) + 1)
+    return null
+  }
+
+  /** All within one turn: what the transactions are is durable together with how far we came, and after what follows from them. */
+  #take(
+    provider: Rpc,
+    cursor: WalletCursor,
+    bracket: Bracket,
+    landed: ReadonlyMap<Listed, LandedTransaction | null>,
+    isCut: boolean,
+    firstSlot: number,
+  ): boolean {
+    const { book, account, on } = this.#parts
+    const rows: WalletTransaction[] = []
+    const add = (row: WalletTransaction): void => {
+      book.add(row)
+      rows.push(row)
+    }
+    let unread = isCut ? 1 : 0
+    const unreadable: Listed[] = []
+    for (const [listed, transaction] of landed) {
+      if (transaction !== null) this.#classify(transaction, cursor, add)
+      else if ((this.#tries.get(listed.signature) ?? 0) >= MOST_TRIES) unreadable.push(listed)
+      else unread++
+    }
+    // What nobody can read takes what is left to explain; of several, the first.
+    for (const [index, listed] of unread > 0 ? [] : unreadable.entries()) {
+      const left = index === 0 ? bracket.lamports - book.expected(bracket.slot) : 0
+      add(opaque(account, listed, left))
+    }
+    const missing = bracket.lamports - book.expected(bracket.slot)
+    const gap = unread > 0 ? 'not every transaction of the wallet could be read' : gapOf(missing)
+    if (unread === 0) this.#weigh(cursor, bracket, missing, add)
+    const adds = unread === 0 && bracket.lamports === book.expected(bracket.slot)
+    if (adds) this.#advance(bracket, rows)
+    else if (rows.length > 0) this.#parts.write({ kind: 'wallet', cursor, transactions: rows })
+    for (const row of rows) if (row.class === 'foreign') on.foreign(row)
+    for (const row of rows) if (row.class === 'opaque' && row.lamports !== 0) on.opaque(row)
+    this.#tell(provider, bracket, adds ? '' : gap, firstSlot)
+    return adds
+  }
+
+  #classify(transaction: LandedTransaction, cursor: WalletCursor, add: (row: WalletTransaction) => void): void {
+    const { account, wallet, found, isTracked, book } = this.#parts
+    const change = changeOf(transaction, wallet)
+    const attemptId = found(transaction)
+    const costs = walletCostsOf(transaction, wallet)
+    const row = classified(account, transaction, change, costs, attemptId, isTracked)
+    const explained = row.slot <= cursor.slot ? book.explain(row) : undefined
+    add(row)
+    if (explained !== undefined) add(explained)
+  }
+
+  /** A difference that stays is put down as what it is, so that what comes after can be proved again. */
+  #weigh(cursor: WalletCursor, { head, slot }: Bracket, missing: number, add: (row: WalletTransaction) => void): void {
+    if (missing === 0) {
+      this.#missing = undefined
+      return
+    }
+    if (this.#missing?.lamports !== missing)
+      this.#missing = { lamports: missing, times: 0, sinceHeight: this.#missing?.sinceHeight ?? head.height }
+    this.#missing.times++
+    const { times, sinceHeight } = this.#missing
+    if (times < EQUAL_TIMES || head.height < sinceHeight + EQUAL_BLOCKS) return
+    this.#missing = undefined
+    add(unlisted(this.#parts.account, cursor.slot, slot, missing))
+  }
+
+  #advance({ head, slot, lamports, rows }: Bracket, transactions: readonly WalletTransaction[]): void {
+    const { book, account, genesis, write, oldest } = this.#parts
+    this.#tries.clear() // nothing is left that could not be read
+    const signature = rows.at(-1)?.signature ?? book.cursor?.signature ?? ''
+    book.cursor = { account, genesis, slot, height: head.height, lamports, signature }
+    book.forget(Math.min(slot, oldest()))
+    write({ kind: 'wallet', cursor: book.cursor, transactions })
+  }
+
+  #tell(provider: Rpc, { head, slot }: Bracket, gap: string, firstSlot: number): void {
+    const { book, on } = this.#parts
+    const has: Reading['has'] = (signature) => book.has(signature)
+    const opaqueBetween: Reading['opaqueBetween'] = (after, upTo) => book.opaqueBetween(after, upTo)
+    on.read({ head, slot, gap, firstSlot, has, opaqueBetween }, provider)
+  }
+}
+
+function gapOf(missing: number): string {
+  const amount = formatSol(Math.abs(missing))
+  return `the wallet has ${amount} SOL ${missing < 0 ? 'less' : 'more'} than its listed transactions explain`
+}
+
+/** What a wallet was at one finalized slot, and each transaction that led there, as far as the node lists them. */
+export interface Bracket {
+  /** Read first: whatever could land up to this height has landed, or never will. */
+  readonly head: Head
+  /** Of the balance; not before the head's. */
+  readonly slot: number
+  readonly lamports: Lamports
+  /** After `since` and up to `slot`, oldest first. */
+  readonly rows: readonly Listed[]
+}
+
+const PAGE = 1000
+
+/** Height, then balance, then list, each at a bank that is not older than the one before: a list that is read before its balance would be
+ *  behind it whenever the wallet is used. Rows after the balance's slot are left for the next time. Throws Unread.
+ *  `until`: the newest transaction up to `since`, where it is known, so that the node need not go through the pages behind it. */
+export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
+  const head = await readHead(rpc, 'finalized', since)
+  const { slot, lamports } = await readBalance(rpc, wallet, head.slot)
+  const rows: Listed[] = []
+  for (let before: string | undefined; ; before = rows.at(-1)?.signature) {
+    const page = await listSignatures(rpc, wallet, 'finalized', { limit: PAGE, before, until, minContextSlot: slot })
+    rows.push(...page)
+    if (page.length < PAGE || (page.at(-1)?.slot ?? 0) <= since) break
+  }
+  return { head, slot, lamports, rows: rows.filter((row) => row.slot > since && row.slot <= slot).reverse() }
+}
+
+/** The first reading of a wallet: what led to it is not asked for, but its newest transaction. Throws Unread. */
+async function readPresent(rpc: Rpc, wallet: string): Promise<Bracket> {
+  const head = await readHead(rpc, 'finalized')
+  const { slot, lamports } = await readBalance(rpc, wallet, head.slot)
+  const page = await listSignatures(rpc, wallet, 'finalized', { limit: PAGE, minContextSlot: slot })
+  return { head, slot, lamports, rows: page.filter((row) => row.slot <= slot).slice(0, 1) }
+}

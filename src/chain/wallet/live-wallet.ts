@@ -1,0 +1,305 @@
+import type { Cancel, Clock } from '../../base/machine.ts'
+import { type Lamports, lamports, type Millis, type TokenAmount } from '../../base/units.ts'
+import type { Attempt, Baseline } from '../../orders/attempt.ts'
+import type { JournalRecord } from '../../orders/ports.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet-audit.ts'
+import type { LandedTransaction } from '../landed/landed-transaction.ts'
+import { changeOf, classOf } from '../landed/wallet-change.ts'
+import type { Reading } from '../resolver/absence.ts'
+import { Finder, RECENT_MS } from '../resolver/finder.ts'
+import { Follower } from '../resolver/follower.ts'
+import { Resolver, type ResolverParts } from '../resolver/resolver.ts'
+import { ByHand } from '../resolver/undecided-orders.ts'
+import { FreshHead } from '../rpc/fresh-head.ts'
+import { Unread } from '../rpc/read.ts'
+import type { Rpc, Rpcs } from '../rpc/rpc.ts'
+import { Audit, readBracket } from './audit.ts'
+import { Deficits } from './deficits.ts'
+import { WalletBook } from './wallet-book.ts'
+
+/** A transaction that the wallet signed and that no order explains. */
+export interface Foreign {
+  readonly signature: string
+  /** What it changed in the wallet. */
+  readonly lamports: Lamports
+  /** It looks like an execution of this attempt, which was not waiting for one; absent where it looks like none. */
+  readonly attemptId?: string
+}
+
+export interface LiveWalletParts {
+  readonly rpcs: Pick<Rpcs, 'any' | 'each'>
+  readonly clock: Clock
+  readonly monotonicMs: () => number
+  readonly boot: string
+  readonly account: string
+  /** Genesis hash of the chain. */
+  readonly genesis: string
+  /** Public key. */
+  readonly wallet: string
+  /** How long after we hung up a request may still be carried out. */
+  readonly lateMs: number
+  /** The absence of a buy of so much needs the word of a second RPC, where there is one. */
+  readonly secondOpinionLamports: number
+  /** What earlier processes knew. */
+  readonly past: {
+    readonly cursor: WalletCursor | undefined
+    readonly transactions: readonly WalletTransaction[]
+    readonly watches: readonly Watch[]
+  }
+  /** What bots have booked, base units by mint. */
+  readonly booked: () => ReadonlyMap<string, TokenAmount>
+  readonly write: (record: JournalRecord) => void
+  readonly late: ResolverParts['late']
+  readonly paid: ResolverParts['paid']
+  readonly standIn: ResolverParts['standIn']
+  readonly on: {
+    /** Whether the state of the wallet is known. `single`: nothing has shown up to now that nobody else trades with it. */
+    readonly gate: (open: boolean, single: boolean) => void
+    readonly foreign: (found: Foreign) => void
+    readonly deficit: (mint: string, tokens: TokenAmount) => void
+    /** Something of ours landed: the balance has changed. */
+    readonly landed: () => void
+    readonly notice: (text: string) => void
+    /** A person should see it. */
+    readonly alarm: (text: string) => void
+    /** What became of lost orders has not been provable for a minute, and why. */
+    readonly undecided: (text: string) => void
+  }
+}
+
+const EVERY_MS = 30_000
+/** While something that was seen is not final. */
+const PROVISIONAL_MS = 10_000
+/** About how long from confirmed to finalized. */
+const FINAL_MS = 15_000
+const SOONEST_MS = 1_000
+const DEFICITS_EVERY_MS = 30_000
+/** Without a reading for so long the state of the wallet counts as unknown. */
+const STALE_MS = 180_000
+const USUAL_BLOCK_MS = 400
+/** Without a head of the chain for so long, a person is told. */
+const LONG_WAIT_MS = 60_000
+/** So long after the first buy was seen, or sent where it is not seen, whoever bought beside it is seen too. */
+const BESIDE_FIRST_MS = 1_000
+const UNSEEN_FIRST_MS = 10_000
+
+/** Our wallet on the chain: what becomes of attempts, and what else happens to it. */
+export class LiveWallet {
+  readonly resolver: Resolver
+  readonly byHand: ByHand
+  readonly #parts: LiveWalletParts
+  readonly #book: WalletBook
+  readonly #audit: Audit
+  readonly #finder: Finder
+  readonly #follower: Follower
+  readonly #head: FreshHead
+  readonly #deficits: Deficits
+  #last: { readonly height: number; readonly at: number } | undefined
+  #blockMs = USUAL_BLOCK_MS
+  #deficitsAt = Number.NEGATIVE_INFINITY
+  #cancelStale: Cancel | undefined
+  /** Foreign transactions that were told: they are seen at confirmed, and again once they are final. */
+  readonly #told = new Set<string>()
+  /** The first buy since the start was seen. */
+  #boughtAt: Millis | undefined
+  #isAlone = false
+  #isOpen = false
+  /** Why no head of the chain can be told to those who ask for one; '' where none do. */
+  #waits = ''
+  #hasWarned = false
+
+  constructor(parts: LiveWalletParts) {
+    const { rpcs, clock, wallet, past, on, monotonicMs, boot, lateMs, write, account, genesis } = parts
+    this.#parts = parts
+    this.#book = new WalletBook(past.cursor, past.transactions)
+    this.#follower = new Follower({ rpc: rpcs.any, clock, wallet })
+    this.#head = new FreshHead({
+      ...{ providers: rpcs.each, clock, monotonicMs },
+      waits: (reason, waitsMs) => this.#waitsFor(reason, waitsMs),
+    })
+    this.resolver = new Resolver({
+      ...{ clock, monotonicMs, boot, lateMs, wallet, write, notice: on.notice },
+      ...{ late: parts.late, paid: parts.paid, standIn: parts.standIn },
+      unexpected: ({ id }, signature, { walletLamports }) =>
+        this.#foreign({ signature, lamports: walletLamports, attemptId: id }),
+      follow: (signature, attempt, done) =>
+        this.#follower.follow(signature, attempt, (outcome) => {
+          done(outcome)
+          if (outcome.kind === 'filled' && attempt.side === 'buy') this.#boughtAt ??= clock.now()
+          if (outcome.kind === 'filled' || outcome.kind === 'reverted') this.#landed()
+        }),
+      head: (told) => this.#head.ask(told),
+      whyNoHead: () => this.#waits,
+      wake: () => this.wake(),
+      second: (attempt, bound) => this.#second(attempt, bound),
+    })
+    const { watches } = this.resolver
+    const isTracked = (mint: string): boolean => watches.isTracked(mint) || parts.booked().has(mint)
+    this.#audit = new Audit({
+      ...{ providers: rpcs.each, clock, account, genesis, wallet, write, book: this.#book, isTracked },
+      found: (transaction) => this.resolver.found(transaction, true),
+      oldest: () => watches.oldest(),
+      everyMs: () => this.#everyMs(),
+      on: {
+        read: (reading, provider) => this.#read(reading, provider),
+        foreign: ({ signature, lamports }) => this.#foreign({ signature, lamports }),
+        opaque: ({ signature, slot }) =>
+          on.alarm(`slot ${slot}: ${signature} changed the wallet, and nobody can read it`),
+        failed: (reason) => on.notice(`the wallet can not be audited: ${reason}`),
+      },
+    })
+    this.#finder = new Finder({
+      ...{ rpc: rpcs.any, clock, wallet, hunted: () => watches.hunted(clock.now()) },
+      // The first audit of a wallet classifies nothing of what was before it, however recent.
+      until: () => (this.#finder.hasLooked ? this.#book.cursor : past.cursor)?.signature ?? '',
+      isKnown: (signature) => this.resolver.isKnown(signature),
+      found: (transaction) => {
+        if (this.resolver.found(transaction, false) !== '') this.#landed()
+        else this.#unexplained(transaction, isTracked)
+      },
+      looked: (since) => this.#looked(since),
+    })
+    this.#deficits = new Deficits({
+      ...{ wallet, booked: parts.booked, isQuiet: (mint) => watches.isQuiet(mint), found: on.deficit },
+    })
+    this.byHand = new ByHand(this.resolver, rpcs.any, wallet)
+    this.resolver.restore(past.watches)
+  }
+
+  /** Once all attempts of earlier processes have been resumed: what is seen of them is theirs from the next turn on. */
+  start(): void {
+    this.#head.look()
+    this.#audit.wake()
+    this.#parts.clock.after(0, () => this.#finder.start())
+  }
+
+  /** The feed shows a trade of our wallet. */
+  hint(mint: string, signature: string): void {
+    if (this.resolver.isKnown(signature)) return
+    this.resolver.hint(mint, signature)
+    this.#finder.lookBeside()
+  }
+
+  /** Something has become unknown. */
+  wake(): void {
+    this.#finder.wake()
+    this.#audit.wake()
+  }
+
+  stop(): void {
+    this.#audit.stop()
+    this.#finder.stop()
+    this.#follower.stop()
+    this.#head.stop()
+    this.#cancelStale?.()
+  }
+
+  /** The last finalized reading, from memory. */
+  readonly baseline = (): Baseline | null => this.#audit.baseline()
+
+  #read(reading: Reading, provider: Rpc): void {
+    const { clock, on } = this.#parts
+    const now = clock.now()
+    const { height } = reading.head
+    if (this.#last !== undefined && height > this.#last.height)
+      this.#blockMs = Math.min((now - this.#last.at) / (height - this.#last.height), 2 * USUAL_BLOCK_MS)
+    this.#last = { height, at: now }
+    this.#setGate(this.#finder.hasLooked)
+    this.#cancelStale?.()
+    this.#cancelStale = clock.after(STALE_MS, () => this.#setGate(false))
+    this.resolver.read(reading)
+    this.#finder.wake()
+    if (reading.gap !== '') on.notice(reading.gap)
+    else if (now - this.#deficitsAt >= DEFICITS_EVERY_MS) {
+      this.#deficitsAt = now
+      void this.#deficits.check(provider, reading.slot)
+    }
+  }
+
+  /** It will be final soon, or gone. */
+  #landed(): void {
+    this.#finder.lookBeside()
+    this.#audit.within(FINAL_MS)
+    this.#parts.on.landed()
+  }
+
+  /** A trade that no order explains. The audit says the same once it is final, 15 s later, and of what is no trade too: by then a second
+   *  process would have doubled many buys. */
+  #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
+    const { clock, wallet } = this.#parts
+    const { signature, time } = transaction
+    const change = changeOf(transaction, wallet)
+    const isOld = time !== null && time < clock.now() - RECENT_MS
+    if (isOld || change.tokens.size === 0 || classOf(change, '', isTracked) !== 'foreign') return
+    this.#foreign({ signature, lamports: lamports(change.lamports) })
+  }
+
+  #foreign(found: Foreign): void {
+    if (this.#told.has(found.signature)) return
+    this.#told.add(found.signature)
+    this.#parts.on.foreign(found)
+  }
+
+  #setGate(open: boolean): void {
+    if (this.#isOpen === open) return
+    this.#isOpen = open
+    this.#parts.on.gate(open, !this.#isAlone)
+  }
+
+  #looked(since: Millis): void {
+    if (this.#last !== undefined) this.#setGate(true)
+    if (this.#isAlone || !this.#isOpen || !this.#hasShownOthers(since)) return
+    this.#isAlone = true
+    this.#parts.on.gate(true, false)
+  }
+
+  /** What another process bought beside our first buy shows by now: it acts on the same events. */
+  #hasShownOthers(now: Millis): boolean {
+    if (this.#boughtAt !== undefined && now >= this.#boughtAt + BESIDE_FIRST_MS) return true
+    return this.resolver.watches
+      .all()
+      .some(({ attempt, ended }) => attempt.side === 'buy' && !ended && now >= attempt.armedAt + UNSEEN_FIRST_MS)
+  }
+
+  /** When something may be decided, or every 30 s. */
+  #everyMs(): number {
+    const { watches } = this.resolver
+    const bound = watches.nextBound()
+    const usual = watches.hasProvisional ? PROVISIONAL_MS : EVERY_MS
+    if (bound === undefined || this.#last === undefined) return usual
+    const leftMs = (bound + 1 - this.#last.height) * this.#blockMs
+    return Math.max(SOONEST_MS, Math.min(leftMs, usual))
+  }
+
+  #second({ side, size, baseline }: Attempt, bound: number): Promise<string> | undefined {
+    const { rpcs, secondOpinionLamports } = this.#parts
+    const provider = rpcs.each[1]
+    const isLarge = side === 'buy' && size.kind === 'sol' && size.lamports >= secondOpinionLamports
+    if (!isLarge || provider === undefined || baseline === null) return undefined
+    return this.#agrees(provider, baseline.slot, bound)
+  }
+
+  async #agrees(provider: Rpc, since: number, bound: number): Promise<string> {
+    try {
+      const { head, rows, slot, lamports } = await readBracket(provider, this.#parts.wallet, since)
+      if (head.height <= bound) return 'the second RPC is not that far'
+      const unknown = rows.find(({ signature }) => !this.#book.has(signature))
+      if (unknown !== undefined) return `the second RPC lists ${unknown.signature}, the first does not`
+      return lamports === this.#book.expected(slot) ? '' : 'the second RPC has another balance'
+    } catch (error) {
+      if (error instanceof Unread) return `the second RPC does not answer: ${error.message}`
+      throw error
+    }
+  }
+
+  /** Said at once, and to a person when it lasts. */
+  #waitsFor(reason: string, waitsMs: number): void {
+    const { on } = this.#parts
+    if (reason !== '' && this.#waits === '') on.notice(reason)
+    this.#waits = reason
+    if (reason === '') this.#hasWarned = false
+    if (waitsMs < LONG_WAIT_MS || this.#hasWarned) return
+    this.#hasWarned = true
+    on.undecided(`it cannot be proved yet what became of lost orders: ${reason}`)
+  }
+}

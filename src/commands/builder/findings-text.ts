@@ -1,0 +1,160 @@
+import { ERRORS } from '../../base/errors.ts'
+import { printable } from '../../base/text.ts'
+import { formatSol } from '../../base/units.ts'
+import type { ProgramFinding } from '../../chain/learner/findings.ts'
+import { type Findings, priorityOf } from '../../chain/learner/findings.ts'
+import type { Payment } from '../../chain/learner/payments.ts'
+import type { Range, Sample } from '../../chain/learner/sample.ts'
+import type { Upgrader } from '../../chain/learner/upgrades.ts'
+import type { Examination } from '../../chain/verifier/examine.ts'
+import { sol } from '../../chain/verifier/reading.ts'
+import { USUAL_INNER } from '../../chain/verifier/simulate.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+
+/** Of programs that people know by name. */
+const NAMES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(PROGRAMS).map(([name, id]) => [id, name])),
+  [PROGRAMS.bondingCurve]: 'pump.fun',
+  [PROGRAMS.pumpSwap]: 'PumpSwap',
+  [PROGRAMS.pumpFees]: 'pump.fun fees',
+  JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4: 'Jupiter',
+  L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95: 'Lighthouse',
+}
+
+/** What was asked for, what came, and what the chain would make of it. */
+export function samplesText(samples: readonly (Sample | string)[], asked: readonly string[]): string[] {
+  return samples.map((sample, index) => {
+    const what = `${index + 1}. ${asked[index]}`
+    if (typeof sample === 'string') return `${what}: ${printable(sample)}`
+    const { transaction, simulated, problem } = sample
+    const { message, messageBytes } = transaction
+    const version = message.version === 0 ? 'version 0' : 'legacy'
+    const run = simulated === undefined ? `not simulated: ${printable(problem)}` : 'simulated'
+    return `${what}: ${version}, ${messageBytes.length} bytes, ${message.signers} to sign${feeText(sample)}; ${run}`
+  })
+}
+
+/** How the builder rounds a fee that it was asked for. */
+function feeText(sample: Sample): string {
+  const { priorityFeeLamports: asked } = sample.asked
+  if (asked === null) return ''
+  const over = priorityOf(sample) - BigInt(asked)
+  const apart = over < 0n ? `${-over} lamports below` : `${over} lamports above`
+  return `, priority fee ${over === 0n ? 'as asked' : `${apart} what was asked`}`
+}
+
+/** The one table: everything that stands in the samples. */
+export function findingsText(findings: Findings, upgraders: ReadonlyMap<string, Upgrader> = new Map()): string[] {
+  const { samples, programs, native, inner, payments, coSigners, tables, priorityLamports, opened, handed } = findings
+  const isOpaque = programs.some(({ decode }) => decode === 'opaque')
+  const times = (count: number): string => (count === samples ? 'in all' : `in ${count} of ${samples}`)
+  return [
+    ...section('programs that the message calls', [
+      ...programs.flatMap((one) => [...programText(one, times), `  ${upgraderText(upgraders.get(one.id))}`]),
+      ...native.map(({ id, samples: count }) => `${named(id)} ${times(count)}`),
+    ]),
+    ...section(
+      'programs called from inside',
+      inner.map(({ id, samples: count }) => {
+        const who = USUAL_INNER.includes(id) ? '' : `: ${upgraderText(upgraders.get(id))}`
+        return `${named(id)} ${times(count)}${who}`
+      }),
+    ),
+    ...section(
+      'SOL by transfers of the message',
+      payments.map((one) => `${paymentText(one)} ${times(one.samples)}`),
+    ),
+    ...section('priority fee', [`${rangeText(priorityLamports)} SOL`]),
+    ...section(
+      'who signs beside the wallet',
+      coSigners.map(({ key, samples: count, signed }) => `${key} ${times(count)}, has signed ${signed}`),
+    ),
+    ...section(
+      'lookup tables',
+      tables.map(({ address, samples: count }) => `${address} ${times(count)}`),
+    ),
+    ...(isOpaque
+      ? section(
+          'accounts that an opaque program could empty',
+          handed.map(({ address, samples: count, namesWallet }) => {
+            return `${address} ${namesWallet ? 'names the wallet' : 'holds SOL'}, ${times(count)}`
+          }),
+        )
+      : []),
+    ...section(
+      'accounts opened',
+      opened.map(
+        ({ what, samples: count, lamports }) => `${printable(what)}: ${rangeText(lamports)} SOL, ${times(count)}`,
+      ),
+    ),
+  ]
+}
+
+/** What `verify-tx` would say of each sample under the proposed policy. */
+export function verdictLine(
+  number: number,
+  { refusals, notUnderstood }: Pick<Examination, 'refusals' | 'notUnderstood'>,
+): string[] {
+  const verdict = refusals.length === 0 ? 'accepted' : 'REFUSED'
+  return [
+    `${number}. ${verdict}`,
+    ...refusals.map(({ code, reason }) => `   ${code}: ${ERRORS[code]}; ${printable(reason)}`),
+    ...notUnderstood.map((what) => `   not understood: ${printable(what)}`),
+  ]
+}
+
+export function section(title: string, lines: readonly string[]): string[] {
+  return [`${title}:`, ...(lines.length > 0 ? lines : ['none']).map((line) => `  ${line}`)]
+}
+
+function programText(finding: ProgramFinding, times: (count: number) => string): string[] {
+  const { id, decode, samples, buy, sell, mint, wallet, tokenAccount, unreadBytes, repeated } = finding
+  const place = (what: string, at: number | undefined): string =>
+    `${what} ${at === undefined ? 'at no fixed place' : `at ${at}`}`
+  const beginnings = [
+    ...(buy.length > 0 ? [`buy ${buy.join(', ')}`] : []),
+    ...(sell.length > 0 ? [`sell ${sell.join(', ')}`] : []),
+  ]
+  const unread =
+    unreadBytes.most === 0n
+      ? ''
+      : `; ${unreadBytes.least === unreadBytes.most ? '' : `${unreadBytes.least} to `}${unreadBytes.most} bytes that nobody can explain`
+  return [
+    `${named(id)} ${times(samples)}${repeated ? ', several times in one' : ''}: ${decode === 'opaque' ? 'its layout is not known' : `read as ${decode}`}`,
+    `  data begins: ${beginnings.join('; ')}${unread}`,
+    `  accounts: ${place('mint', mint)}, ${place('wallet', wallet)}, ${place("wallet's token account", tokenAccount)}`,
+  ]
+}
+
+function upgraderText(upgrader: Upgrader): string {
+  if (upgrader === undefined) return 'whether it can be changed is not known'
+  return upgrader === '' ? 'nobody can change it' : `can be changed by ${upgrader}`
+}
+
+function paymentText({ to, isTip, lamports, percent, isFixed }: Payment): string {
+  const kind =
+    percent !== undefined
+      ? `${percent} % of what is spent`
+      : isFixed
+        ? 'always the same'
+        : 'neither fixed nor a percentage'
+  return `${isTip ? 'tip to Jito' : 'to'} ${to}: ${rangeText(lamports)} SOL, ${kind},`
+}
+
+function named(id: string): string {
+  return id in NAMES ? `${id} (${NAMES[id]})` : id
+}
+
+function rangeText({ least, most }: Range): string {
+  return least === most ? sol(least) : `${sol(least)} to ${sol(most)}`
+}
+
+/** What is asked for, in words. */
+export function askedText({ side, mint, size, priorityFeeLamports: fee }: AskedParts): string {
+  const trade =
+    side === 'buy' && size.kind === 'sol' ? `buy ${mint} for ${formatSol(size.lamports)} SOL` : `sell all of ${mint}`
+  return fee === null ? trade : `${trade}, priority fee ${formatSol(fee)} SOL`
+}
+
+type AskedParts = Pick<Attempt, 'side' | 'mint' | 'size' | 'priorityFeeLamports'>

@@ -1,0 +1,267 @@
+import { HIGHEST_TRANSACTION_VERSION } from '../../chain/landed/landed-transaction.ts'
+import { readBlockTime, readFirstSlot, readHoldings, Unread } from '../../chain/rpc/read.ts'
+import type { Rpc, RpcResult } from '../../chain/rpc/rpc.ts'
+import { RPC_BEHIND, RPC_UNREACHABLE } from '../../chain/rpc/rpc-errors.ts'
+import { worstCaseOf, worstTogether } from '../../config/worst-case.ts'
+import { accountOf } from '../../engine/account.ts'
+import { isPublicHost } from '../../live/pacing.ts'
+import { budgetedRpcs, clusterName, genesisNamed } from '../../live/rpc-access.ts'
+import {
+  type MethodFinding,
+  type RpcFinding,
+  rpcVerdicts,
+  type WalletFinding,
+  walletVerdict,
+} from './chain-verdicts.ts'
+import type { Check } from './check.ts'
+import type { Examined } from './examined.ts'
+import type { SkewFinding } from './machine.ts'
+
+/** What the RPCs told. */
+export interface ChainFound {
+  /** The live account of this service, chain and wallet. */
+  readonly account: string
+  /** Of the wallet; undefined where nobody could say. */
+  readonly lamports: number | undefined
+  /** `clock`: this machine's, against the service. */
+  checks(clock: SkewFinding | undefined): { checks: Check[]; skews: SkewFinding[] }
+}
+
+/** Between a block and the moment at which a node calls it confirmed, about; and what its time may be off. */
+const USUAL_AGE_MS = 1_500
+const BLOCK_TIME_MS = 4_000
+
+/** Asks every RPC, all at once, each within its own budget; half of it where a process is running on it. */
+export async function examineChain({ config, service, clock, http, busy }: Examined): Promise<ChainFound> {
+  const providers = service.rpc.map(({ requestsPerSecond, ...rpc }) => {
+    return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
+  })
+  const { each } = budgetedRpcs(providers, http, clock)
+  const looks = await Promise.all(
+    each.map((rpc, index) => {
+      const { url, requestsPerSecond = 0 } = service.rpc[index] ?? { url: '' }
+      const source = config.service.kind === 'sandbox' ? 'the sandbox' : config.chain.rpc[index]?.url.describe()
+      const one = {
+        name: `rpc ${index + 1}`,
+        source: source ?? '',
+        rpc,
+        requestsPerSecond,
+        isPublic: isPublicHost(url),
+      }
+      return lookAtRpc(one, service.wallet)
+    }),
+  )
+  const configured = config.chain.cluster ?? ''
+  const genesis =
+    configured === '' ? (looks.find(({ finding }) => finding.genesis)?.finding.genesis ?? '') : genesisNamed(configured)
+  const same = looks.flatMap(({ finding }, index) => (finding.genesis === genesis ? [index] : []))
+  const behind = same.length < 2 ? [] : await slotsBehind(same.map((index) => each[index] as Rpc))
+  const findings = looks.map(({ finding }, index) => ({ ...finding, behind: behind[same.indexOf(index)] ?? 0 }))
+  const told = looks.find(({ finding, lamports }) => finding.genesis === genesis && lamports !== undefined)
+  return {
+    account: accountOf('live', service.host, genesis, service.wallet).id,
+    lamports: told?.lamports,
+    checks: (clockSkew) => {
+      const isRight = clockSkew !== undefined && Math.abs(clockSkew.skewMs) <= clockSkew.plusMinusMs + 2_000
+      const verdicts = findings.flatMap((finding) => rpcVerdicts(finding, { configured, genesis }, isRight))
+      const skews = looks.filter(({ finding }) => finding.genesis === genesis).flatMap(skewOf)
+      const wallet = service.wallet === '' ? [] : [walletVerdict(walletOf({ config, service }, told))]
+      return { checks: [...verdicts, ...(looks.length === 0 ? [] : wallet)], skews }
+    },
+  }
+}
+
+function skewOf({ finding: { ageMs, name } }: RpcLook): SkewFinding[] {
+  if (ageMs === null) return []
+  return [{ against: `block time of ${name}`, skewMs: ageMs - USUAL_AGE_MS, plusMinusMs: BLOCK_TIME_MS }]
+}
+
+function walletOf({ config, service }: Pick<Examined, 'config' | 'service'>, told: RpcLook | undefined): WalletFinding {
+  const live = config.bots.filter(({ mode }) => mode === 'live')
+  const { limits } = config.wallet
+  const bounded = live.filter((bot) => (bot.limits.maxLamportsPerOrder ?? limits.maxLamportsPerOrder) !== null)
+  return {
+    publicKey: service.wallet,
+    unread: told === undefined ? 'no RPC could say what is in it' : '',
+    lamports: told?.lamports ?? 0,
+    tokens: told?.tokens ?? 0,
+    perOrderLamports: Math.max(0, ...bounded.map((bot) => worstCaseOf(bot, limits, config.service.plan).perOrder)),
+    exposureLamports: live.length === 0 ? 0 : worstTogether(live, limits, config.service.plan).loss,
+    live: live.length,
+  }
+}
+
+// Every RPC by itself: what it is, how far it is, and whether it has what a proof needs.
+
+export interface RpcToAsk {
+  readonly name: string
+  readonly source: string
+  readonly rpc: Rpc
+  readonly requestsPerSecond: number
+  readonly isPublic: boolean
+}
+
+export interface RpcLook {
+  readonly finding: RpcFinding
+  /** The wallet, where it could be read. */
+  readonly lamports: number | undefined
+  readonly tokens: number
+}
+
+/** Some slot that no node has come to. */
+const FAR_FUTURE_SLOTS = 10000000
+/** Stands in where no wallet or no transaction is known: every node has the one and none the other. */
+const SOME_ACCOUNT = '11111111111111111111111111111111'
+const NO_SIGNATURE = '1'.repeat(64)
+const RESTED_MS = 1200
+
+async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
+  const look = new Look(one)
+  const { name, source, requestsPerSecond, isPublic } = one
+  const account = wallet || SOME_ACCOUNT
+  const start = performance.now()
+  const genesis = await look.rpc('getGenesisHash', [])
+  const ms = performance.now() - start
+  const known = { name, source, requestsPerSecond, isPublic, ms }
+  if (!genesis.ok) {
+    const unreachable = genesis.message.replace(/^RPC 1: /, '')
+    return { finding: { ...NOTHING, ...known, unreachable, throttled: look.throttled }, lamports: undefined, tokens: 0 }
+  }
+  const version = await look.rpc('getVersion', [])
+  const epoch = await look.call('getEpochInfo', [{ commitment: 'confirmed' }])
+  const slot = numberIn(epoch, 'absoluteSlot') ?? 0
+  const toldAt = Date.now()
+  const balance = await look.call('getBalance', [account, { commitment: 'finalized', minContextSlot: 0 }])
+  const rows = await look.call('getSignaturesForAddress', [account, { commitment: 'finalized', limit: 1 }])
+  const signature = (Array.isArray(rows) ? (rows[0] as { signature?: unknown })?.signature : undefined) ?? NO_SIGNATURE
+  const how = { commitment: 'finalized', encoding: 'json', maxSupportedTransactionVersion: HIGHEST_TRANSACTION_VERSION }
+  await look.call('getTransaction', [signature, how])
+  await look.call('getSignatureStatuses', [[signature], { searchTransactionHistory: true }])
+  const holdings = await look.read('getTokenAccountsByOwner', () => readHoldings(look.rpc, account))
+  const first = await look.read('getFirstAvailableBlock', () => readFirstSlot(look.rpc))
+  const newest = await look.read('getBlockTime', () => newestBlockTime(look.rpc, slot))
+  const oldest = first === undefined ? undefined : await blockTimeFrom(look.rpc, first)
+  const minContextSlot = await look.keepsMinContextSlot(account, slot + FAR_FUTURE_SLOTS)
+  const finding: RpcFinding = {
+    ...known,
+    unreachable: '',
+    genesis: typeof genesis.value === 'string' ? genesis.value : '',
+    cluster: clusterName(String(genesis.value)),
+    version: version.ok
+      ? String((version.value as Record<string, unknown> | null)?.['solana-core'] ?? '').slice(0, 20)
+      : '',
+    methods: look.methods,
+    minContextSlot,
+    slot,
+    behind: 0,
+    ageMs: newest === undefined ? null : toldAt - newest,
+    historyMs: newest === undefined || oldest === undefined ? null : newest - oldest,
+    throttled: look.throttled,
+  }
+  const tokens = holdings === undefined ? 0 : [...holdings.values()].filter(({ tokens }) => tokens > 0n).length
+  return { finding, lamports: numberIn(balance, 'value'), tokens }
+}
+
+/** How many slots each is behind what any of them had told before it was asked. Of nodes that are asked one after the other, or answer one
+ *  after the other, the last would be ahead. */
+export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
+  const told = await slotsOf(rpcs)
+  const later = await slotsOf(rpcs)
+  const best = Math.max(0, ...told)
+  return later.map((slot) => (slot === 0 ? 0 : Math.max(0, best - slot)))
+}
+
+/** 0 of one that does not say. */
+function slotsOf(rpcs: readonly Rpc[]): Promise<number[]> {
+  return Promise.all(
+    rpcs.map(async (rpc) => {
+      const answer = await rpc('getEpochInfo', [{ commitment: 'confirmed' }])
+      return (answer.ok && numberIn(answer.value, 'absoluteSlot')) || 0
+    }),
+  )
+}
+
+const NOTHING = {
+  ...{ genesis: '', cluster: '', version: '', methods: [], minContextSlot: null, slot: 0, behind: 0 },
+  ...{ ageMs: null, historyMs: null },
+}
+
+class Look {
+  readonly methods: MethodFinding[] = []
+  throttled = false
+  readonly #one: RpcToAsk
+
+  constructor(one: RpcToAsk) {
+    this.#one = one
+  }
+
+  /** Asked once more where it was told to wait, or rests. */
+  readonly rpc: Rpc = async (method, params) => {
+    const answer = await this.#one.rpc(method, params)
+    if (answer.ok || answer.code !== RPC_UNREACHABLE) return answer
+    this.throttled ||= answer.message.includes('429')
+    await new Promise((resolve) => setTimeout(resolve, RESTED_MS))
+    return this.#one.rpc(method, params)
+  }
+
+  async call(method: string, params: readonly unknown[]): Promise<unknown> {
+    const answer = await this.rpc(method, params)
+    this.methods.push({ method, problem: problemOf(answer) })
+    return answer.ok ? answer.value : undefined
+  }
+
+  /** As Sluice itself reads it, so that a shape which it does not understand shows. */
+  async read<T>(method: string, run: () => Promise<T>): Promise<T | undefined> {
+    try {
+      const value = await run()
+      this.methods.push({ method, problem: '' })
+      return value
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+      this.methods.push({ method, problem: error.message.slice(0, 120) })
+      return undefined
+    }
+  }
+
+  /** Of the three reads that an absence is proved by; null where one could not be asked. */
+  async keepsMinContextSlot(account: string, minContextSlot: number): Promise<boolean | null> {
+    const options = { commitment: 'finalized', minContextSlot }
+    const answers = [
+      await this.rpc('getEpochInfo', [options]),
+      await this.rpc('getBalance', [account, options]),
+      await this.rpc('getSignaturesForAddress', [account, { ...options, limit: 1 }]),
+    ]
+    if (answers.some(({ ok }) => ok)) return false
+    return answers.every((answer) => !answer.ok && answer.code === RPC_BEHIND) ? true : null
+  }
+}
+
+function problemOf(answer: RpcResult): string {
+  return answer.ok ? '' : `${answer.code} ${answer.message}`.slice(0, 120)
+}
+
+/** A node may not tell the time of its very newest blocks yet. */
+async function newestBlockTime(rpc: Rpc, slot: number): Promise<number> {
+  for (const back of [0, 8]) {
+    try {
+      return await readBlockTime(rpc, slot - back)
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error
+    }
+  }
+  return readBlockTime(rpc, slot - 32)
+}
+
+/** The first slot may have been skipped. */
+async function blockTimeFrom(rpc: Rpc, first: number): Promise<number | undefined> {
+  for (let slot = first; slot < first + 3; slot++) {
+    const answer = await rpc('getBlockTime', [slot])
+    if (answer.ok && typeof answer.value === 'number') return answer.value * 1000
+  }
+  return undefined
+}
+
+function numberIn(value: unknown, field: string): number | undefined {
+  const found = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : undefined
+  return Number.isSafeInteger(found) ? (found as number) : undefined
+}

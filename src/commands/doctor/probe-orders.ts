@@ -1,0 +1,128 @@
+import { isOpen } from '../../engine/order.ts'
+import type { RunningBots } from '../../live/start-bots.ts'
+import type { ProbeOrder, ProbeWatch } from './probe-watch.ts'
+import { type Step, stepOf } from './probe-watch.ts'
+
+export interface HandParts {
+  /** Told every step once it is over. */
+  readonly show: (step: Step) => void
+  /** A line for a person who waits. */
+  readonly say: (text: string) => void
+  /** Ends with Ctrl-C. */
+  readonly interrupted: Promise<unknown>
+}
+
+const PLACED_WITHIN_MS = 90_000
+const AGAIN_MS = 1_000
+const ANSWER_WITHIN_MS = 10_000
+const ORDER_WITHIN_MS = 600_000
+const FINAL_WITHIN_MS = 120_000
+const LOOK_EVERY_MS = 50
+/** A refusal that time heals. */
+const TRANSIENT = new Set([
+  'PRICE_UNKNOWN',
+  'FEED_DOWN',
+  'BALANCE_UNKNOWN',
+  'CHAIN_UNREAD',
+  'WARMING',
+  'STALE_EVENT',
+  'EXIT_UNPROVED',
+])
+
+/** It cannot go on; what was found stands. */
+export class Stopped extends Error {}
+
+interface Placed {
+  readonly ok: boolean
+  readonly id?: string
+  readonly code?: string
+  readonly reason?: string
+}
+
+/** Tells the probe's bot what to do, and waits for what comes of it. Everything throws `Stopped` once the process is to end. */
+export class Hands {
+  readonly #parts: HandParts
+  readonly #running: RunningBots
+  readonly #watch: ProbeWatch
+  readonly #made: { readonly name: string; readonly id: string; readonly order: ProbeOrder }[] = []
+  #ending = ''
+  #hasEnded = false
+
+  constructor(parts: HandParts, running: RunningBots, watch: ProbeWatch) {
+    this.#parts = parts
+    this.#running = running
+    this.#watch = watch
+    void parts.interrupted.then(() => this.#stop('interrupted'))
+    void running.ended.then(({ message }) => this.#stop(message))
+  }
+
+  /** Nothing stops it any more. */
+  end(): void {
+    this.#hasEnded = true
+  }
+
+  /** All orders so far, as they are now. */
+  steps(): Step[] {
+    return this.#made.map(({ name, id, order }) => stepOf(name, id, order))
+  }
+
+  /** One order, from the signal to its end; `made` is told of it as soon as there is one. */
+  async order(
+    name: string,
+    signal: string,
+    data: { readonly [name: string]: string | number },
+    made: (order: ProbeOrder) => void = () => {},
+  ): Promise<ProbeOrder> {
+    this.#parts.say(name)
+    const id = await this.#place(signal, data)
+    const order = this.#watch.orders.get(id) as ProbeOrder
+    this.#made.push({ name, id, order })
+    made(order)
+    await this.until(
+      `the end of ${id}; it goes on being proved by the next run`,
+      () => !isOpen(order.state),
+      ORDER_WITHIN_MS,
+    )
+    this.#parts.show(stepOf(name, id, order))
+    return order
+  }
+
+  /** Until nothing can take their fills back any more. */
+  final(orders: readonly ProbeOrder[]): Promise<void> {
+    this.#parts.say('waiting until all of it is final')
+    const isFinal = ({ state, fills }: ProbeOrder): boolean =>
+      !isOpen(state) && [...fills.values()].every(({ final }) => final)
+    return this.until('finality', () => orders.every(isFinal), FINAL_WITHIN_MS)
+  }
+
+  async until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
+    const end = performance.now() + withinMs
+    while (!isSo()) {
+      if (this.#ending !== '') throw new Stopped(this.#ending)
+      if (performance.now() > end) throw new Stopped(`it took too long: ${what}`)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    }
+  }
+
+  /** The id of the order that the signal made; asked again while time may help. */
+  async #place(signal: string, data: { readonly [name: string]: string | number }): Promise<string> {
+    for (const end = performance.now() + PLACED_WITHIN_MS; ; ) {
+      const { ok, id = '', code = '', reason } = await this.#signal(signal, data)
+      if (ok) return id
+      if (!TRANSIENT.has(code) || performance.now() > end) throw new Stopped(`${code}, ${reason}`)
+      const next = performance.now() + AGAIN_MS
+      await this.until('', () => performance.now() >= next, 2 * AGAIN_MS)
+    }
+  }
+
+  async #signal(signal: string, data: { readonly [name: string]: string | number }): Promise<Placed> {
+    const before = this.#watch.answers.length
+    await this.#running.handle({ command: 'signal', signal, data })
+    await this.until('an answer of the engine', () => this.#watch.answers.length > before, ANSWER_WITHIN_MS)
+    return JSON.parse(this.#watch.answers[before] as string) as Placed
+  }
+
+  #stop(why: string): void {
+    if (!this.#hasEnded) this.#ending ||= why || 'ended'
+  }
+}

@@ -1,0 +1,190 @@
+import { costsOf } from '../../backtest/bot-result.ts'
+import { shareOf, spanOf } from '../../backtest/coverage.ts'
+import type { VariedRun } from '../../backtest/metrics/extras.ts'
+import { type Group, splitInTime, withoutBest, zeroShareOf } from '../../backtest/metrics/groups.ts'
+import { metricsOf } from '../../backtest/metrics/metrics.ts'
+import { planUseOf } from '../../backtest/metrics/plan-use.ts'
+import { fillModelSentences } from '../../backtest/report/build-report.ts'
+import type { CalibrationReport, Report } from '../../backtest/report/report.ts'
+import type { Backtest, BotOutcome } from '../../backtest/run.ts'
+import { printable } from '../../base/text.ts'
+import { formatSol, type Millis } from '../../base/units.ts'
+import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
+import type { Trip } from '../../engine/accounting/round-trip.ts'
+import { counted, listed, wrapped } from '../terminal.ts'
+
+/** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
+export function backtestText(backtest: Backtest, calibration?: CalibrationReport, report?: Report): string {
+  const { bots, lacks, alarms } = backtest
+  return [
+    ...tapeLines(backtest),
+    ...(report === undefined ? [] : groundLines(report)),
+    ...(lacks.length > 0 ? ['', 'The tape does not cover what the bots need, so this is a part of the truth:'] : []),
+    ...lacks.map((lack) => `  ${lack}`),
+    ...bots.flatMap((bot) => ['', ...botLines(bot, backtest), ...furtherLines(bot.result.name, report)]),
+    ...alarmLines(alarms),
+    '',
+    ...modelLines(bots),
+    ...(calibration === undefined ? [] : calibrationLines(calibration)),
+  ].join('\n')
+}
+
+const ALARMS_SHOWN = 20
+
+function alarmLines(alarms: readonly string[]): string[] {
+  if (alarms.length === 0) return []
+  const more = alarms.length - ALARMS_SHOWN
+  const shown = alarms.slice(0, ALARMS_SHOWN).map((alarm) => `  ${printable(alarm)}`)
+  return ['', 'Alarms:', ...shown, ...(more > 0 ? [`  and ${more} more`] : [])]
+}
+
+function unsellable(positions: Iterable<Position>): string {
+  const count = [...positions].filter(isUnsellable).length
+  return count === 0 ? '' : `; ${count} of them could not be sold`
+}
+
+function tapeLines({ from, to, rows, segments, gaps, gapMs, coverage, mints, plan }: Backtest): string[] {
+  const keys = coverage.map((key) => `${key.key} ${(shareOf(key) * 100).toFixed(1)} %`)
+  const single = mints.wanted.size > 0 ? `; ${mints.absent.size} of ${mints.wanted.size} watched tokens missing` : ''
+  return [
+    `tape      ${spanOf(from, to)}: ${rows} market rows in ${counted(segments, 'segment')}, ${gaps === 0 ? 'no gap' : `${counted(gaps, 'gap')} of ${(gapMs / 1000).toFixed(1)} s`}`,
+    `coverage  ${keys.join(', ')} of the recorded time${single}`,
+    `plan      ${plan.name}, ${plan.requestsPerMinute} requests a minute for each bot`,
+  ]
+}
+
+/** What only a report knows of the tape, and what all of it is made of. */
+function groundLines({ tape, hashes }: Report): string[] {
+  const percent = (value: number | null): string => (value === null ? 'n/a' : `${value.toFixed(1)} %`)
+  const [mean, median] = [tape.marketChangePercent, tape.medianMarketChangePercent].map(percent)
+  const made = { tape: hashes.tape, configuration: hashes.config, code: hashes.code, Sluice: hashes.sluice }
+  const strategies = Object.entries(hashes.strategies).map(([bot, hash]) => [`strategy of ${bot}`, hash] as const)
+  return [
+    `market    first to last price of ${tape.pricedTokens} tokens: mean ${mean}, median ${median}; ${percent(tape.noisePercent)} of the prints noise`,
+    `made of   ${[...Object.entries(made), ...strategies].map(([what, hash]) => `${printable(what)} ${hash.slice(0, 8)}`).join(', ')}`,
+  ]
+}
+
+function botLines(bot: BotOutcome, backtest: Backtest): string[] {
+  const { result, startLamports, valueLamports } = bot
+  const { name, orders, buys, sells, ended, refused, fees, positions } = result
+  const net = result.walletLamports + valueLamports
+  const cost = [...positions.values()].reduce((sum, { costLamports }) => sum + costLamports, 0)
+  const held =
+    positions.size === 0
+      ? 'none'
+      : `${positions.size}, bought for ${formatSol(cost)} SOL, worth ${formatSol(valueLamports)} SOL if they were sold now${unsellable(positions.values())}`
+  return [
+    `${name}: ${net > 0 ? '+' : ''}${formatSol(net)} SOL net, of ${formatSol(startLamports)} SOL`,
+    `  orders    ${orders}; filled ${counted(buys, 'buy')} and ${counted(sells, 'sale')}${ended.size === 0 ? '' : `; not filled: ${listed(ended)}`}`,
+    `  refused   ${refused.size > 0 ? listed(refused) : orders > 0 ? 'no request' : 'no request: the strategy asked for nothing'}`,
+    `  realised  ${formatSol(result.realizedLamports)} SOL, fees of about ${formatSol(fees.venue)} SOL of the venue and ${formatSol(fees.service)} SOL of the service inside`,
+    `  fees      ${formatSol(fees.network)} SOL network, ${formatSol(fees.failed)} SOL for failed transactions, ${formatSol(fees.rent)} SOL rent`,
+    `  open      ${held}`,
+    ...depthLine(bot),
+    ...tradeLines(bot, backtest),
+  ]
+}
+
+/** What hangs on depths that are only estimated. */
+function depthLine({ depth }: BotOutcome): string[] {
+  if (depth === undefined || depth.estimatedFills === 0) return []
+  const { curveFills, assumedFills, estimatedFills, spread, upperLamports } = depth
+  const fills = curveFills + assumedFills + estimatedFills
+  return [
+    `  depth     estimated for ${estimatedFills} of ${counted(fills, 'fill')}, at the lower quarter; at the upper one, ${(spread ?? 1).toFixed(1)} times as deep, ${formatSol(upperLamports)} SOL more`,
+  ]
+}
+
+/** What the further runs and the report said; nothing where there is none. */
+function furtherLines(bot: string, report: Report | undefined): string[] {
+  const extras = report !== undefined && Object.hasOwn(report.extras, bot) ? report.extras[bot] : undefined
+  if (report === undefined || extras === undefined) return []
+  const { stress, sizes, freed, random } = extras
+  const missed = Object.hasOwn(report.missedSol, bot) ? report.missedSol[bot] : undefined
+  const runs = (some: readonly VariedRun[]): string =>
+    some.map(({ factor, netSol }) => `${netSol.toFixed(4)} SOL at ${factor}x`).join(', ')
+  return [
+    `  stress    fees and latency times 2 and 4: ${runs(stress)}`,
+    `  sizes     ${runs(sizes)}`,
+    ...(missed === undefined
+      ? []
+      : [`  missed    entries that were not filled would have made ${missed.toFixed(4)} SOL`]),
+    `  without   ${freed.map(({ of, buys, netSol }) => `${of} ${netSol.toFixed(4)} SOL, ${counted(buys, 'buy')}`).join('; ')}`,
+    ...(random === null
+      ? []
+      : [
+          `  chance    the same exits with random entries, ${random.seeds} seeds: median ${random.medianSol.toFixed(4)} SOL, 5 to 95 % ${random.p5Sol.toFixed(4)} to ${random.p95Sol.toFixed(4)}; its own entries with these exits alone made ${random.entriesSol.toFixed(4)}, better than ${random.beatenPercent.toFixed(0)} % of them`,
+        ]),
+  ]
+}
+
+/** What its trades were like; nothing where there was none. */
+function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome, backtest: Backtest): string[] {
+  const { log } = result
+  if (log === undefined || log.trips.trips.length === 0) return []
+  const { from, to, plan } = backtest
+  const { trips, strayFeeLamports } = log.trips
+  const metrics = new Map(metricsOf({ from, to, startLamports, trips, equity }).map((one) => [one.key, one.value]))
+  const figure = (key: string, digits: number): string => {
+    const value = metrics.get(key)
+    return typeof value === 'number' ? value.toFixed(digits) : 'n/a'
+  }
+  const table = costsOf(result.walletLamports + valueLamports, result.fees)
+  const shares = table.costs.map(({ label, sol, percentOfGross }) => {
+    return `${label} ${sol.toFixed(4)}${percentOfGross === null ? '' : ` (${percentOfGross.toFixed(0)} %)`}`
+  })
+  const without = [1, 3, 5].map((count) => (withoutBest(trips, count) - strayFeeLamports / 1e9).toFixed(4))
+  const best = `the best token ${without[0]} SOL, the best three ${without[1]} SOL, the best five ${without[2]} SOL`
+  const use = planUseOf(log, plan.requestsPerMinute)
+  return [
+    `  gross     ${table.grossSol.toFixed(4)} SOL at the prices that were decided on; of it ${shares.join(', ')}`,
+    `  trades    ${trips.length}, ${figure('winRate', 1)} % won, median ${figure('medianTrade', 4)} SOL, average ${figure('expectancy', 4)} SOL, profit factor ${figure('profitFactor', 2)}`,
+    `  ended     ${endedLine(trips, from, to)}`,
+    `  falls     ${figure('maxDrawdown', 4)} SOL at the most, ${figure('maxDrawdownPercent', 1)} % of its high`,
+    `  without   ${withoutBest(trips, 1) === withoutBest(trips, 0) ? 'no token made money' : best}`,
+    `  plan      ${use.peakPerMinute} requests in the busiest minute, ${use.peakPercent.toFixed(0)} % of the plan; ${counted(use.delayed, 'order')} had to wait, ${use.lateExits} of them to sell; ${use.refused} refused`,
+  ]
+}
+
+/** How many came to nothing, and what was made in the time that is held out beside what was made before. */
+function endedLine(trips: readonly Trip[], from: Millis, to: Millis): string {
+  const { inSample, holdOut } = splitInTime(trips, from, to)
+  const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`
+  return `${(zeroShareOf(trips) * 100).toFixed(1)} % at nothing; opened in the first 70 % of the time ${part(inSample)}, in the last 30 % ${part(holdOut)}`
+}
+
+function modelLines(bots: readonly BotOutcome[]): string[] {
+  const [first] = bots
+  if (first === undefined) return []
+  const { assumed, limits } = fillModelSentences(first.model)
+  return [
+    'How orders were filled, by assumption:',
+    ...assumed.flatMap(sentenceLines),
+    'What this cannot say:',
+    ...limits.flatMap(sentenceLines),
+  ]
+}
+
+function calibrationLines({ measured, lossFactor, compared, unheard, ...errors }: CalibrationReport): string[] {
+  const { fills, decided, latencyMs, landingFailurePercent, autoPriorityFeeLamports } = measured
+  const { venueFeePercent, serviceFeePercent } = measured
+  const percent = (value: number | null): string => (value === null ? 'too few' : `${value.toFixed(2)} %`)
+  const latency = latencyMs === null ? 'too few' : `half within ${latencyMs.p50} ms, 95 % within ${latencyMs.p95} ms`
+  const auto = autoPriorityFeeLamports === null ? 'too few' : `${formatSol(autoPriorityFeeLamports)} SOL`
+  return [
+    `Calibrated by ${counted(fills, 'real fill')} and ${counted(decided, 'attempt')} whose landing is known:`,
+    `  latency ${latency}; never landed ${percent(landingFailurePercent)}, which is ${lossFactor.toFixed(2)} times as many as alone at the usual fee; priority fee of the service's choice ${auto}; venue ${percent(venueFeePercent)}; service ${percent(serviceFeePercent)}`,
+    `  ${compared} of them compared${unheard === 0 ? '' : ` (${unheard} fell into gaps of the tape)`}: the fill was ${percent(errors.medianErrorPercent)} better than predicted (median), 10 to 90 % ${percent(errors.p10ErrorPercent)} to ${percent(errors.p90ErrorPercent)}; worse than predicted ${percent(errors.flatteredPercent)}`,
+  ]
+}
+
+/** Where nobody says how wide a line is. */
+const USUAL_COLUMNS = 130
+const CONTINUED = ' '.repeat(4)
+
+/** In lines of a terminal, indented. */
+function sentenceLines(sentence: string): string[] {
+  const lines = wrapped(sentence, (process.stdout.columns ?? USUAL_COLUMNS) - CONTINUED.length)
+  return lines.map((line, at) => (at === 0 ? '  ' : CONTINUED) + line)
+}

@@ -1,0 +1,123 @@
+import { ExitCode } from '../../base/errors.ts'
+import { type Lamports, lamportsToSol } from '../../base/units.ts'
+import type { BotConfig, Config } from '../../config/config.ts'
+import { type LoadResult, loadConfig } from '../../config/load.ts'
+import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../../config/worst-case.ts'
+import { formatErrors } from '../../config/yaml/errors.ts'
+import type { EntryFilters, Limits } from '../../engine/settings.ts'
+import { planNeeds } from '../../live/plan-needs.ts'
+import { MINT_TRAITS } from '../../solana/mint.ts'
+import type { Options } from '../options.ts'
+import { counted } from '../terminal.ts'
+import { checkText, togetherOf } from './check-text.ts'
+
+/** `sluice check FILE...`: everything that is wrong at once, else what the bots are allowed to do. Reads no secret, opens no connection. */
+export async function run(files: string[], { json = false }: Options): Promise<number> {
+  const result = await loadConfig(files)
+  if (json) console.log(JSON.stringify(checkJson(result)))
+  else if (result.ok) console.log(checkText(result.config))
+  else console.error(`${formatErrors(result.errors)}\n\n${counted(result.errors.length, 'thing')} to put right`)
+  return result.ok ? ExitCode.done : ExitCode.usage
+}
+
+/** What `check --json` prints; amounts and spans in the units of the YAML, null where nothing bounds them. */
+export function checkJson(result: LoadResult): object {
+  if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
+  const { config } = result
+  const { warnings, bots, wallet } = config
+  const walletLimits = {
+    ...limitsJson(wallet.limits),
+    minBalanceSol: wallet.limits.minBalanceLamports === null ? 'auto' : lamportsToSol(wallet.limits.minBalanceLamports),
+  }
+  return {
+    ...{ ok: true, errors: [], warnings, walletLimits, bots: bots.map((bot) => botJson(bot, config)) },
+    ...(bots.length > 0 && { worstTogether: worstJson(togetherOf(config)), plan: planJson(config) }),
+  }
+}
+
+function planJson(config: Config): object {
+  const { plan, positions, ...needs } = planNeeds(config)
+  return { name: plan.name, isKnown: config.service.plan !== 'auto', ...needs, maxOpenPositions: positions }
+}
+
+function worstJson(worst: WorstCase): object {
+  return {
+    solPerOrder: sol(worst.perOrder),
+    solPerHour: sol(worst.perHour),
+    solPerDay: sol(worst.perDay),
+    exposureSol: sol(worst.exposure),
+    lossSol: sol(worst.loss),
+  }
+}
+
+function botJson(bot: BotConfig, { service, wallet }: Config): object {
+  const { name, strategy, params, mode, executor, exits, exitSources, overriddenExits } = bot
+  const { orders, exitOrders, limits, tokenChecks } = bot
+  const worst = worstCaseOf(bot, wallet.limits, service.plan)
+  const usualBuy = usualBuyOf(bot, worst)
+  return {
+    name,
+    strategy: strategy.name,
+    mode,
+    executor,
+    params,
+    ...{ exits, exitSources, overriddenExits },
+    orders: {
+      slippagePercent: orders.slippagePercent,
+      ...(orders.slippageLadder !== undefined && { slippageLadder: orders.slippageLadder }),
+      priorityFeeSol: orders.priorityFeeLamports === null ? 'auto' : lamportsToSol(orders.priorityFeeLamports),
+      ttlSeconds: orders.ttlMs / 1000,
+      maxEventAgeSeconds: orders.maxEventAgeMs / 1000,
+      maxChasePercent: orders.maxChasePercent,
+    },
+    exitOrders: {
+      slippageLadder: exitOrders.slippageLadder,
+      priorityFeeLadderSol: exitOrders.priorityFeeLadder.map(lamportsToSol),
+      retrySeconds: exitOrders.retryMs / 1000,
+    },
+    limits: limitsJson(limits),
+    filters: filtersJson(bot.filters),
+    tokenChecks: {
+      when: tokenChecks.when,
+      ...Object.fromEntries(
+        MINT_TRAITS.map((trait) => [trait, tokenChecks.allow.includes(trait) ? 'allow' : 'refuse']),
+      ),
+    },
+    worstCase: worstJson(worst),
+    breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
+  }
+}
+
+function filtersJson({ minLiquidityLamports, minAgeMs, ...rest }: EntryFilters): object {
+  return {
+    minLiquiditySol: sol(minLiquidityLamports),
+    minAgeSeconds: minAgeMs === null ? null : minAgeMs / 1000,
+    ...rest,
+  }
+}
+
+function limitsJson(limits: Limits): object {
+  return {
+    minSolPerOrder: sol(limits.minLamportsPerOrder),
+    maxSolPerOrder: sol(limits.maxLamportsPerOrder),
+    maxSlippagePercent: limits.maxSlippagePercent,
+    maxSolPerHour: sol(limits.maxLamportsPerHour),
+    maxSolPerDay: sol(limits.maxLamportsPerDay),
+    maxOpenPositions: limits.maxOpenPositions,
+    maxSolPerMint: sol(limits.maxLamportsPerMint),
+    maxSolPerCreator: sol(limits.maxLamportsPerCreator),
+    maxExposureSol: sol(limits.maxExposureLamports),
+    maxDailyLossSol: sol(limits.maxDailyLossLamports),
+    maxDrawdownSol: sol(limits.maxDrawdownLamports),
+    maxLosingStreak: limits.maxLosingStreak,
+    streakPauseSeconds: limits.streakPauseMs / 1000,
+  }
+}
+
+function sol(amount: Lamports | null): number | null {
+  return amount === null ? null : lamportsToSol(amount)
+}
+
+function round(percent: number): number {
+  return Math.round(percent * 100) / 100
+}

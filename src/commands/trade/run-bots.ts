@@ -1,0 +1,135 @@
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Config } from '../../config/config.ts'
+import { loadConfig } from '../../config/load.ts'
+import { formatErrors } from '../../config/yaml/errors.ts'
+import { type Counters, openReader } from '../../journal/reader/reader.ts'
+import type { Ending } from '../../live/start-bots.ts'
+import { type BotsOptions, type RunningBots, startBots } from '../../live/start-bots.ts'
+import { statusOf } from '../../live/status.ts'
+import { counted } from '../terminal.ts'
+import { liveTable, stopName } from './live-table.ts'
+import { Screen } from './screen.ts'
+
+const PLAIN_EVERY_MS = 5_000
+
+/** The configuration of these files, or a SluiceError that says everything that is wrong with them. */
+export async function configOf(files: readonly string[], how: { readsPolicy?: boolean } = {}): Promise<Config> {
+  const loaded = await loadConfig(files, how)
+  if (!loaded.ok) throw new SluiceError(`the configuration is wrong\n${formatErrors(loaded.errors)}`, ExitCode.usage)
+  return loaded.config
+}
+
+export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'record' | 'isolate'> {
+  readonly title: string
+  /** Ends by itself after so long. */
+  readonly seconds?: number | undefined
+  /** Nothing but JSON on stdout. */
+  readonly json?: boolean | undefined
+}
+
+/** Runs bots until Ctrl-C, their end, or the time is over: a live table on a terminal, plain lines without one. What the journal then
+ *  holds, and the exit code. */
+export async function runBots(
+  config: Config,
+  options: WatchOptions,
+): Promise<{ counters: Counters; exitCode: number }> {
+  const onTerminal = process.stdout.isTTY === true && options.json !== true
+  let running: RunningBots | undefined
+  const rate = new Rate()
+  const screen = new Screen((columns) =>
+    running === undefined
+      ? ['starting']
+      : liveTable(statusOf(running, Date.now()), options.title, rate.of(running.tally.rows), columns),
+  )
+  const interrupted = untilInterrupted()
+  try {
+    running = await startBots(config, {
+      allow: options.allow,
+      record: options.record === true,
+      isolate: options.isolate === true,
+      logFormat: process.stderr.isTTY === true || onTerminal ? 'text' : 'json',
+      ...(options.speed !== undefined && { speed: options.speed }),
+      ...(onTerminal && { writeLog: screen.log }),
+    })
+    if (onTerminal) screen.start()
+    const plain =
+      onTerminal || options.json === true
+        ? undefined
+        : setInterval(() => console.log(plainLine(running as RunningBots)), PLAIN_EVERY_MS)
+    const cause = await Promise.race([running.ended, interrupted.promise, after(options.seconds)])
+    clearInterval(plain)
+    await running.stop()
+    // The last of it may not have become durable.
+    const ending = await Promise.race([running.ended, cause])
+    screen.stop()
+    if (ending.message !== '') console.error(`sluice: ${ending.message}`)
+    return { counters: countersOf(config.journal.path), exitCode: ending.exitCode }
+  } finally {
+    screen.stop()
+    interrupted.release()
+  }
+}
+
+function plainLine(running: RunningBots): string {
+  const { feed, stops, bots, rows, orders, fills, positions } = statusOf(running, Date.now())
+  const held = positions.filter(({ tokens }) => tokens > 0).length
+  const counts = [
+    counted(rows, 'row'),
+    counted(orders, 'order'),
+    counted(fills, 'fill'),
+    counted(held, 'position'),
+  ].join(', ')
+  return [`feed ${feed}`, ...stops.map((stop) => stopName(stop, bots)), counts].join(', ')
+}
+
+function countersOf(path: string): Counters {
+  const reader = openReader(path)
+  try {
+    return reader.counters()
+  } finally {
+    reader.close()
+  }
+}
+
+/** The first Ctrl-C (or SIGTERM) ends in order, the second at once. */
+export function untilInterrupted(): { promise: Promise<Ending>; release: () => void } {
+  const { promise, resolve } = Promise.withResolvers<Ending>()
+  let interrupts = 0
+  const interrupt = (): void => {
+    if (++interrupts > 1) process.exit(ExitCode.interrupted)
+    resolve({ exitCode: ExitCode.done, message: '' })
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', interrupt)
+  return {
+    promise,
+    release: () => {
+      process.off('SIGINT', interrupt)
+      process.off('SIGTERM', interrupt)
+    },
+  }
+}
+
+async function after(seconds: number | undefined): Promise<Ending> {
+  await new Promise((resolve) => {
+    // Whoever ends it before is not kept waiting.
+    if (seconds !== undefined) setTimeout(resolve, seconds * 1000).unref()
+  })
+  return { exitCode: ExitCode.done, message: '' }
+}
+
+/** Rows a second, smoothed. */
+class Rate {
+  #rows = 0
+  #at = 0
+  #rate = 0
+
+  of(rows: number): number {
+    const now = performance.now()
+    if (now - this.#at < 900) return this.#rate
+    if (this.#at > 0) this.#rate = (rows - this.#rows) / ((now - this.#at) / 1000)
+    this.#rows = rows
+    this.#at = now
+    return this.#rate
+  }
+}

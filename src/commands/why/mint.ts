@@ -1,0 +1,129 @@
+import { formatSol, lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { isOpen } from '../../engine/order.ts'
+import type { History, RecordedFill, RecordedOrder, Word } from '../../journal/reader/history.ts'
+import type { JournalReader } from '../../journal/reader/reader.ts'
+import type { FoundToken } from '../../journal/tape/tape-search.ts'
+import { clockOf, stampOf } from '../../runtime/time-text.ts'
+import { conditionalSteps } from './conditional.ts'
+import { positionStep, toldAt, waitingText } from './order.ts'
+import { headLines, pageOf, paragraph, stepsJson } from './page.ts'
+import { codeText, inOrder, priceText, type Step, signedSol, sizeText } from './words.ts'
+
+/** All that was decided of a token, and what came of it. */
+export interface MintStory {
+  readonly token: FoundToken
+  readonly steps: readonly Step[]
+  readonly counts: { readonly orders: number; readonly fills: number; readonly refused: number; readonly notes: number }
+}
+
+/** `bot`: of this one only. */
+export function mintStory(reader: JournalReader, mint: string, bot: string | undefined): MintStory {
+  return reader.look((history, tape) => {
+    const isMine = (one: { readonly bot: string }): boolean => bot === undefined || one.bot === bot
+    const orders = history.ordersOf(mint).filter(({ order }) => isMine(order))
+    const words = history.words(mint, 0, Number.MAX_SAFE_INTEGER).filter(isMine)
+    const positions = history.positionsOf(mint).filter(({ position }) => isMine(position))
+    const fills = orders.flatMap(({ order }) => {
+      const reports = history.reportsOf(order)
+      return history.fillsOf(order.id).map((fill) => ({ ...fill, at: toldAt(fill, reports) }))
+    })
+    const steps = inOrder([
+      ...orders.flatMap((recorded) => orderSteps(recorded, history)),
+      ...fills.map(fillStep),
+      ...groupsOf(words).map(wordStep),
+      ...conditionalSteps(history.conditionals({ mint }).filter(({ order }) => isMine(order))),
+      ...positions.map((position) => botStep(positionStep(position), position.position.bot)),
+    ])
+    const refused = words.filter(({ kind }) => kind === 'refused').length
+    return {
+      token: tape.nameOf(mint),
+      steps,
+      counts: { orders: orders.length, fills: fills.length, refused, notes: words.length - refused },
+    }
+  })
+}
+
+function botStep({ at, what, text }: Step, bot: string): Step {
+  return { at, what, text: `${bot}: ${text}` }
+}
+
+/** That it was decided, and how it ended or what it waits for. */
+function orderSteps(recorded: RecordedOrder, history: History): Step[] {
+  const { order, state, code, outcome } = recorded
+  const made: Step = {
+    at: order.time,
+    what: order.id,
+    text: `${order.bot} ${order.side}s ${sizeText(order.size)}: ${order.reason}`,
+  }
+  if (state === 'filled') return [made]
+  if (isOpen(state)) {
+    const waits = waitingText(recorded, history.attemptsOf(order.id), history.progressOf(order.id))
+    return [made, { at: null, what: order.id, text: `${state}; waits ${waits}` }]
+  }
+  const end = history.reportsOf(order).findLast(({ report }) => report.state === state)
+  const text = `${state}${code === '' ? '' : `: ${codeText(code, outcome)}`}`
+  return [made, { at: end?.time ?? order.time, what: order.id, text }]
+}
+
+function fillStep({ fill, reversed, at }: RecordedFill & { readonly at: Millis }): Step {
+  const { orderId, side, tokens, decimals, tradeLamports, walletLamports } = fill
+  const whole = wholeTokens(tokens, decimals)
+  const paid = priceText(lamportsToSol(tradeLamports) / whole)
+  const verb = side === 'buy' ? 'bought' : 'sold'
+  const text = `${verb} ${whole} tokens for ${formatSol(tradeLamports)} SOL, ${paid}; the wallet ${signedSol(walletLamports)}`
+  return { at, what: orderId, text: reversed ? `${text}; taken back by a fork` : text }
+}
+
+/** The same answer again and again is one line. */
+interface Group {
+  readonly first: Word
+  readonly last: Millis
+  readonly count: number
+}
+
+function groupsOf(words: readonly Word[]): Group[] {
+  const groups: Group[] = []
+  const lastOf = new Map<string, number>()
+  for (const word of words) {
+    const at = lastOf.get(word.bot)
+    const group = at === undefined ? undefined : groups[at]
+    const isSame = group !== undefined && word.kind === group.first.kind && word.code === group.first.code
+    if (
+      at !== undefined &&
+      group !== undefined &&
+      isSame &&
+      (word.kind === 'refused' || word.reason === group.first.reason)
+    )
+      groups[at] = { first: group.first, last: word.time, count: group.count + 1 }
+    else lastOf.set(word.bot, groups.push({ first: word, last: word.time, count: 1 }) - 1)
+  }
+  return groups
+}
+
+function wordStep({ first, last, count }: Group): Step {
+  const { kind, bot, code, reason, time } = first
+  const again = count === 1 ? '' : ` (${count} times up to ${clockOf(last)})`
+  const said = kind === 'note' ? reason : `${code}: ${reason}`
+  return { at: time, what: kind, text: `${bot}: ${said}${again}` }
+}
+
+/** The last ones; --json has all. */
+const MOST_STEPS = 200
+
+export function mintLines({ token, steps, counts }: MintStory, columns: number): string[] {
+  const zero = steps[0]?.at ?? null
+  const shown = steps.slice(-MOST_STEPS)
+  const sums = `${counts.orders} orders, ${counts.fills} fills, ${counts.refused} refusals, ${counts.notes} notes`
+  const head = [...headLines(token, columns), ...paragraph(sums, columns, 2)]
+  const ask =
+    'No bot asked for anything of it. --at TIME says what there was to see then, and what each bot kept for it.'
+  if (shown.length === 0) return [...head, ...paragraph(ask, columns, 2)]
+  const since = zero === null ? [] : paragraph(`since ${stampOf(zero)}`, columns, 2)
+  const left = steps.length - shown.length
+  const earlier = left === 0 ? [] : paragraph(`${left} earlier lines are left out; --json has all`, columns, 2)
+  return [...head, ...since, ...earlier, '', ...pageOf(shown, zero ?? 0, columns)]
+}
+
+export function mintJson({ token, steps, counts }: MintStory): object {
+  return { kind: 'mint', ...token, ...counts, steps: stepsJson(steps, steps[0]?.at ?? 0) }
+}

@@ -1,0 +1,99 @@
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { printable } from '../../base/text.ts'
+import { type JournalReader, openReader } from '../../journal/reader/reader.ts'
+import { isPublicKey } from '../../solana/base58.ts'
+import type { Options } from '../options.ts'
+import { conditionalJson, conditionalLines, conditionalStory } from './conditional.ts'
+import { mintJson, mintLines, mintStory } from './mint.ts'
+import { momentJson, momentLines, momentOf } from './moment.ts'
+import { orderJson, orderLines, orderStory } from './order.ts'
+import { pageColumns } from './page.ts'
+
+/** An answer, as lines so many columns wide and as data. */
+interface Answer {
+  readonly lines: (columns: number) => readonly string[]
+  readonly data: () => object
+}
+
+/** `sluice why ORDER|MINT`: one causal answer from the journal. Reads only, also while a process writes it. */
+export async function run([about = '']: string[], options: Options): Promise<number> {
+  const reader = openReader(options.journal ?? 'data/sluice.db')
+  try {
+    const { lines, data } = await answer(reader, about, options)
+    if (options.json === true) console.log(printable(JSON.stringify(data())))
+    else for (const line of lines(pageColumns(process.stdout.columns))) console.log(line)
+    return ExitCode.done
+  } finally {
+    reader.close()
+  }
+}
+
+async function answer(reader: JournalReader, about: string, { bot, at }: Options): Promise<Answer> {
+  const target = targetOf(reader, about)
+  if ((at ?? bot) !== undefined && target.kind !== 'mint')
+    throw new SluiceError('--at and --bot go with a token: an order has its own time and bot', ExitCode.usage)
+  if (at !== undefined && target.kind === 'mint') {
+    const moment = await momentOf(reader, target.mint, at, bot)
+    return { lines: (columns) => momentLines(moment, columns), data: () => momentJson(moment) }
+  }
+  if (target.kind === 'mint') {
+    const story = mintStory(reader, target.mint, bot)
+    return { lines: (columns) => mintLines(story, columns), data: () => mintJson(story) }
+  }
+  if (target.kind === 'conditional') {
+    const story = conditionalStory(reader, target.id)
+    if (story === undefined) throw new SluiceError(`there is no order ${target.id} in ${reader.path}`, ExitCode.usage)
+    return { lines: (columns) => conditionalLines(story, columns), data: () => conditionalJson(story) }
+  }
+  const story = orderStory(reader, target.id)
+  if (story === undefined)
+    throw new SluiceError(
+      `there is no order ${target.id} in ${reader.path}; \`sluice orders\` lists them`,
+      ExitCode.usage,
+    )
+  return { lines: (columns) => orderLines(story, columns), data: () => orderJson(story) }
+}
+
+const MOST_LISTED = 20
+
+/** What a question is about. */
+export type Target =
+  | { readonly kind: 'order' | 'conditional'; readonly id: string }
+  | { readonly kind: 'mint'; readonly mint: string }
+
+/** An order or one of its attempts by its id; a mint by itself, its beginning, or what its creator called it. Throws SluiceError (exit 2)
+ *  where nothing, or more than one, is meant. */
+export function targetOf(reader: JournalReader, about: string): Target {
+  const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
+  if (id !== undefined) return { kind: 'order', id }
+  if (/^c\d{1,15}$/.test(about) && isConditional(reader, about)) return { kind: 'conditional', id: about }
+  return { kind: 'mint', mint: mintOf(reader, about) }
+}
+
+/** A mint may begin like one. */
+function isConditional(reader: JournalReader, id: string): boolean {
+  return reader.look((history) => history.conditionals({ id })).length > 0
+}
+
+function mintOf(reader: JournalReader, about: string): string {
+  const byMint = about === '' ? [] : reader.look((_history, tape) => tape.mintsFrom(about))
+  if (byMint.includes(about)) return about
+  if (isPublicKey(about)) throw nothing(reader, `${about}: no order, decision or row of it`)
+  const named = reader.look((_history, tape) => tape.tokensNamed(about))
+  const all = new Set([...byMint, ...named.map(({ mint }) => mint)])
+  if (all.size === 0) throw nothing(reader, `no order, mint or symbol ${about}`)
+  const [only = ''] = all
+  if (all.size === 1) return only
+  const listed = [...all].slice(-MOST_LISTED).map((mint) => {
+    const { symbol, name } = named.find((token) => token.mint === mint) ?? reader.look((_h, tape) => tape.nameOf(mint))
+    return `  ${[mint, symbol, name].filter((word) => word !== '').join('  ')}`
+  })
+  const more = all.size > listed.length ? [`  and ${all.size - listed.length} more`] : []
+  const message = [`${about} is ${all.size} tokens; write more of the mint:`, ...listed, ...more]
+  throw new SluiceError(message.map(printable).join('\n'), ExitCode.usage)
+}
+
+function nothing({ path }: JournalReader, what: string): SluiceError {
+  const advice = 'give an order such as o12, a mint or its beginning, or a symbol; `sluice orders` lists the orders'
+  return new SluiceError(printable(`${what} in ${path}; ${advice}`), ExitCode.usage)
+}

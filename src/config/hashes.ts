@@ -1,0 +1,98 @@
+import type { Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path/posix'
+import type { BuilderPolicy } from '../orders/builder-policy.ts'
+import type { Config } from './config.ts'
+import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
+
+/** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder moves. */
+export function configHash({ service, chain, wallet, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
+  const {
+    apiKey: _,
+    builderPolicy,
+    ...open
+  } = service.kind === 'remote' ? service : { ...service, apiKey: undefined, builderPolicy: undefined }
+  const decides = {
+    service: { ...open, ...(builderPolicy !== undefined && { builderPolicy: { ...builderPolicy, name: undefined } }) },
+    cluster: chain.cluster,
+    wallet: wallet.publicKey,
+    walletLimits: wallet.limits,
+    ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
+    bots: bots.map(({ at: _at, exitSources: _sources, overriddenExits: _overridden, strategy, ...bot }) => ({
+      ...bot,
+      strategy: strategy.name,
+    })),
+  }
+  return createHash('sha256').update(canonicalJson(decides)).digest('hex')
+}
+
+/** Hash of what a builder may put in, wherever that was read. */
+export function policyHash({ name: _, ...rules }: BuilderPolicy): string {
+  return createHash('sha256').update(canonicalJson(rules)).digest('hex')
+}
+
+/** JSON with its keys in order: equal values give equal text. */
+export function canonicalJson(value: unknown): string {
+  const sorted = (_key: string, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item
+  return JSON.stringify(value, sorted) ?? ''
+}
+
+/** Hash of all code that decides: the version of Sluice, its deciding rows, and every strategy file with its relative imports.
+ *  The same files give the same hash in every folder. */
+export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
+  ours ??= hashOfDecidingRows()
+  const hash = ours.copy()
+  const byName = new Map(strategies.map((one) => [one.name, one.file]))
+  for (const [name, file] of [...byName].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const parts = withImports(file).map((part) => relative(dirname(file), part).replaceAll('\\', '/'))
+    for (const part of parts.sort()) add(hash, `${name}/${part}`, readFileSync(join(dirname(file), part)))
+  }
+  return hash.digest('hex')
+}
+
+/** Read once: a process runs the code that it was started with, whatever becomes of the files. */
+let ours: Hash | undefined
+
+function hashOfDecidingRows(): Hash {
+  const hash = createHash('sha256')
+  add(hash, 'version', (JSON.parse(readFileSync(MANIFEST, 'utf8')) as { version: string }).version)
+  for (const row of DECIDING_ROWS) {
+    const folder = join(SOURCES, row)
+    for (const name of sourcesIn(folder)) add(hash, `${row}/${name}`, readFileSync(join(folder, name)))
+  }
+  return hash
+}
+
+function add(hash: Hash, name: string, bytes: Uint8Array | string): void {
+  hash.update(`${name}\0${bytes.length}\0`).update(bytes)
+}
+
+/** Hash of all of Sluice: of what fills and counts a backtest as well. */
+export function sluiceHash(): string {
+  const hash = createHash('sha256')
+  for (const name of sourcesIn(SOURCES)) add(hash, name, readFileSync(join(SOURCES, name)))
+  return hash.digest('hex')
+}
+
+function sourcesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(SOURCE_ENDING) && !name.endsWith('.d.ts'))
+    .map((name) => name.replaceAll('\\', '/'))
+    .sort()
+}
+
+/** Read, not run: a specifier in a comment may add a file, which harms nothing. */
+function withImports(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file) || !existsSync(file)) return []
+  seen.add(file)
+  for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(
+    /(?:from|import)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g,
+  )) {
+    withImports(resolve(dirname(file), specifier), seen)
+  }
+  return [...seen]
+}

@@ -1,0 +1,238 @@
+import type { z } from 'zod'
+import type { Complaint, Path } from './errors.ts'
+
+type Issue = z.core.$ZodIssue
+type RawIssue = z.core.$ZodRawIssue
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly complaints: readonly Complaint[] }
+
+/** Everything that `schema` has against `value`, in our words; or the value that it makes of it. */
+export function parseWith<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
+  const result = schema.safeParse(value, { error: wording })
+  if (result.success) return { ok: true, value: result.data }
+  return { ok: false, complaints: result.error.issues.flatMap((issue) => complaintsOf(issue, [])) }
+}
+
+function complaintsOf(issue: Issue, above: Path): Complaint[] {
+  const path = [...above, ...(issue.path as Path)]
+  if (issue.code === 'unrecognized_keys') {
+    const messages = issue.message.split('\n') // one line a key: see `wording`
+    return issue.keys.map((key, index) => ({
+      path: [...path, key],
+      message: messages[index] ?? 'unknown key',
+      atKey: true,
+    }))
+  }
+  const branch = issue.code === 'invalid_union' ? meantBranch(issue.errors) : undefined
+  if (branch) return branch.flatMap((one) => complaintsOf(one, path))
+  return [{ path, message: issue.message, atKey: false }]
+}
+
+/** Of the branches of a union the only one that the value has the kind for, if there is one. */
+function meantBranch(branches: Issue[][]): Issue[] | undefined {
+  const meant = branches.filter((issues) => !issues.some(isOfAnotherKind))
+  return meant.length === 1 ? meant[0] : undefined
+}
+
+function isOfAnotherKind(issue: Issue): boolean {
+  return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')
+}
+
+/** zod asks this for the message of every issue that the schema itself does not word. */
+function wording(issue: RawIssue): string | undefined {
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => unknownKey(key, shapeOf(issue.inst))).join('\n')
+  }
+  const expected = expectation(issue as Issue)
+  if (!expected) return undefined
+  if (issue.input === undefined) return `missing; expected ${expected}`
+  return `expected ${expected}, found ${found(issue.input)}${suggestion(issue as Issue, issue.input)}`
+}
+
+const KINDS: Record<string, string> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a map',
+  record: 'a map',
+  array: 'a list',
+}
+
+function expectation(issue: Issue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return KINDS[issue.expected] ?? issue.expected
+    case 'invalid_value':
+    case 'invalid_union':
+      return listOf(choicesOf(issue))
+    case 'too_small':
+      return bound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
+    case 'too_big':
+      return bound(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
+    default:
+      return undefined
+  }
+}
+
+function choicesOf(issue: Issue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String)
+  if (issue.code === 'invalid_union') return issue.errors.flatMap(([first]) => (first ? choicesOf(first) : []))
+  return [expectation(issue) ?? issue.message]
+}
+
+/** Of these a bound counts what is inside. */
+const COUNTED = ['string', 'array', 'set', 'map']
+
+function bound(origin: string, comparison: string, limit: number | bigint): string {
+  const [one, more] = origin === 'string' ? [' character', ' characters'] : [' entry', ' entries']
+  return `${comparison} ${limit}${COUNTED.includes(origin) ? (Number(limit) === 1 ? one : more) : ''}`
+}
+
+function listOf(words: readonly string[]): string {
+  const last = words.at(-1) ?? ''
+  return words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${last}` : last
+}
+
+/** The value as far as it may be repeated: a long text may be a secret in the wrong place. */
+export function found(value: unknown): string {
+  if (value === null) return 'nothing'
+  if (typeof value === 'string')
+    return value.length <= 24 ? JSON.stringify(value) : `${value.length} characters of text`
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'a map' : String(value)
+}
+
+function suggestion(issue: Issue, input: unknown): string {
+  if (typeof input !== 'string') return needsQuotes(issue, input) ? '; put it into quotes' : ''
+  const words = wordsOf(issue)
+  if (words.length > 0) {
+    const close = didYouMean(input, words)
+    if (close) return close
+  }
+  const number = takesNumber(issue) ? /^\s*([+-]?\d+(?:\.\d+)?)\s*(?:%|s|sol)?\s*$/i.exec(input)?.[1] : undefined
+  return number ? `; write ${Number(number)}` : ''
+}
+
+function needsQuotes(issue: Issue, input: unknown): boolean {
+  return issue.code === 'invalid_type' && issue.expected === 'string' && ['number', 'boolean'].includes(typeof input)
+}
+
+function wordsOf(issue: Issue): string[] {
+  if (issue.code === 'invalid_value') return issue.values.map(String)
+  return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(wordsOf) : []
+}
+
+function takesNumber(issue: Issue): boolean {
+  if (issue.code === 'invalid_union') return issue.errors.some(([first]) => first !== undefined && takesNumber(first))
+  return issue.code === 'invalid_type' && (issue.expected === 'number' || issue.expected === 'int')
+}
+
+type Shape = Record<string, z.ZodType>
+/** Keys that are named where none of them is near. */
+const MOST_LISTED = 12
+
+/** Keys that zod would drop without a word, because a strategy's `z.object` is not strict: they are typing errors there too. */
+export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
+  const def = defOf(schema)
+  if (!def || typeof value !== 'object' || value === null) return []
+  if (def.innerType) return droppedKeys(def.innerType, value, path)
+  if (Array.isArray(value)) return value.flatMap((item, index) => droppedKeys(def.element, item, [...path, index]))
+  if (!def.shape || def.catchall) return []
+  const shape = def.shape as Shape
+  return Object.entries(value).flatMap(([key, item]) =>
+    Object.hasOwn(shape, key)
+      ? droppedKeys(shape[key], item, [...path, key])
+      : [{ path: [...path, key], message: unknownKey(key, shape), atKey: true }],
+  )
+}
+
+/** A key that stands one level too high is shown down; another is compared with those that there are, and where none is near they are named. */
+function unknownKey(key: string, shape: Shape): string {
+  const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
+  if (inside) return `unknown key; did you mean ${inside}.${key}?`
+  const names = Object.keys(shape)
+  const all = names.length === 0 || names.length > MOST_LISTED ? '' : `; there are ${names.join(', ')}`
+  return `unknown key${didYouMean(key, names) || all}`
+}
+
+/** The keys of an object's schema, also of one that is optional or a branch of a union; {} of anything else. */
+function shapeOf(schema: unknown): Shape {
+  const def = defOf(schema)
+  if (def?.shape) return def.shape as Shape
+  if (def?.innerType) return shapeOf(def.innerType)
+  const options = Array.isArray(def?.options) ? def.options : []
+  return Object.assign({}, ...options.map(shapeOf))
+}
+
+/** What a schema is made of; undefined when it is no schema of zod 4. */
+export function defOf(schema: unknown): Record<string, unknown> | undefined {
+  return (schema as { _zod?: { def?: Record<string, unknown> } } | null | undefined)?._zod?.def
+}
+
+/** What was probably meant by `word`, or undefined when nothing is close. Case, `-`, `_` and spaces are no difference, and a word that is
+ *  the beginning or the end of a candidate is near it (`stopLoss`, `percent`). */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const bare = plain(word)
+  let best: string | undefined
+  let least = Number.POSITIVE_INFINITY
+  for (const candidate of candidates) {
+    const other = plain(candidate)
+    const longer = Math.max(bare.length, other.length)
+    const whole = editDistance(bare, other)
+    const distance = Math.min(
+      whole <= Math.max(1, longer * 0.4) ? whole : Number.POSITIVE_INFINITY,
+      partDistance(bare, other),
+    )
+    if (distance < least && distance < longer) {
+      best = candidate
+      least = distance
+    }
+  }
+  return best
+}
+
+/** How far a word is from the beginning or the end of another; one letter may be wrong where there are enough of them. */
+function partDistance(a: string, b: string): number {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  if (short.length < 4) return Number.POSITIVE_INFINITY
+  const parts = [0, 1].flatMap((more) => [long.slice(0, short.length + more), long.slice(-short.length - more)])
+  const distance = Math.min(...parts.map((part) => editDistance(short, part)))
+  return distance <= (short.length < 7 ? 0 : 1) ? distance + 1.5 : Number.POSITIVE_INFINITY
+}
+
+/** `; did you mean X?`, or nothing. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const close = nearest(word.slice(0, 60), candidates)
+  return close === undefined ? '' : `; did you mean ${close}?`
+}
+
+function plain(word: string): string {
+  return word.toLowerCase().replace(/[-_\s]/g, '')
+}
+
+/** Damerau-Levenshtein: letters added, left out, changed, or two neighbours swapped. */
+export function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1
+      let least = Math.min(at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + cost)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, at(beforeLast, j - 2) + 1)
+      }
+      row.push(least)
+    }
+    beforeLast = last
+    last = row
+  }
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] as number
+}

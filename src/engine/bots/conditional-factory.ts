@@ -1,0 +1,62 @@
+import { LEAST_PART_PERCENT } from '../accounting/position.ts'
+import type { Session } from '../engine-state.ts'
+import {
+  bracketExits,
+  type ConditionalRequest,
+  readDca,
+  readLimitBuy,
+  readPriceSell,
+} from '../exits/conditional-request.ts'
+import type { Conditionals } from '../exits/conditionals.ts'
+import type { Veto } from '../limits/order-bounds.ts'
+import type { Client, Desk, Sale } from '../order-factory.ts'
+import type { BracketOptions, DcaOptions, LimitBuyOptions, LimitSellOptions, Placed } from '../strategy.ts'
+
+/** Where one bot asks for conditional orders: what is no request is refused at once, as the desk does. */
+export class ConditionalDesk {
+  readonly #session: Session
+  readonly #desk: Desk
+  readonly #conditionals: Conditionals
+  readonly #client: Client
+
+  constructor(session: Session, desk: Desk, conditionals: Conditionals, client: Client) {
+    this.#session = session
+    this.#desk = desk
+    this.#conditionals = conditionals
+    this.#client = client
+  }
+
+  limitBuy(mint: string, options: LimitBuyOptions): Placed {
+    return this.#wait(mint, readLimitBuy(options, this.#client.settings, this.#session.plan))
+  }
+
+  /** `kind`: above for a limit, below for a stop. */
+  sell(mint: string, options: LimitSellOptions, kind: 'above' | 'below'): Placed {
+    const sale = this.#desk.readSale(this.#client, mint, options)
+    return this.#wait(mint, 'code' in sale ? sale : (tooSmall(sale) ?? readPriceSell(options, kind)))
+  }
+
+  dca(mint: string, options: DcaOptions): Placed {
+    return this.#wait(mint, readDca(options, this.#client.settings, this.#session.plan))
+  }
+
+  bracket(mint: string, options: BracketOptions): Placed {
+    const bracketed = bracketExits(options, this.#session.price(mint))
+    if ('code' in bracketed) return { ok: false, ...bracketed }
+    const { atPrice } = options
+    if (atPrice === undefined) return this.#desk.buy(this.#client, mint, bracketed)
+    return this.limitBuy(mint, { ...bracketed, atPrice })
+  }
+
+  #wait(mint: string, request: ConditionalRequest | Veto): Placed {
+    return 'code' in request ? { ok: false, ...request } : this.#conditionals.place(this.#client, mint, request)
+  }
+}
+
+/** A part that would count as sold before it is. */
+function tooSmall({ position, request: { size } }: Sale): Veto | undefined {
+  if (size.kind !== 'percent' && size.kind !== 'tokens') return undefined
+  const percent = size.kind === 'percent' ? size.percent : (Number(size.tokens) / Number(position.tokens)) * 100
+  if (percent > LEAST_PART_PERCENT) return undefined
+  return { code: 'REQUEST_INVALID', reason: `it has to sell more than ${LEAST_PART_PERCENT} % of what is held` }
+}

@@ -1,0 +1,227 @@
+import { SluiceError } from '../../base/errors.ts'
+import { plainJson } from '../../base/json.ts'
+import type { Millis } from '../../base/units.ts'
+import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
+import { type ByToken, setByToken } from '../../market/mints.ts'
+import type { Session } from '../engine-state.ts'
+import { FiringRate } from '../firing-rate.ts'
+import { BotParty, type Party } from '../limits/limit-scope.ts'
+import type { Results } from '../limits/results.ts'
+import type { Alarm, StoppedBot } from '../messages.ts'
+import type { Desk } from '../order-factory.ts'
+import type { BotMoney } from '../recovered-money.ts'
+import type { BotSettings } from '../settings.ts'
+import type { Handlers, OrderView, Strategy } from '../strategy.ts'
+import { BotHandle, type Seat } from './bot.ts'
+import type { Host } from './bot-readings.ts'
+import { readThrown } from './thrown.ts'
+import { HeldView, TokenView } from './views.ts'
+
+/** One bot in the engine: its strategy, and the tokens as it sees them. */
+export class Trader implements Host {
+  readonly settings: BotSettings
+  readonly money: BotMoney
+  readonly party: BotParty
+  readonly wallet: Party
+  /** Keys of its own, which decide what reaches it. */
+  readonly keys: Set<string>
+  handlers: Handlers<unknown> = {}
+  starting = false
+  readonly #session: Session
+  readonly #strategy: Strategy
+  readonly #seat: Seat
+  /** Tokens as it sees them: those shown since the day began. */
+  readonly #tokens: ByToken<TokenView> = []
+  /** And those shown on the day before. */
+  #yesterday: ByToken<TokenView> = []
+  readonly #bot: BotHandle
+  readonly #firings = new FiringRate()
+  /** The alarm of a strategy that threw during the warm-up, when outputs are discarded. */
+  #unsaid: Alarm | undefined
+
+  constructor(
+    session: Session,
+    desk: Desk,
+    results: Results,
+    settings: BotSettings,
+    money: BotMoney,
+    wallet: Party,
+    strategy: Strategy,
+    seat: Seat,
+  ) {
+    this.#session = session
+    this.settings = settings
+    this.money = money
+    this.party = new BotParty(session, settings, money)
+    this.wallet = wallet
+    this.#strategy = strategy
+    this.#seat = seat
+    this.keys = new Set(strategy.keys)
+    this.#bot = new BotHandle(session, desk, results, this, seat)
+  }
+
+  start(): void {
+    this.starting = true
+    this.guard(() => {
+      const handlers: unknown = this.#strategy.start(plainJson(this.settings.params, 'params'), this.#bot)
+      if (typeof handlers !== 'object' || handlers === null || 'then' in handlers)
+        throw new TypeError('start has to return its handlers, at once')
+      this.handlers = handlers
+    })
+    this.starting = false
+    this.#bot.endUndeclared()
+  }
+
+  /** In place of `start`: its strategy could not be let go on. */
+  stop({ reason, told }: StoppedBot): void {
+    this.money.status = 'exits-only'
+    this.#session.timers.clearAll(this.name)
+    if (!told) this.#sayBroken({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
+  }
+
+  /** Whether its strategy keeps something of tokens. */
+  get keepsState(): boolean {
+    return this.#strategy.token !== undefined
+  }
+
+  /** Whether it keeps something of a token: by looking there, so that it is at hand for `row`. */
+  knows(token: number): boolean {
+    return typeof this.#tokens[token]?.state === 'object'
+  }
+
+  /** Shows a market row to the strategy. */
+  row(kind: RowKind, event: MarketEvent, token: number): void {
+    const view = this.#tokens[token] ?? this.viewOf(token)
+    const { handlers } = this
+    const { activity } = this.#session
+    const before = activity.enter(this.#seat.index)
+    try {
+      const returned: unknown =
+        kind <= RowKind.sell
+          ? handlers.onTrade?.(event as Trade, view)
+          : kind === RowKind.newToken
+            ? handlers.onNewToken?.(event as NewToken, view)
+            : handlers.onPriceUpdate?.(event as PriceUpdate, view)
+      if (returned !== undefined) refusePromise(returned)
+    } catch (error) {
+      this.#broke(error)
+    }
+    activity.leave(before)
+  }
+
+  /** One of its strategy's timers fired. */
+  timer(name: string): void {
+    const { now } = this.#session
+    this.#firings.add(now)
+    if (this.#bot.mayFire()) this.guard(() => this.handlers.onTimer?.(name))
+    else {
+      const reason = `its timers fired ${this.#firings.text(now)}, which is more often than a bot may have; they are ended`
+      this.#end({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STORM', reason })
+    }
+  }
+
+  /** What became of one of its orders. */
+  hear(order: OrderView): void {
+    const view = this.viewOf(this.#session.mints.intern(order.mint))
+    this.guard(() => this.handlers.onOrder?.(order, view))
+  }
+
+  /** Runs a handler; a strategy that throws goes to exits only, the others go on. */
+  guard(run: () => unknown): void {
+    const { activity } = this.#session
+    const before = activity.enter(this.#seat.index)
+    try {
+      const returned = run()
+      if (returned !== undefined) refusePromise(returned)
+    } catch (error) {
+      this.#broke(error)
+    }
+    activity.leave(before)
+  }
+
+  /** After the warm-up: what happened in it is said now. */
+  settle(): void {
+    if (this.#unsaid !== undefined) this.#sayBroken(this.#unsaid)
+    this.#unsaid = undefined
+  }
+
+  /** A day begins: what was not shown on the one that ended, and is not held, is freed. A market never runs out of tokens. */
+  forgetTokens(): void {
+    const before = this.#yesterday
+    this.#yesterday = this.#tokens.slice()
+    this.#tokens.fill(undefined)
+    for (const [token, view] of before.entries()) {
+      if (view === undefined || this.#yesterday[token] !== undefined) continue
+      if (view.held !== undefined) this.#tokens[token] = view
+      else view.forget()
+    }
+  }
+
+  holds(token: number): boolean {
+    return this.#tokens[token] !== undefined || this.#yesterday[token] !== undefined
+  }
+
+  viewOf(token: number): TokenView {
+    const known = this.#tokens[token] ?? this.#yesterday[token]
+    if (known !== undefined) {
+      setByToken(this.#tokens, token, known)
+      return known
+    }
+    let state: unknown
+    this.guard(() => {
+      state = this.#strategy.token?.()
+    })
+    const view = new TokenView(this.#session, token, state)
+    setByToken(this.#tokens, token, view)
+    return this.refresh(view.mint)
+  }
+
+  /** After its position in a mint began or ended. */
+  refresh(mint: string): TokenView {
+    const view = this.viewOf(this.#session.mints.intern(mint))
+    const position = this.#session.book.positions.get({ account: this.settings.account.id, mint })
+    if (position === undefined || position.bot !== this.name) view.held = undefined
+    else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#session, position)
+    return view
+  }
+
+  seenAt(mint: string): Millis {
+    return this.viewOf(this.#session.mints.intern(mint)).seenAt
+  }
+
+  get name(): string {
+    return this.settings.name
+  }
+
+  /** What it looked at and nobody can read, because the tape is damaged, is not its fault: that ends all, as other damage does. */
+  #broke(error: unknown): void {
+    if (error instanceof SluiceError) throw error
+    const { reason, stack } = readThrown(error)
+    const thrownAt = this.#session.thrownAt?.(stack)
+    const alarm = { kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason } as const
+    this.#end(thrownAt === undefined ? alarm : { ...alarm, thrownAt })
+  }
+
+  /** From now on it only closes what it holds. */
+  #end(alarm: Alarm): void {
+    this.handlers = {}
+    this.money.status = 'exits-only'
+    if (this.#session.warming) this.#unsaid = alarm
+    else this.#sayBroken(alarm)
+  }
+
+  #sayBroken(alarm: Alarm): void {
+    this.#session.timers.clearAll(this.name)
+    this.#session.emitBot(this.money)
+    this.#session.emit(alarm)
+  }
+}
+
+/** What comes later has no place in the stream; what fails later would end the process. */
+function refusePromise(returned: unknown): void {
+  if (typeof returned !== 'object' || returned === null || !('then' in returned)) return
+  const { then } = returned
+  if (typeof then !== 'function') return
+  then.call(returned, undefined, () => {})
+  throw new TypeError('a handler returned a promise: handlers are synchronous, and nothing waits for it')
+}

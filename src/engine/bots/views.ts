@@ -1,0 +1,119 @@
+import type { ErrorCode } from '../../base/errors.ts'
+import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { liquidationSol } from '../accounting/liquidation.ts'
+import type { Position, PositionState } from '../accounting/position.ts'
+import type { Session } from '../engine-state.ts'
+import { copyExits, type ExitRules } from '../exits/exit-rules.ts'
+import type { Fill, Order, OrderState } from '../order.ts'
+import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
+
+/** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and begins with what is looked
+ *  at for every row. */
+export class TokenView implements Token<unknown> {
+  readonly #session: Session
+  /** -1 once nobody but the strategy keeps this: the number may become another token's. */
+  #token: number
+  state: unknown
+  /** This bot's position in it. */
+  held: HeldView | undefined
+  readonly mint: string
+  /** When the bot was first shown it. */
+  readonly seenAt: Millis
+  /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
+  refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
+
+  constructor(session: Session, token: number, state: unknown) {
+    this.#session = session
+    this.#token = token
+    this.state = state
+    this.mint = session.mints.list[token] as string
+    this.seenAt = session.now
+  }
+
+  /** It is forgotten. */
+  forget(): void {
+    this.#token = -1
+  }
+
+  get price(): number | undefined {
+    const { prices } = this.#session
+    return this.#token >= 0 ? prices.at(this.#token) : this.#session.price(this.mint)
+  }
+
+  get position(): PositionView | undefined {
+    return this.held
+  }
+}
+
+/** A position in SOL and whole tokens; reads through, so it may be kept. */
+export class HeldView implements PositionView {
+  readonly #position: Position
+  readonly #session: Session
+
+  constructor(session: Session, position: Position) {
+    this.#session = session
+    this.#position = position
+  }
+
+  shows(position: Position): boolean {
+    return this.#position === position
+  }
+
+  get mint(): string {
+    return this.#position.mint
+  }
+  get state(): PositionState {
+    return this.#position.state
+  }
+  get tokens(): number {
+    return wholeTokens(this.#position.tokens, this.#position.decimals)
+  }
+  get costSol(): number {
+    return lamportsToSol(this.#position.costLamports)
+  }
+  get averagePrice(): number {
+    return this.#position.averagePrice
+  }
+  get openedAt(): Millis {
+    return this.#position.openedAt
+  }
+  get highPrice(): number {
+    return this.#position.highPrice
+  }
+  get valueSol(): number | undefined {
+    return liquidationSol(this.#position, this.#session.price(this.#position.mint))
+  }
+  get realizedSol(): number {
+    return lamportsToSol(this.#position.realizedLamports)
+  }
+  get exits(): ExitRules {
+    return copyExits(this.#position.exits)
+  }
+}
+
+export function fillView(fill: Fill): FillView {
+  const tokens = wholeTokens(fill.tokens, fill.decimals)
+  const sol = lamportsToSol(fill.tradeLamports)
+  const { orderId, mint, side, signature, time, final } = fill
+  return {
+    orderId,
+    mint,
+    side,
+    sol,
+    tokens,
+    price: sol / tokens,
+    feeSol: lamportsToSol(fill.feeLamports),
+    signature,
+    time,
+    final,
+  }
+}
+
+export function orderView(
+  order: Pick<Order, 'id' | 'mint' | 'side'>,
+  state: OrderState,
+  code: ErrorCode | '',
+  reason: string,
+): OrderView {
+  return { id: order.id, mint: order.mint, side: order.side, state, code, reason }
+}

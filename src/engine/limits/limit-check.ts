@@ -1,0 +1,157 @@
+import { formatSol, type Lamports } from '../../base/units.ts'
+import type { Liquidation } from '../accounting/liquidation.ts'
+import { isWrittenOff } from '../accounting/position.ts'
+import type { Session } from '../engine-state.ts'
+import type { BuyRequest } from '../requests.ts'
+import type { BotSettings, Limits } from '../settings.ts'
+import type { Party } from './limit-scope.ts'
+import { checkLimits, checkLosses, type Losses, type Use } from './limits.ts'
+import { sellCost, type Veto, worstCost } from './order-bounds.ts'
+import type { Results } from './results.ts'
+import { hourFreesAt } from './spending.ts'
+
+/** Who asks to buy: the bot, and the wallet that it would pay with. */
+export interface Buyer {
+  readonly settings: BotSettings
+  readonly party: Party
+  readonly wallet: Party
+}
+
+/** The one place where money is refused: what a bot may, what its wallet may, and what is there. Only an operator lifts anything of it. */
+export class LimitCheck {
+  readonly #session: Session
+  readonly #results: Results
+  readonly #liquidation: Liquidation
+
+  constructor(session: Session, results: Results, liquidation: Liquidation) {
+    this.#session = session
+    this.#results = results
+    this.#liquidation = liquidation
+  }
+
+  veto({ settings, party, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+    return (
+      this.#vetoParty(party, mint, request, creator) ??
+      this.#vetoParty(wallet, mint, request, creator) ??
+      this.#vetoBalance(settings, mint, request)
+    )
+  }
+
+  /** Whether a buy that was accepted, and waits for another try, has come to be one that would be refused. */
+  vetoAgain({ party, wallet }: Pick<Buyer, 'party' | 'wallet'>): Veto | undefined {
+    for (const one of [party, wallet]) {
+      const veto = one.isBound ? checkLosses(one.limits, this.#losses(one)) : undefined
+      if (veto !== undefined) return veto
+    }
+    return undefined
+  }
+
+  #losses(party: Party): Losses {
+    const { limits, section, sums } = party
+    return {
+      ...{ section, now: this.#session.now },
+      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
+      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
+      unknownPositions: () => this.#results.unknown(party),
+      deadPositions: () => this.#results.dead(party),
+      pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
+    }
+  }
+
+  #vetoParty(party: Party, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+    if (!party.isBound) return undefined
+    return checkLimits(request.amount, party.limits, this.#use(party, mint, creator, request))
+  }
+
+  #use(party: Party, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
+    const { limits, spending, account } = party
+    const { book, now } = this.#session
+    const position = book.positions.get({ account, mint })
+    const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
+    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(party, mint, creator)
+    return {
+      ...this.#losses(party),
+      slippagePercent: orders.slippagePercent,
+      newPosition: position === undefined,
+      mintLamports: position === undefined ? 0 : this.#liquidation.atRisk(position),
+      openPositions,
+      creatorLamports,
+      exposureLamports,
+      hourLamports: limits.maxLamportsPerHour === null ? 0 : sum('hour'),
+      todayLamports: limits.maxLamportsPerDay === null ? 0 : sum('today'),
+      hourFreesAt: () => hourFreesAt(spending, now, amount, limits.maxLamportsPerHour ?? 0),
+    }
+  }
+
+  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. What is written off counts where the buy
+   *  would add to it: to what cannot be sold anything could be added. Nobody looks where no limit does. */
+  #exposure(
+    { account, bot, limits }: Party,
+    mint: string,
+    creator: string,
+  ): Pick<Use, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
+    const { book } = this.#session
+    const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
+    if (!isExposureBound(limits)) return NO_EXPOSURE
+    for (const position of book.positions.of(account).values()) {
+      if ((bot !== null && position.bot !== bot) || (isWrittenOff(position) && position.mint !== mint)) continue
+      use.openPositions++
+      const atRisk = this.#liquidation.atRisk(position)
+      use.exposureLamports += atRisk
+      if ((position.creator ?? '') === creator) use.creatorLamports += atRisk
+    }
+    if (limits.maxExposureLamports === null && limits.maxLamportsPerCreator === null) return use
+    for (const { order } of book.orders.of(account)) {
+      if (order.size.kind !== 'sol' || (bot !== null && order.bot !== bot)) continue
+      use.exposureLamports += order.size.lamports
+      if ((book.positions.get(order)?.creator ?? '') === creator) use.creatorLamports += order.size.lamports
+    }
+    return use
+  }
+
+  /** What is free has to pay for the buy at its worst, and leave enough to sell everything. */
+  #vetoBalance(settings: BotSettings, mint: string, request: BuyRequest): Veto | undefined {
+    const { account, walletLimits } = settings
+    const { book } = this.#session
+    const balance = book.accounts.get(account.id)?.lamports ?? null
+    if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the wallet has not been read yet' }
+    const free = balance - book.reserved(account.id)
+    const cost = reserveOf(request)
+    if (free < cost)
+      return { code: 'BALANCE_LOW', reason: `${formatSol(free)} SOL are free, the order may cost ${formatSol(cost)}` }
+    const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings, free - cost)
+    if (free - cost >= floor) return undefined
+    return {
+      code: 'BALANCE_FLOOR',
+      reason: `${formatSol(free)} SOL are free and the order may cost ${formatSol(cost)}: less than ${formatSol(floor)} would be left for the fees of exits (wallet.limits.minBalanceSol)`,
+    }
+  }
+
+  /** What one sale of each position takes, of this one too; what is being sold has it reserved. 0 where `left` is enough in any case. */
+  #exitFees(
+    account: string,
+    mint: string,
+    { orders, exitOrders }: Pick<BotSettings, 'orders' | 'exitOrders'>,
+    left: number,
+  ): number {
+    const cost = sellCost(exitOrders.priorityFeeLadder.at(-1) ?? orders.priorityFeeLamports)
+    const held = this.#session.book.positions.of(account)
+    // Nobody counts where there is enough for all of them.
+    if ((held.size + 1) * cost <= left) return 0
+    let positions = 1
+    for (const position of held.values()) if (position.state !== 'closing' && position.mint !== mint) positions++
+    return positions * cost
+  }
+}
+
+const NO_EXPOSURE = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 } as const
+
+function isExposureBound(limits: Limits): boolean {
+  const { maxOpenPositions, maxLamportsPerCreator, maxExposureLamports } = limits
+  return maxOpenPositions !== null || maxLamportsPerCreator !== null || maxExposureLamports !== null
+}
+
+/** What a buy holds back of the wallet until it is decided. */
+export function reserveOf({ amount, orders }: BuyRequest): Lamports {
+  return worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
+}

@@ -1,0 +1,189 @@
+import { dayOf, HOUR, type Lamports, lamports, type Millis } from '../../base/units.ts'
+import { isOpen, type Order, type OrderState } from '../order.ts'
+
+/** Places of what is over are given back once there are so many, and more of them than of what is not. */
+const PLACES_KEPT = 1_024
+
+/** What a buy of the last hour asked for. It counts from the moment it is accepted while it is open and once it has filled: nobody knows of
+ *  an unknown one that it did not execute. */
+export interface Spend {
+  readonly orderId: string
+  readonly account: string
+  readonly bot: string
+  readonly time: Millis
+  readonly lamports: Lamports
+  counts: boolean
+}
+
+/** What counts of all that a bot asked for on a UTC day (days since 1970). */
+export interface DaySpend {
+  readonly account: string
+  readonly bot: string
+  readonly day: number
+  readonly lamports: Lamports
+}
+
+/** What counts of one bot's buys. */
+export class BotSpending {
+  /** Of the last hour as it was last asked for, oldest first, from `#first` on. */
+  readonly #spends: Spend[] = []
+  #first = 0
+  #hour = 0
+  #day = -1
+  #ofDay = 0
+
+  /** Lamports asked in the last 60 minutes. */
+  hour(now: Millis): number {
+    const spends = this.#spends
+    for (let spend = spends[this.#first]; spend !== undefined && spend.time <= now - HOUR; ) {
+      if (spend.counts) this.#hour -= spend.lamports
+      spend = spends[++this.#first]
+    }
+    if (this.#first >= PLACES_KEPT && this.#first * 2 >= spends.length) {
+      spends.splice(0, this.#first)
+      this.#first = 0
+    }
+    return this.#hour
+  }
+
+  /** Lamports asked since 00:00 UTC. */
+  today(now: Millis): number {
+    return this.#day === dayOf(now) ? this.#ofDay : 0
+  }
+
+  /** What counts of the last hour, oldest first. */
+  *spends(now: Millis): Generator<Spend, void, undefined> {
+    this.hour(now)
+    for (let at = this.#first; at < this.#spends.length; at++) {
+      const spend = this.#spends[at] as Spend
+      if (spend.counts) yield spend
+    }
+  }
+
+  /** One of the last hour, the newest first: it is asked for soon, or never. */
+  find(orderId: string): Spend | undefined {
+    for (let at = this.#spends.length - 1; at >= this.#first; at--)
+      if (this.#spends[at]?.orderId === orderId) return this.#spends[at]
+    return undefined
+  }
+
+  add(spend: Spend): void {
+    this.#spends.push(spend)
+    if (spend.counts) this.#hour += spend.lamports
+  }
+
+  change(spend: Spend, counts: boolean): void {
+    if (spend.counts === counts) return
+    spend.counts = counts
+    this.#hour += counts ? spend.lamports : -spend.lamports
+  }
+
+  /** Of a day before the present one nothing is asked any more. */
+  addToDay(time: Millis, amount: number): void {
+    const day = dayOf(time)
+    if (day > this.#day) {
+      this.#day = day
+      this.#ofDay = 0
+    }
+    if (day === this.#day) this.#ofDay += amount
+  }
+
+  /** What it was before. */
+  restoreDay({ day, lamports: amount }: DaySpend): void {
+    this.#day = day
+    this.#ofDay = amount
+  }
+}
+
+/** SOL that buys asked for, of every bot. What was asked and in which state it is, is in the orders: that is where a restart reads it. */
+export class Spending {
+  /** By account and bot: a text of both would be put together and hashed for every order. */
+  readonly #bots = new Map<string, Map<string, BotSpending>>()
+  readonly #accounts = new Map<string, BotSpending[]>()
+
+  restore(spends: readonly Spend[], days: readonly DaySpend[]): void {
+    for (const spend of spends) this.#add({ ...spend })
+    for (const day of days) this.of(day).restoreDay(day)
+  }
+
+  ask({ id, account, bot, time }: Order, amount: Lamports): void {
+    const own = this.#add({ orderId: id, account, bot, time, lamports: amount, counts: true })
+    own.addToDay(time, amount)
+    own.hour(time) // gives back what is over, where no limit asks for it
+  }
+
+  /** What was asked for and not bought does not count, unless it turns out to have been bought. `order` and what it was `before`: where they
+   *  are known. Most moves change nothing in that, so that nobody looks for what was asked. */
+  follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
+    const counts = doesCount(state)
+    if (before !== undefined && doesCount(before) === counts) return
+    const spend = this.#find(orderId, order)
+    const did = spend?.counts ?? (before === undefined ? counts : doesCount(before))
+    if (did === counts || (spend === undefined && order?.size.kind !== 'sol')) return
+    const { account, bot, time, lamports: amount } = spend ?? asSpend(order as Order, did)
+    const own = this.of({ account, bot })
+    if (spend !== undefined) own.change(spend, counts)
+    own.addToDay(time, counts ? amount : -amount)
+  }
+
+  of({ account, bot }: Pick<Spend, 'account' | 'bot'>): BotSpending {
+    const known = this.#bots.get(account)?.get(bot)
+    if (known !== undefined) return known
+    const own = new BotSpending()
+    const bots = this.#bots.get(account)
+    if (bots === undefined) this.#bots.set(account, new Map([[bot, own]]))
+    else bots.set(bot, own)
+    const others = this.#accounts.get(account)
+    if (others === undefined) this.#accounts.set(account, [own])
+    else others.push(own)
+    return own
+  }
+
+  /** Of each bot that ever bought with it, and of those that may. */
+  ofAccount(account: string): readonly BotSpending[] {
+    return this.#accounts.get(account) ?? []
+  }
+
+  #add(spend: Spend): BotSpending {
+    const own = this.of(spend)
+    own.add(spend)
+    return own
+  }
+
+  #find(orderId: string, order: Order | undefined): Spend | undefined {
+    if (order !== undefined) return order.size.kind === 'sol' ? this.of(order).find(orderId) : undefined
+    for (const bots of this.#accounts.values())
+      for (const bot of bots) {
+        const spend = bot.find(orderId)
+        if (spend !== undefined) return spend
+      }
+    return undefined
+  }
+}
+
+/** Whether what an order in this state asked for has to be taken as spent. */
+export function doesCount(state: OrderState): boolean {
+  return isOpen(state) || state === 'filled'
+}
+
+export function asSpend({ id, account, bot, time, size }: Order, counts: boolean): Spend {
+  return { orderId: id, account, bot, time, lamports: size.kind === 'sol' ? size.lamports : lamports(0), counts }
+}
+
+/** When so much of the hour's budget of these bots is free again as to let `amount` pass; undefined: never, it is more than the whole. */
+export function hourFreesAt(
+  bots: readonly BotSpending[],
+  now: Millis,
+  amount: number,
+  limit: number,
+): Millis | undefined {
+  let used = bots.reduce((sum, bot) => sum + bot.hour(now), 0)
+  if (amount > limit) return undefined
+  const single = bots.length === 1 ? bots[0]?.spends(now) : undefined
+  const spends = single ?? bots.flatMap((bot) => [...bot.spends(now)]).sort((one, other) => one.time - other.time)
+  for (const spend of spends) {
+    used -= spend.lamports
+    if (used + amount <= limit) return spend.time + HOUR
+  }
+  return now
+}

@@ -1,0 +1,104 @@
+import { encodeJson } from '../../base/json.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Block } from '../../market/block.ts'
+import type { Mints } from '../../market/mints.ts'
+import { compared } from '../bots/thrown.ts'
+import { Engine } from '../engine.ts'
+import type { Input, Output } from '../messages.ts'
+import type { Strategy } from '../strategy.ts'
+
+/** One thing of a recorded segment, in the order of seq; outputs stand behind what they answer. */
+export type Entry =
+  | { readonly kind: 'warm'; readonly block: Block; readonly from: number; readonly to: number }
+  | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number; readonly firstSeq: Seq }
+  | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
+  | { readonly kind: 'output'; readonly seq: Seq; readonly output: Output }
+
+/** Where a repeated segment first decides something else. `expected` and `got` are JSON; '' where there was nothing. */
+export interface Divergence {
+  readonly seq: Seq
+  /** Path of the first field that differs, '' when the one is missing or of another kind. */
+  readonly field: string
+  readonly expected: string
+  readonly got: string
+}
+
+export interface Verification {
+  readonly rows: number
+  readonly decisions: number
+  readonly divergence: Divergence | null
+}
+
+/** Repeats a recorded segment: the same rows and inputs to a fresh engine, reports included, must give the same outputs, byte for byte. */
+export function verifySegment(
+  entries: Iterable<Entry>,
+  mints: Mints,
+  strategies: ReadonlyMap<string, Strategy>,
+): Verification {
+  const engine = new Engine(mints, strategies)
+  const decided: { seq: Seq; text: string }[] = []
+  let rows = 0
+  let decisions = 0
+  const drain = (seq: Seq): void => {
+    for (const output of engine.outputs) decided.push({ seq, text: encodeJson(compared(output)) })
+    engine.outputs.length = 0
+  }
+  const verification = (divergence: Divergence | null): Verification => ({ rows, decisions, divergence })
+  for (const entry of entries) {
+    if (entry.kind === 'output') {
+      decisions++
+      const expected = encodeJson(compared(entry.output))
+      const got = decided.shift()
+      if (got?.text !== expected || got.seq !== entry.seq) return verification(differ(entry.seq, expected, got))
+      continue
+    }
+    const missing = decided[0]
+    if (missing !== undefined) return verification(differ(missing.seq, '', missing))
+    if (entry.kind === 'input') {
+      engine.input(entry.seq, entry.time, entry.input)
+      drain(entry.seq)
+    } else if (entry.kind === 'warm') {
+      for (let row = entry.from; row < entry.to; row++) engine.warm(entry.block, row)
+    } else {
+      for (let row = entry.from; row < entry.to; ) {
+        row = engine.rows(entry.firstSeq + row - entry.from, entry.block, row, entry.to)
+        if (engine.outputs.length > 0) drain(entry.firstSeq + row - 1 - entry.from)
+      }
+      rows += entry.to - entry.from
+    }
+  }
+  const left = decided[0]
+  return verification(left === undefined ? null : differ(left.seq, '', left))
+}
+
+function differ(seq: Seq, expected: string, got: { seq: Seq; text: string } | undefined): Divergence {
+  const place = got === undefined ? seq : Math.min(seq, got.seq)
+  const field =
+    expected === '' || got === undefined
+      ? ''
+      : got.seq === seq
+        ? firstDifference(JSON.parse(expected), JSON.parse(got.text))
+        : 'seq'
+  return { seq: place, field, expected, got: got?.text ?? '' }
+}
+
+function firstDifference(expected: unknown, got: unknown, path = ''): string {
+  if (typeof expected !== 'object' || typeof got !== 'object' || expected === null || got === null) return path
+  const keys = [...Object.keys(expected), ...Object.keys(got)]
+  for (const key of keys) {
+    const [one, other] = [(expected as Record<string, unknown>)[key], (got as Record<string, unknown>)[key]]
+    if (JSON.stringify(one) !== JSON.stringify(other))
+      return firstDifference(one, other, path === '' ? key : `${path}.${key}`)
+  }
+  return path
+}
+
+/** One decision of a run as its journal tells it, whatever was numbered how in it: an order, a refusal, a cancellation, an alarm, or a note. */
+export interface Decision {
+  readonly time: Millis
+  readonly kind: string
+  readonly bot: string
+  readonly mint: string
+  readonly code: string
+  readonly reason: string
+}

@@ -1,0 +1,172 @@
+import type { ErrorCode } from '../base/errors.ts'
+import { formatSol, lamports } from '../base/units.ts'
+import { valueAt } from './accounting/liquidation.ts'
+import { newPosition } from './accounting/position.ts'
+import type { Trader } from './bots/strategy-runner.ts'
+import type { Session } from './engine-state.ts'
+import type { Conditionals } from './exits/conditionals.ts'
+import type { ExitWatch } from './exits/exit-watch.ts'
+import type { Exits } from './exits/position-exits.ts'
+import { mintRefusal } from './limits/token-checks.ts'
+import type { Input } from './messages.ts'
+import type { ExecutionReport } from './order.ts'
+import type { AccountMoney } from './recovered-money.ts'
+
+type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
+
+/** Mints whose facts are remembered. */
+const MINTS_KEPT = 10_000
+
+/** Foreign transactions of an account that are listed for a person. Entries stay stopped until each of these is accepted. */
+const MOST_FOREIGN = 5
+const LIKELY_CAUSE =
+  'Another process may be trading with this wallet (a second container, a deployment that overlaps, another machine): stop it'
+
+/** Reports that a person should see. */
+const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
+
+/** Those by which the service, or a proof, is seen to have been wrong. */
+const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
+
+/** What the chain says of wallets beside our own orders: what somebody else did with them, what they hold. */
+export class Custody {
+  readonly #session: Session
+  readonly #watch: ExitWatch
+  readonly #exits: Exits
+  readonly #conditionals: Conditionals
+  readonly #traderOf: (bot: string) => Trader | undefined
+
+  constructor(
+    session: Session,
+    watch: ExitWatch,
+    exits: Exits,
+    conditionals: Conditionals,
+    traderOf: (bot: string) => Trader | undefined,
+  ) {
+    this.#session = session
+    this.#watch = watch
+    this.#exits = exits
+    this.#conditionals = conditionals
+    this.#traderOf = traderOf
+  }
+
+  take(input: Of<'foreign'> | Of<'deficit'> | Of<'adopt'> | Of<'mint'>): void {
+    if (input.kind === 'foreign') this.#foreign(input)
+    else if (input.kind === 'deficit') this.#deficit(input)
+    else if (input.kind === 'adopt') this.#adopt(input)
+    else this.#mint(input)
+  }
+
+  /** A person has seen this transaction, or all that there are, and says that it is all right. */
+  accept(signature: string | 'all'): void {
+    for (const account of this.#session.book.accounts.values()) {
+      const left = (account.foreign ?? []).filter((other) => signature !== 'all' && other !== signature)
+      if (left.length === (account.foreign?.length ?? 0)) continue
+      account.foreign = left
+      this.#session.emitAccount(account)
+    }
+  }
+
+  /** Entries go on: a person has looked at the mints, too, and at what executed although it was refused. */
+  release(account: AccountMoney): void {
+    if (account.quarantined !== undefined) account.quarantined = []
+    if (account.breached !== undefined) account.breached = false
+  }
+
+  alarm({ orderId, attemptId, code, reason, fill }: ExecutionReport): void {
+    if (code === '' || !ALARMING.has(code)) return
+    this.#session.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
+    const account = this.#session.book.accounts.get(fill?.account ?? '')
+    if (account === undefined || !BREACHES.has(code)) return
+    // It is booked now, so `resume` alone lets entries go on.
+    const foreign = account.foreign?.filter((signature) => signature !== fill?.signature)
+    if (account.breached === true && foreign?.length === account.foreign?.length) return
+    account.breached = true
+    if (foreign !== undefined) account.foreign = foreign
+    this.#session.emitAccount(account)
+  }
+
+  /** Each is told, up to the bound: a second process that goes on may make thousands. */
+  #foreign({ account: id, signature, lamports: change, attemptId }: Of<'foreign'>): void {
+    const account = this.#session.book.accounts.get(id)
+    if (account === undefined) return
+    const { foreign = [], breached = false } = account
+    const isKnown = attemptId === undefined ? foreign.includes(signature) || foreign.length >= MOST_FOREIGN : breached
+    if (isKnown) return
+    if (attemptId === undefined) account.foreign = [...foreign, signature]
+    else account.breached = true
+    this.#session.emitAccount(account)
+    const [why, then] =
+      attemptId === undefined
+        ? ['no order of this process made it', `sluice resume --accept ${signature}`]
+        : [`${attemptId}, which it looks like, was not waiting for it`, 'sluice resume']
+    const reason = `${signature} changed the wallet by ${formatSol(change)} SOL, and ${why}. ${LIKELY_CAUSE}, then \`${then}\``
+    this.#session.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
+  }
+
+  #deficit({ account: id, mint, tokens }: Of<'deficit'>): void {
+    const { book } = this.#session
+    const account = book.accounts.get(id)
+    const position = book.positions.get({ account: id, mint })
+    if (account === undefined || position === undefined || position.tokens <= tokens) return
+    const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, the wallet holds ${tokens}`
+    const left = Number(tokens) / Number(position.tokens)
+    position.costLamports = lamports(Math.round(position.costLamports * left))
+    position.tokens = tokens
+    delete position.oversold
+    book.settle(position)
+    if (position.state === 'closed') {
+      this.#watch.unwatch(position)
+      this.#exits.closed(position)
+    }
+    this.#session.emitPosition(position)
+    this.#traderOf(position.bot)?.refresh(mint)
+    if (account.quarantined?.includes(mint) !== true) account.quarantined = [...(account.quarantined ?? []), mint]
+    this.#session.emitAccount(account)
+    this.#session.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
+    if (position.state === 'closed') this.#conditionals.positionClosed(position)
+  }
+
+  /** What was bought before anybody knew is sold. */
+  #mint({ mint, facts }: Of<'mint'>): void {
+    const { book, mintFacts } = this.#session
+    mintFacts.delete(mint)
+    mintFacts.set(mint, facts)
+    if (mintFacts.size > MINTS_KEPT) mintFacts.delete(mintFacts.keys().next().value as string)
+    for (const position of book.positions.ofMint(mint)) {
+      const settings = this.#traderOf(position.bot)?.settings
+      if (settings?.tokenChecks.when !== 'after' || settings.account.mode !== 'live') continue
+      const refusal = mintRefusal(facts, settings.tokenChecks)
+      if (refusal === undefined) continue
+      this.#session.emit({ kind: 'alarm', bot: position.bot, ...refusal })
+      this.#exits.sell(position, `${refusal.code}: ${refusal.reason}`)
+      for (const { order, state } of book.inLane({ ...position, side: 'buy' }))
+        if (state === 'accepted') this.#session.emit({ kind: 'cancel', orderId: order.id, code: refusal.code })
+    }
+  }
+
+  /** At the present price, since nobody knows what was paid. */
+  #adopt({ account, bot, mint, tokens, decimals }: Of<'adopt'>): void {
+    const { book, now } = this.#session
+    const owner = { account, bot, mint }
+    const trader = this.#traderOf(bot)
+    const price = this.#session.price(mint)
+    const held = book.positions.get(owner)
+    const costLamports = price === undefined ? undefined : valueAt(price, tokens, decimals)
+    if (trader === undefined || price === undefined || costLamports === undefined || held !== undefined) {
+      const why = price === undefined ? 'no robust price yet' : `it cannot be worth ${price} SOL a token`
+      const [code, reason]: [ErrorCode, string] =
+        held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', why]
+      this.#session.emit({ kind: 'refused', bot, mint, code, reason })
+      return
+    }
+    const position = newPosition(owner, now, trader.settings.exits)
+    Object.assign(position, { tokens, bought: tokens, decimals, costLamports, averagePrice: price, highPrice: price })
+    book.positions.set(position)
+    book.settle(position)
+    this.#watch.watch(position)
+    this.#exits.opened(position)
+    this.#session.emitPosition(position)
+    trader.refresh(mint)
+  }
+}

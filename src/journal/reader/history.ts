@@ -1,0 +1,232 @@
+import type { Database } from 'better-sqlite3'
+import { decodeJson } from '../../base/json.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import type { ConditionalOrder } from '../../engine/exits/conditional.ts'
+import type { Input } from '../../engine/messages.ts'
+import type { ExecutionReport, Fill, Order, OrderState } from '../../engine/order.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import { attemptsOf, type FillTableRow, fillOf } from './recovery.ts'
+
+/** An order, and where it is now. */
+export interface RecordedOrder {
+  readonly order: Order
+  readonly state: OrderState
+  readonly code: string
+  /** Why it is in its state. */
+  readonly outcome: string
+}
+
+/** What the engine was told of an order. */
+export interface RecordedReport {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly report: ExecutionReport
+}
+
+export interface RecordedFill {
+  readonly fill: Fill
+  /** A fork took it back. */
+  readonly reversed: boolean
+}
+
+/** A position as it was when it closed, or as it is. */
+export interface RecordedPosition {
+  readonly position: Position
+  /** null while it is held. */
+  readonly closed: { readonly seq: Seq; readonly time: Millis } | null
+}
+
+/** What was decided of a mint and is no order: refused, noted. */
+export interface Word {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly kind: 'refused' | 'note'
+  readonly bot: string
+  readonly code: string
+  readonly reason: string
+}
+
+/** What a conditional order was said to be. */
+export interface RecordedConditional {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly order: ConditionalOrder
+}
+
+export interface RecordedInput {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly input: Input
+}
+
+interface OrderTableRow {
+  readonly json: string
+  readonly state: OrderState
+  readonly code: string
+  readonly outcome: string
+}
+
+interface InputTableRow {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+}
+
+const ORDER = 'SELECT json, state, code, outcome FROM "order"'
+const INPUT = 'SELECT seq, time, json FROM input'
+
+const WORD = `SELECT seq, time, kind, bot, code, reason FROM output
+WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
+
+/** What became of orders and of mints, looked up in the rows; nothing of it has an index of its own, because that would be one more page in
+ *  the commit of every order, so a question reads a table from end to end at worst. */
+export class History {
+  readonly #db: Database
+
+  constructor(db: Database) {
+    this.#db = db
+  }
+
+  order(id: string): RecordedOrder | undefined {
+    const row = this.#db
+      .prepare<[number], OrderTableRow>(`${ORDER} WHERE open IN (0, 1) AND number = ?`)
+      .get(Number(id.slice(1)))
+    return row && recordedOrder(row)
+  }
+
+  /** Oldest first. */
+  ordersOf(mint: string): RecordedOrder[] {
+    const rows = this.#db.prepare<[string], OrderTableRow>(`${ORDER} WHERE mint = ? ORDER BY number`).all(mint)
+    return rows.map(recordedOrder)
+  }
+
+  /** All that was said of the conditional orders of a mint, or of one of them, or of the one that became an order. */
+  conditionals(of: { mint: string } | { id: string } | { orderId: string }): RecordedConditional[] {
+    const [[name, value] = ['', '']] = Object.entries(of)
+    const where = name === 'mint' ? 'mint = ?' : 'instr(json, ?) > 0'
+    const rows = this.#db
+      .prepare<[string], InputTableRow>(
+        `SELECT seq, time, json FROM output WHERE kind = 'conditional' AND ${where} ORDER BY seq, n`,
+      )
+      .all(name === 'mint' ? value : `"${name}":"${value}"`)
+    return rows.map(({ seq, time, json }) => ({
+      seq,
+      time,
+      order: decodeJson<{ order: ConditionalOrder }>(json).order,
+    }))
+  }
+
+  /** In the order in which they were made. */
+  attemptsOf(orderId: string): Attempt[] {
+    return attemptsOf(this.#db, orderId)
+  }
+
+  reportsOf({ id, seq }: Pick<Order, 'id' | 'seq'>): RecordedReport[] {
+    const rows = this.#db
+      .prepare<[Seq, string], InputTableRow>(
+        `${INPUT} WHERE seq > ? AND kind = 'report' AND instr(json, ?) > 0 ORDER BY seq`,
+      )
+      .all(seq, `"orderId":"${id}"`)
+    return rows.flatMap(({ seq: at, time, json }) => {
+      const input = decodeJson<Input>(json)
+      return input.kind === 'report' && input.report.orderId === id ? [{ seq: at, time, report: input.report }] : []
+    })
+  }
+
+  /** Oldest first, with those that a fork took back. */
+  fillsOf(orderId: string): RecordedFill[] {
+    const rows = this.#db
+      .prepare<[string], FillTableRow & { reversed: number }>('SELECT * FROM fill WHERE order_id = ? ORDER BY time')
+      .all(orderId)
+    return rows.map((row) => ({ fill: fillOf(row), reversed: row.reversed === 1 }))
+  }
+
+  /** How far the proof of an order's outcome is; '' where there is nothing to prove. */
+  progressOf(orderId: string): string {
+    const sql = `SELECT progress FROM watch WHERE order_id = ? AND progress <> '' ORDER BY attempt_id DESC LIMIT 1`
+    return this.#db.prepare<[string], string>(sql).pluck().get(orderId) ?? ''
+  }
+
+  /** When the engine called an order off, and with which code. */
+  cancelOf({ id, seq }: Pick<Order, 'id' | 'seq'>): { time: Millis; code: string } | undefined {
+    const sql = `SELECT time, code FROM output WHERE seq >= ? AND kind = 'cancel' AND reason = ? ORDER BY seq LIMIT 1`
+    return this.#db.prepare<[Seq, string], { time: Millis; code: string }>(sql).get(seq, id)
+  }
+
+  /** Oldest first; those that are held last. */
+  positionsOf(mint: string): RecordedPosition[] {
+    const past = this.#db
+      .prepare<[string], { json: string; seq: Seq; time: Millis | null }>(
+        `SELECT json, closed_seq AS seq, (SELECT time FROM output WHERE output.seq = closed_seq LIMIT 1) AS time
+         FROM past_position WHERE mint = ? ORDER BY closed_seq`,
+      )
+      .all(mint)
+    const held = this.#db.prepare<[string], string>('SELECT json FROM position WHERE mint = ?').pluck().all(mint)
+    return [
+      ...past.map(({ json, seq, time }) => {
+        const position = decodeJson<Position>(json)
+        return { position, closed: { seq, time: time ?? position.openedAt } }
+      }),
+      ...held.map((json) => ({ position: decodeJson<Position>(json), closed: null })),
+    ]
+  }
+
+  /** What a position was said to be last, up to a seq or a time. */
+  positionAt(mint: string, account: string, upTo: { seq: Seq } | { time: Millis }): Position | undefined {
+    const [column, bound] = 'seq' in upTo ? ['seq', upTo.seq] : ['time', upTo.time]
+    const rows = this.#db
+      .prepare<[number, string], string>(
+        `SELECT json FROM output WHERE ${column} <= ? AND kind = 'position' AND mint = ? ORDER BY seq DESC, n DESC`,
+      )
+      .pluck()
+      .iterate(bound, mint)
+    for (const json of rows) {
+      const { position } = decodeJson<{ position: Position }>(json)
+      if (position.account === account) return position
+    }
+    return undefined
+  }
+
+  /** Refusals and notes of a mint between two times, both in it; oldest first. */
+  words(mint: string, from: Millis, to: Millis): Word[] {
+    return this.#db.prepare<[string, Millis, Millis], Word>(`${WORD} ORDER BY seq, n`).all(mint, from, to)
+  }
+
+  /** The last one of a bot up to a time. */
+  lastWord(mint: string, bot: string, to: Millis): Word | undefined {
+    return this.#db
+      .prepare<[string, number, Millis, string], Word>(`${WORD} AND bot = ? ORDER BY seq DESC, n DESC LIMIT 1`)
+      .get(mint, 0, to, bot)
+  }
+
+  /** When a strategy threw, or was stopped, in a segment and up to a time. */
+  breakOf(bot: string, from: Seq, to: Millis): { time: Millis; reason: string } | undefined {
+    return this.#db
+      .prepare<[Seq, Millis, string], { time: Millis; reason: string }>(
+        `SELECT time, reason FROM output WHERE seq >= ? AND time <= ? AND kind = 'alarm' AND bot = ?
+           AND code IN ('STRATEGY_THREW', 'STRATEGY_STOPPED', 'STRATEGY_STORM') ORDER BY seq LIMIT 1`,
+      )
+      .get(from, to, bot)
+  }
+
+  /** When the last row or input up to a seq came; 0 where there is none. */
+  timeUpTo(seq: Seq): Millis {
+    const sql = `SELECT max(time) FROM (SELECT * FROM (SELECT last_time AS time FROM block WHERE first_seq <= ?
+      ORDER BY last_seq DESC LIMIT 1) UNION ALL SELECT * FROM (SELECT time FROM input WHERE seq <= ? ORDER BY seq DESC LIMIT 1))`
+    return this.#db.prepare<[Seq, Seq], Millis | null>(sql).pluck().get(seq, seq) ?? 0
+  }
+
+  inputAt(seq: Seq): RecordedInput | undefined {
+    const row = this.#db.prepare<[Seq], InputTableRow>(`${INPUT} WHERE seq = ?`).get(seq)
+    return row && recordedInput(row)
+  }
+}
+
+function recordedOrder({ json, state, code, outcome }: OrderTableRow): RecordedOrder {
+  return { order: decodeJson(json), state, code, outcome }
+}
+
+function recordedInput({ seq, time, json }: InputTableRow): RecordedInput {
+  return { seq, time, input: decodeJson(json) }
+}

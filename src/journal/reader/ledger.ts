@@ -1,0 +1,151 @@
+import type { Database } from 'better-sqlite3'
+import { decodeJson } from '../../base/json.ts'
+import type { Lamports, Millis } from '../../base/units.ts'
+import type { Movement } from '../../engine/accounting/lots.ts'
+import type { Input } from '../../engine/messages.ts'
+import { LINES } from '../schema/ledger.ts'
+import { type FillTableRow, fillOf } from './recovery.ts'
+
+/** Where the SOL of a wallet went, lamports: positive left it, negative came. Each name is a line of the view `ledger`. */
+export type LedgerLines = Readonly<Record<string, Lamports>>
+
+/** The books of one account. */
+export interface AccountLedger {
+  readonly account: string
+  /** Of the wallet, by all postings: the negative sum of `lines`. */
+  readonly walletLamports: Lamports
+  readonly lines: LedgerLines
+  /** Paid for transactions that failed; inside of `lines`. */
+  readonly failedLamports: Lamports
+  /** The last time the books were held against the wallet; null where they never were. */
+  readonly audit: LedgerAudit | null
+}
+
+export interface LedgerAudit {
+  /** Finalized; 0 on paper. */
+  readonly slot: number
+  readonly time: Millis | null
+  /** That the wallet held by the chain; on paper by the engine. */
+  readonly walletLamports: Lamports
+  /** And by the ledger, up to that slot. */
+  readonly ledgerLamports: Lamports
+  /** Not explained. */
+  readonly remainderLamports: Lamports
+  /** The largest that ever was, without its sign. */
+  readonly worstLamports: Lamports
+}
+
+/** One line of a posting, as `ledger ORDER` shows it. */
+export interface LedgerEntry {
+  readonly posting: number
+  readonly at: string
+  readonly kind: string
+  readonly line: string
+  readonly unit: string
+  readonly lamports: Lamports | null
+  readonly amount: number
+  readonly reverses: number | null
+  readonly signature: string
+}
+
+/** Every account that has books, by name. */
+export function accountLedgers(db: Database): AccountLedger[] {
+  const sums = ['wallet', ...LINES].map((line) => `sum(${line}) AS ${line}`).join(', ')
+  const rows = db.prepare(`SELECT account, ${sums} FROM posting GROUP BY account ORDER BY account`).all()
+  return (rows as ({ account: string } & Record<string, Lamports>)[]).map((row) => {
+    const { account, wallet } = row
+    return {
+      account,
+      walletLamports: wallet as Lamports,
+      lines: linesOf(db, row),
+      failedLamports: numberOf(
+        db,
+        `SELECT -coalesce(sum(wallet), 0) FROM posting WHERE kind = 'failed' AND account = ?`,
+        account,
+      ),
+      audit: account.startsWith('live|') ? auditOf(db, account) : paperAuditOf(db, account, wallet as Lamports),
+    }
+  })
+}
+
+/** Those that are not 0; what is no part of a trade stands under its kind. */
+function linesOf(db: Database, row: { account: string } & Record<string, Lamports>): LedgerLines {
+  const others = db
+    .prepare('SELECT kind, sum(other) AS other FROM posting WHERE account = ? AND other <> 0 GROUP BY kind')
+    .all(row.account) as { kind: string; other: Lamports }[]
+  const own = LINES.filter((line) => line !== 'other').map((line) => [line, row[line] as Lamports] as const)
+  return Object.fromEntries(
+    [...others.map(({ kind, other }) => [kind, other] as const), ...own].filter(([, lamports]) => lamports !== 0),
+  )
+}
+
+function auditOf(db: Database, account: string): LedgerAudit | null {
+  const last = db
+    .prepare(
+      `SELECT slot, time, lamports AS walletLamports, ledger AS ledgerLamports, remainder AS remainderLamports,
+         (SELECT max(abs(remainder)) FROM audit WHERE account = a.account) AS worstLamports
+       FROM audit a WHERE account = ? ORDER BY first_slot DESC LIMIT 1`,
+    )
+    .get(account)
+  return (last as LedgerAudit | undefined) ?? null
+}
+
+/** The engine books a fill on paper when it hears of it, the ledger when it is durable: what lies between the two is no difference. */
+function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAudit | null {
+  const walletLamports = db
+    .prepare(`SELECT json_extract(json, '$.lamports') FROM account WHERE account = ?`)
+    .pluck()
+    .get(account) as Lamports | null | undefined
+  if (typeof walletLamports !== 'number') return null
+  const untold = numberOf(
+    db,
+    'SELECT coalesce(sum(wallet_lamports), 0) FROM fill WHERE taken IS NULL AND reversed = 0 AND account = ?',
+    account,
+  )
+  const ledgerLamports = (ledger - untold) as Lamports
+  const remainderLamports = (walletLamports - ledgerLamports) as Lamports
+  const worstLamports = Math.abs(remainderLamports) as Lamports
+  return { slot: 0, time: null, walletLamports, ledgerLamports, remainderLamports, worstLamports }
+}
+
+/** What was posted of an order, oldest first. */
+export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
+  const rows = db
+    .prepare(
+      `SELECT posting, at, kind, line, unit, lamports, amount, reverses, signature FROM ledger WHERE order_id = ?
+       ORDER BY posting, line`,
+    )
+    .all(orderId)
+  return rows as LedgerEntry[]
+}
+
+/** All that changed how many tokens the wallets hold: our fills, but for those that a fork took back; what a bot was given; what somebody
+ *  else took of it. */
+export function movementsOf(db: Database): Movement[] {
+  const fills = (db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillTableRow[]).map(fillOf)
+  return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
+}
+
+/** Only what the engine took: it then wrote the position anew; what it made of it since, and other positions, are no movements. */
+function foreignMovements(db: Database): Movement[] {
+  const rows = db
+    .prepare(
+      `SELECT i.time, i.json, json_extract(o.json, '$.position.bot') AS bot,
+         json_extract(o.json, '$.position.costLamports') AS cost
+       FROM input i JOIN output o ON o.seq = i.seq
+       WHERE i.kind IN ('adopt', 'deficit') AND o.n = (SELECT min(p.n) FROM output p
+         WHERE p.seq = i.seq AND p.kind = 'position' AND p.mint = json_extract(i.json, '$.mint'))
+       ORDER BY i.seq`,
+    )
+    .all() as { time: Millis; json: string; bot: string; cost: Lamports }[]
+  return rows.map(({ time, json, bot, cost }) => {
+    const input = decodeJson<Extract<Input, { kind: 'adopt' | 'deficit' }>>(json)
+    const { account, mint, tokens } = input
+    if (input.kind === 'deficit') return { kind: 'lost', account, bot, mint, time, left: tokens }
+    return { kind: 'adopted', account, bot, mint, time, tokens, decimals: input.decimals, costLamports: cost }
+  })
+}
+
+function numberOf(db: Database, sql: string, account: string): Lamports {
+  return db.prepare(sql).pluck().get(account) as Lamports
+}

@@ -1,0 +1,318 @@
+import type { Database } from 'better-sqlite3'
+import { decodeJson } from '../../base/json.ts'
+import { dayOf, HOUR, type Lamports, lamports, type Millis, type Seq } from '../../base/units.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import type { ConditionalOrder } from '../../engine/exits/conditional.ts'
+import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/spending.ts'
+import type { Input } from '../../engine/messages.ts'
+import { type Fill, type Order, type OrderState, orderNumber } from '../../engine/order.ts'
+import {
+  type AccountMoney,
+  type BotMoney,
+  type Money,
+  NO_MONEY,
+  type OpenOrder,
+  type Timer,
+} from '../../engine/recovered-money.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import type { Learned } from '../../orders/learned.ts'
+import type { Slot } from '../../orders/ports.ts'
+import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet-audit.ts'
+
+/** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller restores his own only. */
+export interface Recovered {
+  readonly money: Money
+  /** The first seq that no row, input or output has. */
+  readonly nextSeq: Seq
+  /** The first id that no report has. */
+  readonly nextReport: number
+  /** Reports that the engine has not taken, in the order of their ids: to be delivered again. */
+  readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
+  /** Orders that are open or have an attempt that may still execute, oldest first. */
+  readonly orders: readonly OpenOrder[]
+  /** All attempts of these orders, in the order in which they were made; an undecided one is resumed, never sent again. */
+  readonly attempts: readonly Attempt[]
+  readonly slots: readonly Slot[]
+  /** Attempts that may still turn out to have executed, as far as more is known of them than their baseline. */
+  readonly watches: readonly Watch[]
+  /** How far the audit of each wallet came, and what it classified that still bears on an attempt. */
+  readonly wallets: readonly { readonly cursor: WalletCursor; readonly transactions: readonly WalletTransaction[] }[]
+  /** What was found out of the services. */
+  readonly learned: readonly Learned[]
+  /** 0 where there was none. */
+  readonly lastSegment: number
+  /** Time of the last row, input or output; 0 in a new journal. */
+  readonly lastTime: Millis
+  /** The process before ended in order; true in a new journal. */
+  readonly clean: boolean
+}
+
+const FILLS_RESTORED = 500
+
+const CLOSED_LOOKED_AT = 500
+
+/** In the record of a position. */
+const OVERSOLD = /"(oversold|soldEarly)"/
+
+/** Reads what a start takes over. Its cost follows what is open, not the age of the journal. */
+export function recover(db: Database): Recovered {
+  return db.transaction(() => {
+    const orders = unsettledOrders(db)
+    const attempts = orders.flatMap(({ order }) => attemptsOf(db, order.id))
+    const watches = recordsOf<Watch>(db, 'SELECT json FROM watch ORDER BY attempt_id')
+    const segment = db.prepare('SELECT number, ended FROM segment ORDER BY number DESC LIMIT 1').get() as
+      | { number: number; ended: number | null }
+      | undefined
+    return {
+      money: moneyOf(db, orders, attempts),
+      nextSeq: lastOf(db, 'seq') + 1,
+      nextReport: lastNumber(db, 'report', 'taken', 'id') + 1,
+      untaken: untakenReports(db),
+      orders,
+      attempts,
+      slots: slotsOf(db),
+      watches,
+      wallets: walletsOf(db, [...attempts, ...watches.map(({ attempt }) => attempt)]),
+      learned: recordsOf<Learned>(db, 'SELECT json FROM learned ORDER BY about, name'),
+      lastSegment: segment?.number ?? 0,
+      lastTime: lastOf(db, 'time'),
+      clean: segment === undefined || segment.ended !== null,
+    }
+  })()
+}
+
+function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly Attempt[]): Money {
+  const counter = (name: string) => numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
+  return {
+    nextOrder: Math.max(lastNumber(db, '"order"', 'open', 'number') + 1, counter('nextOrder')),
+    nextTimer: Math.max(1, counter('nextTimer')),
+    accounts: recordsOf<AccountMoney>(db, 'SELECT json FROM account ORDER BY account'),
+    bots: recordsOf<BotMoney>(db, 'SELECT json FROM bot ORDER BY account, bot'),
+    orders,
+    positions: [...heldPositions(db), ...closedPositions(db, [...attempts, ...takenBack(db)])],
+    nextConditional: Math.max(1, counter('nextConditional')),
+    conditionals: recordsOf<ConditionalOrder>(db, 'SELECT json FROM conditional_order WHERE open = 1 ORDER BY number'),
+    timers: recordsOf<Timer>(db, 'SELECT json FROM timer ORDER BY id'),
+    fills: takenFills(db),
+    ...spendsOf(db),
+  }
+}
+
+function unsettledOrders(db: Database): OpenOrder[] {
+  const rows = db
+    .prepare(
+      `WITH unsettled AS (SELECT number FROM "order" WHERE open = 1
+         UNION SELECT CAST(substr(id, 2) AS INTEGER) FROM attempt WHERE undecided = 1)
+       SELECT json, state FROM unsettled u JOIN "order" o ON o.open IN (0, 1) AND o.number = u.number ORDER BY u.number`,
+    )
+    .all()
+  return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
+}
+
+/** What buys asked for: each of the last hour, and the sums of the last UTC day. Orders are numbered in the order of their times, so older
+ *  ones are not looked at. */
+function spendsOf(db: Database): Pick<Money, 'spends' | 'daySpends'> {
+  const last = lastOf(db, 'time')
+  const spends: Spend[] = []
+  const days = new Map<string, DaySpend>()
+  const latest = db.prepare('SELECT time, side, state, json FROM "order" WHERE open = ? ORDER BY number DESC')
+  for (const open of [0, 1])
+    for (const row of latest.iterate(open)) {
+      const { time, side, state, json } = row as Pick<Order, 'time' | 'side'> & { state: OrderState; json: string }
+      if (time <= last - HOUR && dayOf(time) < dayOf(last)) break
+      if (side !== 'buy') continue
+      const spend = asSpend(decodeJson(json), doesCount(state))
+      if (time > last - HOUR) spends.push(spend)
+      if (spend.counts && dayOf(time) === dayOf(last)) addTo(days, spend)
+    }
+  spends.sort((one, other) => orderNumber({ id: one.orderId }) - orderNumber({ id: other.orderId }))
+  return { spends, daySpends: [...days.values()] }
+}
+
+function addTo(days: Map<string, DaySpend>, { account, bot, time, lamports: amount }: Spend): void {
+  const key = `${account}|${bot}`
+  const before = days.get(key)?.lamports ?? 0
+  days.set(key, { account, bot, day: dayOf(time), lamports: lamports(before + amount) })
+}
+
+/** With the highest price that was marked since the position was last written. */
+function heldPositions(db: Database): Position[] {
+  const rows = db
+    .prepare(
+      `SELECT p.json, m.high_price AS high FROM position p LEFT JOIN mark m ON m.account = p.account AND m.mint = p.mint
+       ORDER BY p.opened_at, p.mint`,
+    )
+    .all() as { json: string; high: number | null }[]
+  return rows.map(({ json, high }) => {
+    const position = decodeJson<Position>(json)
+    position.highPrice = Math.max(position.highPrice, high ?? 0)
+    return position
+  })
+}
+
+/** Fills that a fork took back, of which the engine has yet to hear. */
+function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
+  return untakenReports(db).flatMap(({ report: { orderId, reversed } }) =>
+    reversed === undefined ? [] : [{ orderId, signature: reversed }],
+  )
+}
+
+/** Closed positions that still bear on what comes, each as it closed last: a fork may take back the sale that closed it, or the sale sold more
+ *  than was booked. Both were not long ago, so the last positions that closed are looked through, not all. */
+function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
+  const since = provisionalSales(db, sales)
+  const oldest = Math.min(...since.values())
+  const [found, seen] = [[] as Position[], new Set<string>()]
+  let left = CLOSED_LOOKED_AT
+  const closed = db.prepare('SELECT closed_seq AS seq, account, mint, json FROM past_position ORDER BY rowid DESC')
+  for (const row of closed.iterate()) {
+    const { seq, account, mint, json } = row as { seq: Seq; account: string; mint: string; json: string }
+    if (seq < oldest && left-- === 0) break
+    const key = `${account}|${mint}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (seq >= (since.get(key) ?? Number.POSITIVE_INFINITY) || OVERSOLD.test(json)) found.push(decodeJson(json))
+  }
+  return found
+}
+
+/** Of the positions, by account and mint, of which a sale is booked that is not final: when the first of them was booked. */
+function provisionalSales(
+  db: Database,
+  sales: readonly Pick<Fill, 'signature' | 'orderId'>[],
+): ReadonlyMap<string, Seq> {
+  const sale = db.prepare(
+    `SELECT taken, account, mint FROM fill
+     WHERE signature = ? AND order_id = ? AND side = 'sell' AND final = 0 AND taken IS NOT NULL`,
+  )
+  const since = new Map<string, Seq>()
+  for (const { signature, orderId } of sales) {
+    const row = sale.get(signature, orderId) as { taken: Seq; account: string; mint: string } | undefined
+    if (row === undefined) continue
+    const key = `${row.account}|${row.mint}`
+    since.set(key, Math.min(row.taken, since.get(key) ?? row.taken))
+  }
+  return since
+}
+
+/** The last fills that the engine took, oldest first. */
+function takenFills(db: Database): Fill[] {
+  const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
+  return (rows as FillTableRow[]).map(fillOf).reverse()
+}
+
+/** A row of table `fill`. */
+export interface FillTableRow {
+  readonly signature: string
+  readonly order_id: string
+  readonly attempt_id: string
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: Fill['side']
+  readonly slot: number
+  readonly time: Millis
+  readonly tokens: string
+  readonly decimals: number
+  readonly trade_lamports: number
+  readonly fee_lamports: number
+  readonly rent_lamports: number
+  readonly wallet_lamports: number
+  readonly final: number
+  /** JSON: FillCosts */
+  readonly costs: string
+}
+
+export function fillOf(row: FillTableRow): Fill {
+  const { signature, account, bot, mint, side, slot, time, decimals } = row
+  const tradeLamports: Lamports = lamports(row.trade_lamports)
+  return {
+    ...{ signature, orderId: row.order_id, attemptId: row.attempt_id, account, bot, mint, side, slot, time },
+    ...{ tokens: BigInt(row.tokens), decimals, tradeLamports },
+    ...{ feeLamports: lamports(row.fee_lamports), rentLamports: lamports(row.rent_lamports) },
+    ...{
+      walletLamports: lamports(row.wallet_lamports),
+      costs: decodeJson<Fill['costs']>(row.costs),
+      final: row.final === 1,
+    },
+  }
+}
+
+function untakenReports(db: Database): Recovered['untaken'] {
+  const rows = db.prepare('SELECT id, json FROM report WHERE taken = 0 ORDER BY id').all()
+  return (rows as { id: number; json: string }[]).map(({ id, json }) => ({
+    kind: 'report',
+    id,
+    report: decodeJson(json),
+  }))
+}
+
+/** Ids of attempts are the order's and a number behind a dot, so a stretch of the key has them all. */
+export function attemptsOf(db: Database, orderId: string): Attempt[] {
+  const rows = db
+    .prepare('SELECT json FROM attempt WHERE undecided IN (0, 1) AND id > ? AND id < ?')
+    .pluck()
+    .all(`${orderId}.`, `${orderId}/`)
+  return (rows as string[])
+    .map((json) => decodeJson<Attempt>(json))
+    .sort((one, other) => tryOf(one.id) - tryOf(other.id))
+}
+
+function tryOf(attemptId: string): number {
+  return Number(attemptId.slice(attemptId.indexOf('.') + 1))
+}
+
+/** With what was classified since the oldest of these attempts. */
+function walletsOf(db: Database, attempts: readonly Attempt[]): Recovered['wallets'] {
+  const rows = db.prepare('SELECT json FROM wallet_transaction WHERE account = ? AND slot > ? ORDER BY slot').pluck()
+  return recordsOf<WalletCursor>(db, 'SELECT json FROM wallet ORDER BY account').map((cursor) => {
+    const own = attempts.filter(({ account }) => account === cursor.account)
+    const since = Math.min(cursor.slot, ...own.map(({ baseline }) => baseline?.slot ?? cursor.slot))
+    return { cursor, transactions: rows.all(cursor.account, since).map((json) => decodeJson(json as string)) }
+  })
+}
+
+function slotsOf(db: Database): Slot[] {
+  const rows = db.prepare('SELECT key, id, boot, taken_at, done_at FROM slot ORDER BY key, id').safeIntegers().all()
+  return (rows as { key: string; id: bigint; boot: string; taken_at: bigint; done_at: bigint | null }[]).map((row) => ({
+    key: row.key,
+    id: Number(row.id),
+    boot: row.boot,
+    takenAt: row.taken_at,
+    doneAt: row.done_at,
+  }))
+}
+
+/** The last seq, or the last time, that anything has. */
+function lastOf(db: Database, what: 'seq' | 'time'): number {
+  const last = (table: string, column: string, order: string) =>
+    numberOf(db, `SELECT ${column} FROM ${table} ORDER BY ${order} DESC LIMIT 1`)
+  return Math.max(
+    last('block', `last_${what}`, 'last_seq'),
+    last('input', what, 'seq'),
+    last('output', what, 'seq'),
+    last('segment', what, 'number'),
+    last('missing', `last_${what}`, 'first_seq'),
+  )
+}
+
+/** The highest number in a table whose key is a flag and that number. */
+function lastNumber(db: Database, table: string, flag: string, number: string): number {
+  const of = (value: 0 | 1) => numberOf(db, `SELECT max(${number}) FROM ${table} WHERE ${flag} = ${value}`)
+  return Math.max(of(0), of(1))
+}
+
+function recordsOf<T>(db: Database, sql: string): T[] {
+  return (db.prepare(sql).pluck().all() as string[]).map((json) => decodeJson<T>(json))
+}
+
+/** 0 where there is no row. */
+function numberOf(db: Database, sql: string): number {
+  return (db.prepare(sql).pluck().get() as number | null | undefined) ?? 0
+}
+
+/** Of a journal that holds nothing. */
+export const NO_PAST: Recovered = {
+  ...{ money: NO_MONEY, nextSeq: 1, nextReport: 1, untaken: [], orders: [], attempts: [], slots: [], watches: [] },
+  ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
+}

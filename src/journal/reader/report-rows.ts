@@ -1,0 +1,128 @@
+import type { Database } from 'better-sqlite3'
+import type { ErrorCode } from '../../base/errors.ts'
+import { decodeJson } from '../../base/json.ts'
+import { type Lamports, lamportsToSol, wholeTokens } from '../../base/units.ts'
+import type { FillCosts } from '../../engine/accounting/fill-costs.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import type { Fill, OrderState } from '../../engine/order.ts'
+import type { TradeSide } from '../../market/block.ts'
+import { type Segment, segmentsOf } from '../tape/segments.ts'
+
+/** What is told of the bots of all starts, but for their fills: see `movementsOf`. */
+export interface ReportRows {
+  readonly segments: readonly Segment[]
+  /** Oldest first. */
+  readonly orders: readonly OrderOutcome[]
+  /** Requests that became no orders. */
+  readonly refusals: readonly RefusalCount[]
+  /** Transactions of ours that landed and failed, oldest first. */
+  readonly failed: readonly FailedRow[]
+  /** What is held, or about to be. */
+  readonly positions: readonly Position[]
+}
+
+export interface OrderOutcome {
+  readonly id: string
+  readonly account: string
+  readonly bot: string
+  readonly side: TradeSide
+  readonly state: OrderState
+  readonly code: ErrorCode | ''
+  readonly reason: string
+}
+
+export interface RefusalCount {
+  readonly account: string
+  readonly bot: string
+  readonly code: ErrorCode
+  readonly count: number
+}
+
+export interface FailedRow {
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly feeLamports: Lamports
+}
+
+export function reportRows(db: Database): ReportRows {
+  const segments = segmentsOf(db)
+  const all = <T>(sql: string): T[] => db.prepare(sql).all() as T[]
+  return {
+    segments,
+    orders: all<OrderOutcome>('SELECT id, account, bot, side, state, code, reason FROM orders ORDER BY seq, id'),
+    refusals: segments.flatMap((segment) => refusalsOf(db, segment)),
+    failed: all<FailedRow>(
+      `SELECT account, bot, mint, -wallet AS feeLamports FROM posting WHERE kind = 'failed' AND standing = 1 ORDER BY id`,
+    ),
+    positions: all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint').map(({ json }) =>
+      decodeJson<Position>(json),
+    ),
+  }
+}
+
+/** A refusal says whose it is by name only, and a bot may have had another account in another start. */
+function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): RefusalCount[] {
+  const accounts = new Map(start.bots.map(({ name, account }) => [name, account.id]))
+  const counts = db
+    .prepare<[number, number], Omit<RefusalCount, 'account'>>(
+      `SELECT bot, code, count(*) AS count FROM output WHERE kind = 'refused' AND seq BETWEEN ? AND ? GROUP BY bot, code`,
+    )
+    .all(firstSeq, lastSeq)
+  return counts.map((one) => ({ account: accounts.get(one.bot) ?? '', ...one }))
+}
+
+/** A fill as `sluice fills --json` prints it: amounts in SOL and whole tokens. */
+export interface FillRow {
+  readonly orderId: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: TradeSide
+  /** That changed hands for the tokens, the fees of venue and service inside. */
+  readonly sol: number
+  readonly tokens: number
+  /** Base and priority fee, and tips. */
+  readonly feeSol: number
+  readonly rentSol: number
+  /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less what was wrapped. */
+  readonly walletSol: number
+  /** The same, each apart. */
+  readonly costs: CostsRow
+  readonly signature: string
+  readonly final: boolean
+}
+
+type SolNames = {
+  [K in keyof FillCosts as K extends `${infer Name}Lamports` ? `${Name}Sol` : never]: number
+}
+
+/** `FillCosts` in SOL; tokens as a text of base units. */
+export interface CostsRow extends SolNames, Pick<FillCosts, 'unknown'> {
+  readonly withheldTokens: string
+}
+
+export function fillRow(fill: Fill): FillRow {
+  const { orderId, bot, mint, side, tokens, decimals, signature, final } = fill
+  return {
+    ...{ orderId, bot, mint, side, sol: lamportsToSol(fill.tradeLamports), tokens: wholeTokens(tokens, decimals) },
+    ...{ feeSol: lamportsToSol(fill.feeLamports), rentSol: lamportsToSol(fill.rentLamports) },
+    ...{ walletSol: lamportsToSol(fill.walletLamports), costs: costsRow(fill.costs), signature, final },
+  }
+}
+
+function costsRow(costs: FillCosts): CostsRow {
+  return {
+    tradeSol: lamportsToSol(costs.tradeLamports),
+    venueFeeSol: lamportsToSol(costs.venueFeeLamports),
+    serviceFeeSol: lamportsToSol(costs.serviceFeeLamports),
+    baseFeeSol: lamportsToSol(costs.baseFeeLamports),
+    priorityFeeSol: lamportsToSol(costs.priorityFeeLamports),
+    tipSol: lamportsToSol(costs.tipLamports),
+    rentPaidSol: lamportsToSol(costs.rentPaidLamports),
+    rentReturnedSol: lamportsToSol(costs.rentReturnedLamports),
+    wrappedSol: lamportsToSol(costs.wrappedLamports),
+    remainderSol: lamportsToSol(costs.remainderLamports),
+    withheldTokens: String(costs.withheldTokens),
+    unknown: costs.unknown,
+  }
+}

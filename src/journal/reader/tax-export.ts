@@ -1,0 +1,106 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { csvCell } from '../../base/text.ts'
+import { formatSol, type Millis, type TokenAmount } from '../../base/units.ts'
+import { isReal } from '../../engine/account.ts'
+import { type Disposal, holdingsOf, type Movement } from '../../engine/accounting/lots.ts'
+import type { Fill } from '../../engine/order.ts'
+import { openReader } from './reader.ts'
+
+/** What `export --tax` says of itself. */
+export interface TaxExport {
+  readonly file: string
+  /** Lines: one for each lot that a sale took from. */
+  readonly disposals: number
+  /** Fills that a fork may still take back: not in it. */
+  readonly notFinal: number
+  /** Movements on a sandbox, whose money is not real: not in it. */
+  readonly sandbox: number
+  /** Lines of which nobody knows how the tokens came: no date, no cost. */
+  readonly unknownCost: number
+}
+
+/** Sales of real money in these journals, together, as a new file. Throws SluiceError: exit 2 where the file is there already. */
+export function exportTax(journals: readonly string[], file: string): TaxExport {
+  if (existsSync(file)) throw new SluiceError(`${file} is there already; an export makes a new file`, ExitCode.usage)
+  const live = once(journals.flatMap(movementsIn)).filter((one) => accountOf(one).startsWith('live|'))
+  const real = live.filter((one) => isReal(accountOf(one)))
+  const final = real.filter((one) => !isOpen(one))
+  const disposals = holdingsOf(final).flatMap((holding) => holding.disposals)
+  try {
+    writeFileSync(file, taxCsv(disposals), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    throw new SluiceError(`${file} cannot be written: ${(error as Error).message}`)
+  }
+  return {
+    file,
+    disposals: disposals.length,
+    notFinal: real.length - final.length,
+    sandbox: live.length - real.length,
+    unknownCost: disposals.filter(({ acquiredAt }) => acquiredAt === null).length,
+  }
+}
+
+function movementsIn(journal: string): Movement[] {
+  const reader = openReader(journal)
+  try {
+    return reader.movements()
+  } finally {
+    reader.close()
+  }
+}
+
+function accountOf(one: Movement): string {
+  return one.kind === 'fill' ? one.fill.account : one.account
+}
+
+/** A copy of a journal tells of the same fill again, maybe from before it was final. */
+function once(movements: readonly Movement[]): Movement[] {
+  const seen = new Set<string>()
+  const [open, rest] = [movements.filter(isOpen), movements.filter((one) => !isOpen(one))]
+  return [...rest, ...open].filter((one) => {
+    const key = one.kind === 'fill' ? keyOf(one.fill) : `${one.kind} ${one.account} ${one.mint} ${one.time}`
+    return !seen.has(key) && seen.add(key)
+  })
+}
+
+/** A fork may still take it back. */
+function isOpen(one: Movement): boolean {
+  return one.kind === 'fill' && !one.fill.final
+}
+
+function keyOf({ account, signature }: Fill): string {
+  return `${account} ${signature}`
+}
+
+const COLUMNS = [
+  ...['Date Acquired', 'Date Sold', 'Asset', 'Amount', 'Proceeds', 'Cost Basis', 'Fees', 'Gain', 'Currency'],
+  ...['Wallet', 'Bot', 'Buy Transaction', 'Sell Transaction'],
+]
+
+/** What was sold, a line for each lot that a sale took from, oldest sale first. Amounts are exact; times are UTC. */
+function taxCsv(disposals: readonly Disposal[]): string {
+  const sorted = disposals.toSorted((a, b) => a.soldAt - b.soldAt)
+  return `${[COLUMNS.join(','), ...sorted.map(lineOf)].join('\n')}\n`
+}
+
+function lineOf(one: Disposal): string {
+  const money = [one.proceedsLamports, one.costLamports, one.feeLamports, one.gainLamports].map(formatSol)
+  const [acquired, sold] = [one.acquiredAt, one.soldAt].map(timeOf)
+  const about = [csvCell(one.mint), amountOf(one.tokens, one.decimals), ...money, 'SOL']
+  const wallet = one.account.slice(one.account.lastIndexOf('|') + 1)
+  return [acquired, sold, ...about, ...[wallet, one.bot].map(csvCell), one.boughtBy, one.soldBy].join(',')
+}
+
+/** Empty where nobody knows: what was held before its first record. */
+function timeOf(time: Millis | null | undefined): string {
+  return time === null || time === undefined ? '' : `${new Date(time).toISOString().slice(0, 19)}Z`
+}
+
+/** Base units as whole tokens, to the last digit. */
+function amountOf(tokens: TokenAmount, decimals: number): string {
+  const digits = String(tokens).padStart(decimals + 1, '0')
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - decimals)
+  return decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`
+}

@@ -1,0 +1,333 @@
+import type { Database } from 'better-sqlite3'
+import { TEXTS } from '../tape/packed-text.ts'
+import { LEDGER } from './ledger.ts'
+import { VIEWS } from './views.ts'
+
+/** Written into the file's header, so that a stranger's database is not taken for a journal: `SLUI`. */
+export const APPLICATION_ID = 0x534c5549
+
+/** How the columns of a block are encoded, see column.ts, and which checksum is over which, see block-row.ts. A reader meets blocks of its
+ *  own format or older ones. In format 1 the checksum of a scan was over the late columns too. */
+export const BLOCK_FORMAT = 2
+
+// Tables are named in the singular, views in the plural. Times are ms since the epoch, amounts lamports, `json` is the whole record.
+
+const STREAM = `
+CREATE TABLE segment (
+  number INTEGER PRIMARY KEY,
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  config TEXT NOT NULL,
+  code TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  ended INTEGER -- when it was closed in order; NULL while it runs and after a crash
+);
+CREATE TABLE input (
+  seq INTEGER PRIMARY KEY,
+  segment INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  json TEXT NOT NULL
+);
+CREATE INDEX input_feed ON input (kind) WHERE kind IN ('feed', 'gap');
+CREATE TABLE output (
+  seq INTEGER NOT NULL,
+  n INTEGER NOT NULL, -- place among the outputs of one seq
+  time INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  code TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (seq, n)
+) WITHOUT ROWID;
+`
+
+// What a restart asks for (open orders, undecided attempts, reports not taken) is the first part of a key, so it lies together: an index for
+// it would be another page in the commit of every order.
+const ORDERS = `
+CREATE TABLE "order" (
+  open INTEGER NOT NULL,
+  number INTEGER NOT NULL, -- its id is o<number>
+  seq INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  side TEXT NOT NULL,
+  class TEXT NOT NULL,
+  reason TEXT NOT NULL, -- why it was decided
+  state TEXT NOT NULL,
+  code TEXT NOT NULL,
+  outcome TEXT NOT NULL, -- why it is in its state
+  json TEXT NOT NULL,
+  PRIMARY KEY (open, number)
+) WITHOUT ROWID;
+CREATE TABLE attempt (
+  undecided INTEGER NOT NULL,
+  id TEXT NOT NULL, -- o<number>.<try>
+  account TEXT NOT NULL,
+  executor TEXT NOT NULL,
+  state TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  code TEXT NOT NULL,
+  armed_at INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (undecided, id)
+) WITHOUT ROWID;
+CREATE TABLE fill (
+  signature TEXT NOT NULL,
+  order_id TEXT NOT NULL,
+  attempt_id TEXT NOT NULL,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  side TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  tokens TEXT NOT NULL, -- base units; a supply may pass 2^63
+  decimals INTEGER NOT NULL,
+  trade_lamports INTEGER NOT NULL,
+  fee_lamports INTEGER NOT NULL,
+  rent_lamports INTEGER NOT NULL,
+  wallet_lamports INTEGER NOT NULL,
+  final INTEGER NOT NULL,
+  reversed INTEGER NOT NULL, -- a fork took it back
+  taken INTEGER, -- seq of the input by which the engine took it
+  PRIMARY KEY (signature, order_id)
+) WITHOUT ROWID;
+CREATE INDEX fill_taken ON fill (taken) WHERE taken IS NOT NULL;
+CREATE TABLE report (
+  taken INTEGER NOT NULL, -- by the engine, through an input
+  id INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (taken, id)
+) WITHOUT ROWID;
+`
+
+const POSITION = `
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  state TEXT NOT NULL,
+  opened_at INTEGER NOT NULL,
+  tokens TEXT NOT NULL,
+  decimals INTEGER NOT NULL,
+  cost_lamports INTEGER NOT NULL,
+  realized_lamports INTEGER NOT NULL,
+  fee_lamports INTEGER NOT NULL,
+  json TEXT NOT NULL`
+
+const MONEY = `
+CREATE TABLE position (${POSITION},
+  PRIMARY KEY (account, mint)
+) WITHOUT ROWID;
+CREATE TABLE past_position (${POSITION},
+  closed_seq INTEGER NOT NULL
+);
+CREATE TABLE account (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE bot (account TEXT NOT NULL, bot TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (account, bot)) WITHOUT ROWID;
+CREATE TABLE timer (id INTEGER PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE mark (
+  account TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  high_price REAL NOT NULL,
+  PRIMARY KEY (account, mint)
+) WITHOUT ROWID;
+CREATE TABLE slot (
+  key TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  boot TEXT NOT NULL,
+  taken_at INTEGER NOT NULL, -- ns of that boot
+  done_at INTEGER,
+  PRIMARY KEY (key, id)
+) WITHOUT ROWID;
+CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
+`
+
+// What a scan needs comes first: the columns lie in this order in a chain of pages, and a reader stops at the last one it asks for.
+// There is no index, for the same reason.
+const TAPE = `
+CREATE TABLE block (
+  last_seq INTEGER PRIMARY KEY,
+  segment INTEGER NOT NULL, -- 0: imported
+  format INTEGER NOT NULL,
+  rows INTEGER NOT NULL,
+  rows_before INTEGER NOT NULL, -- on the tape since it began, so that rows are counted without a look at every block
+  first_seq INTEGER NOT NULL,
+  runs INTEGER NOT NULL, -- stretches without a gap in seq; those after the first are in table run
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  mint_count INTEGER NOT NULL,
+  kind BLOB NOT NULL,
+  token_index BLOB,
+  time BLOB NOT NULL,
+  price BLOB NOT NULL,
+  amount BLOB NOT NULL,
+  size BLOB NOT NULL,
+  stamp BLOB NOT NULL,
+  stamp_exact INTEGER NOT NULL, -- 0: offsets to first_time, 1: doubles
+  mints TEXT NOT NULL, -- JSON: array
+  checksum INTEGER NOT NULL, -- CRC-32 of what a scan reads, see block-row.ts
+  market_cap BLOB NOT NULL,
+  extra BLOB NOT NULL,
+  extra_index BLOB,
+  extra2 BLOB NOT NULL,
+  extra2_index BLOB,
+  trader BLOB NOT NULL,
+  trader_index BLOB,
+  details TEXT, -- JSON: row to details of a new token
+  odd TEXT, -- JSON: {signature, trader}, row to a text that is no base58 of a key's or signature's length
+  signature BLOB NOT NULL,
+  signature_index BLOB,
+  text_checksum INTEGER NOT NULL
+);
+CREATE TABLE run (
+  block INTEGER NOT NULL, -- its last_seq
+  row INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  PRIMARY KEY (block, row)
+) WITHOUT ROWID;
+CREATE TABLE missing ( -- rows that the disk had no room for
+  first_seq INTEGER PRIMARY KEY,
+  last_seq INTEGER NOT NULL,
+  segment INTEGER NOT NULL,
+  first_time INTEGER NOT NULL,
+  last_time INTEGER NOT NULL,
+  rows INTEGER NOT NULL
+);
+CREATE TABLE number (n INTEGER PRIMARY KEY); -- 0 to 511, to count with
+CREATE TABLE digits (code TEXT PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID; -- of keys and signatures, see packed-text.ts
+CREATE TABLE power2 (exponent INTEGER PRIMARY KEY, value REAL NOT NULL); -- of a double's last bit, by its exponent field
+`
+
+// What the audit of a wallet keeps.
+const CUSTODY = `
+CREATE TABLE wallet (account TEXT PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID; -- how far it came
+CREATE TABLE wallet_transaction (
+  account TEXT NOT NULL,
+  slot INTEGER NOT NULL,
+  signature TEXT NOT NULL,
+  class TEXT NOT NULL,
+  attempt_id TEXT NOT NULL, -- '' unless ours
+  lamports INTEGER NOT NULL, -- what it changed in the wallet
+  time INTEGER,
+  json TEXT NOT NULL,
+  PRIMARY KEY (account, slot, signature)
+) WITHOUT ROWID;
+CREATE TABLE watch ( -- attempts that may still turn out to have executed
+  attempt_id TEXT PRIMARY KEY,
+  order_id TEXT NOT NULL,
+  progress TEXT NOT NULL, -- of the proof; '' where it has ended
+  json TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE VIEW wallet_transactions AS
+SELECT account, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, class, attempt_id,
+  lamports / 1e9 AS sol, signature
+FROM wallet_transaction;
+`
+
+// What was found out of what the service's document leaves open.
+const LEARNED = `
+CREATE TABLE learned (
+  about TEXT NOT NULL, -- an account, or a service's host
+  name TEXT NOT NULL,
+  time INTEGER NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (about, name)
+) WITHOUT ROWID;
+`
+
+/** Each entry takes a journal from the version that is its index to the next one. Never edited once released. */
+const MIGRATIONS: readonly ((db: Database) => void)[] = [
+  (db) => {
+    db.exec(STREAM + ORDERS + MONEY + TAPE)
+    const number = db.prepare('INSERT INTO number VALUES (?)')
+    for (let n = 0; n < 512; n++) number.run(n)
+    const power = db.prepare('INSERT INTO power2 VALUES (?, ?)')
+    for (let exponent = 0; exponent < 2047; exponent++) power.run(exponent, 2 ** (Math.max(exponent, 1) - 1075))
+    const digits = db.prepare('INSERT INTO digits VALUES (?, ?)')
+    for (const [code, text] of TEXTS.entries()) digits.run(code.toString(16).toUpperCase().padStart(3, '0'), text)
+    db.exec(VIEWS)
+  },
+  (db) => db.exec(CUSTODY),
+  (db) => db.exec(LEARNED),
+  (db) => db.exec(FILL_COSTS),
+  (db) => db.exec(LEDGER),
+  (db) => db.exec(CONDITIONAL_ORDERS),
+  (db) => db.exec('ALTER TABLE block ADD COLUMN late_checksum INTEGER'),
+  () => {}, // from here on rows may say what changed in a list of keys, see key-change.ts
+]
+
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings a journal to the present schema, each step whole or not at all. */
+export function migrate(db: Database): void {
+  for (let version = versionOf(db); version < SCHEMA_VERSION; version++) {
+    db.transaction(() => {
+      MIGRATIONS[version]?.(db)
+      db.pragma(`application_id = ${APPLICATION_ID}`)
+      db.pragma(`user_version = ${version + 1}`)
+    }).exclusive()
+  }
+}
+
+export function versionOf(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number
+}
+
+// Those that are open lie together: a restart asks for them alone.
+const CONDITIONAL_ORDERS = `
+CREATE TABLE conditional_order (
+  open INTEGER NOT NULL,
+  number INTEGER NOT NULL, -- its id is c<number>
+  time INTEGER NOT NULL,
+  account TEXT NOT NULL,
+  bot TEXT NOT NULL,
+  mint TEXT NOT NULL,
+  side TEXT NOT NULL,
+  state TEXT NOT NULL,
+  code TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  json TEXT NOT NULL,
+  PRIMARY KEY (open, number)
+) WITHOUT ROWID;
+CREATE VIEW conditional_orders AS
+SELECT 'c' || number AS id, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at, account, bot, mint, side,
+  state, code, reason, json_extract(json, '$.when.kind') AS kind, json_extract(json, '$.when.price') AS price,
+  json_extract(json, '$.orderId') AS order_id
+FROM conditional_order;
+`
+
+// What a fill cost, each part apart: `FillCosts` of engine/accounting/fill-costs.ts as JSON, beside the sums that the table has had from its beginning.
+/** Of fills that were read before: only their sums are known. */
+const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
+  'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,
+  'baseFeeLamports', min(${fee}, 5000), 'priorityFeeLamports', max(${fee} - 5000, 0), 'tipLamports', 0,
+  'rentPaidLamports', max(${rent}, 0), 'rentReturnedLamports', max(-${rent}, 0), 'wrappedLamports', 0, 'remainderLamports', 0,
+  'withheldTokens', json('{"$bigint":"0"}'), 'unknown', json('["venueFee","serviceFee"]'))`
+
+const inReport = (name: string): string => `json_extract(json, '$.fill.${name}Lamports')`
+const sol = (name: string): string => `json_extract(costs, '$.${name}Lamports') / 1e9`
+
+/** A report that the engine has not taken yet is delivered with its fill after a restart. */
+const FILL_COSTS = `
+ALTER TABLE fill ADD COLUMN costs TEXT NOT NULL DEFAULT '';
+UPDATE fill SET costs = ${costsOf('trade_lamports', 'fee_lamports', 'rent_lamports')};
+UPDATE report SET json = json_set(json, '$.fill.costs', ${costsOf(inReport('trade'), inReport('fee'), inReport('rent'))})
+  WHERE taken = 0 AND json_type(json, '$.fill') = 'object';
+DROP VIEW fills;
+CREATE VIEW fills AS
+SELECT order_id, attempt_id, account, bot, mint, side, slot, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch') AS at,
+  CAST(tokens AS REAL) / CAST('1e' || decimals AS REAL) AS tokens,
+  trade_lamports / 1e9 AS sol, fee_lamports / 1e9 AS fee_sol, rent_lamports / 1e9 AS rent_sol, wallet_lamports / 1e9 AS wallet_sol,
+  ${sol('trade')} AS trade_sol, ${sol('venueFee')} AS venue_fee_sol, ${sol('serviceFee')} AS service_fee_sol,
+  ${sol('baseFee')} AS base_fee_sol, ${sol('priorityFee')} AS priority_fee_sol, ${sol('tip')} AS tip_sol,
+  ${sol('rentPaid')} AS rent_paid_sol, ${sol('rentReturned')} AS rent_returned_sol, ${sol('wrapped')} AS wrapped_sol,
+  ${sol('remainder')} AS remainder_sol, json_extract(costs, '$.withheldTokens."$bigint"') AS withheld, json_extract(costs, '$.unknown') AS unknown,
+  signature, final, reversed
+FROM fill;
+`

@@ -1,0 +1,301 @@
+import type { Database, Statement } from 'better-sqlite3'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Input } from '../../engine/messages.ts'
+import type { Block } from '../../market/block.ts'
+import { Mints } from '../../market/mints.ts'
+import { RowReader } from './key-rows.ts'
+import { segmentsOf } from './segments.ts'
+import { partOf } from './tape-block.ts'
+import { rowAt, type TapeReader } from './tape-reader.ts'
+
+/** What is recorded of the feed beside its rows. */
+export type FeedNews = Extract<Input, { kind: 'feed' | 'gap' }>
+
+/** A part of the tape that one process recorded, or one import brought (segment 0). */
+export interface Stretch {
+  readonly segment: number
+  /** The first seq of it that is still there, and one behind which there was nothing of it when it was looked for. */
+  readonly firstSeq: Seq
+  readonly lastSeq: Seq
+  readonly from: Millis
+  readonly to: Millis
+  /** When a feed that was live was last heard before the bots were stopped: what comes later up to `to` is no gap, it is over. */
+  readonly stoppedAt?: Millis
+}
+
+/** The feed as it was recorded: without anything that was decided on it. */
+export type MarketItem =
+  | { readonly kind: 'began'; readonly stretch: Stretch }
+  | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
+  | { readonly kind: 'news'; readonly time: Millis; readonly news: FeedNews }
+  | { readonly kind: 'ended'; readonly stretch: Stretch }
+
+type News = Generator<Extract<MarketItem, { kind: 'news' }> & { readonly seq: Seq }, void, undefined>
+
+interface NewsRow {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+}
+
+/** Rows that the disk had no room for are a gap in whatever was recorded. */
+const NEWS = `
+SELECT seq, time, json FROM input WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ?
+UNION ALL
+SELECT last_seq, last_time, json_object('kind', 'gap', 'from', first_time, 'to', last_time,
+  'keys', json_array('trades', 'newTokens', 'priceUpdates')) FROM missing WHERE last_seq BETWEEN ? AND ?
+ORDER BY 1`
+
+/** What the feed said of itself last, and before it all since the row that has its keys in full. */
+const STATE_BEFORE = `
+SELECT seq, time, json FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND seq >= (
+  SELECT seq FROM input WHERE kind = 'feed' AND segment = @segment AND seq < @seq AND json_type(json, '$.confirmed') = 'array'
+  ORDER BY seq DESC LIMIT 1)
+ORDER BY seq`
+
+/** The market part of a journal, from its first row that was not dropped to its last. */
+export class MarketTape {
+  readonly stretches: readonly Stretch[]
+  /** Rows in all of them. */
+  readonly rows: number
+  readonly #tape: TapeReader
+  readonly #news: Statement<[Seq, Seq, Seq, Seq], NewsRow>
+  readonly #stateBefore: Statement<{ segment: number; seq: Seq }, NewsRow>
+
+  constructor(db: Database, tape: TapeReader) {
+    this.#tape = tape
+    this.#news = db.prepare(NEWS)
+    this.#stateBefore = db.prepare(STATE_BEFORE)
+    this.stretches = stretchesOf(db)
+    this.rows = rowsOf(db)
+  }
+
+  /** Everything, or some stretches of it, in order; block by block. Tokens are numbered by `mints`. */
+  *items(mints: Mints, stretches = this.stretches): Generator<MarketItem, void, undefined> {
+    for (const stretch of stretches) {
+      yield { kind: 'began', stretch }
+      const news = this.#newsOf(stretch)
+      try {
+        yield* this.#merged(mints, stretch, news)
+      } finally {
+        news.return()
+      }
+      yield { kind: 'ended', stretch }
+    }
+  }
+
+  /** As `items`, without the rows: no block is read. */
+  *history(stretches = this.stretches): Generator<Exclude<MarketItem, { kind: 'rows' }>, void, undefined> {
+    for (const stretch of stretches) {
+      yield { kind: 'began', stretch }
+      yield* this.#newsOf(stretch)
+      yield { kind: 'ended', stretch }
+    }
+  }
+
+  *#merged(mints: Mints, stretch: Stretch, news: News): Generator<MarketItem, void, undefined> {
+    let next = news.next()
+    for (const block of this.#tape.blocks(mints, { from: stretch.firstSeq, to: stretch.lastSeq })) {
+      // Who records meanwhile may have merged the last rows with later ones.
+      const end = rowAt(block, stretch.lastSeq + 1)
+      let from = 0
+      for (; next.done !== true && next.value.seq <= block.lastSeq; next = news.next()) {
+        const to = rowAt(block, next.value.seq)
+        if (from < to) yield { kind: 'rows', block, from, to }
+        yield next.value
+        from = to
+      }
+      if (from < end) yield { kind: 'rows', block, from, to: end }
+    }
+    for (; next.done !== true; next = news.next()) yield next.value
+  }
+
+  /** First the state of the feed that a beheaded stretch begins in. */
+  *#newsOf({ segment, firstSeq, lastSeq, from }: Stretch): News {
+    const rows = new RowReader()
+    const before = this.#stateBefore.all({ segment, seq: firstSeq }).map(({ json }) => rows.input<FeedNews>(json))
+    const state = before.at(-1)
+    if (state !== undefined) yield { kind: 'news', seq: firstSeq, time: from, news: state }
+    // All at once, a few of them: see MappedScan, which lets go of nothing while a statement is open.
+    for (const { seq, time, json } of this.#news.all(firstSeq, lastSeq, firstSeq, lastSeq))
+      yield { kind: 'news', seq, time, news: rows.input<FeedNews>(json) }
+  }
+}
+
+interface BlockEnds {
+  readonly segment: number
+  readonly first_seq: Seq
+  readonly last_seq: Seq
+  readonly first_time: Millis
+  readonly last_time: Millis
+  readonly rows_before: number
+}
+
+const ENDS = 'SELECT segment, first_seq, last_seq, first_time, last_time, rows_before FROM block'
+
+/** A process may be recording: what it adds from now on is left out. */
+const LAST_SEQS = `SELECT max(last_seq) AS seq FROM block UNION ALL SELECT max(seq) FROM input
+UNION ALL SELECT max(seq) FROM segment UNION ALL SELECT max(last_seq) FROM missing`
+
+const FIRST_STOP = `SELECT min(seq) FROM input
+WHERE kind = 'command' AND seq BETWEEN ? AND ? AND json_extract(json, '$.command.name') = 'stop'`
+
+const STATUS_BEFORE = `SELECT json_extract(json, '$.status') FROM input
+WHERE kind = 'feed' AND seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1`
+
+/** When the feed was let go: that is told as it being down, and as a gap since it was last heard. */
+const LET_GO = `SELECT min(coalesce(json_extract(json, '$.from'), time)) FROM input
+WHERE kind IN ('feed', 'gap') AND seq BETWEEN ? AND ? HAVING max(json_extract(json, '$.status')) = 'down'`
+
+/** Old tape is dropped from its beginning, so that only the first stretch can be beheaded. */
+function stretchesOf(db: Database): Stretch[] {
+  const first = db.prepare<[], BlockEnds>(`${ENDS} ORDER BY last_seq LIMIT 1`).get()
+  if (first === undefined) return []
+  const lastBefore = db.prepare<[Seq], BlockEnds>(`${ENDS} WHERE last_seq <= ? ORDER BY last_seq DESC LIMIT 1`)
+  const lastNews = db
+    .prepare<[Seq, Seq, Seq, Seq], Millis | null>(
+      `SELECT max(time) FROM (SELECT * FROM (SELECT time FROM input WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 1)
+         UNION ALL SELECT last_time FROM missing WHERE first_seq BETWEEN ? AND ?)`,
+    )
+    .pluck()
+  const stoppedAt = stopsOf(db)
+  const stretches: Stretch[] = []
+  const end = db.prepare<[], Seq>(`SELECT max(seq) FROM (${LAST_SEQS})`).pluck().get() as Seq
+  const isBeheaded = first.rows_before > 0
+  const segments = [...(first.segment === 0 ? [IMPORT] : []), ...segmentsOf(db)]
+  for (const [index, { number, firstSeq: startSeq, time, ended }] of segments.entries()) {
+    if (isBeheaded && number < first.segment) continue
+    const isCut = isBeheaded && number === first.segment
+    const firstSeq = isCut ? first.first_seq : startSeq
+    const lastSeq = (segments[index + 1]?.firstSeq ?? end + 1) - 1
+    const last = lastBefore.get(lastSeq)
+    const from = isCut ? first.first_time : number === 0 ? Math.min(first.first_time, firstNews(db)) : time
+    const lastRow = last?.segment === number ? last.last_time : from
+    const to = Math.max(from, ended ?? 0, lastRow, lastNews.get(firstSeq, lastSeq, firstSeq, lastSeq) ?? 0)
+    const at = stoppedAt(firstSeq, lastSeq)
+    stretches.push({ segment: number, firstSeq, lastSeq, from, to, ...(at !== null && { stoppedAt: at }) })
+  }
+  return stretches
+}
+
+/** When a stretch was stopped while its feed was live; null where it was not. */
+function stopsOf(db: Database): (firstSeq: Seq, lastSeq: Seq) => Millis | null {
+  const firstStop = db.prepare<[Seq, Seq], Seq | null>(FIRST_STOP).pluck()
+  const statusBefore = db.prepare<[Seq, Seq], string>(STATUS_BEFORE).pluck()
+  const letGo = db.prepare<[Seq, Seq], Millis | null>(LET_GO).pluck()
+  return (firstSeq, lastSeq) => {
+    const stop = firstStop.get(firstSeq, lastSeq) ?? null
+    if (stop === null || statusBefore.get(firstSeq, stop) !== 'live') return null
+    return letGo.get(stop, lastSeq) ?? null
+  }
+}
+
+function firstNews(db: Database): Millis {
+  const time = db.prepare<[], Millis>('SELECT time FROM input ORDER BY seq LIMIT 1').pluck().get()
+  return time ?? Number.POSITIVE_INFINITY
+}
+
+/** What stands before the first segment. */
+const IMPORT = { number: 0, firstSeq: 1, time: 0, ended: null }
+
+/** Market rows on the tape. */
+export function rowsOf(db: Database): number {
+  const rows = db
+    .prepare(
+      `SELECT coalesce((SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1)
+         - (SELECT rows_before FROM block ORDER BY last_seq LIMIT 1), 0)`,
+    )
+    .pluck()
+    .get()
+  return rows as number
+}
+
+/** A `MarketTape` whose errors are about the journal. */
+export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
+  items(mints: Mints): Iterable<MarketItem>
+  history(): Iterable<Exclude<MarketItem, { kind: 'rows' }>>
+  /** Where it is a part of a longer tape: the last `seconds` before it. */
+  warmup?(mints: Mints, seconds: number): Iterable<Block>
+}
+
+type Told = Exclude<MarketItem, { kind: 'rows' }>
+
+/** A tape from one time up to another, both in it. What comes before is not played, but strategies may be shown the end of it. */
+export function windowOf(market: Market, from: Millis, to: Millis): Market {
+  const stretches = market.stretches.flatMap((stretch) => croppedTo(stretch, from, to) ?? [])
+  let rows = 0
+  for (const item of itemsIn(market.items(new Mints()), from, to)) if (item.kind === 'rows') rows += item.to - item.from
+  return {
+    stretches,
+    rows,
+    items: (mints) => itemsIn(market.items(mints), from, to),
+    history: () => itemsIn(market.history(), from, to) as Iterable<Told>,
+    warmup: (mints, seconds) => warmupOf(market, from, mints, seconds),
+  }
+}
+
+/** undefined where nothing of it lies between. */
+function croppedTo(stretch: Stretch, from: Millis, to: Millis): Stretch | undefined {
+  if (stretch.to < from || stretch.from > to) return undefined
+  const { stoppedAt, ...rest } = stretch
+  const isStopped = stoppedAt !== undefined && stoppedAt >= from && stoppedAt <= to
+  return {
+    ...rest,
+    from: Math.max(stretch.from, from),
+    to: Math.min(stretch.to, to),
+    ...(isStopped && { stoppedAt }),
+  }
+}
+
+/** A stretch that had begun before begins with the feed as it was then. */
+function* itemsIn(items: Iterable<MarketItem>, from: Millis, to: Millis): Generator<MarketItem, void, undefined> {
+  let stretch: Stretch | undefined
+  let before: FeedNews | undefined
+  for (const item of items) {
+    if (item.kind === 'began') {
+      stretch = croppedTo(item.stretch, from, to)
+      before = undefined
+      if (item.stretch.from > to) return
+      if (stretch !== undefined) yield { kind: 'began', stretch }
+      continue
+    }
+    if (stretch === undefined) continue
+    if (item.kind === 'news' && item.time < from) {
+      if (item.news.kind === 'feed') before = item.news
+      continue
+    }
+    const part = item.kind === 'rows' ? cut(item, from, to) : item
+    if (part === undefined || (part.kind === 'news' && part.time > to)) continue
+    if (before !== undefined) yield { kind: 'news', time: from, news: before }
+    before = undefined
+    yield part.kind === 'ended' ? { kind: 'ended', stretch } : part
+  }
+}
+
+function cut(item: Extract<MarketItem, { kind: 'rows' }>, from: Millis, to: Millis): typeof item | undefined {
+  const { block } = item
+  const first = firstFrom(block, from, item.from, item.to)
+  const end = firstFrom(block, to + 1, first, item.to)
+  return first < end ? { ...item, from: first, to: end } : undefined
+}
+
+/** The last `seconds` before, counted back from the last row there. */
+function* warmupOf(market: Market, from: Millis, mints: Mints, seconds: number): Generator<Block, void, undefined> {
+  let last = Number.NEGATIVE_INFINITY
+  for (const item of itemsIn(market.items(new Mints()), Number.NEGATIVE_INFINITY, from - 1))
+    if (item.kind === 'rows') last = item.block.time[item.to - 1] as Millis
+  for (const item of itemsIn(market.items(mints), last - seconds * 1000, from - 1))
+    if (item.kind === 'rows') yield partOf(item.block, item.from, item.to)
+}
+
+/** The first of the rows `from` to `to` that is not before `time`; `to` where all are. */
+function firstFrom({ time: times }: Block, time: Millis, from: number, to: number): number {
+  let low = from
+  let high = to
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((times[middle] as number) < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}

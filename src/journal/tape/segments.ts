@@ -1,0 +1,198 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { decodeJson } from '../../base/json.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Input, Output, StartInput } from '../../engine/messages.ts'
+import type { Mints } from '../../market/mints.ts'
+import type { Slice } from './block-encoder.ts'
+import { RowReader } from './key-rows.ts'
+import type { TapeReader } from './tape-reader.ts'
+
+/** One start of one process. */
+export interface Segment {
+  readonly number: number
+  readonly firstSeq: Seq
+  readonly lastSeq: Seq
+  readonly time: Millis
+  readonly start: StartInput
+  /** When it ended in order; null after a crash, and while it runs. */
+  readonly ended: Millis | null
+  /** Market rows on the tape. */
+  readonly rows: number
+  /** Every seq of it is there: nothing was dropped with old tape or for want of room, so it can be replayed. */
+  readonly complete: boolean
+}
+
+/** What happened in a segment, in the order of its seqs; the outputs of a row or input come right behind it, so a slice ends with a row that
+ *  had outputs. The first item is the start. */
+export type SegmentItem =
+  | ({ readonly kind: 'rows' } & Slice)
+  | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
+  | {
+      readonly kind: 'output'
+      readonly seq: Seq
+      readonly time: Millis
+      readonly index: number
+      readonly output: Output
+    }
+
+interface SegmentRow {
+  readonly number: number
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+  readonly ended: Millis | null
+}
+
+interface StreamRow {
+  readonly seq: Seq
+  readonly time: Millis
+  readonly json: string
+}
+
+type OutputRow = StreamRow & { readonly n: number }
+
+export function segmentsOf(db: Database): Segment[] {
+  const rows = db.prepare('SELECT number, seq, time, json, ended FROM segment ORDER BY seq').all() as SegmentRow[]
+  const counted = db.prepare<[Seq, Seq], SeqCount>(
+    'SELECT coalesce(max(seq), 0) AS last, count(*) AS count FROM input WHERE seq BETWEEN ? AND ?',
+  )
+  const missing = db.prepare<[Seq, Seq], number>('SELECT count(*) FROM missing WHERE first_seq BETWEEN ? AND ?').pluck()
+  return rows.map(({ number, seq, time, json, ended }, index) => {
+    const end = (rows[index + 1]?.seq ?? Number.MAX_SAFE_INTEGER) - 1
+    const inputs = counted.get(seq, end) as SeqCount
+    const tape = tapeBetween(db, number, seq, end)
+    const lastSeq = Math.max(seq, tape.last, inputs.last)
+    const complete = lastSeq - seq === tape.count + inputs.count && missing.get(seq, end) === 0
+    return {
+      number,
+      firstSeq: seq,
+      lastSeq,
+      time,
+      start: decodeJson<StartInput>(json),
+      ended,
+      rows: tape.count,
+      complete,
+    }
+  })
+}
+
+interface SeqCount {
+  readonly last: Seq
+  readonly count: number
+}
+
+/** Rows of a segment that are on the tape. Only its beginning can have been dropped, so two blocks tell. */
+function tapeBetween(db: Database, segment: number, from: Seq, to: Seq): SeqCount {
+  const block = (order: 'ASC' | 'DESC') =>
+    db
+      .prepare(
+        `SELECT last_seq, rows, rows_before FROM block WHERE last_seq BETWEEN ? AND ? AND segment = ?
+         ORDER BY last_seq ${order} LIMIT 1`,
+      )
+      .get(from, to, segment) as { last_seq: Seq; rows: number; rows_before: number } | undefined
+  const first = block('ASC')
+  const last = block('DESC')
+  if (first === undefined || last === undefined) return { last: 0, count: 0 }
+  return { last: last.last_seq, count: last.rows_before + last.rows - first.rows_before }
+}
+
+/** Merges what lies in three tables. */
+export class SegmentReplay {
+  readonly #tape: TapeReader
+  readonly #inputs: Statement<[Seq, Seq], StreamRow>
+  readonly #outputs: Statement<[Seq, Seq], OutputRow>
+
+  constructor(db: Database, tape: TapeReader) {
+    this.#tape = tape
+    this.#inputs = db.prepare('SELECT seq, time, json FROM input WHERE seq BETWEEN ? AND ? ORDER BY seq')
+    this.#outputs = db.prepare('SELECT seq, n, time, json FROM output WHERE seq BETWEEN ? AND ? ORDER BY seq, n')
+  }
+
+  *items(segment: Segment, mints: Mints): Generator<SegmentItem, void, undefined> {
+    const { firstSeq, lastSeq, time, start } = segment
+    const outputs = new Peeked(this.#outputs.iterate(firstSeq, lastSeq))
+    const inputs = new Peeked(this.#inputs.iterate(firstSeq, lastSeq))
+    const rows = new StreamRows(inputs, outputs)
+    try {
+      yield { kind: 'input', seq: firstSeq, time, input: start }
+      yield* rows.outputsUpTo(firstSeq)
+      for (const slice of this.#tape.slices(mints, { from: firstSeq, to: lastSeq })) {
+        yield* rows.inputsUpTo(slice.firstSeq)
+        yield* rows.cut(slice)
+      }
+      yield* rows.inputsUpTo(lastSeq)
+    } finally {
+      outputs.close()
+      inputs.close()
+    }
+  }
+}
+
+/** Inputs and outputs of a segment, as far as they were asked for. */
+class StreamRows {
+  readonly #inputs: Peeked<StreamRow>
+  readonly #outputs: Peeked<OutputRow>
+  readonly #reader = new RowReader()
+
+  constructor(inputs: Peeked<StreamRow>, outputs: Peeked<OutputRow>) {
+    this.#inputs = inputs
+    this.#outputs = outputs
+  }
+
+  /** The rows of a slice, cut behind each that had outputs. */
+  *cut(slice: Slice): Generator<SegmentItem, void, undefined> {
+    const { block, to } = slice
+    const lastSeq = slice.firstSeq + to - slice.from - 1
+    let { from, firstSeq } = slice
+    while (from < to) {
+      const { next } = this.#outputs
+      const seq = next === undefined || next.seq > lastSeq ? lastSeq : next.seq
+      const end = from + seq - firstSeq + 1
+      yield { kind: 'rows', block, from, to: end, firstSeq }
+      yield* this.outputsUpTo(seq)
+      from = end
+      firstSeq = seq + 1
+    }
+  }
+
+  *inputsUpTo(seq: Seq): Generator<SegmentItem, void, undefined> {
+    for (let row = this.#inputs.take(seq); row !== undefined; row = this.#inputs.take(seq)) {
+      yield { kind: 'input', seq: row.seq, time: row.time, input: this.#reader.input(row.json) }
+      yield* this.outputsUpTo(row.seq)
+    }
+  }
+
+  *outputsUpTo(seq: Seq): Generator<SegmentItem, void, undefined> {
+    for (let row = this.#outputs.take(seq); row !== undefined; row = this.#outputs.take(seq))
+      yield { kind: 'output', seq: row.seq, time: row.time, index: row.n, output: this.#reader.output(row.json) }
+  }
+}
+
+/** An iterator whose next value can be looked at. */
+class Peeked<T extends { readonly seq: Seq }> {
+  next: T | undefined
+  readonly #rest: IterableIterator<T>
+
+  constructor(rest: IterableIterator<T>) {
+    this.#rest = rest
+    this.#advance()
+  }
+
+  /** The next value if its seq is not above `seq`. */
+  take(seq: Seq): T | undefined {
+    const value = this.next
+    if (value === undefined || value.seq > seq) return undefined
+    this.#advance()
+    return value
+  }
+
+  /** Gives the statement back where the rest is not wanted. */
+  close(): void {
+    this.#rest.return?.()
+  }
+
+  #advance(): void {
+    const { done, value } = this.#rest.next()
+    this.next = done === true ? undefined : value
+  }
+}

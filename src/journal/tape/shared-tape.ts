@@ -1,0 +1,327 @@
+import { SluiceError } from '../../base/errors.ts'
+import type { Block, Texts } from '../../market/block.ts'
+import { Mints } from '../../market/mints.ts'
+import type { Market, MarketItem } from './market-tape.ts'
+
+/** Rows of a chunk: enough that handing one over costs nothing beside what is done with it. */
+const CHUNK_ROWS = 32_768
+const ROW_BYTES = 5 * 8 + 4 + 1
+
+/** A stretch of the tape that several threads read from the same memory: decoded once, small blocks as one. */
+export interface TapeChunk {
+  readonly buffer: SharedArrayBuffer
+  readonly rows: number
+  /** Mints that are new since the chunk before, numbered on from there. */
+  readonly mints: readonly string[]
+  readonly items: readonly ChunkItem[]
+  readonly parts: readonly Part[]
+}
+
+type ChunkItem =
+  | Exclude<MarketItem, { kind: 'rows' }>
+  | { readonly kind: 'rows'; readonly from: number; readonly to: number }
+
+/** Where rows of a chunk come from: from `row` on they are those of the tape's item `ordinal`, its block's from `from` on. */
+interface Part {
+  readonly row: number
+  readonly rows: number
+  readonly ordinal: number
+  readonly from: number
+}
+
+/** Columns that every backtest looks at. The others, and the texts, are read by the thread that asks for them. */
+class SharedColumns {
+  readonly time: Float64Array
+  readonly stamp: Float64Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+  readonly token: Uint32Array
+  readonly kind: Uint8Array
+
+  constructor(buffer: SharedArrayBuffer) {
+    const doubles = (index: number): Float64Array => new Float64Array(buffer, index * 8 * CHUNK_ROWS, CHUNK_ROWS)
+    this.time = doubles(0)
+    this.stamp = doubles(1)
+    this.price = doubles(2)
+    this.amount = doubles(3)
+    this.size = doubles(4)
+    this.token = new Uint32Array(buffer, 40 * CHUNK_ROWS, CHUNK_ROWS)
+    this.kind = new Uint8Array(buffer, 44 * CHUNK_ROWS, CHUNK_ROWS)
+  }
+
+  take(row: number, block: Block, from: number, to: number): void {
+    for (const name of ['time', 'stamp', 'price', 'amount', 'size', 'token', 'kind'] as const)
+      this[name].set(block[name].subarray(from, to), row)
+  }
+}
+
+/** A market, read and decoded here for several threads. */
+export function* chunksOf(market: Pick<Market, 'items'>): Generator<TapeChunk, void, undefined> {
+  const mints = new Mints()
+  let chunk = new GrowingChunk()
+  let ordinal = -1
+  for (const item of market.items(mints)) {
+    ordinal++
+    if (item.kind !== 'rows') chunk.items.push(item)
+    else
+      for (let from = item.from; from < item.to; ) {
+        from = chunk.take(item.block, from, item.to, ordinal)
+        if (chunk.rows < CHUNK_ROWS) continue
+        yield chunk.seal(mints)
+        chunk = new GrowingChunk(mints.list.length)
+      }
+  }
+  if (chunk.items.length > 0) yield chunk.seal(mints)
+}
+
+class GrowingChunk {
+  readonly items: ChunkItem[] = []
+  rows = 0
+  readonly #parts: Part[] = []
+  readonly #mintsAt: number
+  readonly #buffer = new SharedArrayBuffer(CHUNK_ROWS * ROW_BYTES)
+  readonly #columns = new SharedColumns(this.#buffer)
+
+  constructor(mintsAt = 0) {
+    this.#mintsAt = mintsAt
+  }
+
+  /** Takes what fits; the first row not taken. */
+  take(block: Block, from: number, to: number, ordinal: number): number {
+    const end = Math.min(to, from + CHUNK_ROWS - this.rows)
+    const before = this.items.at(-1)
+    const row = this.rows
+    this.#columns.take(row, block, from, end)
+    this.#parts.push({ row, rows: end - from, ordinal, from })
+    this.rows += end - from
+    if (before?.kind === 'rows') this.items[this.items.length - 1] = { ...before, to: this.rows }
+    else this.items.push({ kind: 'rows', from: row, to: this.rows })
+    return end
+  }
+
+  seal({ list }: Mints): TapeChunk {
+    const { items, rows } = this
+    return { buffer: this.#buffer, rows, mints: list.slice(this.#mintsAt), items, parts: this.#parts }
+  }
+}
+
+export interface SharedMarketParts extends Pick<Market, 'stretches' | 'rows'> {
+  /** Waits for the next chunk; undefined at the end. Called by one reader only. */
+  readonly next: () => TapeChunk | undefined
+  /** The same tape, of one's own: read where a strategy looks at what is not shared. */
+  readonly own: () => Market
+}
+
+/** A market whose rows another thread has decoded. */
+export class SharedMarket implements Market {
+  readonly stretches: Market['stretches']
+  readonly rows: number
+  readonly #next: SharedMarketParts['next']
+  readonly #own: SharedMarketParts['own']
+  #second: OwnTape | undefined
+
+  constructor({ stretches, rows, next, own }: SharedMarketParts) {
+    this.stretches = stretches
+    this.rows = rows
+    this.#next = next
+    this.#own = own
+  }
+
+  /** Once. */
+  *items(mints: Mints): Generator<MarketItem, void, undefined> {
+    const own = new OwnTape(this.#own)
+    this.#second = own
+    const numbers = new Numbers(mints)
+    for (let chunk = this.#next(); chunk !== undefined; chunk = this.#next()) {
+      numbers.add(chunk.mints)
+      const block = new SharedBlock(chunk, numbers, own)
+      for (const item of chunk.items) yield item.kind === 'rows' ? { ...item, block } : item
+    }
+  }
+
+  history(): ReturnType<Market['history']> {
+    return this.#own().history()
+  }
+
+  /** Lets go of the tape of one's own, which cannot be closed in the midst of being read. */
+  close(): void {
+    this.#second?.close()
+  }
+}
+
+/** The other thread's numbers of the mints as ours: the same, until this thread gives one of its own. */
+class Numbers {
+  readonly mints: Mints
+  readonly #ours: number[] = []
+  #isSame = true
+
+  constructor(mints: Mints) {
+    this.mints = mints
+  }
+
+  add(mints: readonly string[]): void {
+    for (const mint of mints) {
+      const ours = this.mints.intern(mint)
+      if (ours !== this.#ours.length) this.#isSame = false
+      this.#ours.push(ours)
+    }
+  }
+
+  of(tokens: Uint32Array): Uint32Array {
+    return this.#isSame ? tokens : tokens.map((token) => this.#ours[token] as number)
+  }
+}
+
+/** Reads the tape a second time, as far as somebody looks. */
+class OwnTape {
+  readonly #open: () => Market
+  #items: Iterator<MarketItem> | undefined
+  #ordinal = -1
+  #block: Block | undefined
+
+  constructor(open: () => Market) {
+    this.#open = open
+  }
+
+  /** The block of the tape's item `ordinal`. Forward is a step; back is a new beginning. */
+  at(ordinal: number): Block {
+    if (this.#items === undefined || ordinal < this.#ordinal) {
+      this.close()
+      this.#items = this.#open().items(new Mints())[Symbol.iterator]()
+      this.#ordinal = -1
+    }
+    for (; this.#ordinal < ordinal; this.#ordinal++) {
+      const { value, done } = this.#items.next()
+      if (done === true) break
+      this.#block = value.kind === 'rows' ? value.block : undefined
+    }
+    if (this.#block === undefined) throw new Error(`item ${ordinal} of the tape has no rows`)
+    return this.#block
+  }
+
+  close(): void {
+    this.#items?.return?.()
+    this.#items = undefined
+  }
+}
+
+type LazyColumn = 'marketCap' | 'extra' | 'extra2'
+
+class SharedBlock implements Block {
+  readonly length: number
+  readonly mints: readonly string[]
+  readonly texts: Texts
+  /** A copy: a runner may put later times in. */
+  readonly time: Float64Array
+  readonly stamp: Float64Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+  readonly token: Uint32Array
+  readonly kind: Uint8Array
+  readonly #parts: readonly Part[]
+  readonly #own: OwnTape
+  /** The blocks of the parts. */
+  #blocks: Block[] | undefined
+  readonly #lazy = new Map<LazyColumn, Float64Array>()
+
+  constructor({ buffer, rows, parts }: TapeChunk, numbers: Numbers, own: OwnTape) {
+    const columns = new SharedColumns(buffer)
+    this.length = rows
+    this.mints = numbers.mints.list
+    this.time = columns.time.slice(0, rows)
+    this.stamp = columns.stamp
+    this.price = columns.price
+    this.amount = columns.amount
+    this.size = columns.size
+    this.token = numbers.of(columns.token.subarray(0, rows))
+    this.kind = columns.kind
+    this.#parts = parts
+    this.#own = own
+    this.texts = {
+      signature: (row) => this.#at(row, (texts, at) => texts.signature(at)),
+      trader: (row) => this.#at(row, (texts, at) => texts.trader(at)),
+      signatureInto: (row, target) => this.#at(row, (texts, at) => texts.signatureInto(at, target)),
+      traderInto: (row, target) => this.#at(row, (texts, at) => texts.traderInto(at, target)),
+      details: (row) => this.#at(row, (texts, at) => texts.details(at)),
+    }
+  }
+
+  get marketCap(): Float64Array {
+    return this.#column('marketCap')
+  }
+
+  get extra(): Float64Array {
+    return this.#column('extra')
+  }
+
+  get extra2(): Float64Array {
+    return this.#column('extra2')
+  }
+
+  #column(name: LazyColumn): Float64Array {
+    const known = this.#lazy.get(name)
+    if (known !== undefined) return known
+    const column = new Float64Array(this.length)
+    for (const [index, { row, rows, from }] of this.#parts.entries())
+      column.set(this.#sources[index]?.[name].subarray(from, from + rows) ?? [], row)
+    this.#lazy.set(name, column)
+    return column
+  }
+
+  #at<T>(row: number, read: (texts: Texts, at: number) => T): T {
+    const index = this.#parts.findLastIndex((part) => part.row <= row)
+    const part = this.#parts[index] as Part
+    return read((this.#sources[index] as Block).texts, row - part.row + part.from)
+  }
+
+  /** Whoever records the journal meanwhile drops old blocks and merges small ones. */
+  #sameAs({ row, rows, from }: Part, block: Block): Block {
+    for (const at of [0, rows - 1])
+      if (block.time[from + at] !== this.time[row + at])
+        throw new SluiceError('the tape was changed by its recorder while it was read: run again, or on a copy')
+    return block
+  }
+
+  get #sources(): readonly Block[] {
+    if (this.#blocks !== undefined) return this.#blocks
+    const blocks: Block[] = []
+    for (const part of this.#parts) blocks.push(this.#sameAs(part, this.#own.at(part.ordinal)))
+    this.#blocks = blocks
+    return blocks
+  }
+}
+
+/** What a whole tape may take to be kept, bytes: about a million rows. A longer one is read and decoded anew for every pass, so that the
+ *  memory does not grow with it. */
+const MOST_KEPT = 48 * 2 ** 20
+
+/** A tape that is gone through several times, in chunks that other threads may see: a short one is decoded once. */
+export class DecodedTape {
+  readonly #market: Pick<Market, 'items'>
+  readonly #mostKept: number
+  #kept: TapeChunk[] | undefined
+
+  constructor(market: Pick<Market, 'items'>, mostKept = MOST_KEPT) {
+    this.#market = market
+    this.#mostKept = mostKept
+  }
+
+  *chunks(): Generator<TapeChunk, void, undefined> {
+    if (this.#kept !== undefined) yield* this.#kept
+    else yield* this.#decoded()
+  }
+
+  *#decoded(): Generator<TapeChunk, void, undefined> {
+    let kept: TapeChunk[] | undefined = []
+    let bytes = 0
+    for (const chunk of chunksOf(this.#market)) {
+      bytes += chunk.buffer.byteLength
+      if (bytes > this.#mostKept) kept = undefined
+      kept?.push(chunk)
+      yield chunk
+    }
+    this.#kept = kept
+  }
+}

@@ -1,0 +1,224 @@
+import type { Seq } from '../../base/units.ts'
+import { type Block, NO_DETAILS, type Texts, type TokenDetails } from '../../market/block.ts'
+import type { Mints } from '../../market/mints.ts'
+import type { OddTexts } from './block-encoder.ts'
+import type { BlockRow, LateRow, Place, TextRow } from './block-row.ts'
+import { type Column, decodeDoubles, decodeIndex, decodeKinds, decodeOffsets } from './column.ts'
+import { numbersOf } from './mint-lookup.ts'
+import { KEY_BYTES, SIGNATURE_BYTES, unpackText } from './packed-text.ts'
+
+/** A stretch of rows whose seqs count up by one. */
+export interface Run {
+  readonly row: number
+  readonly seq: Seq
+}
+
+/** Reads what few ask for. */
+export interface LoadRest {
+  readonly late: () => LateRow & Place
+  readonly texts: () => TextRow & Place
+}
+
+/** A block of the tape. Columns that few strategies look at are decoded at the first look. */
+export class TapeBlock implements Block {
+  readonly length: number
+  readonly mints: readonly string[]
+  readonly time: Float64Array
+  readonly kind: Uint8Array
+  readonly token: Uint32Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+  readonly segment: number
+  /** First has row 0; in the order of rows. */
+  readonly runs: readonly Run[]
+  readonly #row: BlockRow
+  readonly #load: LoadRest
+  readonly #texts: TapeTexts
+  #stamp: Float64Array | undefined
+  #late: (LateRow & Place) | undefined
+  #marketCap: Float64Array | undefined
+  #extra: Float64Array | undefined
+  #extra2: Float64Array | undefined
+
+  /** `laterRuns` are those after the first; `load` reads the rest of the row from the journal, each part once. */
+  constructor(row: BlockRow, laterRuns: readonly Run[], mints: Mints, load: LoadRest) {
+    const { rows } = row
+    this.#row = row
+    this.#load = load
+    this.length = rows
+    this.segment = row.segment
+    this.runs = [{ row: 0, seq: row.first_seq }, ...laterRuns]
+    this.mints = mints.list
+    this.#texts = new TapeTexts(load.texts)
+    this.time = decodeOffsets(row.time, row.first_time, rows)
+    this.kind = decodeKinds(row.kind, rows)
+    this.token = tokensOf(row, mints)
+    this.price = decodeDoubles({ entries: row.price, index: null }, rows)
+    this.amount = decodeDoubles({ entries: row.amount, index: null }, rows)
+    this.size = decodeDoubles({ entries: row.size, index: null }, rows)
+  }
+
+  get texts(): Texts {
+    return this.#texts
+  }
+
+  get lastSeq(): Seq {
+    const { row, seq } = this.runs[this.runs.length - 1] as Run
+    return seq + this.length - 1 - row
+  }
+
+  // Asked for once a row: nothing but the column is looked at when it is there.
+
+  get stamp(): Float64Array {
+    this.#stamp ??= stampsOf(this.#row)
+    return this.#stamp
+  }
+
+  get marketCap(): Float64Array {
+    this.#marketCap ??= this.#lateDoubles(({ market_cap }) => ({ entries: market_cap, index: null }))
+    return this.#marketCap
+  }
+
+  get extra(): Float64Array {
+    this.#extra ??= this.#lateDoubles(({ extra, extra_index }) => ({ entries: extra, index: extra_index }))
+    return this.#extra
+  }
+
+  get extra2(): Float64Array {
+    this.#extra2 ??= this.#lateDoubles(({ extra2, extra2_index }) => ({ entries: extra2, index: extra2_index }))
+    return this.#extra2
+  }
+
+  /** Reads what is not read yet: from then on it needs no journal. */
+  readRest(): void {
+    this.#late ??= this.#load.late()
+    this.#texts.read()
+  }
+
+  #lateDoubles(columnOf: (late: LateRow) => Column): Float64Array {
+    this.#late ??= this.#load.late()
+    const { firstRow, rows } = this.#late
+    return decodeDoubles(columnOf(this.#late), rows).subarray(firstRow, firstRow + this.length)
+  }
+}
+
+function stampsOf({ stamp, stamp_exact, first_time, rows }: BlockRow): Float64Array {
+  return stamp_exact ? decodeDoubles({ entries: stamp, index: null }, rows) : decodeOffsets(stamp, first_time, rows)
+}
+
+/** Rows `from` to `to` of a block as a block of their own, without a copy. */
+export function partOf(block: Block, from: number, to: number): Block {
+  if (from === 0 && to === block.length) return block
+  const { texts } = block
+  return {
+    length: to - from,
+    mints: block.mints,
+    texts: {
+      signature: (row) => texts.signature(from + row),
+      trader: (row) => texts.trader(from + row),
+      signatureInto: (row, target) => texts.signatureInto(from + row, target),
+      traderInto: (row, target) => texts.traderInto(from + row, target),
+      details: (row) => texts.details(from + row),
+    },
+    time: block.time.subarray(from, to),
+    kind: block.kind.subarray(from, to),
+    token: block.token.subarray(from, to),
+    price: block.price.subarray(from, to),
+    amount: block.amount.subarray(from, to),
+    size: block.size.subarray(from, to),
+    stamp: block.stamp.subarray(from, to),
+    marketCap: block.marketCap.subarray(from, to),
+    extra: block.extra.subarray(from, to),
+    extra2: block.extra2.subarray(from, to),
+  }
+}
+
+function tokensOf(row: BlockRow, mints: Mints): Uint32Array {
+  const numbers = numbersOf(mints, row.mints)
+  const tokens = new Uint32Array(row.rows)
+  if (row.token_index === null) return tokens.fill(numbers[0] as number)
+  const index = decodeIndex(row.token_index, row.mint_count)
+  // A loop that sees both kinds of index would ask for each row which it is.
+  if (index instanceof Uint8Array)
+    for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
+  else for (let at = 0; at < tokens.length; at++) tokens[at] = numbers[index[at] as number] as number
+  return tokens
+}
+
+/** Signatures and traders, packed, read from the journal when the first is asked for and written as text each time. */
+class TapeTexts implements Texts {
+  readonly #load: LoadRest['texts']
+  #columns: TextColumns | undefined
+
+  constructor(load: LoadRest['texts']) {
+    this.#load = load
+  }
+
+  signature(row: number): string {
+    const { odd, signature, firstRow } = this.read()
+    return odd?.signature?.[firstRow + row] ?? textAt(signature, firstRow + row, SIGNATURE_BYTES)
+  }
+
+  trader(row: number): string {
+    const { odd, trader, firstRow } = this.read()
+    return odd?.trader?.[firstRow + row] ?? textAt(trader, firstRow + row, KEY_BYTES)
+  }
+
+  signatureInto(row: number, target: Uint8Array): number {
+    return writeInto(this.signature(row), target)
+  }
+
+  traderInto(row: number, target: Uint8Array): number {
+    return writeInto(this.trader(row), target)
+  }
+
+  details(row: number): TokenDetails {
+    const { details, firstRow } = this.read()
+    return details?.[firstRow + row] ?? NO_DETAILS
+  }
+
+  read(): TextColumns {
+    this.#columns ??= textColumnsOf(this.#load())
+    return this.#columns
+  }
+}
+
+const encoder = new TextEncoder()
+
+function writeInto(text: string, target: Uint8Array): number {
+  const { read, written } = encoder.encodeInto(text, target)
+  return read === text.length ? written : -1
+}
+
+interface KeyColumn {
+  readonly entries: Uint8Array
+  readonly index: Uint8Array | Uint16Array | null
+}
+
+interface TextColumns {
+  readonly firstRow: number
+  readonly trader: KeyColumn
+  readonly signature: KeyColumn
+  readonly details: Record<number, TokenDetails> | null
+  readonly odd: OddTexts | null
+}
+
+function textColumnsOf(row: TextRow & Place): TextColumns {
+  return {
+    firstRow: row.firstRow,
+    trader: keyColumn(row.trader, row.trader_index, KEY_BYTES),
+    signature: keyColumn(row.signature, row.signature_index, SIGNATURE_BYTES),
+    details: row.details === null ? null : (JSON.parse(row.details) as Record<number, TokenDetails>),
+    odd: row.odd === null ? null : (JSON.parse(row.odd) as OddTexts),
+  }
+}
+
+function keyColumn(entries: Uint8Array, index: Uint8Array | null, width: number): KeyColumn {
+  return { entries, index: index === null ? null : decodeIndex(index, entries.length / width) }
+}
+
+function textAt({ entries, index }: KeyColumn, row: number, width: number): string {
+  const entry = index === null ? row % (entries.length / width) : (index[row] as number)
+  return unpackText(entries, entry * width, width)
+}

@@ -1,0 +1,208 @@
+import type { Database, Statement } from 'better-sqlite3'
+import { SluiceError } from '../../base/errors.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import { Mints } from '../../market/mints.ts'
+import { BLOCK_FORMAT } from '../schema/schema.ts'
+import { type BlockEncoder, type EncodedBlock, MAX_SPAN_MS } from '../tape/block-encoder.ts'
+import { checksumOf, LATE_COLUMNS, SCAN_COLUMNS, TEXT_COLUMNS } from '../tape/block-row.ts'
+import { slicesOf, TapeReader } from '../tape/tape-reader.ts'
+import type { Transactions } from './transactions.ts'
+
+const COLUMNS = [
+  ...['last_time', 'rows_before', ...SCAN_COLUMNS, 'checksum', ...LATE_COLUMNS, 'late_checksum'],
+  ...[...TEXT_COLUMNS, 'text_checksum'],
+]
+
+/** Writes blocks of the tape. */
+export class BlockStore {
+  readonly #insert: Statement
+  readonly #insertRun: Statement
+  #rows: number
+
+  constructor(db: Database) {
+    this.#insert = db.prepare(`INSERT INTO block (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`)
+    this.#insertRun = db.prepare('INSERT INTO run (block, row, seq) VALUES (?, ?, ?)')
+    const rows = db.prepare('SELECT rows_before + rows FROM block ORDER BY last_seq DESC LIMIT 1').pluck().get()
+    this.#rows = (rows as number | undefined) ?? 0
+  }
+
+  /** At the end of the tape; call `wrote` once the transaction is durable. Or in the place of others, behind `rowsBefore` rows. */
+  insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
+    const { extra, extra2, trader, signature } = block
+    const scan = [
+      ...[block.lastSeq, segment, BLOCK_FORMAT, block.rows, block.firstSeq, block.runs.length],
+      ...[block.firstTime, block.mints.length, block.kind, block.token, block.time],
+      ...[block.price.entries, block.amount.entries, block.size.entries],
+      ...[block.stamp, block.stampExact ? 1 : 0, JSON.stringify(block.mints)],
+    ]
+    const late = [block.marketCap.entries, extra.entries, extra.index, extra2.entries, extra2.index]
+    const texts = [
+      ...[trader.entries, trader.index, jsonOf(block.details), jsonOf(block.odd)],
+      ...[signature.entries, signature.index],
+    ]
+    this.#insert.run(
+      ...[block.lastTime, rowsBefore, ...scan, checksumOf(scan), ...late, checksumOf(late)],
+      ...[...texts, checksumOf(texts)],
+    )
+    for (const { row, seq } of block.runs.slice(1)) this.#insertRun.run(block.lastSeq, row, seq)
+  }
+
+  wrote(rows: number): void {
+    this.#rows += rows
+  }
+}
+
+function jsonOf(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value)
+}
+
+/** A live recording has a block for every 200 ms. First many of those become one, then many of these: a row is written three times in
+ *  all, and no step takes longer than a few milliseconds. */
+const LEVEL_ROWS = [1024, 8192] as const
+/** Looked at in a step. */
+const MOST_BLOCKS = 64
+
+interface SmallBlock {
+  readonly segment: number
+  readonly format: number
+  readonly rows: number
+  readonly rowsBefore: number
+  readonly firstSeq: Seq
+  readonly lastSeq: Seq
+  readonly firstTime: Millis
+  readonly lastTime: Millis
+}
+
+/** Merges small blocks of the tape into large ones, a few at a time: a large one costs less disk, and a fraction of the time to read. Rows,
+ *  their seqs and their times stay as they are, and a block stays within its segment. */
+export class Compaction {
+  readonly #tape: TapeReader
+  readonly #store: BlockStore
+  readonly #transactions: Transactions
+  readonly #next: Statement<[Seq, Seq, number], SmallBlock>
+  readonly #drop: Statement<[Seq, Seq]>
+  readonly #dropRuns: Statement<[Seq, Seq]>
+  /** Of each level, the seq up to which nothing is left to merge. */
+  readonly #done: Seq[] = LEVEL_ROWS.map(() => 0)
+
+  constructor(db: Database, store: BlockStore, transactions: Transactions) {
+    this.#store = store
+    this.#transactions = transactions
+    this.#tape = new TapeReader(db.name, db)
+    this.#next = db.prepare(
+      `SELECT segment, format, rows, rows_before AS rowsBefore, first_seq AS firstSeq, last_seq AS lastSeq,
+         first_time AS firstTime, last_time AS lastTime
+       FROM block WHERE last_seq > ? AND last_seq <= ? ORDER BY last_seq LIMIT ?`,
+    )
+    this.#drop = db.prepare('DELETE FROM block WHERE last_seq BETWEEN ? AND ?')
+    this.#dropRuns = db.prepare('DELETE FROM run WHERE block BETWEEN ? AND ?')
+  }
+
+  /** Merges one group of blocks, in a transaction of its own; how many rows were written, 0 where there was nothing to do. `encoder` is
+   *  empty, and empty again afterwards. Throws what SQLite says when it cannot write. */
+  step(encoder: BlockEncoder): number {
+    for (const level of LEVEL_ROWS.keys()) {
+      const group = this.#groupOf(level)
+      const last = group.at(-1)
+      if (last === undefined) continue
+      const rows = this.#merge(group, encoder)
+      this.#done[level] = last.lastSeq
+      return rows
+    }
+    return 0
+  }
+
+  /** Blocks to merge: as many in a row as make a large one. The last ones on the tape wait until there are enough. */
+  #groupOf(level: number): SmallBlock[] {
+    const mostRows = LEVEL_ROWS[level] as number
+    const upTo = this.#done[level - 1] ?? Number.MAX_SAFE_INTEGER
+    const blocks = this.#next.all(this.#done[level] as Seq, upTo, MOST_BLOCKS)
+    let group: SmallBlock[] = []
+    let rows = 0
+    for (const block of blocks) {
+      if (group.length > 0 && (rows + block.rows > mostRows || !belongTogether(group[0] as SmallBlock, block))) {
+        if (group.length > 1) return group
+        this.#done[level] = (group[0] as SmallBlock).lastSeq
+        group = []
+        rows = 0
+      }
+      if (block.rows >= mostRows || block.format > BLOCK_FORMAT) this.#done[level] = block.lastSeq
+      else {
+        group.push(block)
+        rows += block.rows
+      }
+    }
+    return group.length === MOST_BLOCKS ? group : []
+  }
+
+  #merge(group: readonly SmallBlock[], encoder: BlockEncoder): number {
+    const [first, last] = [group[0] as SmallBlock, group.at(-1) as SmallBlock]
+    const range = { from: first.firstSeq, to: last.lastSeq }
+    try {
+      for (const block of this.#tape.blocks(new Mints(), range))
+        for (const slice of slicesOf(block, range)) encoder.add(slice)
+      const { rows } = encoder
+      this.#transactions.run(() => {
+        this.#drop.run(first.lastSeq, last.lastSeq)
+        this.#dropRuns.run(first.lastSeq, last.lastSeq)
+        this.#store.insert(first.segment, encoder.finish(), first.rowsBefore)
+      })
+      return rows
+    } catch (error) {
+      if (error instanceof SluiceError) return 0 // damaged: it stays as it is, for whoever reads it to be told
+      throw error
+    } finally {
+      encoder.clear()
+    }
+  }
+}
+
+function belongTogether(first: SmallBlock, block: SmallBlock): boolean {
+  return block.segment === first.segment && block.lastTime - first.firstTime <= MAX_SPAN_MS
+}
+
+const DAY_MS = 86400000
+/** A step takes about as long as writing so much does: a few milliseconds. */
+const BLOCKS_A_STEP = 8
+const ROWS_A_STEP = 32768
+
+interface OldBlock {
+  readonly seq: Seq
+  readonly rows: number
+  readonly time: Millis
+}
+
+/** Drops tape older than so many days, a little at a time. Orders, fills and decisions stay for ever. */
+export class Retention {
+  readonly #keepMs: number
+  readonly #oldest: Statement<[number], OldBlock>
+  readonly #drop: Statement<[number]>
+  readonly #dropRuns: Statement<[number]>
+  readonly #db: Database
+
+  constructor(db: Database, keepDays: number) {
+    this.#db = db
+    this.#keepMs = keepDays * DAY_MS
+    this.#oldest = db.prepare('SELECT last_seq AS seq, rows, last_time AS time FROM block ORDER BY last_seq LIMIT ?')
+    this.#drop = db.prepare('DELETE FROM block WHERE last_seq = ?')
+    this.#dropRuns = db.prepare('DELETE FROM run WHERE block = ?')
+  }
+
+  /** Drops a few blocks that ended before `now` less the days kept, in the order in which they were written; how many. */
+  step(now: Millis): number {
+    const oldest = this.#oldest.all(BLOCKS_A_STEP)
+    const kept = oldest.findIndex(({ time }) => time >= now - this.#keepMs)
+    const old = kept < 0 ? oldest : oldest.slice(0, kept)
+    if (old.length === 0) return 0
+    let dropped = 0
+    this.#db.transaction(() => {
+      for (let rows = 0; dropped < old.length && rows < ROWS_A_STEP; dropped++) {
+        const block = old[dropped] as OldBlock
+        this.#drop.run(block.seq)
+        this.#dropRuns.run(block.seq)
+        rows += block.rows
+      }
+    })()
+    return dropped
+  }
+}

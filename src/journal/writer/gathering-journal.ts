@@ -1,0 +1,105 @@
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Input, Output } from '../../engine/messages.ts'
+import type { Block } from '../../market/block.ts'
+import type { Journal, JournalRecord } from '../../orders/ports.ts'
+import type { Write } from '../schema/statements.ts'
+import type { Slice } from '../tape/block-encoder.ts'
+import { MAX_ROWS } from '../tape/column.ts'
+import { RowWriter } from '../tape/key-rows.ts'
+import { inputWrites, outputWrites, recordWrites } from './records.ts'
+import type { Batch } from './writer.ts'
+
+/** Rows are handed over at so many: seldom enough to cost nothing a row, often enough that few are left to encode when an order waits. */
+const ROWS_A_BATCH = 128
+
+/** A journal that is open for writing. */
+export interface OpenJournal extends Journal {
+  readonly path: string
+  /** Writes what is left and marks the segment as ended in order; nothing may be written afterwards. */
+  close(): Promise<void>
+}
+
+/** What both writers share: gathers rows and records, and hands them over a whole turn at a time, so that what one event caused becomes
+ *  durable together. A batch ends with a commit, or where a later call of `rows` shows that its turn is over. */
+export abstract class GatheringJournal implements OpenJournal {
+  abstract readonly path: string
+  #segment = 0
+  #time = 0
+  readonly #texts = new RowWriter()
+  #slices: Slice[] = []
+  #writes: Write[] = []
+  #rows = 0
+  // The last slice, still growing.
+  #block: Block | undefined
+  #from = 0
+  #to = 0
+  #firstSeq = 0
+
+  abstract close(): Promise<void>
+  abstract commit(then: () => void): void
+  protected abstract deliver(batch: Batch): void
+  /** Something begins to wait in a new batch. */
+  protected began(): void {}
+  /** What was decided needs a commit, which comes in this turn. */
+  protected expected(): void {}
+
+  rows(block: Block, from: number, to: number, firstSeq: Seq): void {
+    if (to <= from) return
+    if (this.#rows >= ROWS_A_BATCH) this.handOver()
+    if (this.#rows === 0 && this.#writes.length === 0) this.began()
+    const count = to - from
+    this.#time = block.time[to - 1] as number
+    this.#rows += count
+    if (block === this.#block && from === this.#to && firstSeq === this.#firstSeq + this.#to - this.#from) this.#to = to
+    else this.#nextSlice(block, from, to, firstSeq)
+    if (this.#rows > MAX_ROWS) this.handOver()
+  }
+
+  /** A start begins a segment: what came before belongs to another batch. */
+  input(seq: Seq, time: Millis, input: Input): void {
+    if (input.kind === 'start') this.handOver()
+    if (input.kind === 'start') this.#segment = input.segment
+    this.#time = time
+    this.#push(inputWrites(this.#segment, seq, time, input, this.#texts.input(input)))
+  }
+
+  output(seq: Seq, time: Millis, index: number, output: Output): void {
+    if (output.kind === 'order') this.expected()
+    this.#time = time
+    this.#push(outputWrites(seq, time, index, output, this.#texts.output(output)))
+  }
+
+  write(record: JournalRecord): void {
+    this.#push(recordWrites(record, this.#time))
+  }
+
+  /** Ends the batch. */
+  protected handOver(): void {
+    if (this.#rows === 0 && this.#writes.length === 0) return
+    this.#endSlice()
+    const batch = { segment: this.#segment, time: this.#time, slices: this.#slices, writes: this.#writes }
+    this.#slices = []
+    this.#writes = []
+    this.#rows = 0
+    this.deliver(batch)
+  }
+
+  #push(writes: readonly Write[]): void {
+    if (this.#rows === 0 && this.#writes.length === 0) this.began()
+    for (const write of writes) this.#writes.push(write)
+  }
+
+  #nextSlice(block: Block, from: number, to: number, firstSeq: Seq): void {
+    this.#endSlice()
+    this.#block = block
+    this.#from = from
+    this.#to = to
+    this.#firstSeq = firstSeq
+  }
+
+  #endSlice(): void {
+    if (this.#block === undefined) return
+    this.#slices.push({ block: this.#block, from: this.#from, to: this.#to, firstSeq: this.#firstSeq })
+    this.#block = undefined
+  }
+}

@@ -1,0 +1,208 @@
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Seq } from '../../base/units.ts'
+import { LiveBlock } from '../../market/live-block.ts'
+import { type MintNews, MintTeller } from '../../market/mints.ts'
+import { type Lock, lockJournal } from '../lock.ts'
+import type { Write } from '../schema/statements.ts'
+import type { Slice } from '../tape/block-encoder.ts'
+import { GatheringJournal, type OpenJournal } from './gathering-journal.ts'
+import type { JournalOptions } from './journal.ts'
+import type { SpaceReport } from './space.ts'
+import type { Batch, Remainder, WriterOptions } from './writer.ts'
+
+/** What the thread is started with. */
+export interface ThreadStart {
+  readonly path: string
+  readonly options: WriterOptions
+  readonly port: MessagePort
+  /** The first is counted up when a message has to be looked at; the second is 1 where one that commits will come in this very turn. */
+  readonly bell: Int32Array
+}
+
+export interface BatchMessage {
+  readonly kind: 'batch'
+  readonly segment: number
+  readonly time: number
+  readonly slices: readonly SharedSlice[]
+  readonly writes: readonly Write[]
+  /** It has to become durable now. */
+  readonly commit: boolean
+}
+
+/** Rows of a live block; the first slice of a block brings its memory along. */
+export interface SharedSlice {
+  readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
+  readonly from: number
+  readonly to: number
+  readonly firstSeq: Seq
+  /** Since the slice before. */
+  readonly news: MintNews
+}
+
+export type ToThread = BatchMessage | { readonly kind: 'commit' } | { readonly kind: 'close' }
+export type FromThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'committed'; readonly count: number }
+  | { readonly kind: 'space'; readonly report: SpaceReport }
+  | { readonly kind: 'remainder'; readonly remainder: Remainder }
+  | { readonly kind: 'failed'; readonly message: string; readonly exitCode: ExitCode | null }
+  | { readonly kind: 'closed' }
+
+/** A batch without a commit is handed over so long after it began; the thread flushes within 200 ms more. */
+const HAND_OVER_MS = 5
+
+/** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose memory the thread
+ *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks, else TypeError.
+ *  Rejects with SluiceError as `openJournal` throws it. */
+export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
+  const lock = lockJournal(path)
+  const journal = new ThreadJournal(path, options, lock)
+  try {
+    await journal.ready
+    return journal
+  } catch (error) {
+    await journal.end()
+    throw error
+  }
+}
+
+class ThreadJournal extends GatheringJournal {
+  readonly path: string
+  readonly ready: Promise<void>
+  readonly #options: JournalOptions
+  readonly #lock: Lock
+  readonly #worker: Worker
+  readonly #port: MessagePort
+  readonly #mints = new MintTeller()
+  readonly #bell = new Int32Array(new SharedArrayBuffer(8))
+  readonly #timer: NodeJS.Timeout
+  readonly #started = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<void>()
+  /** What to call when the commits under way are durable, in their order. */
+  readonly #waiting: (() => void)[] = []
+  #state: 'starting' | 'open' | 'failed' | 'closed' = 'starting'
+  #block: LiveBlock | undefined
+  #isTiming = true
+  #isCommitting = false
+
+  constructor(path: string, options: JournalOptions, lock: Lock) {
+    super()
+    this.path = path
+    this.ready = this.#started.promise
+    this.#options = options
+    this.#lock = lock
+    const { port1, port2 } = new MessageChannel()
+    const { onFailure: _failure, onSpace: _space, onRemainder: _remainder, ...plain } = options
+    const workerData: ThreadStart = { path, options: plain, port: port2, bell: this.#bell }
+    this.#worker = new Worker(new URL('./thread-main.ts', import.meta.url), { workerData, transferList: [port2] })
+    this.#worker.on('error', (error) => this.#fail(error))
+    this.#port = port1
+    this.#port.on('message', (message: FromThread) => this.#receive(message))
+    this.#timer = setTimeout(() => this.#due(), HAND_OVER_MS).unref()
+  }
+
+  commit(then: () => void): void {
+    this.#waiting.push(then)
+    this.#isCommitting = true
+    this.handOver()
+    if (this.#isCommitting) this.#post({ kind: 'commit' })
+    this.#isCommitting = false
+  }
+
+  async close(): Promise<void> {
+    this.handOver()
+    if (this.#state === 'open') {
+      this.#post({ kind: 'close' })
+      await this.#ended.promise
+    }
+    await this.end()
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  async end(): Promise<void> {
+    this.#state = 'closed'
+    clearTimeout(this.#timer)
+    this.#port.close()
+    await this.#worker.terminate()
+    this.#lock.release()
+  }
+
+  protected override began(): void {
+    if (this.#isTiming) return
+    this.#isTiming = true
+    this.#timer.refresh()
+  }
+
+  /** Wakes the thread while the rest of the turn is being worked out: waking takes as long. */
+  protected override expected(): void {
+    Atomics.store(this.#bell, 1, 1)
+    Atomics.notify(this.#bell, 0)
+  }
+
+  protected override deliver({ segment, time, slices, writes }: Batch): void {
+    const shared = slices.map((slice) => this.#share(slice))
+    const commit = this.#isCommitting
+    this.#isCommitting = false
+    this.#post({ kind: 'batch', segment, time, slices: shared, writes, commit })
+  }
+
+  #share({ block, from, to, firstSeq }: Slice): SharedSlice {
+    return { memory: this.#memoryOf(block), from, to, firstSeq, news: this.#mints.news(block.mints) }
+  }
+
+  /** A block's memory is sent once; it is this process's newest block from then on. */
+  #memoryOf(block: unknown): SharedSlice['memory'] {
+    if (block === this.#block) return null
+    if (!(block instanceof LiveBlock)) throw new TypeError('a journal thread takes rows of live blocks only')
+    this.#block = block
+    return { buffer: block.buffer, capacity: block.capacity }
+  }
+
+  /** The timer is left running when a commit comes before it: setting it again would cost each order more than it costs to let it pass. */
+  #due(): void {
+    this.#isTiming = false
+    this.handOver()
+  }
+
+  #post(message: ToThread): void {
+    if (this.#state === 'failed' || this.#state === 'closed') return
+    this.#port.postMessage(message)
+    Atomics.add(this.#bell, 0, 1)
+    Atomics.notify(this.#bell, 0)
+  }
+
+  #receive(message: FromThread): void {
+    switch (message.kind) {
+      case 'ready':
+        this.#state = 'open'
+        this.#started.resolve()
+        break
+      case 'committed':
+        for (const then of this.#waiting.splice(0, message.count)) then()
+        break
+      case 'space':
+        this.#options.onSpace?.(message.report)
+        break
+      case 'remainder':
+        this.#options.onRemainder?.(message.remainder)
+        break
+      case 'closed':
+        this.#ended.resolve()
+        break
+      case 'failed':
+        this.#fail(errorOf(message))
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#state === 'open') this.#options.onFailure(error)
+    if (this.#state === 'open' || this.#state === 'starting') this.#state = 'failed'
+    this.#started.reject(error)
+    this.#ended.resolve()
+  }
+}
+
+function errorOf({ message, exitCode }: FromThread & { kind: 'failed' }): Error {
+  return exitCode === null ? new Error(message) : new SluiceError(message, exitCode)
+}

@@ -1,0 +1,211 @@
+import { encodeJson } from '../../base/json.ts'
+import type { Millis, Seq } from '../../base/units.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import { alarmText } from '../../engine/bots/thrown.ts'
+import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional.ts'
+import type { Input, Output } from '../../engine/messages.ts'
+import { type ExecutionReport, type Fill, isOpen } from '../../engine/order.ts'
+import { type Attempt, isUndecided } from '../../orders/attempt.ts'
+import type { JournalRecord, Slot } from '../../orders/ports.ts'
+import type { WalletCursor, WalletTransaction } from '../../orders/wallet-audit.ts'
+import type { Write } from '../schema/statements.ts'
+
+const FRAMES_KEPT = 200
+const FRAME_CHARACTERS = 65_536
+/** Slots are looked through for old ones at every so many. */
+const SLOTS_BETWEEN_CLEANING = 64
+/** Twice as long as a slot is held. */
+const SLOT_KEPT_NS = 120_000_000_000n
+
+/** An input as rows: itself, as `json`, and the report that it takes. */
+export function inputWrites(segment: number, seq: Seq, time: Millis, input: Input, json: string): Write[] {
+  if (input.kind === 'start') {
+    const { config, code, seed } = input
+    return [
+      ['segment', input.segment, seq, time, config, code, seed, json],
+      ['counter', 'nextTimer', input.money.nextTimer],
+      ['counter', 'nextOrder', input.money.nextOrder],
+      ['counter', 'nextConditional', input.money.nextConditional],
+    ]
+  }
+  const row: Write = ['input', seq, segment, time, input.kind, json]
+  if (input.kind === 'report') return [row, ...takenWrites(seq, time, input.id, input.report)]
+  return input.kind === 'timer' ? [row, ['timerFired', time, input.id]] : [row]
+}
+
+function takenWrites(seq: Seq, time: Millis, id: number, report: ExecutionReport): Write[] {
+  const writes: Write[] = [
+    ['reportBefore', id],
+    ['reportTaken', id, encodeJson(report)],
+  ]
+  if (report.fill !== undefined) writes.push(fillWrite(report.fill, seq))
+  if (report.reversed !== undefined) writes.push(['fillReversed', report.reversed, report.orderId])
+  if (report.feeLamports !== undefined) writes.push(['paperFailed', time, time, report.feeLamports, report.attemptId])
+  return writes
+}
+
+/** An output as rows: itself, as `json`, and what it changes in the tables that a restart reads. */
+export function outputWrites(seq: Seq, time: Millis, index: number, output: Output, json: string): Write[] {
+  const { bot, mint, code, reason } = aboutOf(output)
+  const row: Write = ['output', seq, index, time, output.kind, bot, mint, code, reason, json]
+  return [row, ...effectsOf(seq, output)]
+}
+
+function effectsOf(seq: Seq, output: Output): Write[] {
+  switch (output.kind) {
+    case 'order': {
+      const { id, time, account, bot, mint, side, class: orderClass, reason } = output.order
+      const json = encodeJson(output.order)
+      return [['order', orderNumber(id), output.order.seq, time, account, bot, mint, side, orderClass, reason, json]]
+    }
+    case 'orderState': {
+      const { orderId, state, code, reason } = output
+      return [['orderState', isOpen(state) ? 1 : 0, state, code, reason, orderNumber(orderId)]]
+    }
+    case 'position':
+      return positionWrites(seq, output.position)
+    case 'conditional':
+      return conditionalWrites(output.order)
+    case 'timer':
+      return [
+        ['timer', output.timer.id, encodeJson(output.timer)],
+        ['counter', 'nextTimer', output.timer.id + 1],
+      ]
+    case 'timerCleared':
+      return [['timerCleared', output.id]]
+    case 'bot':
+      return [['bot', output.money.account, output.money.bot, encodeJson(output.money)]]
+    case 'account':
+      return [['account', output.money.account, encodeJson(output.money)]]
+    default:
+      return []
+  }
+}
+
+/** Who and what an output is about, for people and for `decisions`. */
+function aboutOf(output: Output): { bot: string; mint: string; code: string; reason: string } {
+  switch (output.kind) {
+    case 'order':
+      return { bot: output.order.bot, mint: output.order.mint, code: '', reason: output.order.reason }
+    case 'orderState':
+      return { bot: '', mint: '', code: output.code, reason: output.reason }
+    case 'cancel':
+      return { bot: '', mint: '', code: output.code, reason: output.orderId }
+    case 'refused':
+    case 'note':
+      return output
+    case 'position':
+      return { bot: output.position.bot, mint: output.position.mint, code: '', reason: output.position.state }
+    case 'conditional': {
+      const { bot, mint, code, state, id } = output.order
+      return { bot, mint, code, reason: `${id} ${state}` }
+    }
+    case 'alarm':
+      return { bot: output.bot, mint: '', code: output.code, reason: alarmText(output) }
+    default:
+      return { bot: '', mint: '', code: '', reason: '' }
+  }
+}
+
+/** `time`: of what was written last. */
+export function recordWrites(record: JournalRecord, time: Millis): Write[] {
+  switch (record.kind) {
+    case 'attempt':
+      return attemptWrites(record.attempt)
+    case 'fill':
+      return [fillWrite(record.fill, null)]
+    case 'report':
+      return [['report', record.id, encodeJson(record.report)]]
+    case 'slot':
+      return slotWrites(record.slot)
+    case 'watch': {
+      const { attempt, progress } = record.watch
+      return [['watch', attempt.id, attempt.orderId, progress, encodeJson(record.watch)]]
+    }
+    case 'watchOver':
+      return [['watchOver', record.attemptId]]
+    case 'wallet':
+      return walletWrites(record.cursor, record.transactions, time)
+    case 'learned': {
+      const { about, name, time } = record.learned
+      return [['learned', about, name, time, encodeJson(record.learned)]]
+    }
+    case 'mark':
+      return [['mark', record.account, record.mint, record.highPrice]]
+    case 'frame':
+      return [
+        ['frame', record.time, record.why, record.text.slice(0, FRAME_CHARACTERS)],
+        ['framesOver', FRAMES_KEPT],
+      ]
+  }
+}
+
+function attemptWrites(attempt: Attempt): Write[] {
+  const { id, account, executor, state, signature, code, armedAt } = attempt
+  const undecided = isUndecided(state) ? 1 : 0
+  const row: Write = ['attempt', undecided, id, account, executor, state, signature, code, armedAt, encodeJson(attempt)]
+  // The state that a cloud attempt begins in: there is none before, and an order waits for this one.
+  return state === 'armed' ? [row] : [['attemptBefore', id], row]
+}
+
+function walletWrites(cursor: WalletCursor, transactions: readonly WalletTransaction[], time: Millis): Write[] {
+  const { account, slot, lamports } = cursor
+  return [
+    ...transactions.map(transactionWrite),
+    ['wallet', account, encodeJson(cursor)],
+    ['audit', account, slot, time, lamports],
+  ]
+}
+
+function transactionWrite(transaction: WalletTransaction): Write {
+  const { account, slot, signature, attemptId, lamports, time } = transaction
+  const row = [account, slot, signature, transaction.class, attemptId, lamports, time]
+  return ['walletTransaction', ...row, encodeJson(transaction)]
+}
+
+function fillWrite(fill: Fill, taken: Seq | null): Write {
+  const { signature, orderId, attemptId, account, bot, mint, side, slot, time, tokens, decimals } = fill
+  const { tradeLamports, feeLamports, rentLamports, walletLamports, final, costs } = fill
+  const amounts = [tradeLamports, feeLamports, rentLamports, walletLamports, final ? 1 : 0, taken, encodeJson(costs)]
+  const about = [signature, orderId, attemptId, account, bot, mint, side, slot, time]
+  return ['fill', ...about, tokens.toString(), decimals, ...amounts]
+}
+
+function conditionalWrites(order: ConditionalOrder): Write[] {
+  const { bot, account, mint, time, state, code, reason, action } = order
+  const number = conditionalNumber(order)
+  const about = [number, time, account, bot, mint, action.side, state, code, reason, encodeJson(order)]
+  return [
+    ['conditionalBefore', number],
+    ['conditional', isOver(state) ? 0 : 1, ...about],
+    ['counter', 'nextConditional', number + 1],
+  ]
+}
+
+/** A closed position stays as history: what it ended as, and when. */
+function positionWrites(seq: Seq, position: Position): Write[] {
+  const { account, bot, mint, state, openedAt, tokens, decimals, costLamports, realizedLamports, feeLamports } =
+    position
+  const amounts = [tokens.toString(), decimals, costLamports, realizedLamports, feeLamports]
+  const row = [account, bot, mint, state, openedAt, ...amounts, encodeJson(position)]
+  if (state !== 'closed') return [['position', ...row]]
+  return [
+    ['pastPosition', ...row, seq],
+    ['positionClosed', account, mint],
+    ['markCleared', account, mint],
+  ]
+}
+
+/** An old slot goes once nothing can hold it any more: one of another boot when this boot is old enough itself. */
+function slotWrites({ key, id, boot, takenAt, doneAt }: Slot): Write[] {
+  const row: Write = ['slot', key, id, boot, takenAt, doneAt]
+  if (id % SLOTS_BETWEEN_CLEANING !== 0 || takenAt < SLOT_KEPT_NS) return [row]
+  return [row, ['slotsOver', key, boot, takenAt - SLOT_KEPT_NS]]
+}
+
+/** Orders are counted within a journal: o1, o2, ... Throws RangeError for any other id. */
+function orderNumber(id: string): number {
+  const number = /^o(\d{1,15})$/.exec(id)?.[1]
+  if (number === undefined) throw new RangeError(`not the id of an order: ${id}`)
+  return Number(number)
+}

@@ -1,0 +1,123 @@
+// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time that a message event takes.
+import { receiveMessageOnPort, workerData } from 'node:worker_threads'
+import { SluiceError } from '../../base/errors.ts'
+import { LiveBlock } from '../../market/live-block.ts'
+import { makeRoomInLog, openForWriting, refusalOf } from '../database.ts'
+import type { BatchMessage, FromThread, SharedSlice, ThreadStart, ToThread } from './journal-thread.ts'
+import { isFull } from './transactions.ts'
+import { Writer } from './writer.ts'
+
+/** With the 5 ms of the other side: no row is older than 250 ms before it is durable. */
+const FLUSH_MS = 200
+/** While orders leave no pause, the log is tidied after one of them at least so often. */
+const TIDY_MS = 1000
+/** Far more than a turn takes in which an order is decided. */
+const COMING_MS = 0.3
+
+const { path, options, port, bell } = workerData as ThreadStart
+let mints: string[] = []
+let block: LiveBlock
+let tidiedAt = performance.now()
+
+function say(message: FromThread): void {
+  port.postMessage(message)
+}
+
+function rowsOf({ memory, from, to, firstSeq, news }: SharedSlice) {
+  if (news.isAll) mints = []
+  for (const [at, mint] of news.mints.entries()) mints[news.mintsAt + at] = mint
+  if (memory !== null) block = new LiveBlock(mints, memory.capacity, memory.buffer)
+  return { block, from, to, firstSeq }
+}
+
+function take(writer: Writer, { segment, time, slices, writes }: BatchMessage): void {
+  writer.take({ segment, time, slices: slices.map(rowsOf), writes })
+}
+
+/** On a full disk, how long until what waits is tried again. */
+const AGAIN_MS = 1000
+/** Commits that are waited for: more than one turn's where the disk is full. */
+let commits = 0
+/** When the disk last had no room for what waits, not even in the reserve. */
+let stuckAt: number | undefined
+
+/** Reads everything that has come, then makes it durable if a commit is among it: all commits that wait share one transaction. */
+function turn(writer: Writer): 'go on' | 'end' {
+  let closing = false
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    const message = next.message as ToThread
+    if (message.kind === 'batch') take(writer, message)
+    if (message.kind === 'commit' || (message.kind === 'batch' && message.commit)) commits++
+    if (message.kind === 'close') closing = true
+  }
+  const isDue = writer.waitingSince !== undefined && performance.now() - writer.waitingSince >= FLUSH_MS
+  if (stuckAt !== undefined && !closing && performance.now() - stuckAt < AGAIN_MS) return 'go on'
+  if (commits > 0 || isDue || stuckAt !== undefined) flush(writer)
+  if (stuckAt === undefined && (isDue || performance.now() - tidiedAt >= TIDY_MS)) tidy(writer)
+  if (closing) writer.close()
+  return closing ? 'end' : 'go on'
+}
+
+/** Where the disk has no room at all, what waits is kept, and whoever waits for it waits on: a process that ended instead could not write
+ *  it down either. */
+function flush(writer: Writer): void {
+  try {
+    writer.flush()
+  } catch (error) {
+    if (!isFull(error)) throw error
+    stuckAt = performance.now()
+    writer.stuck()
+    return
+  }
+  stuckAt = undefined
+  if (commits > 0) say({ kind: 'committed', count: commits })
+  commits = 0
+}
+
+function tidy(writer: Writer): void {
+  tidiedAt = performance.now()
+  writer.tidy()
+}
+
+/** Sleeps until the bell rings or the oldest row is due; not while a commit is about to come. */
+function sleep(writer: Writer, heard: number): void {
+  if (Atomics.exchange(bell, 1, 0) === 1) {
+    const began = performance.now()
+    while (Atomics.load(bell, 0) === heard && performance.now() - began < COMING_MS);
+  }
+  const { waitingSince } = writer
+  const due =
+    stuckAt !== undefined
+      ? AGAIN_MS
+      : waitingSince === undefined
+        ? TIDY_MS
+        : Math.max(1, waitingSince + FLUSH_MS - performance.now())
+  Atomics.wait(bell, 0, heard, due)
+}
+
+function serve(): void {
+  const db = openForWriting(path, options.durable)
+  if (options.durable !== false) makeRoomInLog(db)
+  const writer = new Writer(db, options, {
+    space: (report) => say({ kind: 'space', report }),
+    remainder: (remainder) => say({ kind: 'remainder', remainder }),
+  })
+  say({ kind: 'ready' })
+  for (;;) {
+    const heard = Atomics.load(bell, 0)
+    if (turn(writer) === 'end') break
+    sleep(writer, heard)
+  }
+  say({ kind: 'closed' })
+}
+
+try {
+  serve()
+} catch (error) {
+  const refusal = refusalOf(path, error)
+  say({
+    kind: 'failed',
+    message: (refusal as Error).message,
+    exitCode: refusal instanceof SluiceError ? refusal.exitCode : null,
+  })
+}

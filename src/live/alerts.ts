@@ -1,0 +1,231 @@
+import type { Clock, Machine } from '../base/machine.ts'
+import { printable } from '../base/text.ts'
+import type { Millis } from '../base/units.ts'
+import { alarmText } from '../engine/bots/thrown.ts'
+import { MINT_REFUSALS } from '../engine/limits/token-checks.ts'
+import type { Output } from '../engine/messages.ts'
+import { isOpen } from '../engine/order.ts'
+import type { LiveChain } from './live-chain.ts'
+import type { Tally } from './live-stats.ts'
+import type { Past } from './recovered-journal.ts'
+
+/** What a person is told of at once. */
+export type AlertKind =
+  | 'unknown'
+  | 'held'
+  | 'foreign'
+  | 'late-fill'
+  | 'reversed'
+  | 'mint-refused'
+  | 'halted'
+  | 'disk'
+  | 'key-refused'
+  | 'plan-unknown'
+  | 'loss-limit'
+  | 'unsellable'
+  | 'pool-unread'
+  | 'list-broken'
+  | 'strategy-threw'
+  | 'strategy-asks'
+  | 'unit-contradicted'
+  | 'ledger'
+
+export interface Alert {
+  readonly kind: AlertKind
+  /** '' where it concerns all. */
+  readonly bot: string
+  readonly text: string
+  readonly time: Millis
+}
+
+export type AlertShape = 'generic' | 'slack' | 'discord'
+
+export interface AlertsOptions {
+  readonly shape: AlertShape
+  readonly clock: Clock
+  /** Posts one body; false when it was not accepted. Never throws. */
+  readonly post: (body: string) => Promise<boolean>
+  /** For the log: alerts that could not be delivered. */
+  readonly warn: (text: string) => void
+}
+
+/** What comes together is told together. */
+const GATHER_MS = 2_000
+const MOST_WAITING = 100
+const TRIES = 4
+/** Discord takes 2,000 characters, Slack about 4,000. */
+const LONGEST_TEXT = 1_800
+
+/** A webhook for what cannot wait. Batched, bounded, never in the way: what does not fit is counted, what cannot be delivered is logged. */
+export class Alerts {
+  readonly #options: AlertsOptions
+  #waiting: Alert[] = []
+  #dropped = 0
+  #isBusy = false
+
+  constructor(options: AlertsOptions) {
+    this.#options = options
+  }
+
+  raise(alert: Alert): void {
+    if (this.#waiting.length === MOST_WAITING) {
+      this.#dropped++
+      return
+    }
+    this.#waiting.push(alert)
+    if (this.#isBusy) return
+    this.#isBusy = true
+    this.#options.clock.after(GATHER_MS, () => this.#deliver(TRIES))
+  }
+
+  #deliver(tries: number): void {
+    const { shape, clock, post, warn } = this.#options
+    const alerts = [...this.#waiting]
+    const dropped = this.#dropped
+    void post(bodyOf(shape, alerts, dropped)).then((accepted) => {
+      if (accepted || tries === 1) {
+        if (!accepted) warn(`${alerts.length} alerts could not be delivered`)
+        this.#waiting = this.#waiting.slice(alerts.length)
+        this.#dropped -= dropped
+      }
+      if (this.#waiting.length === 0) this.#isBusy = false
+      else if (accepted || tries === 1) clock.after(GATHER_MS, () => this.#deliver(TRIES))
+      else clock.after(GATHER_MS * 2 ** (TRIES - tries), () => this.#deliver(tries - 1))
+    })
+  }
+}
+
+/** The body of one message. Everything a stranger may have written is escaped for the place where it is shown. */
+export function bodyOf(shape: AlertShape, alerts: readonly Alert[], dropped: number): string {
+  if (shape === 'generic') return JSON.stringify({ source: 'sluice', alerts, dropped })
+  const lines = alerts.map(({ kind, bot, text }) => `${kind}${bot === '' ? '' : ` (${bot})`}: ${text}`)
+  if (dropped > 0) lines.push(`and ${dropped} more`)
+  const text = lines
+    .map((line) => plain(printable(line)))
+    .join('\n')
+    .slice(0, LONGEST_TEXT)
+  return JSON.stringify(
+    shape === 'slack' ? { text, mrkdwn: false } : { content: text, allowed_mentions: { parse: [] } },
+  )
+}
+
+/** No mention, link or markup survives: chat programs read more into a text than its writer may say. */
+function plain(line: string): string {
+  return line
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/[*_~`|@#[\]]/g, (sign) => `${sign}\u200b`)
+}
+
+/** As what the engine's alarms are told. */
+const KINDS: Readonly<Record<string, AlertKind>> = {
+  ...Object.fromEntries(MINT_REFUSALS.map((code) => [code, 'mint-refused'] as const)),
+  FOREIGN_TX: 'foreign',
+  QUARANTINED: 'foreign',
+  HELD: 'held',
+  REVERSED: 'reversed',
+  STRATEGY_THREW: 'strategy-threw',
+  STRATEGY_STOPPED: 'strategy-threw',
+  STRATEGY_STORM: 'strategy-asks',
+  TIMER_TOO_SHORT: 'strategy-asks',
+  TIMERS_FULL: 'strategy-asks',
+  WATCHES_FULL: 'strategy-asks',
+  UNIT_CONTRADICTED: 'unit-contradicted',
+  LATE_FILL: 'late-fill',
+  SERVICE_DUPLICATE: 'late-fill',
+  LOSING_STREAK: 'loss-limit',
+  UNSELLABLE: 'unsellable',
+  POOL_SILENT: 'pool-unread',
+  POOL_BEHIND: 'pool-unread',
+  POOL_UNREADABLE: 'pool-unread',
+}
+
+/** What is decided, and what a ledger does not explain, reaches a person from now on. */
+export function raiseAlarms(
+  {
+    tally,
+    past,
+    machine: { clock },
+    chain,
+  }: {
+    tally: Tally
+    past: Pick<Past, 'onRemainder'>
+    machine: Pick<Machine, 'clock'>
+    chain?: Pick<LiveChain, 'onUndecided'> | undefined
+  },
+  raise: (alert: Alert) => void,
+): void {
+  const alarms = new Alarms(raise)
+  tally.listen = (time, output) => alarms.take(time, output)
+  if (chain !== undefined) chain.onUndecided = (text) => raise({ kind: 'unknown', bot: '', text, time: clock.now() })
+  past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
+}
+
+/** Which decisions a person has to hear of, each once: an order in doubt is told when it falls into doubt, not at every look. */
+class Alarms {
+  readonly #raise: (alert: Alert) => void
+  /** Orders in doubt or held that were told. */
+  readonly #told = new Map<string, AlertKind>()
+  readonly #bots = new Map<string, string>()
+  readonly #halted = new Set<string>()
+  readonly #atLossLimit = new Map<string, number>()
+
+  constructor(raise: (alert: Alert) => void) {
+    this.#raise = raise
+  }
+
+  take(time: Millis, output: Output): void {
+    switch (output.kind) {
+      case 'order':
+        this.#bots.set(output.order.id, output.order.bot)
+        break
+      case 'orderState':
+        this.#order(time, output)
+        break
+      case 'alarm':
+        this.#raise({
+          kind: KINDS[output.code] ?? 'foreign',
+          bot: output.bot,
+          text: `${output.code}: ${alarmText(output)}`,
+          time,
+        })
+        break
+      case 'account':
+        this.#account(time, output.money.account, output.money.halted)
+        break
+      case 'refused':
+        if (output.code === 'LOSS_LIMIT' || output.code === 'DRAWDOWN_LIMIT')
+          this.#lossLimit(time, output.bot, output.reason)
+        break
+      default: // nothing that cannot wait
+    }
+  }
+
+  #order(time: Millis, { orderId, state, code, reason }: Extract<Output, { kind: 'orderState' }>): void {
+    const bot = this.#bots.get(orderId) ?? ''
+    const kind = state === 'held' ? 'held' : state === 'working' && code === 'ANSWER_LOST' ? 'unknown' : undefined
+    if (kind !== undefined && this.#told.get(orderId) !== kind) {
+      this.#told.set(orderId, kind)
+      this.#raise({ kind, bot, text: `order ${orderId}: ${reason}`, time })
+    }
+    if (isOpen(state)) return
+    this.#told.delete(orderId)
+    this.#bots.delete(orderId)
+  }
+
+  #account(time: Millis, account: string, halted: boolean): void {
+    if (halted === this.#halted.has(account)) return
+    if (halted) this.#halted.add(account)
+    else this.#halted.delete(account)
+    if (halted) this.#raise({ kind: 'halted', bot: '', text: `entries of ${account} are halted`, time })
+  }
+
+  /** Once a day and bot: the refusal itself comes again and again. */
+  #lossLimit(time: Millis, bot: string, reason: string): void {
+    const day = Math.floor(time / 86400000)
+    if (this.#atLossLimit.get(bot) === day) return
+    this.#atLossLimit.set(bot, day)
+    this.#raise({ kind: 'loss-limit', bot, text: reason, time })
+  }
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import { type ExitCode, SluiceError } from '../../base/errors.ts'
+import type { ControlCommand } from './command.ts'
+import { controlPath, readLine } from './command.ts'
+
+/** `flatten` answers when the sales are accepted, not when they are filled; so nothing takes long. */
+const ANSWER_TIMEOUT_MS = 10_000
+/** A status names every position. */
+const LONGEST_ANSWER = 16 * 1024 * 1024
+
+interface Answer {
+  readonly ok?: boolean
+  readonly result?: object
+  readonly error?: string
+  readonly exitCode?: ExitCode
+}
+
+/** No process is there that could be told something. */
+export class NothingRuns extends SluiceError {
+  constructor(journalPath: string) {
+    super(`nothing runs on ${journalPath}`)
+  }
+}
+
+/** Tells the process that runs on this journal to do something, and gives its answer. Throws NothingRuns where none does, and a SluiceError
+ *  where it does not answer within 10 s, or says no: then with its message and exit code. */
+export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
+  const nobody = new NothingRuns(journalPath)
+  if (!existsSync(dirname(journalPath))) throw nobody
+  const socket = await dial(controlPath(journalPath), nobody)
+  try {
+    socket.write(`${JSON.stringify(command)}\n`)
+    const answer = parse(await readLine(socket, LONGEST_ANSWER))
+    if (answer.ok === true) return answer.result ?? {}
+    throw new SluiceError(answer.error ?? 'the running process gave an answer that is none', answer.exitCode)
+  } catch (error) {
+    throw error instanceof SluiceError ? error : new SluiceError(`the running process: ${(error as Error).message}`)
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Whether a process answers for this journal, or will once it has time. */
+export async function isListening(journalPath: string): Promise<boolean> {
+  try {
+    const socket = await dial(controlPath(journalPath), new NothingRuns(journalPath))
+    socket.destroy()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function dial(path: string, nobody: SluiceError): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
+      const isNobody = error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
+      reject(isNobody ? nobody : new SluiceError(`${path}: ${error.message}`))
+    }
+    const socket = connect(path)
+    socket.setTimeout(ANSWER_TIMEOUT_MS, () => socket.destroy(new Error('no answer within 10 s')))
+    socket.once('error', refuse)
+    socket.once('connect', () => {
+      socket.off('error', refuse)
+      socket.on('error', () => {}) // comes out of `readLine` too
+      resolve(socket)
+    })
+  })
+}
+
+function parse(line: string): Answer {
+  try {
+    return JSON.parse(line) as Answer
+  } catch {
+    throw new SluiceError('the running process gave an answer that is none')
+  }
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import type { Socket } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path/posix'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Json } from '../../base/json.ts'
+import { isPublicKey, isSignature } from '../../solana/base58.ts'
+
+/** What an operator may tell a running process. On the wire `{"command": "sell", "mint": "..."}`. */
+export type ControlCommand =
+  | { readonly command: 'halt' | 'resume' | 'flatten' | 'status' }
+  | { readonly command: 'sell'; readonly mint: string }
+  | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
+  /** What somebody else did with the wallet is all right: one transaction, or `all` that there are. */
+  | { readonly command: 'accept'; readonly signature: string }
+  /** An order that is not decided: what is known of it, or how a person decides it. */
+  | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
+  | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
+
+export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
+
+const LONGEST_SIGNAL = 100
+const COMMANDS = 'halt, resume, accept, flatten, sell, resolve, adopt, signal, status'
+
+/** Reads one line of the wire. Throws a SluiceError that says what is wrong with it. */
+export function readCommand(line: string): ControlCommand {
+  const { command, mint, signal, data = null, signature, order, verdict, bot } = fieldsOf(line)
+  switch (command) {
+    case 'halt':
+    case 'resume':
+    case 'flatten':
+    case 'status':
+      return { command }
+    case 'sell':
+      if (isPublicKey(mint)) return { command, mint }
+      throw new SluiceError('sell needs a mint: a base58 key of 32 bytes', ExitCode.usage)
+    case 'signal':
+      if (typeof signal === 'string' && signal !== '' && signal.length <= LONGEST_SIGNAL) {
+        return { command, signal, data: data as Json }
+      }
+      throw new SluiceError(`signal needs a name of at most ${LONGEST_SIGNAL} characters`, ExitCode.usage)
+    case 'accept':
+      if (signature === 'all' || isSignature(signature)) return { command, signature }
+      throw new SluiceError('accept needs the signature of a transaction, or all', ExitCode.usage)
+    case 'resolve':
+      if (isOrderId(order)) return { command, order, verdict: verdictOf(verdict) }
+      throw new SluiceError('resolve needs the id of an order, such as o12', ExitCode.usage)
+    case 'adopt':
+      if (isPublicKey(mint) && typeof bot === 'string' && bot !== '') return { command, mint, bot }
+      throw new SluiceError('adopt needs a mint and the name of a bot', ExitCode.usage)
+    default:
+      throw new SluiceError(`unknown command; there are ${COMMANDS}`, ExitCode.usage)
+  }
+}
+
+export function isOrderId(value: unknown): value is string {
+  return typeof value === 'string' && /^o\d{1,15}$/.test(value)
+}
+
+function verdictOf(value: unknown): Verdict {
+  if (value === 'show' || value === 'not-executed') return value
+  const executed = typeof value === 'object' && value !== null && 'executed' in value ? value.executed : undefined
+  if (isSignature(executed)) return { executed }
+  throw new SluiceError('--executed needs the signature of a transaction', ExitCode.usage)
+}
+
+function fieldsOf(line: string): Record<string, unknown> {
+  try {
+    const fields: unknown = JSON.parse(line)
+    if (typeof fields === 'object' && fields !== null) return fields as Record<string, unknown>
+  } catch {}
+  throw new SluiceError('a command is one line of JSON, an object', ExitCode.usage)
+}
+
+/** The system's limit is 104 bytes on macOS and 108 on Linux. */
+const LONGEST_SOCKET_PATH = 100
+
+/** Where the process that runs on this journal listens: beside it, or in the runtime directory where that path would be too long. The
+ *  journal's folder must exist. Throws a SluiceError where the runtime directory belongs to somebody else. */
+export function controlPath(journalPath: string): string {
+  const path = join(realpathSync(dirname(resolve(journalPath))), basename(journalPath))
+  const beside = `${path}.sock`
+  if (Buffer.byteLength(beside) <= LONGEST_SOCKET_PATH) return beside
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 16)
+  return join(runtimeDirectory(), `sluice-${name}.sock`)
+}
+
+/** The file whose presence halts, beside the journal. */
+export function haltPath(journalPath: string): string {
+  return join(dirname(resolve(journalPath)), 'HALT')
+}
+
+function runtimeDirectory(): string {
+  const path = process.env.XDG_RUNTIME_DIR || join(tmpdir(), `sluice-${userInfo().uid}`)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const { mode, uid } = lstatSync(path)
+  if (uid !== userInfo().uid || (mode & 0o077) !== 0) {
+    throw new SluiceError(`${path} must be a directory that is yours alone (chmod 700)`, ExitCode.unsafe)
+  }
+  return path
+}
+
+/** A request is one line; a longer one is somebody else's protocol. */
+const LONGEST_LINE = 256 * 1024
+
+/** Reads the first line that comes; '' where the other side ends without one. Throws where it is too long, or the socket breaks. */
+export async function readLine(socket: Socket, longest = LONGEST_LINE): Promise<string> {
+  socket.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    text += chunk
+    const end = text.indexOf('\n')
+    if (end >= 0) return text.slice(0, end)
+    if (text.length > longest) throw new Error('the line is too long')
+  }
+  return text
+}

@@ -1,0 +1,129 @@
+import { SluiceError } from '../../base/errors.ts'
+import { formatSol, type Millis, wholeTokens } from '../../base/units.ts'
+import { valueAt } from '../../engine/accounting/liquidation.ts'
+import type { Position } from '../../engine/accounting/position.ts'
+import type { Command } from '../../engine/messages.ts'
+import type { BotSettings } from '../../engine/settings.ts'
+import { outlastsResume } from '../entry-stops.ts'
+import type { LiveChain } from '../live-chain.ts'
+import type { Tally } from '../live-stats.ts'
+import type { Status } from '../status.ts'
+import type { ControlCommand } from './command.ts'
+
+export interface OperatorParts {
+  readonly post: (command: Command) => void
+  readonly tally: Tally
+  readonly bots: readonly BotSettings[]
+  /** undefined where nobody trades. */
+  readonly chain: LiveChain | undefined
+  /** The robust price of a mint. */
+  readonly priceOf: (mint: string) => number | undefined
+  readonly status: () => Status
+  readonly now: () => Millis
+}
+
+type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
+
+/** What an operator asked for, as an input; what it means is answered at once, what comes of it is in the journal. */
+export class Operator {
+  readonly #parts: OperatorParts
+
+  constructor(parts: OperatorParts) {
+    this.#parts = parts
+  }
+
+  /** Throws a SluiceError that says why not. */
+  carryOut(command: ControlCommand): object | Promise<object> {
+    const { post, tally } = this.#parts
+    const held = [...tally.positions.values()].filter(({ tokens }) => tokens > 0n)
+    switch (command.command) {
+      case 'halt':
+        post({ name: 'halt' })
+        return { text: 'entries are halted; exits go on; `sluice resume` lets entries go on' }
+      case 'resume':
+        post({ name: 'resume' })
+        return { text: `${this.#afterResume()}${this.#unpriced(held)}` }
+      case 'accept':
+        post({ name: 'accept', signature: command.signature })
+        return { text: `${command.signature === 'all' ? 'every transaction' : command.signature} is accepted` }
+      case 'flatten': {
+        post({ name: 'flatten' })
+        const text = `entries are halted; selling ${held.length} position${held.length === 1 ? '' : 's'}`
+        return { text, selling: held.length }
+      }
+      case 'sell':
+        return this.#sell(command)
+      case 'resolve':
+        return this.#resolve(command)
+      case 'adopt':
+        return this.#adopt(command)
+      case 'signal':
+        post({ name: 'signal', signal: command.signal, data: command.data })
+        return { text: `signal ${command.signal} given to every bot` }
+      case 'status':
+        return this.#parts.status()
+    }
+  }
+
+  #sell({ mint }: Of<'sell'>): object {
+    const { post, tally } = this.#parts
+    const selling = [...tally.positions.values()].filter((position) => position.tokens > 0n && position.mint === mint)
+    if (selling.length === 0) throw new SluiceError(`no bot holds ${mint}`)
+    post({ name: 'sell', mint })
+    const cost = selling.reduce((sum, { costLamports }) => sum + costLamports, 0)
+    return { text: `selling ${mint}, bought for ${formatSol(cost)} SOL`, selling: selling.length }
+  }
+
+  #afterResume(): string {
+    const { tally, bots, now } = this.#parts
+    const lasting = tally.stops.of(bots, now()).filter(outlastsResume)
+    if (lasting.length === 0) return 'entries go on'
+    const reasons = lasting.map(({ code, bots, text }) => `${code} (${bots.join(', ')}): ${text}`)
+    return `your halt is lifted, but entries are still stopped by what \`resume\` cannot end: ${reasons.join('; ')}`
+  }
+
+  /** What a drawdown goes on counting as lost. */
+  #unpriced(held: readonly Position[]): string {
+    const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
+    if (count === 0) return ''
+    const which = count === 1 ? '1 position has' : `${count} positions have`
+    return `; ${which} no price yet and count as lost until then: what limits.maxDrawdownSol refuses because of that, \`sluice resume\` forgives once there is one`
+  }
+
+  async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {
+    const { byHand } = this.#chain.wallet
+    if (verdict === 'show') return byHand.show(order)
+    if (verdict === 'not-executed') return { text: byHand.notExecuted(order) }
+    return { text: await byHand.executed(order, verdict.executed) }
+  }
+
+  async #adopt({ mint, bot }: Of<'adopt'>): Promise<object> {
+    const { bots, tally, priceOf } = this.#parts
+    const chain = this.#chain
+    const settings = bots.find(({ name }) => name === bot)
+    if (settings === undefined)
+      throw new SluiceError(`no bot ${bot} runs here: ${bots.map(({ name }) => name).join(', ')}`)
+    if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper, it has no wallet`)
+    const owner = [...tally.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
+    if (owner !== undefined) throw new SluiceError(`${owner.bot} has a position in it already`)
+    const price = priceOf(mint)
+    if (price === undefined)
+      throw new SluiceError(
+        `${mint} has no robust price yet, so that its exits would know nothing: a bot has to see it trade first`,
+      )
+    const holding = await chain.wallet.byHand.holding(mint)
+    if (holding === undefined) throw new SluiceError(`the wallet holds nothing of ${mint}`)
+    const cost = valueAt(price, holding.tokens, holding.decimals)
+    if (cost === undefined)
+      throw new SluiceError(`${mint} cannot be worth ${price} SOL a token: wait for another price`)
+    chain.adopt(bot, mint, holding)
+    const tokens = wholeTokens(holding.tokens, holding.decimals)
+    return { text: `${bot} has ${tokens} of ${mint}, at ${formatSol(cost)} SOL; its exits watch it from now on` }
+  }
+
+  get #chain(): LiveChain {
+    const { chain } = this.#parts
+    if (chain === undefined) throw new SluiceError('no bot here trades with a wallet')
+    return chain
+  }
+}

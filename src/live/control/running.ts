@@ -1,0 +1,113 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { isListening } from './client.ts'
+
+// Which processes of this user run, so that a command finds them without being told of their journals. Each one keeps a small file in the
+// user's runtime directory, which nobody else may write. A process that was killed leaves its file behind; so a file counts only while
+// somebody listens at the socket of its journal.
+
+export interface Running {
+  readonly journal: string
+  readonly pid: number
+}
+
+const FOLDER = 'sluice-running'
+const LONGEST_ENTRY = 10_000
+
+/** Says that this process runs on the journal, until the answered function is called. Where no directory can be written, the process goes on
+ *  without an entry, and `warn` is told. */
+export function announce(journalPath: string, warn: (message: string) => void): () => void {
+  const entry: Running = { journal: resolve(journalPath), pid: process.pid }
+  const problems: string[] = []
+  for (const place of places()) {
+    try {
+      const folder = ownFolder(place)
+      dropDead(folder)
+      const path = join(folder, `${process.pid}-${Date.now()}-${process.hrtime.bigint()}.json`)
+      writeFileSync(path, JSON.stringify(entry), { mode: 0o600, flag: 'wx' })
+      return () => rmSync(path, { force: true })
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
+  }
+  warn(`commands find this process by --journal only: ${problems.join('; ')}`)
+  return () => {}
+}
+
+/** The processes of this user that run, by journal. */
+export async function running(): Promise<Running[]> {
+  const entries = places().flatMap(entriesIn)
+  const byJournal = new Map(entries.map((entry) => [entry.journal, entry]))
+  const listening = await Promise.all([...byJournal.keys()].map(isListening))
+  const found = [...byJournal.values()].filter((_entry, index) => listening[index])
+  return found.toSorted((one, other) => (one.journal < other.journal ? -1 : 1))
+}
+
+/** Made and removed by the system, with the user's session. */
+const sessionPlace = (): string => `/run/user/${userInfo().uid}`
+
+/** Best first. A service may have no XDG_RUNTIME_DIR where the user's shell has the usual one; so the usual places are looked at together. */
+function places(): string[] {
+  const given = process.env.XDG_RUNTIME_DIR
+  if (given && given !== sessionPlace()) return [given]
+  return [sessionPlace(), join(tmpdir(), `sluice-${userInfo().uid}`)]
+}
+
+function folderOf(place: string): string {
+  return join(place, FOLDER)
+}
+
+/** Makes it where it is not there. Throws where it is not this user's alone. */
+function ownFolder(place: string): string {
+  const folder = folderOf(place)
+  for (const path of [place, folder]) {
+    if (!existsSync(path) && path !== sessionPlace()) mkdirSync(path, { mode: 0o700 })
+    if (!isOurs(path)) throw new Error(`${path} must be yours alone (chmod 700)`)
+  }
+  return folder
+}
+
+function isOurs(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  return stat !== undefined && !stat.isSymbolicLink() && stat.uid === userInfo().uid && (stat.mode & 0o077) === 0
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^\d+-[\d-]+\.json$/.test(name))
+  } catch {
+    return [] // no process ever ran there
+  }
+}
+
+function entriesIn(place: string): Running[] {
+  const folder = folderOf(place)
+  if (!isOurs(place) || !isOurs(folder)) return []
+  return namesIn(folder).flatMap((name) => readEntry(join(folder, name)) ?? [])
+}
+
+function readEntry(path: string): Running | undefined {
+  try {
+    if (!isOurs(path) || lstatSync(path).size > LONGEST_ENTRY) return undefined
+    const { journal, pid } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Running>
+    return typeof journal === 'string' && Number.isSafeInteger(pid) ? { journal, pid: pid as number } : undefined
+  } catch {
+    return undefined // gone meanwhile, or cut off by a full disk
+  }
+}
+
+/** Removes what killed processes left. The name has their process id, so the entry of another process is never removed. */
+function dropDead(folder: string): void {
+  for (const name of namesIn(folder))
+    if (!isAlive(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true })
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,87 @@
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import type { Stop } from '../../base/machine.ts'
+import { type ControlCommand, controlPath, haltPath, readCommand, readLine } from './command.ts'
+import { isOurHaltFile, watchHaltFile } from './halt-file.ts'
+import { announce } from './running.ts'
+
+const MOST_CLIENTS = 16
+const CLIENT_TIMEOUT_MS = 10_000
+
+/** Carries a command out and says what came of it. What it throws is the answer too. */
+export type ControlHandler = (command: ControlCommand) => object | Promise<object>
+
+export interface ControlOptions {
+  readonly journalPath: string
+  readonly handle: ControlHandler
+  /** Something that only the log can be told: a HALT file that is not ours, a halt that failed. */
+  readonly warn: (message: string) => void
+}
+
+/** Listens to the operator: a socket beside the journal that only its owner may open, the file HALT beside it, and SIGUSR2; the latter two
+ *  halt. To be called by the process that holds the journal's lock: what lies at the socket's path then is left from a crash. */
+export async function serveControl({ journalPath, handle, warn }: ControlOptions): Promise<Stop> {
+  const path = controlPath(journalPath)
+  const halt = (why: string): void => {
+    Promise.resolve({ command: 'halt' } as const)
+      .then(handle)
+      .then(
+        () => warn(`halted by ${why}`),
+        (error: Error) => warn(`${why} could not halt: ${error.message}`),
+      )
+  }
+  const bySignal = (): void => halt('SIGUSR2')
+  const server = createServer((socket) => {
+    answer(socket, journalPath, handle).catch(() => socket.destroy())
+  })
+  server.maxConnections = MOST_CLIENTS
+  rmSync(path, { force: true })
+  await listen(server, path)
+  process.on('SIGUSR2', bySignal)
+  const withdraw = announce(journalPath, warn)
+  const stopWatching = watchHaltFile(haltPath(journalPath), () => halt('the file HALT'), warn)
+  return async () => {
+    process.off('SIGUSR2', bySignal)
+    withdraw()
+    stopWatching()
+    await new Promise((closed) => server.close(closed))
+    rmSync(path, { force: true })
+  }
+}
+
+/** The mask makes the socket ours alone from its first moment on. */
+async function listen(server: Server, path: string): Promise<void> {
+  const mask = process.umask(0o177)
+  try {
+    server.listen(path)
+  } finally {
+    process.umask(mask)
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve)
+    server.once('error', (error) => reject(new SluiceError(`cannot listen on ${path}: ${error.message}`)))
+  })
+  chmodSync(path, 0o600)
+}
+
+async function answer(socket: Socket, journalPath: string, handle: ControlHandler): Promise<void> {
+  socket.setTimeout(CLIENT_TIMEOUT_MS, () => socket.destroy())
+  socket.on('error', () => socket.destroy())
+  const line = await readLine(socket)
+  socket.setTimeout(0)
+  socket.end(`${JSON.stringify(await resultOf(line, journalPath, handle))}\n`)
+}
+
+async function resultOf(line: string, journalPath: string, handle: ControlHandler): Promise<object> {
+  try {
+    const command = readCommand(line)
+    if (command.command === 'resume' && isOurHaltFile(haltPath(journalPath))) {
+      throw new SluiceError(`the file ${haltPath(journalPath)} is there: remove it first`, ExitCode.unsafe)
+    }
+    return { ok: true, result: await handle(command) }
+  } catch (error) {
+    const { message } = error as Error
+    return { ok: false, error: message, exitCode: error instanceof SluiceError ? error.exitCode : ExitCode.failed }
+  }
+}

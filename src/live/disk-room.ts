@@ -1,0 +1,91 @@
+import type { Machine } from '../base/machine.ts'
+import type { Input } from '../engine/messages.ts'
+import { SPACE_LIMITS, type SpaceReport } from '../journal/writer/space.ts'
+import type { Stops } from '../orders/open-orders.ts'
+import type { Log } from '../runtime/log.ts'
+import type { AnySegment } from '../runtime/segment.ts'
+import type { Alert } from './alerts.ts'
+import type { Past } from './recovered-journal.ts'
+
+export interface DiskRoomParts {
+  readonly stops: Pick<Stops, 'diskLow'>
+  readonly post: (input: Input) => void
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  readonly alert: (text: string) => void
+}
+
+export interface WatchedDisk {
+  readonly past: Pick<Past, 'onSpace'>
+  readonly machine: Pick<Machine, 'clock'>
+  readonly segment: Pick<AnySegment, 'gateway' | 'runner'>
+  readonly log: DiskRoomParts['log']
+}
+
+/** What is known of the room on the journal's disk has its effect from now on. */
+export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
+  const room = new DiskRoom({
+    stops: segment.gateway.stops,
+    post: (input) => segment.runner.post(input),
+    alert: (text) => raise({ kind: 'disk', bot: '', text, time: machine.clock.now() }),
+    log,
+  })
+  past.onSpace((report) => room.take(report))
+}
+
+/** Stops entries while the disk that holds the journal is short, says so, and lets them go on once there is room again. */
+export class DiskRoom {
+  readonly #parts: DiskRoomParts
+  #state: SpaceReport['state'] = 'ample'
+
+  constructor(parts: DiskRoomParts) {
+    this.#parts = parts
+  }
+
+  take({ state, freeBytes }: SpaceReport): void {
+    const before = this.#state
+    if (state === before) return
+    this.#state = state
+    const { log } = this.#parts
+    const free = `${mebibytes(freeBytes)} free on the disk that holds the journal`
+    if (stopsEntries(state)) this.#stop(`${free}${PROBLEMS[state]}`)
+    else if (stopsEntries(before)) this.#goOn(free)
+    if (state === 'noTape')
+      log.warn(`${free}: the market is not recorded until ${mebibytes(1.25 * SPACE_LIMITS.tapeBytes)} are free`)
+    if (state === 'ample' && before === 'noTape') log.info(`${free}: the market is recorded again`)
+  }
+
+  #stop(reason: string): void {
+    const { stops, post, log, alert } = this.#parts
+    stops.diskLow(true)
+    post({ kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason })
+    log.error(`DISK_LOW: ${reason}`)
+    alert(reason)
+  }
+
+  #goOn(free: string): void {
+    const { stops, post, log, alert } = this.#parts
+    stops.diskLow(false)
+    post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
+    const text = `${free}: this no longer stops entries`
+    log.info(text)
+    alert(text)
+  }
+}
+
+type Short = 'noEntries' | 'full' | 'stuck'
+
+function stopsEntries(state: SpaceReport['state']): state is Short {
+  return state === 'noEntries' || state === 'full' || state === 'stuck'
+}
+
+const ENTRIES_GO_ON = `entries go on by themselves once ${mebibytes(1.25 * SPACE_LIMITS.entryBytes)} are free`
+
+const PROBLEMS: Readonly<Record<Short, string>> = {
+  noEntries: ` (fewer than ${mebibytes(SPACE_LIMITS.entryBytes)}): nothing is bought, exits go on. Make room there; ${ENTRIES_GO_ON}`,
+  full: `, and it refused a write: nothing is bought, exits go on in the space that the journal reserved for them. Make room there; ${ENTRIES_GO_ON}`,
+  stuck: `, and the space that the journal reserved is used up: NOTHING CAN BE SOLD until there is room, because an order is written down before it is sent. Make room there now; exits then go on within seconds, without a restart`,
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.floor(bytes / 2 ** 20)} MiB`
+}

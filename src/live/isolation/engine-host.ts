@@ -1,0 +1,63 @@
+import type { Machine } from '../../base/machine.ts'
+import type { Config } from '../../config/config.ts'
+import type { Alarm, StartInput } from '../../engine/messages.ts'
+import type { Recovered } from '../../journal/reader/recovery.ts'
+import type { Mints } from '../../market/mints.ts'
+import type { Journal } from '../../orders/ports.ts'
+import type { Log } from '../../runtime/log.ts'
+import { type AnySegment, Segment } from '../../runtime/segment.ts'
+import type { Past } from '../recovered-journal.ts'
+import type { LiveWorld } from '../world.ts'
+import { IsolatedSegment } from './isolated-segment.ts'
+import type { MemoryLimits } from './memory-guard.ts'
+
+/** What a segment begins with that goes on from what was recovered. */
+export type StartOf = (recovered: Recovered) => StartInput
+
+export interface Isolation {
+  /** The engine in a thread of its own, so that no strategy takes the others down. */
+  readonly isolate?: boolean
+  /** What that thread may hold. */
+  readonly memory?: MemoryLimits
+}
+
+export interface HostParts {
+  readonly config: Config
+  readonly isolation: Isolation
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly mints: Mints
+  readonly past: Past
+  readonly world: LiveWorld
+  readonly log: Log
+  readonly startOf: StartOf
+  /** No engine can go on. */
+  readonly failed: (reason: string) => void
+}
+
+/** The engine and what stands between it and the world, here or in a thread. */
+export function hostEngine({ config, world, past, log, ...parts }: HostParts): AnySegment {
+  const { machine, journal, mints, isolation, startOf, failed } = parts
+  const common = {
+    ...{ machine, journal, past: past.recovered, route: world.route, observe: world.observe },
+    want: (keys: readonly string[]) => world.want(keys),
+    poll: (mint: string) => world.poll(mint),
+    alarm: (alarm: Alarm) => logAlarm(log, alarm),
+  }
+  if (isolation.isolate !== true) {
+    const strategies = new Map(config.bots.map(({ strategy }) => [strategy.name, strategy.strategy]))
+    return new Segment({ ...common, mints, strategies })
+  }
+  return new IsolatedSegment({
+    ...{ ...common, log, failed, memory: isolation.memory, journalPath: config.journal.path },
+    startAgain: () => startOf(past.reader.recover()),
+    heard: world.heard,
+    decided: (us) => world.decisionTime.add(us),
+  })
+}
+
+/** The place before the reason: a screen cuts long lines at their end. */
+function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
+  if (thrownAt === undefined) log.error({ bot, code, reason }, 'alarm')
+  else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')
+}

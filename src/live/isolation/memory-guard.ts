@@ -1,0 +1,117 @@
+import { Session } from 'node:inspector'
+import { getHeapStatistics } from 'node:v8'
+import { runInThisContext } from 'node:vm'
+import type { Handlers, Strategy } from '../../engine/strategy.ts'
+
+/** Of all strategies together: objects, and buffers beside the heap. */
+export interface MemoryLimits {
+  readonly heapMb: number
+  readonly buffersMb: number
+}
+
+const SAMPLE_BYTES = 16_384
+const LOOK_EVERY_MS = 20
+const MB = 2 ** 20
+
+/** Who holds too much memory. `bot`: -1 where that is not known. */
+export interface Breach {
+  readonly bot: number
+  readonly reason: string
+}
+
+interface SampledNode {
+  readonly callFrame: { readonly functionName: string }
+  readonly selfSize: number
+  readonly children: readonly SampledNode[]
+}
+
+/** Looks at the memory of this thread between two handlers, and ends nothing itself. That costs nothing until there is too much; then the
+ *  next engine is told to look who it is: handlers are counted, and what is allocated is sampled by whose it is. */
+export class MemoryGuard {
+  readonly #limits: MemoryLimits
+  readonly #session: Session | undefined
+  /** Bytes of buffers made while a bot's handlers ran. */
+  readonly #buffers = new Map<number, number>()
+  #lookedAt = 0
+
+  constructor(limits: MemoryLimits, inspects: boolean) {
+    this.#limits = limits
+    if (!inspects) return
+    this.#session = new Session()
+    this.#session.connect()
+    this.#session.post('HeapProfiler.startSampling', { samplingInterval: SAMPLE_BYTES })
+  }
+
+  /** The strategy, counted where that is asked for. `indexOf`: a bot's place by its name. */
+  watched(strategy: Strategy, indexOf: (bot: string) => number): Strategy {
+    if (this.#session === undefined) return strategy
+    return {
+      ...strategy,
+      start: (params, bot) => this.#counted(strategy.start(params, bot) as Handlers<unknown>, indexOf(bot.name)),
+    } as Strategy
+  }
+
+  look(): Breach | undefined {
+    const now = performance.now()
+    if (now - this.#lookedAt < LOOK_EVERY_MS) return undefined
+    this.#lookedAt = now
+    const { used_heap_size: heap, external_memory: buffers } = getHeapStatistics()
+    if (heap < this.#limits.heapMb * MB && buffers < this.#limits.buffersMb * MB) return undefined
+    this.#collect()
+    const left = getHeapStatistics()
+    const heapMb = Math.round(left.used_heap_size / MB)
+    const buffersMb = Math.round(left.external_memory / MB)
+    if (heapMb >= this.#limits.heapMb)
+      return { bot: this.#most(this.#heapByBot()), reason: `the strategies hold ${heapMb} MB of memory` }
+    if (buffersMb < this.#limits.buffersMb) return undefined
+    return { bot: this.#most(this.#buffers), reason: `the strategies hold ${buffersMb} MB of buffers` }
+  }
+
+  #most(bytes: ReadonlyMap<number, number>): number {
+    const [[bot] = [-1]] = [...bytes].sort(([, one], [, other]) => other - one)
+    return bot
+  }
+
+  /** Each handler in a function of its own name, by which a sample tells whose it is. */
+  #counted(handlers: Handlers<unknown>, bot: number): Handlers<unknown> {
+    const counted: Record<string, unknown> = {}
+    for (const name in handlers) {
+      const run = handlers[name as keyof typeof handlers] as ((...args: unknown[]) => unknown) | undefined
+      if (typeof run !== 'function') continue
+      const measured = (args: unknown[]): unknown => {
+        const before = getHeapStatistics().external_memory
+        try {
+          return run.apply(handlers, args)
+        } finally {
+          const made = getHeapStatistics().external_memory - before
+          if (made > 0) this.#buffers.set(bot, (this.#buffers.get(bot) ?? 0) + made)
+        }
+      }
+      const named = runInThisContext(`(run) => function handlerOfBot${bot}(...args) { return run(args) }`)
+      counted[name] = named(measured)
+    }
+    return counted as Handlers<unknown>
+  }
+
+  #collect(): void {
+    const session = this.#session ?? new Session()
+    if (this.#session === undefined) session.connect()
+    session.post('HeapProfiler.collectGarbage')
+    if (this.#session === undefined) session.disconnect()
+  }
+
+  /** Sampled bytes that are still held, by whose handler allocated them. */
+  #heapByBot(): Map<number, number> {
+    const bytes = new Map<number, number>()
+    const walk = ({ callFrame, selfSize, children }: SampledNode, owner: number): void => {
+      const named = /^handlerOfBot(\d+)$/.exec(callFrame.functionName)?.[1]
+      const bot = named === undefined ? owner : Number(named)
+      if (bot >= 0) bytes.set(bot, (bytes.get(bot) ?? 0) + selfSize)
+      for (const child of children) walk(child, bot)
+    }
+    this.#session?.post('HeapProfiler.getSamplingProfile', (error, result) => {
+      if (error === null) walk(result.profile.head as SampledNode, -1)
+    })
+    return bytes
+  }
+}

@@ -1,0 +1,103 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+import { Cell } from './engine-thread.ts'
+
+const EVERY_MS = 20
+/** What a process may grow by while one handler runs: the machine's memory may be gone before the deadline. */
+const MOST_GROWTH_MB = 1024
+/** A thread that was hardly let run, because others have the processors, is given so many deadlines. */
+const MOST_DEADLINES = 10
+
+/** Looks at a thread from outside. Time is counted in looks, not read from a clock: a machine that slept, or a main thread that was busy
+ *  itself, makes nobody late. And a thread is late only by its own doing: it ran for half of its time or more, or slept through all of it. */
+export class Watchdog {
+  readonly #cells: Int32Array
+  readonly #stuck: (bot: number, ms: number) => void
+  readonly #usageOf: (thread: number) => ThreadUsage | undefined
+  /** How often each was seen running since the last progress. */
+  readonly #seen = new Map<number, number>()
+  #progress = 0
+  #looks = 0
+  #cpuMs = 0
+  #slept = true
+  #rssMb = 0
+  #isOver = false
+
+  /** `stuck`: told once, with the bot that was seen most, -1 for none. */
+  constructor(cells: Int32Array, stuck: (bot: number, ms: number) => void, usageOf = threadUsage) {
+    this.#cells = cells
+    this.#stuck = stuck
+    this.#usageOf = usageOf
+  }
+
+  /** Until the function that it returns is called. */
+  start(): () => void {
+    const timer = setInterval(() => this.look(), EVERY_MS)
+    return () => clearInterval(timer)
+  }
+
+  /** Once every 20 ms. */
+  look(): void {
+    const progress = Atomics.load(this.#cells, Cell.progress)
+    const deadlineMs = Atomics.load(this.#cells, Cell.deadlineMs)
+    if (progress !== this.#progress || deadlineMs === 0) {
+      this.#progress = progress
+      this.#looks = 0
+      this.#seen.clear()
+      return
+    }
+    const active = Atomics.load(this.#cells, Cell.active)
+    this.#seen.set(active, (this.#seen.get(active) ?? 0) + 1)
+    const usage = this.#usageOf(Atomics.load(this.#cells, Cell.thread))
+    if (this.#looks++ === 0) {
+      this.#cpuMs = usage?.cpuMs ?? 0
+      this.#slept = true
+      this.#rssMb = rssMb()
+    }
+    this.#slept &&= usage?.sleeps !== false
+    const ms = this.#looks * EVERY_MS
+    const isGreedy = rssMb() - this.#rssMb > MOST_GROWTH_MB
+    if (this.#isOver || (!isGreedy && (ms < deadlineMs || !this.#isItsOwnDoing(usage, ms, deadlineMs)))) return
+    this.#isOver = true
+    const [[bot] = [-1]] = [...this.#seen].sort(([, one], [, other]) => other - one)
+    this.#stuck(bot, ms)
+  }
+
+  #isItsOwnDoing(usage: ThreadUsage | undefined, ms: number, deadlineMs: number): boolean {
+    if (usage === undefined || this.#slept || ms >= MOST_DEADLINES * deadlineMs) return true
+    return usage.cpuMs - this.#cpuMs >= deadlineMs / 2
+  }
+}
+
+function rssMb(): number {
+  return process.memoryUsage.rss() / 2 ** 20
+}
+
+/** What the system knows of a thread: how long it has run, ms, and whether it sleeps by its own doing. */
+export interface ThreadUsage {
+  readonly cpuMs: number
+  readonly sleeps: boolean
+}
+
+/** Linux counts in hundredths of a second, on every architecture that Node runs on. */
+const MS_A_TICK = 10
+
+/** The system's number of the calling thread; 0 where it has none to be known. */
+export function threadId(): number {
+  try {
+    return Number(readlinkSync('/proc/thread-self').split('/').at(-1))
+  } catch {
+    return 0
+  }
+}
+
+/** Of a thread of this process; undefined where the system does not say. */
+export function threadUsage(id: number): ThreadUsage | undefined {
+  if (id === 0) return undefined
+  try {
+    const stat = readFileSync(`/proc/self/task/${id}/stat`, 'latin1')
+    const [state, ...numbers] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { cpuMs: (Number(numbers[10]) + Number(numbers[11])) * MS_A_TICK, sleeps: state === 'S' }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,203 @@
+import { formatSol, type Millis } from '../base/units.ts'
+import { keyOf } from '../engine/accounting/by-mint.ts'
+import type { Position } from '../engine/accounting/position.ts'
+import { alarmText } from '../engine/bots/thrown.ts'
+import type { Output } from '../engine/messages.ts'
+import type { Fill } from '../engine/order.ts'
+import { isOpen } from '../engine/order.ts'
+import type { Money } from '../engine/recovered-money.ts'
+import type { Journal } from '../orders/ports.ts'
+import { EntryStops } from './entry-stops.ts'
+import { UndecidedOrders } from './undecided.ts'
+
+const FILLS_SHOWN = 100
+
+/** What a bot did last, in words. */
+export interface Act {
+  readonly time: Millis
+  readonly text: string
+}
+
+/** Counts what passes on its way into the journal, for a person who watches: this process's share, nothing is read back. */
+export class Tally {
+  rows = 0
+  decisions = 0
+  orders = 0
+  /** Executions, each counted once. */
+  filled = 0
+  /** Positions that are not closed. */
+  readonly positions = new Map<string, Position>()
+  /** Bots by their orders that are open. */
+  readonly openOrders = new Map<string, string>()
+  readonly acts = new Map<string, Act>()
+  readonly stops = new EntryStops()
+  readonly undecided = new UndecidedOrders()
+  /** Live accounts, as the engine named them. */
+  readonly liveAccounts = new Set<string>()
+  /** By signature, oldest first, the last ones only. */
+  readonly fills = new Map<string, Fill>()
+  /** Of positions that were closed, by bot: realised profit and network fees, lamports. */
+  readonly #closed = new Map<string, { realized: number; fees: number }>()
+
+  /** Told every output on its way into the journal. */
+  listen: (time: Millis, output: Output) => void = () => {}
+  /** Live orders that are out, by id. */
+  readonly #out = new Map<string, string>()
+  #muted = false
+  readonly #redact: (text: string) => string
+
+  /** `redact`: takes the secrets out of what a strategy threw, before a person is shown it. */
+  constructor(redact = (text: string): string => text) {
+    this.#redact = redact
+  }
+
+  /** What was held and out before this process. */
+  restore(money: Pick<Money, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
+    for (const position of money.positions)
+      if (position.state !== 'closed') this.positions.set(keyOf(position), position)
+    for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)
+    this.stops.restore(money)
+  }
+
+  /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next start. */
+  mute(): void {
+    this.#muted = true
+  }
+
+  /** Whether a live order is open, whose trade the feed may show before the answer comes. */
+  get awaitsFill(): boolean {
+    return this.#out.size > 0
+  }
+
+  holds(mint: string): boolean {
+    for (const position of this.positions.values()) if (position.mint === mint) return true
+    return false
+  }
+
+  /** Base units of a mint that live bots hold. */
+  holdingOf(mint: string): bigint | undefined {
+    for (const position of this.positions.values())
+      if (position.mint === mint && this.liveAccounts.has(position.account)) return position.tokens
+    return undefined
+  }
+
+  /** What live bots hold, base units by mint. */
+  get booked(): Map<string, bigint> {
+    const booked = new Map<string, bigint>()
+    for (const { account, mint, tokens } of this.positions.values())
+      if (this.liveAccounts.has(account)) booked.set(mint, (booked.get(mint) ?? 0n) + tokens)
+    return booked
+  }
+
+  /** The journal, watched. */
+  watch(journal: Journal): Journal {
+    return {
+      rows: (block, from, to, firstSeq) => {
+        if (this.#muted) return
+        this.rows += to - from
+        journal.rows(block, from, to, firstSeq)
+      },
+      input: (seq, time, input) => {
+        if (this.#muted) return
+        this.stops.hear(time, input)
+        journal.input(seq, time, input)
+      },
+      output: (seq, time, index, output) => {
+        if (this.#muted) return
+        this.#count(time, output)
+        journal.output(seq, time, index, output)
+      },
+      write: (record) => {
+        if (this.#muted) return
+        if (record.kind === 'fill') this.#fill(record.fill)
+        this.undecided.take(record)
+        journal.write(record)
+      },
+      commit: (then) => {
+        if (!this.#muted) journal.commit(then)
+      },
+    }
+  }
+
+  /** Realised profit and network fees of a bot since the start, lamports. */
+  resultOf(bot: string): { realized: number; fees: number } {
+    const sum = { ...(this.#closed.get(bot) ?? { realized: 0, fees: 0 }) }
+    for (const position of this.positions.values()) {
+      if (position.bot !== bot) continue
+      sum.realized += position.realizedLamports
+      sum.fees += position.feeLamports
+    }
+    return sum
+  }
+
+  #count(time: Millis, decided: Output): void {
+    const output = decided.kind === 'alarm' ? { ...decided, reason: this.#redact(decided.reason) } : decided
+    this.decisions++
+    this.listen(time, output)
+    this.stops.take(time, output)
+    if (output.kind === 'position') this.#position(output.position)
+    else if (output.kind === 'order') {
+      const { bot, side, size, mint, reason } = output.order
+      this.orders++
+      this.openOrders.set(output.order.id, bot)
+      if (this.liveAccounts.has(output.order.account)) this.#out.set(output.order.id, mint)
+      const amount = size.kind === 'sol' ? `${formatSol(size.lamports)} SOL of ` : ''
+      this.acts.set(bot, { time, text: `${side} ${amount}${mint.slice(0, 6)}: ${reason}` })
+    } else if (output.kind === 'orderState') this.#orderState(output)
+    else if (output.kind === 'refused') {
+      this.acts.set(output.bot, { time, text: `refused ${output.mint.slice(0, 6)}: ${output.code}, ${output.reason}` })
+    } else if (output.kind === 'alarm')
+      this.acts.set(output.bot, { time, text: `${output.code}: ${alarmText(output)}` })
+  }
+
+  /** One that a fork brings back, which takes its fill away, is not among them again. */
+  #orderState({ orderId, state }: Extract<Output, { kind: 'orderState' }>): void {
+    if (isOpen(state)) return
+    this.#out.delete(orderId)
+    this.openOrders.delete(orderId)
+  }
+
+  #position(position: Position): void {
+    if (position.state !== 'closed') {
+      this.positions.set(keyOf(position), position)
+      return
+    }
+    this.positions.delete(keyOf(position))
+    const { realized, fees } = this.#closed.get(position.bot) ?? { realized: 0, fees: 0 }
+    const sum = { realized: realized + position.realizedLamports, fees: fees + position.feeLamports }
+    this.#closed.set(position.bot, sum)
+  }
+
+  #fill(fill: Fill): void {
+    if (!this.fills.delete(fill.signature)) this.filled++
+    this.fills.set(fill.signature, fill)
+    if (this.fills.size > FILLS_SHOWN) this.fills.delete(this.fills.keys().next().value as string)
+  }
+}
+
+const KEPT = 1024
+
+/** How long the engine takes for a run of rows, microseconds a row: the last thousand runs. */
+export class DecisionTime {
+  readonly #samples = new Float64Array(KEPT)
+  #count = 0
+
+  add(microseconds: number): void {
+    this.#samples[this.#count++ % KEPT] = microseconds
+  }
+
+  p50(): number {
+    return this.#quantile(0.5)
+  }
+
+  p99(): number {
+    return this.#quantile(0.99)
+  }
+
+  #quantile(share: number): number {
+    const kept = Math.min(this.#count, KEPT)
+    if (kept === 0) return 0
+    const sorted = this.#samples.slice(0, kept).sort()
+    return sorted[Math.min(kept - 1, Math.floor(kept * share))] as number
+  }
+}

@@ -1,0 +1,132 @@
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import { failpoint } from '../base/failpoint.ts'
+import type { Clock, Http } from '../base/machine.ts'
+import { LocalExecutor } from '../chain/local-executor.ts'
+import type { Rpc } from '../chain/rpc/rpc.ts'
+import { Sender } from '../chain/sender.ts'
+import type { RunningSigner } from '../chain/signer/running.ts'
+import { readRent } from '../chain/verifier/chain-facts.ts'
+import type { BotConfig, Config } from '../config/config.ts'
+import { policyHash } from '../config/hashes.ts'
+import type { BuilderPolicy } from '../orders/builder-policy.ts'
+import type { Journal } from '../orders/ports.ts'
+import type { Log } from '../runtime/log.ts'
+import { decodeTransaction } from '../solana/transaction.ts'
+import { type BuilderParts, TransactionBuilder } from '../venues/token-service/transaction-builder.ts'
+import type { LiveChain } from './live-chain.ts'
+import type { ServiceAccess } from './service-access.ts'
+import { openSigner } from './signer-access.ts'
+
+export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
+  readonly http: Http
+  readonly clock: Clock
+  readonly journal: Journal
+  readonly chain: LiveChain
+  readonly signing: Signing
+}
+
+/** The rent changes with a vote of the validators, if ever. */
+const RENT_KEPT_MS = 600_000
+
+/** Orders that the service only builds, and that are checked, signed and sent here. */
+export function localExecutor(parts: LocalTradingParts): LocalExecutor {
+  const { chain, clock, journal, signing } = parts
+  const { rpcs, wallet } = chain
+  const builder = new TransactionBuilder({
+    ...parts,
+    check: (bytes) => {
+      const decoded = decodeTransaction(bytes)
+      return decoded.ok ? undefined : decoded
+    },
+  })
+  const sender = new Sender({ providers: rpcs.each, clock, alarm: (text) => chain.alarm(text) })
+  chain.onStop(() => sender.stop())
+  return new LocalExecutor({
+    ...{ clock, sender, signer: signing.signer, policy: signing.policy, policyHash: signing.policyHash },
+    ...{ rpcs: rpcs.each, resolve: wallet.resolver, rent: keptRent(clock) },
+    build: async (attempt) => {
+      const built = await builder.build(attempt)
+      failpoint('built')
+      return built
+    },
+    room: ({ account, orderId }) => ({
+      boundLamports: chain.outgoing.reserveLamports(orderId),
+      reservedLamports: chain.outgoing.reservedLamports(account, orderId),
+      headroomLamports: chain.outgoing.headroomLamports(account),
+    }),
+    refusalOf: (orderId) => chain.outgoing.refusalOf(orderId),
+    commit: (then) =>
+      journal.commit(() => {
+        failpoint('signed')
+        then()
+        failpoint('sent')
+      }),
+    keep: (why, bytes) => {
+      journal.write({ kind: 'frame', time: clock.now(), why, text: Buffer.from(bytes).toString('base64') })
+    },
+  })
+}
+
+function keptRent(clock: Clock): (rpc: Rpc) => Promise<bigint> {
+  let kept: { readonly lamports: bigint; readonly at: number } | undefined
+  return async (rpc) => {
+    if (kept === undefined || clock.now() - kept.at > RENT_KEPT_MS)
+      kept = { lamports: await readRent(rpc), at: clock.now() }
+    return kept.lamports
+  }
+}
+
+/** What local orders are signed with, and held against before. */
+export interface Signing {
+  readonly signer: RunningSigner
+  readonly policy: BuilderPolicy
+  readonly policyHash: string
+}
+
+/** It trades, and signs here. */
+function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): boolean {
+  return executor === 'local' && mode === 'live'
+}
+
+/** Without the bots that sign here, for a sandbox where nothing runs what they would sign. */
+export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
+  const local = config.bots.filter(isLocal)
+  if (local.length === 0) return config
+  const names = local.map(({ name }) => name).join(', ')
+  log.warn(`left out, because it signs here and this sandbox has no Solana runtime (npm i litesvm@1.4.1): ${names}`)
+  return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
+}
+
+/** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError where there is no policy,
+ *  for whoever signs a stranger's bytes without one hands over the wallet, and where the signer says that something is wrong with the key. */
+export async function openSigning(
+  { bots }: Config,
+  { wallet, signs }: Pick<ServiceAccess, 'wallet' | 'signs'>,
+  clock: Clock,
+  log: Pick<Log, 'info' | 'error'>,
+): Promise<Signing | undefined> {
+  const local = bots.find(isLocal)
+  if (local === undefined) return undefined
+  const { policy } = signs
+  if (policy === undefined) {
+    const way = 'set service.builderPolicy; `sluice learn-builder` writes one'
+    const what = `${local.name} has executor: local, and no policy says what the service may put into what it signs`
+    throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
+  }
+  refuseOneWay(local.name, policy)
+  const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
+  const hash = policyHash(policy)
+  log.info({ wallet: signer.wallet, policy: policy.name, hash: hash.slice(0, 16) }, 'the signer is ready')
+  return { signer, policy, policyHash: hash }
+}
+
+/** What could be bought and never sold: the policy knows of an opaque program only what was seen when it was learnt. */
+function refuseOneWay(bot: string, { programs }: BuilderPolicy): void {
+  const stuck = programs.find((one) => one.decode === 'opaque' && one.buy.length > 0 && one.sell.length === 0)
+  if (stuck === undefined) return
+  const way = 'learn it again with a mint that the wallet holds some of'
+  throw new SluiceError(
+    `${bot} could buy by ${stuck.id} and never sell: the policy names no \`sell\` of it; ${way}`,
+    ExitCode.unsafe,
+  )
+}

@@ -1,0 +1,90 @@
+import type { Config } from '../config/config.ts'
+import { type JournalReader, openReader } from '../journal/reader/reader.ts'
+import type { Recovered } from '../journal/reader/recovery.ts'
+import type { OpenJournal } from '../journal/writer/gathering-journal.ts'
+import { startJournalThread } from '../journal/writer/journal-thread.ts'
+import type { SpaceReport } from '../journal/writer/space.ts'
+import type { Remainder } from '../journal/writer/writer.ts'
+import { isUndecided } from '../orders/attempt.ts'
+import type { Log } from '../runtime/log.ts'
+
+/** A journal that is locked and open, and what the processes before left in it. */
+export interface Past {
+  readonly journal: OpenJournal
+  readonly reader: JournalReader
+  readonly recovered: Recovered
+  /** Calls `run` with what is known of the room on the disk, at once, and whenever it changes. */
+  onSpace(run: (report: SpaceReport) => void): void
+  /** Calls `run` with what a person has to hear of a ledger, from now on. */
+  onRemainder(run: (text: string) => void): void
+}
+
+/** Opening also migrates; reading is from a connection of its own. `failed`: the journal can no longer be written. `opened`: closers, in
+ *  their order. Throws a SluiceError as the journal does. */
+export async function openPast(
+  { journal: { path, keepTapeDays } }: Config,
+  log: Log,
+  failed: (error: Error) => void,
+  opened: (close: () => unknown) => void,
+): Promise<Past> {
+  const room = new Room()
+  let tellPerson = (_text: string): void => {}
+  const journal = await startJournalThread(path, {
+    keepTapeDays,
+    onFailure: failed,
+    onSpace: (report) => room.take(report),
+    onRemainder: (remainder) => {
+      const text = textOf(remainder)
+      if (remainder.lamports === 0) log.info(text)
+      else log.error(text)
+      tellPerson(text)
+    },
+  })
+  opened(() => journal.close())
+  const reader = openReader(path)
+  opened(() => reader.close())
+  log.info({ path }, 'journal: locked, and every commit reaches the disk (synchronous=FULL, read back)')
+  return {
+    ...{ journal, reader, recovered: recover(path, reader, log), onSpace: (run) => room.tell(run) },
+    onRemainder: (run) => {
+      tellPerson = run
+    },
+  }
+}
+
+function textOf({ account, slot, lamports }: Remainder): string {
+  return lamports === 0
+    ? `ledger: every lamport of ${account} is explained again, as of slot ${slot}`
+    : `ledger: ${lamports} lamports of ${account} are not explained as of slot ${slot}; see \`sluice ledger\``
+}
+
+function recover(path: string, reader: JournalReader, log: Log): Recovered {
+  const recovered = reader.recover()
+  const { clean, lastSegment, money, attempts } = recovered
+  if (!clean) {
+    reader.checkIntegrity()
+    log.warn('journal: the process before did not end in order; the tables that money is read from are whole')
+  }
+  const counts = {
+    ordersOpen: money.orders.length,
+    attemptsUndecided: attempts.filter(({ state }) => isUndecided(state)).length,
+  }
+  log.info({ path, segment: lastSegment + 1, ...counts, endedInOrder: clean }, 'journal open')
+  return recovered
+}
+
+/** The disk may run short before there is anybody to tell. */
+export class Room {
+  #report: SpaceReport | undefined
+  #run: (report: SpaceReport) => void = () => {}
+
+  take(report: SpaceReport): void {
+    this.#report = report
+    this.#run(report)
+  }
+
+  tell(run: (report: SpaceReport) => void): void {
+    this.#run = run
+    if (this.#report !== undefined) run(this.#report)
+  }
+}

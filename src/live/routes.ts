@@ -1,0 +1,110 @@
+import type { Clock } from '../base/machine.ts'
+import type { Config } from '../config/config.ts'
+import { DEFAULT_TOKEN_CHECKS, mintRefusal, type TokenChecks } from '../engine/limits/token-checks.ts'
+import type { Order } from '../engine/order.ts'
+import type { Attempt, CalledOff } from '../orders/attempt.ts'
+import type { Executor, Outcome } from '../orders/ports.ts'
+import type { Route } from '../orders/working-order.ts'
+import type { PaperWorld } from '../runtime/paper-world.ts'
+import type { MintFacts } from '../solana/mint.ts'
+import type { LiveChain } from './live-chain.ts'
+import type { Trading } from './trading.ts'
+
+/** How the orders of each bot go out: on paper, through the service, or signed here. */
+export class Routes {
+  readonly #paper: PaperWorld
+  /** By which executor a live bot has. */
+  readonly #live: { readonly cloud: Route | undefined; readonly local: Route | undefined }
+  readonly #signsHere: ReadonlySet<string>
+
+  constructor(paper: PaperWorld, { bots }: Config, { cloud, local, chain }: Trading, clock: Clock) {
+    const looked = (route: Route | undefined): Route | undefined =>
+      route && chain ? vetted(route, { bots }, chain, clock) : route
+    this.#paper = paper
+    this.#live = { cloud: looked(cloud), local: looked(local) }
+    this.#signsHere = new Set(bots.filter(({ executor }) => executor === 'local').map(({ name }) => name))
+  }
+
+  of({ account, bot }: Pick<Order, 'account' | 'bot'>): Route {
+    const route = this.#paper.route(account) ?? (this.#signsHere.has(bot) ? this.#live.local : this.#live.cloud)
+    if (route === undefined) throw new Error(`no executor for ${account}`)
+    return route
+  }
+}
+
+/** The same way out, by which no mint is bought before it was looked at, or held longer, than the checks of its bot say. */
+export function vetted(
+  route: Route,
+  { bots }: Pick<Config, 'bots'>,
+  chain: Pick<LiveChain, 'mints' | 'outgoing'>,
+  clock: Clock,
+): Route {
+  const checks = new Map(bots.map(({ name, tokenChecks }) => [name, tokenChecks]))
+  const executor = new VettedExecutor({
+    ...{ clock, executor: route.executor },
+    checksOf: (bot) => checks.get(bot) ?? DEFAULT_TOKEN_CHECKS,
+    read: (mint, told) => chain.mints.read(mint, told),
+    refusalOf: (orderId) => chain.outgoing.refusalOf(orderId),
+  })
+  return { ...route, executor }
+}
+
+export interface VettedParts {
+  readonly clock: Clock
+  readonly executor: Executor
+  /** What a bot looks at. */
+  readonly checksOf: (bot: string) => TokenChecks
+  /** May tell at once; undefined: nobody could say in time. */
+  readonly read: (mint: string, told: (facts: MintFacts | undefined) => void) => void
+  /** Why the order may not be sent any more. */
+  readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
+}
+
+/** Lets a buy through to its executor once what its mint allows is known, and is nothing that its bot refuses; sales at once. The engine is
+ *  told of the mint too, and refuses the next buy itself. */
+export class VettedExecutor implements Executor {
+  readonly #parts: VettedParts
+
+  constructor(parts: VettedParts) {
+    this.#parts = parts
+  }
+
+  execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const { executor, checksOf, read } = this.#parts
+    const checks = checksOf(attempt.bot)
+    if (attempt.side === 'sell' || checks.when === 'off') executor.execute(attempt, done)
+    else if (checks.when === 'after') {
+      executor.execute(attempt, done)
+      read(attempt.mint, () => {})
+    } else read(attempt.mint, (facts) => this.#vet(attempt, checks, facts, done))
+  }
+
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    this.#parts.executor.resume(attempt, done)
+  }
+
+  #vet(attempt: Attempt, checks: TokenChecks, facts: MintFacts | undefined, done: (outcome: Outcome) => void): void {
+    const { clock, executor, refusalOf } = this.#parts
+    const unread = { code: 'MINT_UNREAD', reason: `nobody could say what ${attempt.mint} allows` } as const
+    const refusal = facts === undefined ? unread : mintRefusal(facts, checks)
+    if (refusal !== undefined) clock.after(0, () => done({ kind: 'refused', ...refusal, retry: 'never' }))
+    else {
+      const late = refusalOf(attempt.orderId)
+      if (late === undefined) executor.execute(attempt, done)
+      else clock.after(0, () => done(LATE[late]))
+    }
+  }
+}
+
+const LATE: Readonly<Record<CalledOff | 'TTL', Outcome>> = {
+  TTL: { kind: 'unsent', reason: 'the answer about its mint took longer than the time to live' },
+  EXIT_UNPROVED: {
+    ...{ kind: 'unsent', code: 'EXIT_UNPROVED' },
+    reason: 'a full exit of its mint was accepted before the answer about it came',
+  },
+  HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted before the answer about its mint came' },
+  DISK_LOW: {
+    ...{ kind: 'unsent', code: 'DISK_LOW' },
+    reason: 'the disk that holds the journal ran low before the answer about its mint came',
+  },
+}

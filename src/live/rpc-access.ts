@@ -1,0 +1,87 @@
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Clock, Http } from '../base/machine.ts'
+import { openRpcs, type RpcCall, type Rpcs } from '../chain/rpc/rpc.ts'
+import { CLOCK_SYSVAR } from '../solana/programs.ts'
+import { IoQueue, Pace, RpcPacer } from './pacing.ts'
+import type { ServiceAccess } from './service-access.ts'
+
+/** Calls to the chain that are under way at once. */
+const MOST_CALLS = 16
+
+/** The chain, each provider within its own budget; what an exit waits for goes before what only completes the books. */
+export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
+  const io = new IoQueue(MOST_CALLS)
+  const pacers = new Map(providers.map(({ url, ...rates }) => [url, new RpcPacer(rates)]))
+  return openRpcs({
+    http,
+    clock,
+    urls: providers.map(({ url }) => url),
+    pace: (url, call, run) => {
+      const pace = paceOf(call)
+      return (pacers.get(url) as RpcPacer).run(url, call.method, () => io.run(pace, run), pace)
+    },
+  })
+}
+
+/** Genesis hashes by name. */
+const CLUSTERS: Readonly<Record<string, string>> = {
+  'mainnet-beta': '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+  devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
+}
+
+/** '' for a chain that has no name. */
+export function clusterName(genesis: string): string {
+  return Object.entries(CLUSTERS).find(([, hash]) => hash === genesis)?.[0] ?? ''
+}
+
+/** The genesis hash that a name stands for; a hash stands for itself. */
+export function genesisNamed(cluster: string): string {
+  return CLUSTERS[cluster] ?? cluster
+}
+
+/** Which chain it is, by all providers that answer, or `known` where none does. Throws a SluiceError where two differ, it is not the
+ *  configured one, or nobody knows. */
+export async function genesisOf(
+  rpcs: Rpcs,
+  cluster: string | undefined,
+  known: string | undefined,
+): Promise<{ genesis: string; answers: number }> {
+  const answers = await Promise.all(rpcs.each.map((rpc) => rpc('getGenesisHash', [])))
+  const found = answers.flatMap((answer) => (answer.ok && typeof answer.value === 'string' ? [answer.value] : []))
+  const wanted = cluster === undefined ? undefined : genesisNamed(cluster)
+  const genesis = wanted ?? found[0] ?? known
+  if (genesis === undefined) {
+    const [first] = answers
+    throw new SluiceError(
+      `the chain does not answer: ${first === undefined || first.ok ? 'no genesis hash' : first.message}`,
+    )
+  }
+  const other = answers.findIndex((answer) => answer.ok && answer.value !== genesis)
+  if (other >= 0)
+    throw new SluiceError(
+      `chain.rpc: the RPC number ${other + 1} serves another chain than the others, or than chain.cluster`,
+      ExitCode.unsafe,
+    )
+  rpcs.pin(genesis)
+  return { genesis, answers: found.length }
+}
+
+/** What is asked between deciding on a buy, or building a transaction, and sending it. */
+const BEFORE_SENDING = new Set([
+  ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
+  ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
+])
+
+/** A provisional fill moves a position and its exits, and a stranger's transaction stops entries; that they are final only completes the
+ *  books. Pools are read with the chain's clock before
+ *  them: no order waits for that. */
+function paceOf({ method, params }: RpcCall): Pace {
+  if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
+  if (BEFORE_SENDING.has(method)) return Pace.first
+  if (method === 'getSignatureStatuses') return Pace.status
+  const isSearch = method === 'getTransaction' || method === 'getSignaturesForAddress'
+  const isConfirmed = (params[1] as { commitment?: string } | undefined)?.commitment === 'confirmed'
+  if (isSearch && isConfirmed) return Pace.fill
+  return method === 'getTransaction' ? Pace.history : Pace.audit
+}

@@ -1,0 +1,327 @@
+import '../runtime/failpoint.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import type { Machine } from '../base/machine.ts'
+import { printable } from '../base/text.ts'
+import { botSettings } from '../config/accounts.ts'
+import type { Config } from '../config/config.ts'
+import { overriddenNote } from '../config/effective-exits.ts'
+import { codeHash } from '../config/hashes.ts'
+import type { Command, Input } from '../engine/messages.ts'
+import type { BotSettings } from '../engine/settings.ts'
+import { Mints } from '../market/mints.ts'
+import type { Journal } from '../orders/ports.ts'
+import { createLog, type Log } from '../runtime/log.ts'
+import type { AnySegment } from '../runtime/segment.ts'
+import { recoveredStart, unattended } from '../runtime/start-input.ts'
+import { bootId, monotonicMs, SystemClock } from '../runtime/system-clock.ts'
+import { raiseAlarms } from './alerts.ts'
+import type { ControlCommand } from './control/command.ts'
+import { Operator } from './control/operator.ts'
+import { serveControl } from './control/server.ts'
+import { watchDisk } from './disk-room.ts'
+import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
+import { Tally } from './live-stats.ts'
+import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
+import { openPast, type Past } from './recovered-journal.ts'
+import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
+import { statusOf } from './status.ts'
+import type { Onlooker } from './trading.ts'
+import { buildWorld, type LiveWorld } from './world.ts'
+
+const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
+const MARKS_EVERY_MS = 250
+/** How long an orderly end waits for answers that are on their way. */
+const LAST_ANSWERS_MS = 2_000
+
+export interface BotsOptions extends Isolation {
+  /** `live`: bots with `mode: live` trade; a sandbox's always do. */
+  readonly allow: 'live' | 'paper'
+  /** Of the sandbox's market. */
+  readonly speed?: number
+  /** Take the whole feed, though no bot asks for it. */
+  readonly record?: boolean
+  /** Takes finished lines of the log; default stderr. */
+  readonly writeLog?: (line: string) => void
+  readonly logFormat: 'json' | 'text'
+  /** Learns what the document leaves open. */
+  readonly onlooker?: Onlooker
+}
+
+/** Bots that run, until `stop` or until they end by themselves. */
+export interface RunningBots {
+  readonly bots: readonly BotSettings[]
+  readonly tally: Tally
+  readonly world: LiveWorld
+  readonly log: Log
+  readonly startedAt: number
+  /** Only when it ends by itself: the journal failed, the key is refused at the start, the sandbox is gone. */
+  readonly ended: Promise<Ending>
+  handle(command: ControlCommand): object | Promise<object>
+  stop(): Promise<void>
+}
+
+/** The wiring: opens the journal, takes over what it holds, reaches the service, and lets the engine run. A line of the log a step. */
+export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
+  const start = new Start(config, options)
+  try {
+    return await start.run()
+  } catch (error) {
+    await start.closers.closeAll()
+    throw error instanceof SluiceError ? new SluiceError(start.shown(error.message), error.exitCode) : error
+  }
+}
+
+/** What every step of a start needs. */
+interface Ground {
+  readonly past: Past
+  readonly service: ServiceAccess
+  readonly machine: Machine
+  readonly mints: Mints
+  readonly tally: Tally
+  /** As seen by the tally, and by whoever looks on. */
+  readonly journal: Journal
+}
+
+class Start {
+  readonly closers = new Closers()
+  #config: Config
+  readonly #options: BotsOptions
+  readonly #log: Log
+  readonly #ending = Promise.withResolvers<Ending>()
+  #redact = (text: string): string => text
+
+  constructor(config: Config, options: BotsOptions) {
+    this.#config = config
+    this.#options = options
+    this.#log = createLog({
+      level: 'info',
+      format: options.logFormat,
+      redact: (text) => this.#redact(text),
+      ...(options.writeLog && { write: options.writeLog }),
+    })
+  }
+
+  /** What a stranger said may stand in it. */
+  shown(message: string): string {
+    return printable(this.#redact(message))
+  }
+
+  async run(): Promise<RunningBots> {
+    const ground = await this.#openGround()
+    const signing = await this.#openSigning(ground)
+    const world = await this.#openWorld(ground, signing, (input) => segment.runner.post(input))
+    const settings = this.#settle(ground, world)
+    const startOf = this.#startOf(ground, world, settings)
+    const segment: AnySegment = this.#openSegment(ground, world, startOf)
+    await this.#begin(ground, world, segment, startOf)
+    const stopFeed = this.#listen(world, segment)
+    const watched = { bots: settings, tally: ground.tally, world, startedAt: ground.machine.clock.now() }
+    const operator = new Operator({
+      post: postTo(segment),
+      tally: ground.tally,
+      bots: settings,
+      chain: world.chain,
+      priceOf: (mint) => world.priceOf(mint),
+      status: () => statusOf(watched, ground.machine.clock.now()),
+      now: () => ground.machine.clock.now(),
+    })
+    const handle: RunningBots['handle'] = (command) => operator.carryOut(command)
+    await this.#serve(segment, ground, handle)
+    this.#log.info({ bots: settings.map(({ name, account }) => `${name} (${account.mode})`) }, 'running')
+    const overridden = overriddenNote(this.#config.bots)
+    if (overridden !== undefined) this.#log.info(overridden)
+    for (const { code, bots, text } of ground.tally.stops.of(settings, watched.startedAt))
+      this.#log.warn({ bots }, `${code}: ${text}`)
+    return {
+      ...{ ...watched, log: this.#log, ended: this.#ending.promise, handle },
+      stop: () => this.#stop(ground, segment, stopFeed),
+    }
+  }
+
+  /** What the process before left, the service, and who we are there. */
+  async #openGround(): Promise<Ground> {
+    const config = this.#config
+    const failed = ({ message }: Error): void => this.#end(ExitCode.failed, `the journal cannot be written: ${message}`)
+    const past = await openPast(config, this.#log, failed, this.closers.add)
+    const service = await openService(config, this.#wantsLive, this.#options.speed)
+    this.closers.add(() => service.close())
+    this.#redact = service.redact
+    service.onExit(() => this.#end(ExitCode.failed, 'the sandbox ended'))
+    if (!service.builds) this.#config = withoutLocal(config, this.#log)
+    const clock = new SystemClock(past.recovered.lastTime)
+    this.closers.add(() => clock.stop())
+    const tally = new Tally((text) => this.#redact(text))
+    const watched = tally.watch(past.journal)
+    const journal = this.#options.onlooker?.watch(watched) ?? watched
+    const machine = { clock, monotonicMs, boot: bootId() }
+    return { past, service, machine, mints: new Mints(), tally, journal }
+  }
+
+  /** Before anything is reached that could need a signature. */
+  async #openSigning({ service, machine }: Ground): Promise<Signing | undefined> {
+    if (!this.#wantsLive) return undefined
+    const signing = await openSigning(this.#config, service, machine.clock, this.#log)
+    this.closers.add(() => signing?.signer.close())
+    return signing
+  }
+
+  async #openWorld(ground: Ground, signing: Signing | undefined, post: (input: Input) => void): Promise<LiveWorld> {
+    const keyUse = lockKey(this.#config, ground.service)
+    this.closers.add(() => keyUse.release())
+    const world = await buildWorld({
+      ...ground,
+      ...{ config: this.#config, log: this.#log, post },
+      past: ground.past.recovered,
+      onlooker: this.#options.onlooker,
+      live: this.#wantsLive,
+      signing,
+      keyUse,
+      end: (exitCode, message) => this.#end(exitCode, message),
+    })
+    this.closers.add(() => world.close())
+    for (const { code, text } of world.limiter.status().holds) this.#log.warn({ code }, text)
+    return world
+  }
+
+  /** Every bot with its account; who trades with real money locks the wallet. */
+  #settle({ service, tally }: Ground, world: LiveWorld): readonly BotSettings[] {
+    const { settings, notices } = botSettings(this.#config, {
+      service: service.host,
+      cluster: world.chain?.genesis ?? '',
+      wallet: service.wallet,
+      allow: this.#options.allow,
+    })
+    for (const notice of notices) this.#log.warn(notice)
+    const live = settings.filter(({ account }) => account.mode === 'live')
+    for (const { account } of live) tally.liveAccounts.add(account.id)
+    if (live.length > 0 && this.#config.service.kind === 'remote') {
+      const wallet = lockWallet(service)
+      this.closers.add(() => wallet.release())
+    }
+    return settings
+  }
+
+  #openSegment(ground: Ground, world: LiveWorld, startOf: StartOf): AnySegment {
+    const segment = hostEngine({
+      ...ground,
+      ...{ config: this.#config, isolation: this.#options, world, log: this.#log, startOf },
+      failed: (reason) => this.#end(ExitCode.failed, reason),
+    })
+    this.closers.add(() => segment.close())
+    world.attach(segment.gateway)
+    raiseAlarms({ ...ground, chain: world.chain }, (alert) => world.alert(alert))
+    return segment
+  }
+
+  /** What a segment begins with that goes on from what was recovered. */
+  #startOf({ past }: Ground, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
+    const config = this.#config
+    const code = codeHash(config.bots.map(({ strategy }) => strategy))
+    const same = { config, bots: settings, code, reader: past.reader }
+    return (recovered) => recoveredStart({ ...same, plan: world.plan(), past: recovered, proof: world.chain?.proof })
+  }
+
+  /** Money from rows, strategies warmed up, open orders taken up, exits first. */
+  async #begin(
+    { past, machine, mints, tally }: Ground,
+    world: LiveWorld,
+    segment: AnySegment,
+    startOf: StartOf,
+  ): Promise<void> {
+    const start = startOf(past.recovered)
+    const { positions, orders } = start.money
+    for (const left of unattended(past.recovered.money, start.bots)) this.#log.warn(left)
+    tally.restore(start.money)
+    tally.undecided.restore(past.recovered)
+    world.restore(start.bots, start.money)
+    // It never comes once no engine can begin, or once the journal failed.
+    const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
+    watchDisk({ past, machine, segment, log: this.#log }, (alert) => world.alert(alert))
+    this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
+    segment.resume(start)
+    if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
+  }
+
+  /** The stream, from now on. */
+  #listen(world: LiveWorld, segment: AnySegment): () => Promise<void> {
+    const { runner } = segment
+    if (this.#options.record === true) world.feed.want(FIREHOSES)
+    const stopFeed = world.listen(this.#options.isolate ? runner : world.timed(runner), segment)
+    this.closers.add(stopFeed)
+    return stopFeed
+  }
+
+  async #serve(segment: AnySegment, { journal }: Ground, handle: RunningBots['handle']): Promise<void> {
+    const marks = setInterval(() => {
+      for (const { account, mint, highPrice } of segment.takeMarks())
+        journal.write({ kind: 'mark', account, mint, highPrice })
+    }, MARKS_EVERY_MS)
+    this.closers.add(() => clearInterval(marks))
+    const { path } = this.#config.journal
+    this.closers.add(await serveControl({ journalPath: path, handle, warn: (message) => this.#log.warn(message) }))
+  }
+
+  /** Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for. */
+  async #stop({ journal, tally }: Ground, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
+    postTo(segment)({ name: 'stop' })
+    await this.closers.take(stopFeed)
+    await until(() => segment.isIdle, LAST_ANSWERS_MS)
+    let isDurable = false
+    journal.commit(() => {
+      isDurable = true
+    })
+    await until(() => isDurable && segment.gateway.outgoing.isAnswered, LAST_ANSWERS_MS)
+    tally.mute()
+    await this.closers.closeAll()
+  }
+
+  get #wantsLive(): boolean {
+    return this.#config.service.kind === 'sandbox' || this.#options.allow === 'live'
+  }
+
+  #end(exitCode: ExitCode, message: string): void {
+    this.#ending.resolve({ exitCode, message: this.shown(message) })
+  }
+}
+
+function postTo({ runner }: AnySegment): (command: Command) => void {
+  return (command) => runner.post({ kind: 'command', command })
+}
+
+/** Waits at most `ms`. */
+async function until(is: () => boolean, ms: number): Promise<void> {
+  for (let waited = 0; !is() && waited < ms; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** What was opened and has to be closed again, the last first. */
+class Closers {
+  #steps: (() => unknown)[] = []
+
+  readonly add = (close: () => unknown): void => {
+    this.#steps.push(close)
+  }
+
+  /** Closes this one now. */
+  async take(close: () => unknown): Promise<void> {
+    this.#steps = this.#steps.filter((step) => step !== close)
+    await close()
+  }
+
+  async closeAll(): Promise<void> {
+    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) await step()
+  }
+}
+
+/** Why bots ended by themselves. */
+export interface Ending {
+  readonly exitCode: ExitCode
+  readonly message: string
+}
+
+/** Rejects with the reason of an ending that comes first. */
+function unlessEnded<T>(ending: Promise<Ending>, coming: T | Promise<T>): Promise<T> {
+  const ended = ending.then(({ message, exitCode }) => {
+    throw new SluiceError(message, exitCode)
+  })
+  return Promise.race([coming, ended])
+}

@@ -1,0 +1,143 @@
+import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
+import { liquidationSol } from '../engine/accounting/liquidation.ts'
+import { isUnsellable, sellingText } from '../engine/accounting/position.ts'
+import type { BotSettings, Plan } from '../engine/settings.ts'
+import type { PositionRow } from '../journal/reader/reader.ts'
+import type { TradeSide } from '../market/block.ts'
+import type { Budget } from '../orders/budget.ts'
+import type { EntryStop } from './entry-stops.ts'
+import type { Tally } from './live-stats.ts'
+import type { UndecidedStatus } from './undecided.ts'
+
+/** How running bots are: what the live table shows, and `sluice status` of another process. Plain JSON. */
+export interface Status extends Health {
+  readonly startedAt: Millis
+  readonly time: Millis
+  /** Since this start, as all below. */
+  readonly rows: number
+  readonly orders: number
+  readonly fills: number
+  /** What keeps bots from buying; empty where nothing does. */
+  readonly stops: readonly EntryStop[]
+  /** Orders of which it has not been known for a minute whether they executed; empty where there are none. */
+  readonly undecided: readonly UndecidedStatus[]
+  readonly bots: readonly BotStatus[]
+  /** Those that are not closed, oldest first. */
+  readonly positions: readonly PositionStatus[]
+  /** The newest first. */
+  readonly lastFills: readonly FillStatus[]
+}
+
+/** Of what bots share. */
+export interface Health {
+  readonly feed: string
+  readonly reconnects: number
+  readonly plan: Plan
+  /** Why the limits of the plan are not known; '' where they are. */
+  readonly planNotice: string
+  readonly requests: Budget
+  /** What is wrong with files of filters; the list of before goes on. */
+  readonly brokenLists: readonly string[]
+  /** What a market row takes to be decided on, microseconds. */
+  readonly decisionUs: { readonly p50: number; readonly p99: number }
+}
+
+export interface BotStatus {
+  readonly name: string
+  readonly mode: string
+  readonly executor: string
+  readonly positions: number
+  readonly openOrders: number
+  readonly realizedSol: number
+  readonly feesSol: number
+  /** What it did last, in words; a stranger's may stand among them. */
+  readonly last: { readonly time: Millis; readonly text: string } | null
+}
+
+export interface PositionStatus extends PositionRow {
+  readonly openedAt: Millis
+  /** It seems that it cannot be sold. */
+  readonly unsellable: boolean
+}
+
+export interface FillStatus {
+  readonly time: Millis
+  readonly bot: string
+  readonly side: TradeSide
+  readonly mint: string
+  readonly sol: number
+  readonly final: boolean
+  readonly signature: string
+}
+
+const LAST_FILLS = 6
+
+/** What is looked at of it. */
+export interface WatchedWorld {
+  readonly feed: { readonly state: string; readonly counts: { readonly losses: number } }
+  readonly limiter: { status(): Budget }
+  readonly planNotice: string
+  readonly decisionTime: { p50(): number; p99(): number }
+  readonly lists: { readonly broken: ReadonlyMap<string, string> }
+  plan(): Plan
+  priceOf(mint: string): number | undefined
+}
+
+export interface StatusParts {
+  readonly bots: readonly BotSettings[]
+  readonly tally: Tally
+  readonly world: WatchedWorld
+  readonly startedAt: Millis
+}
+
+export function statusOf({ bots, tally, world, startedAt }: StatusParts, time: Millis): Status {
+  const { rows, orders, filled } = tally
+  return {
+    ...{ startedAt, time, rows, orders, fills: filled },
+    stops: [...tally.stops.of(bots, time), ...tally.undecided.stops(bots, tally.positions.values(), time)],
+    undecided: tally.undecided.of(time, (orderId) => tally.openOrders.get(orderId)),
+    ...healthOf(world),
+    bots: bots.map((bot) => botStatus(bot, tally)),
+    positions: positionsOf(tally, world),
+    lastFills: lastFillsOf(tally),
+  }
+}
+
+function healthOf(world: WatchedWorld): Health {
+  const { feed, limiter, decisionTime, lists } = world
+  return {
+    ...{ feed: feed.state, reconnects: feed.counts.losses, plan: world.plan(), requests: limiter.status() },
+    planNotice: world.planNotice,
+    ...{ brokenLists: [...lists.broken.values()] },
+    decisionUs: { p50: decisionTime.p50(), p99: decisionTime.p99() },
+  }
+}
+
+function botStatus({ name, account, executor }: BotSettings, tally: Tally): BotStatus {
+  const { realized, fees } = tally.resultOf(name)
+  return {
+    ...{ name, mode: account.mode, executor },
+    positions: [...tally.positions.values()].filter(({ bot }) => bot === name).length,
+    openOrders: [...tally.openOrders.values()].filter((bot) => bot === name).length,
+    ...{ realizedSol: lamportsToSol(realized), feesSol: lamportsToSol(fees), last: tally.acts.get(name) ?? null },
+  }
+}
+
+function positionsOf(tally: Tally, world: WatchedWorld): PositionStatus[] {
+  const held = [...tally.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
+  return held.map((position) => {
+    const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position
+    const valueSol = liquidationSol(position, world.priceOf(mint)) ?? null
+    return {
+      ...{ bot, mint, state, tokens: wholeTokens(tokens, decimals), costSol: lamportsToSol(costLamports), valueSol },
+      ...{ openedAt, selling: sellingText(position), unsellable: isUnsellable(position) },
+    }
+  })
+}
+
+function lastFillsOf({ fills }: Tally): FillStatus[] {
+  const latest = [...fills.values()].sort((one, other) => other.time - one.time).slice(0, LAST_FILLS)
+  return latest.map(({ time, bot, side, mint, tradeLamports, final, signature }) => ({
+    ...{ time, bot, side, mint, sol: lamportsToSol(tradeLamports), final, signature },
+  }))
+}

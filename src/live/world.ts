@@ -1,0 +1,273 @@
+import { ExitCode } from '../base/errors.ts'
+import type { Http, Machine, Stop } from '../base/machine.ts'
+import { deriveSeed, seededRandom } from '../base/random.ts'
+import type { Config } from '../config/config.ts'
+import type { Input } from '../engine/messages.ts'
+import type { Order } from '../engine/order.ts'
+import type { Sink } from '../engine/ports.ts'
+import type { Money } from '../engine/recovered-money.ts'
+import type { BotSettings, Plan } from '../engine/settings.ts'
+import type { Recovered } from '../journal/reader/recovery.ts'
+import type { Block } from '../market/block.ts'
+import type { Mints } from '../market/mints.ts'
+import type { Gateway } from '../orders/gateway.ts'
+import type { Limiter } from '../orders/limiter.ts'
+import type { Journal } from '../orders/ports.ts'
+import type { Route } from '../orders/working-order.ts'
+import type { Log } from '../runtime/log.ts'
+import { PaperWorld } from '../runtime/paper-world.ts'
+import type { AnySegment } from '../runtime/segment.ts'
+import { openHttp } from '../venues/http.ts'
+import { Feed } from '../venues/token-service/feed.ts'
+import { busier, loopLoad } from '../venues/token-service/overload.ts'
+import { dialWebSocket } from '../venues/web-socket.ts'
+import { type Alert, Alerts } from './alerts.ts'
+import { FilterLists } from './filter-lists.ts'
+import { type LiveChain, openPools, reachChain } from './live-chain.ts'
+import type { Tally } from './live-stats.ts'
+import { DecisionTime } from './live-stats.ts'
+import type { Signing } from './local-trading.ts'
+import { MessagePacer } from './pacing.ts'
+import { Routes } from './routes.ts'
+import type { KeyUse, ServiceAccess } from './service-access.ts'
+import type { Onlooker } from './trading.ts'
+import { Trading } from './trading.ts'
+
+export interface WorldParts {
+  readonly config: Config
+  readonly service: ServiceAccess
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly mints: Mints
+  readonly tally: Tally
+  readonly past: Recovered
+  readonly log: Log
+  readonly onlooker: Onlooker | undefined
+  /** Somebody may trade: the chain is asked who it is. */
+  readonly live: boolean
+  /** Whether this key was ever used on this machine. */
+  readonly keyUse: KeyUse
+  /** undefined where no bot signs here. */
+  readonly signing: Signing | undefined
+  readonly post: (input: Input) => void
+  readonly end: (exitCode: ExitCode, message: string) => void
+}
+
+/** How far the engine is with the stream. */
+type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
+
+/** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that they share. */
+export class LiveWorld {
+  readonly feed: Feed
+  readonly decisionTime = new DecisionTime()
+  readonly #parts: WorldParts
+  readonly #paper: PaperWorld
+  readonly #trading: Trading
+  readonly #routes: Routes
+  readonly #http: ReturnType<typeof openHttp>
+  readonly #pools: ReturnType<typeof openPools>
+  readonly #pacer: MessagePacer
+  readonly #alerts: Alerts | undefined
+  readonly lists = new FilterLists()
+  #gateway: Gateway | undefined
+  #segment: Progress = { lagMs: 0, rowsHandled: 0 }
+  #wasAuthenticated = false
+
+  constructor(parts: WorldParts, http: ReturnType<typeof openHttp>, chain: LiveChain | undefined) {
+    const { config, service, machine, mints, past, journal, log } = parts
+    const { clock } = machine
+    this.#parts = parts
+    this.#http = http
+    const post = (input: Input): void => {
+      this.#paper.hear(input)
+      parts.post(input)
+    }
+    this.#pools = openPools({ ...parts, post }, http.http, chain)
+    this.#trading = new Trading({ ...parts, http: this.#shown, chain })
+    this.#pacer = new MessagePacer(this.#trading.shareOf(this.plan().messagesPerSecond))
+    this.#paper = new PaperWorld(config, clock, mints)
+    this.#paper.market.addKeeper((mint) => parts.tally.holds(mint))
+    this.#routes = new Routes(this.#paper, config, this.#trading, clock)
+    const { alerts } = config
+    this.#alerts =
+      alerts &&
+      new Alerts({
+        shape: alerts.shape,
+        clock,
+        post: postTo(http.http, alerts.url.read()),
+        warn: (text) => log.warn(text),
+      })
+    this.feed = new Feed({
+      url: service.wsUrl,
+      apiKey: service.apiKey,
+      dial: dialWebSocket,
+      clock,
+      random: seededRandom(deriveSeed(past.lastSegment, 'redial')),
+      pace: (job) => void this.#pacer.run(job),
+      mints,
+      isHeld: (token) => parts.tally.holds(mints.list[token] as string),
+      load: busier(loopLoad(), () => this.#segment.lagMs),
+      rowsHandled: () => this.#segment.rowsHandled,
+      on: {
+        authenticated: (_userId, plan) => this.#authenticated(plan),
+        refused: (reason) => this.#refused(reason),
+        misfit: (why, text) => journal.write({ kind: 'frame', time: clock.now(), why, text }),
+        notice: (text) => log.warn(text),
+      },
+    })
+  }
+
+  get limiter(): Limiter {
+    return this.#trading.limiter
+  }
+
+  /** undefined where nobody trades. */
+  get chain(): LiveChain | undefined {
+    return this.#trading.chain
+  }
+
+  /** The robust price of a mint, SOL a token. */
+  priceOf(mint: string): number | undefined {
+    return this.#paper.market.price(mint)
+  }
+
+  /** The runner's door, timed. */
+  timed(runner: Sink): Sink {
+    const sink = this.#paper.hearing(runner)
+    return {
+      rows: (block, from, to) => {
+        const start = performance.now()
+        const next = sink.rows(block, from, to)
+        this.decisionTime.add(((performance.now() - start) * 1000) / (next - from))
+        return next
+      },
+      post: (input) => sink.post(input),
+    }
+  }
+
+  /** The stream, from now on, and whatever else may change while it runs. `segment`: how far the engine is with it. */
+  listen(sink: Sink, segment: Progress): Stop {
+    this.#segment = segment
+    const { config, log, post, machine } = this.#parts
+    const unwatch = this.lists.watch(config, log, post, (text) =>
+      this.alert({ kind: 'list-broken', bot: '', text, time: machine.clock.now() }),
+    )
+    const stop = this.feed.start(sink)
+    return () => {
+      unwatch()
+      return stop()
+    }
+  }
+
+  /** The subscription keys wanted from now on. A mint among them may be bought next. */
+  want(keys: readonly string[]): void {
+    this.feed.want(keys)
+    for (const key of keys) this.chain?.mints.prepare(key)
+  }
+
+  /** Has the pool of a mint read; the answer comes as an input. */
+  poll(mint: string): void {
+    this.#pools.ask(mint)
+  }
+
+  plan(): Plan {
+    return this.#trading.plan
+  }
+
+  /** Why the limits of the plan are not known; '' where they are. */
+  get planNotice(): string {
+    return this.#trading.planNotice
+  }
+
+  attach(gateway: Gateway): void {
+    this.#gateway = gateway
+    this.chain?.attach(gateway)
+  }
+
+  /** Gives the executors their money. */
+  restore(bots: readonly BotSettings[], money: Money): void {
+    const untold = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
+    this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), untold)
+  }
+
+  readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)
+
+  /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */
+  readonly observe = (block: Block, from: number, to: number): void => {
+    this.#paper.market.observe(block, from, to)
+    this.#trading.observe(block, from, to)
+  }
+
+  /** What the engine was told, where it runs in another thread. */
+  readonly heard = (input: Input): void => this.#paper.hear(input)
+
+  /** Tells a person, where one is configured. */
+  alert(alert: Alert): void {
+    this.#alerts?.raise({ ...alert, text: this.#parts.service.redact(alert.text) })
+  }
+
+  async close(): Promise<void> {
+    this.#pools.stop()
+    this.chain?.stop()
+    await this.#http.close()
+  }
+
+  /** What the service says goes into the journal: it may say what it was sent. */
+  #shown: Http = async (request) => {
+    const result = await this.#http.http(request)
+    this.#parts.onlooker?.answered(request, result)
+    return result.kind === 'answered' ? { ...result, body: this.#parts.service.redact(result.body) } : result
+  }
+
+  #authenticated(name: string): void {
+    this.#wasAuthenticated = true
+    this.#gateway?.keyAccepted(this.limiter)
+    const before = { plan: this.plan(), notice: this.planNotice }
+    this.#trading.planNamed(name)
+    if (this.planNotice !== before.notice && this.planNotice !== '') this.#warnOfPlan(this.planNotice)
+    if (this.plan() !== before.plan) this.#planChanged(this.plan())
+  }
+
+  #warnOfPlan(text: string): void {
+    this.#parts.log.warn(text)
+    this.alert({ kind: 'plan-unknown', bot: '', text, time: this.#parts.machine.clock.now() })
+  }
+
+  #planChanged(plan: Plan): void {
+    for (const limiter of this.#paper.limiters)
+      limiter.setRequestsPerMinute(this.#trading.shareOf(plan.requestsPerMinute))
+    this.#pacer.setPerSecond(this.#trading.shareOf(plan.messagesPerSecond))
+    this.#parts.post({ kind: 'plan', plan })
+  }
+
+  /** At the start a refused key ends the command; later it may be replaced, and what is held still has its exits. */
+  #refused(reason: string): void {
+    const { end, log } = this.#parts
+    if (!this.#wasAuthenticated) end(ExitCode.refused, `the service refuses the API key: ${reason}`)
+    else {
+      const text = 'the service refuses the API key; entries stop, the key is read again every 30 s'
+      log.error({ reason }, text)
+      this.alert({ kind: 'key-refused', bot: '', text, time: this.#parts.machine.clock.now() })
+    }
+    this.#gateway?.keyRefused(this.limiter)
+  }
+}
+
+/** Reaches the chain and builds the world. Throws a SluiceError where the chain cannot be asked and somebody wants to trade. */
+export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
+  const http = openHttp()
+  try {
+    return new LiveWorld(parts, http, await reachChain(parts, http.http))
+  } catch (error) {
+    await http.close()
+    throw error
+  }
+}
+
+/** A webhook: accepted is any 2xx. */
+function postTo(http: Http, url: string): (body: string) => Promise<boolean> {
+  return async (body) => {
+    const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })
+    return result.kind === 'answered' && result.status >= 200 && result.status < 300
+  }
+}

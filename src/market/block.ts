@@ -1,0 +1,245 @@
+import type { Millis } from '../base/units.ts'
+
+/** Dense number of a mint in this process; the mint's string is interned once, at the door. */
+export type TokenId = number
+
+/** What a market row is. A trade's side is part of its kind, so that a row needs no column for it. */
+export const RowKind = { buy: 0, sell: 1, newToken: 2, priceUpdate: 3 } as const
+export type RowKind = (typeof RowKind)[keyof typeof RowKind]
+
+/** Numbers of a row that only some kinds have; NaN where the service sent none.
+ *
+ *  | column      | trade        | newToken         | priceUpdate    |
+ *  | price       | price        |                  | price          |
+ *  | amount      | amount       | initialLiquidity | liquidityUsd   |
+ *  | size        | tokensTraded |                  | volume24h      |
+ *  | marketCap   | marketCap    | marketCap        | marketCap      |
+ *  | extra       | slippage     |                  | priceChange    |
+ *  | extra2      | priorityFee  |                  | priceChange24h |
+ */
+export interface Columns {
+  /** Arrival, ms since the epoch, stamped by the runner's clock; never smaller than the row before. */
+  readonly time: Float64Array
+  /** The service's own `timestamp`, ms. */
+  readonly stamp: Float64Array
+  readonly kind: Uint8Array
+  readonly token: Uint32Array
+  readonly price: Float64Array
+  readonly amount: Float64Array
+  readonly size: Float64Array
+  readonly marketCap: Float64Array
+  readonly extra: Float64Array
+  readonly extra2: Float64Array
+}
+
+/** The strings of a row, read only when somebody asks. A live block keeps them as they came, a block from the tape as decoded bytes. */
+export interface Texts {
+  /** A trade's transaction signature; '' where there is none. */
+  signature(row: number): string
+  /** A trade's trader or a new token's creator; '' where there is none. */
+  trader(row: number): string
+  /** As `signature` and `trader`, in UTF-8 at the start of `target`, for whoever needs no strings. Gives the number of bytes; -1 where
+   *  they do not fit. */
+  signatureInto(row: number, target: Uint8Array): number
+  traderInto(row: number, target: Uint8Array): number
+  /** A new token's name, symbol and metadata, as written by a stranger. */
+  details(row: number): TokenDetails
+}
+
+export interface TokenDetails {
+  readonly symbol: string
+  readonly name: string
+  readonly metadata: Readonly<Record<'description' | 'image' | 'website' | 'twitter', string>>
+}
+
+export const NO_DETAILS: TokenDetails = {
+  symbol: '',
+  name: '',
+  metadata: { description: '', image: '', website: '', twitter: '' },
+}
+
+/** Market rows in columns. The feed writes them, the engine reads them, the journal's writer stores them, a backtest loads them:
+ *  one shape, so a strategy can only see what the tape can give back. Rows are only ever appended. */
+export interface Block extends Columns {
+  readonly length: number
+  readonly texts: Texts
+  /** The mint of a token number of this process. */
+  readonly mints: readonly string[]
+}
+
+/** A row as a strategy sees it, with the service's own field names. Fields are read when used, so it may be kept, and costs nothing
+ *  where it is not. `toJSON` gives the service's message. */
+export class Trade {
+  readonly type = 'trade'
+  readonly #block: Block
+  readonly #row: number
+  constructor(block: Block, row: number) {
+    this.#block = block
+    this.#row = row
+  }
+  get mint(): string {
+    return mintOf(this.#block, this.#row)
+  }
+  get signature(): string {
+    return this.#block.texts.signature(this.#row)
+  }
+  get trader(): string {
+    return this.#block.texts.trader(this.#row)
+  }
+  get side(): TradeSide {
+    return this.#block.kind[this.#row] === RowKind.buy ? 'buy' : 'sell'
+  }
+  /** The service's number; SOL a token once its unit is proved (see `token.price` for the price to act on). */
+  get price(): number {
+    return this.#block.price[this.#row] as number
+  }
+  get amount(): number {
+    return this.#block.amount[this.#row] as number
+  }
+  get tokensTraded(): number {
+    return this.#block.size[this.#row] as number
+  }
+  get marketCap(): number {
+    return this.#block.marketCap[this.#row] as number
+  }
+  get timestamp(): Millis {
+    return this.#block.stamp[this.#row] as number
+  }
+  get slippage(): number {
+    return this.#block.extra[this.#row] as number
+  }
+  get priorityFee(): number {
+    return this.#block.extra2[this.#row] as number
+  }
+  /** When the row reached this process. */
+  get time(): Millis {
+    return this.#block.time[this.#row] as number
+  }
+  toJSON(): object {
+    const {
+      type,
+      mint,
+      signature,
+      trader,
+      amount,
+      tokensTraded,
+      price,
+      marketCap,
+      timestamp,
+      side,
+      slippage,
+      priorityFee,
+    } = this
+    return {
+      type,
+      mint,
+      signature,
+      trader,
+      amount,
+      tokensTraded,
+      price,
+      marketCap,
+      timestamp,
+      side,
+      slippage,
+      priorityFee,
+    }
+  }
+}
+
+export class NewToken {
+  readonly type = 'newToken'
+  readonly #block: Block
+  readonly #row: number
+  constructor(block: Block, row: number) {
+    this.#block = block
+    this.#row = row
+  }
+  get mint(): string {
+    return mintOf(this.#block, this.#row)
+  }
+  get symbol(): string {
+    return this.#block.texts.details(this.#row).symbol
+  }
+  get name(): string {
+    return this.#block.texts.details(this.#row).name
+  }
+  get metadata(): TokenDetails['metadata'] {
+    return this.#block.texts.details(this.#row).metadata
+  }
+  get creator(): string {
+    return this.#block.texts.trader(this.#row)
+  }
+  get initialLiquidity(): number {
+    return this.#block.amount[this.#row] as number
+  }
+  get marketCap(): number {
+    return this.#block.marketCap[this.#row] as number
+  }
+  get timestamp(): Millis {
+    return this.#block.stamp[this.#row] as number
+  }
+  get time(): Millis {
+    return this.#block.time[this.#row] as number
+  }
+  toJSON(): object {
+    const { type, mint, symbol, name, creator, initialLiquidity, marketCap, timestamp, metadata } = this
+    return { type, mint, symbol, name, creator, initialLiquidity, marketCap, timestamp, metadata }
+  }
+}
+
+export class PriceUpdate {
+  readonly type = 'priceUpdate'
+  readonly #block: Block
+  readonly #row: number
+  constructor(block: Block, row: number) {
+    this.#block = block
+    this.#row = row
+  }
+  get mint(): string {
+    return mintOf(this.#block, this.#row)
+  }
+  get price(): number {
+    return this.#block.price[this.#row] as number
+  }
+  get priceChange(): number {
+    return this.#block.extra[this.#row] as number
+  }
+  get priceChange24h(): number {
+    return this.#block.extra2[this.#row] as number
+  }
+  get marketCap(): number {
+    return this.#block.marketCap[this.#row] as number
+  }
+  get volume24h(): number {
+    return this.#block.size[this.#row] as number
+  }
+  get liquidityUsd(): number {
+    return this.#block.amount[this.#row] as number
+  }
+  get timestamp(): Millis {
+    return this.#block.stamp[this.#row] as number
+  }
+  get time(): Millis {
+    return this.#block.time[this.#row] as number
+  }
+  toJSON(): object {
+    const { type, mint, price, priceChange, priceChange24h, marketCap, volume24h, liquidityUsd, timestamp } = this
+    return { type, mint, price, priceChange, priceChange24h, marketCap, volume24h, liquidityUsd, timestamp }
+  }
+}
+
+export type MarketEvent = Trade | NewToken | PriceUpdate
+
+function mintOf(block: Block, row: number): string {
+  return block.mints[block.token[row] as number] as string
+}
+
+/** The row as an event of its kind. */
+export function eventOf(block: Block, row: number): MarketEvent {
+  const kind = block.kind[row] as RowKind
+  if (kind <= RowKind.sell) return new Trade(block, row)
+  return kind === RowKind.newToken ? new NewToken(block, row) : new PriceUpdate(block, row)
+}
+
+export type TradeSide = 'buy' | 'sell'

@@ -1,0 +1,79 @@
+import type { Millis } from '../base/units.ts'
+import { formatInstant } from '../base/units.ts'
+
+/** How the plan's requests are used. */
+export interface Budget {
+  /** Slots held: requests under way, and those that ended within the last minute. */
+  readonly held: number
+  /** Slots that may be used now; fewer than the plan's after a 429. */
+  readonly allowed: number
+  /** The plan's requests a minute, or this process's share of them. */
+  readonly perMinute: number
+  /** Requests that wait for a slot. */
+  readonly waiting: number
+  /** Why fewer slots can be used than the plan has. */
+  readonly holds: readonly Hold[]
+}
+
+export interface Hold {
+  readonly code: 'HISTORY_UNKNOWN' | 'SMALLER_PLAN' | 'THROTTLED' | 'RETRY_AFTER'
+  /** When it ends by itself; null: that is not known. */
+  readonly until: Millis | null
+  readonly text: string
+}
+
+/** What a limiter knows of a hold. */
+export type HoldCause =
+  | { readonly code: 'HISTORY_UNKNOWN'; readonly until: Millis; readonly exitShare: number }
+  | { readonly code: 'SMALLER_PLAN'; readonly earlier: number; readonly exitShare: number }
+  | { readonly code: 'THROTTLED'; readonly since: Millis; readonly count: number; readonly perMinute: number }
+  | { readonly code: 'RETRY_AFTER'; readonly until: Millis }
+
+export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'allowed' | 'perMinute'>): Hold {
+  const { code } = cause
+  switch (code) {
+    case 'HISTORY_UNKNOWN':
+      return {
+        ...{ code, until: cause.until },
+        text: `this API key was used before, and no record says how many requests it sent in the minute before this start: buys wait until that minute is over; sales may use ${requests(cause.exitShare)} meanwhile`,
+      }
+    case 'SMALLER_PLAN':
+      return {
+        ...{ code, until: null },
+        text: `${requests(cause.earlier)} sent before the plan became smaller still count for a minute: buys wait; sales may use ${requests(cause.exitShare)} meanwhile`,
+      }
+    case 'THROTTLED':
+      return {
+        ...{ code, until: null },
+        text: `the service answered 429 (too many requests) ${times(cause.count)} since ${clockTime(cause.since)}: ${allowed} of ${requests(perMinute)} a minute are allowed now, and ${round(cause.perMinute)} more each minute`,
+      }
+    case 'RETRY_AFTER':
+      return { ...{ code, until: cause.until }, text: 'the service asked for a pause (Retry-After): nothing is sent' }
+  }
+}
+
+/** Why an entry found no slot. */
+export function waitReason({ held, perMinute, holds, waiting }: Budget, now: Millis): string {
+  const used = `${held} of ${requests(perMinute)} a minute are in use, ${waiting} more wait`
+  const reasons = holds.map(({ text, until }) =>
+    until === null ? text : `${text}; until ${formatInstant(until, now)}`,
+  )
+  return [used, ...reasons].join('; ')
+}
+
+function requests(count: number): string {
+  return `${count} request${count === 1 ? '' : 's'}`
+}
+
+function times(count: number): string {
+  return count === 1 ? 'once' : `${count} times`
+}
+
+/** `14:03:12 UTC`. */
+function clockTime(time: Millis): string {
+  return formatInstant(time, time).slice(0, '14:03:12 UTC'.length)
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10
+}

@@ -1,0 +1,298 @@
+import { assert } from '../base/errors.ts'
+import { Fifo } from '../base/fifo.ts'
+import type { Cancel, Clock } from '../base/machine.ts'
+import type { Millis } from '../base/units.ts'
+import { type Budget, type HoldCause, holdOf } from './budget.ts'
+import { HeldSlots, WINDOW_MS } from './held-slots.ts'
+import type { Slot } from './ports.ts'
+import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts'
+import { Throttle } from './throttle.ts'
+
+/** Who a request is for; exits go before reconciliation, that before entries. */
+export type RequestClass = 'exit' | 'reconcile' | 'entry'
+const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
+
+/** Of the slots, for exits and reconciliation only. */
+const RESERVED_SHARE = 0.2
+/** A longer Retry-After is not waited for in full: exits are tried once a minute. */
+export const LONGEST_RETRY_AFTER_MS = 60_000
+
+/** How many of so many slots entries never take. */
+export function reservedOf(slots: number): number {
+  return Math.floor(slots * RESERVED_SHARE)
+}
+
+/** How many requests exits may send whatever else holds slots. */
+function exitShareOf(slots: number): number {
+  return Math.max(1, reservedOf(slots))
+}
+
+export interface LimiterOptions {
+  /** Names the API key in the slot log: a hash, never the key itself. */
+  readonly key: string
+  readonly clock: Clock
+  /** Milliseconds since the machine's boot; never steps. The simulated clock's `now` where time is simulated. */
+  readonly monotonicMs: () => number
+  /** Which boot `monotonicMs` counts from. */
+  readonly boot: string
+  readonly requestsPerMinute: number
+  /** The slot log of this key, or `fresh`: a key that nobody can have used in the last minute. An empty log says nothing about that
+   *  minute. */
+  readonly past: readonly Slot[] | 'fresh'
+  /** Keeps a slot as taken, and again as done; called before the request is sent, and to be made durable before it. */
+  readonly write: (slot: Slot) => void
+}
+
+/** After a key was refused. */
+const TRIED_AGAIN_MS = 30_000
+
+interface Waiter {
+  /** undefined: gave up. */
+  run: ((slot: Slot) => void) | undefined
+}
+
+/** The plan's requests a minute as slots. A slot is held from before its request is sent until a minute after the request completed; so
+ *  whatever instant between the two the server counts it at, no window of a minute, fixed or sliding, holds more than there are slots.
+ *
+ *  Exits have a share of their own where older requests leave nothing free: after a change to a smaller plan, after a 429, and in the first
+ *  minute after a start that knows nothing of the minute before. A 429 costs them nothing, a missed stop-loss does. Even so no window holds
+ *  more than the largest plan that held in it, unless a lost log hides requests. */
+export class Limiter {
+  readonly key: string
+  readonly #options: LimiterOptions
+  readonly #waiting = { exit: new Fifo<Waiter>(), reconcile: new Fifo<Waiter>(), entry: new Fifo<Waiter>() }
+  readonly #slots = new HeldSlots()
+  readonly #throttle: Throttle
+  #nextId = 1
+  #perMinute: number
+  /** Until then requests of an earlier process may count that no log tells of. */
+  #unknownUntil = Number.NEGATIVE_INFINITY
+  #notBefore = Number.NEGATIVE_INFINITY
+  #closed = false
+  #serving = false
+  #timer: Cancel | undefined
+  #timerAt = Number.POSITIVE_INFINITY
+
+  constructor(options: LimiterOptions) {
+    this.key = options.key
+    this.#options = options
+    this.#perMinute = options.requestsPerMinute
+    const now = options.monotonicMs()
+    this.#throttle = new Throttle(options.requestsPerMinute, now)
+    if (options.past !== 'fresh') this.#restore(options.past, now)
+  }
+
+  /** Calls `run` with a slot: within this call where one is free (then the answer is undefined), else when its turn comes, unless the
+   *  returned function is called before. `first` puts it before all others of its class. The slot must be ended by `done` or `giveBack`. */
+  request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
+    const now = this.#update()
+    if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
+      run(this.#take(kind, now))
+      return undefined
+    }
+    const waiter: Waiter = { run }
+    if (first) this.#waiting[kind].unshift(waiter)
+    else this.#waiting[kind].push(waiter)
+    this.#schedule(now)
+    return () => {
+      waiter.run = undefined
+      this.#dropLeft(kind)
+    }
+  }
+
+  /** The request is over: its answer is whole, and no 429, or can not come any more. */
+  done(slot: Slot): void {
+    const now = this.#cool(slot)
+    this.#throttle.accepted()
+    this.#schedule(now)
+  }
+
+  /** The request is over: the service answered 429. `retryAfterMs`: what it asked for. */
+  throttled(slot: Slot, retryAfterMs = 0): void {
+    const now = this.#cool(slot)
+    const { allowed } = this.#throttle
+    this.#throttle.refused(now, toMillis(slot.takenAt), {
+      held: this.#slots.count,
+      open: allowed - reservedOf(allowed),
+    })
+    if (retryAfterMs > 0)
+      this.#notBefore = Math.max(this.#notBefore, now + Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS))
+    this.#schedule(now)
+  }
+
+  /** The request was never sent, so nobody counted it. Written as done a minute before it was taken. */
+  giveBack(slot: Slot): void {
+    this.#slots.giveBack(slot.id)
+    this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })
+    this.#serve()
+  }
+
+  /** The plan's number from now on. What was sent before counts against it too; but where it is a smaller one, exits begin a new share: the
+   *  old requests kept to the plan of their time, and whether there is room for an exit the service itself says best. */
+  setRequestsPerMinute(requestsPerMinute: number): void {
+    this.#update()
+    if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
+    this.#perMinute = requestsPerMinute
+    this.#throttle.setPlan(requestsPerMinute)
+    this.#serve()
+  }
+
+  /** No slot for anybody until `open`: the key is refused, so that every request would be. After a while one is tried all the same: the
+   *  feed, which would say that the key is good, may never have lost its connection. */
+  close(): void {
+    this.#closed = true
+    this.#options.clock.after(TRIED_AGAIN_MS, () => this.open())
+  }
+
+  open(): void {
+    this.#closed = false
+    this.#serve()
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** For display. */
+  status(): Budget {
+    const now = this.#update()
+    let waiting = 0
+    for (const kind of CLASSES) waiting += this.#waiting[kind].length
+    const rate = { allowed: this.#throttle.allowed, perMinute: this.#perMinute }
+    const holds = this.#holdCauses(now).map((cause) => holdOf(cause, rate))
+    return { held: this.#slots.count, ...rate, waiting, holds }
+  }
+
+  #holdCauses(now: number): HoldCause[] {
+    const wall = (ms: number): Millis => Math.round(this.#options.clock.now() + ms - now)
+    const { allowed, throttling } = this.#throttle
+    const exitShare = exitShareOf(allowed)
+    const causes: HoldCause[] = []
+    if (now < this.#unknownUntil) causes.push({ code: 'HISTORY_UNKNOWN', until: wall(this.#unknownUntil), exitShare })
+    const earlier = this.#slots.above(this.#perMinute)
+    if (earlier > 0) causes.push({ code: 'SMALLER_PLAN', earlier, exitShare })
+    if (throttling !== undefined) {
+      const { sinceMs, count, perMinute } = throttling
+      causes.push({ code: 'THROTTLED', since: wall(sinceMs), count, perMinute })
+    }
+    if (now < this.#notBefore) causes.push({ code: 'RETRY_AFTER', until: wall(this.#notBefore) })
+    return causes
+  }
+
+  get #ceiling(): number {
+    return this.#slots.ceiling(this.#perMinute)
+  }
+
+  #isFree(kind: RequestClass, now: number): boolean {
+    if (this.#closed || now < this.#notBefore) return false
+    const { allowed } = this.#throttle
+    const held = this.#slots.count
+    const hasShare = kind === 'exit' && this.#slots.exits < exitShareOf(allowed) && held < this.#ceiling
+    if (now < this.#unknownUntil) return hasShare
+    if (kind === 'entry') return held < allowed - reservedOf(allowed)
+    return held < allowed || hasShare
+  }
+
+  #take(kind: RequestClass, now: number): Slot {
+    const id = this.#nextId++
+    const slot = { key: this.key, id, boot: this.#options.boot, takenAt: toNanoseconds(now), doneAt: null }
+    this.#slots.take(id, kind === 'exit', this.#perMinute)
+    assert(this.#slots.count <= this.#ceiling, 'more requests under way than the plan allows')
+    this.#options.write(slot)
+    return slot
+  }
+
+  /** It counts for one minute more. */
+  #cool(slot: Slot): number {
+    const now = this.#update()
+    this.#slots.end(slot.id, now)
+    this.#options.write({ ...slot, doneAt: toNanoseconds(now) })
+    return now
+  }
+
+  /** Frees what has cooled and wins back what a 429 took; returns the time. */
+  #update(): number {
+    const now = this.#options.monotonicMs()
+    this.#slots.update(now)
+    this.#throttle.update(now)
+    return now
+  }
+
+  #serve(): void {
+    if (this.#serving) return
+    this.#serving = true
+    let now = this.#update()
+    for (let kind = this.#next('entry'); kind !== undefined && this.#isFree(kind, now); kind = this.#next('entry')) {
+      this.#waiting[kind].shift()?.run?.(this.#take(kind, now))
+      now = this.#update()
+    }
+    this.#serving = false
+    this.#schedule(now)
+  }
+
+  /** The first class of those up to `last` in which somebody waits; whoever gave up is dropped on the way. */
+  #next(last: RequestClass): RequestClass | undefined {
+    for (const kind of CLASSES) {
+      if (this.#dropLeft(kind) > 0) return kind
+      if (kind === last) return undefined
+    }
+    return undefined
+  }
+
+  /** Those at the head of a line who gave up; how many are left. A line that is not served, because another one goes before it, would grow
+   *  with all who ever stood in it. */
+  #dropLeft(kind: RequestClass): number {
+    const line = this.#waiting[kind]
+    while (line.length > 0 && line.peek()?.run === undefined) line.shift()
+    return line.length
+  }
+
+  /** One timer, for the head: at the next moment that can give it a slot. Timers of the system may fire early, so `serve` looks again. */
+  #schedule(now: number): void {
+    const head = this.#next('entry')
+    const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
+    if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return // fires early, and looks again
+    this.#timer?.()
+    this.#timer = undefined
+    this.#timerAt = at
+    if (at === Number.POSITIVE_INFINITY) return
+    this.#timer = this.#options.clock.after(Math.max(1, Math.ceil(at - now)), () => {
+      this.#timer = undefined
+      this.#timerAt = Number.POSITIVE_INFINITY
+      this.#serve()
+    })
+  }
+
+  #nextChance(head: RequestClass, now: number): number {
+    if (this.#closed) return Number.POSITIVE_INFINITY
+    if (now < this.#notBefore) return this.#notBefore
+    if (this.#isFree(head, now)) return now // its slot came free at this very moment
+    const freed = this.#slots.nextFreeAt
+    if (now < this.#unknownUntil) return Math.min(freed, this.#unknownUntil)
+    return Math.min(freed, this.#throttle.nextStepAt(now))
+  }
+
+  /** Takes over the log of earlier processes, on this boot's clock. */
+  #restore(past: readonly Slot[], now: number): void {
+    const { boot, write } = this.#options
+    const log = readSlotLog(past, boot, now)
+    this.#nextId = (log?.lastId ?? past.reduce((most, { id }) => Math.max(most, id), 0)) + 1
+    if (log === undefined) {
+      write(beginningOf({ key: this.key, boot }, now))
+      this.#unknownUntil = now + WINDOW_MS
+      return
+    }
+    const { beginning, slots } = log
+    const known = new Map(past.map((slot) => [slot.id, slot]))
+    for (const slot of beginning === undefined ? slots : [beginning, ...slots]) {
+      const before = known.get(slot.id)
+      if (before?.boot !== slot.boot || before.doneAt === null) write(slot)
+    }
+    if (beginning !== undefined) this.#unknownUntil = toMillis(beginning.doneAt) + WINDOW_MS
+    const held = slots.filter(({ doneAt }) => toMillis(doneAt) + WINDOW_MS > now)
+    // More than the plan's: so they were sent under a larger one, of which this is all that is known.
+    const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
+    const isExit = now < this.#unknownUntil // nothing else was sent since the log begins
+    for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)
+  }
+}

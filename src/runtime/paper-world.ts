@@ -1,0 +1,116 @@
+import type { Clock } from '../base/machine.ts'
+import { deriveSeed } from '../base/random.ts'
+import { type Lamports, ZERO } from '../base/units.ts'
+import type { Config } from '../config/config.ts'
+import type { Position } from '../engine/accounting/position.ts'
+import type { Input } from '../engine/messages.ts'
+import type { Fill } from '../engine/order.ts'
+import type { Sink } from '../engine/ports.ts'
+import type { Money } from '../engine/recovered-money.ts'
+import type { BotSettings } from '../engine/settings.ts'
+import type { Mints } from '../market/mints.ts'
+import { poolPrice } from '../market/pool-price.ts'
+import type { Limiter } from '../orders/limiter.ts'
+import type { Route } from '../orders/working-order.ts'
+import { DEFAULT_FILL_MODEL, type FillModel } from '../simulation/fill-model.ts'
+import type { DepthUse, Measurements } from '../simulation/measurements.ts'
+import { PaperExecutor } from '../simulation/paper-executor.ts'
+import { PaperMarket } from '../simulation/paper-market.ts'
+
+/** The executors of bots on paper: one market that all of them see, and for each account money and a budget of its own. */
+export class PaperWorld {
+  readonly market: PaperMarket
+  readonly #config: Config
+  readonly #clock: Clock
+  readonly #adjust: (model: FillModel) => FillModel
+  readonly #measured: Measurements | undefined
+  readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
+
+  /** `adjust`: what else is known of how orders fill; `measured`: what is known of single attempts. */
+  constructor(
+    config: Config,
+    clock: Clock,
+    mints: Mints,
+    adjust: (model: FillModel) => FillModel = (model) => model,
+    measured?: Measurements,
+  ) {
+    this.market = new PaperMarket(mints, config.service.units)
+    mints.addHolder(this.market)
+    this.#config = config
+    this.#clock = clock
+    this.#adjust = adjust
+    this.#measured = measured
+  }
+
+  /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a budget of the same plan
+   *  for itself; it never takes a live slot. */
+  restore(
+    bots: readonly BotSettings[],
+    money: Money,
+    limiterOf: (key: string) => Limiter,
+    untold: readonly Fill[] = [],
+  ): void {
+    const taken = new Set(money.fills.map(({ signature }) => signature))
+    const landed = new Map(
+      untold.filter(({ signature }) => !taken.has(signature)).map((fill) => [fill.signature, fill]),
+    )
+    for (const { name, account, seed } of bots) {
+      if (account.mode === 'live') continue
+      const luck = deriveSeed(seed, 'executor')
+      const shared = this.#routes.get(account.id)
+      if (shared !== undefined) {
+        shared.executor.share(name, luck)
+        continue
+      }
+      const model = this.modelOf(name)
+      const executor = new PaperExecutor(this.#clock, this.market, model, luck, this.#measured)
+      const mine = (record: { account: string }): boolean => record.account === account.id
+      executor.restore(money.positions.filter(mine), money.fills.filter(mine), [...landed.values()].filter(mine))
+      this.#routes.set(account.id, { kind: 'paper', executor, limiter: limiterOf(`paper ${account.id}`) })
+    }
+  }
+
+  /** By what a bot's orders are filled. */
+  modelOf(bot: string): FillModel {
+    const found = this.#config.bots.find(({ name }) => name === bot)
+    if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
+    const { latencyMs, serviceFeePercent } = found.paper
+    return this.#adjust({ ...DEFAULT_FILL_MODEL, latencyMs, serviceFeePercent })
+  }
+
+  /** How much of a paper account's fills hangs on estimated depths. */
+  depthOf(account: string): DepthUse | undefined {
+    return this.#routes.get(account)?.executor.depth
+  }
+
+  /** What the engine is told of gaps in the feed and of pools, the market hears too. */
+  hear(input: Input): void {
+    if (input.kind === 'gap') this.market.interrupted(input.keys)
+    else if (input.kind === 'pool' && !('code' in input.answer))
+      this.market.pooled(input.mint, poolPrice(input.answer), this.#clock.now())
+  }
+
+  /** A runner's door that the market hears at, where the engine answers at once. */
+  hearing(sink: Sink): Sink {
+    return {
+      rows: (block, from, to) => sink.rows(block, from, to),
+      post: (input) => {
+        this.hear(input)
+        sink.post(input)
+      },
+    }
+  }
+
+  /** What selling a position now would bring, network fee and rent aside. */
+  valueOf(position: Position): Lamports {
+    return this.#routes.get(position.account)?.executor.valueOf(position) ?? ZERO
+  }
+
+  route(account: string): Route | undefined {
+    return this.#routes.get(account)
+  }
+
+  get limiters(): Limiter[] {
+    return [...this.#routes.values()].map(({ limiter }) => limiter)
+  }
+}

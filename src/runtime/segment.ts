@@ -1,0 +1,110 @@
+import type { Machine } from '../base/machine.ts'
+import { stackReader } from '../config/strategy-trace.ts'
+import type { Mark } from '../engine/accounting/position.ts'
+import { Engine } from '../engine/engine.ts'
+import type { Alarm, Input, StartInput } from '../engine/messages.ts'
+import type { Sink } from '../engine/ports.ts'
+import { isStopped } from '../engine/recovered-money.ts'
+import type { Strategy } from '../engine/strategy.ts'
+import type { Recovered } from '../journal/reader/recovery.ts'
+import type { Block } from '../market/block.ts'
+import type { Mints } from '../market/mints.ts'
+import { Gateway, type GatewayOptions } from '../orders/gateway.ts'
+import type { Journal } from '../orders/ports.ts'
+import { Runner, type RunnerOptions } from './runner.ts'
+
+export interface SegmentParts {
+  readonly machine: Machine
+  readonly journal: Journal
+  readonly mints: Mints
+  /** By the name that the bots' settings use. */
+  readonly strategies: ReadonlyMap<string, Strategy>
+  readonly past: Recovered
+  readonly route: GatewayOptions['route']
+  readonly want: RunnerOptions['want']
+  readonly poll?: RunnerOptions['poll']
+  readonly observe: (block: Block, from: number, to: number) => void
+  readonly alarm: (alarm: Alarm) => void
+}
+
+/** What a start needs of a segment, wherever its engine runs. */
+export interface AnySegment {
+  readonly gateway: Gateway
+  readonly runner: Sink
+  begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
+  resume(start: StartInput): void
+  takeMarks(): readonly Mark[]
+  /** Nothing waits for the engine any more. */
+  readonly isIdle: boolean
+  /** How long the oldest of what the engine has yet to answer has waited. */
+  readonly lagMs: number
+  /** Rows that it is done with, of those handed over since the start. */
+  readonly rowsHandled: number
+  close(): unknown
+}
+
+/** One start of one process: the engine, the gateway and the runner between them, on top of what the journal holds. */
+export class Segment implements AnySegment {
+  readonly engine: Engine
+  readonly gateway: Gateway
+  readonly runner: Runner
+  readonly #past: Recovered
+
+  constructor({ machine, journal, mints, strategies, past, route, want, poll, observe, alarm }: SegmentParts) {
+    const { clock, monotonicMs } = machine
+    const post = (input: Input): void => this.runner.post(input)
+    this.#past = past
+    this.engine = new Engine(mints, strategies, { thrownAt: stackReader() })
+    mints.addHolder(this.engine)
+    this.gateway = new Gateway({ clock, monotonicMs, journal, route, post, nextReport: past.nextReport })
+    this.runner = new Runner({
+      ...{ clock, engine: this.engine, journal, gateway: this.gateway, want, poll, alarm, observe },
+      firstSeq: past.nextSeq,
+      lastTime: past.lastTime,
+    })
+  }
+
+  /** Money from rows, then the strategies are shown the past; how many rows that were. */
+  begin(start: StartInput, blocks: Iterable<Block>): number {
+    this.runner.post(start)
+    let warmed = 0
+    for (const block of blocks) {
+      for (let row = 0; row < block.length; row++) this.engine.warm(block, row)
+      warmed += block.length
+    }
+    return warmed
+  }
+
+  /** Open orders of these bots are taken up, exits first. */
+  resume(start: StartInput): void {
+    takeUp(this.gateway, this.#past, start)
+  }
+
+  /** Positions whose high-water mark rose since the last call. */
+  takeMarks(): readonly Mark[] {
+    return this.engine.takeMarks()
+  }
+
+  readonly isIdle = true
+  readonly lagMs = 0
+  readonly rowsHandled = Number.POSITIVE_INFINITY
+
+  close(): void {
+    this.runner.stop()
+  }
+}
+
+/** Open orders of these bots are taken up, exits first. */
+export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
+  for (const account of money.accounts) {
+    gateway.trust(account.account, account.breached !== true)
+    gateway.halt(account.account, isStopped(account))
+  }
+  const own = new Set(bots.map(({ account }) => account.id))
+  gateway.resume({
+    orders: past.orders.filter(({ order }) => own.has(order.account)),
+    attempts: past.attempts.filter(({ account }) => own.has(account)),
+    untold: past.untaken,
+    fills: [...money.fills, ...past.untaken.flatMap(({ report: { fill } }) => fill ?? [])],
+  })
+}

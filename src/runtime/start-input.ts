@@ -1,0 +1,100 @@
+import { formatSol } from '../base/units.ts'
+import type { Config } from '../config/config.ts'
+import { isReal } from '../engine/account.ts'
+import type { StartInput } from '../engine/messages.ts'
+import { isOpen } from '../engine/order.ts'
+import type { Money } from '../engine/recovered-money.ts'
+import type { BotSettings, Plan } from '../engine/settings.ts'
+import type { JournalReader } from '../journal/reader/reader.ts'
+import type { Recovered } from '../journal/reader/recovery.ts'
+import type { ServiceProof } from '../orders/learned.ts'
+
+/** What a segment begins with that its configuration does not say. */
+export interface Beginning
+  extends Pick<StartInput, 'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'warm'> {
+  /** What was proved of this service's units. */
+  readonly proof?: ServiceProof | undefined
+}
+
+/** Shows strategies nothing of the tape. */
+export const NOT_WARM: StartInput['warm'] = { from: 1, to: 0 }
+
+/** What a segment begins with, live, in a backtest and in a test of a strategy. */
+export function startInput({ hash, service, lists }: Config, beginning: Beginning): StartInput {
+  const { segment, code, bots, plan, money, stopped, warm, proof } = beginning
+  const { tradePrice, tradeAmount } = service.units
+  return {
+    ...{ kind: 'start', segment, config: hash, code, seed: 1, bots, plan },
+    units: { tradePrice, tradeAmount: tradeAmount === 'auto' ? (proof?.tradeAmount ?? 'auto') : tradeAmount },
+    money,
+    ...(stopped !== undefined && { stopped }),
+    ...(lists.size > 0 && { lists: Object.fromEntries(lists) }),
+    warm,
+  }
+}
+
+const WARMUP_SECONDS = 600
+const MINTS_NAMED = 5
+
+/** The money of these accounts only: nothing else in the journal is ours to act on. */
+function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
+  const accounts = new Set(bots.map(({ account }) => account.id))
+  const names = new Set(bots.map(({ name }) => name))
+  const mine = (record: { account: string }): boolean => accounts.has(record.account)
+  return {
+    ...money,
+    accounts: money.accounts.filter(mine),
+    bots: money.bots.filter(mine),
+    orders: money.orders.filter(({ order }) => mine(order)),
+    positions: money.positions.filter(mine),
+    // Timers of strategies whose bot is not configured any more go along: the engine ends them.
+    timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner === 'strategy'),
+    conditionals: money.conditionals.filter(mine),
+    fills: money.fills.filter(mine),
+    spends: money.spends.filter(mine),
+    daySpends: money.daySpends.filter(mine),
+  }
+}
+
+/** What the journal holds of real money that no bot of this start sees to, one line an account: positions without exits, and orders in doubt. */
+export function unattended({ positions, orders }: Money, bots: readonly BotSettings[]): string[] {
+  const attended = new Set(bots.map(({ account }) => account.id))
+  const isLeft = ({ account }: { account: string }): boolean => isReal(account) && !attended.has(account)
+  const held = positions.filter((position) => position.tokens > 0n && isLeft(position))
+  const open = orders.filter(({ order, state }) => isOpen(state) && isLeft(order))
+  const accounts = new Set([...held, ...open.map(({ order }) => order)].map(({ account }) => account))
+  return [...accounts].map((account) => {
+    const own = held.filter((position) => position.account === account)
+    const cost = own.reduce((sum, { costLamports }) => sum + costLamports, 0)
+    const openCount = open.filter(({ order }) => order.account === account).length
+    const named = own.slice(0, MINTS_NAMED).map(({ mint }) => mint)
+    if (own.length > named.length) named.push('...')
+    return (
+      `nobody sees to ${account}: ${own.length} held for ${formatSol(cost)} SOL (${named.join(', ')}), ${openCount} open orders; ` +
+      'no exit of it goes until a bot with its wallet, service and chain runs with --live'
+    )
+  })
+}
+
+/** How much of the tape the bots are shown before they begin. */
+export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
+  return Math.max(0, ...bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
+}
+
+/** What a segment that goes on from a journal is made from. */
+export interface Recovery {
+  readonly config: Config
+  readonly bots: readonly BotSettings[]
+  readonly plan: Plan
+  /** Hash of the code that decides. */
+  readonly code: string
+  readonly past: Recovered
+  readonly reader: JournalReader
+  readonly proof?: ServiceProof | undefined
+}
+
+/** What a segment begins with that goes on from what was recovered: money from rows, and the tape that its strategies are warmed up with. */
+export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
+  const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
+  return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money: ownMoney(past.money, bots), warm })
+}

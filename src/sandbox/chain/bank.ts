@@ -1,0 +1,161 @@
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { TokenState } from '../../solana/token-account.ts'
+import { tokenAccountAddress } from '../keys.ts'
+import { TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
+
+export interface AccountState {
+  lamports: number
+  token?: TokenState
+}
+
+/** Why a program stopped, in Solana's words: {Custom: 1} or a name. The transaction is reverted, its fee is kept. */
+export class ProgramFailure extends Error {
+  readonly detail: string | { Custom: number }
+
+  constructor(detail: string | { Custom: number }, message: string) {
+    super(message)
+    this.detail = detail
+  }
+}
+
+/** Both the system and the token program say 1 for "insufficient funds". */
+const INSUFFICIENT = { Custom: 1 }
+
+/** Balances as of every slot that is not final yet, and one open transaction at a time. */
+export class Bank {
+  readonly versions: Versions<AccountState>
+  readonly #open = new Map<string, AccountState | undefined>()
+
+  constructor(saved: Map<string, Version<AccountState>[]>) {
+    this.versions = new Versions(saved)
+  }
+
+  /** The account as the open transaction sees it. */
+  read(address: string): AccountState | undefined {
+    return this.#open.has(address) ? this.#open.get(address) : this.versions.newest(address)
+  }
+
+  lamports(address: string): number {
+    return this.read(address)?.lamports ?? 0
+  }
+
+  token(address: string): TokenState | undefined {
+    return this.read(address)?.token
+  }
+
+  set(address: string, state: AccountState | undefined): void {
+    this.#open.set(address, state)
+  }
+
+  transfer(from: string, to: string, lamports: number): void {
+    const source = this.read(from)
+    if (!source || source.lamports < lamports) {
+      throw new ProgramFailure(
+        INSUFFICIENT,
+        `Transfer: insufficient lamports ${source?.lamports ?? 0}, need ${lamports}`,
+      )
+    }
+    this.set(from, { ...source, lamports: source.lamports - lamports })
+    this.set(to, { ...this.read(to), lamports: this.lamports(to) + lamports })
+  }
+
+  /** The owner's associated token account, opened at the payer's cost where there is none. */
+  openTokenAccount(payer: string, owner: string, mint: string): string {
+    const address = tokenAccountAddress(owner, mint)
+    if (this.token(address)) return address
+    this.transfer(payer, address, TOKEN_ACCOUNT_RENT_LAMPORTS)
+    this.set(address, { lamports: this.lamports(address), token: { mint, owner, amount: 0n } })
+    return address
+  }
+
+  /** The rent goes back to the owner. */
+  closeTokenAccount(address: string): void {
+    const state = this.read(address)
+    if (!state?.token || state.token.amount > 0n)
+      throw new ProgramFailure({ Custom: 11 }, 'Non-native account can only be closed if its balance is zero')
+    this.transfer(address, state.token.owner, state.lamports)
+    this.set(address, undefined)
+  }
+
+  moveTokens(from: string, to: string, amount: bigint): void {
+    const source = this.read(from)
+    const target = this.read(to)
+    if (!source?.token || !target?.token) throw new ProgramFailure('InvalidAccountData', 'not a token account')
+    if (source.token.amount < amount) throw new ProgramFailure(INSUFFICIENT, 'Error: insufficient funds')
+    this.set(from, { ...source, token: { ...source.token, amount: source.token.amount - amount } })
+    this.set(to, { ...target, token: { ...target.token, amount: target.token.amount + amount } })
+  }
+
+  rollback(): void {
+    this.#open.clear()
+  }
+
+  /** Closes the open transaction as of a slot. Returns what changed. */
+  commit(slot: number, finalSlot: number): string[] {
+    const changed = [...this.#open.keys()]
+    for (const [address, state] of this.#open) this.versions.put(address, state, slot, finalSlot)
+    this.#open.clear()
+    return changed
+  }
+}
+
+/** The program that owns an account. */
+export function ownerOf(state: AccountState): string {
+  return state.token ? PROGRAMS.token : PROGRAMS.system
+}
+
+/** An account as of a slot; state undefined: closed. */
+export interface Version<State> {
+  slot: number
+  state: State | undefined
+}
+
+/** What every account was at every slot that is not final yet. */
+export class Versions<State> {
+  readonly #versions: Map<string, Version<State>[]>
+
+  constructor(saved: Map<string, Version<State>[]>) {
+    this.#versions = saved
+  }
+
+  at(address: string, slot: number): State | undefined {
+    return this.#versions.get(address)?.findLast((version) => version.slot <= slot)?.state
+  }
+
+  newest(address: string): State | undefined {
+    return this.#versions.get(address)?.at(-1)?.state
+  }
+
+  has(address: string): boolean {
+    return this.#versions.has(address)
+  }
+
+  addresses(): IterableIterator<string> {
+    return this.#versions.keys()
+  }
+
+  /** The account from a slot on; versions older than the newest final one are let go. */
+  put(address: string, state: State | undefined, slot: number, finalSlot: number): void {
+    const versions = (this.#versions.get(address) ?? []).filter((version) => version.slot < slot)
+    const oldest = versions.findLastIndex((version) => version.slot <= finalSlot)
+    this.#versions.set(address, [...versions.slice(Math.max(0, oldest)), { slot, state }])
+  }
+
+  /** Takes back everything from this slot on; returns the accounts that changed. */
+  rewind(slot: number): string[] {
+    const changed: string[] = []
+    for (const [address, versions] of this.#versions) {
+      const kept = versions.filter((version) => version.slot < slot)
+      if (kept.length === versions.length) continue
+      if (kept.length > 0) this.#versions.set(address, kept)
+      else this.#versions.delete(address)
+      changed.push(address)
+    }
+    return changed
+  }
+
+  /** To be saved; undefined where nothing is left of the account. */
+  saved(address: string): readonly Version<State>[] | undefined {
+    return this.#versions.get(address)
+  }
+}

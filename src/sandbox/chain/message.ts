@@ -1,0 +1,190 @@
+import { sign, verify } from 'node:crypto'
+import { decodeBase58, encodeBase58 } from '../../solana/base58.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import {
+  encodeMessage,
+  encodeTransaction,
+  keyBytes,
+  type Lookup,
+  type Message,
+  type TransactionBytes,
+} from '../../solana/transaction.ts'
+import { type Secret, tokenAccountAddress, verifyingKey } from '../keys.ts'
+import { type Account, rentExemption, type TransactionError } from './ledger.ts'
+
+export interface CallAccount {
+  address: string
+  signer?: boolean
+  writable?: boolean
+}
+
+/** One instruction before it is compiled. */
+export interface Call {
+  program: string
+  accounts: readonly CallAccount[]
+  data: Uint8Array
+}
+
+/** A lookup table and what stands in it. */
+export interface Table {
+  address: string
+  entries: readonly string[]
+}
+
+export interface Draft {
+  payer: string
+  blockhash: string
+  calls: readonly Call[]
+  /** Default 0. */
+  version?: 'legacy' | 0
+  tables?: readonly Table[]
+}
+
+/** Accounts in Solana's order: the payer, then signers, then others, those that are written to first; what a table has and need not stand in the message comes out of the table. */
+export function compileMessage({ payer, blockhash, calls, version = 0, tables = [] }: Draft): Message {
+  const used = new Map<string, { signer: boolean; writable: boolean; isProgram: boolean }>()
+  const use = (address: string, signer: boolean, writable: boolean, isProgram = false): void => {
+    const before = used.get(address) ?? { signer: false, writable: false, isProgram: false }
+    used.set(address, {
+      signer: before.signer || signer,
+      writable: before.writable || writable,
+      isProgram: before.isProgram || isProgram,
+    })
+  }
+  use(payer, true, true)
+  for (const { program, accounts } of calls) {
+    for (const { address, signer = false, writable = false } of accounts) use(address, signer, writable)
+    use(program, false, false, true)
+  }
+  const all = [...used].map(([address, as]) => ({ address, ...as }))
+  const tableOf = (address: string): Table | undefined => tables.find(({ entries }) => entries.includes(address))
+  const looked = all.filter(({ address, signer, isProgram }) => !signer && !isProgram && tableOf(address))
+  const statics = all.filter((one) => !looked.includes(one))
+  const pick = (signer: boolean, writable: boolean): string[] =>
+    statics.filter((one) => one.signer === signer && one.writable === writable).map(({ address }) => address)
+  const [signing, reading] = [pick(true, true), pick(true, false)]
+  const readonlyOthers = pick(false, false)
+  const keys = [...signing, ...reading, ...pick(false, true), ...readonlyOthers]
+  const lookups = tables.flatMap(({ address: table, entries }): Lookup[] => {
+    const places = (writable: boolean): number[] =>
+      looked
+        .filter((one) => one.writable === writable && tableOf(one.address)?.address === table)
+        .map(({ address }) => entries.indexOf(address))
+    const lookup = { table, writable: places(true), readonly: places(false) }
+    return lookup.writable.length + lookup.readonly.length > 0 ? [lookup] : []
+  })
+  const order = [...keys, ...lookedUp(lookups, tables)]
+  const place = new Map(order.map((address, index) => [address, index]))
+  const instructions = calls.map(({ program, accounts, data }) => {
+    return { program: place.get(program)!, accounts: accounts.map(({ address }) => place.get(address)!), data }
+  })
+  const counts = { signers: signing.length + reading.length, readonlySigners: reading.length }
+  return { version, ...counts, readonlyOthers: readonlyOthers.length, keys, blockhash, instructions, lookups }
+}
+
+/** What lookups bring: all writable ones, then the others. */
+function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[] {
+  const entry = (table: string, place: number): string =>
+    tables.find(({ address }) => address === table)!.entries[place]!
+  return [
+    ...lookups.flatMap(({ table, writable }) => writable.map((place) => entry(table, place))),
+    ...lookups.flatMap(({ table, readonly }) => readonly.map((place) => entry(table, place))),
+  ]
+}
+
+/** The transaction with the signatures that these keys give; empty ones for the other signers. */
+export function signMessage(message: Message, secrets: ReadonlyMap<string, Secret>): Uint8Array {
+  const bytes = encodeMessage(message)
+  const signatures = message.keys.slice(0, message.signers).map((key) => {
+    const secret = secrets.get(key)
+    return secret ? new Uint8Array(sign(null, bytes, secret.key)) : new Uint8Array(64)
+  })
+  return encodeTransaction({ signatures, message })
+}
+
+/** Whether everybody who has to has signed these very bytes. */
+export function isSigned({ signatures, message, messageBytes }: TransactionBytes): boolean {
+  return signatures.every((signature, index) => {
+    const key = decodeBase58(message.keys[index]!, 32)!
+    return verify(null, messageBytes, verifyingKey(key), signature)
+  })
+}
+
+/** Instructions as builders write them. */
+export function budgetCalls(unitLimit: number, priorityFeeLamports: number): Call[] {
+  const budget = computeBudget(unitLimit, priorityFeeLamports)
+  return budget.map((data) => ({ program: PROGRAMS.computeBudget, accounts: [], data }))
+}
+
+export function transferCall(from: string, to: string, lamports: bigint): Call {
+  const data = Buffer.alloc(12)
+  data.writeUInt32LE(2, 0)
+  data.writeBigUInt64LE(lamports, 4)
+  const accounts = [
+    { address: from, signer: true, writable: true },
+    { address: to, writable: true },
+  ]
+  return { program: PROGRAMS.system, accounts, data }
+}
+
+/** Opens the owner's associated token account where there is none, at the payer's cost. */
+export function openCall(payer: string, owner: string, mint: string, tokenProgram: string): Call {
+  const accounts = [
+    { address: payer, signer: true, writable: true },
+    { address: tokenAccountAddress(owner, mint, tokenProgram), writable: true },
+    ...[owner, mint, PROGRAMS.system, tokenProgram].map((address) => ({ address })),
+  ]
+  return { program: PROGRAMS.associatedToken, accounts, data: Uint8Array.of(1) }
+}
+
+/** Closes the owner's associated token account; its rent goes to him. */
+export function closeCall(owner: string, mint: string, tokenProgram: string): Call {
+  const accounts = [
+    { address: tokenAccountAddress(owner, mint, tokenProgram), writable: true },
+    { address: owner, writable: true },
+    { address: owner, signer: true },
+  ]
+  return { program: tokenProgram, accounts, data: Uint8Array.of(9) }
+}
+
+/** Data of the two ComputeBudget instructions that make the priority fee exactly this, in lamports; `unitLimit` below a million. */
+export function computeBudget(unitLimit: number, priorityFeeLamports: number): [limit: Uint8Array, price: Uint8Array] {
+  const limit = Buffer.from([2, 0, 0, 0, 0])
+  limit.writeUInt32LE(unitLimit, 1)
+  const price = Buffer.alloc(9, 3)
+  price.writeBigUInt64LE((BigInt(priorityFeeLamports) * 1000000n) / BigInt(unitLimit), 1)
+  return [limit, price]
+}
+
+/** Kind, when it was closed (never), when and from where it last grew, who may add to it (nobody), two bytes unused. */
+const HEADER_BYTES = 56
+const NEVER = 0xffffffffffffffffn
+
+/** A table that has been there for long and will not change (address-lookup-table state.rs). */
+export function tableAccount({ entries }: Table): Account {
+  const header = Buffer.alloc(HEADER_BYTES)
+  header.writeUInt32LE(1, 0)
+  header.writeBigUInt64LE(NEVER, 4)
+  const data = Buffer.concat([header, ...entries.map(keyBytes)])
+  return { lamports: rentExemption(data.length), owner: PROGRAMS.lookupTable, executable: false, data }
+}
+
+/** All addresses that a message names: its own, then what its lookups bring, writable ones first; or why they bring nothing. */
+export function namedAddresses(
+  { keys, lookups }: Message,
+  read: (address: string) => Account | undefined,
+): string[] | Extract<TransactionError, string> {
+  const found: { writable: string[]; readonly: string[] }[] = []
+  for (const { table, writable, readonly } of lookups) {
+    const account = read(table)
+    if (!account) return 'AddressLookupTableNotFound'
+    if (account.owner !== PROGRAMS.lookupTable) return 'InvalidAddressLookupTableOwner'
+    const { data } = account
+    const entries = Math.floor((data.length - HEADER_BYTES) / 32)
+    if ([...writable, ...readonly].some((place) => place >= entries)) return 'InvalidAddressLookupTableIndex'
+    const entry = (place: number): string =>
+      encodeBase58(data.subarray(HEADER_BYTES + 32 * place, HEADER_BYTES + 32 * place + 32))
+    found.push({ writable: writable.map(entry), readonly: readonly.map(entry) })
+  }
+  return [...keys, ...found.flatMap((one) => one.writable), ...found.flatMap((one) => one.readonly)]
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../base/machine.ts'
+import { solToLamports } from '../../base/units.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { Dialect } from '../dialect.ts'
+import { digest, namedAddress, type Secret, secretOf } from '../keys.ts'
+import type { CurveTrade, Market } from '../market/market.ts'
+import { savePool } from '../market/market.ts'
+import type { Records } from '../records.ts'
+import { machineOf } from './chain-record.ts'
+import { Ambush, HOSTILE_PROGRAM, hostileBinary, THIEF } from './hostile-program.ts'
+import { type Ledger, rentExemption } from './ledger.ts'
+import { MarketVenue } from './market-venue.ts'
+import type { Table } from './message.ts'
+import { CURVE_FEES, POOL_PROGRAM, poolBinary } from './pool-program.ts'
+import { type TokenPrograms, tokenPrograms, transferProgram } from './program.ts'
+import { RuntimeLedger } from './runtime-ledger.ts'
+import { SmallLedger } from './small-ledger.ts'
+import { loadNative, type Native } from './svm.ts'
+import { TIP_ACCOUNT, tradeBuilder, transferBuilder } from './trade-draft.ts'
+import { SERVICE_FEES, TRADE_PROGRAM, TradeProgram } from './trade-program.ts'
+
+export type ChainKind = 'runtime' | 'small'
+
+export interface OpenChainOptions {
+  clock: Clock
+  records: Records
+  market: Market
+  dialect: Dialect
+  seed: number
+  chain?: ChainKind
+  entropy?: string
+  fundSol?: number
+  slotMs?: number
+}
+
+export interface OpenedChain {
+  ledger: Ledger
+  wallet: Secret
+  /** A key of the service, with some money of its own. */
+  coSigner: Secret
+  /** Of the hostile program, which some of what the builder builds calls. */
+  ambush: Ambush
+  tokenPrograms: TokenPrograms
+}
+
+const DEFAULT_FUND_SOL = 10
+const CO_SIGNER_LAMPORTS = 1_000_000_000_000
+const EMPTY_ACCOUNT_LAMPORTS = rentExemption(0)
+
+/** The service's lookup table: what every trade names. */
+export const SERVICE_TABLE: Table = {
+  address: namedAddress('service table'),
+  entries: [CURVE_FEES, SERVICE_FEES, PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken],
+}
+
+/** The chain of these records, or a new one, with the market on it and the wallet that the service holds. */
+export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
+  const { records, market, dialect, seed, clock, slotMs } = options
+  const { entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL } = options
+  const wallet = walletOf(records, seed, entropy)
+  const coSigner = secretOf(digest('co-signer ', wallet.bytes))
+  const ambush = new Ambush()
+  const native = await nativeFor(records, options.chain)
+  const traded = (own: CurveTrade): void => {
+    market.print(own)
+    savePool(records, market.token(own.mint)!)
+  }
+  const chain = { clock, records, seed, entropy, slotMs }
+  const funds = { [wallet.address]: solToLamports(fundSol) }
+  if (!native) {
+    const programs = { [TRADE_PROGRAM]: new TradeProgram(market, traded), transfer: transferProgram }
+    return {
+      wallet,
+      coSigner,
+      ambush,
+      tokenPrograms: () => 'token',
+      ledger: new SmallLedger({ ...chain, programs, funds }),
+    }
+  }
+  const programOf = tokenPrograms(dialect, records)
+  const tables = [SERVICE_TABLE]
+  const ledger = new RuntimeLedger({
+    ...{ ...chain, native, tables },
+    programs: { [POOL_PROGRAM]: poolBinary(), [HOSTILE_PROGRAM]: hostileBinary() },
+    builders: { [TRADE_PROGRAM]: tradeBuilder(market, programOf), transfer: transferBuilder },
+    venue: new MarketVenue(market, programOf, tables, traded, ambush),
+    secrets: new Map([[wallet.address, wallet]]),
+    funds: {
+      ...funds,
+      [coSigner.address]: CO_SIGNER_LAMPORTS,
+      ...Object.fromEntries([CURVE_FEES, SERVICE_FEES, TIP_ACCOUNT, THIEF].map((one) => [one, EMPTY_ACCOUNT_LAMPORTS])),
+    },
+  })
+  return { wallet, coSigner, ambush, tokenPrograms: programOf, ledger }
+}
+
+function walletOf(records: Records, seed: number, entropy: string): Secret {
+  const saved = records.read<string>('secret').get('wallet')
+  const secret = saved ?? digest('wallet ', String(seed), entropy).toString('hex')
+  records.write([{ kind: 'secret', key: 'wallet', body: secret }])
+  return secretOf(Buffer.from(secret, 'hex'))
+}
+
+/** A chain that began on the small ledger goes on on the runtime once that is there, and never back. */
+async function nativeFor(records: Records, chain: ChainKind | undefined): Promise<Native | undefined> {
+  const native = chain === 'small' ? undefined : await loadNative()
+  const needed = chain === 'runtime' || machineOf(records) === 'runtime'
+  if (!native && needed)
+    throw new Error('this chain needs the Solana runtime: install litesvm, or begin a new chain with another --state')
+  return native
+}

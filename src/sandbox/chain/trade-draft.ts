@@ -1,0 +1,106 @@
+import { solToLamports } from '../../base/units.ts'
+import type { Curve } from '../../solana/bonding-curve.ts'
+import { PROGRAMS } from '../../solana/programs.ts'
+import type { Dialect } from '../dialect.ts'
+import { namedAddress } from '../keys.ts'
+import type { Market } from '../market/market.ts'
+import type { Call, Draft, Table } from './message.ts'
+import { budgetCalls, closeCall, openCall, transferCall } from './message.ts'
+import { poolInstruction } from './pool-program.ts'
+import type { TokenPrograms, TransferData } from './program.ts'
+import type { Builder } from './runtime-ledger.ts'
+import { SERVICE_FEES, serviceFee, type TradeData } from './trade-program.ts'
+
+/** Who takes tips for landing a transaction. */
+export const TIP_ACCOUNT = namedAddress('tips')
+export const TIP_LAMPORTS = 50_000
+/** What the co-signer gives where there is nothing to open, so that it signs for something. */
+const GIFT_LAMPORTS = 5_000n
+const UNIT_LIMIT = 150_000
+/** Limits differ, so that the same request twice is not the same bytes. */
+const UNIT_LIMITS = 50_000
+
+export interface DraftParts {
+  dialect: Dialect
+  tokenPrograms: TokenPrograms
+  curve: Curve
+  table: Table
+  coSigner: string
+  blockhash: string
+  /** Of what has been built so far. */
+  number: number
+}
+
+/** An honest transaction for a trade, as the dialect builds it. */
+export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Draft {
+  const { dialect, tokenPrograms, curve, table, coSigner, blockhash, number } = parts
+  const { wallet, mint, side, exact, tokens, opens, closes, priorityFeeSol, serviceFeeBps } = trade
+  const tokenProgram = PROGRAMS[tokenPrograms(mint)]
+  const isCoSigned = dialect.builtCoSigner === 'yes'
+  const fee = serviceFee(movedLamports(trade, curve), serviceFeeBps)
+  const calls: Call[] = [
+    ...budgetCalls(UNIT_LIMIT + (number % UNIT_LIMITS), solToLamports(priorityFeeSol)),
+    ...(opens ? [openCall(isCoSigned ? coSigner : wallet, wallet, mint, tokenProgram)] : []),
+    poolInstruction(wallet, mint, { side, exact, lamports: BigInt(trade.lamports), tokens }, tokenProgram),
+    ...(fee > 0n ? [transferCall(wallet, SERVICE_FEES, fee)] : []),
+    ...(dialect.builtTip === 'yes' ? [transferCall(wallet, TIP_ACCOUNT, BigInt(TIP_LAMPORTS))] : []),
+    ...(isCoSigned && !opens ? [transferCall(coSigner, wallet, GIFT_LAMPORTS)] : []),
+    ...(closes ? [closeCall(wallet, mint, tokenProgram)] : []),
+  ]
+  return {
+    payer: wallet,
+    blockhash,
+    calls,
+    version: dialect.builtVersion === 'legacy' ? 'legacy' : 0,
+    tables: dialect.builtVersion === 'v0 with a table' ? [table] : [],
+  }
+}
+
+/** Beyond what anything costs or brings. */
+const IMPOSSIBLE = 2n ** 64n - 1n
+
+/** A trade of a customer whose key the service holds, as the instructions of one transaction. */
+export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Builder<TradeData> {
+  return {
+    calls(data) {
+      const { wallet, mint, side, exact, opens, closes, fails, serviceFeeBps } = data
+      const tokenProgram = PROGRAMS[tokenPrograms(mint)]
+      const curve = market.token(mint)?.curve
+      const terms = { side, exact, lamports: BigInt(data.lamports), tokens: data.tokens }
+      const trade = poolInstruction(wallet, mint, fails ? failing(terms) : terms, tokenProgram)
+      const fee = curve ? serviceFee(movedLamports(data, curve), serviceFeeBps) : 0n
+      return [
+        ...(opens ? [openCall(wallet, wallet, mint, tokenProgram)] : []),
+        trade,
+        ...(fee > 0n ? [transferCall(wallet, SERVICE_FEES, fee)] : []),
+        ...(closes ? [closeCall(wallet, mint, tokenProgram)] : []),
+      ]
+    },
+  }
+}
+
+/** Lamports that the trade moves at the present price, the curve's fee included. */
+function movedLamports(
+  { side, exact, lamports, tokens }: Pick<TradeData, 'side' | 'exact' | 'lamports' | 'tokens'>,
+  curve: Curve,
+): bigint {
+  if (side === 'sell') {
+    const { sol, fee } = curve.quoteSell(tokens)
+    return sol - fee
+  }
+  if (exact === 'in') return BigInt(lamports)
+  const { sol, fee } = curve.quoteTokens(tokens)
+  return sol + fee
+}
+
+function failing<Terms extends Pick<TradeData, 'side' | 'exact'>>(
+  terms: Terms,
+): Terms & { lamports?: bigint; tokens?: bigint } {
+  if (terms.side === 'sell') return { ...terms, lamports: IMPOSSIBLE }
+  return terms.exact === 'in' ? { ...terms, tokens: IMPOSSIBLE } : { ...terms, lamports: 0n }
+}
+
+/** Moves SOL; for tests of inflows and of transfers that are not the bot's. */
+export const transferBuilder: Builder<TransferData> = {
+  calls: ({ from, to, lamports }): Call[] => [transferCall(from, to, BigInt(lamports))],
+}

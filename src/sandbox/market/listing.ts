@@ -1,0 +1,167 @@
+import { type Curve, TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import { type Draws, draws } from '../draws.ts'
+import {
+  type CurveTrade,
+  type Emit,
+  type MarketToken,
+  type PriceEvent,
+  type TokenMetadata,
+  type TradeEvent,
+  tradeEvent,
+} from './market.ts'
+import { drawRouterSol } from './trade-sizes.ts'
+
+/**
+ * A price update is due when the price has moved by this share since the last one, at most one a second of market time.
+ */
+const SIGNIFICANT_MOVE = 0.05
+const UPDATE_GAP_MS = 1_000
+
+/** A token on the market with what the service knows of its past. */
+export class Listing implements MarketToken {
+  readonly mint: string
+  readonly creator: string
+  readonly name: string
+  readonly symbol: string
+  readonly metadata: TokenMetadata
+  readonly curve: Curve
+  /** Base units in the hands of strangers who trade now and then: what they can sell. */
+  crowd = 0n
+  /** Market time of the last print. */
+  tradedAt: number
+  #volumeSol = 0
+  readonly #openPrice: number
+  #updatePrice: number
+  #updatedAt: number
+
+  constructor(token: MarketToken, now: number) {
+    this.mint = token.mint
+    this.creator = token.creator
+    this.name = token.name
+    this.symbol = token.symbol
+    this.metadata = token.metadata
+    this.curve = token.curve
+    this.tradedAt = now
+    this.#openPrice = token.curve.price
+    this.#updatePrice = this.#openPrice
+    this.#updatedAt = now
+  }
+
+  record(trade: TradeEvent, now: number): void {
+    this.tradedAt = now
+    this.#volumeSol += trade.sol
+  }
+
+  /** The update that is due now, if one is. */
+  priceUpdate(now: number): PriceEvent | undefined {
+    const { price } = this.curve
+    const change = price / this.#updatePrice - 1
+    if (Math.abs(change) < SIGNIFICANT_MOVE || now - this.#updatedAt < UPDATE_GAP_MS) return undefined
+    this.#updatePrice = price
+    this.#updatedAt = now
+    return {
+      type: 'priceUpdate',
+      mint: this.mint,
+      price,
+      changePercent: change * 100,
+      change24hPercent: (price / this.#openPrice - 1) * 100,
+      marketCapSol: this.curve.marketCapSol,
+      volume24hSol: this.#volumeSol,
+      liquiditySol: (2 * Number(this.curve.realSol)) / 1e9,
+    }
+  }
+
+  /** Base units that bring this much SOL, at most `share` of what the crowd holds. */
+  tokensWorth(sol: number, share: number): bigint {
+    const most = (this.crowd * BigInt(Math.floor(share * 1_000_000))) / 1_000_000n
+    const wanted = BigInt(Math.floor((sol / this.curve.price) * 10 ** TOKEN_DECIMALS))
+    return wanted < most ? wanted : most
+  }
+}
+
+/** Prints of router legs, whose price is more than twice off: one in six on real tapes (research/solana.md 7.4). */
+const NOISE_SHARE = 0.15
+const SMALLEST_NOISE = 2.1
+const LARGEST_NOISE = 30
+const STRANGERS = 500
+
+/** Where strangers trade: every swap goes through the token's curve and is printed, sometimes wrongly. */
+export class Floor {
+  now = 0
+  readonly draws: Draws
+  readonly #noise: Draws
+  readonly #emit: Emit
+  readonly #strangers: string[]
+
+  constructor(seed: number, emit: Emit) {
+    this.draws = draws(seed, 'floor')
+    this.#noise = draws(seed, 'noise')
+    this.#emit = emit
+    this.#strangers = Array.from({ length: STRANGERS }, () => this.draws.publicKey())
+  }
+
+  stranger(): string {
+    return this.draws.chance(0.4) ? this.draws.publicKey() : this.draws.pick(this.#strangers)
+  }
+
+  /** Returns the tokens bought, in base units; they are the caller's to keep track of. */
+  buy(listing: Listing, trader: string, sol: number): bigint {
+    const distortion = this.#distortion()
+    const spent = distortion === 1 ? sol : Math.min(sol, drawRouterSol(this.#noise))
+    const swap = listing.curve.quoteBuy(BigInt(Math.round(spent * 1e9)))
+    if (swap.tokens <= 0n) return 0n
+    listing.curve.applyBuy(swap)
+    this.#print(listing, this.#trade(listing, 'buy', trader, swap.sol, swap.tokens), distortion)
+    return swap.tokens
+  }
+
+  /** Sells tokens that the caller has taken from whoever held them; all of them. */
+  sell(listing: Listing, trader: string, tokens: bigint): void {
+    const swap = listing.curve.quoteSell(tokens)
+    if (swap.sol <= 0n) return
+    listing.curve.applySell(swap)
+    this.#print(listing, this.#trade(listing, 'sell', trader, swap.sol, tokens), this.#distortion())
+  }
+
+  /** Our own trade, as it was. It draws nothing, so that the strangers' sequence stays what the seed says. */
+  printOwn(listing: Listing, own: CurveTrade): void {
+    this.#print(listing, tradeEvent(listing, own), 1)
+  }
+
+  #trade(listing: Listing, side: 'buy' | 'sell', trader: string, lamports: bigint, baseUnits: bigint): TradeEvent {
+    return tradeEvent(listing, {
+      mint: listing.mint,
+      signature: this.draws.signature(),
+      trader,
+      side,
+      sol: lamports,
+      tokens: baseUnits,
+      slippagePercent: this.draws.pick([1, 5, 10, 10, 15, 25]),
+      priorityFeeSol: this.draws.pick([0.00001, 0.0001, 0.0005, 0.001, 0.005]),
+    })
+  }
+
+  #print(listing: Listing, trade: TradeEvent, distortion: number): void {
+    this.#emit(distortion === 1 ? trade : distort(trade, distortion))
+    listing.record(trade, this.now)
+    const update = listing.priceUpdate(this.now)
+    if (update) this.#emit(update)
+  }
+
+  /** The factor by which this print's price is off; 1: it is right. */
+  #distortion(): number {
+    if (!this.#noise.chance(NOISE_SHARE)) return 1
+    const factor = SMALLEST_NOISE * (LARGEST_NOISE / SMALLEST_NOISE) ** this.#noise.next()
+    return this.#noise.chance(0.5) ? factor : 1 / factor
+  }
+}
+
+/**
+ * One leg of the swap is printed instead of the whole: too few tokens make the price high, too little SOL makes it low.
+ */
+function distort(trade: TradeEvent, factor: number): TradeEvent {
+  const sol = factor < 1 ? trade.sol * factor : trade.sol
+  const tokens = factor > 1 ? trade.tokens / factor : trade.tokens
+  const price = sol / tokens
+  return { ...trade, sol, tokens, price, marketCapSol: trade.marketCapSol * factor }
+}

@@ -1,0 +1,71 @@
+import type { Draws } from '../draws.ts'
+
+/**
+ * Quantiles as measured: [share of draws below, SOL]. research/solana.md 7.3: AMM swaps of June 2026, creates of July
+ * 2026.
+ */
+type Quantiles = readonly (readonly [share: number, sol: number])[]
+
+const BUY: Quantiles = [
+  [0, 0.0005],
+  [0.05, 0.001],
+  [0.25, 0.04],
+  [0.5, 0.2],
+  [0.75, 1],
+  [0.9, 2],
+  [1, 3],
+]
+const SELL: Quantiles = [
+  [0, 0.0001],
+  [0.05, 0.0002],
+  [0.25, 0.011],
+  [0.5, 0.17],
+  [0.75, 1.06],
+  [1, 3],
+]
+const CREATOR: Quantiles = [
+  [0.15, 0.001],
+  [0.25, 0.002],
+  [0.5, 0.11],
+  [0.75, 1],
+  [0.9, 4.9],
+  [1, 5],
+]
+/** Sums that people type. */
+const ROUND = [0.01, 0.05, 0.1, 0.1, 0.2, 0.2, 0.5, 0.5, 1, 1, 2] as const
+const ROUND_SHARE = 0.4
+
+/** SOL that somebody spends on a running token. */
+export function drawBuySol(draws: Draws): number {
+  return draws.chance(ROUND_SHARE) ? draws.pick(ROUND) : quantile(BUY, draws.next())
+}
+
+/** SOL that a seller wants to get. */
+export function drawSellSol(draws: Draws): number {
+  return quantile(SELL, draws.next())
+}
+
+/** SOL of the creator's own first buy: none in 15 %. */
+export function drawCreatorSol(draws: Draws): number {
+  const share = draws.next()
+  return share < 0.15 ? 0 : quantile(CREATOR, share)
+}
+
+/** Of the swaps that routers split: dust mostly, some of full size. */
+export function drawRouterSol(draws: Draws): number {
+  return draws.chance(0.8) ? draws.between(0.0005, 0.02) : draws.between(0.1, 1.5)
+}
+
+/** Log-linear between the measured points. */
+function quantile(points: Quantiles, share: number): number {
+  let [lowShare, lowSol] = points[0]!
+  for (const [highShare, highSol] of points) {
+    if (share <= highShare) {
+      const part = highShare === lowShare ? 0 : (share - lowShare) / (highShare - lowShare)
+      return lowSol * (highSol / lowSol) ** part
+    }
+    lowShare = highShare
+    lowSol = highSol
+  }
+  return lowSol
+}

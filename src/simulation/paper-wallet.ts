@@ -1,0 +1,60 @@
+import { type Lamports, lamports, type TokenAmount, ZERO } from '../base/units.ts'
+import type { Position } from '../engine/accounting/position.ts'
+import type { Fill, Size } from '../engine/order.ts'
+import type { Attempt } from '../orders/attempt.ts'
+import { TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
+import { TOKEN_DECIMALS } from './fill-model.ts'
+
+const RENT_BACK = lamports(-TOKEN_ACCOUNT_RENT)
+
+interface TokenAccount {
+  tokens: TokenAmount
+  readonly decimals: number
+}
+
+/** The token accounts of a paper wallet. An account is opened by the first buy of a mint, which pays its rent, and closed by the sale of
+ *  the last token, which gets it back. */
+export class Holdings {
+  readonly #accounts = new Map<string, TokenAccount>()
+
+  constructor(positions: readonly Position[]) {
+    for (const { mint, tokens, decimals } of positions) {
+      if (tokens > 0n) this.#accounts.set(mint, { tokens, decimals })
+    }
+  }
+
+  has(mint: string): boolean {
+    return this.#accounts.has(mint)
+  }
+
+  /** Decimals of a mint; those of a new one where none of it is held. */
+  decimals(mint: string): number {
+    return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS
+  }
+
+  /** Base units that a sale of this size takes; 0n where it would fail on chain: nothing is held, or less than was asked for. */
+  toSell({ mint, size }: Pick<Attempt, 'mint' | 'size'>): TokenAmount {
+    const held = this.#accounts.get(mint)?.tokens ?? 0n
+    const wanted = wantedOf(held, size)
+    return wanted <= held ? wanted : 0n
+  }
+
+  /** Books a fill in; the rent that it put into an account, negative for rent that came back. */
+  book({ mint, side, tokens }: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
+    const account = this.#accounts.get(mint)
+    if (account === undefined) {
+      this.#accounts.set(mint, { tokens, decimals: TOKEN_DECIMALS })
+      return TOKEN_ACCOUNT_RENT
+    }
+    account.tokens += side === 'buy' ? tokens : -tokens
+    if (account.tokens > 0n) return ZERO
+    this.#accounts.delete(mint)
+    return RENT_BACK
+  }
+}
+
+function wantedOf(held: TokenAmount, size: Size): TokenAmount {
+  if (size.kind === 'all') return held
+  if (size.kind === 'tokens') return size.tokens
+  return size.kind === 'percent' ? (held * BigInt(Math.round(size.percent * 1e6))) / 100_000_000n : 0n
+}

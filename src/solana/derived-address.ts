@@ -1,0 +1,43 @@
+/** SHA-256 of the joined parts; a pure row knows no cryptography, so the caller hands it in. */
+export type Digest = (...parts: Uint8Array[]) => Uint8Array
+
+const MARK = Uint8Array.from('ProgramDerivedAddress', (letter) => letter.charCodeAt(0))
+
+/** The 32 bytes of the address that a program derives from seeds: the first off the curve, counting the bump down (nobody has its key). */
+export function derivedAddress(seeds: readonly Uint8Array[], program: Uint8Array, digest: Digest): Uint8Array {
+  return derivation(seeds, program, digest).address
+}
+
+/** The same with its bump, which the program needs to sign for it. */
+export function derivation(
+  seeds: readonly Uint8Array[],
+  program: Uint8Array,
+  digest: Digest,
+): { address: Uint8Array; bump: number } {
+  for (let bump = 255; bump >= 0; bump--) {
+    const address = digest(...seeds, Uint8Array.of(bump), program, MARK)
+    if (!isOnCurve(address)) return { address, bump }
+  }
+  throw new Error('no bump gives an address off the curve')
+}
+
+const P = 2n ** 255n - 19n
+const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
+
+/** Whether 32 bytes are a point of ed25519 (RFC 8032 5.1.3): x^2 = (y^2 - 1) / (d y^2 + 1) has a root. */
+function isOnCurve(point: Uint8Array): boolean {
+  let y = 0n
+  for (let index = 31; index >= 0; index--) y = (y << 8n) | BigInt(index === 31 ? point[index]! & 127 : point[index]!)
+  const square = (y * y) % P
+  const ratio = ((square - 1n + P) * power((D * square + 1n) % P, P - 2n)) % P
+  return ratio === 0n || power(ratio, (P - 1n) / 2n) === 1n
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n
+  for (let factor = base; exponent > 0n; exponent >>= 1n) {
+    if (exponent & 1n) result = (result * factor) % P
+    factor = (factor * factor) % P
+  }
+  return result
+}

@@ -1,0 +1,203 @@
+import type { Refusal } from '../base/errors.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
+import { ByteReader, Malformed } from './byte-reader.ts'
+
+/** What fits into a packet, and so into a transaction of these versions. */
+const MOST_BYTES = 1_232
+
+/** A transaction as it travels: signatures, and the message that they sign. */
+export interface TransactionBytes {
+  /** One for each signer, all zeros where nobody has signed yet. */
+  readonly signatures: readonly Uint8Array[]
+  readonly message: Message
+  /** What is signed. */
+  readonly messageBytes: Uint8Array
+}
+
+export interface Message {
+  readonly version: 'legacy' | 0
+  /** The first so many keys sign. */
+  readonly signers: number
+  /** Of the signers the last so many are not written to. */
+  readonly readonlySigners: number
+  /** Of the others the last so many are not. */
+  readonly readonlyOthers: number
+  /** Base58. */
+  readonly keys: readonly string[]
+  readonly blockhash: string
+  readonly instructions: readonly Instruction[]
+  readonly lookups: readonly Lookup[]
+}
+
+export interface Instruction {
+  /** Place in `keys`. */
+  readonly program: number
+  /** Places in `keys`, and after them in what the lookups give: all writable ones first. */
+  readonly accounts: readonly number[]
+  readonly data: Uint8Array
+}
+
+/** Places in a lookup table. */
+export interface Lookup {
+  readonly table: string
+  readonly writable: readonly number[]
+  readonly readonly: readonly number[]
+}
+
+export type Decoded = { readonly ok: true; readonly transaction: TransactionBytes } | NotDecoded
+export type DecodedMessage = { readonly ok: true; readonly message: Message } | NotDecoded
+type NotDecoded = { readonly ok: false } & Refusal
+
+/** Reads a legacy or version 0 transaction, and refuses everything that a validator would, or that reads in more than one way. What is
+ *  accepted is, written again, the same bytes. */
+export function decodeTransaction(bytes: Uint8Array): Decoded {
+  return unlessMalformed<Decoded>(() => {
+    const version = versionAhead(bytes)
+    if (version !== undefined) return refuseVersion(version)
+    if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
+    const reader = new ByteReader(bytes)
+    const signatures = times(reader.compact(), () => reader.bytes(64))
+    const messageBytes = bytes.subarray(reader.at)
+    const decoded = decodeMessage(messageBytes)
+    if (!decoded.ok) return decoded
+    const { message } = decoded
+    if (signatures.length !== message.signers)
+      throw new Malformed(`${signatures.length} signatures for ${message.signers} signers`)
+    return { ok: true, transaction: { signatures, message, messageBytes } }
+  })
+}
+
+/** Reads what is signed of such a transaction, by the same rules. */
+export function decodeMessage(bytes: Uint8Array): DecodedMessage {
+  return unlessMalformed<DecodedMessage>(() => {
+    const reader = new ByteReader(bytes)
+    const first = reader.peek()
+    if (first > 128) return refuseVersion(first - 128)
+    if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
+    const message = readMessage(reader)
+    if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow after its end`)
+    if (!isSame(encodeMessage(message), bytes)) throw new Malformed('written again, it is not the same bytes')
+    return { ok: true, message }
+  })
+}
+
+function unlessMalformed<T>(decode: () => T): T | NotDecoded {
+  try {
+    return decode()
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    return { ok: false, code: 'TX_MALFORMED', reason: `no transaction: ${error.message}` }
+  }
+}
+
+/** Since version 1 the version stands before everything else; before, no transaction began with so high a byte. */
+function versionAhead([first = 0]: Uint8Array): number | undefined {
+  return first > 128 ? first - 128 : undefined
+}
+
+function refuseVersion(version: number): NotDecoded {
+  const reason = `a transaction of version ${version}; ask the builder for version 0 or a legacy one`
+  return { ok: false, code: 'TX_VERSION', reason }
+}
+
+function readMessage(reader: ByteReader): Message {
+  const version = reader.peek() === 128 ? 0 : 'legacy'
+  if (version === 0) reader.byte()
+  const [signers, readonlySigners, readonlyOthers] = [reader.byte(), reader.byte(), reader.byte()]
+  const keys = times(reader.compact(), () => encodeBase58(reader.bytes(32)))
+  const blockhash = encodeBase58(reader.bytes(32))
+  const instructions = times(reader.compact(), () => {
+    const program = reader.byte()
+    const accounts = [...reader.bytes(reader.compact())]
+    return { program, accounts, data: reader.bytes(reader.compact()) }
+  })
+  const lookups = version === 0 ? times(reader.compact(), () => readLookup(reader)) : []
+  const message: Message = { version, signers, readonlySigners, readonlyOthers, keys, blockhash, instructions, lookups }
+  checkMessage(message)
+  return message
+}
+
+function readLookup(reader: ByteReader): Lookup {
+  const table = encodeBase58(reader.bytes(32))
+  const writable = [...reader.bytes(reader.compact())]
+  return { table, writable, readonly: [...reader.bytes(reader.compact())] }
+}
+
+/** As a validator's `sanitize`. */
+function checkMessage({ signers, readonlySigners, readonlyOthers, keys, instructions, lookups }: Message): void {
+  if (signers < 1 || readonlySigners >= signers) throw new Malformed('nobody signs who can pay the fee')
+  if (signers + readonlyOthers > keys.length) throw new Malformed('the header counts more accounts than there are')
+  if (new Set(keys).size !== keys.length) throw new Malformed('an account stands in it twice')
+  const total =
+    keys.length + lookups.reduce((sum, { writable, readonly }) => sum + writable.length + readonly.length, 0)
+  if (total > 256) throw new Malformed('more accounts than can be counted')
+  for (const { writable, readonly } of lookups)
+    if (writable.length + readonly.length === 0) throw new Malformed('a lookup of nothing')
+  for (const { program, accounts } of instructions) {
+    if (program === 0 || program >= keys.length) throw new Malformed('a program that is no account of the message')
+    if (accounts.some((account) => account >= total)) throw new Malformed('an account that is not there')
+  }
+}
+
+/** The bytes of a transaction as they travel. */
+export function encodeTransaction({
+  signatures,
+  message,
+}: Pick<TransactionBytes, 'signatures' | 'message'>): Uint8Array {
+  return joined([compact(signatures.length), ...signatures, encodeMessage(message)])
+}
+
+/** What is signed. */
+export function encodeMessage(message: Message): Uint8Array {
+  const { version, signers, readonlySigners, readonlyOthers, keys, blockhash, instructions, lookups } = message
+  const parts = [
+    Uint8Array.from([...(version === 0 ? [128] : []), signers, readonlySigners, readonlyOthers]),
+    compact(keys.length),
+    ...keys.map(keyBytes),
+    keyBytes(blockhash),
+    compact(instructions.length),
+    ...instructions.flatMap(({ program, accounts, data }) => [Uint8Array.of(program), list(accounts), list(data)]),
+  ]
+  if (version === 0) {
+    parts.push(compact(lookups.length))
+    for (const { table, writable, readonly } of lookups) parts.push(keyBytes(table), list(writable), list(readonly))
+  }
+  return joined(parts)
+}
+
+function list(bytes: ArrayLike<number>): Uint8Array {
+  return joined([compact(bytes.length), Uint8Array.from(bytes)])
+}
+
+function compact(value: number): Uint8Array {
+  const bytes: number[] = []
+  for (let rest = value; ; rest >>= 7) {
+    if (rest < 128) return Uint8Array.from([...bytes, rest])
+    bytes.push((rest & 127) | 128)
+  }
+}
+
+/** The 32 bytes of an address that is known to be one. */
+export function keyBytes(address: string): Uint8Array {
+  const bytes = decodeBase58(address, 32)
+  if (bytes === undefined) throw new RangeError(`not an address: ${address}`)
+  return bytes
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index])
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function times<T>(count: number, make: () => T): T[] {
+  return Array.from({ length: count }, make)
+}

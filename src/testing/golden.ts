@@ -1,0 +1,113 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname } from 'node:path'
+import { join } from 'node:path/posix'
+import { runBacktest } from '../backtest/run.ts'
+import { importTape } from '../backtest/tape-import.ts'
+import { ExitCode, SluiceError } from '../base/errors.ts'
+import { type LoneBotOptions, loneBot } from '../config/bots.ts'
+import type { Strategy } from '../engine/strategy.ts'
+import { openTape } from '../journal/tape-files.ts'
+import { RunLog } from './run-log.ts'
+
+/** Set to 1, golden files are written instead of compared. */
+const UPDATE = 'SLUICE_UPDATE_GOLDEN'
+
+export interface GoldenOptions extends RecordingOptions {
+  /** The file with the decisions, a line each. */
+  readonly golden: string
+  /** Write it instead of comparing; default: what SLUICE_UPDATE_GOLDEN=1 says. */
+  readonly update?: boolean
+}
+
+/** Compares what a strategy decides on a recording with what it decided when the golden file was written; answers how many decisions those
+ *  are. Throws with the first line that differs. */
+export async function matchGolden<P, S>(
+  strategy: Strategy<P, S>,
+  { golden, update = process.env[UPDATE] === '1', ...options }: GoldenOptions,
+): Promise<number> {
+  const decisions = await decisionsOf(strategy, options)
+  if (update) {
+    mkdirSync(dirname(golden), { recursive: true })
+    writeFileSync(golden, decisions.map((line) => `${line}\n`).join(''))
+    return decisions.length
+  }
+  if (!existsSync(golden))
+    throw new SluiceError(`there is no ${golden}: ${UPDATE}=1 writes it; then read it once`, ExitCode.usage)
+  const expected = readFileSync(golden, 'utf8').split('\n').filter(Boolean)
+  const line = firstDifference(expected, decisions)
+  if (line === undefined) return decisions.length
+  const [was, is] = [expected[line] ?? 'nothing more', decisions[line] ?? 'nothing more']
+  throw new Error(`${golden}:${line + 1}: another decision\n  was ${was}\n  is  ${is}\n${UPDATE}=1 takes it over`)
+}
+
+function firstDifference(expected: readonly string[], found: readonly string[]): number | undefined {
+  const length = Math.max(expected.length, found.length)
+  for (let line = 0; line < length; line++) if (expected[line] !== found[line]) return line
+  return undefined
+}
+
+export interface RecordingOptions extends LoneBotOptions {
+  /** A journal, or a capture of the feed (NDJSON, CSV). */
+  readonly tape: string
+  /** Go on with a tape that does not cover what the strategy needs. */
+  readonly partial?: boolean
+}
+
+const SQLITE = 'SQLite format 3\0'
+
+/** What a bot of this strategy decides on a recorded market, a line of JSON each: orders, refusals, notes, in order. Orders are filled as
+ *  `sluice backtest` fills them. Throws SluiceError as a backtest does, and on the first bad line of a capture. */
+export async function decisionsOf<P, S>(
+  strategy: Strategy<P, S>,
+  { tape, partial = false, ...options }: RecordingOptions,
+): Promise<string[]> {
+  const config = loneBot(strategy as unknown as Strategy, options)
+  const log = new RunLog()
+  await withJournal(tape, (journal) => {
+    const opened = openTape([journal])
+    try {
+      runBacktest(config, opened.market, { partial, journal: log })
+    } finally {
+      opened.close()
+    }
+  })
+  return log.decisions
+}
+
+async function withJournal(tape: string, run: (journal: string) => void): Promise<void> {
+  if (isJournal(tape)) {
+    run(tape)
+    return
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-tape-'))
+  try {
+    const journal = join(folder, 'tape.db')
+    await importTape([tape], journal, { strict: true, complain: () => {} })
+    run(journal)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function isJournal(path: string): boolean {
+  if (!existsSync(path)) throw new SluiceError(`there is no ${path}`, ExitCode.usage)
+  const file = openSync(path, 'r')
+  try {
+    const head = Buffer.alloc(SQLITE.length)
+    readSync(file, head, 0, head.length, 0)
+    return head.toString('latin1') === SQLITE
+  } finally {
+    closeSync(file)
+  }
+}

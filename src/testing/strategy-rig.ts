@@ -1,0 +1,245 @@
+import type { Json } from '../base/json.ts'
+import { lamportsToSol, type Millis, wholeTokens } from '../base/units.ts'
+import { botSettings } from '../config/accounts.ts'
+import { type LoneBotOptions, loneBot } from '../config/bots.ts'
+import type { Config } from '../config/config.ts'
+import { alarmText } from '../engine/bots/thrown.ts'
+import { type Alarm, type Command, isStrategyEnd, type StartInput } from '../engine/messages.ts'
+import { NO_MONEY } from '../engine/recovered-money.ts'
+import type { FillView, Strategy } from '../engine/strategy.ts'
+import { NO_PAST } from '../journal/reader/recovery.ts'
+import { Mints } from '../market/mints.ts'
+import { Limiter } from '../orders/limiter.ts'
+import { PaperWorld } from '../runtime/paper-world.ts'
+import { Segment } from '../runtime/segment.ts'
+import { NOT_WARM, startInput } from '../runtime/start-input.ts'
+import { SimulatedClock } from '../simulation/simulated-clock.ts'
+import { firstPlan } from '../venues/token-service/plans.ts'
+import type { TestOrder, TestRemark } from './run-log.ts'
+import { RunLog } from './run-log.ts'
+import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
+
+export interface StrategyTestOptions extends LoneBotOptions {
+  /** From decision to landing, always; default 1. */
+  readonly latencySeconds?: number
+  /** Of 100 orders, how many never land; default 0. Which ones is decided by `paper.seed`. */
+  readonly lostPercent?: number
+}
+
+/** What the bot holds of a mint. */
+export interface TestPosition {
+  readonly mint: string
+  readonly state: 'opening' | 'open' | 'closing' | 'closed'
+  readonly tokens: number
+  readonly costSol: number
+  readonly averagePrice: number
+  readonly realizedSol: number
+}
+
+/** 2026-01-01, 00:00 UTC. */
+const START: Millis = 1_767_225_600_000
+const BOOT = 'simulated'
+/** Prints that move every price, whatever came before: more than half of those that exits look at. */
+const SETTLING_PRINTS = 11
+const SETTLING_SECONDS = 0.1
+
+/** One bot on a market that a test makes, row by row, on a clock that stands still in between: the engine, gateway, limiter and simulated
+ *  executor of a paper run. Every method throws what the strategy threw. */
+export class StrategyRig {
+  readonly #clock = new SimulatedClock(START)
+  readonly #mints = new Mints()
+  readonly #rows = new TestRows(this.#mints)
+  readonly #log = new RunLog()
+  readonly #segment: Segment
+  readonly #keys: readonly string[]
+  #wanted: readonly string[] = []
+  #threw: Alarm | undefined
+
+  /** Throws SluiceError where strategy or options are wrong. */
+  constructor(strategy: Strategy, { latencySeconds = 1, lostPercent = 0, ...options }: StrategyTestOptions) {
+    const config = loneBot(strategy, options)
+    const latency = msOf(latencySeconds)
+    if (latency === 0) throw new RangeError('latencySeconds: expected at least 0.001')
+    if (!(lostPercent >= 0 && lostPercent <= 100)) throw new RangeError('lostPercent: expected 0 to 100')
+    const latencyMs = { p50: latency, p95: latency }
+    const paper = new PaperWorld(config, this.#clock, this.#mints, (model) => {
+      return { ...model, latencyMs, landingFailurePercent: lostPercent }
+    })
+    this.#keys = strategy.keys
+    this.#segment = this.#newSegment(strategy, paper)
+    const start = startOf(config)
+    paper.restore(start.bots, start.money, (key) => this.#limiter(key, start))
+    this.#segment.begin(start, [])
+    this.#segment.runner.post({ kind: 'feed', status: 'live', confirmed: this.#keys })
+    this.#check()
+  }
+
+  /** Every order so far, those of exits included, oldest first. */
+  get orders(): readonly TestOrder[] {
+    return this.#log.orders
+  }
+
+  /** Executions, each once. */
+  get fills(): readonly FillView[] {
+    return this.#log.fills
+  }
+
+  /** Requests that became no order, and why; the same one again within a second is said once. */
+  get refusals(): readonly TestRemark[] {
+    return this.#log.refusals
+  }
+
+  /** What the strategy noted. */
+  get notes(): readonly TestRemark[] {
+    return this.#log.notes
+  }
+
+  /** Every decision as a line of JSON: good for a snapshot. */
+  get decisions(): readonly string[] {
+    return this.#log.decisions
+  }
+
+  /** What `bot.state` was last set to. */
+  get state(): Json {
+    return this.#log.state
+  }
+
+  /** The subscription keys that are wanted: the strategy's, what it watches, and what it holds. */
+  get keys(): readonly string[] {
+    return this.#wanted
+  }
+
+  get now(): Millis {
+    return this.#clock.now()
+  }
+
+  /** The last position in a mint; undefined where there never was one. */
+  position(mint: string = MINT): TestPosition | undefined {
+    const position = this.#log.positions.get(mint)
+    if (position === undefined) return undefined
+    const { state, tokens, decimals, averagePrice, costLamports, realizedLamports } = position
+    const costSol = lamportsToSol(costLamports)
+    const realizedSol = lamportsToSol(realizedLamports)
+    return { mint, state, tokens: wholeTokens(tokens, decimals), costSol, averagePrice, realizedSol }
+  }
+
+  /** A print. One alone is no price: `token.price` is the median of the last five, from the third on. */
+  trade(trade: TestTrade): void {
+    this.#row(trade, (time) => this.#rows.trade(time, trade))
+  }
+
+  /** Eleven prints, a tenth of a second apart: from then on `token.price` is this price, and exits act on it. */
+  settle(price: number, trade: Omit<TestTrade, 'price'> = {}): void {
+    for (let print = 0; print < SETTLING_PRINTS; print++)
+      this.trade({ afterSeconds: SETTLING_SECONDS, ...trade, price })
+  }
+
+  newToken(token: TestNewToken = {}): void {
+    this.#row(token, (time) => this.#rows.newToken(time, token))
+  }
+
+  priceUpdate(update: TestPriceUpdate): void {
+    this.#row(update, (time) => this.#rows.priceUpdate(time, update))
+  }
+
+  /** Time passes without a row: orders land, timers fire. */
+  advance(seconds: number): void {
+    this.#advanceTo(this.now + msOf(seconds))
+    this.#check()
+  }
+
+  /** The feed is down for so long. */
+  gap(seconds: number): void {
+    const { runner } = this.#segment
+    const from = this.now
+    runner.post({ kind: 'feed', status: 'down', confirmed: [] })
+    this.#advanceTo(from + msOf(seconds))
+    runner.post({ kind: 'gap', from, to: this.now, keys: this.#wanted })
+    runner.post({ kind: 'feed', status: 'live', confirmed: this.#wanted })
+    this.#check()
+  }
+
+  /** What an operator says: `{ name: 'halt' }`, `{ name: 'signal', signal: 'x', data: {} }`, `{ name: 'stop' }` ... */
+  command(command: Command): void {
+    this.#segment.runner.post({ kind: 'command', command })
+    this.#check()
+  }
+
+  #row({ afterSeconds = 1 }: { readonly afterSeconds?: number }, write: (time: Millis) => void): void {
+    const time = this.now + msOf(afterSeconds)
+    this.#advanceTo(time)
+    write(time)
+    const { block } = this.#rows
+    this.#segment.runner.rows(block, block.length - 1, block.length)
+    this.#check()
+  }
+
+  #advanceTo(time: Millis): void {
+    this.#clock.advanceTo(time)
+  }
+
+  /** A handler must not be left from inside the engine. */
+  #check(): void {
+    const threw = this.#threw
+    this.#threw = undefined
+    if (threw !== undefined) throw strategyError(threw)
+  }
+
+  #newSegment(strategy: Strategy, paper: PaperWorld): Segment {
+    const clock = this.#clock
+    return new Segment({
+      machine: { clock, monotonicMs: () => clock.now(), boot: BOOT },
+      journal: this.#log,
+      mints: this.#mints,
+      strategies: new Map([[strategy.name, strategy]]),
+      past: NO_PAST,
+      route: ({ account }) => {
+        const route = paper.route(account)
+        if (route === undefined) throw new Error(`no executor for ${account}`)
+        return route
+      },
+      want: (keys) => {
+        this.#wanted = keys
+      },
+      observe: (block, from, to) => paper.market.observe(block, from, to),
+      alarm: (alarm) => {
+        if (isStrategyEnd(alarm.code)) this.#threw ??= alarm
+      },
+    })
+  }
+
+  #limiter(key: string, { plan }: StartInput): Limiter {
+    const clock = this.#clock
+    const { requestsPerMinute } = plan
+    return new Limiter({
+      ...{ key, clock, monotonicMs: () => clock.now(), boot: BOOT, past: 'fresh', write: () => {} },
+      requestsPerMinute,
+    })
+  }
+}
+
+/** A bot of this strategy, ready for rows. Options are what the YAML says of a bot, in its units. */
+export function testStrategy<P, S>(strategy: Strategy<P, S>, options: StrategyTestOptions = {}): StrategyRig {
+  return new StrategyRig(strategy as unknown as Strategy, options)
+}
+
+function startOf(config: Config): StartInput {
+  const { settings } = botSettings(config, { service: 'test', cluster: '', wallet: '', allow: 'paper' })
+  const plan = firstPlan(config.service.plan)
+  return startInput(config, { segment: 1, code: 'test', bots: settings, plan, money: NO_MONEY, warm: NOT_WARM })
+}
+
+function msOf(seconds: number): number {
+  if (!(seconds >= 0 && seconds < 1e9)) throw new RangeError(`${seconds} is no number of seconds`)
+  return Math.round(seconds * 1000)
+}
+
+/** Its stack begins with the strategy's own frames, where a test runner looks for the line to show. */
+function strategyError(alarm: Alarm): Error {
+  const error = new Error(`the strategy threw: ${alarmText(alarm)}`)
+  const { stack = '' } = error
+  const frames = stack.indexOf('\n    at ')
+  const own = (alarm.thrownAt?.stack ?? []).map((frame) => `\n    at ${frame}`).join('')
+  error.stack = `${stack.slice(0, frames)}${own}${stack.slice(frames)}`
+  return error
+}

@@ -1,0 +1,128 @@
+import { isUtf8 } from 'node:buffer'
+import { type Dispatcher, Pool } from 'undici'
+import type { Http, HttpRequest, HttpResult } from '../base/machine.ts'
+
+export interface HttpOptions {
+  /** From the call to the last byte of the answer. */
+  readonly timeoutMs?: number
+  readonly connectTimeoutMs?: number
+}
+
+const TIMEOUT_MS = 60_000
+const CONNECT_TIMEOUT_MS = 5_000
+/** An idle connection stays open so long, so that the next order need not wait for TLS; a server that says less is believed. */
+const KEEP_ALIVE_MS = 30_000
+const LONGEST_BODY = 1_048_576
+const LONGEST_REASON = 200
+
+/**
+ * HTTP/1.1 over undici, one request at a time on a connection, nothing sent twice: no pipelining, no redirects, no retries, and no
+ * HTTP/2, whose clients repeat a request that the server refused to begin.
+ */
+export function openHttp(options: HttpOptions = {}): { http: Http; close: () => Promise<void> } {
+  const pools = new Map<string, Pool>()
+  const poolOf = (origin: string): Pool => {
+    const known = pools.get(origin)
+    if (known !== undefined) return known
+    const pool = new Pool(origin, {
+      allowH2: false,
+      pipelining: 1,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: 0, // one limit for all: below
+      bodyTimeout: 0,
+      connect: { timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS },
+    })
+    pools.set(origin, pool)
+    return pool
+  }
+  return {
+    http: (request) => {
+      const url = new URL(request.url)
+      return new Exchange(request, url, options.timeoutMs ?? TIMEOUT_MS).run(poolOf(url.origin))
+    },
+    close: async () => {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()))
+    },
+  }
+}
+
+/** One request and what came of it. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest
+  readonly #url: URL
+  readonly #timeoutMs: number
+  #settle: (result: HttpResult) => void = () => {}
+  #controller: Dispatcher.DispatchController | undefined
+  #isSettled = false
+  #status = 0
+  #headers: Record<string, string> = {}
+  readonly #chunks: Buffer[] = []
+  #size = 0
+
+  constructor(request: HttpRequest, url: URL, timeoutMs: number) {
+    this.#request = request
+    this.#url = url
+    this.#timeoutMs = timeoutMs
+  }
+
+  run(dispatcher: Dispatcher): Promise<HttpResult> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#fail(`no answer within ${this.#timeoutMs} ms`), this.#timeoutMs)
+      this.#settle = (result) => {
+        clearTimeout(timer)
+        this.#isSettled = true
+        resolve(result)
+      }
+      const { method, headers, body } = this.#request
+      const path = this.#url.pathname + this.#url.search
+      try {
+        dispatcher.dispatch({ method, path, headers: { ...headers }, body: body ?? null }, this)
+      } catch (error) {
+        this.#fail(messageOf(error))
+      }
+    })
+  }
+
+  /** undici calls it in the same step in which it writes the head, just before: until then no byte of this request has left, and after
+   *  it some may have. (Earlier than its diagnostics channel `undici:client:sendHeaders`, and for exactly this request.) */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    // It waited for a connection until after its time: now it must not go out any more.
+    if (this.#isSettled) controller.abort(new Error('too late'))
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
+    if (status < 200) return
+    this.#status = status
+    for (const [name, value] of Object.entries(headers)) this.#headers[name] = String(value)
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#size += chunk.length
+    if (this.#size > LONGEST_BODY) this.#fail('the answer is longer than 1 MB')
+    else this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    if (this.#isSettled) return
+    const bytes = Buffer.concat(this.#chunks)
+    const answered = { kind: 'answered', status: this.#status, headers: this.#headers, body: bytes.toString() } as const
+    this.#settle(isUtf8(bytes) ? answered : { ...answered, bytes })
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(messageOf(error))
+  }
+
+  #fail(reason: string): void {
+    if (this.#isSettled) return
+    this.#settle({ kind: this.#controller === undefined ? 'unsent' : 'lost', reason })
+    this.#controller?.abort(new Error(reason))
+  }
+}
+
+function messageOf(error: unknown): string {
+  const text =
+    error instanceof Error ? error.message || ('code' in error && String(error.code)) || error.name : 'unknown error'
+  return text.slice(0, LONGEST_REASON)
+}

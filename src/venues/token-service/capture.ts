@@ -1,0 +1,270 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { ExitCode, SluiceError } from '../../base/errors.ts'
+import { csvCell, withoutGuard } from '../../base/text.ts'
+import type { Millis } from '../../base/units.ts'
+import type { RowKind } from '../../market/block.ts'
+import { Mints } from '../../market/mints.ts'
+import { MintIndex } from './mint-index.ts'
+import { Decoder } from './wire/decode.ts'
+import { asRecord, ownValue } from './wire/frame.ts'
+import type { Row } from './wire/row.ts'
+
+const FIRST_BYTES = 1 << 20
+/** No line of a capture is longer. */
+const MOST_BYTES = 1 << 23
+const NEWLINE = 0x0a
+/** Last ms that a Date can hold. */
+const LAST_TIME = 8.64e15
+
+/** A line of a file, as it lies in memory until the next one is asked for. */
+export interface Line {
+  readonly number: number
+  readonly data: Buffer
+  readonly start: number
+  readonly end: number
+  /** Why it cannot be a message, where that is known already. */
+  readonly bad?: string
+}
+
+/** What a line of a capture is; a row lies in `CaptureReader.row` until the next call. */
+export type Captured =
+  | { readonly kind: 'row'; readonly key: string; readonly time: Millis }
+  | { readonly kind: 'gap'; readonly time: Millis; readonly from: Millis; readonly keys: readonly string[] | undefined }
+  /** Empty, or a message that says nothing of the market. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'bad'; readonly why: string }
+
+const NOTHING: Captured = { kind: 'nothing' }
+const KEYS: Record<RowKind, string> = { 0: 'trades', 1: 'trades', 2: 'newTokens', 3: 'priceUpdates' }
+
+/** Reads what was kept of a feed, one message a line, with two additions: `receivedAt`, ms since the epoch, in any of them, and lines of
+ *  type `gap` with `from`, `to` and `keys` for when nothing was heard. */
+export class CaptureReader {
+  readonly #decoder = new Decoder()
+  readonly #index = new MintIndex(new Mints())
+
+  get row(): Row {
+    return this.#decoder.row
+  }
+
+  read({ data, start, end, bad: why }: Line): Captured {
+    if (why !== undefined) return bad(why)
+    if (data.subarray(start, end).every((byte) => byte <= 0x20)) return NOTHING
+    const decoded = this.#decoder.decode(data, false, start, end)
+    if (decoded.kind === 'row') return this.#row(data.subarray(start, end))
+    if (decoded.kind !== 'misfit') return NOTHING
+    return decoded.why === 'unknown type' ? gapOf(data.toString('utf8', start, end)) : bad(decoded.why)
+  }
+
+  #row(bytes: Buffer): Captured {
+    const { row } = this
+    if (this.#index.intern(row.texts, row.mintStart, row.mintEnd) < 0) return bad('mint')
+    const key = KEYS[row.kind]
+    if (!bytes.includes('"receivedAt"')) return { kind: 'row', key, time: row.stamp }
+    const time = timeOf(recordOf(bytes.toString()), 'receivedAt')
+    return time === undefined ? bad('receivedAt') : { kind: 'row', key, time }
+  }
+}
+
+function gapOf(text: string): Captured {
+  const record = recordOf(text)
+  if (ownValue(record, 'type') !== 'gap') return bad('unknown type')
+  const [from, to] = [timeOf(record, 'from'), timeOf(record, 'to')]
+  const keys = ownValue(record, 'keys')
+  if (from === undefined || to === undefined || from > to) return bad('from, to')
+  if (keys === undefined) return { kind: 'gap', time: to, from, keys }
+  const isList = Array.isArray(keys) && keys.every((key) => typeof key === 'string')
+  return isList ? { kind: 'gap', time: to, from, keys } : bad('keys')
+}
+
+function recordOf(text: string): Readonly<Record<string, unknown>> {
+  return asRecord(JSON.parse(text)) ?? {}
+}
+
+function timeOf(record: Readonly<Record<string, unknown>>, name: string): Millis | undefined {
+  const value = ownValue(record, name)
+  return typeof value === 'number' && value >= 0 && value <= LAST_TIME ? Math.floor(value) : undefined
+}
+
+function bad(why: string): Captured {
+  return { kind: 'bad', why }
+}
+
+/** The lines of a file, counted from 1. One that is too long for any message comes cut off. Throws SluiceError where it cannot be read. */
+export function* linesOf(path: string): Generator<Line, void, undefined> {
+  const file = openFile(path)
+  try {
+    let data = Buffer.alloc(FIRST_BYTES)
+    let filled = 0
+    let number = 1
+    for (let count = -1; count !== 0; ) {
+      if (filled === data.length) {
+        if (data.length >= MOST_BYTES)
+          filled = data.length >> 1 // it does not fit, whatever else it holds
+        else data = Buffer.concat([data], data.length * 2)
+      }
+      count = readSync(file, data, filled, data.length - filled, null)
+      filled += count
+      let start = 0
+      for (let end = data.indexOf(NEWLINE); end >= 0 && end < filled; end = data.indexOf(NEWLINE, start)) {
+        yield { number: number++, data, start, end }
+        start = end + 1
+      }
+      if (count === 0 && start < filled) yield { number, data, start, end: filled }
+      data.copyWithin(0, start, filled)
+      filled -= start
+    }
+  } catch (error) {
+    throw error instanceof Error && 'syscall' in error ? unreadable(path, error) : error
+  } finally {
+    closeSync(file)
+  }
+}
+
+function openFile(path: string): number {
+  try {
+    return openSync(path, 'r')
+  } catch (error) {
+    throw unreadable(path, error as Error)
+  }
+}
+
+/** Exit 2 where the path names no file, else 1. */
+function unreadable(path: string, { message, code }: Error & { readonly code?: unknown }): SluiceError {
+  const isNoFile = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
+  return new SluiceError(`${path} cannot be read: ${message}`, isNoFile ? ExitCode.usage : ExitCode.failed)
+}
+
+const TIMES = ['receivedAt', 'timestamp', 'from', 'to'] as const
+
+const FIGURES = [
+  ...(['price', 'amount', 'tokensTraded', 'marketCap', 'slippage', 'priorityFee', 'initialLiquidity'] as const),
+  ...(['priceChange', 'priceChange24h', 'volume24h', 'liquidityUsd'] as const),
+]
+
+const TEXTS = ['signature', 'trader', 'symbol', 'name', 'creator'] as const
+const METADATA = ['description', 'image', 'website', 'twitter'] as const
+/** Of a file that is written. One that is read may have them in any order, lack most, and have others. */
+const COLUMNS = ['type', ...TIMES, 'keys', 'mint', 'side', ...FIGURES, ...TEXTS, ...METADATA] as const
+const NEEDED = ['type', 'mint', 'timestamp']
+const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])
+const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
+/** A description may go over some lines; what goes over more has a quote that was never closed. */
+const MOST_LINES = 200
+
+/** Whether a file is one by its name. */
+export function isCsv(path: string): boolean {
+  return path.toLowerCase().endsWith('.csv')
+}
+
+export const CSV_HEADER = COLUMNS.join(',')
+
+/** A message of a capture as a line of CSV, without its end. Reads back as the same message. */
+export function csvLine({ metadata, ...message }: Readonly<Record<string, unknown>>): string {
+  const all: Readonly<Record<string, unknown>> = { ...message, ...(metadata as object | undefined) }
+  return COLUMNS.map((name) => csvCell(all[name])).join(',')
+}
+
+/** The records of a CSV file, each as a line in the service's message format, with the number of the line where it begins. The first one
+ *  names the columns. Throws SluiceError where it does not, or the file cannot be read. */
+export function* csvLinesOf(path: string): Generator<Line, void, undefined> {
+  let columns: readonly string[] | undefined
+  for (const { number, text } of recordsOf(path)) {
+    const cells = text === undefined ? undefined : cellsOf(text.replace(/\r$/, ''))
+    if (columns === undefined) columns = columnsOf(path, cells)
+    else if (cells?.length === 1 && cells[0] === undefined) continue
+    else yield lineOf(number, cells === undefined ? 'its quotes' : messageOf(columns, cells))
+  }
+}
+
+interface Numbered {
+  readonly number: number
+  readonly text: string
+}
+
+/** A quoted cell may hold line ends. Without text: its quotes do not pair; the lines behind the first are then read for themselves. */
+function* recordsOf(path: string): Generator<{ number: number; text: string | undefined }, void, undefined> {
+  const lines = linesOf(path)
+  const again: Numbered[] = []
+  let open: Numbered[] = []
+  let quotes = 0
+  for (;;) {
+    const line = again.shift() ?? numbered(lines.next())
+    if (line !== undefined) {
+      open.push(line)
+      quotes += line.text.split('"').length - 1
+      if (quotes % 2 === 1 && open.length < MOST_LINES) continue
+    }
+    const [first] = open
+    if (first === undefined) return
+    if (quotes % 2 === 0) yield { number: first.number, text: open.map(({ text }) => text).join('\n') }
+    else {
+      yield { number: first.number, text: undefined }
+      again.unshift(...open.slice(1))
+    }
+    open = []
+    quotes = 0
+  }
+}
+
+function numbered({ value, done }: IteratorResult<Line, void>): Numbered | undefined {
+  if (done === true || value === undefined) return undefined
+  return { number: value.number, text: value.data.toString('utf8', value.start, value.end) }
+}
+
+/** undefined for a cell with nothing in it; undefined for all where a quote stands within a cell. */
+function cellsOf(text: string): (string | undefined)[] | undefined {
+  const cells: (string | undefined)[] = []
+  for (let at = 0; at <= text.length; at++) {
+    if (text[at] === '"') {
+      let end = at + 1
+      while (text[end] !== '"' || text[end + 1] === '"') end += text[end] === '"' ? 2 : 1
+      cells.push(text.slice(at + 1, end).replaceAll('""', '"'))
+      at = end + 1
+      if (at < text.length && text[at] !== ',') return undefined
+    } else {
+      const comma = text.indexOf(',', at)
+      const end = comma < 0 ? text.length : comma
+      const cell = text.slice(at, end)
+      if (cell.includes('"')) return undefined
+      cells.push(cell === '' ? undefined : cell)
+      at = end
+    }
+  }
+  return cells
+}
+
+function columnsOf(path: string, cells: readonly (string | undefined)[] | undefined): readonly string[] {
+  const names = cells?.map((cell) => (cell ?? '').replace(/^\ufeff/, '').trim()) ?? []
+  const lacks = NEEDED.filter((name) => !names.includes(name))
+  if (lacks.length === 0) return names
+  throw new SluiceError(`${path}:1: the first line has to name the columns; it lacks ${lacks.join(', ')}`)
+}
+
+/** The message, or what is wrong. */
+function messageOf(columns: readonly string[], cells: readonly (string | undefined)[]): object | string {
+  if (cells.length > columns.length) return 'more cells than columns'
+  const message: Record<string, unknown> = {}
+  const metadata: Record<string, string> = {}
+  for (const [index, cell] of cells.entries()) {
+    const name = columns[index] as string
+    if (cell === undefined || !KNOWN.has(name)) continue
+    if (NUMBERS.has(name)) {
+      const number = cell.trim() === '' ? Number.NaN : Number(cell)
+      if (Number.isNaN(number)) return name
+      message[name] = number
+      continue
+    }
+    const text = withoutGuard(cell)
+    if ((METADATA as readonly string[]).includes(name)) metadata[name] = text
+    else message[name] = name === 'keys' ? text.split(' ') : text
+  }
+  const { type } = message
+  return type === 'newToken' ? { ...message, metadata } : message
+}
+
+function lineOf(number: number, message: object | string): Line {
+  if (typeof message === 'string') return { number, data: Buffer.alloc(0), start: 0, end: 0, bad: message }
+  const data = Buffer.from(JSON.stringify(message))
+  return { number, data, start: 0, end: data.length }
+}

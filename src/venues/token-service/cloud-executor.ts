@@ -1,0 +1,120 @@
+import type { Clock, Http, HttpRequest, HttpResult } from '../../base/machine.ts'
+import type { TokenAmount } from '../../base/units.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import type { Executor, Outcome } from '../../orders/ports.ts'
+import { headersOf, urlOf } from './endpoints.ts'
+import { verdictOf } from './outcome.ts'
+import { isAsAsked, sellAmountOf, type TermParts, termsOf } from './trade-terms.ts'
+
+export interface CloudParts extends TermParts {
+  readonly http: Http
+  readonly clock: Clock
+  /** With the prefix /api. */
+  readonly baseUrl: string
+  readonly apiKey: () => string
+  readonly resolve: Resolve
+  /** A sale by number sold something else than it asked for: the number counts something else. */
+  readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
+}
+
+type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
+
+/** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified once (outcome.ts),
+ *  nothing is ever sent again from here, and what happened is read from the chain. */
+export class CloudExecutor implements Executor {
+  readonly #parts: CloudParts
+
+  constructor(parts: CloudParts) {
+    this.#parts = parts
+  }
+
+  execute(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    const { http, clock, resolve } = this.#parts
+    const request = this.#requestOf(attempt)
+    if ('kind' in request) clock.after(0, () => done(request))
+    else sendOnce(request, http, clock, resolve.begin(attempt, this.#watched(attempt, done)))
+  }
+
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
+    this.#parts.resolve.resume(attempt, done)
+  }
+
+  /** Compares what a sale by number has sold with what it asked for. */
+  #watched(attempt: Attempt, done: (outcome: Outcome) => void): (outcome: Outcome) => void {
+    const { sellUnit, holding, contradicted } = this.#parts
+    const { size, mint } = attempt
+    if (size.kind !== 'tokens' || contradicted === undefined) return done
+    const amount = sellAmountOf(size, sellUnit(), holding(mint))
+    if ('code' in amount || amount.kind !== 'number') return done
+    return (outcome) => {
+      if (outcome.kind === 'filled' && !isAsAsked(outcome.fill.tokens, size.tokens))
+        contradicted(attempt, outcome.fill.tokens)
+      done(outcome)
+    }
+  }
+
+  /** The request, or why there is none. */
+  #requestOf(attempt: Attempt): HttpRequest | Unsendable {
+    const terms = termsOf(attempt, this.#parts)
+    if ('code' in terms) return { kind: 'refused', ...terms, retry: 'never' }
+    try {
+      const headers = headersOf(this.#parts.apiKey())
+      return { method: 'POST', url: urlOf(this.#parts.baseUrl, attempt.side), headers, body: terms.body }
+    } catch {
+      return { kind: 'unsent', reason: 'the key cannot be read' }
+    }
+  }
+}
+
+/** Where all that is learnt of an attempt goes; from there comes what became of it. */
+export interface Resolution {
+  /** The service gave its signature. */
+  acked(signature: string): void
+  /** The answer is late, or says nothing. */
+  doubt(reason: string, signature?: string): void
+  /** No answer can come any more, and what was sent may still be carried out. */
+  hungUp(): void
+  /** The service said no. */
+  refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
+  /** Not a byte was sent. */
+  unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
+}
+
+/** Finds out what becomes of attempts. Never calls back from inside a call of these. */
+export interface Resolve {
+  begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution
+  /** Of an earlier process. */
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void
+}
+
+/** When the strategy hears `unknown`; the socket is read on, and a late answer is taken. */
+const SOFT_TIMEOUT_MS = 10000
+
+/** Sends the request of an attempt, once, and says what the answer proves. */
+function sendOnce(request: HttpRequest, http: Http, clock: Clock, resolution: Resolution): void {
+  const cancel = clock.after(SOFT_TIMEOUT_MS, () => {
+    resolution.doubt(`no answer within ${SOFT_TIMEOUT_MS / 1000} s`)
+  })
+  void http(request).then((result) => {
+    cancel()
+    take(result, clock, resolution)
+  })
+}
+
+function take(result: HttpResult, clock: Clock, resolution: Resolution): void {
+  const verdict = verdictOf(result, clock.now())
+  switch (verdict.kind) {
+    case 'acked':
+      resolution.acked(verdict.signature)
+      break
+    case 'refused':
+      resolution.refused(verdict)
+      break
+    case 'unsent':
+      resolution.unsent(verdict)
+      break
+    case 'unknown':
+      resolution.doubt(verdict.reason, verdict.signature)
+      resolution.hungUp()
+  }
+}

@@ -1,0 +1,72 @@
+import type { ErrorCode } from '../../base/errors.ts'
+import type { HttpResult } from '../../base/machine.ts'
+import type { Millis } from '../../base/units.ts'
+import type { Outcome } from '../../orders/ports.ts'
+import { type HttpCode, readAnswer } from './wire/answers.ts'
+
+/** What the answer to a trade request proves. */
+export type Verdict = Extract<Outcome, { kind: 'unsent' | 'acked' | 'refused' | 'unknown' }>
+
+type Retry = Extract<Outcome, { kind: 'refused' }>['retry']
+
+/** A listed code means refused, under whatever status it comes. */
+const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
+  INSUFFICIENT_BALANCE: 'never',
+  INVALID_MINT: 'never',
+  SLIPPAGE_EXCEEDED: 'slippage',
+  RATE_LIMIT: 'wait',
+}
+
+/** A status that means refused where no code says more. Every other one proves nothing: 408, 409, 425, 5xx, a redirect or an odd 200 may
+ *  come from something in between, after the service has executed. */
+const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly retry: Retry }>> = {
+  400: { code: 'INVALID_PARAMETERS', retry: 'never' },
+  401: { code: 'KEY_REFUSED', retry: 'wait' },
+  402: { code: 'PLAN_REFUSED', retry: 'wait' },
+  403: { code: 'PLAN_REFUSED', retry: 'wait' },
+  404: { code: 'INVALID_PARAMETERS', retry: 'never' },
+  405: { code: 'INVALID_PARAMETERS', retry: 'never' },
+  413: { code: 'INVALID_PARAMETERS', retry: 'never' },
+  415: { code: 'INVALID_PARAMETERS', retry: 'never' },
+  422: { code: 'INVALID_PARAMETERS', retry: 'never' },
+  429: { code: 'RATE_LIMIT', retry: 'wait' },
+}
+
+/** `now`: for a Retry-After that is a date. */
+export function verdictOf(result: HttpResult, now: Millis): Verdict {
+  if (result.kind === 'unsent') return { kind: 'unsent', reason: result.reason }
+  if (result.kind === 'lost') return { kind: 'unknown', reason: result.reason }
+  const { status, body } = result
+  const answer = readAnswer(body)
+  const text = `${status} ${answer.message}`.trim()
+  const { signature } = answer
+  if (signature !== '')
+    return isSuccess(status) ? { kind: 'acked', signature } : { kind: 'unknown', reason: text, signature }
+  const byStatus = BY_STATUS[status]
+  const code = answer.isJson || byStatus !== undefined ? answer.code : ''
+  if (code !== '') return refused(code, BY_CODE[code], text, result.headers, now)
+  if (byStatus !== undefined) return refused(byStatus.code, byStatus.retry, text, result.headers, now)
+  return { kind: 'unknown', reason: `${text}: neither a signature nor exactly one known code` }
+}
+
+function refused(
+  code: ErrorCode,
+  retry: Retry,
+  reason: string,
+  headers: Readonly<Record<string, string>>,
+  now: Millis,
+): Verdict {
+  const retryAfterMs = retry === 'wait' ? retryAfter(headers['retry-after'], now) : undefined
+  return { kind: 'refused', code, reason, retry, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+}
+
+/** Seconds or an HTTP date, as ms from now; undefined where it is neither. */
+function retryAfter(value: string | undefined, now: Millis): number | undefined {
+  if (value === undefined) return undefined
+  const ms = /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
+}

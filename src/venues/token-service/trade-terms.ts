@@ -1,0 +1,116 @@
+import type { ErrorCode } from '../../base/errors.ts'
+import { type Lamports, lamports, solToLamports, type TokenAmount } from '../../base/units.ts'
+import type { Size } from '../../engine/order.ts'
+import type { AskedTrade, SellAmount } from '../../orders/asked-trade.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import { isPublicKey } from '../../solana/base58.ts'
+import { type BuyRequest, buyBody, type SellRequest, sellBody, tokenDecimal } from './wire/requests.ts'
+
+/** What the terms of a request depend on beside the attempt. */
+export interface TermParts {
+  /** Public key of the wallet that trades. */
+  readonly wallet: string
+  /** Of the present plan. */
+  readonly maxBuyLamports: () => Lamports
+  /** What a sale's number counts, as far as that is proved for this service. */
+  readonly sellUnit: () => SellUnit
+  /** What the wallet holds of a mint; undefined where that is not known. */
+  readonly holding: (mint: string) => TokenAmount | undefined
+}
+
+/** What the service is asked for, and the body of the request that asks it; or why it would not accept that. */
+export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade; body: string } | Breach {
+  const { wallet, maxBuyLamports, sellUnit, holding } = parts
+  const { mint, slippagePercent, priorityFeeLamports, size } = attempt
+  const terms = { mint, slippagePercent, priorityFeeLamports }
+  const common = { publicKey: wallet, ...terms }
+  if (size.kind === 'sol') {
+    const buy = { ...common, lamports: size.lamports }
+    const asked: AskedTrade = { ...terms, wallet, side: 'buy', lamports: size.lamports }
+    return checkBuy(buy, maxBuyLamports()) ?? { asked, body: buyBody(buy) }
+  }
+  const amount = sellAmountOf(size, sellUnit(), holding(mint))
+  if ('code' in amount) return amount
+  const sell = { ...common, amount }
+  return checkSell(sell) ?? { asked: { ...terms, wallet, side: 'sell', amount }, body: sellBody(sell) }
+}
+
+/** The document does not say whether a sale's number counts whole tokens or base units: wrong by 10^6 either way, so it is not sent
+ *  before one of them is proved. */
+export type SellUnit = 'tokens' | 'base' | 'unproved'
+const HUNDREDTHS = 10000n
+/** Services count in floating point: one part in so many may be missing. */
+const TOLERANCE = 1000000n
+
+/** Whether so much was sold as was asked, base units; a unit that is wrong is off by powers of ten. */
+export function isAsAsked(sold: TokenAmount, asked: TokenAmount): boolean {
+  const off = sold > asked ? sold - asked : asked - sold
+  return off <= 1n || off * TOLERANCE <= asked
+}
+
+/** How a sale says how much. Shares are rounded down to what a percentage can say; `holding`: base units in the wallet. */
+export function sellAmountOf(
+  size: Exclude<Size, { kind: 'sol' }>,
+  unit: SellUnit,
+  holding: TokenAmount | undefined,
+): SellAmount | Breach {
+  if (size.kind === 'all') return { kind: 'all' }
+  if (size.kind === 'percent') return percent(Math.floor(size.percent * 100 + 1e-6))
+  if (holding !== undefined && size.tokens >= holding) return { kind: 'all' }
+  if (unit === 'base') return { kind: 'number', decimal: size.tokens.toString() }
+  if (unit === 'tokens') return { kind: 'number', decimal: tokenDecimal(size.tokens, size.decimals) }
+  if (holding === undefined)
+    return { code: 'BALANCE_UNKNOWN', reason: 'what the wallet holds is not known, so no share of it can be named' }
+  return percent(Number((size.tokens * HUNDREDTHS) / holding))
+}
+
+function percent(hundredths: number): SellAmount {
+  return hundredths === 10000 ? { kind: 'all' } : { kind: 'percent', percent: hundredths / 100 }
+}
+
+/** The document's bounds of a buy. A sell has none of them: they are not shown, and an exit must not fail on a guess. */
+const LEAST_BUY = solToLamports(0.001)
+const LEAST_FEE = lamports(10000)
+const MOST_FEE = lamports(10000000)
+const LEAST_SLIPPAGE = 0.1
+const MOST_SLIPPAGE = 50
+
+export interface Breach {
+  readonly code: ErrorCode
+  readonly reason: string
+}
+
+/** What the service would not accept of a buy; undefined where nothing is wrong. */
+export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
+  const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
+  if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))
+    return { code: 'AMOUNT_RANGE', reason: `${amount} lamports is outside ${LEAST_BUY} to ${maxBuyLamports}` }
+  if (!(slippagePercent >= LEAST_SLIPPAGE && slippagePercent <= MOST_SLIPPAGE))
+    return { code: 'SLIPPAGE_RANGE', reason: `${slippagePercent} % is outside ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE}` }
+  if (fee !== null && !(fee >= LEAST_FEE && fee <= MOST_FEE))
+    return { code: 'FEE_RANGE', reason: `${fee} lamports is outside ${LEAST_FEE} to ${MOST_FEE}` }
+  return checkKeys(request)
+}
+
+/** What cannot mean anything in a sell. */
+export function checkSell(request: SellRequest): Breach | undefined {
+  const { amount, slippagePercent, priorityFeeLamports: fee } = request
+  if (amount.kind === 'percent' && !isShare(amount.percent))
+    return { code: 'AMOUNT_RANGE', reason: `${amount.percent} % is not above 0, up to 100, with two decimals` }
+  if (amount.kind === 'number' && !/[1-9]/.test(amount.decimal))
+    return { code: 'AMOUNT_RANGE', reason: 'nothing would be sold' }
+  if (!(slippagePercent > 0 && slippagePercent <= 100))
+    return { code: 'SLIPPAGE_RANGE', reason: `${slippagePercent} % is no slippage` }
+  if (fee !== null && !(fee >= 0)) return { code: 'FEE_RANGE', reason: `${fee} lamports is no fee` }
+  return checkKeys(request)
+}
+
+function isShare(percent: number): boolean {
+  return percent > 0 && percent <= 100 && Math.abs(percent * 100 - Math.round(percent * 100)) < 1e-6
+}
+
+function checkKeys({ mint, publicKey }: { mint: string; publicKey: string }): Breach | undefined {
+  if (!isPublicKey(mint)) return { code: 'MINT_INVALID', reason: 'the mint is not a key of 32 bytes' }
+  if (!isPublicKey(publicKey)) return { code: 'INVALID_PARAMETERS', reason: 'the wallet is not a key of 32 bytes' }
+  return undefined
+}

@@ -1,0 +1,73 @@
+import type { Clock, Http, HttpResult } from '../../base/machine.ts'
+import type { AskedTrade, Built } from '../../orders/asked-trade.ts'
+import type { Attempt } from '../../orders/attempt.ts'
+import { headersOf, urlOf } from './endpoints.ts'
+import { type Verdict, verdictOf } from './outcome.ts'
+import { type TermParts, termsOf } from './trade-terms.ts'
+import { type CheckBytes, readBuiltReply } from './wire/built-reply.ts'
+
+export interface BuilderParts extends TermParts {
+  readonly http: Http
+  readonly clock: Clock
+  /** With the prefix /api. */
+  readonly baseUrl: string
+  readonly apiKey: () => string
+  /** What is wrong with bytes as a transaction. */
+  readonly check: CheckBytes
+}
+
+/** What is built later than this is built on an old price, and asked for again. */
+const PATIENCE_MS = 5_000
+
+/** The service as a builder: POST /transaction/buy and /transaction/sell give unsigned transactions. */
+export class TransactionBuilder {
+  readonly #parts: BuilderParts
+
+  constructor(parts: BuilderParts) {
+    this.#parts = parts
+  }
+
+  /** One request. Never throws. */
+  async build(attempt: Attempt): Promise<Built> {
+    const { http, baseUrl, apiKey } = this.#parts
+    const terms = termsOf(attempt, this.#parts)
+    if ('code' in terms) return { kind: 'refused', ...terms, retry: 'never' }
+    const { asked, body } = terms
+    let headers: Record<string, string>
+    try {
+      headers = headersOf(apiKey())
+    } catch {
+      return { kind: 'unsent', reason: 'the key cannot be read' }
+    }
+    const url = urlOf(baseUrl, attempt.side === 'buy' ? 'buildBuy' : 'buildSell')
+    return this.#take(await this.#patiently(http({ method: 'POST', url, headers, body })), asked)
+  }
+
+  #take(result: HttpResult, asked: AskedTrade): Built {
+    const { clock, check } = this.#parts
+    const isAnswer = result.kind === 'answered' && result.status >= 200 && result.status < 300
+    const reply = isAnswer ? readBuiltReply(result.bytes ?? Buffer.from(result.body), check) : undefined
+    if (reply?.ok) return { kind: 'built', asked, ...reply }
+    const verdict = verdictOf(result, clock.now())
+    if (verdict.kind === 'refused' || verdict.kind === 'unsent') return verdict
+    if (reply === undefined)
+      return { kind: 'refused', code: 'BUILDER_SILENT', reason: reasonOf(verdict), retry: 'wait' }
+    const { code, reason } = reply
+    return { kind: 'refused', code, reason, retry: code === 'TX_VERSION' ? 'never' : 'wait' }
+  }
+
+  #patiently(answer: Promise<HttpResult>): Promise<HttpResult> {
+    return new Promise((resolve) => {
+      const late = { kind: 'lost', reason: `no answer within ${PATIENCE_MS / 1_000} s` } as const
+      const cancel = this.#parts.clock.after(PATIENCE_MS, () => resolve(late))
+      void answer.then((result) => {
+        cancel()
+        resolve(result)
+      })
+    })
+  }
+}
+
+function reasonOf(verdict: Verdict): string {
+  return 'reason' in verdict ? verdict.reason : 'an answer that is no transaction'
+}

@@ -1,0 +1,135 @@
+import type { TokenDetails } from '../../../market/block.ts'
+import { type Bytes, bytesOf } from './bytes.ts'
+
+/** Number fields of the three market records, in the order of `Frame.numbers`. */
+export const NUMBER_FIELDS = [
+  'amount',
+  'tokensTraded',
+  'price',
+  'marketCap',
+  'timestamp',
+  'slippage',
+  'priorityFee',
+  'initialLiquidity',
+  'priceChange',
+  'priceChange24h',
+  'volume24h',
+  'liquidityUsd',
+] as const
+
+/** Text fields whose bytes are kept; a new token's name, symbol and metadata become `details`. */
+export const TEXT_FIELDS = ['type', 'mint', 'signature', 'trader', 'side', 'creator'] as const
+
+export type NumberField = (typeof NUMBER_FIELDS)[number]
+export type TextField = (typeof TEXT_FIELDS)[number]
+
+/** Place of each field in the arrays of a frame. */
+export const NUMBER = Object.fromEntries(NUMBER_FIELDS.map((name, index) => [name, index])) as Record<
+  NumberField,
+  number
+>
+
+export const TEXT = Object.fromEntries(TEXT_FIELDS.map((name, index) => [name, index])) as Record<TextField, number>
+
+/** One market record taken apart: numbers, and where its texts lie. One object, used again for every frame. */
+export class Frame {
+  /** What `starts` and `ends` point into: the buffer of the frame itself, or texts that were decoded and written again. */
+  source: Bytes = bytesOf(new ArrayBuffer(0))
+  /** NaN where the field is missing. */
+  readonly numbers = new Float64Array(NUMBER_FIELDS.length)
+  /** Both 0 where the field is missing. */
+  readonly starts = new Int32Array(TEXT_FIELDS.length)
+  readonly ends = new Int32Array(TEXT_FIELDS.length)
+  details: TokenDetails | undefined
+  /** Fields that the document does not have. */
+  unknownFields = 0
+
+  clear(source: Bytes): void {
+    this.source = source
+    // Loops: for so few numbers `fill` costs more than it does.
+    for (let index = 0; index < NUMBER_FIELDS.length; index++) this.numbers[index] = Number.NaN
+    for (let index = 0; index < TEXT_FIELDS.length; index++) this.starts[index] = this.ends[index] = 0
+    this.details = undefined
+    this.unknownFields = 0
+  }
+
+  /** Whether a text is exactly these bytes. */
+  is(field: TextField, expected: Uint8Array): boolean {
+    const index = TEXT[field]
+    const start = this.starts[index] as number
+    if ((this.ends[index] as number) - start !== expected.length) return false
+    const { bytes } = this.source
+    for (let at = 0; at < expected.length; at++) if (bytes[start + at] !== expected[at]) return false
+    return true
+  }
+}
+
+/** Longest text of each kind that is kept, in UTF-16 units: the rest of a stranger's text is cut off. */
+const LONGEST = { symbol: 32, name: 128, description: 1000, url: 500 } as const
+/** No text field of a record is longer (a signature has 88 characters); the frame does not fit then. */
+const LONGEST_TEXT = 128
+
+/** Where a field goes; those that only become details go nowhere. */
+const PLACES = new Map<string, { readonly isText: boolean; readonly index: number } | undefined>([
+  ...NUMBER_FIELDS.map((name, index) => [name, { isText: false, index }] as const),
+  ...TEXT_FIELDS.map((name, index) => [name, { isText: true, index }] as const),
+  ...['symbol', 'name', 'metadata'].map((name) => [name, undefined] as const),
+])
+
+/** Texts of the record being read, one after the other. */
+const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
+/** The same bytes: a Buffer writes a text three times as fast as a TextEncoder. */
+const textBuffer = Buffer.from(texts.bytes.buffer)
+
+/** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any real one. */
+export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Frame): boolean {
+  frame.clear(texts)
+  let at = 0
+  for (const name of Object.keys(record)) {
+    const place = PLACES.get(name)
+    if (place === undefined) {
+      if (!PLACES.has(name)) frame.unknownFields++
+      continue
+    }
+    const { isText, index } = place
+    const value = record[name]
+    if (typeof value === 'number' && !isText) frame.numbers[index] = value
+    if (typeof value !== 'string' || !isText) continue
+    if (value.length > LONGEST_TEXT) return false
+    frame.starts[index] = at
+    at += textBuffer.write(value, at)
+    frame.ends[index] = at
+  }
+  if (record.type === 'newToken') frame.details = detailsOf(record)
+  return true
+}
+
+function detailsOf(record: Readonly<Record<string, unknown>>): TokenDetails {
+  const metadata = asRecord(ownValue(record, 'metadata')) ?? {}
+  return {
+    symbol: shortText(record, 'symbol', LONGEST.symbol),
+    name: shortText(record, 'name', LONGEST.name),
+    metadata: {
+      description: shortText(metadata, 'description', LONGEST.description),
+      image: shortText(metadata, 'image', LONGEST.url),
+      website: shortText(metadata, 'website', LONGEST.url),
+      twitter: shortText(metadata, 'twitter', LONGEST.url),
+    },
+  }
+}
+
+/** '' where it is no text. Well formed: a cut may leave half of a surrogate pair. */
+function shortText(record: Readonly<Record<string, unknown>>, name: string, longest: number): string {
+  const value = ownValue(record, name)
+  return typeof value === 'string' ? value.slice(0, longest).toWellFormed() : ''
+}
+
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord ? (value as Record<string, unknown>) : undefined
+}
+
+/** Own fields only: a record is a stranger's, and may name one as Object.prototype does. */
+export function ownValue(record: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}

@@ -1,0 +1,152 @@
+import { formatSol, type Lamports, solToLamports } from '../../../base/units.ts'
+import type { AskedTrade, SellAmount } from '../../../orders/asked-trade.ts'
+import { isPublicKey } from '../../../solana/base58.ts'
+
+/** What the client says on the socket. */
+export const messages = {
+  /** The only one that holds a secret: never logged, never recorded. */
+  authenticate: (apiKey: string): string => JSON.stringify({ method: 'authenticate', apiKey }),
+  subscribe: (keys: readonly string[]): string => JSON.stringify({ method: 'subscribe', keys }),
+  unsubscribe: (keys: readonly string[]): string => JSON.stringify({ method: 'unsubscribe', keys }),
+  ping: (): string => '{"method":"ping"}',
+}
+
+/** Body of POST /trade/buy. */
+export interface BuyRequest {
+  readonly publicKey: string
+  readonly mint: string
+  readonly lamports: Lamports
+  readonly slippagePercent: number
+  /** null: the service chooses. */
+  readonly priorityFeeLamports: Lamports | null
+}
+
+/** Body of POST /trade/sell. */
+export interface SellRequest {
+  readonly publicKey: string
+  readonly mint: string
+  readonly amount: SellAmount
+  readonly slippagePercent: number
+  readonly priorityFeeLamports: Lamports | null
+}
+
+export function buyBody(request: BuyRequest): string {
+  return object([
+    ['publicKey', JSON.stringify(request.publicKey)],
+    ['mint', JSON.stringify(request.mint)],
+    ['amount', formatSol(request.lamports)],
+    ...terms(request),
+  ])
+}
+
+export function sellBody(request: SellRequest): string {
+  const { amount } = request
+  return object([
+    ['publicKey', JSON.stringify(request.publicKey)],
+    ['mint', JSON.stringify(request.mint)],
+    ['amount', sellAmount(amount)],
+    ...terms(request),
+    ['sellAll', String(amount.kind === 'all')],
+  ])
+}
+
+function sellAmount(amount: SellAmount): string {
+  if (amount.kind === 'number') return amount.decimal
+  return JSON.stringify(amount.kind === 'all' ? '100%' : `${plainDecimal(amount.percent)}%`)
+}
+
+/** Slippage always stands there: the service's own default is not ours. */
+function terms(request: BuyRequest | SellRequest): [string, string][] {
+  const slippage: [string, string] = ['slippage', plainDecimal(request.slippagePercent)]
+  const fee = request.priorityFeeLamports
+  return fee === null ? [slippage] : [slippage, ['priorityFee', formatSol(fee)]]
+}
+
+/** Values are JSON already: an amount goes from integers to text without ever being a float. */
+function object(fields: readonly [string, string][]): string {
+  return `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`
+}
+
+/** Without exponent, at most 9 places. */
+export function plainDecimal(value: number): string {
+  const text = value.toFixed(9).replace(/\.?0+$/, '')
+  return text === '-0' ? '0' : text
+}
+
+/** Base units as whole tokens, every digit of them. */
+export function tokenDecimal(tokens: bigint, decimals: number): string {
+  const digits = tokens.toString().padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  const fraction = digits.slice(point).replace(/0+$/, '')
+  return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`
+}
+
+export type ReadRequest =
+  | { readonly ok: true; readonly asked: AskedTrade }
+  | { readonly ok: false; readonly problem: string }
+
+/** The document's own default, where a request names no slippage. */
+const DEFAULT_SLIPPAGE_PERCENT = 10
+const KNOWN = new Set(['side', 'publicKey', 'mint', 'amount', 'slippage', 'priorityFee', 'sellAll'])
+
+/** A request's body with `side` beside it, read back: what a transaction that was built for it is held against. */
+export function readRequest(text: string): ReadRequest {
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    return { ok: false, problem: 'no JSON' }
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { ok: false, problem: 'no JSON object' }
+  const fields = body as Record<string, unknown>
+  const stranger = Object.keys(fields).find((key) => !KNOWN.has(key))
+  if (stranger !== undefined)
+    return { ok: false, problem: `no request has a field ${JSON.stringify(stranger.slice(0, 40))}` }
+  const { side, publicKey, mint, slippage = DEFAULT_SLIPPAGE_PERCENT, priorityFee } = fields
+  if (side !== 'buy' && side !== 'sell') return { ok: false, problem: 'side has to be "buy" or "sell"' }
+  if (!isPublicKey(publicKey)) return { ok: false, problem: 'publicKey has to be a key of 32 bytes, base58' }
+  if (!isPublicKey(mint)) return { ok: false, problem: 'mint has to be a key of 32 bytes, base58' }
+  if (!isNumber(slippage) || slippage <= 0 || slippage > 100)
+    return { ok: false, problem: 'slippage has to be above 0, at most 100' }
+  const fee = feeOf(priorityFee)
+  if (fee === undefined) return { ok: false, problem: 'priorityFee has to be a number of SOL' }
+  const terms = { wallet: publicKey, mint, slippagePercent: slippage, priorityFeeLamports: fee }
+  return side === 'buy' ? readBuy(fields, terms) : readSell(fields, terms)
+}
+
+type Terms = Omit<Extract<AskedTrade, { side: 'buy' }>, 'side' | 'lamports'>
+
+function readBuy({ amount, sellAll }: Record<string, unknown>, terms: Terms): ReadRequest {
+  if (sellAll !== undefined) return { ok: false, problem: 'a buy has no sellAll' }
+  if (!isNumber(amount) || amount <= 0 || amount > 1e6)
+    return { ok: false, problem: 'amount has to be a number of SOL' }
+  return { ok: true, asked: { ...terms, side: 'buy', lamports: solToLamports(amount) } }
+}
+
+function readSell({ amount, sellAll }: Record<string, unknown>, terms: Terms): ReadRequest {
+  if (sellAll !== undefined && typeof sellAll !== 'boolean')
+    return { ok: false, problem: 'sellAll has to be true or false' }
+  const size = sellAll === true ? ({ kind: 'all' } as const) : sizeOf(amount)
+  if (size === undefined)
+    return { ok: false, problem: 'amount has to be a number of tokens, or a percentage such as "50%"' }
+  return { ok: true, asked: { ...terms, side: 'sell', amount: size } }
+}
+
+function sizeOf(amount: unknown): SellAmount | undefined {
+  if (isNumber(amount))
+    return amount > 0 && amount < 1e20 ? { kind: 'number', decimal: plainDecimal(amount) } : undefined
+  const percent =
+    typeof amount === 'string' ? Number(/^(\d{1,3}(?:\.\d{1,4})?)%$/.exec(amount)?.[1] ?? Number.NaN) : Number.NaN
+  if (!(percent > 0 && percent <= 100)) return undefined
+  return percent === 100 ? { kind: 'all' } : { kind: 'percent', percent }
+}
+
+/** null: the service chooses. */
+function feeOf(fee: unknown): Lamports | null | undefined {
+  if (fee === undefined || fee === null) return null
+  return isNumber(fee) && fee >= 0 && fee <= 1e3 ? solToLamports(fee) : undefined
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}

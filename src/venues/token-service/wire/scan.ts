@@ -1,0 +1,271 @@
+import { type Bytes, bytesOf, endOfText, tailOf, wordsOf } from './bytes.ts'
+import { type Frame, NUMBER_FIELDS, TEXT, TEXT_FIELDS } from './frame.ts'
+
+const QUOTE = 34
+const COMMA = 44
+const MINUS = 45
+const DOT = 46
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const LETTER_N = 110
+const BRACE = 123
+const BRACE_END = 125
+/** The word `null`. */
+const NULL = 0x6c6c756e
+
+interface Field {
+  /** The field with its quotes and the colon, as words. */
+  readonly words: Int32Array
+  readonly length: number
+  readonly isText: boolean
+  /** Place in the frame's texts or numbers. */
+  readonly index: number
+  /** The field that came after this one last time: services write fields in one order, so it is tried first. */
+  next: Field | undefined
+}
+
+function fieldOf(name: string, isText: boolean, index: number): Field {
+  const key = new TextEncoder().encode(`"${name}":`)
+  const words = new Int32Array(Math.ceil(key.length / 4))
+  wordsOf(bytesOf(key.buffer), 0, key.length, words)
+  return { words, length: key.length, isText, index, next: undefined }
+}
+
+/**
+ * Reads a flat record straight from its bytes; no object, key or string is made. It takes no escapes, no nesting and nothing but ASCII;
+ * whatever else comes makes it give up, and JSON.parse decides. What it accepts, it reads exactly as JSON.parse would (a property test
+ * holds that).
+ */
+export class Scanner {
+  readonly #fields: readonly Field[] = [
+    ...TEXT_FIELDS.map((name, index) => fieldOf(name, true, index)),
+    ...NUMBER_FIELDS.map((name, index) => fieldOf(name, false, index)),
+  ]
+  #last: Field = this.#fields[0] as Field
+  /** The number read last. */
+  #value = 0
+  #data: Uint8Array | undefined
+  #source: Bytes = bytesOf(new ArrayBuffer(0))
+  #limit = 0
+
+  /** False: not for this scanner; the frame is then half filled. */
+  scan(data: Uint8Array, start: number, end: number, frame: Frame): boolean {
+    if (data !== this.#data) this.#open(data)
+    const { bytes } = this.#source
+    frame.clear(this.#source)
+    let at = data.byteOffset + start
+    this.#limit = data.byteOffset + end
+    if (bytes[at++] !== BRACE) return false
+    for (;;) {
+      at = this.#pair(this.#spaces(at), frame)
+      if (at < 0) return false
+      at = this.#spaces(at)
+      const byte = bytes[at++]
+      if (byte === COMMA) continue
+      return byte === BRACE_END && at === this.#limit
+    }
+  }
+
+  /** Small chunks share a buffer; a new view of the same one would be waste. */
+  #open(data: Uint8Array): void {
+    this.#data = data
+    if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
+  }
+
+  /** The place after a key and its value, or -1. */
+  #pair(start: number, frame: Frame): number {
+    const field = this.#field(start)
+    if (field !== undefined) return this.#read(this.#spaces(start + field.length), field, frame)
+    const { bytes } = this.#source
+    const end = bytes[start] === QUOTE ? endOfText(this.#source, start + 1, this.#limit) : -1
+    if (end < 0) return -1
+    const colon = this.#spaces(end + 1)
+    if (bytes[colon] !== COLON || colon > end + 1) return -1 // a known key before a space would look unknown
+    frame.unknownFields++
+    return this.#skip(this.#spaces(colon + 1))
+  }
+
+  /** The place after the value of a field, or -1 where it is neither null nor of the field's type. */
+  #read(at: number, field: Field, frame: Frame): number {
+    if (!field.isText) {
+      const end = this.#number(at)
+      frame.numbers[field.index] = end < 0 ? Number.NaN : this.#value
+      return end < 0 ? this.#null(at) : end
+    }
+    if (this.#source.bytes[at] !== QUOTE) {
+      frame.starts[field.index] = frame.ends[field.index] = 0
+      return this.#null(at)
+    }
+    const end = endOfText(this.#source, at + 1, this.#limit)
+    frame.starts[field.index] = at + 1
+    frame.ends[field.index] = end
+    return end < 0 || this.#isNewToken(field, at + 1) ? -1 : end + 1
+  }
+
+  /** Its texts are kept, so that JSON.parse has to read it anyway. */
+  #isNewToken(field: Field, at: number): boolean {
+    return field.index === TEXT.type && this.#source.bytes[at] === LETTER_N
+  }
+
+  /** The place after a value that nobody reads, or -1. */
+  #skip(at: number): number {
+    const isText = this.#source.bytes[at] === QUOTE
+    const end = isText ? endOfText(this.#source, at + 1, this.#limit) : this.#number(at)
+    if (end < 0) return this.#null(at)
+    return isText ? end + 1 : end
+  }
+
+  #null(at: number): number {
+    return at + 4 <= this.#limit && this.#source.view.getInt32(at, true) === NULL ? at + 4 : -1
+  }
+
+  #field(at: number): Field | undefined {
+    const expected = this.#last.next
+    if (expected !== undefined && this.#isKey(at, expected)) {
+      this.#last = expected
+      return expected
+    }
+    const field = this.#fields.find((one) => this.#isKey(at, one))
+    if (field !== undefined) {
+      this.#last.next = field
+      this.#last = field
+    }
+    return field
+  }
+
+  #isKey(start: number, { words, length }: Field): boolean {
+    if (start + length > this.#limit) return false
+    const { bytes, view } = this.#source
+    const whole = length >> 2
+    for (let index = 0; index < whole; index++)
+      if (view.getInt32(start + index * 4, true) !== words[index]) return false
+    return whole === words.length || tailOf(bytes, start + whole * 4, start + length) === words[whole]
+  }
+
+  #spaces(at: number): number {
+    while (this.#source.bytes[at] === 32) at++
+    return at
+  }
+
+  /** Reads by JSON's grammar into `#value`; returns the place after it, or -1. */
+  #number(start: number): number {
+    const { bytes, view } = this.#source
+    const first = bytes[start] === MINUS ? start + 1 : start
+    let at = first
+    let point = -1
+    let high = 0 // the first digits, exact in a double
+    let count = 0 // of them, leading zeros aside
+    let low = 0 // the digits after those
+    let lowCount = 0
+    for (;;) {
+      for (; count <= 11 && at + 4 <= this.#limit; at += 4) {
+        const four = fourDigits(view.getInt32(at, true))
+        if (four < 0) break
+        high = high * 10_000 + four
+        if (high > 0) count += 4
+      }
+      let byte = bytes[at] as number
+      for (; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number) {
+        if (count >= 15) {
+          low = low * 10 + (byte - ZERO)
+          lowCount++
+        } else {
+          high = high * 10 + (byte - ZERO)
+          if (high > 0) count++
+        }
+      }
+      if (byte !== DOT || point >= 0) break
+      point = at++
+    }
+    const isPadded = bytes[first] === ZERO && at > first + 1 && point !== first + 1
+    if (at === first || point === first || point === at - 1 || isPadded) return -1
+    let power = point < 0 ? 0 : point + 1 - at
+    const letter = bytes[at]
+    if (letter === 101 || letter === 69) {
+      at = this.#exponent(at + 1)
+      if (at < 0) return -1
+      power += this.#value
+    }
+    let value = lowCount === 0 ? shortDecimal(high, power) : longDecimal(high, low, lowCount, -power)
+    if (Number.isNaN(value)) value = Number(latin(bytes, first, at))
+    this.#value = first > start ? -value : value
+    return at
+  }
+
+  /** Reads the exponent after its letter into `#value`; returns the place after it, or -1 where there is none or it has four digits. */
+  #exponent(start: number): number {
+    const { bytes } = this.#source
+    const sign = bytes[start]
+    const from = sign === MINUS || sign === 43 ? start + 1 : start
+    let at = from
+    let exponent = 0
+    for (let byte = bytes[at] as number; byte >= ZERO && byte <= NINE; byte = bytes[++at] as number)
+      exponent = exponent * 10 + (byte - ZERO)
+    this.#value = sign === MINUS ? -exponent : exponent
+    return at === from || at > from + 3 ? -1 : at
+  }
+}
+
+/** The number that four bytes of ASCII digits are, the first of them lowest in the word; -1 where they are not all digits. */
+function fourDigits(word: number): number {
+  const digits = word ^ 0x30303030
+  if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) return -1
+  const pairs = (digits * 10 + (digits >>> 8)) & 0x00ff00ff
+  return (pairs & 255) * 100 + (pairs >>> 16)
+}
+
+function latin(bytes: Uint8Array, start: number, end: number): string {
+  let text = ''
+  for (let at = start; at < end; at++) text += String.fromCharCode(bytes[at] as number)
+  return text
+}
+
+/** A decimal number as JSON writes it, from its parts, rounded to the nearest double exactly as JSON.parse rounds. */
+const EXACT_POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
+
+/** 10^n as the nearest double, and what that leaves out. */
+const POWERS = Array.from({ length: 41 }, (_, exponent) => {
+  const high = Number(`1e${exponent}`)
+  return { high, low: Number(10n ** BigInt(exponent) - BigInt(high)) }
+})
+
+/** `digits` * 10^power where both are exact, so that one rounding is the only one; NaN where they are not. */
+function shortDecimal(digits: number, power: number): number {
+  if (digits > Number.MAX_SAFE_INTEGER) return Number.NaN
+  if (power < 0) return power >= -22 ? digits / (EXACT_POWERS[-power] as number) : Number.NaN
+  return power <= 22 ? digits * (EXACT_POWERS[power] as number) : Number.NaN
+}
+
+/** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for the 16 or 17 digits in which a double is
+ *  printed; NaN where that does not decide how to round (about once in 10^8), or the parts are out of range. `high` is below 10^16. */
+function longDecimal(high: number, low: number, lowDigits: number, power: number): number {
+  if (lowDigits > 8 || power < 0 || power > 40) return Number.NaN
+  const divisor = POWERS[power] as { high: number; low: number }
+  const scale = EXACT_POWERS[lowDigits] as number
+  const product = high * scale
+  const rest = productError(high, scale, product) + low
+  const quotient = product / divisor.high
+  const back = quotient * divisor.high
+  const remainder = product - back - productError(quotient, divisor.high, back) + rest - quotient * divisor.low
+  const correction = remainder / divisor.high
+  const value = quotient + correction
+  // Too close to the middle of two doubles when a slightly different correction would round to the other one.
+  const isSure = quotient + correction * 0.99999999 === value && quotient + correction * 1.00000001 === value
+  return isSure ? value : Number.NaN
+}
+
+/** a * b - product, exactly (Dekker 1971). */
+function productError(a: number, b: number, product: number): number {
+  const aHigh = upperHalf(a)
+  const bHigh = upperHalf(b)
+  const aLow = a - aHigh
+  const bLow = b - bHigh
+  return aHigh * bHigh - product + aHigh * bLow + aLow * bHigh + aLow * bLow
+}
+
+/** The upper 26 bits (Veltkamp 1968). */
+function upperHalf(value: number): number {
+  const shifted = value * 134217729
+  return shifted - (shifted - value)
+}

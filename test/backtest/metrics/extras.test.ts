@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { extrasOf } from '../../../src/backtest/further-runs.ts'
+import { randomEntries } from '../../../src/backtest/metrics/extras.ts'
+import { Ghosts, type MissedEntry } from '../../../src/backtest/metrics/ghosts.ts'
+import { type Backtest, runBacktest } from '../../../src/backtest/run.ts'
+import { seededRandom } from '../../../src/base/random.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
+import { Mints } from '../../../src/market/mints.ts'
+import { journalPath } from '../../support/journal-samples.ts'
+import { noisyMarket, writeTape } from '../../support/recorded-tape.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const T0 = 1_780_000_000_000
+const folder = temporaryFolder()
+
+async function extras(bot: object) {
+  const path = journalPath()
+  await writeTape(path, [{ time: T0, items: noisyMarket(3_000, 3, T0) }])
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const exits = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 60 }
+  const limits = { maxSolPerOrder: 0.05, maxOpenPositions: 4 }
+  const bots = [{ name: 'dips', strategy: 'dip-buyer', exits, limits, ...bot }]
+  const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  const reader = openReader(path)
+  try {
+    const market = reader.market()
+    const base: Backtest = runBacktest(loaded.config, market, { partial: false, logged: true })
+    const rows: number[] = []
+    const found = extrasOf(loaded.config, market, base, {
+      progress: (done) => rows.push(done),
+      model: (assumed) => assumed,
+    })
+    return { base, found: found.get('dips'), rows }
+  } finally {
+    reader.close()
+  }
+}
+
+test('the further runs: dearer ones, other sizes, and entries left to chance', async () => {
+  const { base, found, rows } = await extras({ params: { sizeSol: 0.05 } })
+  const [bot] = base.bots as [Backtest['bots'][number]]
+  const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
+  expect(found?.sizes.map(({ factor }) => factor)).toEqual([0.5, 1, 2, 5])
+  expect(found?.sizes[1]).toMatchObject({ netSol: net, trades: bot.result.log?.trips.trips.length })
+  for (const run of found?.sizes ?? []) expect(run.trades, `size ${run.factor}`).toBeGreaterThan(5)
+  for (const { factor, netSol, percentOfBought, trades } of found?.sizes ?? []) {
+    const bought = (netSol / (percentOfBought ?? 0)) * 100
+    expect(bought / trades, `size ${factor}`).toBeCloseTo(0.05 * factor, 9)
+  }
+  const [twice, fourfold] = found?.stress ?? []
+  expect(twice?.netSol).toBeLessThan(net)
+  expect(fourfold?.netSol).toBeLessThan(net)
+  const [atOnce, unlimited] = found?.freed ?? []
+  expect(atOnce).toMatchObject({ of: 'delay' })
+  expect(atOnce?.netSol).toBeGreaterThan(twice?.netSol as number)
+  expect(unlimited).toMatchObject({ of: 'limits' })
+  expect(unlimited?.buys).toBeGreaterThan(bot.result.buys)
+  const { random } = found ?? {}
+  expect(random).toMatchObject({ seeds: 100 })
+  expect(random?.p5Sol).toBeLessThan(random?.medianSol as number)
+  expect(random?.medianSol).toBeLessThan(random?.p95Sol as number)
+  expect(random?.tradesPerSeed).toBeGreaterThan(0.3 * bot.result.buys)
+  expect(random?.tradesPerSeed).toBeLessThan(3 * bot.result.buys)
+  expect(rows.at(-1)).toBe(28 * 3_000)
+  expect(random?.entriesSol).toBe(net) // it sells nothing itself
+  expect((await extras({ params: { sizeSol: 0.05 } })).found).toEqual(found)
+})
+
+test("a strategy's own sales are none of the exits that chance is given: its entries are held against it with the exits alone", async () => {
+  const params = { minVolumeSol: 0, minSlopePercent: 0, fast: 2, slow: 25, sampleSeconds: 0 }
+  const { base, found } = await extras({ strategy: 'momentum', params })
+  const [bot] = base.bots as [Backtest['bots'][number]]
+  const sold = [...(bot.result.log?.orders.values() ?? [])].filter(({ reason }) => reason.includes('fell below'))
+  expect(sold.length).toBeGreaterThan(5)
+  const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
+  expect(found?.random?.entriesSol).not.toBe(net)
+  expect(found?.random?.beatenPercent).toBeLessThan(100)
+})
+
+test('chance gives each entry one of the exits that the positions had', () => {
+  const kinds = [{ stopLossPercent: 1 }, { takeProfitPercent: 2 }]
+  const params = z.object({})
+  const strategy = randomEntries({ params, sol: 1, entries: 50, rows: 200, exits: kinds })
+  const random = seededRandom(1)
+  const given: unknown[] = []
+  const bot = {
+    random: () => random.next(),
+    buy: (_token: unknown, { exits }: { exits: unknown }) => given.push(exits),
+  } as never
+  const { onTrade } = strategy.start({}, bot)
+  for (let row = 0; row < 200; row++) onTrade?.({} as never, { price: 1 } as never)
+  expect(given.length).toBeGreaterThan(20)
+  expect(new Set(given)).toEqual(new Set(kinds))
+})
+
+test('a bot that buys nothing is compared with nothing', async () => {
+  const { found } = await extras({ params: { sizeSol: 0.06 } }) // above its limit
+  expect(found?.random).toBeNull()
+  expect(found?.sizes.every(({ trades, percentOfBought }) => trades === 0 && percentOfBought === null)).toBe(true)
+})
+
+const COSTS = { venueFeePercent: 0, serviceFeePercent: 0, networkFeeLamports: 1_000, deadAfterMs: 600_000 }
+
+test.each([
+  [
+    'sold for its profit',
+    { takeProfitPercent: 50 },
+    [
+      [1, 1.2],
+      [2, 1.6],
+      [3, 0.1],
+    ],
+    0.6,
+  ],
+  [
+    'sold for its loss',
+    { stopLossPercent: 20 },
+    [
+      [1, 0.9],
+      [2, 0.5],
+      [3, 5],
+    ],
+    -0.5,
+  ],
+  [
+    'sold when its time is over',
+    { maxHoldSeconds: 2 },
+    [
+      [1, 1.1],
+      [2, 1.3],
+      [3, 5],
+    ],
+    0.3,
+  ],
+  [
+    'held to the end',
+    {},
+    [
+      [1, 1.1],
+      [2, 1.4],
+    ],
+    0.4,
+  ],
+  [
+    'sold in steps, then at the stop',
+    { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 },
+    [
+      [1, 1.5],
+      [2, 0.5],
+    ],
+    -0.001, // one more fee
+  ],
+  [
+    'idle',
+    { idleSeconds: 3 },
+    [
+      [1, 1.5],
+      [5, 0.2],
+    ],
+    0.5,
+  ],
+  [
+    'dead at the end',
+    {},
+    [
+      [1, 1.1],
+      [-700, 1],
+    ],
+    -1,
+  ],
+])('what was missed and would have been %s', (_what, exits, prices, share) => {
+  const mints = new Mints()
+  const token = mints.intern('A')
+  const entry: MissedEntry = {
+    bot: 'b',
+    mint: 'A',
+    time: T0,
+    lamports: 1_000_000,
+    exits: { windowPrints: 5, ...exits },
+  }
+  const ghosts = new Ghosts(mints, [entry], new Map([['b', COSTS]]))
+  ghosts.price(token, T0 - 1, 9e-8, 9e-8) // before it
+  ghosts.price(mints.intern('B'), T0, 9e-8, 9e-8)
+  ghosts.price(token, T0, 5e-8, 5e-8)
+  for (const [second = 0, factor = 1] of prices.filter(([at = 0]) => at > 0))
+    ghosts.price(token, T0 + second * 1000, 5e-8 * factor, 5e-8 * factor)
+  const dead = prices.find(([at = 0]) => at < 0)
+  const net = ghosts.end(T0 + (dead === undefined ? 5 : 700) * 1000).get('b') as number
+  // A thousandth of a SOL moves such a pool by a hundred-thousandth.
+  expect((net + 2_000) / 1_000_000).toBeCloseTo(share, 3)
+})

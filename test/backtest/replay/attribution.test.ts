@@ -1,0 +1,230 @@
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { type Attribution, attribute } from '../../../src/backtest/replay/attribution.ts'
+import { runBacktest } from '../../../src/backtest/run.ts'
+import { lamports } from '../../../src/base/units.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import type { Input, StartInput } from '../../../src/engine/messages.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
+import type { Journal } from '../../../src/orders/ports.ts'
+import { STANDARD } from '../../../src/venues/token-service/plans.ts'
+import { journalPath } from '../../support/journal-samples.ts'
+import type { MarketRow } from '../../support/market-rows.ts'
+import { feed, noisyMarket, type Recording, writeTape } from '../../support/recorded-tape.ts'
+import { type SimulatedRun, simulateRun } from '../../support/simulated-run.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const T0 = 1_780_000_000_000
+const QUIET_FROM = T0 + 200_000
+const folder = temporaryFolder()
+
+/** A market that moves, and then does not, so that everything comes to its end. */
+function market(): MarketRow[] {
+  const moving = noisyMarket(2_000, 5, T0)
+  const last = new Map(moving.map((row) => [row.mint, row]))
+  const quiet = Array.from({ length: 150 }, (_, second) =>
+    [...last.values()].map((row): MarketRow => ({ ...row, time: QUIET_FROM + second * 1_000 })),
+  )
+  return [...moving, ...quiet.flat()]
+}
+
+const EXITS = { stopLossPercent: 20, takeProfitPercent: 30, maxHoldSeconds: 30 }
+
+async function configOf(params: object = {}, exits: object = EXITS): Promise<Config> {
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const bots = [{ name: 'dips', strategy: 'dip-buyer', params: { dropPercent: 15, sizeSol: 0.05, ...params }, exits }]
+  const loaded = await loadConfig([folder.write('bots.yaml', JSON.stringify({ service, bots }))])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  return loaded.config
+}
+
+/** Report and start of a backtest, as `backtest --out` leaves them. */
+async function backtestOf(path: string, config: Config) {
+  const reader = openReader(path)
+  let start: StartInput | undefined
+  const journal: Journal = {
+    rows: () => {},
+    input: (_seq, _time, input: Input) => {
+      if (input.kind === 'start') start = input
+    },
+    output: () => {},
+    write: () => {},
+    commit: (then) => then(),
+  }
+  try {
+    const { bots } = runBacktest(config, reader.market(), { partial: true, journal })
+    const numbers = { ...bots[0]?.model }
+    const nets = bots.map(({ result, valueLamports }) => ({
+      name: result.name,
+      netSol: (result.walletLamports + valueLamports) / 1e9,
+    }))
+    return { report: { bots: nets, fillModel: { numbers } }, start: start as StartInput }
+  } finally {
+    reader.close()
+  }
+}
+
+async function attributed(run: string, backtest: Awaited<ReturnType<typeof backtestOf>>): Promise<Attribution> {
+  const reader = openReader(run)
+  try {
+    return await attribute(reader, backtest)
+  } finally {
+    reader.close()
+  }
+}
+
+const gapOf = ({ liveLamports, backtestLamports }: Attribution) => liveLamports - backtestLamports
+const toleranceOf = (found: Attribution) => Math.max(100_000, Math.abs(gapOf(found)) * 0.01)
+
+/** What one run had otherwise than its backtest. */
+interface World {
+  readonly run?: Partial<SimulatedRun>
+  readonly items?: (rows: readonly MarketRow[]) => Recording['items']
+  readonly params?: object
+  /** Of both. */
+  readonly exits?: object
+}
+
+const [from, to] = [T0 + 60_000, T0 + 110_000]
+const WORLDS: [string, World][] = [
+  [
+    'tape and feed gaps',
+    {
+      items: (rows) => [
+        ...rows.filter(({ time }) => time < from),
+        { time: from, input: feed('down', []) },
+        { time: to, input: { kind: 'gap', from, to, keys: ['trades', 'newTokens'] } },
+        { time: to, input: feed('live', ['trades', 'newTokens']) },
+        ...rows.filter(({ time }) => time >= to),
+      ],
+    },
+  ],
+  ['configuration', { params: { sizeSol: 0.2 } }],
+  ['plan delay', { run: { plan: { ...STANDARD, requestsPerMinute: 4 } } }],
+  ['latency', { run: { model: (model) => ({ ...model, latencyMs: { p50: 6_000, p95: 9_000 } }) } }],
+  ['landing', { run: { model: (model) => ({ ...model, landingFailurePercent: 50 }) } }],
+  // What was paid decides when a stop-loss is due: without one the same is sold at the same time.
+  ['impact', { exits: { maxHoldSeconds: 30 }, run: { model: (model) => ({ ...model, venueFeePercent: 4 }) } }],
+  ['fees', { run: { model: (model) => ({ ...model, autoPriorityFeeLamports: lamports(5_000_000) }) } }],
+]
+
+test.each(WORLDS)('where only the %s differs, that has the whole gap', async (name, world) => {
+  const [whole, run] = [journalPath(), journalPath()]
+  const rows = market()
+  await writeTape(whole, [{ time: T0, items: rows }])
+  const config = await configOf(world.params, world.exits)
+  await simulateRun(run, { time: T0, items: world.items?.(rows) ?? rows, config, ...world.run })
+  const found = await attributed(run, await backtestOf(whole, await configOf({}, world.exits)))
+  const said = JSON.stringify(found)
+  expect(Math.abs(gapOf(found)), said).toBeGreaterThan(1_000_000)
+  for (const { name: factor, lamports: part } of found.factors) {
+    const due = factor === name ? gapOf(found) : 0
+    expect(Math.abs(part - due), `${factor}: ${said}`).toBeLessThanOrEqual(toleranceOf(found))
+  }
+  expect(Math.abs(found.residualLamports), said).toBeLessThanOrEqual(toleranceOf(found))
+  const sum = found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports)
+  expect(sum).toBe(gapOf(found))
+  expect(found.notes).toEqual([])
+})
+
+test('where what was paid changes what was sold when, all parts together are still the whole gap', async () => {
+  const run = journalPath()
+  const config = await configOf()
+  await simulateRun(run, { time: T0, items: market(), config, model: (model) => ({ ...model, venueFeePercent: 4 }) })
+  const found = await attributed(run, await backtestOf(run, config))
+  expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+  expect(found.matched).toBe(found.attempts)
+})
+
+test('other code than that of the backtest is named, and so is what it is mixed with', async () => {
+  const run = journalPath()
+  const config = await configOf()
+  await simulateRun(run, { time: T0, items: market(), config })
+  const { report, start } = await backtestOf(run, config)
+  const found = await attributed(run, { report, start: { ...start, code: 'another' } })
+  expect(found.factors[0]?.name).toBe('tape, feed gaps, code')
+  expect(found.notes).toEqual([expect.stringContaining('another one in the backtest')])
+  expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
+})
+
+test('a run that was started four times is replayed in four parts, each with its own configuration and what it took over', async () => {
+  const [whole, run] = [journalPath(), journalPath()]
+  const rows = market()
+  await writeTape(whole, [{ time: T0, items: rows }])
+  const backtest = await backtestOf(whole, await configOf())
+  // The first one dies with transactions under way; the next one hears nothing at all; before the last one nobody pauses.
+  const parts = [
+    { from: T0, to: T0 + 71_000, params: {} },
+    { from: T0 + 75_000, to: T0 + 75_000, params: {} },
+    { from: T0 + 81_000, to: T0 + 120_000, params: { sizeSol: 0.2 } },
+    { from: T0 + 120_000, to: Number.POSITIVE_INFINITY, params: { dropPercent: 12 } },
+  ]
+  for (const { from, to, params } of parts) {
+    const items = rows.filter(({ time }) => time >= from && time < to)
+    const model: SimulatedRun['model'] = (one) => ({ ...one, venueFeePercent: 3, landingFailurePercent: 30 })
+    await simulateRun(run, { time: from, items, config: await configOf(params), model })
+  }
+  const reader = openReader(run)
+  const taken = reader.segments().map(({ start: { money } }) => ({ orders: money.orders, held: money.positions }))
+  reader.close()
+  expect(taken[1]?.orders.length).toBeGreaterThan(0)
+  expect(taken[1]?.held.length).toBeGreaterThan(0)
+  const found = await attributed(run, backtest)
+  expect(found.starts).toBe(4)
+  expect(found.notes).toEqual([])
+  expect(Math.abs(gapOf(found))).toBeGreaterThan(1_000_000)
+  expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+  expect(found.matched).toBe(found.attempts)
+})
+
+test('what a person did meanwhile is a part of its own', async () => {
+  const [whole, run] = [journalPath(), journalPath()]
+  const rows = market()
+  await writeTape(whole, [{ time: T0, items: rows }])
+  const config = await configOf()
+  const [halt, resume] = [T0 + 60_000, T0 + 120_000]
+  const command = (name: 'halt' | 'resume'): Input => ({ kind: 'command', command: { name } })
+  const items = [
+    ...rows.filter(({ time }) => time < halt),
+    { time: halt, input: command('halt') },
+    ...rows.filter(({ time }) => time >= halt && time < resume),
+    { time: resume, input: command('resume') },
+    ...rows.filter(({ time }) => time >= resume),
+  ]
+  await simulateRun(run, { time: T0, items, config })
+  const found = await attributed(run, await backtestOf(whole, config))
+  const { lamports: part = 0 } = found.factors.find(({ name }) => name === 'operator') ?? {}
+  expect(Math.abs(gapOf(found)), JSON.stringify(found)).toBeGreaterThan(1_000_000)
+  expect(Math.abs(part - gapOf(found)), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+  expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+})
+
+test('where the tape of a start was dropped, the starts are replayed as one, and that is said', async () => {
+  const run = journalPath()
+  const config = await configOf()
+  const rows = market()
+  const cut = T0 + 80_000
+  await simulateRun(run, { time: T0, items: rows.filter(({ time }) => time < cut), config })
+  await simulateRun(run, { time: cut, items: rows.filter(({ time }) => time >= cut), config })
+  const db = new Database(run)
+  db.exec('DELETE FROM block WHERE last_seq = (SELECT min(last_seq) FROM block)')
+  db.close()
+  const found = await attributed(run, await backtestOf(run, config))
+  expect(found.notes).toEqual([expect.stringContaining('tape of a start was dropped')])
+  expect(found.factors.map(({ name }) => name)).not.toContain('restarts')
+  expect(gapOf(found)).toBe(found.factors.reduce((total, factor) => total + factor.lamports, found.residualLamports))
+})
+
+test('a run behind a recording is compared with itself: it began where its bots were started, with their warm-up', async () => {
+  const run = journalPath()
+  const config = await configOf()
+  const rows = market()
+  const cut = T0 + 80_000
+  await writeTape(run, [{ time: T0, items: rows.filter(({ time }) => time < cut) }])
+  await simulateRun(run, { time: cut, items: rows.filter(({ time }) => time >= cut), config })
+  const found = await attributed(run, await backtestOf(run, config))
+  expect(Math.abs(found.residualLamports), JSON.stringify(found)).toBeLessThanOrEqual(toleranceOf(found))
+  expect(found.matched).toBe(found.attempts)
+  expect(found.notes).toEqual([])
+})

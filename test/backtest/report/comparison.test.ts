@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { compareRuns, firstDifference, type RunFacts } from '../../../src/backtest/report/comparison.ts'
+import type { Decision } from '../../../src/engine/replay/verify.ts'
+
+const facts = (made: Record<string, string>, results: Record<string, Record<string, number>>): RunFacts => ({
+  source: 'report',
+  made: new Map(Object.entries(made)),
+  results: new Map(Object.entries(results).map(([bot, numbers]) => [bot, new Map(Object.entries(numbers))])),
+})
+
+test('what differs is named, what only one has too; results stand side by side', () => {
+  const a = facts({ code: 'x', plan: 'Standard', 'bot size': '1' }, { bot: { net: 1, orders: 3 }, gone: { net: 2 } })
+  const b = facts({ code: 'x', plan: 'Premium' }, { bot: { net: 4, orders: 3 } })
+  expect(compareRuns(a, b)).toEqual({
+    differences: [
+      { what: 'plan', a: 'Standard', b: 'Premium' },
+      { what: 'bot size', a: '1', b: null },
+    ],
+    bots: [
+      {
+        bot: 'bot',
+        results: [
+          { what: 'net', a: 1, b: 4 },
+          { what: 'orders', a: 3, b: 3 },
+        ],
+      },
+      { bot: 'gone', results: [{ what: 'net', a: 2, b: null }] },
+    ],
+  })
+})
+
+test('what only a report tells, or only a journal, is no difference between the two', () => {
+  const report = facts({ code: 'x', tape: 't' }, {})
+  const journal: RunFacts = { ...facts({ code: 'y', 'bot mode': 'paper' }, {}), source: 'journal' }
+  expect(compareRuns(report, journal).differences).toEqual([{ what: 'code', a: 'x', b: 'y' }])
+})
+
+describe('the first decision that differs', () => {
+  const at = (time: number, more: Partial<Decision> = {}): Decision => ({
+    ...{ time, kind: 'order', bot: 'b', mint: 'm', code: '', reason: 'r', ...more },
+  })
+
+  test.each<[string, Decision[], Decision[], number, number | null, number | null]>([
+    ['none', [at(1), at(2)], [at(1), at(2)], 2, null, null],
+    ['nothing at all', [], [], 0, null, null],
+    ['one goes on', [at(1)], [at(1), at(2)], 1, null, 2],
+    ['another time', [at(1), at(2)], [at(1), at(3)], 1, 2, 3],
+    ['another reason', [at(1, { reason: 'x' })], [at(1)], 0, 1, 1],
+    ['another bot', [at(1, { bot: 'x' })], [at(1)], 0, 1, 1],
+    ['another code', [at(1), at(2, { code: 'LIMIT' })], [at(1), at(2)], 1, 2, 2],
+    ['another mint', [at(1, { mint: 'x' })], [at(1)], 0, 1, 1],
+    ['another kind', [at(1, { kind: 'note' })], [at(1)], 0, 1, 1],
+  ])('%s', (_name, a, b, equal, first, second) => {
+    const found = firstDifference(a, b)
+    expect([found.equal, found.a?.time ?? null, found.b?.time ?? null]).toEqual([equal, first, second])
+  })
+})

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { drawnFrom, gridOf, rangesOf } from '../../../src/backtest/sweep/space.ts'
+import { paramBounds } from '../../../src/config/strategies.ts'
+
+const params = z.object({
+  drop: z.number().min(1).max(90).default(15),
+  size: z.number().min(0.001).default(0.05),
+  fast: z.int().min(2).max(5).default(3),
+  any: z.number().int().default(0),
+  share: z.number().gt(0).lt(1).optional(),
+  name: z.string().default(''),
+})
+const dimensions = paramBounds({ params } as never)
+
+test('the bounds are those of the schema; of an integer that has none, none', () => {
+  expect(dimensions).toEqual([
+    { name: 'drop', min: 1, max: 90, isInteger: false },
+    { name: 'size', min: 0.001, max: Number.POSITIVE_INFINITY, isInteger: false },
+    { name: 'fast', min: 2, max: 5, isInteger: true },
+    { name: 'any', min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY, isInteger: true },
+    { name: 'share', min: 0, max: 1, isInteger: false },
+  ])
+})
+
+describe('ranges', () => {
+  test('without one: every number with both bounds', () => {
+    expect(rangesOf([], dimensions).map(({ name, from, to }) => [name, from, to])).toEqual([
+      ['drop', 1, 90],
+      ['fast', 2, 5],
+      ['share', 0, 1],
+    ])
+  })
+
+  test.each([
+    ['drop', 'expected name=from:to or name=from:to:step'],
+    ['drop=1:2:3:4', 'expected name=from:to'],
+    ['drop=1:', 'expected name=from:to'],
+    ['drop=a:2', 'expected name=from:to'],
+    ['drop=1:Infinity', 'expected name=from:to'],
+    ['Drop=1:2', 'the strategy has no number Drop (there are drop, size, fast, any, share)'],
+    ['name=1:2', 'the strategy has no number name'],
+    ['drop=20:10', 'it has to go upwards'],
+    ['drop=10:20:-1', 'it has to go upwards'],
+    ['drop=0:20', 'the strategy takes drop from 1 to 90'],
+    ['fast=2:3:0.5', 'fast is a whole number'],
+  ])('refused: %s', (text, says) => {
+    expect(() => rangesOf([text], dimensions)).toThrow(says)
+  })
+
+  test('refused: the same twice, and nothing to sweep', () => {
+    expect(() => rangesOf(['drop=1:2', 'drop=3:4'], dimensions)).toThrow('--range drop is given twice')
+    expect(() => rangesOf([], [{ name: 'any', min: 0, max: Number.POSITIVE_INFINITY, isInteger: true }])).toThrow(
+      'no number of the params has both bounds; name them: --range name=from:to (there are any)',
+    )
+  })
+})
+
+describe('a grid', () => {
+  const grid = (...texts: string[]) => gridOf(rangesOf(texts, dimensions))
+
+  test('goes by its steps, both ends in it, without the noise of doubles', () => {
+    expect(grid('size=0.1:0.4:0.1', 'fast=2:4:2')).toEqual([
+      { size: 0.1, fast: 2 },
+      { size: 0.1, fast: 4 },
+      { size: 0.2, fast: 2 },
+      { size: 0.2, fast: 4 },
+      { size: 0.3, fast: 2 },
+      { size: 0.3, fast: 4 },
+      { size: 0.4, fast: 2 },
+      { size: 0.4, fast: 4 },
+    ])
+    expect(grid('drop=5:5')).toEqual([{ drop: 5 }])
+  })
+
+  test('without steps has about 64 sets, the ends among them', () => {
+    expect(grid('drop=1:64')).toHaveLength(64)
+    expect(grid('drop=1:64')[63]).toEqual({ drop: 64 })
+    expect(grid('drop=10:80', 'size=1:8')).toHaveLength(64)
+    expect(grid('drop=10:80', 'size=1:8', 'share=0.1:0.8')).toHaveLength(64)
+    expect(grid('drop=10:80', 'fast=2:5:1')).toHaveLength(64)
+    expect(grid('fast=2:5')).toEqual([2, 3, 4, 5].map((fast) => ({ fast })))
+  })
+
+  test('is refused where it is too large', () => {
+    expect(() => grid('drop=1:90:0.0001')).toThrow('the grid has 890001 sets, 100000 at most')
+  })
+})
+
+describe('points by chance', () => {
+  const ranges = rangesOf(['drop=5:60', 'fast=2:5', 'size=0.1:0.5:0.1'], dimensions)
+
+  test('are those of their seed, inside the ranges, and none twice', () => {
+    const drawn = drawnFrom(ranges, 200, 7)
+    expect(drawnFrom(ranges, 200, 7)).toEqual(drawn)
+    expect(drawnFrom(ranges, 200, 8)).not.toEqual(drawn)
+    expect(new Set(drawn.map((point) => JSON.stringify(point))).size).toBe(200)
+    for (const { drop, fast, size } of drawn as Record<string, number>[]) {
+      expect(drop).toBeGreaterThanOrEqual(5)
+      expect(drop).toBeLessThanOrEqual(60)
+      expect([2, 3, 4, 5]).toContain(fast)
+      expect([0.1, 0.2, 0.3, 0.4, 0.5]).toContain(size)
+    }
+    const mean = drawn.reduce((sum, { drop = 0 }) => sum + drop, 0) / 200
+    expect(Math.abs(mean - 32.5)).toBeLessThan(4)
+  })
+
+  test('are fewer where there are no more', () => {
+    expect(drawnFrom(rangesOf(['fast=2:5'], dimensions), 50, 1)).toHaveLength(4)
+  })
+})

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import { runBacktest } from '../../../src/backtest/run.ts'
+import { paramsOf, runSets } from '../../../src/backtest/sweep/run-sets.ts'
+import type { SetResult, SweepSet } from '../../../src/backtest/sweep/sweep.ts'
+import { SweepThreads } from '../../../src/backtest/sweep/threads.ts'
+import type { Config } from '../../../src/config/config.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
+import type { Market } from '../../../src/journal/tape/market-tape.ts'
+import { chunksOf, SharedMarket } from '../../../src/journal/tape/shared-tape.ts'
+import { journalPath } from '../../support/journal-samples.ts'
+import { feed, noisyMarket, writeTape } from '../../support/recorded-tape.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const T0 = 1_780_000_000_000
+const ROWS = 6_000
+const folder = temporaryFolder()
+
+/** Draws, looks at what only some strategies read, keeps events, has timers and state, and interns mints of its own. */
+const CURIOUS = `import { defineStrategy, z } from 'sluice'
+export default defineStrategy({ name: 'curious', about: '', keys: ['trades'],
+  params: z.object({ chance: z.number().min(0).max(1), sizeSol: z.number().min(0.001).max(1).default(0.02) }),
+  token: () => ({ first: undefined }),
+  start: (params, bot) => { bot.every('look', 60); return {
+    onTrade(trade, token) {
+      token.state.first ??= trade
+      bot.token('a mint that nobody trades')
+      if (token.position || token.price === undefined || bot.random() > params.chance / 50) return
+      if (trade.marketCap > 0 && token.state.first.trader !== 'x' && bot.fills().length < 90)
+        bot.buy(token, { sol: params.sizeSol, reason: 'drawn' })
+    },
+    onTimer() { const [held] = bot.positions(); if (held) bot.sell(held.mint, { percent: 50, reason: 'half of it' }) },
+  } },
+})
+`
+
+/** One config and one tape for all tests here. */
+async function prepared(bot: object): Promise<{ config: Config; path: string }> {
+  const path = journalPath()
+  const items = noisyMarket(ROWS, 5, T0)
+  const down = { time: T0 + 300_000, input: feed('down', []) }
+  const live = { time: T0 + 300_000, input: feed('live', ['trades', 'newTokens', 'priceUpdates']) }
+  const gap = {
+    time: T0 + 300_000,
+    input: { kind: 'gap', from: T0 + 299_000, to: T0 + 300_000, keys: ['trades'] } as const,
+  }
+  await writeTape(path, [
+    { time: T0, items: [...items.slice(0, 3_000), down, live, gap, ...items.slice(3_001)] },
+    { time: T0 + 1_000_000, items: noisyMarket(2_000, 6, T0 + 1_000_000) },
+  ])
+  const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }
+  const file = folder.write(
+    'sweep.yaml',
+    JSON.stringify({
+      service,
+      bots: [{ exits: { stopLossPercent: 20, trailingPercent: 15, maxHoldSeconds: 200 }, ...bot }],
+    }),
+  )
+  const loaded = await loadConfig([file])
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.errors))
+  return { config: loaded.config, path }
+}
+
+function setsFor({ bots: [bot] }: Config, points: readonly Record<string, number>[]): SweepSet[] {
+  return points.map((point, index) => ({ set: index + 1, params: paramsOf(bot as never, point) as never }))
+}
+
+/** What comes of a set by a backtest of its own. */
+function alone(config: Config, market: Market, { set, params }: SweepSet, splitRow: number): SetResult {
+  const [bot] = config.bots as [Config['bots'][number]]
+  const { bots } = runBacktest({ ...config, bots: [{ ...bot, params }] }, market, { partial: true, splitRow })
+  const [{ result, valueLamports, splitLamports }] = bots as [(typeof bots)[number]]
+  return {
+    ...{
+      set,
+      params,
+      threw: '',
+      netLamports: result.walletLamports + valueLamports,
+      sampleLamports: splitLamports ?? 0,
+    },
+    ...{ orders: result.orders, buys: result.buys, sells: result.sells, open: result.positions.size },
+    ...{ realizedLamports: result.realizedLamports, feeLamports: result.feeLamports, venueLamports: result.fees.venue },
+  }
+}
+
+const dips = {
+  bot: { name: 'dips', strategy: 'dip-buyer', params: { sizeSol: 0.05 } },
+  points: [5, 10, 20].map((dropPercent) => ({ dropPercent })),
+}
+const curious = {
+  bot: { name: 'curious', strategy: folder.write('curious.ts', CURIOUS), params: { chance: 0.5 } },
+  points: [0.1, 0.5, 1].map((chance) => ({ chance })),
+}
+
+test.each([
+  ['a shipped strategy', dips],
+  ['one that draws, has timers, and reads what is not shared', curious],
+])(
+  'each set comes to what it comes to alone, to the lamport: in one engine, over shared memory, in threads: %s',
+  async (_, { bot, points }) => {
+    const { config, path } = await prepared(bot)
+    const [base] = config.bots as [Config['bots'][number]]
+    const reader = openReader(path)
+    const other = openReader(path)
+    try {
+      const market = reader.market()
+      const splitRow = 5_000
+      const ground = { config, bot: base, splitRow }
+      const sets = setsFor(config, points)
+      const expected = sets.map((set) => alone(config, market, set, splitRow))
+      expect(expected.reduce((sum, { orders }) => sum + orders, 0)).toBeGreaterThan(50)
+      expect(new Set(expected.map(({ netLamports }) => netLamports)).size).toBe(sets.length)
+      expect(runSets(ground, sets, market)).toEqual(expected)
+
+      const chunks = chunksOf(market)
+      const shared = new SharedMarket({
+        ...market,
+        next: () => chunks.next().value ?? undefined,
+        own: () => other.market(),
+      })
+      expect(runSets(ground, sets, shared)).toEqual(expected)
+      shared.close()
+      other.close() // as nobody can while it is being read
+
+      if (bot.name === 'dips') return // threads take a second to start: once is enough
+      const parts = [sets.filter((_set, index) => index % 2 === 0), sets.filter((_set, index) => index % 2 === 1)]
+      const threads = new SweepThreads(ground, { paths: [path], market }, parts.length)
+      try {
+        // A thread is kept from one pass to the next, and remembers nothing of the one before.
+        for (const pass of [parts, parts.toReversed()]) {
+          const inThreads = await threads.run(pass, () => {})
+          expect(inThreads.sort((one, other) => one.set - other.set)).toEqual(expected)
+        }
+      } finally {
+        await threads.end()
+      }
+    } finally {
+      reader.close()
+    }
+  },
+)

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, test } from 'vitest'
+import { clearFailpoint, type Failpoint, setFailpoint } from '../../src/base/failpoint.ts'
+import { anOrder, GatewayWorld } from '../support/gateway-world.ts'
+import { FILL } from '../support/outcomes.ts'
+
+afterEach(clearFailpoint)
+
+class Died extends Error {}
+
+/** Runs an order until the process dies at this point, then goes on in the next one. */
+test.each<[Failpoint, number, string[], number]>([
+  ['accepted', 1, [], 0], // not durable: as if it had never been decided
+  ['armed', 1, [], 0],
+  ['before-execute', 1, ['working', 'not_executed ABSENT'], 0],
+  ['after-execute', 1, ['working', 'filled'], 1],
+  ['before-report', 1, ['working', 'filled'], 1],
+  ['after-report', 1, ['working', 'filled', 'filled'], 1],
+  ['before-report', 2, ['working', 'filled', 'filled'], 1],
+  ['after-report', 2, ['working', 'filled', 'filled'], 1],
+])('a crash at %s, passage %i', (at, times, told, executed) => {
+  const world = new GatewayWorld()
+  world.script = () => FILL
+  const order = anOrder()
+  setFailpoint(at, times, () => {
+    throw new Died()
+  })
+  expect(() => {
+    world.submit(order)
+    world.settle()
+  }).toThrow(Died)
+  clearFailpoint()
+  world.crash(0)
+  world.settle()
+  expect(world.told(order)).toEqual(told)
+  expect(world.executed).toHaveLength(executed)
+})
+
+test('the environment kills the process at the passage that it names', () => {
+  const source = (name: string): string => JSON.stringify(fileURLToPath(new URL(`../../src/${name}`, import.meta.url)))
+  const script = `import(${source('runtime/failpoint.ts')}).then(async () => {
+    const { failpoint } = await import(${source('base/failpoint.ts')})
+    for (let pass = 1; pass < 4; pass++) { console.log(pass); failpoint('armed'); failpoint('accepted') }
+  })`
+  const run = (setting: string) =>
+    spawnSync(process.execPath, ['-e', script], {
+      env: { ...process.env, SLUICE_FAILPOINT: setting },
+      encoding: 'utf8',
+    })
+  expect(run('armed:2')).toMatchObject({ signal: 'SIGKILL', stdout: '1\n2\n' })
+  expect(run('')).toMatchObject({ status: 0, stdout: '1\n2\n3\n' })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { type LandedTransaction, readTransaction } from '../../../src/chain/landed/landed-transaction.ts'
+import { changeOf, classOf } from '../../../src/chain/landed/wallet-change.ts'
+import { laneMatch } from '../../../src/chain/resolver/executions.ts'
+import { Watched } from '../../../src/chain/resolver/watch-list.ts'
+import type { Attempt } from '../../../src/orders/attempt.ts'
+import { buyAttempt, sellAttempt } from '../../support/attempts.ts'
+import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL, wallet } from '../landed.ts'
+
+const RENT = 2_039_280
+const SOL = 1_000_000_000
+const stranger = (before: number, after: number): Use => ({ key: POOL, lamports: [before, after] })
+const other = (tokens: Use['tokens'] & {}, lamports: Use['lamports'] = [RENT, RENT]): Use =>
+  ownTokens(tokens, lamports, { mint: keyOf(66), key: keyOf(67) })
+
+const read = (uses: Use[], more: Parameters<typeof landed>[1] = {}): LandedTransaction => {
+  const transaction = readTransaction(landed(uses, more))
+  if (transaction === undefined) throw new Error('unreadable')
+  return transaction
+}
+
+describe('what is none of our orders', () => {
+  test.each<[what: string, uses: Use[], more: Parameters<typeof landed>[1], is: string, lamports: number]>([
+    ['SOL from a stranger', [stranger(SOL, SOL - 6_000), wallet(SOL, SOL + 1_000)], {}, 'inflow', 1_000],
+    ['one lamport of dust', [stranger(SOL, SOL - 5_001), wallet(SOL, SOL + 1)], {}, 'inflow', 1],
+    [
+      'tokens from a stranger',
+      [stranger(SOL, SOL - 5_000), wallet(SOL, SOL), ownTokens([0n, 5n], [RENT, RENT])],
+      {},
+      'inflow',
+      0,
+    ],
+    ['a tip', [wallet(SOL, SOL - 1_005_000)], {}, 'housekeeping', -1_005_000],
+    ['the dearest tip that is none', [wallet(SOL, SOL - 3_000_000)], {}, 'housekeeping', -3_000_000],
+    ['a little more', [wallet(SOL, SOL - 3_000_001)], {}, 'foreign', -3_000_001],
+    ['a fee for what failed', [wallet(SOL, SOL - 5_000)], { error: 'AccountNotFound' }, 'housekeeping', -5_000],
+    [
+      'rent put into an account of its own',
+      [wallet(SOL, SOL - RENT - 5_000), other([undefined, 0n], [0, RENT])],
+      {},
+      'housekeeping',
+      -RENT - 5_000,
+    ],
+    [
+      'a SOL wrapped',
+      [wallet(2 * SOL, SOL - 5_000), ownTokens([undefined, BigInt(SOL)], [0, SOL], { mint: WSOL })],
+      {},
+      'housekeeping',
+      -SOL - 5_000,
+    ],
+    ['SOL sent away', [wallet(SOL, SOL / 2), stranger(0, SOL / 2)], {}, 'foreign', -SOL / 2],
+    ['a token bought by hand', [wallet(SOL, SOL / 2), other([0n, 9n])], {}, 'foreign', -SOL / 2],
+    ['a tracked token sold by hand', [wallet(SOL, 2 * SOL), ownTokens([9n, 0n], [RENT, RENT])], {}, 'foreign', SOL],
+    ['a tracked token sent away', [wallet(SOL, SOL - 5_000), ownTokens([9n, 8n], [RENT, RENT])], {}, 'foreign', -5_000],
+    ['a token sold that no bot holds', [wallet(SOL, 2 * SOL), other([9n, 0n])], {}, 'housekeeping', SOL],
+  ])('%s is %s', (_what, uses, more, is, lamports) => {
+    const change = changeOf(read(uses, more), WALLET)
+    expect(change.lamports).toBe(lamports)
+    expect(classOf(change, '', (mint) => mint === MINT)).toBe(is)
+    expect(classOf(change, 'o1.1', () => true)).toBe('ours')
+  })
+})
+
+describe('whose a transaction is', () => {
+  const baseline = { slot: 99, height: 90 }
+  const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): Watched => {
+    const one = new Watched(attempt)
+    one.said = is === 'lost' ? 'unknown' : is === 'acked' ? 'acked' : 'nothing'
+    one.ended = is === 'refused' || is === 'executed'
+    if (is === 'executed') one.settled = 'another'
+    return one
+  }
+  const buy = (id: string, sol = 0.1, more: Partial<Attempt> = {}): Attempt =>
+    buyAttempt(MINT, sol, { id, baseline, ...more })
+  const bought = (sol: number, more: Parameters<typeof landed>[1] = {}): LandedTransaction =>
+    read([wallet(9 * SOL, 9 * SOL - sol * SOL - 5_000), ownTokens([0n, 5n], [RENT, RENT])], more)
+  const sold = read([wallet(SOL, 2 * SOL), ownTokens([5n, 0n], [RENT, RENT])])
+  const failed = (uses: Use[] = []): LandedTransaction =>
+    read([wallet(SOL, SOL - 5_000), ...uses], { error: { InstructionError: [1, { Custom: 6002 }] } })
+  const mint: Use = { key: MINT, lamports: [1, 1], looked: 'readonly' }
+
+  test.each<[what: string, transaction: LandedTransaction, ones: Watched[], id: string]>([
+    ['a lost one', bought(0.1), [watched(buy('a'), 'lost')], 'a'],
+    ['at its slippage and fees', bought(0.114), [watched(buy('a'), 'lost')], 'a'],
+    ['of another amount, whose answer is lost', bought(0.5), [watched(buy('a'), 'lost')], 'a'],
+    ['of another amount, that was acknowledged', bought(0.5), [watched(buy('a'), 'acked')], 'a'],
+    ['of another amount, that was refused: by hand', bought(0.5), [watched(buy('a'), 'refused')], ''],
+    ['of another amount, that has executed: by hand', bought(0.5), [watched(buy('a'), 'executed')], ''],
+    ['a refused one', bought(0.1), [watched(buy('a'), 'refused')], 'a'],
+    ['one that has executed: twice', bought(0.1), [watched(buy('a'), 'executed')], 'a'],
+    ['lost before refused', bought(0.1), [watched(buy('a'), 'refused'), watched(buy('b'), 'lost')], 'b'],
+    ['lost before acknowledged', bought(0.1), [watched(buy('a'), 'acked'), watched(buy('b'), 'lost')], 'b'],
+    ['refused before executed', bought(0.1), [watched(buy('a'), 'executed'), watched(buy('b'), 'refused')], 'b'],
+    [
+      'of two lost ones the one that asked for it',
+      bought(0.4),
+      [watched(buy('a'), 'lost'), watched(buy('b', 0.4), 'lost')],
+      'b',
+    ],
+    ['another direction', sold, [watched(buy('a'), 'lost')], ''],
+    ['a sale', sold, [watched(sellAttempt(MINT, { id: 'a', baseline }), 'lost')], 'a'],
+    [
+      'a sale of exactly so much',
+      sold,
+      [watched(sellAttempt(MINT, { id: 'a', baseline, size: { kind: 'tokens', tokens: 5n, decimals: 6 } }), 'refused')],
+      'a',
+    ],
+    ['another mint', bought(0.1), [watched(buyAttempt(keyOf(66), 0.1, { baseline }), 'lost')], ''],
+    [
+      'from before it was armed',
+      bought(0.1),
+      [watched(buy('a', 0.1, { baseline: { slot: 100, height: 1 } }), 'lost')],
+      '',
+    ],
+    [
+      'without a baseline, by its time',
+      bought(0.1),
+      [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_400_000 }), 'lost')],
+      'a',
+    ],
+    [
+      'without a baseline, too old',
+      bought(0.1),
+      [watched(buy('a', 0.1, { baseline: null, armedAt: 1_782_611_500_000 }), 'lost')],
+      '',
+    ],
+    ['a failed one of this mint', failed([mint]), [watched(buy('a'), 'lost')], 'a'],
+    ['a failed one of another mint', failed(), [watched(buy('a'), 'lost')], ''],
+    ['a failed one, of which nobody lacks anything', failed([mint]), [watched(buy('a'), 'executed')], ''],
+    [
+      'a failed one that may have gone either way',
+      failed([mint]),
+      [watched(buy('a'), 'lost'), watched(sellAttempt(MINT, { id: 'b', baseline }), 'lost')],
+      '',
+    ],
+  ])('%s', (_what, transaction, ones, id) => {
+    expect(laneMatch(transaction, WALLET, ones, 1_782_611_400_000, false)?.watched.attempt.id ?? '').toBe(id)
+  })
+
+  test('a signature leaves no choice, whatever the amount', () => {
+    const one = watched(buy('a'), 'executed')
+    expect(laneMatch(bought(0.5), WALLET, [one], 0, true)?.watched).toBe(one)
+    expect(laneMatch(failed(), WALLET, [one], 0, true)?.reading.kind).toBe('reverted')
+    expect(laneMatch(sold, WALLET, [one], 0, true)).toBeUndefined()
+    expect(SIGNATURE).toBe(bought(0.5).signature)
+  })
+})

@@ -1,0 +1,314 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { codeOf, errorText, readFill } from '../../../src/chain/landed/fill.ts'
+import { NO_COSTS, walletChange } from '../../../src/engine/accounting/fill-costs.ts'
+import type { Attempt } from '../../../src/orders/attempt.ts'
+import { buyAttempt, sellAttempt } from '../../support/attempts.ts'
+import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL, wallet } from '../landed.ts'
+import { answerOf, costsOf, type Shape, shapes } from '../trade-shapes.ts'
+
+const RENT = 2_039_280
+/** By hand it was 20,000. */
+const RUNS = Number(process.env.SLUICE_FILLS ?? 300)
+const buy = buyAttempt(MINT, 0.1)
+const sell = sellAttempt(MINT)
+const pool = (before: number, after: number): Use => ({ key: POOL, lamports: [before, after] })
+const wrapped = (tokens: Use['tokens'] & {}, lamports: Use['lamports']): Use => ({
+  key: keyOf(30),
+  lamports,
+  tokens,
+  mint: WSOL,
+  owner: WALLET,
+})
+const read = (answer: unknown, attempt: Attempt = buy) => readFill(answer, WALLET, attempt, 5, true)
+
+/** tokens, trade, fee, rent, change of the wallet, what was wrapped. */
+type Money = [bigint, number, number, number, number, number?]
+
+test.each<[string, Attempt, Use[], { fee?: number; signers?: number }, Money]>([
+  [
+    'a buy into a new account',
+    buy,
+    [wallet(1_000_000_000, 897_955_720), ownTokens([undefined, 5_000n], [0, RENT]), pool(0, 100_000_000)],
+    {},
+    [5_000n, 100_000_000, 5_000, RENT, -102_044_280],
+  ],
+  [
+    'a buy into an account that was there',
+    buy,
+    [wallet(1_000_000_000, 899_995_000), ownTokens([7n, 5_007n], [RENT, RENT]), pool(0, 100_000_000)],
+    {},
+    [5_000n, 100_000_000, 5_000, 0, -100_005_000],
+  ],
+  [
+    'with a priority fee',
+    buy,
+    [wallet(1_000_000_000, 899_895_000), ownTokens([0n, 5_000n], [RENT, RENT])],
+    { fee: 105_000 },
+    [5_000n, 100_000_000, 105_000, 0, -100_105_000],
+  ],
+  [
+    'a buy that somebody else paid the fee of',
+    buy,
+    [
+      { key: POOL, lamports: [50_000, 45_000] },
+      wallet(1_000_000_000, 900_000_000),
+      ownTokens([0n, 5_000n], [RENT, RENT]),
+    ],
+    { signers: 2 },
+    [5_000n, 100_000_000, 0, 0, -100_000_000],
+  ],
+  [
+    'a sale',
+    sell,
+    [wallet(500_000_000, 599_995_000), ownTokens([5_000n, 0n], [RENT, RENT]), pool(100_000_000, 0)],
+    {},
+    [5_000n, 100_000_000, 5_000, 0, 99_995_000],
+  ],
+  [
+    'a sale that closes the account and gets its rent back',
+    sell,
+    [wallet(500_000_000, 602_034_280), ownTokens([5_000n, undefined], [RENT, 0])],
+    {},
+    [5_000n, 100_000_000, 5_000, -RENT, 102_034_280],
+  ],
+  [
+    'a buy with SOL that was wrapped before',
+    buy,
+    [
+      wallet(500_000_000, 499_995_000),
+      ownTokens([0n, 5_000n], [RENT, RENT]),
+      wrapped([300_000_000n, 200_000_000n], [300_000_000 + RENT, 200_000_000 + RENT]),
+    ],
+    {},
+    [5_000n, 100_000_000, 5_000, 0, -5_000, -100_000_000],
+  ],
+  [
+    'a sale that is paid in wrapped SOL',
+    sell,
+    [
+      wallet(500_000_000, 497_955_720),
+      ownTokens([5_000n, 0n], [RENT, RENT]),
+      wrapped([undefined, 100_000_000n], [0, 100_000_000 + RENT]),
+    ],
+    {},
+    [5_000n, 100_000_000, 5_000, RENT, -2_044_280, 100_000_000],
+  ],
+  [
+    'tokens in two accounts, one of them looked up',
+    sell,
+    [
+      wallet(500_000_000, 599_995_000),
+      ownTokens([3_000n, 0n], [RENT, RENT]),
+      ownTokens([2_000n, 0n], [RENT, RENT], { key: keyOf(31), looked: 'readonly' }),
+      { key: POOL, lamports: [9, 9], looked: 'writable' },
+    ],
+    {},
+    [5_000n, 100_000_000, 5_000, 0, 99_995_000],
+  ],
+  [
+    "somebody else's tokens of the same mint in the same transaction",
+    buy,
+    [
+      wallet(1_000_000_000, 899_995_000),
+      ownTokens([0n, 5_000n], [RENT, RENT]),
+      ownTokens([9_000n, 4_000n], [RENT, RENT], { key: keyOf(32), owner: POOL }),
+    ],
+    {},
+    [5_000n, 100_000_000, 5_000, 0, -100_005_000],
+  ],
+])('%s', (_name, attempt, uses, more, [tokens, trade, fee, rent, change, wrapped = 0]) => {
+  const reading = read(landed(uses, more), attempt)
+  expect(reading).toEqual({
+    kind: 'filled',
+    fill: {
+      signature: SIGNATURE,
+      orderId: 'o1',
+      attemptId: 'o1.1',
+      account: attempt.account,
+      bot: 'bot',
+      mint: MINT,
+      side: attempt.side,
+      slot: 100,
+      time: 1_782_611_393_000,
+      tokens,
+      decimals: 6,
+      tradeLamports: trade,
+      feeLamports: fee,
+      rentLamports: rent,
+      walletLamports: change,
+      // What it called is not told, so nobody can say what of the trade the fees are.
+      costs: {
+        ...NO_COSTS,
+        tradeLamports: trade,
+        ...{ baseFeeLamports: Math.min(fee, 5_000), priorityFeeLamports: Math.max(fee - 5_000, 0) },
+        ...{ rentPaidLamports: Math.max(rent, 0), rentReturnedLamports: Math.max(-rent, 0), wrappedLamports: wrapped },
+        ...{ withheldTokens: expect.any(BigInt), unknown: ['venueFee', 'serviceFee'] },
+      },
+      final: true,
+    },
+  })
+  expect(change).toBe((attempt.side === 'buy' ? -trade : trade) - fee - rent - wrapped)
+})
+
+describe('what it cost, each part apart', () => {
+  test('is read as it was made, and adds up to the change of the wallet', () => {
+    fc.assert(
+      fc.property(shapes, (shape) => {
+        const reading = read(answerOf(shape), shape.side === 'buy' ? buy : sell)
+        expect(reading).toMatchObject({ kind: 'filled', fill: { costs: costsOf(shape) } })
+        expectSum(reading)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('adds up whatever else the balances did, and whatever the instructions say', () => {
+    const noise = fc.array(fc.tuple(fc.nat(20), fc.integer({ min: -5_000_000, max: 5_000_000 })), { maxLength: 6 })
+    fc.assert(
+      fc.property(shapes, noise, fc.array(fc.nat(60)), (shape, changes, cuts) => {
+        const answer = answerOf(shape)
+        const { postBalances } = answer.meta
+        for (const [place, change] of changes)
+          if (place < postBalances.length) postBalances[place] = Math.max(0, (postBalances[place] as number) + change)
+        const { instructions = [] } = answer.transaction.message
+        for (const cut of cuts) {
+          const one = instructions[cut % instructions.length] as { data: string }
+          one.data = one.data.slice(cut % 7)
+        }
+        const reading = read(answer, shape.side === 'buy' ? buy : sell)
+        if (reading.kind === 'filled') expectSum(reading)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test.each<[string, (answer: ReturnType<typeof answerOf>) => object]>([
+    [
+      'the node does not record what was called from inside',
+      ({ meta }) => ({ meta: { ...meta, innerInstructions: null } }),
+    ],
+    [
+      'calls of nobody',
+      ({ meta }) => ({ meta: { ...meta, innerInstructions: [{ index: 0, instructions: [{ programIdIndex: 99 }] }] } }),
+    ],
+    [
+      'instructions that are none',
+      ({ transaction }) => {
+        const message = { ...transaction.message, instructions: [null] }
+        return { transaction: { ...transaction, message } }
+      },
+    ],
+  ])('%s: the fees stay in the trade and are named unknown', (_what, spoiled) => {
+    const answer = answerOf(SIMPLE)
+    const reading = read({ ...answer, ...spoiled(answer) })
+    const unknown = { venueFeeLamports: 0, serviceFeeLamports: 0, unknown: ['venueFee', 'serviceFee'] }
+    expect(reading).toMatchObject({ fill: { tradeLamports: 101_500_000, costs: unknown } })
+    expectSum(reading)
+  })
+
+  test('a program that keeps its own book of tokens: what it kept is the fee of both', () => {
+    const uses = [
+      wallet(1_000_000_000, 898_495_000),
+      ownTokens([0n, 5_000n], [RENT, RENT]),
+      pool(0, 100_000_000),
+      { key: keyOf(50), lamports: [0, 1_500_000] as [number, number] },
+      {
+        key: keyOf(40),
+        lamports: [RENT, RENT] as [number, number],
+        tokens: [9_000n, 4_000n] as [bigint, bigint],
+        mint: MINT,
+        owner: POOL,
+      },
+    ]
+    const calls = [
+      { program: keyOf(45), accounts: [MINT, POOL, keyOf(40), keyOf(21), WALLET, keyOf(50)], data: Uint8Array.of(1) },
+    ]
+    const reading = read(landed(uses, { calls }))
+    const costs = {
+      tradeLamports: 100_000_000,
+      venueFeeLamports: 1_500_000,
+      remainderLamports: 0,
+      unknown: ['serviceFee'],
+    }
+    expect(reading).toMatchObject({ fill: { tradeLamports: 101_500_000, costs } })
+    expectSum(reading)
+  })
+})
+
+/** A buy for 0.1 SOL of which 0.001 SOL are the venue's and 0.0005 SOL the service's. */
+const SIMPLE: Shape = {
+  ...{ side: 'buy', alone: 100_000_000, venueFees: [600_000, 400_000], service: 500_000, taken: 'transfer', tip: 0 },
+  ...{
+    priority: 0,
+    hasLimit: true,
+    account: 'kept',
+    record: 0,
+    moves: 'transfers',
+    wrapped: 'kept',
+    tokens: 5_000,
+    withheld: 0,
+  },
+}
+
+function expectSum(reading: ReturnType<typeof read>): void {
+  if (reading.kind !== 'filled') throw new Error(`not read: ${JSON.stringify(reading)}`)
+  const { side, walletLamports, tradeLamports, feeLamports, rentLamports, costs } = reading.fill
+  expect(walletChange(side, costs)).toBe(walletLamports)
+  const trade = side === 'buy' ? -tradeLamports : tradeLamports
+  expect(trade - feeLamports - rentLamports - costs.wrappedLamports).toBe(walletLamports)
+}
+
+const bought = [wallet(1_000_000_000, 899_995_000), ownTokens([0n, 5_000n], [RENT, RENT])]
+
+describe('what is no fill', () => {
+  test.each<[string, unknown, Attempt]>([
+    ['another side', landed(bought), sell],
+    ['another mint', landed(bought), buyAttempt(keyOf(66), 0.1)],
+    ['no change of tokens', landed([wallet(5_000, 0), ownTokens([5n, 5n], [RENT, RENT])]), buy],
+    ['a wallet that did not sign', landed([{ key: POOL, lamports: [5_000, 0] }, ...bought]), buy],
+    ['a transaction without the wallet', landed([{ key: POOL, lamports: [5_000, 0] }]), buy],
+    ['null', null, buy],
+    ['an empty object', {}, buy],
+    [
+      'balances that do not match the accounts',
+      { ...landed(bought), meta: { ...landed(bought).meta, postBalances: [1] } },
+      buy,
+    ],
+    ['a fee that is no whole number', { ...landed(bought), meta: { ...landed(bought).meta, fee: 1.5 } }, buy],
+  ])('%s', (_name, answer, attempt) => {
+    expect(read(answer, attempt).kind).toBe('other')
+  })
+  test('whatever a node answers, nothing throws', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (answer, meta) => {
+        expect(read(answer).kind).toBe('other')
+        expect(read({ ...landed(bought), meta }).kind).toBe('other')
+      }),
+    )
+  })
+})
+
+test('a block without a time: when it was seen', () => {
+  expect(read(landed(bought, { time: null }))).toMatchObject({ fill: { time: 5 } })
+})
+
+test.each<[unknown, string]>([
+  [{ InstructionError: [2, { Custom: 6002 }] }, 'SLIPPAGE_EXCEEDED'],
+  [{ InstructionError: [2, { Custom: 6003 }] }, 'SLIPPAGE_EXCEEDED'],
+  [{ InstructionError: [2, { Custom: 6004 }] }, 'SLIPPAGE_EXCEEDED'],
+  [{ InstructionError: [2, { Custom: 6042 }] }, 'SLIPPAGE_EXCEEDED'],
+  [{ InstructionError: [0, { Custom: 6040 }] }, 'SLIPPAGE_EXCEEDED'],
+  [{ InstructionError: [2, { Custom: 1 }] }, 'REVERTED'],
+  [{ InstructionError: [2, { Custom: 60021 }] }, 'REVERTED'],
+  [{ InstructionError: [6002, 'InvalidAccountData'] }, 'REVERTED'],
+  ['AccountNotFound', 'REVERTED'],
+])('%j is %s, and its fee is paid', (error, code) => {
+  expect(codeOf(error)).toBe(code)
+  expect(read(landed([wallet(10_000, 5_000)], { error }))).toEqual({ kind: 'reverted', feeLamports: 5_000, code })
+})
+
+test('an error that is nested too deep to be written is a revert without a text', () => {
+  const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown
+  expect([codeOf(deep), errorText(deep)]).toEqual(['REVERTED', ''])
+})

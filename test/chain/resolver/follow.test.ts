@@ -1,0 +1,208 @@
+import { beforeEach, expect, test } from 'vitest'
+import { Follower } from '../../../src/chain/resolver/follower.ts'
+import type { Outcome } from '../../../src/orders/ports.ts'
+import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
+import { buyAttempt } from '../../support/attempts.ts'
+import { keyOf, landed, MINT, ownTokens, SIGNATURE, signatureOf, WALLET, wallet } from '../landed.ts'
+import { ScriptedChain, settled } from '../scripted-chain.ts'
+
+const RENT = 2_039_280
+const bought = [wallet(1_000_000_000, 899_995_000), ownTokens([0n, 5_000n], [RENT, RENT])]
+const START = 1_782_611_393_000
+type Status = { slot: number; confirmationStatus?: string; err?: unknown } | null
+
+let clock: SimulatedClock
+let chain: ScriptedChain
+let follower: Follower
+let statuses: Map<string, Status>
+let transaction: unknown
+let outcomes: Outcome[]
+
+beforeEach(() => {
+  clock = new SimulatedClock(START)
+  chain = new ScriptedChain()
+  statuses = new Map()
+  transaction = landed(bought)
+  outcomes = []
+  chain.methods.getSignatureStatuses = ([signatures]) => ({
+    context: { slot: 1 },
+    value: (signatures as string[]).map((one) => statuses.get(one) ?? null),
+  })
+  chain.methods.getTransaction = () => transaction
+  follower = new Follower({ rpc: chain.rpc, clock, wallet: WALLET })
+})
+
+const follow = (signature = SIGNATURE) =>
+  follower.follow(signature, buyAttempt(MINT, 0.1, { armedAt: START }), (outcome) => outcomes.push(outcome))
+const see = (confirmationStatus: string, slot = 100): void => void statuses.set(SIGNATURE, { slot, confirmationStatus })
+async function pass(ms: number): Promise<void> {
+  const until = clock.now() + ms
+  while (clock.nextAt() <= until) {
+    clock.advanceTo(clock.nextAt())
+    await settled()
+  }
+  clock.advanceTo(until)
+  await settled()
+}
+const kinds = (): string =>
+  outcomes.map((one) => ('final' in one ? `${one.kind}${one.final ? '!' : '?'}` : one.kind)).join(' ')
+
+test('provisional at confirmed, final at finalized, each read from the chain; then silence', async () => {
+  follow()
+  expect(outcomes).toEqual([])
+  await pass(1_000)
+  expect([kinds(), chain.count('getTransaction')]).toEqual(['', 0])
+  see('processed')
+  await pass(500)
+  expect(kinds()).toBe('')
+  see('confirmed')
+  await pass(500)
+  expect(kinds()).toBe('filled?')
+  await pass(20_000)
+  expect([kinds(), chain.count('getTransaction')]).toEqual(['filled?', 1])
+  see('finalized')
+  await pass(2_000)
+  expect(kinds()).toBe('filled? filled!')
+  expect(outcomes[1]).toMatchObject({ fill: { signature: SIGNATURE, tokens: 5_000n, final: true, slot: 100 } })
+  expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+  expect(chain.calls.find(([method]) => method === 'getTransaction')?.[1]).toEqual([
+    SIGNATURE,
+    { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 1 },
+  ])
+})
+
+test('every 500 ms while one is unseen, every 2 s until it is final', async () => {
+  follow()
+  await pass(2_000)
+  expect(chain.count('getSignatureStatuses')).toBe(5)
+  see('confirmed')
+  await pass(500)
+  const before = chain.count('getSignatureStatuses')
+  await pass(10_000)
+  expect(chain.count('getSignatureStatuses') - before).toBe(5)
+})
+
+test('an unseen one is never given up, asked for less often, and searched for in the history', async () => {
+  follow()
+  await pass(59_999)
+  expect(
+    chain.calls.some(([, params]) => (params[1] as { searchTransactionHistory: boolean }).searchTransactionHistory),
+  ).toBe(false)
+  const before = chain.count('getSignatureStatuses')
+  await pass(3_600_000)
+  expect(chain.count('getSignatureStatuses') - before).toBe(1_800)
+  expect(chain.calls.at(-1)?.[1][1]).toEqual({ searchTransactionHistory: true })
+  expect(outcomes).toEqual([])
+})
+
+test('one that the node has forgotten before we saw it final is found in its history', async () => {
+  follow()
+  see('confirmed')
+  await pass(1_000)
+  statuses.clear() // cut off meanwhile: by now it is final, and no longer in the cache
+  chain.methods.getSignatureStatuses = ([, options]) => ({
+    context: { slot: 1 },
+    value: [
+      (options as { searchTransactionHistory: boolean }).searchTransactionHistory
+        ? { slot: 100, confirmationStatus: 'finalized' }
+        : null,
+    ],
+  })
+  await pass(62_000)
+  expect(kinds()).toBe('filled? filled!')
+})
+
+test('all of them in one call', async () => {
+  const many = Array.from({ length: 300 }, (_, index) => signatureOf(index % 256) + index)
+  for (const signature of many) follow(signature)
+  await pass(0)
+  expect(chain.calls.map(([, params]) => (params[0] as string[]).length)).toEqual([256, 44])
+})
+
+test('reverted, with its fee and its code', async () => {
+  transaction = landed([wallet(10_000, 5_000)], { error: { InstructionError: [1, { Custom: 6042 }] } })
+  see('finalized')
+  follow()
+  await pass(0)
+  expect(outcomes).toEqual([
+    { kind: 'reverted', signature: SIGNATURE, feeLamports: 5_000, code: 'SLIPPAGE_EXCEEDED', final: true },
+  ])
+})
+
+test.each<[string, () => void]>([
+  [
+    "a transaction that is not the attempt's",
+    () => {
+      transaction = landed([wallet(5_000, 0)])
+    },
+  ],
+  [
+    'a transaction that nobody can read',
+    () => {
+      chain.methods.getTransaction = () => {
+        throw -32_015
+      }
+    },
+  ],
+])('%s: unknown', async (_name, arrange) => {
+  arrange()
+  see('finalized')
+  follow()
+  await pass(5_000)
+  expect(outcomes).toEqual([expect.objectContaining({ kind: 'unknown', signature: SIGNATURE })])
+})
+
+test('a fork that moves it into another slot is read again; one that takes it back is waited for', async () => {
+  see('confirmed', 100)
+  follow()
+  await pass(0)
+  statuses.set(SIGNATURE, null)
+  await pass(10_000)
+  expect(kinds()).toBe('filled?')
+  transaction = landed([wallet(1_000_000_000, 899_995_000), ownTokens([0n, 4_000n], [RENT, RENT])], { slot: 140 })
+  see('confirmed', 140)
+  await pass(2_000)
+  see('finalized', 140)
+  await pass(2_000)
+  expect(kinds()).toBe('filled? filled? filled!')
+  expect(outcomes[2]).toMatchObject({ fill: { tokens: 4_000n, slot: 140 } })
+})
+
+test('a node that knows the status before the transaction is asked again, and errors are waited out', async () => {
+  see('confirmed')
+  transaction = null
+  follow()
+  await pass(1_000)
+  expect(kinds()).toBe('')
+  chain.methods.getSignatureStatuses = () => {
+    throw 429
+  }
+  await pass(1_000)
+  chain.methods.getSignatureStatuses = () => ({ value: [{ slot: 100, confirmationStatus: 'confirmed' }] })
+  transaction = landed(bought)
+  await pass(1_000)
+  expect(kinds()).toBe('filled?')
+})
+
+test.each([null, 5, {}, { value: 5 }, { value: ['x'] }, { value: [{}] }])(
+  'statuses of %j are no statuses',
+  async (answer) => {
+    chain.methods.getSignatureStatuses = () => answer
+    follow()
+    await pass(2_000)
+    expect(outcomes).toEqual([])
+  },
+)
+
+test('cancelled: nothing comes any more, and nothing runs', async () => {
+  const cancel = follow()
+  const other = follow(keyOf(1))
+  await pass(0)
+  see('finalized')
+  cancel()
+  await pass(2_000)
+  expect(outcomes).toEqual([])
+  other()
+  await pass(2_000)
+  expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import type { Rpc } from '../../../src/chain/rpc/rpc.ts'
+import { CheckRpcs } from '../../../src/chain/rpc/rpc.ts'
+import { RPC_UNREACHABLE } from '../../../src/chain/rpc/rpc-errors.ts'
+import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
+import { settled } from '../scripted-chain.ts'
+
+/** Nodes that answer with their number after so long. */
+function nodesOf(...answerMs: number[]): { clock: SimulatedClock; rpcs: CheckRpcs; check: () => Promise<unknown[]> } {
+  const clock = new SimulatedClock()
+  const nodes = answerMs.map(
+    (ms, index): Rpc =>
+      () =>
+        new Promise((resolve) => void clock.after(ms, () => resolve({ ok: true, value: index }))),
+  )
+  const rpcs = new CheckRpcs(nodes, clock)
+  /** Two calls, one after the other. */
+  const check = async (): Promise<unknown[]> => {
+    const { rpc, end } = rpcs.begin()
+    const answers = [await rpc('first', []), await rpc('second', [])]
+    end()
+    return answers.map((answer) => (answer.ok ? answer.value : answer.message))
+  }
+  return { clock, rpcs, check }
+}
+
+async function pass<T>(clock: SimulatedClock, ms: number, promise: Promise<T>): Promise<T | undefined> {
+  let answer: T | undefined
+  void promise.then((one) => (answer = one))
+  await settled()
+  for (const until = clock.now() + ms; clock.now() < until; await settled())
+    clock.advanceTo(Math.min(until, clock.nextAt()))
+  return answer
+}
+
+const LATE = 'the checks took longer than 5 s'
+
+test('all calls of a check share a deadline; the next check begins with the next node, until the first one is forgiven', async () => {
+  const { clock, check } = nodesOf(3_000, 10)
+  expect(await pass(clock, 4_999, check())).toBeUndefined()
+  expect(await pass(clock, 5_000, check())).toEqual([0, LATE])
+  expect(await pass(clock, 20, check())).toEqual([1, 1])
+  clock.advanceTo(clock.now() + 60_001)
+  expect(await pass(clock, 5_000, check())).toEqual([0, LATE])
+})
+
+test('checks that began with the same node pass it over once', async () => {
+  const { clock, check } = nodesOf(6_000, 10)
+  const both = Promise.all([check(), check()])
+  expect(await pass(clock, 5_000, both)).toEqual(Array(2).fill([LATE, LATE]))
+  expect(await pass(clock, 20, check())).toEqual([1, 1])
+})
+
+test.each([
+  ['alone', [9_900], 0],
+  ['as the others are', [9_900, 9_900], 2],
+])('a node that is slow has a minute, %s', async (_what, answerMs, before) => {
+  const { clock, check } = nodesOf(...answerMs)
+  for (let round = 0; round < before; round++) expect(await pass(clock, 5_000, check())).toEqual([LATE, LATE])
+  expect(await pass(clock, 19_800, check())).toEqual([0, 0])
+})
+
+test('after the deadline no node is asked', async () => {
+  const { clock, rpcs } = nodesOf(10, 10)
+  const { rpc } = rpcs.begin()
+  clock.advanceTo(clock.now() + 5_000)
+  expect(await rpc('first', [])).toEqual({ ok: false, code: RPC_UNREACHABLE, message: LATE })
+  expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+})

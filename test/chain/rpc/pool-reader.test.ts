@@ -1,0 +1,148 @@
+import { beforeEach, expect, test } from 'vitest'
+import { curveAddresses, PoolReader, poolAddresses } from '../../../src/chain/rpc/pool-reader.ts'
+import type { PoolAnswer } from '../../../src/market/pool-price.ts'
+import { encodePool } from '../../../src/sandbox/chain/pool-program.ts'
+import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
+import { Curve } from '../../../src/solana/bonding-curve.ts'
+import { CLOCK_SYSVAR, PROGRAMS } from '../../../src/solana/programs.ts'
+import { keyOf, MINT } from '../landed.ts'
+import { accountShape, mintBytes } from '../mint-bytes.ts'
+import { ScriptedChain, settled } from '../scripted-chain.ts'
+
+const OTHER = keyOf(8)
+const PROGRAMS_READ = [PROGRAMS.bondingCurve]
+const TIME_S = 1_780_000_000
+
+let clock: SimulatedClock
+let chain: ScriptedChain
+let told: [mint: string, answer: PoolAnswer][]
+let accounts: Map<string, object>
+let reader: PoolReader
+
+function clockShape(seconds: number): object {
+  const data = Buffer.alloc(40)
+  data.writeBigInt64LE(BigInt(seconds), 32)
+  return accountShape(data, keyOf(1))
+}
+
+const asked = (): (readonly string[])[] => chain.calls.map(([, [addresses]]) => addresses as string[])
+
+function onCurve(mint: string): void {
+  accounts.set(mint, accountShape(mintBytes()))
+  const [, curve] = curveAddresses(mint, PROGRAMS_READ) as [string, string]
+  accounts.set(curve, accountShape(encodePool(mint, new Curve()).subarray(0, 81), PROGRAMS.bondingCurve))
+}
+
+beforeEach(() => {
+  clock = new SimulatedClock()
+  chain = new ScriptedChain()
+  told = []
+  accounts = new Map([[CLOCK_SYSVAR, clockShape(TIME_S)]])
+  chain.methods.getMultipleAccounts = ([addresses]) => ({
+    context: { slot: 77 },
+    value: (addresses as string[]).map((address) => accounts.get(address) ?? null),
+  })
+  reader = new PoolReader({
+    ...{ rpc: chain.rpc, clock, programs: PROGRAMS_READ },
+    told: (mint, answer) => told.push([mint, answer]),
+  })
+})
+
+async function gathered(): Promise<void> {
+  clock.advanceTo(clock.now() + 100)
+  for (let turn = 0; turn < 20; turn++) await settled()
+}
+
+test('all that are asked for at once are one call, and each is told as of its slot', async () => {
+  for (const mint of [MINT, OTHER]) onCurve(mint)
+  for (const mint of [MINT, OTHER, MINT]) reader.ask(mint)
+  await gathered()
+  expect(asked()).toEqual([[CLOCK_SYSVAR, ...[MINT, OTHER].flatMap((mint) => curveAddresses(mint, PROGRAMS_READ))]])
+  const reading = { slot: 77, time: TIME_S * 1_000, lamports: 30_000_000_000n, tokens: 1_073_000_000_000_000n }
+  expect(told).toEqual([MINT, OTHER].map((mint) => [mint, { ...reading, decimals: 6 }]))
+})
+
+test('one call at a time: what is asked for meanwhile is read after it', async () => {
+  onCurve(MINT)
+  reader.ask(MINT)
+  clock.advanceTo(clock.now() + 100)
+  reader.ask(MINT)
+  expect(asked()).toHaveLength(1)
+  for (let turn = 0; turn < 20; turn++) await settled()
+  expect(told).toHaveLength(1)
+  await gathered()
+  expect([asked().length, told.length]).toEqual([2, 2])
+})
+
+test('no call names more accounts than a node takes', async () => {
+  for (let index = 1; index <= 120; index++) reader.ask(keyOf(index))
+  await gathered()
+  expect(Math.max(...asked().map((addresses) => addresses.length))).toBeLessThanOrEqual(100)
+  expect(told).toHaveLength(120)
+})
+
+test('one that has left its curve is looked for in its pool, from then on at once; if it is not there, at both again', async () => {
+  accounts.set(MINT, accountShape(mintBytes()))
+  reader.ask(MINT)
+  await gathered()
+  expect(asked()).toEqual([
+    [CLOCK_SYSVAR, ...curveAddresses(MINT, PROGRAMS_READ)],
+    [CLOCK_SYSVAR, ...poolAddresses(MINT, PROGRAMS.token)],
+  ])
+  expect(told).toEqual([[MINT, expect.objectContaining({ code: 'POOL_UNREADABLE' })]])
+  onCurve(MINT)
+  reader.ask(MINT)
+  await gathered()
+  expect(told[1]).toEqual([MINT, expect.objectContaining({ slot: 77 })])
+})
+
+test.each<[what: string, answer: () => unknown]>([
+  [
+    'nobody answers',
+    () => {
+      throw 1
+    },
+  ],
+  [
+    'the clock is missing',
+    () => {
+      accounts.delete(CLOCK_SYSVAR)
+    },
+  ],
+  [
+    'the clock is none',
+    () => {
+      accounts.set(CLOCK_SYSVAR, accountShape(new Uint8Array(41)))
+    },
+  ],
+  [
+    'the time is nonsense',
+    () => {
+      accounts.set(CLOCK_SYSVAR, clockShape(-5))
+    },
+  ],
+  ['the answer is too short', () => ({ context: { slot: 1 }, value: [] })],
+  ['the answer is none', () => 'pools'],
+  ['the slot is none', () => ({ context: {}, value: [null, null, null] })],
+  ['an account is none', () => ({ context: { slot: 1 }, value: [7, 7, 7] })],
+])('where %s it says so, and reads on when asked again', async (_what, answer) => {
+  onCurve(MINT)
+  const usual = chain.methods.getMultipleAccounts as (params: readonly unknown[]) => unknown
+  chain.methods.getMultipleAccounts = (params) => answer() ?? usual(params)
+  reader.ask(MINT)
+  await gathered()
+  expect(told).toEqual([[MINT, expect.objectContaining({ code: 'POOL_SILENT' })]])
+  accounts.set(CLOCK_SYSVAR, clockShape(TIME_S))
+  chain.methods.getMultipleAccounts = usual
+  reader.ask(MINT)
+  await gathered()
+  expect(told[1]).toEqual([MINT, expect.objectContaining({ slot: 77 })])
+})
+
+test('nothing is told once it has stopped', async () => {
+  onCurve(MINT)
+  reader.ask(MINT)
+  reader.stop()
+  await gathered()
+  expect(told).toEqual([])
+})

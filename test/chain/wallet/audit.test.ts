@@ -1,0 +1,231 @@
+import { describe, expect, test } from 'vitest'
+import { MINT, STRANGER, WALLET, WalletRig } from '../wallet-rig.ts'
+
+const open = (): Promise<WalletRig> => new WalletRig().ready()
+
+test('the first reading begins at the present: what was before is not ours to explain', async () => {
+  const rig = new WalletRig()
+  rig.transfer(WALLET, STRANGER, 1)
+  await rig.slots(60)
+  await rig.ready()
+  expect(rig.gate).toEqual([true])
+  expect(rig.foreign).toEqual([])
+  expect(rig.wallet.baseline()?.slot).toBeLessThanOrEqual(rig.ledger.head('finalized').slot)
+})
+
+test('every transaction is classified once, and together they make the balance', async () => {
+  const rig = await open()
+  const signatures = [
+    rig.transfer(STRANGER, WALLET, 0.1),
+    rig.transfer(WALLET, STRANGER, 0.001, 8),
+    rig.transfer(WALLET, STRANGER, 1, 20),
+    rig.trade('buy', {}, 90),
+  ]
+  await rig.slots(300)
+  expect(signatures.map((signature) => rig.classes()[signature])).toEqual([
+    'inflow',
+    'housekeeping',
+    'foreign',
+    'foreign',
+  ])
+  expect(rig.foreign.map(({ signature }) => signature)).toEqual([signatures[2], signatures[3]])
+  const { cursor, transactions } = rig.past()
+  expect(cursor?.lamports).toBe(rig.ledger.account(WALLET, 'finalized')?.lamports)
+  expect(transactions.reduce((sum, { lamports }) => sum + lamports, 10_000_000_000)).toBe(cursor?.lamports)
+  expect(transactions.find(({ signature }) => signature === signatures[1])?.lamports).toBe(-1_005_000)
+  const reads = rig.calls.filter(([method]) => method === 'getTransaction').map(([, [signature]]) => signature)
+  expect(new Set(reads).size).toBe(reads.length)
+})
+
+test('a new process goes on from the cursor, and classifies nothing again', async () => {
+  const rig = await open()
+  rig.transfer(STRANGER, WALLET, 0.1)
+  rig.transfer(WALLET, STRANGER, 1, 20)
+  await rig.slots(200)
+  rig.calls.length = 0
+  await rig.crash()
+  await rig.slots(100)
+  expect(rig.foreign).toHaveLength(1)
+  expect(rig.calls.filter(([method]) => method === 'getTransaction')).toEqual([])
+})
+
+test('the reads of a bracket are in order, each at a bank that is not older than the one before', async () => {
+  const rig = await open()
+  rig.calls.length = 0
+  await rig.slots(80)
+  const names = rig.calls.map(([method]) => method)
+  expect(names.slice(0, 3)).toEqual(['getEpochInfo', 'getBalance', 'getSignaturesForAddress'])
+  const slots = rig.calls.slice(0, 3).map(([, params]) => (params.at(-1) as { minContextSlot: number }).minContextSlot)
+  expect(slots).toEqual([...slots].sort((a, b) => a - b))
+  for (const [, params] of rig.calls.slice(0, 3)) expect(params.at(-1)).toMatchObject({ commitment: 'finalized' })
+})
+
+test('every 30 s, and sooner when something becomes unknown', async () => {
+  const rig = await open()
+  const passes = (): number => rig.calls.filter(([method]) => method === 'getBalance').length
+  rig.calls.length = 0
+  await rig.pass(90_000)
+  expect(passes()).toBe(3)
+  rig.lose(rig.buy())
+  await rig.pass(100)
+  expect(passes()).toBe(4)
+})
+
+test('a flood of dust is read in pieces', async () => {
+  const rig = await open()
+  for (let index = 0; index < 450; index++) rig.transfer(STRANGER, WALLET, 1e-9, 1 + (index % 20))
+  await rig.slots(300)
+  expect(Object.values(rig.classes()).filter((one) => one === 'inflow')).toHaveLength(450)
+  expect(rig.past().cursor?.lamports).toBe(10_000_000_450)
+})
+
+describe('the gate', () => {
+  test('stays shut while no RPC answers, and opens when one does', async () => {
+    const rig = new WalletRig()
+    rig.faults = [
+      () => {
+        throw 1
+      },
+    ]
+    await rig.ready()
+    await rig.pass(60_000)
+    expect(rig.gate).toEqual([])
+    expect(rig.notices.join()).toContain('the wallet can not be audited')
+    rig.faults = []
+    await rig.pass(61_000)
+    expect(rig.gate).toEqual([true])
+  })
+  test('shuts when no RPC has answered for three minutes', async () => {
+    const rig = await open()
+    rig.faults = [
+      () => {
+        throw 1
+      },
+    ]
+    await rig.pass(150_000)
+    expect(rig.gate).toEqual([true])
+    await rig.pass(60_000)
+    expect(rig.gate).toEqual([true, false])
+    rig.faults = []
+    await rig.pass(61_000)
+    expect(rig.gate).toEqual([true, false, true])
+  })
+  test('a second provider will do', async () => {
+    const rig = new WalletRig(2)
+    rig.faults = [
+      () => {
+        throw 1
+      },
+    ]
+    await rig.ready()
+    expect(rig.gate).toEqual([true])
+  })
+})
+
+describe('tokens', () => {
+  test('fewer than were booked: a deficit, once they are missed twice', async () => {
+    const rig = await open()
+    rig.trade()
+    await rig.slots(40)
+    rig.booked.set(MINT, rig.held())
+    await rig.slots(200)
+    expect(rig.deficits).toEqual([])
+    rig.trade('sell', { tokens: rig.held() / 2n })
+    await rig.slots(60)
+    expect(rig.deficits).toEqual([])
+    await rig.slots(200)
+    expect(rig.deficits[0]).toEqual([MINT, rig.held()])
+  })
+  test('fewer by a list that has lost an account: what the account itself holds counts', async () => {
+    const rig = await open()
+    rig.trade()
+    await rig.slots(40)
+    const all = rig.held()
+    rig.booked.set(MINT, all)
+    rig.faults[0] = (method, _params, honest) => {
+      const answer = honest()
+      return method === 'getTokenAccountsByOwner' ? { ...(answer as object), value: [] } : answer
+    }
+    await rig.slots(600)
+    expect(rig.deficits).toEqual([])
+    rig.trade('sell', { tokens: all / 2n })
+    await rig.slots(600)
+    expect(rig.deficits[0]).toEqual([MINT, rig.held()])
+    expect(rig.held()).toBeGreaterThan(0n)
+  })
+  test('fewer, and nobody tells what the account holds: not missed before somebody does', async () => {
+    const rig = await open()
+    rig.booked.set(MINT, 5n)
+    rig.faults[0] = (method, _params, honest) => {
+      if (method === 'getMultipleAccounts') throw -32_005
+      return honest()
+    }
+    await rig.slots(400)
+    expect(rig.deficits).toEqual([])
+    rig.faults = []
+    await rig.slots(400)
+    expect(rig.deficits[0]).toEqual([MINT, 0n])
+  })
+  test('more than were booked is an inflow', async () => {
+    const rig = await open()
+    rig.trade()
+    rig.booked.set(MINT, 5n)
+    await rig.slots(400)
+    expect(rig.deficits).toEqual([])
+  })
+  test('while an order of the mint is under way nothing is missed', async () => {
+    const rig = await open()
+    rig.booked.set(MINT, 5n)
+    rig.lose(rig.sell())
+    await rig.slots(300)
+    expect(rig.deficits).toEqual([])
+    await rig.slots(500)
+    expect(rig.deficits[0]).toEqual([MINT, 0n])
+  })
+})
+
+describe('by hand', () => {
+  test('a held order: what is known, and a person decides; where he was wrong it is booked late', async () => {
+    const rig = await open()
+    const one = rig.buy(0.25)
+    const signature = rig.trade('buy', { lamports: 25e7 })
+    const { byHand } = rig.wallet
+    rig.faults = [
+      (method, _params, honest) => {
+        const answer = honest()
+        if (method !== 'getSignaturesForAddress') return answer
+        return (answer as { signature: string }[]).filter((row) => row.signature !== signature)
+      },
+    ]
+    rig.lose(one)
+    expect(() => byHand.notExecuted(one.orderId)).toThrow(/is not held/)
+    await rig.slots(2_600)
+    const shown = byHand.show(one.orderId)
+    expect(shown).toMatchObject({ held: true, riskLamports: 250_000_000 })
+    expect(shown.text).toContain(`order o1: buy 0.25 SOL of ${MINT}`)
+    expect(shown.text).toMatch(/held: the wallet has 0.25\d* SOL less|held: what changed the wallet between slots/)
+    expect(byHand.notExecuted(one.orderId)).toContain('counts as not executed')
+    expect(rig.kinds(one)).toBe('unknown undecided absent')
+    expect(rig.outcomes(one).at(-1)).toEqual({ kind: 'absent', code: 'RESOLVED' })
+    expect(() => byHand.show(one.orderId)).toThrow(/nothing to decide/)
+    await rig.crash()
+    await rig.slots(200)
+    rig.faults = []
+    await rig.slots(200)
+    expect(rig.late.map(({ fill, code }) => [fill.signature, code])).toEqual([[signature, 'LATE_FILL']])
+    expect(rig.classes()[signature]).toBe('ours')
+  })
+  test('executed: only what the chain shows to be this order', async () => {
+    const rig = await open()
+    const one = rig.buy(0.1)
+    const [signature, spent] = [rig.trade('buy', {}, 3), rig.transfer(WALLET, STRANGER, 1, 2)]
+    // Nothing is listed, so that nothing is found.
+    rig.faults = [(method, _params, honest) => (method === 'getSignaturesForAddress' ? [] : honest())]
+    rig.lose(one)
+    await expect(rig.wallet.byHand.executed(one.orderId, signature)).rejects.toThrow(/is not final/)
+    await rig.slots(60)
+    await expect(rig.wallet.byHand.executed(one.orderId, spent)).rejects.toThrow(/is not this order/)
+    expect(await rig.wallet.byHand.executed(one.orderId, signature)).toContain('executed as')
+    expect(rig.kinds(one)).toBe('unknown filled!')
+  })
+})

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { parse } from '../../../src/commands/parse.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+
+let said = ''
+beforeEach(() => {
+  said = ''
+  const hear = (text: unknown): boolean => {
+    said += `${String(text)}\n`
+    return true
+  }
+  vi.spyOn(console, 'error').mockImplementation((line) => void hear(line))
+  vi.spyOn(process.stderr, 'write').mockImplementation(hear)
+})
+afterEach(() => vi.restoreAllMocks())
+
+test.each<[string, string[], RegExp]>([
+  ['no mint', [], /--mint needs a base58 key/],
+  ['no mint that is one', ['--mint', 'nonsense'], /--mint needs a base58 key/],
+  ['too many mints', Array.from({ length: 6 }, () => ['--mint', MINT]).flat(), /for each of 1 to 5 tokens/],
+  ['too little to ask for', ['--mint', MINT, '--sol', '0.0001'], /from 0.001 to 1/],
+  ['nothing to accept', ['--accept', 'abc', '--policy', '/nowhere/policy.yaml'], /there is no proposal/],
+  ['no configuration', ['--mint', MINT], /configuration is wrong/],
+])('%s: exit 2, and a line that says so', async (_what, args, line) => {
+  expect(await parse(['learn-builder', '/nowhere/bots.yaml', ...args])).toBe(2)
+  expect(said).toMatch(line)
+})
+
+test('what lies there is not what was read: exit 4, and it stays a proposal', async () => {
+  const proposed = folder.write('policy.yaml.proposed', '# shown\nprograms: [pump]\n')
+  expect(
+    await parse(['learn-builder', 'bots.yaml', '--policy', proposed.replace('.proposed', ''), '--accept', 'abc']),
+  ).toBe(4)
+  expect(said).toMatch(/has the hash [0-9a-f]{24}: read that one/)
+})
+
+test('a configuration may name the policy that is not there yet: it is what is learnt', async () => {
+  const config = [
+    "service: { baseUrl: 'http://127.0.0.1:9/api', wsUrl: 'ws://127.0.0.1:9/api/data', apiKey: env:NO_SUCH_KEY, builderPolicy: none.yaml }",
+    'journal: { path: journal.db }',
+    'bots: [{ name: dips, strategy: dip-buyer, mode: paper, exits: { maxHoldSeconds: 60 } }]',
+  ]
+  const file = folder.write('bots.yaml', `${config.join('\n')}\n`)
+  await parse(['learn-builder', file, '--mint', MINT])
+  expect(said).not.toMatch(/configuration is wrong|none\.yaml/)
+})

@@ -1,0 +1,166 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ERRORS } from '../../../src/base/errors.ts'
+import { parse } from '../../../src/commands/parse.ts'
+import { encodeBase58 } from '../../../src/solana/base58.ts'
+import { compile } from '../../chain/verifier/draft.ts'
+import { type Drawn, FEES, honest } from '../../chain/verifier/honest.ts'
+import { spoiled } from '../../chain/verifier/hostile.ts'
+import { ata } from '../../chain/verifier/parts.ts'
+import {
+  type NodeScript,
+  nodeScript,
+  plainAccount,
+  scriptedNode,
+  tokenAccount,
+} from '../../chain/verifier/scripted-node.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const policy = folder.write(
+  'builder-policy.yaml',
+  `feeAccounts: [{ address: ${FEES.toBase58()}, maxPercent: 1, maxSol: 0.04 }]\n`,
+)
+const draft = honest('pump buy', 4)
+const { bytes } = compile(draft)
+const base64 = Buffer.from(bytes).toString('base64')
+const order = orderOf(draft.drawn)
+
+let out = ''
+let said = ''
+beforeEach(() => {
+  out = ''
+  said = ''
+  vi.spyOn(console, 'log').mockImplementation((line) => {
+    out += `${line}\n`
+  })
+  vi.spyOn(console, 'error').mockImplementation((line) => {
+    said += `${line}\n`
+  })
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+})
+afterEach(() => vi.restoreAllMocks())
+
+function orderOf({ user, mint, amount, asked }: Drawn, more: object = {}): string {
+  const terms = { publicKey: user.toBase58(), mint: mint.toBase58(), slippage: asked.slippagePercent }
+  return JSON.stringify({ side: 'buy', ...terms, amount: Number(amount) / 1e9, ...more })
+}
+
+const verify = (...args: string[]) => parse(['verify-tx', ...args])
+
+test('an honest transaction is accepted: the verdict, the bound and what is not known', async () => {
+  expect(await verify('--tx', base64, '--order', order, '--policy', policy)).toBe(0)
+  expect(out).toMatch(/ACCEPTED.* buy \S+ for [\d.]+ SOL, slippage \d+ %/)
+  expect(out).toMatch(/trade +pump buy, \d+ base units, for at most [\d.]+ SOL/)
+  expect(out).toMatch(/SOL out +at most [\d.]+ \(trade [\d.]+, fee to \S+ [\d.]+, .*base fee 0\.000005, rent [\d.]+\)/)
+  expect(out).toMatch(/not known +it was not simulated/)
+})
+
+test('the same in JSON, one line; a file, an answer in JSON and base58 are read alike', async () => {
+  const answer = JSON.stringify({ transaction: encodeBase58(bytes), lastValidBlockHeight: 123 })
+  expect(
+    await verify(
+      '--tx',
+      folder.write('reply.json', answer),
+      '--order',
+      folder.write('order.json', order),
+      '--policy',
+      policy,
+      '--json',
+    ),
+  ).toBe(0)
+  expect(out.trim().split('\n')).toHaveLength(1)
+  const { most, tokens, mint } = draft.drawn
+  expect(JSON.parse(out)).toMatchObject({
+    ...{ ok: true, refusals: [], policy, lastValidBlockHeight: 123, simulated: null, boundSol: expect.any(Number) },
+    trade: {
+      name: 'pump buy',
+      side: 'buy',
+      mint: mint.toBase58(),
+      exact: 'out',
+      sol: Number(most) / 1e9,
+      tokens: String(tokens),
+    },
+  })
+})
+
+test("a refused transaction ends with 4, by code and by sentence; without a policy fees are nobody's", async () => {
+  expect(await verify('--tx', base64, '--order', order)).toBe(4)
+  expect(out).toMatch(/REFUSED/)
+  expect(out).toMatch(/SOL out +no bound holds/)
+  expect(out).toContain(`SOL_TRANSFER: ${ERRORS.SOL_TRANSFER}`)
+  const drain = Buffer.from(compile(spoiled('Approve of a delegate', 0)).bytes).toString('base64')
+  out = ''
+  expect(await verify('--tx', drain, '--order', orderOf(spoiled('Approve of a delegate', 0).drawn), '--json')).toBe(4)
+  expect(JSON.parse(out).refusals.map(({ code }: { code: string }) => code)).toContain('AUTHORITY_CHANGE')
+})
+
+test('what is no transaction, or one of version 1, ends with 4', async () => {
+  expect(await verify('--tx', 'not a transaction', '--order', order)).toBe(4)
+  expect(out).toContain('REPLY_UNREADABLE')
+  const newer = Buffer.from([129, ...bytes.subarray(1)]).toString('base64')
+  expect(await verify('--tx', newer, '--order', order)).toBe(4)
+  expect(out).toContain('TX_VERSION')
+})
+
+describe('wrong arguments end with 2', () => {
+  test.each<[string, string[]]>([
+    ['no order', ['--tx', base64]],
+    ['no transaction', ['--order', order]],
+    ['an order that is none', ['--tx', base64, '--order', '{"side":"hold"}']],
+    ['an order that is no file', ['--tx', base64, '--order', 'nowhere.json']],
+    ['an RPC without encryption', ['--tx', base64, '--order', order, '--rpc', 'http://example.com']],
+    ['an RPC from nowhere', ['--tx', base64, '--order', order, '--rpc', 'env:SLUICE_TEST_NO_SUCH']],
+    ['a policy that is wrong', ['--tx', base64, '--order', order, '--policy', folder.write('wrong.yaml', 'tip: 1\n')]],
+  ])('%s', async (_what, args) => {
+    expect(await verify(...args)).toBe(2)
+    expect(out).toBe('')
+  })
+
+  test('the policy by file, line and column', async () => {
+    const file = folder.write('typo.yaml', 'programs: [pump]\ncoSigner: []\n')
+    await verify('--tx', base64, '--order', order, '--policy', file)
+    expect(said).toContain(`${file}:2:1`)
+    expect(said).toContain('did you mean coSigners?')
+  })
+})
+
+describe('with an RPC', () => {
+  let server: Server
+  let script: NodeScript
+  beforeEach(async () => {
+    script = nodeScript()
+    const { user, mint, amount, tokens } = draft.drawn
+    script.before.set(user.toBase58(), plainAccount(10_000_000_000n))
+    script.after.set(user.toBase58(), plainAccount(10_000_000_000n - amount - 2_500_000n))
+    script.after.set(ata(user, mint).toBase58(), tokenAccount({ mint, owner: user, tokens }))
+    const node = scriptedNode(script)
+    server = createServer(async (request, response) => {
+      const { id, method, params } = (await json(request)) as { id: number; method: string; params: unknown[] }
+      const answer = await node(method, params)
+      const { ok: _, ...error } = answer
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(answer.ok ? { result: answer.value } : { error }) }))
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  })
+  afterEach(() => server.close())
+  const rpc = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  test('the changes of balance are told', async () => {
+    expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(0)
+    const { amount, tokens } = draft.drawn
+    expect(out).toContain(`-${Number(amount + 2_500_000n) / 1e9} SOL, ${tokens} base units`)
+    expect(out).not.toContain('not simulated')
+  })
+
+  test('a loss in the simulation, and a node that is silent, end with 4', async () => {
+    script.after.set(draft.payer.toBase58(), plainAccount(0n))
+    expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(4)
+    expect(out).toContain('SIMULATION_LOSS')
+    script.refuses.push('simulateTransaction')
+    expect(await verify('--tx', base64, '--order', order, '--policy', policy, '--rpc', rpc())).toBe(4)
+    expect(out).toContain('CHAIN_SILENT')
+  })
+})

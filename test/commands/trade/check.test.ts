@@ -1,0 +1,150 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const folder = temporaryFolder()
+const root = join(import.meta.dirname, '../../..')
+folder.write(
+  'wrong.yaml',
+  `service: sandbox
+bots:
+  - { name: dips, strategy: dip-buyr, mode: live }
+  - { name: "\\e]0;owned\\a", strategy: dip-buyer }
+wallets: {}
+`,
+)
+folder.write(
+  'right.yaml',
+  `service: { baseUrl: https://x.io/api, wsUrl: wss://x.io/api/data, apiKey: env:SLUICE_TEST_NONE }
+chain: { rpc: [{ url: env:SLUICE_TEST_NONE }] }
+bots:
+  - { name: dips, strategy: dip-buyer, exits: { takeProfitPercent: 10, whenStale: { policy: poll, afterSeconds: 5 } }, limits: { maxSolPerOrder: 0.05, minSolPerOrder: 0.05, maxSlippagePercent: 20, maxSolPerMint: 0.05, maxOpenPositions: 2 } }
+  - { name: free, strategy: dip-buyer, params: { sizeSol: 1 } }
+`,
+)
+
+function check(args: string[], env: NodeJS.ProcessEnv = {}, cwd = folder.path) {
+  const { NO_COLOR: _no, FORCE_COLOR: _force, ...rest } = process.env
+  const command = [join(root, 'bin/sluice.js'), 'check', ...args]
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...rest, ...env },
+  })
+  return { status, stdout, stderr }
+}
+
+test('a wrong file: everything on stderr at once, 2', () => {
+  const { status, stdout, stderr } = check(['wrong.yaml'])
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+  expect(stderr).toContain(
+    'wrong.yaml:3:29 bots[0].strategy: no strategy of this name in strategies/; did you mean dip-buyer?\n',
+  )
+  expect(stderr).toContain('wrong.yaml:5:1 wallets: unknown key; did you mean wallet?\n')
+  expect(stderr).not.toContain('\u001b')
+  expect(stderr).toMatch(/\n3 things to put right\n$/)
+})
+
+test('a wrong file with --json: one line, 2', () => {
+  const { status, stdout, stderr } = check(['wrong.yaml', '--json'])
+  expect({ status, stderr, lines: stdout.split('\n').length }).toEqual({ status: 2, stderr: '', lines: 2 })
+  const { ok, errors, bots } = JSON.parse(stdout)
+  expect({ ok, bots }).toEqual({ ok: false, bots: [] })
+  expect(errors.at(-1)).toEqual({
+    file: 'wrong.yaml',
+    line: 5,
+    column: 1,
+    path: 'wallets',
+    message: 'unknown key; did you mean wallet?',
+  })
+})
+
+test('no file, or one that is not there, is 2', () => {
+  expect(check([]).status).toBe(2)
+  expect(check(['none.yaml'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('none.yaml:1:1 no such file'),
+  })
+})
+
+test('a right file: effective values, the worst case, what is worth a second look; no secret is read', () => {
+  const { status, stdout, stderr } = check(['right.yaml'])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  expect(stdout).toBe(`Nothing wrong in right.yaml
+
+  service  https://x.io/api
+  key      env:SLUICE_TEST_NONE
+  plan     auto
+  rpc      env:SLUICE_TEST_NONE
+  journal  ${folder.path}/data/sluice.db, tape kept 14 days
+
+dips  dip-buyer, paper, 10 SOL
+  params   dropPercent 15, sizeSol 0.05
+  exits    take-profit 10 %, no price for 5 s: its pool is read over RPC, then every 5 s
+  buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
+  sales    slippage 5, 15, 30, 50 %, again after 3 s
+  limits   at least 0.05 SOL an order, 0.05 SOL an order, slippage 20 %, 2 positions, 0.05 SOL a mint
+  mints    looked at before the first buy
+
+free  dip-buyer, paper, 10 SOL
+  params   dropPercent 15, sizeSol 1
+  exits    none
+  buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
+  sales    slippage 5, 15, 30, 50 %, again after 3 s
+  limits   none
+  mints    looked at before the first buy
+
+The worst that this allows, SOL
+            one buy   an hour     a day  held at once  all to zero  break-even
+  dips       0.0726  no limit  no limit           0.1       0.1453       8.8 %
+  free      151.512  no limit  no limit      no limit     no limit       2.8 %
+  together           no limit  no limit      no limit     no limit
+What may leave the wallet, slippage, fees and rent in at their most, in buys of the smallest size: each pays its fees,
+so limits.minSolPerOrder and limits.maxSlippagePercent lower it. Sales pay fees of their own. Break-even: how far the
+price has to rise until a sale brings back the fees and the rent of the usual buy; slippage and impact come on top.
+
+Of the plan, Standard until the service says which it is
+  requests 100 a minute, 20 of them kept for exits
+  feed     1 of 5 connections; 1 key, and one for each position
+  flatten  as long as it takes: nothing bounds how many positions there are (limits.maxOpenPositions)
+
+Worth a second look
+right.yaml:4:68 bots[0].exits.takeProfitPercent: a take-profit of 10 % is under twice the 8.8 % that fees and rent take: take more, or buy for more at once
+`)
+})
+
+test('a right file with --json: the bots in the units of the YAML', () => {
+  const { status, stdout } = check(['right.yaml', '--json'])
+  expect(status).toBe(0)
+  const { ok, errors, bots, plan, worstTogether } = JSON.parse(stdout)
+  expect({ ok, errors }).toEqual({ ok: true, errors: [] })
+  expect(plan).toMatchObject({
+    requestsPerMinute: 100,
+    keptForExits: 20,
+    connections: 5,
+    keys: 1,
+    flattenSeconds: null,
+  })
+  expect(worstTogether).toMatchObject({ solPerOrder: 151.512044287, lossSol: null })
+  expect(bots[0]).toMatchObject({
+    name: 'dips',
+    mode: 'paper',
+    orders: { slippagePercent: 5, priorityFeeSol: 'auto', ttlSeconds: 2, maxEventAgeSeconds: 3, maxChasePercent: 5 },
+    limits: { maxSolPerOrder: 0.05, maxSolPerHour: null, maxOpenPositions: 2 },
+    tokenChecks: { when: 'before', freezeAuthority: 'refuse', transferFee: 'refuse' },
+    worstCase: { solPerOrder: 0.072644287, solPerHour: null, solPerDay: null, exposureSol: 0.1, lossSol: 0.145288574 },
+    breakEvenPercent: 8.78,
+  })
+})
+
+test('colour only where it is asked for', () => {
+  const sequence = '\u001b['
+  expect(check(['right.yaml']).stdout).not.toContain(sequence)
+  expect(check(['right.yaml'], { FORCE_COLOR: '1' }).stdout).toContain(sequence)
+  expect(check(['right.yaml'], { NO_COLOR: '1' }).stdout).not.toContain(sequence)
+})
+
+test('what `npm start` runs is right', () => {
+  expect(check(['config/demo.yaml'], {}, root)).toMatchObject({ status: 0, stderr: '' })
+})

@@ -1,0 +1,247 @@
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { lamports, ZERO } from '../../../src/base/units.ts'
+import { liveTable } from '../../../src/commands/trade/live-table.ts'
+import { accountOf } from '../../../src/engine/account.ts'
+import { newPosition, type Position } from '../../../src/engine/accounting/position.ts'
+import type { Output } from '../../../src/engine/messages.ts'
+import { type AccountMoney, type BotMoney, NO_MONEY, NO_RESULTS } from '../../../src/engine/recovered-money.ts'
+import { type BotSettings, NO_LIMITS } from '../../../src/engine/settings.ts'
+import { Tally } from '../../../src/live/live-stats.ts'
+import { statusOf, type WatchedWorld } from '../../../src/live/status.ts'
+import type { Attempt } from '../../../src/orders/attempt.ts'
+import type { Budget } from '../../../src/orders/budget.ts'
+import { buyAttempt } from '../../support/attempts.ts'
+import { MINT } from '../../support/engine-rig.ts'
+
+const WALLET = accountOf('live', 'host', '', 'w')
+const LIMITS = { dips: { ...NO_LIMITS, maxOpenPositions: 2 }, trend: NO_LIMITS }
+const BOTS = (['dips', 'trend'] as const).map((name) => {
+  return {
+    name,
+    account: WALLET,
+    executor: 'cloud',
+    limits: LIMITS[name],
+    walletLimits: NO_LIMITS,
+  } as Partial<BotSettings>
+}) as BotSettings[]
+const NOON = new Date(2026, 10, 22, 12).getTime()
+
+afterEach(() => vi.unstubAllEnvs())
+
+const WHOLE: Budget = { held: 0, allowed: 100, perMinute: 100, waiting: 0, holds: [] }
+
+function linesOf(tally: Tally, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
+  return tableOf(tally, 200, price, broken, budget).map(stripVTControlCharacters)
+}
+
+function tableOf(
+  tally: Tally,
+  columns: number,
+  price?: number,
+  broken: readonly string[] = [],
+  budget = WHOLE,
+): string[] {
+  const world = {
+    feed: { state: 'live', counts: { losses: 0 } },
+    limiter: { status: () => budget },
+    planNotice: '',
+    decisionTime: { p50: () => 1, p99: () => 2 },
+    plan: () => ({}) as never,
+    priceOf: () => price,
+    lists: { broken: new Map(broken.map((text) => [text, text])) },
+  } satisfies WatchedWorld
+  const status = statusOf({ world, tally, bots: BOTS, startedAt: NOON }, NOON + 60_000)
+  // As it goes over the socket of `sluice status`.
+  const sent = JSON.parse(JSON.stringify(status)) as typeof status
+  return liveTable(sent, 'test', 0, columns)
+}
+
+test('says why fewer requests can be sent than the plan has, and until when', () => {
+  const text = 'nobody knows what was sent before'
+  const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
+  const lines = linesOf(new Tally(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
+  expect(lines.join('\n')).toContain('requests 3/50 of 100, 1 waiting')
+  expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
+})
+
+/** What stands behind the token of one held position. */
+function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
+  const tally = new Tally()
+  const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
+  const position = { ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, NOON, {}), ...held, ...more }
+  tally.restore({ ...NO_MONEY, positions: [position] })
+  const lines = linesOf(tally, price, ['deny.txt:2 is no key \u001b[2J'])
+  expect(lines).toContain('deny.txt:2 is no key \\u001b[2J')
+  return lines.find((line) => line.startsWith(MINT.slice(0, 8)))?.replace(/ +/g, ' ')
+}
+
+test.each([
+  ['NO_COLOR', false],
+  ['FORCE_COLOR', true],
+])('a line that is cut has escape codes only where colour is wanted: %s', (name, isColored) => {
+  for (const each of ['NO_COLOR', 'FORCE_COLOR']) vi.stubEnv(each, each === name ? '1' : undefined)
+  const cut = tableOf(new Tally(), 30).filter((line) => line.endsWith('…'))
+  expect(cut.length).toBeGreaterThan(0)
+  expect(cut.join('\n').includes('\u001b')).toBe(isColored)
+})
+
+const exiting = { state: 'closing', exiting: 'stop-loss: -21 %' } as const
+
+test.each<[what: string, more: Partial<Position>, price: number | undefined, line: string]>([
+  ['held', {}, 1e-6, 'dips 0.1000 0.0987 -1.3 % 01:00 open'],
+  ['without a price', {}, undefined, 'dips 0.1000 no price 01:00 open'],
+  ['being opened', { tokens: 0n, costLamports: ZERO, state: 'opening' }, 1e-6, 'dips 0.0000 - 01:00 opening'],
+  ['being sold', { ...exiting, exitTries: 1 }, 1e-6, 'dips 0.1000 0.0987 -1.3 % 01:00 selling: stop-loss: -21 %'],
+  [
+    'what cannot be sold, though it has a price',
+    { ...exiting, exitTries: 5 },
+    1e-6,
+    'dips 0.1000 0.0000 -100.0 % 01:00 cannot be sold, tried 5 times: stop-loss: -21 %',
+  ],
+])('%s', (_what, more, price, line) => {
+  expect(lineOf(more, price)).toBe(`${MINT.slice(0, 8)} ${line}`)
+})
+
+const money = (more: Partial<AccountMoney>): AccountMoney => ({
+  ...{ account: WALLET.id, lamports: ZERO, slot: 0, halted: false },
+  ...more,
+})
+const botMoney = (more: Partial<BotMoney>): BotMoney => ({
+  ...{ ...NO_RESULTS, bot: 'dips', account: WALLET.id, status: 'active', state: null },
+  ...more,
+})
+const account = (more: Partial<AccountMoney>): Output => ({ kind: 'account', money: money(more) })
+const threw: Output[] = [
+  { kind: 'bot', money: botMoney({ status: 'exits-only' }) },
+  {
+    kind: 'alarm',
+    bot: 'dips',
+    code: 'STRATEGY_THREW',
+    reason: 'TypeError: x\u001b[2J',
+    thrownAt: { place: 'strategies/dips.ts:12:5', stack: [] },
+  },
+]
+const PAUSED = { results: { ...NO_RESULTS, pausedUntil: NOON + 120_000 } }
+
+test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegExp[]]>([
+  ['nothing', [money({})], [account({})], []],
+  ['halted now', [], [account({ halted: true })], [/^HALTED since 12:00:30: entries are halted; `sluice resume`/]],
+  ['halted before', [money({ halted: true })], [], [/^HALTED since before this start: /]],
+  ['and goes on', [money({ halted: true })], [account({ halted: true })], [/^HALTED since before this start: /]],
+  ['halted, and resumed', [money({ halted: true })], [account({})], []],
+  [
+    'a strategy that threw',
+    [],
+    threw,
+    [/^EXITS ONLY dips since 12:00:30: strategies\/dips.ts:12:5: TypeError: x\\u001b.*until the next start$/],
+  ],
+  ['a stranger', [], [account({ foreign: ['sig1'] })], [/^FOREIGN TX since .*`sluice resume --accept sig1`/]],
+  ['a deficit', [], [account({ quarantined: [MINT] })], [new RegExp(`^QUARANTINED since .*\\(${MINT}\\)$`)]],
+  ['a pause', [], [account(PAUSED)], [/^LOSING STREAK since 12:00:30 until 12:02:00: /]],
+  ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
+  ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
+])('what stops entries: %s', (_what, accounts, outputs, expected) => {
+  const tally = new Tally()
+  tally.restore({ ...NO_MONEY, accounts })
+  const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  for (const [index, output] of outputs.entries()) journal.output(1, NOON + 30_000, index, output)
+  const lines = linesOf(tally)
+  const end = lines.findIndex((line) => line.startsWith('feed live'))
+  expect(lines.slice(1, end)).toEqual(expected.map((line) => expect.stringMatching(line)))
+})
+
+test('what a strategy threw is shown, and told, without secrets', () => {
+  const tally = new Tally((text) => text.replaceAll('key-123', '[redacted]'))
+  const told: Output[] = []
+  tally.listen = (_time, output) => told.push(output)
+  const reason = 'Error: 401 for key-123'
+  const journaled: Output[] = []
+  const rest = { rows() {}, input() {}, write() {}, commit() {} }
+  const journal = tally.watch({ ...rest, output: (_seq, _time, _index, output) => void journaled.push(output) })
+  for (const output of threw) journal.output(1, NOON, 0, output.kind === 'alarm' ? { ...output, reason } : output)
+  expect(linesOf(tally).join('\n')).toContain('401 for [redacted]')
+  expect(JSON.stringify([linesOf(tally), told])).not.toContain('key-123')
+  expect(journaled).toContainEqual(expect.objectContaining({ reason })) // a replay compares it
+})
+
+describe('orders whose answer was lost', () => {
+  const OTHER_MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
+  const lost = (order: string, mint: string, state: Attempt['state'] = 'unknown') =>
+    buyAttempt(mint, 0.1, {
+      id: `${order}.1`,
+      orderId: order,
+      account: WALLET.id,
+      executor: 'cloud',
+      state,
+      armedAt: NOON - 30_000,
+    })
+  const opening = (mint: string, more: Partial<Position> = {}) => ({
+    ...newPosition({ account: WALLET.id, bot: 'dips', mint }, NOON, {}),
+    ...more,
+  })
+  const progress = 'unknown; the proof waits for the height of the chain: the RPC tells no time'
+  const before = { ended: false, lostAt: null, bound: null, boundSlot: null, signatures: [] }
+
+  /** What the table says before its status line. */
+  const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
+    const tally = new Tally()
+    const orders = attempts.map(({ orderId }) => ({
+      order: { id: orderId, bot: 'dips' } as never,
+      state: 'working' as const,
+    }))
+    tally.restore({ ...NO_MONEY, positions, orders })
+    tally.undecided.restore({ attempts, watches: [] })
+    const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+    for (const attempt of attempts.slice(0, 1))
+      journal.write({ kind: 'watch', watch: { ...before, attempt, progress } })
+    const lines = linesOf(tally)
+    return lines.slice(
+      1,
+      lines.findIndex((line) => line.startsWith('feed live')),
+    )
+  }
+
+  test('after a minute each has a line that says what it waits for', () => {
+    expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
+      `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
+      'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for what became of it',
+    ])
+    expect(said([], [lost('o1', MINT, 'landed'), lost('o2', OTHER_MINT, 'absent')])).toEqual([])
+    expect(said([], [{ ...lost('o1', MINT), armedAt: NOON + 30_000 }])).toEqual([])
+  })
+
+  test('where they use up maxOpenPositions, they stop entries by name', () => {
+    const held = opening(OTHER_MINT, { tokens: 5n, state: 'open' })
+    const [stop, line] = said([opening(MINT), held], [lost('o1', MINT)])
+    expect(stop).toMatch(
+      /^POSITIONS LIMIT dips since 11:59:30: 2 of 2 positions \(limits\.maxOpenPositions\), 1 of them a buy .* lost \(o1\): `sluice why o1`/,
+    )
+    expect(line).toMatch(/^UNDECIDED o1/)
+    expect(said([opening(MINT)], [lost('o1', MINT)])).toHaveLength(1)
+    expect(said([held, opening(MINT, { tokens: 5n })], [])).toEqual([])
+  })
+})
+
+test('an order is open until it is over, and one that was open before counts', () => {
+  const tally = new Tally()
+  const order = (id: string) => ({
+    id,
+    bot: 'dips',
+    mint: MINT,
+    account: WALLET.id,
+    side: 'sell',
+    size: { kind: 'all' },
+  })
+  tally.restore({ ...NO_MONEY, orders: [{ order: order('o1') as never, state: 'held' }] })
+  const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
+  journal.output(1, NOON, 0, { kind: 'order', order: order('o2') as never })
+  const openOf = (): string | undefined =>
+    linesOf(tally)
+      .find((line) => line.startsWith('dips '))
+      ?.split(/ {2,}/)[3]
+  expect(openOf()).toBe('2')
+  for (const orderId of ['o1', 'o2'])
+    journal.output(2, NOON, 0, { kind: 'orderState', orderId, state: 'filled', code: '', reason: '' })
+  expect(openOf()).toBe('0')
+})

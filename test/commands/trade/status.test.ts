@@ -1,0 +1,85 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
+import { run } from '../../../src/commands/trade/status.ts'
+import { openJournal } from '../../../src/journal/writer/journal.ts'
+import { serveControl } from '../../../src/live/control/server.ts'
+import { ACCOUNT, journalPath, NO_LIMITS, order, position, start } from '../../support/journal-samples.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+function printed(): string[] {
+  const lines: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  return lines
+}
+
+/** A journal that somebody wrote, and left as it is. */
+async function left(what: 'nothing' | 'positions'): Promise<string> {
+  const path = journalPath()
+  const journal = openJournal(path, { space: NO_LIMITS, onFailure: (error) => expect.fail(error.message) })
+  journal.input(1, Date.UTC(2026, 0, 2), start(1))
+  if (what === 'positions') {
+    const halted = { account: ACCOUNT, lamports: null, slot: 0, halted: true }
+    journal.output(1, 0, 0, { kind: 'account', money: halted })
+    for (const number of [1, 2]) journal.output(1, 0, number, { kind: 'position', position: position(number) })
+    journal.output(1, 0, 3, { kind: 'order', order: order(3) })
+  }
+  await journal.close()
+  return path
+}
+
+test('where nothing runs and nothing ever did, it says so', async () => {
+  const journal = journalPath()
+  await expect(run([], { journal })).rejects.toMatchObject({ message: `nothing runs on ${journal}`, exitCode: 1 })
+  expect(existsSync(dirname(journal))).toBe(false)
+})
+
+test.each([
+  ['nothing', /\.000 \S+; nothing is held$/, { positions: 0, openOrders: 0, halted: false }],
+  [
+    'positions',
+    /; 2 positions held, and nothing sells them; 1 order not decided yet; entries are halted$/,
+    { positions: 2, openOrders: 1, halted: true },
+  ],
+] as const)('where nothing runs any more, it says what is left to itself: %s', async (what, says, data) => {
+  const journal = await left(what)
+  await expect(run([], { journal })).rejects.toThrow(says)
+  const lines = printed()
+  await expect(run([], { journal, json: true })).rejects.toMatchObject({ exitCode: 1 })
+  expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: false, ...data })
+})
+
+test('where bots run, it is their table, however much they hold', async () => {
+  const journal = journalPath()
+  mkdirSync(dirname(journal))
+  const held = { bot: 'dips', state: 'open', tokens: 1, costSol: 1, valueSol: 2, openedAt: 0, selling: '' }
+  const status = {
+    ...{ startedAt: 0, time: 60_000, rows: 3, orders: 0, fills: 0, feed: 'stale', reconnects: 0, brokenLists: [] },
+    ...{
+      stops: [],
+      undecided: [],
+      planNotice: '',
+      requests: { held: 0, allowed: 60, perMinute: 60, waiting: 0, holds: [] },
+    },
+    ...{ decisionUs: { p50: 1, p99: 2 }, lastFills: [] },
+    bots: [],
+    positions: Array.from({ length: 3_000 }, (_, n) => ({ ...held, mint: String(n).padStart(44, '1') })),
+  }
+  const stop = await serveControl({ journalPath: journal, handle: () => status, warn: () => {} })
+  const lines = printed()
+  expect(await run([], { journal })).toBe(0)
+  expect(lines[0]).toContain('01:00')
+  expect(lines.join('\n')).toContain('and 2990 more')
+  expect(await run([], { journal, json: true })).toBe(0)
+  expect(JSON.parse(lines.at(-1) as string)).toMatchObject({ running: true, feed: 'stale' })
+  await stop()
+})
+
+test('where the bots are of an older Sluice, which says less: in a line', async () => {
+  const journal = journalPath()
+  mkdirSync(dirname(journal))
+  const stop = await serveControl({ journalPath: journal, handle: () => ({ feed: 'live' }), warn: () => {} })
+  await expect(run([], { journal })).rejects.toThrow('is of another Sluice')
+  await stop()
+})

@@ -1,0 +1,281 @@
+import Database from 'better-sqlite3'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { SluiceError } from '../../../src/base/errors.ts'
+import { positionStep, waitingText } from '../../../src/commands/why/order.ts'
+import { run } from '../../../src/commands/why/why.ts'
+import type { Order, OrderState } from '../../../src/engine/order.ts'
+import type { RecordedOrder } from '../../../src/journal/reader/history.ts'
+import type { Attempt, AttemptState } from '../../../src/orders/attempt.ts'
+import { attempt, journalPath, keyOf, order, position, timeOf } from '../../support/journal-samples.ts'
+import type { MarketRow } from '../../support/market-rows.ts'
+import { type Happening, recordPaperRun } from '../../support/paper-run.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
+
+const T0 = Date.UTC(2026, 10, 22, 12, 0, 0)
+const PRICE = 1e-7
+const [TOKEN, OTHER, THIRD, STEPS] = [keyOf(1), keyOf(2), keyOf(3), keyOf(4)]
+const folder = temporaryFolder()
+const journal = journalPath()
+const conditional = journalPath()
+/** Of a run whose plan allows one request a minute. */
+const crowded = journalPath()
+
+/** Does what the size of a print tells it. */
+const OBEDIENT = `import { defineStrategy, z } from 'sluice'
+export default defineStrategy({
+  name: 'obedient',
+  about: '',
+  params: z.object({}),
+  keys: ['trades', 'newTokens'],
+  token: () => ({ prints: 0, last: 0 }),
+  start: (_params, bot) => ({
+    onTrade({ amount }, token) {
+      token.state = { prints: token.state.prints + 1, last: amount }
+      if (amount === 0.77) bot.buy(token, { sol: 0.05, reason: 'told \\u001b[31mto\\u202e' })
+      if (amount === 0.88) bot.buy(token, { sol: 0.05, reason: 'told to', exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }] } })
+      if (amount === 0.66) bot.note(token.mint, 'too thin: 3 holders')
+      if (amount === 0.55) bot.buy(token, { sol: 0.5, reason: 'told to' })
+      if (amount === 0.44) bot.sell(token, { percent: 50, reason: 'half is enough' })
+      if (amount === 0.22) bot.limitBuy(token, { sol: 0.05, atPrice: 0.9e-7, reason: 'cheap enough', oneCancelsOther: 'pair' })
+      if (amount === 0.11) bot.limitSell(token, { all: true, atPrice: 1.5e-7, reason: 'dear enough' })
+      if (amount === 0.33) throw new Error('told to')
+    },
+  }),
+})
+`
+
+/** Prints of a token, a second apart from `second` on. */
+function prints(second: number, mint: string, prices: readonly number[], sol = 1): MarketRow[] {
+  return prices.map((price, index) => ({
+    ...{ kind: 'buy', time: T0 + (second + index) * 1000, stamp: T0 + (second + index) * 1000 - 120 },
+    ...{ mint, price: price * PRICE, sol, trader: keyOf(90), signature: keyOf(second * 10 + index, 64) },
+  }))
+}
+
+function told(second: number, mint: string, price: number, sol: number, lateMs = 0): MarketRow[] {
+  return prints(second, mint, [price], sol).map((row) => ({ ...row, stamp: (row.stamp as number) - lateMs }))
+}
+
+const details = { symbol: 'EVIL\u001b]0;owned\u0007', name: '\u202eevil\nname' }
+
+const HAPPENINGS: readonly Happening[] = [
+  { kind: 'newToken', time: T0, mint: TOKEN, details, creator: keyOf(80) },
+  ...prints(1, TOKEN, [1, 1, 1, 1, 1]),
+  ...told(10, TOKEN, 1, 0.77, 5), // o1
+  ...prints(11, TOKEN, [1, 1, 1, 1.1, 1.2, 1.2, 1.2]),
+  ...told(20, TOKEN, 1.2, 0.44), // o2
+  ...prints(21, TOKEN, [1.2, 1.2, 0.7, 0.7, 0.7, 0.7, 0.7]), // stop-loss
+  ...prints(30, OTHER, [1, 1, 1, 1, 1]),
+  ...told(40, OTHER, 1, 0.55),
+  ...told(42, OTHER, 1, 0.66),
+  ...prints(50, OTHER, [1, 1.1]),
+  ...prints(60, THIRD, [1, 1]),
+  ...prints(70, STEPS, [1, 1, 1]),
+  ...told(73, STEPS, 1, 0.88), // o4
+  ...prints(74, STEPS, [1, 1.4, 1.4, 1.4, 1.4, 1.4, 1.4]), // o5
+]
+const CROWDED: readonly Happening[] = [
+  ...[TOKEN, OTHER, THIRD].flatMap((mint, index) => prints(index * 3, mint, [1, 1, 1])),
+  ...told(10, TOKEN, 1, 0.77), // o1 takes the request
+  ...told(11, OTHER, 1, 0.77), // o2 waits in vain
+  ...told(14, THIRD, 1, 0.77), // o3 waits, and the price runs away
+  ...[14.2, 14.4, 14.6].flatMap((second) => prints(second, THIRD, [1.2])),
+  ...prints(20, TOKEN, [0.7, 0.7, 0.7, 0.7]), // o4, an exit: waits for the next request
+  ...prints(40, OTHER, [1, 1]),
+  ...prints(80, OTHER, [1, 1]),
+]
+/** Conditional orders: one that becomes a buy, one that sells it, one that waits on. */
+const CONDITIONAL: readonly Happening[] = [
+  ...prints(0, TOKEN, [1, 1, 1]),
+  ...told(3, TOKEN, 1, 0.22), // c1
+  ...prints(4, TOKEN, [0.85, 0.85, 0.85, 0.85]), // o1
+  ...told(12, TOKEN, 0.9, 0.11), // c2
+  ...prints(13, TOKEN, [1.6, 1.6, 1.6, 1.6, 1.6]), // o2
+  ...prints(30, OTHER, [1, 1, 1]),
+  ...told(33, OTHER, 1, 0.22), // c3
+]
+/** A second process, ten minutes later, that is killed. */
+const LATER: readonly Happening[] = [
+  ...prints(600, TOKEN, [1, 1, 1, 1]),
+  ...told(605, TOKEN, 1, 0.33),
+  ...prints(606, TOKEN, [0.5, 0.5, 0.5]),
+]
+
+beforeAll(async () => {
+  process.env.TZ = 'UTC'
+
+  const bot = {
+    ...{ name: 'bob', strategy: folder.write('obedient.ts', OBEDIENT), limits: { maxSolPerOrder: 0.1 } },
+    exits: { stopLossPercent: 20, maxHoldSeconds: 300, windowPrints: 5 },
+  }
+  const config = {
+    service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
+    paper: { latency: { p50Seconds: 0.5, p95Seconds: 0.6 } },
+    bots: [bot],
+  }
+  const file = folder.write('bots.yaml', JSON.stringify(config))
+  const tight = { requestsPerMinute: 1, connections: 1, messagesPerSecond: 5 }
+  const slow = { ...config, service: { ...config.service, plan: tight } }
+  await recordPaperRun(crowded, folder.write('slow.yaml', JSON.stringify(slow)), CROWDED, 'stop')
+  await recordPaperRun(conditional, file, CONDITIONAL)
+  await recordPaperRun(journal, file, HAPPENINGS)
+  const cwd = process.cwd()
+  process.chdir(folder.path) // the place where the strategy throws is relative to it
+  await recordPaperRun(journal, file, LATER, 'stop')
+  process.chdir(cwd)
+})
+
+afterEach(() => void vi.restoreAllMocks())
+
+/** What the command prints. */
+async function why(about: string, options: Parameters<typeof run>[1] = {}, columns = 100): Promise<string> {
+  const lines: string[] = []
+  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line))
+  const before = process.stdout.columns
+  process.stdout.columns = columns
+  try {
+    await run([about], { journal, ...options })
+  } finally {
+    process.stdout.columns = before
+  }
+  return lines.join('\n')
+}
+
+describe('golden texts', () => {
+  test.each<[name: string, about: string, columns: number, options?: Parameters<typeof run>[1]]>([
+    ['buy', 'o1', 100],
+    ['sale-of-the-strategy', 'o2', 80],
+    ['exit-that-fired', 'o3.1', 122],
+    ['step-of-a-take-profit', 'o5', 100],
+    ['buy-without-a-request', 'o2', 100, { journal: crowded }],
+    ['buy-that-was-called-off', 'o3', 80, { journal: crowded }],
+    ['exit-that-waited', 'o4', 100, { journal: crowded }],
+    ['conditional-that-bought', 'c1', 100, { journal: conditional }],
+    ['buy-of-a-conditional', 'o1', 100, { journal: conditional }],
+    ['sale-of-a-conditional', 'o2', 80, { journal: conditional }],
+    ['conditional-that-waits', 'c3', 100, { journal: conditional }],
+    ['token-with-conditionals', TOKEN, 100, { journal: conditional }],
+    ['token-that-was-traded', TOKEN, 100],
+    ['token-that-was-refused', OTHER, 80],
+    ['token-that-nobody-asked-for', THIRD, 80],
+    ['moment-it-bought', TOKEN, 100, { at: '12:00:10' }],
+    ['moment-it-held', TOKEN, 80, { at: '12:00:15', bot: 'bob' }],
+    ['moment-it-was-refused', OTHER, 122, { at: '12:00:40' }],
+    ['minute-of-a-note', OTHER, 80, { at: '2026-11-22T12:00Z' }],
+    ['moment-it-asked-for-nothing', OTHER, 100, { at: String(T0 + 51_500) }],
+    ['moment-without-a-price', THIRD, 80, { at: '12:01:01' }],
+    ['moment-before-its-first-row', THIRD, 80, { at: '12:00:20' }],
+    ['moment-after-its-strategy-threw', TOKEN, 100, { at: '12:10:08' }],
+  ])('%s', async (name, about, columns, options) => {
+    const text = await why(about, options, columns)
+    for (const line of text.split('\n')) expect(line.length, line).toBeLessThanOrEqual(columns)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+    await expect(`${text}\n`).toMatchFileSnapshot(`${name}.txt`)
+  })
+})
+
+test('as data: a line of JSON with the same steps, and what a stranger wrote escaped in it', async () => {
+  const line = await why('o1', { json: true })
+  expect(line).not.toContain('\u202e')
+  const { symbol, steps, attempts, fills, eventAgeMs, ...rest } = JSON.parse(line)
+  expect(rest).toMatchObject({ kind: 'order', id: 'o1', bot: 'bob', mint: TOKEN, state: 'filled', time: T0 + 10_000 })
+  expect({ symbol, eventAgeMs }).toEqual({ symbol: details.symbol, eventAgeMs: 5 })
+  expect(steps[0]).toMatchObject({ at: T0 + 10_000, afterMs: 0, what: 'market' })
+  expect(attempts).toMatchObject([
+    { id: 'o1.1', waitedMs: 0, trail: [{ state: 'acked' }, { state: 'landed' }, { state: 'filled' }] },
+  ])
+  expect(fills).toMatchObject([{ orderId: 'o1', final: true, reversed: false }])
+  expect(JSON.parse(await why(TOKEN, { json: true }))).toMatchObject({ kind: 'mint', orders: 3, fills: 3 })
+})
+
+test('a moment as data', async () => {
+  const moment = JSON.parse(await why(OTHER, { at: '12:00:40', json: true }))
+  expect(moment).toMatchObject({ kind: 'moment', mint: OTHER, from: T0 + 40_000, to: T0 + 40_999, segment: 1 })
+  expect(moment.bots).toMatchObject([{ bot: 'bob', verdict: 'refused' }])
+})
+
+test('a strategy that has changed since: the market is known, what was kept is not', async () => {
+  folder.write('obedient.ts', OBEDIENT.replace('too thin', 'thin'))
+  const text = await why(OTHER, { at: '12:00:51' })
+  expect(text).toContain('robust price: 0.0000001 SOL a token')
+  expect(text).toContain('what its strategy kept for it is not known: it was recorded by other code')
+})
+
+test('a tape that was dropped: what was decided is known all the same', async () => {
+  const db = new Database(conditional)
+  db.exec('DELETE FROM block')
+  db.close()
+  expect(await why('o1', { journal: conditional })).toContain("seq 9, which is not on this journal's tape")
+  const moment = await why(TOKEN, { journal: conditional, at: '12:00:06' })
+  expect(moment).toContain('last row, robust price and feed: not known, its tape is not there any more')
+  expect(moment).toContain('asked, and it became an order: o1 bob buy')
+})
+
+describe('what is meant', () => {
+  test('a beginning, or what its creator called it, where only one token has it', async () => {
+    expect(await why(TOKEN.slice(0, -1).concat('2'))).toBe(await why(TOKEN))
+    expect(await why('evil\u001b]0;owned\u0007')).toBe(await why(TOKEN))
+  })
+  test.each<[about: string, message: string, options?: Parameters<typeof run>[1]]>([
+    ['o99', 'there is no order o99 in'],
+    ['zzz', 'no order, mint or symbol zzz in'],
+    [keyOf(9), 'no order, decision or row of it'],
+    ['', 'no order, mint or symbol  in'],
+    [
+      TOKEN.slice(0, 8),
+      `${TOKEN.slice(0, 8)} is 4 tokens; write more of the mint:\n  ${TOKEN}  EVIL\\u001b]0;owned\\u0007`,
+    ],
+    ['o1', '--at and --bot go with a token', { at: '12:00' }],
+    ['o1', '--at and --bot go with a token', { bot: 'bob' }],
+    [TOKEN, 'no process ran then: segment 1 ended 2026-11-22 12:0', { at: '12:05' }],
+    [TOKEN, 'segment 2 began 2026-11-22 12:10:00.000 +00:00', { at: '12:05' }],
+    [TOKEN, 'no bot alice ran in segment 1; there were bob', { at: '12:00', bot: 'alice' }],
+    [TOKEN, 'is outside of what this journal holds, 2026-11-22 12:00:00.000', { at: '11:59:59' }],
+  ])('%j: exit 2, and what to write', async (about, message, options = {}) => {
+    const error = await why(about, options).catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(SluiceError)
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining(message) })
+  })
+})
+
+describe('what an open order waits for, and what would decide it', () => {
+  const recorded = (state: OrderState, more: Partial<Order> = {}): RecordedOrder => ({
+    order: { ...order(1), notAfter: timeOf(0) + 2000, time: timeOf(0), ...more },
+    ...{ state, code: '', outcome: '' },
+  })
+  const out = (state: AttemptState, executor: Attempt['executor'] = 'cloud'): Attempt => attempt(1, { state, executor })
+  test.each<[what: string, order: RecordedOrder, attempts: Attempt[], progress: string, text: string]>([
+    ['a buy in the line', recorded('accepted'), [], '', 'given up (LIMIT_WAIT, TTL) 2 s after'],
+    ['an exit in the line', recorded('accepted', { notAfter: null }), [], '', 'wait without bound'],
+    [
+      'after a refusal',
+      { ...recorded('accepted'), code: 'RATE_LIMIT' },
+      [out('refused')],
+      '',
+      'goes again after RATE_LIMIT',
+    ],
+    ['sent', recorded('working'), [out('armed')], '', 'its answer decides'],
+    ['sent on paper', recorded('working'), [out('armed', 'paper')], '', 'its simulated fill decides'],
+    ['acknowledged', recorded('working'), [out('acked')], '4 of 200 blocks', 'so far: 4 of 200 blocks'],
+    ['in doubt', recorded('working'), [out('unknown')], '', 'not sent again; a transaction of the wallet decides'],
+    ['seen', recorded('working'), [out('landed')], '', 'its finality decides'],
+    ['signed here', recorded('working'), [out('sent', 'local')], '', 'the height at which it expires'],
+    ['held', recorded('held'), [out('undecided')], 'read twice', '`sluice resolve o1` shows it and decides'],
+    ['filled, not final', recorded('filled'), [out('landed')], '', 'the order is filled, and '],
+    ['contradicted', recorded('working'), [out('undecided')], '', 'later evidence or a person'],
+  ])('%s', (_what, one, attempts, progress, text) => {
+    expect(waitingText(one, attempts, progress)).toContain(text)
+  })
+  test('nothing, where it is over', () => {
+    expect(waitingText(recorded('failed'), [out('reverted')], '')).toBe('')
+  })
+})
+
+test('a position that cannot be sold says so', () => {
+  const exiting = 'stop-loss: -21 %'
+  const text = (exitTries: number): string =>
+    positionStep({ position: position(1, { state: 'closing', exiting, exitTries }), closed: null }).text
+  expect(text(1)).toMatch(/; being sold: stop-loss: -21 %$/)
+  expect(text(4)).toMatch(/; cannot be sold, tried 4 times: stop-loss: -21 %$/)
+})

@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest'
+import { solToLamports } from '../../../src/base/units.ts'
+import { Liquidation, liquidationSol, valueAt } from '../../../src/engine/accounting/liquidation.ts'
+import { newPosition } from '../../../src/engine/accounting/position.ts'
+import type { Session } from '../../../src/engine/engine-state.ts'
+import type { ExitWatch } from '../../../src/engine/exits/exit-watch.ts'
+import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../../src/solana/pool-depth.ts'
+import { Crew, MINT_3, TOKENS } from '../../support/crew.ts'
+import { fillOf, MINT, MINT_2 } from '../../support/engine-rig.ts'
+
+const sol = solToLamports
+const resume = { kind: 'command', command: { name: 'resume' } } as const
+
+describe('what selling all would bring', () => {
+  const held = { ...newPosition({ account: 'a', bot: 'b', mint: MINT }, 0, {}), tokens: 10_000_000_000_000n }
+  const into = (price: number, product: number) => solFor(1e7, reservesAt(price, product))
+  const productAt = (price: number) => (price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT)
+  it.each([
+    ['on the curve', 1e-7, {}, into(1e-7, CURVE_PRODUCT)],
+    ['in a pool', 1e-6, {}, into(1e-6, POOL_PRODUCT)],
+    ['in a pool, cheaper than the curve ever ends', 1e-7, { highPrice: GRADUATION_PRICE }, into(1e-7, POOL_PRODUCT)],
+    ['after three sales that failed, a fourth is out', 1e-7, { exitTries: 4 }, 0],
+    ['after two', 1e-7, { exitTries: 3 }, into(1e-7, CURVE_PRODUCT)],
+    ['nothing', 1e-7, { tokens: 0n }, 0],
+  ])('%s', (_name, price, more, expected) => {
+    expect(liquidationSol({ ...held, ...more }, price)).toBe(expected)
+  })
+
+  it('is not known without a price', () => {
+    expect(liquidationSol(held, undefined)).toBe(undefined)
+    expect(liquidationSol({ ...held, exitTries: 4 }, undefined)).toBe(0)
+  })
+
+  it.each([
+    ['the last price', 1e-6, undefined, 0, 1e-6],
+    ['the last price, ten minutes old', 1e-6, undefined, 600_000, 1e-6],
+    ['no price', undefined, undefined, 0, undefined],
+    ['older still: it is dead', 1e-6, undefined, 600_001, 0],
+    ['older still, and no price', undefined, undefined, 600_001, 0],
+    ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
+    ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
+  ])('goes by %s', (_name, price, pool, quietMs, by) => {
+    const session = { now: quietMs, price: () => price } as unknown as Session
+    const watch = { printedAt: () => 0, poolPriceOf: () => pool } as unknown as ExitWatch
+    const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
+    expect(new Liquidation(session, watch).of(held)).toBe(expected)
+  })
+
+  it('has a bound, whatever a price says', () => {
+    expect(valueAt(1e-6, 1_000_000n, 6)).toBe(1_000)
+    expect(valueAt(1e9, 2n ** 63n, 6)).toBe(undefined)
+    expect(valueAt(Number.NaN, 1n, 6)).toBe(undefined)
+  })
+})
+
+describe('exposure', () => {
+  /** Of a that holds what 0.1 SOL bought at 1e-6, at another price by now. */
+  function holding(limits: object, price: number): Crew {
+    const crew = new Crew({ limits })
+    for (const mint of [MINT, MINT_2]) crew.rig.newToken(mint, 10, 'maker')
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.settle(price, MINT)
+    return crew
+  }
+
+  it.each([
+    ['maxExposureLamports', 'EXPOSURE_LIMIT', MINT_2],
+    ['maxLamportsPerCreator', 'CREATOR_LIMIT', MINT_2],
+    ['maxLamportsPerMint', 'MINT_LIMIT', MINT],
+  ])('%s counts what has become more worth at that, and what has become less at cost', (key, code, mint) => {
+    const limits = { [key]: sol(0.3) }
+    // 100,000 tokens: 0.2962 SOL at 3e-6 with impact and the venue's fee.
+    const risen = holding(limits, 3e-6)
+    const wish = { price: mint === MINT ? 3e-6 : 1e-6, scaleIn: true }
+    expect(risen.bought('a', mint, 0.01, wish)).toBe(code)
+    expect(risen.bought('a', mint, 0.0035, wish)).toBe('')
+    const fallen = holding(limits, 0.1e-6)
+    const low = { ...wish, price: mint === MINT ? 0.1e-6 : 1e-6 }
+    expect(fallen.bought('a', mint, 0.201, low)).toBe(code)
+    expect(fallen.bought('a', mint, 0.2, low)).toBe('')
+  })
+
+  it('counts at cost what has no price', () => {
+    const crew = holding({ maxExposureLamports: sol(0.3) }, 3e-6)
+    crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT] })
+    expect([crew.bought('a', MINT_2, 0.201), crew.bought('a', MINT_2, 0.2)]).toEqual(['EXPOSURE_LIMIT', ''])
+  })
+})
+
+describe('a loss', () => {
+  const gap = { kind: 'gap', from: 0, to: 1, keys: [MINT] } as const
+
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts what nobody prints any more as lost', (key) => {
+    const crew = new Crew({ limits: { [key]: sol(0.09) } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.now += 600_000
+    crew.rig.settle(1e-6, MINT_2)
+    const reason = expect.stringMatching(
+      /[^;]*; 1 held token has no trades and counts as nothing, on every day until sold/,
+    )
+    expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({ ok: false, reason })
+    crew.rig.settle(1e-6, MINT) // it is alive
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it.each(['maxDrawdownLamports', 'maxDailyLossLamports'])('%s counts what cannot be sold as lost', (key) => {
+    const crew = new Crew({ limits: { [key]: sol(0.09) }, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.settle(2e-6, MINT)
+    for (let failed = 0; failed < 3; failed++) {
+      expect(crew.bought('a', MINT_2, 0.000_1)).toBe('AMOUNT_RANGE')
+      expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toEqual([])
+      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+      crew.fire(`retry:${MINT}`)
+    }
+    crew.rig.settle(2e-6, MINT)
+    expect(crew.rig.outputs.filter(({ kind }) => kind === 'alarm')).toMatchObject([
+      {
+        bot: 'a',
+        code: 'UNSELLABLE',
+        reason: expect.stringMatching(`^${MINT}: 3 sales in a row have failed .take-profit`),
+      },
+    ])
+    expect(crew.bought('a', MINT_2, 0.01)).toMatch(/^(DRAWDOWN|LOSS)_LIMIT$/)
+    const order = crew.last()
+    crew.rig.report(order, 'filled', { fill: fillOf(order, 2e-6, crew.rig.now, { tokens: TOKENS / 2n }) })
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it("of what cannot be sold takes nobody's place in the end, and is tried ever more rarely", () => {
+    const limits = { maxOpenPositions: 1, maxExposureLamports: sol(0.1) }
+    const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.settle(2e-6, MINT)
+    const waits: number[] = []
+    for (let failed = 1; failed <= 28; failed++) {
+      crew.rig.settle(1e-6, MINT_2)
+      const isOver = failed > 20
+      expect(crew.buy('a', MINT_2, 0.2)).toMatchObject({ code: isOver ? 'EXPOSURE_LIMIT' : 'POSITIONS_LIMIT' })
+      const from = crew.rig.now
+      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+      crew.fire(`retry:${MINT}`)
+      waits.push((crew.rig.now - from) / 3_000)
+    }
+    expect(waits.slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 64, 64])
+    expect(waits.slice(18)).toEqual([64, 64, 128, 256, 512, 1024, 2048, 4096, 4096, 4096])
+    crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+    const timersAt = (side: 'buy' | 'sell') =>
+      crew.rig.trade(1e-6, { side }).flatMap((output) => (output.kind === 'timer' ? [output.timer.at] : []))
+    expect(timersAt('buy')).toEqual([])
+    expect(timersAt('sell'), 'what others sell is tried as often as before').toEqual([crew.rig.now + 64 * 3_000])
+    expect(timersAt('sell')).toEqual([])
+    const after = crew.restarted({ limits })
+    after.rig.settle(1e-6, MINT_2)
+    expect(after.bought('a', MINT_2, 0.1)).toBe('')
+  })
+
+  it.each(['maxExposureLamports', 'maxLamportsPerCreator'])(
+    '%s counts what cannot be sold where it would be added to',
+    (key) => {
+      const takeProfitSteps = [{ atPercent: 50, sellPercent: 50 }]
+      const crew = new Crew({ limits: { [key]: sol(0.25) }, exits: { takeProfitSteps, windowPrints: 5 } })
+      expect(crew.bought('a', MINT, 0.1)).toBe('')
+      crew.rig.settle(2e-6, MINT)
+      for (let failed = 1; failed <= 21; failed++) {
+        crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+        crew.fire(`retry:${MINT}`)
+      }
+      crew.rig.report(crew.last(), 'failed', { code: 'REVERTED' })
+      for (const mint of [MINT, MINT_2]) crew.rig.settle(2e-6, mint)
+      const more = { price: 2e-6, scaleIn: true }
+      expect(crew.bought('a', MINT, 0.2, more)).toMatch(/^(EXPOSURE|CREATOR)_LIMIT$/)
+      expect(crew.bought('a', MINT_2, 0.2, more)).toBe('')
+    },
+  )
+
+  it.each(['ABSENT', 'RATE_LIMIT', 'SIGNER_CAP'] as const)(
+    'nothing is written off, or tried more rarely, for %s: that says nothing about the token',
+    (code) => {
+      const limits = { maxOpenPositions: 1 }
+      const crew = new Crew({ limits, exits: { takeProfitPercent: 50, windowPrints: 5 } })
+      expect(crew.bought('a', MINT, 0.1)).toBe('')
+      crew.rig.settle(2e-6, MINT)
+      let from = 0
+      for (let failed = 1; failed <= 28; failed++) {
+        crew.rig.report(crew.last(), 'failed', { code })
+        from = crew.rig.now
+        crew.fire(`retry:${MINT}`)
+      }
+      expect(crew.rig.now - from).toBe(64 * 3_000)
+      for (const one of [crew, crew.restarted({ limits })]) {
+        one.rig.settle(1e-6, MINT_2)
+        expect(one.bought('a', MINT_2, 0.1)).toBe('POSITIONS_LIMIT')
+      }
+    },
+  )
+
+  it('is told apart from one that only seems so, since a held token has no price', () => {
+    const crew = new Crew({ limits: { maxDrawdownLamports: sol(0.09) } })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    crew.rig.input(gap)
+    expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({
+      code: 'DRAWDOWN_LIMIT',
+      reason: expect.stringMatching(/; 1 held token has no price since the start or a gap and counts as nothing$/),
+    })
+    crew.rig.settle(1e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+})
+
+describe('`resume`', () => {
+  const limits = { maxDrawdownLamports: sol(0.15) }
+
+  it('while a held token has no price gives no room for another loss', () => {
+    const crew = new Crew({ limits })
+    expect([crew.bought('a', MINT, 0.1), crew.bought('a', MINT_2, 0.1)]).toEqual(['', ''])
+    crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT, MINT_2] })
+    crew.rig.input(resume)
+    expect(crew.bought('a', MINT_3, 0.01)).toBe('DRAWDOWN_LIMIT')
+    for (const mint of [MINT, MINT_2]) crew.rig.settle(1e-6, mint)
+    expect(crew.bought('a', MINT_3, 0.01)).toBe('')
+    for (const mint of [MINT, MINT_2]) crew.rig.settle(0.2e-6, mint)
+    expect(crew.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
+  })
+
+  it('forgives what is held lost although nothing was ever won or paused', () => {
+    const crew = new Crew({ limits })
+    expect(crew.bought('a', MINT, 0.2)).toBe('')
+    crew.rig.settle(0.1e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('DRAWDOWN_LIMIT')
+    crew.rig.input(resume)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+    const after = crew.restarted({ limits })
+    after.rig.settle(0.1e-6, MINT)
+    expect(after.bought('a', MINT_3, 0.01)).toBe('')
+    // What has come back can be lost again, and is.
+    after.rig.settle(1e-6, MINT)
+    expect(after.buy('a', MINT_3, 0.01)).toMatchObject({ code: 'POSITION_OPEN' })
+    expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('')
+    after.rig.settle(0.1e-6, MINT)
+    expect(after.bought('a', MINT_3, 0.01, { scaleIn: true })).toBe('DRAWDOWN_LIMIT')
+  })
+
+  it('never takes back what an earlier one forgave', () => {
+    const crew = new Crew({ limits })
+    expect(crew.bought('a', MINT, 0.2)).toBe('')
+    crew.rig.settle(0.1e-6, MINT)
+    crew.rig.input(resume)
+    crew.rig.input({ kind: 'gap', from: 0, to: 1, keys: [MINT] })
+    crew.rig.input(resume)
+    crew.rig.settle(0.1e-6, MINT)
+    expect(crew.bought('a', MINT_2, 0.01)).toBe('')
+  })
+
+  it('forgives a loss once, whether it is then sold or not', () => {
+    const crew = new Crew({ limits })
+    expect(crew.bought('a', MINT, 0.1)).toBe('')
+    expect(crew.bought('a', MINT_2, 0.1)).toBe('')
+    for (const mint of [MINT, MINT_2]) crew.rig.settle(0.2e-6, mint)
+    crew.rig.input(resume)
+    crew.sold('a', MINT, 0.2e-6)
+    expect(crew.bought('a', MINT_3, 0.14)).toBe('')
+    crew.rig.settle(0.01e-6, MINT_3)
+    crew.rig.settle(0.01e-6, MINT_2)
+    expect(crew.bought('a', MINT, 0.01)).toBe('DRAWDOWN_LIMIT') // 0.139 and 0.019 since then
+  })
+})
+
+describe('adopting at a price that cannot be', () => {
+  it('is refused, and goes on', () => {
+    const crew = new Crew({ mode: 'live' })
+    crew.rig.settle(9e8, MINT)
+    const account = crew.rig.outputs.find((output) => output.kind === 'account')?.money.account as string
+    const told = crew.rig.input({ kind: 'adopt', account, bot: 'a', mint: MINT, tokens: 10n ** 18n, decimals: 6 })
+    expect(told).toMatchObject([{ kind: 'refused', code: 'PRICE_UNKNOWN' }])
+  })
+})

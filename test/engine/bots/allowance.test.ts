@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { Allowance } from '../../../src/engine/bots/bot.ts'
+
+/** How often one may ask now. */
+function asked(allowance: Allowance, now: number, most: number): number {
+  let count = 0
+  try {
+    for (; count < most; count++) allowance.take(now)
+  } catch (error) {
+    expect(error).toBeInstanceOf(RangeError)
+  }
+  return count
+}
+
+test('10,000 at once, then 500 a second, and never more than 10,000 saved up', () => {
+  const allowance = new Allowance()
+  const start = 1_780_000_000_000
+  expect(asked(allowance, start, 20_000)).toBe(10_000)
+  expect(asked(allowance, start + 999, 20_000)).toBe(499)
+  expect(asked(allowance, start + 60_000, 40_000)).toBe(10_000)
+})

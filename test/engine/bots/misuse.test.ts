@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import type { Output } from '../../../src/engine/messages.ts'
+import type { Order } from '../../../src/engine/order.ts'
+import type { Bot, BuyOptions, SellOptions } from '../../../src/engine/strategy.ts'
+import { MINT, orders, refusals } from '../../support/engine-rig.ts'
+import { TalkingBot } from '../../support/talking-bot.ts'
+
+const reason = 'told to'
+
+/** With a price, and where asked for with tokens that 0.1 SOL bought. */
+function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
+  const talk = new TalkingBot(options)
+  talk.rig.settle(1e-6)
+  if (holds) {
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+  }
+  return talk
+}
+
+const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
+
+describe('a request that is none is refused, and the bot goes on', () => {
+  const buys: [name: string, code: string, options: object][] = [
+    ['sol is Infinity', 'AMOUNT_RANGE', { sol: Number.POSITIVE_INFINITY }],
+    ['sol is negative', 'AMOUNT_RANGE', { sol: -1 }],
+    ['sol is a text', 'AMOUNT_RANGE', { sol: '0.1' }],
+    ['sol is beyond every integer', 'AMOUNT_RANGE', { sol: 1e300 }],
+    ['slippage is NaN', 'SLIPPAGE_RANGE', { slippagePercent: Number.NaN }],
+    ['slippage is Infinity', 'SLIPPAGE_RANGE', { slippagePercent: Number.POSITIVE_INFINITY }],
+    ['slippage is a text', 'SLIPPAGE_RANGE', { slippagePercent: '5' }],
+    ['a ladder beyond the range', 'SLIPPAGE_RANGE', { slippageLadder: [5, 51] }],
+    ['a ladder that falls', 'REQUEST_INVALID', { slippageLadder: [10, 5] }],
+    ['a ladder without steps', 'REQUEST_INVALID', { slippageLadder: [] }],
+    ['a ladder of four steps', 'REQUEST_INVALID', { slippageLadder: [1, 2, 3, 4] }],
+    ['a ladder of texts', 'REQUEST_INVALID', { slippageLadder: ['5', '10'] }],
+    ['a ladder with NaN', 'REQUEST_INVALID', { slippageLadder: [5, Number.NaN] }],
+    ['a ladder that is none', 'REQUEST_INVALID', { slippageLadder: 5 }],
+    ['a ladder and a slippage', 'REQUEST_INVALID', { slippageLadder: [5, 10], slippagePercent: 5 }],
+    ['priority fee is NaN', 'FEE_RANGE', { priorityFeeSol: Number.NaN }],
+    ['priority fee is beyond every integer', 'FEE_RANGE', { priorityFeeSol: 1e300 }],
+    ['time to live is NaN', 'REQUEST_INVALID', { ttlSeconds: Number.NaN }],
+    ['time to live is Infinity', 'REQUEST_INVALID', { ttlSeconds: Number.POSITIVE_INFINITY }],
+    ['time to live is 0', 'REQUEST_INVALID', { ttlSeconds: 0 }],
+    ['no reason', 'REQUEST_INVALID', { reason: undefined }],
+    ['the reason is a bigint', 'REQUEST_INVALID', { reason: 1n }],
+    ['a stop-loss of NaN', 'REQUEST_INVALID', { exits: { stopLossPercent: Number.NaN } }],
+    ['a stop-loss of 100', 'REQUEST_INVALID', { exits: { stopLossPercent: 100 } }],
+    ['a silence of no time', 'REQUEST_INVALID', { exits: { idleSeconds: 0.0001 } }],
+    ['an exit that does not exist', 'REQUEST_INVALID', { exits: { stopLoss: 5 } }],
+    ['exits are no object', 'REQUEST_INVALID', { exits: 5 }],
+  ]
+  it.each(buys)('buy: %s is %s', (_name, code, options) => {
+    const talk = ready()
+    const placed = talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason, ...options } as BuyOptions))
+    expect(placed).toMatchObject({ ok: false, code })
+    expect(orders(talk.rig.outputs)).toEqual([])
+  })
+
+  const sells: [name: string, options: object][] = [
+    ['percent is NaN', { percent: Number.NaN }],
+    ['percent is 0', { percent: 0 }],
+    ['percent is negative', { percent: -50 }],
+    ['percent rounds to nothing', { percent: 0.001 }],
+    ['percent is a text', { percent: '50' }],
+    ['tokens is NaN', { tokens: Number.NaN }],
+    ['tokens is Infinity', { tokens: Number.POSITIVE_INFINITY }],
+    ['tokens is negative', { tokens: -5 }],
+    ['tokens is less than the smallest unit', { tokens: 1e-9 }],
+    ['tokens is a bigint', { tokens: 5n }],
+    ['all is false', { all: false }],
+    ['two sizes', { all: true, percent: 50 }],
+    ['no size', {}],
+    ['no reason', { all: true, reason: undefined }],
+  ]
+  it.each(sells)('sell: %s', (_name, options) => {
+    const talk = ready({}, true)
+    const placed = talk.ask((bot, token) => bot.sell(token, { reason, ...options } as unknown as SellOptions))
+    expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID' })
+    expect(orders(talk.rig.outputs)).toHaveLength(1)
+  })
+
+  it.each([
+    ['percent above 100', { percent: 250 }],
+    ['all that it is shown to hold', 'shown'],
+    ['more than it holds', { tokens: 1e300 }],
+  ])('sell: %s is everything', (_name, options) => {
+    const talk = ready({}, true)
+    talk.ask((bot, token) => {
+      const size = options === 'shown' ? { tokens: token.position?.tokens as number } : (options as { percent: number })
+      return bot.sell(token, { reason, ...size })
+    })
+    expect(orders(talk.rig.outputs)[1]?.size).toEqual({ kind: 'all' })
+  })
+
+  it.each([
+    ['not a key', 'not a key'],
+    ['too long', 'x'.repeat(100_000)],
+    ['a number', 5 as never],
+    ['an object without a mint', {} as never],
+  ])('a mint that is %s', (_name, mint) => {
+    const talk = ready()
+    expect(talk.ask((bot) => bot.buy(mint, { sol: 0.1, reason }))).toMatchObject({ code: 'MINT_INVALID' })
+    expect(talk.ask((bot) => bot.watch(mint))).toBe(false)
+    expect(talk.ask((bot) => bot.position(mint))).toBeUndefined()
+    for (const output of talk.rig.outputs) expect(JSON.stringify(output).length).toBeLessThan(2_000)
+  })
+
+  it('setExits with nonsense leaves the exits as they are', () => {
+    const talk = ready({ exits: { stopLossPercent: 20 } }, true)
+    expect(talk.ask((bot, token) => bot.setExits(token, { stopLossPercent: Number.NaN }))).toMatchObject({
+      ok: false,
+      code: 'REQUEST_INVALID',
+    })
+    expect(refusals(talk.rig.outputs)).toContain('REQUEST_INVALID')
+    expect(talk.ask((bot) => bot.position(MINT)?.exits)).toEqual({ stopLossPercent: 20, windowPrints: 5 })
+  })
+})
+
+describe('what can only be a mistake ends the entries of that bot alone', () => {
+  const cyclic: { self?: unknown } = {}
+  cyclic.self = cyclic
+  const states: [name: string, state: unknown, why: RegExp][] = [
+    ['undefined', { a: undefined }, /bot\.state\.a is undefined/],
+    ['a Map', new Map(), /an object of a class/],
+    ['a Date', { at: new Date(0) }, /bot\.state\.at is an object of a class/],
+    ['a bigint', [1, 2n], /bot\.state\[1\] is bigint/],
+    ['NaN', { a: [Number.NaN] }, /bot\.state\.a\[0\] is NaN/],
+    ['a function', { a: () => 1 }, /function/],
+    ['a cycle', cyclic, /cyclic or too large/],
+  ]
+  it.each(states)('state that holds %s', (_name, state, why) => {
+    const talk = ready()
+    expect(talk.dare((bot) => Object.assign(bot, { state }))).toMatch(why)
+  })
+
+  it.each([
+    ['a timer of NaN seconds', (bot: Bot<unknown>) => bot.every('x', Number.NaN)],
+    ['a timer of no seconds', (bot: Bot<unknown>) => bot.after('x', 0)],
+    ['a timer that never comes', (bot: Bot<unknown>) => bot.after('x', Number.POSITIVE_INFINITY)],
+    ['a timer without a name', (bot: Bot<unknown>) => bot.after(undefined as never, 5)],
+    ['a note that is no text', (bot: Bot<unknown>) => bot.note(MINT, 5n as never)],
+    ['no options', (bot: Bot<unknown>) => bot.buy(MINT, undefined as never)],
+  ])('%s', (_name, act) => {
+    const talk = ready()
+    expect(talk.dare(act)).not.toBe('')
+    expect(talk.rig.outputs.filter(({ kind }) => kind === 'timer')).toEqual([])
+  })
+
+  it.each([
+    ['null', null],
+    ['an object without a prototype', Object.create(null)],
+    [
+      'an error whose message throws',
+      Object.defineProperty(new Error(), 'message', {
+        get: () => {
+          throw new Error()
+        },
+      }),
+    ],
+  ])('throwing %s', (_name, thrown) => {
+    const talk = ready()
+    expect(
+      talk.dare(() => {
+        throw thrown
+      }),
+    ).not.toBe('')
+    expect(kindsOf(talk.rig.trade(1e-6))).toEqual([])
+  })
+
+  it('a state of tokens that cannot be made', () => {
+    const talk = new TalkingBot({}, undefined, {
+      token: () => {
+        throw new Error('no state')
+      },
+    })
+    expect(talk.rig.trade(1e-6)).toContainEqual(
+      expect.objectContaining({ code: 'STRATEGY_THREW', reason: 'Error: no state' }),
+    )
+  })
+
+  it('a start that gives no handlers, or gives them later', () => {
+    for (const handlers of [undefined, Promise.resolve({})]) {
+      const talk = new TalkingBot({}, undefined, { start: () => handlers as never })
+      expect(talk.rig.outputs).toContainEqual(expect.objectContaining({ code: 'STRATEGY_THREW' }))
+    }
+  })
+
+  it('a request from outside of a handler, which could not be repeated', () => {
+    const talk = ready()
+    const bot = talk.ask((own) => own)
+    expect(() => bot.buy(MINT, { sol: 0.1, reason })).toThrow('outside of a handler')
+    expect(() => Object.assign(bot, { state: 5 })).toThrow('outside of a handler')
+    expect(() => bot.random()).toThrow('outside of a handler')
+    expect(talk.rig.engine.outputs).toEqual([])
+  })
+})

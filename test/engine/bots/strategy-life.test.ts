@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest'
+import type { Output } from '../../../src/engine/messages.ts'
+import type { Order } from '../../../src/engine/order.ts'
+import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
+import { type EngineRig, fillOf, MINT, MINT_2, orders } from '../../support/engine-rig.ts'
+import { TalkingBot } from '../../support/talking-bot.ts'
+
+const reason = 'told to'
+
+/** With a price, and where asked for with tokens that 0.1 SOL bought. */
+function ready(options: ConstructorParameters<typeof TalkingBot>[0] = {}, holds = false): TalkingBot {
+  const talk = new TalkingBot(options)
+  talk.rig.settle(1e-6)
+  if (holds) {
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+  }
+  return talk
+}
+
+const kindsOf = (outputs: readonly Output[]): string[] => outputs.map(({ kind }) => kind)
+
+describe('bot.state', () => {
+  it('is a copy: changing what was assigned, or what is read, changes nothing', () => {
+    const talk = ready()
+    const mine = { list: [1] }
+    talk.ask((bot) => Object.assign(bot, { state: mine }))
+    mine.list.push(2)
+    expect(talk.ask((bot) => bot.state)).toEqual({ list: [1] })
+    expect(talk.dare((bot) => void (bot.state as { list: number[] }).list.push(3))).toMatch(/TypeError/)
+  })
+
+  it('comes back from the journal as it was', () => {
+    const state = { $bigint: '5', $$bigint: '6', text: 'x', zero: 0 }
+    const talk = ready()
+    talk.ask((bot) => Object.assign(bot, { state: { ...state, zero: -0 } }))
+    const saved = talk.rig.outputs.findLast((output) => output.kind === 'bot')
+    expect(saved?.money.state).toEqual(state)
+  })
+})
+
+describe('before it trades, and after', () => {
+  it('nothing is ordered in start, nor bought once the process ends', () => {
+    const placed: unknown[] = []
+    const talk = new TalkingBot({}, (bot) => {
+      placed.push(bot.buy(MINT, { sol: 0.1, reason }), bot.sell(MINT, { all: true, reason }))
+      return { onStop: () => void placed.push(bot.buy(MINT, { sol: 0.1, reason })) }
+    })
+    talk.rig.settle(1e-6)
+    talk.rig.input({ kind: 'command', command: { name: 'stop' } })
+    expect(placed).toMatchObject([{ code: 'WARMING' }, { code: 'WARMING' }, { code: 'HALTED' }])
+    expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))).toMatchObject({ code: 'HALTED' })
+    expect(orders(talk.rig.outputs)).toEqual([])
+  })
+
+  /** Shows `rows` prints of the past to it. */
+  function warm(rig: EngineRig, rows: number, time = rig.now): void {
+    for (let row = 0; row < rows; row++) {
+      const numbers = { price: 1e-6, amount: 1, size: 1e6, marketCap: 1, extra: 0, extra2: 0 }
+      rig.block.append(time, time, 0, rig.mints.intern(MINT), numbers, '', '')
+      rig.engine.warm(rig.block, rig.block.length - 1)
+    }
+  }
+
+  it('a strategy that throws while it is shown the past is reported when that is over', () => {
+    const talk = new TalkingBot()
+    talk.next = () => {
+      throw new Error('in the past')
+    }
+    warm(talk.rig, 1)
+    expect(talk.rig.engine.outputs).toEqual([])
+    expect(talk.rig.trade(1e-6)).toContainEqual(
+      expect.objectContaining({ kind: 'alarm', reason: 'Error: in the past' }),
+    )
+  })
+
+  it('nothing that is asked for in the past counts', () => {
+    const talk = new TalkingBot()
+    talk.next = (bot, token) => {
+      bot.buy(token, { sol: 0.1, reason })
+      bot.note(MINT, 'nothing')
+      bot.every('x', 5)
+      bot.setExits(token, {})
+      bot.cancel('o1')
+      Object.assign(bot, { state: { seen: true } })
+    }
+    warm(talk.rig, 5)
+    expect(talk.rig.engine.outputs).toEqual([])
+    expect(talk.ask((bot) => [bot.state, bot.orders()])).toEqual([null, []])
+  })
+
+  it('the losses of today survive a warm-up that begins yesterday', () => {
+    const talk = ready({}, true)
+    const [, sale] = [0, talk.ask((bot, token) => bot.sell(token, { all: true, reason }))]
+    const order = orders(talk.rig.outputs)[1] as Order
+    expect(sale.ok).toBe(true)
+    talk.rig.report(order, 'filled', { fill: fillOf(order, 0.5e-6, talk.rig.now, { tokens: 100_000_000_000n }) })
+    const loss = talk.ask((bot) => bot.budget().profitTodaySol)
+    talk.next = (bot) => void bot.budget()
+    warm(talk.rig, 1, talk.rig.now - 86_400_000)
+    expect(talk.ask((bot) => bot.budget().profitTodaySol)).toBe(loss)
+    expect(loss).toBeLessThan(-0.04)
+  })
+})
+
+describe('watching', () => {
+  it('is counted: a bot can neither take a key from another nor from the engine', () => {
+    const talk = ready({ keys: ['newTokens', 'trades', 'trades', MINT_2] })
+    expect(talk.trades).toBe(5) // a key named twice is one key
+    talk.ask((bot) => bot.watch(MINT))
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.ask((bot) => bot.unwatch(MINT))
+    talk.ask((bot) => bot.unwatch(MINT))
+    talk.ask((bot) => bot.unwatch('trades'))
+    const keys = () => talk.rig.outputs.findLast((output) => output.kind === 'keys')?.want
+    expect(keys()).toEqual(['newTokens', 'trades', MINT_2, MINT])
+    talk.rig.report(orders(talk.rig.outputs)[0] as Order, 'refused')
+    expect(keys()).toEqual(['newTokens', 'trades', MINT_2])
+  })
+
+  it('survives a sale that is reported when the position is long gone', () => {
+    const talk = ready({ keys: ['trades'] }, true)
+    talk.ask((bot) => bot.watch(MINT))
+    talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
+    const sale = orders(talk.rig.outputs)[1] as Order
+    for (const signature of ['one', 'two', 'three'])
+      talk.rig.report(sale, 'filled', {
+        fill: fillOf(sale, 1e-6, talk.rig.now, { tokens: 100_000_000_000n, signature }),
+      })
+    expect(talk.rig.outputs.findLast((output) => output.kind === 'keys')?.want).toContain(MINT)
+  })
+})
+
+describe('timers', () => {
+  const timersOf = (outputs: readonly Output[]) => outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
+  const set = (talk: TalkingBot) => timersOf(talk.rig.outputs).at(-1) as { id: number; at: number }
+
+  /** When a timer that was set at the start of a second and repeats every 10 s is due, after a restart. */
+  const dueAfter = (fired: number | undefined): number | undefined => {
+    const start = 1_780_000_000_000
+    const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: start - 100_000, everyMs: 10_000 } as const
+    const money = { ...NO_MONEY, nextTimer: 5, timers: [{ ...timer, ...(fired !== undefined && { fired }) }] }
+    return timersOf(new TalkingBot({ money }).rig.outputs)[0]?.at
+  }
+
+  it('that repeats is said once: its firings are inputs and nothing more', () => {
+    const talk = ready()
+    talk.ask((bot) => bot.every('tick', 10))
+    const { id, at } = set(talk)
+    const said = talk.rig.outputs.length
+    for (let beat = 0; beat < 3; beat++) {
+      talk.rig.now = at + beat * 10_000
+      talk.rig.input({ kind: 'timer', id })
+    }
+    expect(talk.fired).toEqual(['tick', 'tick', 'tick'])
+    expect(talk.rig.outputs.slice(said)).toEqual([])
+  })
+
+  it.each([
+    ['that passed while nobody looked fires once, at once', undefined, -100_000],
+    ['that is late by less than its period keeps its beat', -97_000, -90_000],
+    ['that is late by periods leaves them out and keeps its beat', -37_000, -30_000],
+    ['that fired on time is due a period later', -100_000, -90_000],
+  ])('%s', (_what, fired, due) => {
+    const start = 1_780_000_000_000
+    expect(dueAfter(fired === undefined ? undefined : start + fired)).toBe(start + due)
+  })
+
+  it('may be cleared or replaced while it fires, and is gone after that', () => {
+    const talk = ready()
+    talk.ask((bot) => bot.every('tick', 10))
+    talk.atTimer = (bot) => bot.clear('tick')
+    const { id } = set(talk)
+    talk.rig.input({ kind: 'timer', id })
+    expect(kindsOf(talk.rig.outputs).slice(-1)).toEqual(['timerCleared'])
+    talk.rig.input({ kind: 'timer', id })
+    expect(talk.fired).toEqual(['tick'])
+    talk.ask((bot) => bot.after('once', 10))
+    talk.atTimer = (bot) => bot.after('once', 20)
+    talk.rig.input({ kind: 'timer', id: set(talk).id })
+    expect(set(talk).at).toBe(talk.rig.now + 20_000)
+  })
+
+  it('set in start again after a restart goes on, unless its period is another one', () => {
+    const money = (everyMs: number) => {
+      const timer = { id: 4, bot: 'told', owner: 'strategy', name: 'tick', at: 1_780_000_005_000, everyMs } as const
+      return { ...NO_MONEY, nextTimer: 5, timers: [timer] }
+    }
+    const restarted = (everyMs: number) =>
+      timersOf(
+        new TalkingBot({ money: money(everyMs) }, (bot) => {
+          bot.every('tick', 10)
+          return {}
+        }).rig.outputs,
+      )
+    expect(restarted(10_000)).toMatchObject([{ id: 4, at: 1_780_000_005_000 }])
+    expect(restarted(7_000)).toMatchObject([{ id: 4 }, { id: 5, at: 1_780_000_010_000 }])
+  })
+})
+
+describe('what is kept of a token', () => {
+  const DAY = 86_400_000
+  const stateAfter = (days: number, holds = false): unknown => {
+    const talk = new TalkingBot({}, undefined, { token: () => ({ prints: 0 }) as never })
+    talk.rig.settle(1e-6)
+    if (holds) {
+      talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+      talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+    }
+    talk.ask((_bot, token) => Object.assign(token.state as object, { prints: 6 }))
+    for (let day = 0; day < days; day++) {
+      talk.rig.now += DAY
+      talk.rig.trade(1e-6, { mint: MINT_2 })
+    }
+    return talk.ask((_bot, token) => token.state)
+  }
+
+  it.each([
+    ['a day later', 1, false, 6],
+    ['two days later', 2, false, 0],
+    ['two days later, where it is held', 2, true, 6],
+  ])('%s', (_name, days, holds, prints) => {
+    expect(stateAfter(days, holds)).toEqual({ prints })
+  })
+})

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { alarmText, compared, readThrown } from '../../../src/engine/bots/thrown.ts'
+import type { Output } from '../../../src/engine/messages.ts'
+
+const refuse = (): never => {
+  throw new Error('no')
+}
+
+describe('what a strategy threw', () => {
+  it.each<[what: string, thrown: unknown, reason: string]>([
+    ['text', 'gone', 'gone'],
+    ['undefined', undefined, 'undefined'],
+    ['an object', { a: 1 }, '[object Object]'],
+    ['an object without a prototype', Object.create(null), 'it threw something that cannot be shown'],
+    ['an object that refuses to be text', { toString: refuse }, 'it threw something that cannot be shown'],
+    ['an error with a message that throws', hiding('message'), 'it threw something that cannot be shown'],
+    [
+      'a proxy that throws at every look',
+      new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }),
+      'it threw something that cannot be shown',
+    ],
+  ])('%s has no stack', (_what, thrown, reason) => {
+    expect(readThrown(thrown)).toMatchObject({ reason, stack: expect.not.stringContaining('/') })
+  })
+
+  it.each<[what: string, stack: PropertyDescriptor]>([
+    ['throws', { get: refuse }],
+    ['is no text', { value: 5 }],
+  ])('a stack that %s leaves the message', (_what, stack) => {
+    const error = Object.defineProperty(new TypeError('gone'), 'stack', stack)
+    expect(readThrown(error)).toEqual({ reason: 'TypeError: gone', above: '', stack: '' })
+  })
+
+  it('frames in a message are no frames', () => {
+    const error = new Error('gone\n    at evil (/etc/evil.ts:1:1)')
+    const { stack } = readThrown(error)
+    expect(stack).not.toContain('evil')
+    expect(stack).toContain('thrown.test.ts')
+  })
+
+  it('is bounded, however long the message is', () => {
+    const { reason, above, stack } = readThrown(new Error('x'.repeat(1e6)))
+    expect(reason).toHaveLength(500)
+    expect(above.length + stack.length).toBeLessThan(40_000)
+    expect(stack).toContain('thrown.test.ts')
+  })
+})
+
+describe('the alarm of a strategy that threw', () => {
+  const alarm = { kind: 'alarm', bot: 'dips', code: 'STRATEGY_THREW', reason: 'ZodError: [\n  1\n]' } as const
+  const thrownAt = { place: 'strategies/dips.ts:12:5', stack: ['onTrade (strategies/dips.ts:12:5)'] }
+
+  it('is one line for a person, the place first', () => {
+    expect(alarmText({ ...alarm, thrownAt })).toBe('strategies/dips.ts:12:5: ZodError: [ 1 ]')
+    expect(alarmText(alarm)).toBe('ZodError: [ 1 ]')
+  })
+
+  it('is compared without its place', () => {
+    const note: Output = { kind: 'note', bot: 'dips', mint: '', code: '', reason: '' }
+    expect(compared({ ...alarm, thrownAt })).toEqual(alarm)
+    expect(compared(note)).toBe(note)
+  })
+})
+
+function hiding(property: string): Error {
+  return Object.defineProperty(new Error('gone'), property, { get: refuse })
+}

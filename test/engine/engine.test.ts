@@ -1,0 +1,364 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { lamports } from '../../src/base/units.ts'
+import { type BuyOptions, defineStrategy, type SellOptions, type Token } from '../../src/engine/strategy.ts'
+import { botSettings, EngineRig, fillOf, MINT, MINT_2, orders, refusals } from '../support/engine-rig.ts'
+
+/** Buys on every print while `buy` is set: what it asks for is what the test is about. */
+function greedy(options: Partial<BuyOptions> = {}, sell?: (token: Token) => SellOptions | undefined) {
+  return defineStrategy({
+    name: 'greedy',
+    about: 'asks at every print',
+    params: z.object({}),
+    keys: ['trades'],
+    start: (_params, bot) => ({
+      onTrade(_trade, token) {
+        const sale = sell?.(token)
+        if (sale !== undefined) bot.sell(token, sale)
+        else bot.buy(token, { sol: 0.1, reason: 'it moved', ...options })
+      },
+    }),
+  })
+}
+
+function rigOf(strategy: ReturnType<typeof greedy>, options: Parameters<typeof botSettings>[1] = {}): EngineRig {
+  return new EngineRig([strategy as never], [botSettings('greedy', options)])
+}
+
+describe('a buy', () => {
+  it('needs a robust price, then is one order however often it is asked for', () => {
+    const rig = rigOf(greedy())
+    rig.trade(1e-6)
+    rig.trade(1e-6)
+    expect(orders(rig.outputs)).toEqual([])
+    expect(refusals(rig.outputs)).toEqual(['PRICE_UNKNOWN'])
+    rig.settle(1e-6)
+    expect(orders(rig.outputs)).toHaveLength(1)
+    expect(refusals(rig.outputs)).toContain('LANE_BUSY')
+  })
+
+  it('reserves its worst cost: amount with slippage and service fee, dearest priority fee, base fee, rent', () => {
+    const rig = rigOf(greedy())
+    const [order] = orders(rig.settle(1e-6))
+    expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.05 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
+  })
+
+  it('may be tried again at a higher slippage, unless a loss limit has been reached since it was accepted', () => {
+    const limits = { maxDailyLossLamports: lamports(50_000_000) }
+    const rig = rigOf(greedy({ slippageLadder: [5, 10] }), { limits })
+    const [first] = orders(rig.settle(1e-6))
+    rig.fill(first as never, 1e-6)
+    const [second] = orders(rig.settle(1e-6, MINT_2))
+    rig.report(second as never, 'accepted', { code: 'SLIPPAGE_EXCEEDED' })
+    const cancels = () => rig.outputs.flatMap((output) => (output.kind === 'cancel' ? [output.code] : []))
+    expect(cancels()).toEqual([])
+    rig.settle(2e-7)
+    rig.report(second as never, 'accepted', { code: 'SLIPPAGE_EXCEEDED' })
+    expect(cancels()).toEqual(['LOSS_LIMIT'])
+  })
+
+  it('has one try, or those of a ladder: its own before those of the bot; the last step is reserved', () => {
+    const ladder = [5, 10, 15]
+    const own = { orders: { slippageLadder: ladder } }
+    const stepsOf = (rig: ReturnType<typeof rigOf>) => orders(rig.settle(1e-6))[0]?.slippagePercents
+    expect(stepsOf(rigOf(greedy()))).toEqual([5])
+    expect(stepsOf(rigOf(greedy(), own))).toEqual(ladder)
+    expect(stepsOf(rigOf(greedy({ slippageLadder: [1, 2] }), own))).toEqual([1, 2])
+    expect(stepsOf(rigOf(greedy({ slippagePercent: 7 }), own))).toEqual([7])
+    const [order] = orders(rigOf(greedy(), own).settle(1e-6))
+    expect(order?.reserveLamports).toBe(Math.ceil(0.1e9 * 1.15 * 1.01) + 0.01e9 + 5000 + 2_039_280 + 6)
+  })
+
+  it('comes after the position and the key that it needs, so that one commit holds them', () => {
+    const outputs = rigOf(greedy()).settle(1e-6)
+    const kinds = outputs.map(({ kind }) => kind)
+    expect(kinds.indexOf('order')).toBeGreaterThan(kinds.indexOf('position'))
+    expect(kinds.indexOf('order')).toBeGreaterThan(kinds.indexOf('keys'))
+    expect(outputs.find((output) => output.kind === 'keys')).toMatchObject({ want: ['trades', MINT] })
+  })
+
+  const refusing: [name: string, code: string, options: Parameters<typeof botSettings>[1], buy: Partial<BuyOptions>][] =
+    [
+      ['more than an order may cost', 'ORDER_LIMIT', { limits: { maxLamportsPerOrder: 50_000_000 as never } }, {}],
+      ['more than the hour allows', 'HOUR_LIMIT', { limits: { maxLamportsPerHour: 50_000_000 as never } }, {}],
+      ['more than one position allows', 'MINT_LIMIT', { limits: { maxLamportsPerMint: 50_000_000 as never } }, {}],
+      ['no position allowed', 'POSITIONS_LIMIT', { limits: { maxOpenPositions: 0 } }, {}],
+      ['not enough money', 'BALANCE_LOW', { paperSol: 0.1 }, {}],
+      ['below the service minimum', 'AMOUNT_RANGE', {}, { sol: 0.0001 }],
+      ['above the plan maximum', 'AMOUNT_RANGE', { paperSol: 1000 }, { sol: 101 }],
+      ['not a number', 'AMOUNT_RANGE', {}, { sol: Number.NaN }],
+      ['slippage above the range', 'SLIPPAGE_RANGE', {}, { slippagePercent: 51 }],
+      ['priority fee above the range', 'FEE_RANGE', {}, { priorityFeeSol: 0.02 }],
+    ]
+  it.each(refusing)('%s is %s', (_name, code, options, buy) => {
+    const rig = rigOf(greedy(buy), options)
+    rig.settle(1e-6)
+    expect(orders(rig.outputs)).toEqual([])
+    expect(refusals(rig.outputs)).toContain(code)
+  })
+
+  it('is refused on an old event, a denied mint, a feed that is down, and after a halt', () => {
+    const rig = rigOf(greedy())
+    rig.settle(1e-6, 'So11111111111111111111111111111111111111112')
+    expect(refusals(rig.outputs)).toContain('MINT_DENIED')
+    rig.input({ kind: 'feed', status: 'stale', confirmed: [] })
+    rig.settle(1e-6)
+    expect(refusals(rig.outputs)).toContain('FEED_DOWN')
+    rig.input({ kind: 'feed', status: 'live', confirmed: [] })
+    rig.trade(1e-6, { lateMs: 5000 })
+    expect(refusals(rig.outputs)).toContain('STALE_EVENT')
+    rig.input({ kind: 'command', command: { name: 'halt' } })
+    rig.trade(1e-6)
+    expect(refusals(rig.outputs)).toContain('HALTED')
+    expect(orders(rig.outputs)).toEqual([])
+    rig.input({ kind: 'command', command: { name: 'resume' } })
+    expect(orders(rig.trade(1e-6))).toHaveLength(1)
+  })
+
+  it('is cancelled when the price runs away before it is sent, not afterwards', () => {
+    const rig = rigOf(greedy())
+    const [order] = orders(rig.settle(1e-6))
+    expect(rig.settle(1.2e-6).some((output) => output.kind === 'cancel')).toBe(true)
+    const sent = rigOf(greedy())
+    const [other] = orders(sent.settle(1e-6))
+    sent.report(other as never, 'working')
+    expect(sent.settle(1.2e-6).some((output) => output.kind === 'cancel')).toBe(false)
+    expect(order?.price).toBe(1e-6)
+  })
+
+  it('of a mint that is held is refused unless it scales in; of another bot always', () => {
+    const rig = rigOf(greedy())
+    rig.fill(orders(rig.settle(1e-6))[0] as never, 1e-6)
+    rig.trade(1e-6)
+    expect(refusals(rig.outputs)).toContain('POSITION_OPEN')
+
+    const adding = rigOf(greedy({ scaleIn: true }))
+    adding.fill(orders(adding.settle(1e-6))[0] as never, 1e-6)
+    expect(orders(adding.trade(1e-6))).toHaveLength(1)
+
+    const two = new EngineRig(
+      [greedy() as never],
+      [botSettings('greedy', { name: 'a', wallet: 'w' }), botSettings('greedy', { name: 'b', wallet: 'w' })],
+    )
+    two.fill(orders(two.settle(1e-6))[0] as never, 1e-6)
+    expect(refusals(two.trade(1e-6))).toEqual(['POSITION_OPEN', 'MINT_OWNED'])
+  })
+
+  it('gives its hour back when nothing was bought, and keeps it while unknown', () => {
+    const rig = rigOf(greedy(), { limits: { maxLamportsPerHour: 150_000_000 as never } })
+    const [order] = orders(rig.settle(1e-6))
+    rig.settle(1e-6, MINT_2)
+    expect(refusals(rig.outputs)).toContain('HOUR_LIMIT')
+    rig.report(order as never, 'refused', { code: 'LIMIT_WAIT' })
+    expect(orders(rig.trade(1e-6))).toHaveLength(1)
+  })
+})
+
+describe('an exit', () => {
+  const once = () => {
+    let asked = false
+    return defineStrategy({
+      name: 'greedy',
+      about: 'buys once',
+      params: z.object({}),
+      keys: ['trades'],
+      start: (_params, bot) => ({
+        onTrade(_trade, token) {
+          if (!asked && token.price !== undefined) asked = bot.buy(token, { sol: 0.1, reason: 'first price' }).ok
+        },
+      }),
+    })
+  }
+  const opened = (exits: Parameters<typeof botSettings>[1]): { rig: EngineRig; tokens: bigint } => {
+    const rig = rigOf(once() as never, exits)
+    const [order] = orders(rig.settle(1e-6))
+    const fill = fillOf(order as never, 1e-6, rig.now)
+    rig.report(order as never, 'filled', { fill })
+    return { rig, tokens: fill.tokens }
+  }
+
+  const rules: [name: string, exits: object, path: number[], reason: RegExp | undefined][] = [
+    ['stop-loss', { stopLossPercent: 20 }, [0.9e-6, 0.85e-6, 0.79e-6], /stop-loss: -21.0 %/],
+    ['stop-loss does not fire above its level', { stopLossPercent: 20 }, [0.9e-6, 0.81e-6], undefined],
+    ['take-profit', { takeProfitPercent: 50 }, [1.2e-6, 1.5e-6], /take-profit: \+50.0 %/],
+    ['trailing stop from the high', { trailingPercent: 15 }, [1.4e-6, 1.18e-6], /trailing stop: -15.7 % from the high/],
+    ['trailing stop counts from the entry too', { trailingPercent: 15 }, [0.84e-6], /trailing stop/],
+  ]
+  it.each(rules)('%s', (_name, exits, path, reason) => {
+    const { rig } = opened({ exits })
+    const sells = path.flatMap((price) => orders(rig.settle(price)))
+    expect(sells.map(({ side, size, class: kind }) => ({ side, size, kind }))).toEqual(
+      reason === undefined ? [] : [{ side: 'sell', size: { kind: 'all' }, kind: 'exit' }],
+    )
+    if (reason !== undefined) expect(sells[0]?.reason).toMatch(reason)
+  })
+
+  it('never fires on a single print, however far off', () => {
+    const { rig } = opened({ exits: { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 10 } })
+    expect(orders([0.01, 30, 0.05].flatMap((factor) => [...rig.trade(1e-6 * factor), ...rig.settle(1e-6)]))).toEqual([])
+  })
+
+  it('after its longest hold', () => {
+    const { rig } = opened({ exits: { maxHoldSeconds: 60 } })
+    const timer = rig.outputs.findLast((output) => output.kind === 'timer')
+    if (timer?.kind !== 'timer') throw new Error('no timer')
+    rig.now = timer.timer.at
+    expect(orders(rig.input({ kind: 'timer', id: timer.timer.id }))[0]?.reason).toBe('held for 60 s')
+  })
+
+  it('that fails climbs the ladder, waiting longer each time, until it is sold', () => {
+    const { rig, tokens } = opened({ exits: { stopLossPercent: 20 } })
+    let [exit] = orders(rig.settle(0.5e-6))
+    const ladders: (readonly number[] | undefined)[] = []
+    const waits: number[] = []
+    for (let round = 0; round < 6; round++) {
+      ladders.push(exit?.slippagePercents)
+      const timer = rig
+        .report(exit as never, 'failed', { code: 'SLIPPAGE_EXCEEDED' })
+        .find((output) => output.kind === 'timer')
+      if (timer?.kind !== 'timer') throw new Error('no retry')
+      waits.push(timer.timer.at - rig.now)
+      rig.now = timer.timer.at
+      ;[exit] = orders(rig.input({ kind: 'timer', id: timer.timer.id }))
+    }
+    expect(ladders).toEqual([[5, 15, 30, 50], [15, 30, 50], [30, 50], [50], [50], [50]])
+    expect(waits).toEqual([3000, 6000, 12_000, 24_000, 48_000, 96_000])
+    const fill = fillOf(exit as never, 0.5e-6, rig.now, { tokens })
+    const position = rig.report(exit as never, 'filled', { fill }).findLast((output) => output.kind === 'position')
+    expect(position).toMatchObject({ position: { state: 'closed', tokens: 0n, realizedLamports: -50_000_000 } })
+  })
+
+  it('goes out with what it needs to go again without proof', () => {
+    const { rig } = opened({ exits: { stopLossPercent: 20 } })
+    const [exit] = orders(rig.settle(0.5e-6))
+    expect(exit).toMatchObject({ repeatMs: 3_000, reserveLamports: 5 * (10_000_000 + 5_000 + 6) })
+  })
+})
+
+describe('a fill', () => {
+  it('is booked once, however often it is reported, and taken back by a reversal', () => {
+    const rig = rigOf(greedy())
+    const [order] = orders(rig.settle(1e-6))
+    rig.fill(order as never, 1e-6, { final: false })
+    const again = rig.fill(order as never, 1e-6, { final: true })
+    expect(again.some((output) => output.kind === 'position')).toBe(false)
+    const account = rig.outputs.findLast((output) => output.kind === 'account')
+    expect(account).toMatchObject({ money: { lamports: 10e9 - 0.1e9 - 5000 } })
+    const reversed = rig.report(order as never, 'working', { reversed: `signature-${order?.id}` })
+    expect(reversed.findLast((output) => output.kind === 'account')).toMatchObject({ money: { lamports: 10e9 } })
+    expect(reversed.findLast((output) => output.kind === 'position')).toMatchObject({
+      position: { tokens: 0n, state: 'opening' },
+    })
+  })
+
+  it('of another magnitude than the feed ends entries and says so; on paper it proves nothing', () => {
+    const live = rigOf(greedy({ scaleIn: true }), { mode: 'live' })
+    const { id: account } = botSettings('greedy', { mode: 'live' }).account
+    live.input({ kind: 'wallet', account, lamports: lamports(10e9), slot: 1 })
+    live.input({ kind: 'gate', account, open: true })
+    const [order] = orders(live.settle(1e-6))
+    const outputs = live.fill(order as never, 1e-3)
+    expect(outputs).toContainEqual(expect.objectContaining({ kind: 'alarm', code: 'UNIT_CONTRADICTED' }))
+    live.trade(1e-6)
+    expect(refusals(live.outputs)).toContain('UNIT_CONTRADICTED')
+
+    const paper = rigOf(greedy({ scaleIn: true }))
+    const [bought] = orders(paper.settle(1e-6))
+    expect(paper.fill(bought as never, 1e-3).map(({ kind }) => kind)).not.toContain('alarm')
+  })
+
+  it('is remembered whatever other bots do: each account has its own last 500', () => {
+    const seen: number[] = []
+    const size = { kind: 'sol', lamports: 1e6 }
+    const watcher = defineStrategy({
+      name: 'watcher',
+      about: '',
+      params: z.object({}),
+      keys: ['trades'],
+      start: (_params, bot) => ({ onSignal: () => seen.push(bot.fills().length) }),
+    })
+    const bots = [botSettings('watcher', { name: 'quiet' }), botSettings('watcher', { name: 'busy' })]
+    const rig = new EngineRig([watcher as never], bots)
+    const [quiet, busy] = bots.map(({ name, account }) => ({
+      bot: name,
+      account: account.id,
+      mint: MINT,
+      side: 'buy',
+      size,
+    }))
+    const bought = (owner: typeof quiet, id: string) => rig.fill({ id, ...owner } as never, 1e-6)
+    bought(quiet, 'o1')
+    for (let order = 2; order < 600; order++) bought(busy, `o${order}`)
+    rig.input({ kind: 'command', command: { name: 'signal', signal: 'look', data: null } })
+    expect(seen).toEqual([1, 100])
+  })
+})
+
+describe('a strategy', () => {
+  it('that throws goes to exits only; the others go on', () => {
+    const broken = defineStrategy({
+      name: 'broken',
+      about: '',
+      params: z.object({}),
+      keys: ['trades'],
+      start: () => ({
+        onTrade: () => {
+          throw new TypeError('no such field')
+        },
+      }),
+    })
+    const rig = new EngineRig([broken as never, greedy() as never], [botSettings('broken'), botSettings('greedy')])
+    const outputs = rig.settle(1e-6)
+    expect(outputs).toContainEqual({
+      kind: 'alarm',
+      bot: 'broken',
+      code: 'STRATEGY_THREW',
+      reason: 'TypeError: no such field',
+    })
+    expect(outputs.filter((output) => output.kind === 'alarm')).toHaveLength(1)
+    expect(orders(outputs)).toMatchObject([{ bot: 'greedy' }])
+  })
+
+  it('sees only what its own keys cover, also of a mint that another bot holds', () => {
+    const seen: string[] = []
+    const watching = defineStrategy({
+      name: 'watching',
+      about: '',
+      params: z.object({}),
+      keys: ['newTokens'],
+      start: (_params, bot) => ({
+        onNewToken: (event) => {
+          seen.push(`new ${event.mint}`)
+          bot.watch(MINT_2)
+        },
+        onTrade: (trade) => {
+          seen.push(`trade ${trade.mint}`)
+        },
+      }),
+    })
+    const rig = new EngineRig([watching as never, greedy() as never], [botSettings('watching'), botSettings('greedy')])
+    rig.settle(1e-6)
+    rig.newToken(MINT)
+    rig.trade(1e-6, { mint: MINT_2 })
+    expect(seen).toEqual([`new ${MINT}`, `trade ${MINT_2}`])
+  })
+
+  it('is shown the past without acting, and no price of the past is acted on', () => {
+    const rig = rigOf(greedy())
+    for (let index = 0; index < 5; index++) {
+      rig.block.append(
+        rig.now,
+        rig.now,
+        0,
+        rig.mints.intern(MINT),
+        { price: 1e-6, amount: 1, size: 1e6, marketCap: 1, extra: 0, extra2: 0 },
+        '',
+        '',
+      )
+      rig.engine.warm(rig.block, index)
+    }
+    expect(rig.engine.outputs).toEqual([])
+    expect(orders(rig.trade(1e-6))).toEqual([])
+    expect(refusals(rig.outputs)).toEqual(['PRICE_UNKNOWN'])
+  })
+})

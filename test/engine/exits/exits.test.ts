@@ -1,0 +1,291 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeJson, encodeJson } from '../../../src/base/json.ts'
+import type { Position } from '../../../src/engine/accounting/position.ts'
+import { exitProblems, readExits } from '../../../src/engine/exits/exit-request.ts'
+import type { ExitRules } from '../../../src/engine/exits/exit-rules.ts'
+import type { Input, Output } from '../../../src/engine/messages.ts'
+import type { Order } from '../../../src/engine/order.ts'
+import { NO_MONEY } from '../../../src/engine/recovered-money.ts'
+import { fillOf, orders } from '../../support/engine-rig.ts'
+import { RecordedMoney } from '../../support/recorded-money.ts'
+import { TalkingBot } from '../../support/talking-bot.ts'
+
+const BOUGHT = 100_000_000_000n // base units: 0.1 SOL at 1e-6
+
+/** Holds what 0.1 SOL bought at 1e-6, with these exits. */
+function holding(exits: ExitRules, money = NO_MONEY): TalkingBot {
+  const talk = new TalkingBot({ exits, money })
+  talk.rig.settle(1e-6)
+  talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
+  talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+  return talk
+}
+
+const sales = (outputs: readonly Output[]): [size: string | number, reason: string][] =>
+  orders(outputs)
+    .filter(({ side }) => side === 'sell')
+    .map(({ size, reason }) => [size.kind === 'percent' ? size.percent : size.kind, reason.split(':')[0] as string])
+
+/** Sold as asked, at `price`. */
+function execute(talk: TalkingBot, order: Order, price: number): Output[] {
+  const held = positionOf(talk).tokens
+  const tokens = order.size.kind === 'percent' ? (held * BigInt(Math.round(order.size.percent * 100))) / 10_000n : held
+  return talk.rig.report(order, 'filled', { fill: fillOf(order, price, talk.rig.now, { tokens }) })
+}
+
+function positionOf({ rig }: TalkingBot): Position {
+  const said = rig.outputs.flatMap((output) => (output.kind === 'position' ? [output.position] : []))
+  return said.at(-1) as Position
+}
+
+function fire(talk: TalkingBot, what: string): Output[] {
+  const timers = new Map<number, { at: number; name: string }>()
+  for (const output of talk.rig.outputs) {
+    if (output.kind === 'timer') timers.set(output.timer.id, output.timer)
+    if (output.kind === 'timerCleared') timers.delete(output.id)
+  }
+  const [id, { at }] = [...timers].find(([, { name }]) => name.startsWith(what)) as [number, { at: number }]
+  talk.rig.now = Math.max(talk.rig.now, at)
+  return talk.rig.input({ kind: 'timer', id })
+}
+
+describe('what is sold when', () => {
+  const steps = [
+    { atPercent: 20, sellPercent: 30 },
+    { atPercent: 50, sellPercent: 30 },
+  ]
+  it.each<[what: string, exits: ExitRules, prices: number[], sold: [string | number, string][]]>([
+    ['a stop-loss', { stopLossPercent: 20 }, [0.9, 0.81, 0.8], [['all', 'stop-loss']]],
+    ['a take-profit', { takeProfitPercent: 50 }, [1.49, 1.51], [['all', 'take-profit']]],
+    ['a trailing stop', { trailingPercent: 15 }, [2, 1.71, 1.69], [['all', 'trailing stop']]],
+    ['a trailing stop that is not armed', { trailingPercent: 15, trailingArmPercent: 50 }, [1.4, 1.1, 0.5], []],
+    [
+      'one that is armed',
+      { trailingPercent: 15, trailingArmPercent: 50 },
+      [1.51, 1.3, 1.28],
+      [['all', 'trailing stop']],
+    ],
+    ['break-even that was never above', { breakEvenAtPercent: 20 }, [1.19, 0.9], []],
+    ['break-even', { breakEvenAtPercent: 20 }, [1.21, 1.01, 0.99], [['all', 'break-even']]],
+    ['no step', { takeProfitSteps: steps }, [1.19, 0.5], []],
+    ['a step', { takeProfitSteps: steps }, [1.21], [[30, 'take-profit step 1 of 2']]],
+    ['two steps at once', { takeProfitSteps: steps }, [1.6], [[60, 'take-profit step 2 of 2']]],
+    [
+      'a step, and the stop for the rest',
+      { takeProfitSteps: steps, stopLossPercent: 20 },
+      [1.21, 0.7],
+      [
+        [30, 'take-profit step 1 of 2'],
+        ['all', 'stop-loss'],
+      ],
+    ],
+    [
+      'the last step of all',
+      { takeProfitSteps: [{ atPercent: 20, sellPercent: 100 }] },
+      [1.21],
+      [['all', 'take-profit step 1 of 1']],
+    ],
+  ])('%s', (_what, exits, prices, sold) => {
+    const talk = holding(exits)
+    const seen: Output[] = []
+    for (const price of prices) {
+      const outputs = talk.rig.settle(price * 1e-6)
+      seen.push(...outputs)
+      for (const order of orders(outputs)) seen.push(...execute(talk, order, price * 1e-6))
+    }
+    expect(sales(seen)).toEqual(sold)
+  })
+
+  it('each step sells its share of what was bought, whatever was sold before', () => {
+    const talk = holding({ takeProfitSteps: [...steps, { atPercent: 100, sellPercent: 40 }] })
+    const left: bigint[] = []
+    for (const price of [1.3, 1.6, 2.1])
+      for (const order of orders(talk.rig.settle(price * 1e-6))) {
+        execute(talk, order, price * 1e-6)
+        left.push((positionOf(talk).tokens * 100n + BOUGHT / 2n) / BOUGHT)
+      }
+    expect(left).toEqual([70n, 40n, 0n])
+  })
+
+  it('what the strategy sold by itself counts for the steps', () => {
+    const talk = holding({ takeProfitSteps: steps })
+    talk.ask((bot, token) => bot.sell(token, { percent: 30, reason: 'mine' }))
+    execute(talk, orders(talk.rig.outputs).at(-1) as Order, 1e-6)
+    expect(sales(talk.rig.settle(1.21e-6))).toEqual([])
+    expect(sales(talk.rig.settle(1.6e-6))).toEqual([[42.86, 'take-profit step 2 of 2']])
+  })
+})
+
+describe('a step that fails', () => {
+  const exits: ExitRules = { takeProfitSteps: [{ atPercent: 20, sellPercent: 50 }], stopLossPercent: 20 }
+
+  it('is tried again, further up the ladder, though the price is gone; and over a restart', () => {
+    const talk = holding(exits)
+    const [first] = orders(talk.rig.settle(1.3e-6)) as [Order]
+    expect(first.slippagePercents).toEqual([5, 15, 30, 50])
+    talk.rig.report(first, 'failed', { code: 'SLIPPAGE_EXCEEDED' })
+    talk.rig.settle(1.05e-6)
+    const [second] = orders(fire(talk, 'retry')) as [Order]
+    expect(second).toMatchObject({ size: { kind: 'percent', percent: 50 }, slippagePercents: [15, 30, 50] })
+    talk.rig.report(second, 'failed')
+
+    const recorded = new RecordedMoney()
+    for (const output of talk.rig.outputs) recorded.output(output)
+    const again = new TalkingBot({ exits: {}, money: decodeJson(encodeJson(recorded.money())) })
+    const [third] = orders(fire(again, 'retry')) as [Order]
+    expect(third).toMatchObject({ size: { kind: 'percent', percent: 50 }, slippagePercents: [30, 50] })
+  })
+
+  it('is overtaken by the stop-loss', () => {
+    const talk = holding(exits)
+    const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
+    talk.rig.report(step, 'working')
+    expect(sales(talk.rig.settle(0.7e-6))).toEqual([['all', 'stop-loss']])
+  })
+
+  it('cannot be called off by the strategy', () => {
+    const talk = holding(exits)
+    const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
+    expect(talk.ask((bot) => bot.cancel(step.id), 1.3e-6)).toBe(false)
+  })
+
+  it('is sold again when a fork takes its sale back, and not a second time', () => {
+    const talk = holding(exits)
+    const [step] = orders(talk.rig.settle(1.3e-6)) as [Order]
+    const fill = fillOf(step, 1.3e-6, talk.rig.now, { tokens: BOUGHT / 2n, final: false })
+    talk.rig.report(step, 'filled', { fill })
+    expect(sales(talk.rig.settle(1.3e-6))).toEqual([])
+    talk.rig.report(step, 'working', { reversed: fill.signature })
+    expect(sales(talk.rig.report(step, 'not_executed'))).toEqual([[50, 'take-profit step 1 of 1']])
+  })
+})
+
+describe('the longest hold', () => {
+  it.each([
+    ['behind', 10_000, 60_000],
+    ['in step with', -2_000, 58_000],
+  ])('is no longer where our clock is %s the chain', (_what, aheadMs, leftMs) => {
+    const talk = new TalkingBot({ exits: { maxHoldSeconds: 60 } })
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'told to' }))
+    const [buy] = orders(talk.rig.outputs) as [Order]
+    const boughtAt = talk.rig.now
+    talk.rig.report(buy, 'filled', { fill: fillOf(buy, 1e-6, boughtAt + aheadMs) })
+    expect(sales(fire(talk, 'hold'))).toEqual([['all', 'held for 60 s']])
+    expect(talk.rig.now - boughtAt).toBe(leftMs)
+  })
+})
+
+describe('a token that nobody trades', () => {
+  const feed = (status: 'live' | 'down'): Input => ({ kind: 'feed', status, confirmed: [] })
+
+  it('is sold when it was idle for so long, counted from its last print', () => {
+    const talk = holding({ idleSeconds: 60 })
+    talk.rig.trade(1e-6, { ms: 40_000 })
+    expect(sales(fire(talk, 'quiet'))).toEqual([])
+    expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'idle']])
+  })
+
+  it('is not called idle while the feed is down, nor by what was not seen', () => {
+    const talk = holding({ idleSeconds: 60 })
+    talk.rig.input(feed('down'))
+    expect(sales(fire(talk, 'quiet'))).toEqual([])
+    talk.rig.now += 30_000
+    talk.rig.input(feed('live'))
+    talk.rig.input({ kind: 'gap', from: talk.rig.now - 90_000, to: talk.rig.now, keys: ['trades'] })
+    expect(sales(fire(talk, 'quiet'))).toEqual([])
+    expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'idle']])
+  })
+
+  it.each<[ExitRules['whenStale'], unknown]>([
+    [{ policy: 'flatten', afterSeconds: 30 }, [['all', 'no price for 30 s']]],
+    [{ policy: 'hold', afterSeconds: 30 }, []],
+  ])('with the feed down: %j', (whenStale, sold) => {
+    const talk = holding({ ...(whenStale && { whenStale }), maxHoldSeconds: 900 })
+    talk.rig.input(feed('down'))
+    const hasTimer = talk.rig.outputs.some(
+      ({ kind, ...more }) => kind === 'timer' && encodeJson(more).includes('quiet'),
+    )
+    expect(hasTimer ? sales(fire(talk, 'quiet')) : []).toEqual(sold)
+  })
+
+  it('with both, each has its own time', () => {
+    const talk = holding({ idleSeconds: 20, whenStale: { policy: 'flatten', afterSeconds: 50 } })
+    const boughtAt = talk.rig.now
+    talk.rig.input(feed('down'))
+    // The time of the other one, twice: the feed may be live again.
+    for (const _look of [1, 2]) expect(sales(fire(talk, 'quiet'))).toEqual([])
+    expect(sales(fire(talk, 'quiet'))).toEqual([['all', 'no price for 50 s']])
+    expect(talk.rig.now - boughtAt).toBe(50_000)
+  })
+})
+
+it('steps begin anew with what comes in after everything was sold', () => {
+  const talk = holding({ takeProfitSteps: [20, 50].map((atPercent) => ({ atPercent, sellPercent: 50 })) })
+  const { rig } = talk
+  const done = (order: Order, price: number, tokens: bigint): Output[] =>
+    rig.report(order, 'filled', { fill: fillOf(order, price, rig.now, { tokens, final: true }), unproved: 0 })
+  const last = (): Order => orders(rig.outputs).at(-1) as Order
+  const risen = (): [string | number, string][] => sales(rig.settle(1.3e-6))
+  expect(risen()).toEqual([[50, 'take-profit step 1 of 2']])
+  done(last(), 1.3e-6, BOUGHT / 2n)
+  rig.settle(1e-6)
+  talk.ask((bot, token) => bot.buy(token, { sol: 0.2, reason: 'more', scaleIn: true }))
+  const more = last()
+  talk.ask((bot, token) => bot.sell(token, { all: true, reason: 'told to' }))
+  done(last(), 1e-6, BOUGHT / 2n)
+  expect(positionOf(talk)).toMatchObject({ state: 'opening', tokens: 0n, steps: { taken: 1 } })
+  done(more, 1e-6, BOUGHT * 2n)
+  expect(positionOf(talk)).toMatchObject({ state: 'open', tokens: BOUGHT * 2n, bought: BOUGHT * 2n })
+  expect(risen()).toEqual([[50, 'take-profit step 1 of 2']])
+  done(last(), 1.3e-6, BOUGHT)
+  expect(positionOf(talk)).toMatchObject({ tokens: BOUGHT, steps: { taken: 1, tokens: BOUGHT } })
+})
+
+describe('exits that make no sense together', () => {
+  const step = (atPercent: number, sellPercent: number) => ({ atPercent, sellPercent })
+  const cases: [what: string, exits: ExitRules, path: string][] = [
+    ['steps out of order', { takeProfitSteps: [step(50, 10), step(50, 10)] }, 'takeProfitSteps.1.atPercent'],
+    ['more than everything', { takeProfitSteps: [step(5, 60), step(50, 41)] }, 'takeProfitSteps.1.sellPercent'],
+    ['a part that is none', { takeProfitSteps: [step(5, 0.1)] }, 'takeProfitSteps.0.sellPercent'],
+    ['a stop above the profit', { stopLossPercent: 60, takeProfitPercent: 50 }, 'stopLossPercent'],
+    ['nothing to arm', { trailingArmPercent: 10 }, 'trailingArmPercent'],
+    [
+      'armed after the end',
+      { trailingPercent: 5, trailingArmPercent: 50, takeProfitPercent: 50 },
+      'trailingArmPercent',
+    ],
+    ['break-even after the end', { breakEvenAtPercent: 50, takeProfitPercent: 20 }, 'breakEvenAtPercent'],
+    ['a step after the end', { takeProfitSteps: [step(50, 10)], takeProfitPercent: 20 }, 'takeProfitSteps.0.atPercent'],
+  ]
+  it.each(cases)('%s', (_what, exits, path) => {
+    expect(exitProblems(exits).map((problem) => problem.path.join('.'))).toEqual([path])
+    const talk = new TalkingBot()
+    talk.rig.settle(1e-6)
+    const placed = talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'x', exits }))
+    expect(placed).toMatchObject({ ok: false, code: 'REQUEST_INVALID', reason: expect.stringContaining(`${path}: `) })
+  })
+
+  it('counts what the bot has beside the order', () => {
+    const talk = new TalkingBot({ exits: { takeProfitPercent: 20 } })
+    talk.rig.settle(1e-6)
+    const exits = { takeProfitSteps: [step(10, 50), step(30, 50)] }
+    expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason: 'x', exits }))).toMatchObject({ ok: false })
+  })
+
+  it('anything at all is read, or refused with a text', () => {
+    const value = fc.oneof(
+      fc.double(),
+      fc.constantFrom(undefined, null, 'x', [], {}, [{}], [null], true),
+      fc.anything(),
+    )
+    const names = ['stopLossPercent', 'takeProfitSteps', 'trailingArmPercent', 'idleSeconds', 'whenStale', 'no']
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...names), value), (exits) => {
+        const read = readExits(exits)
+        expect(typeof read === 'string' || exitProblems(read).length === 0).toBe(true)
+      }),
+    )
+  })
+})

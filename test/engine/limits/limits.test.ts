@@ -1,0 +1,282 @@
+import { describe, expect, it } from 'vitest'
+import { lamports, solToLamports } from '../../../src/base/units.ts'
+import { newPosition } from '../../../src/engine/accounting/position.ts'
+import { dueExit, type ExitRules } from '../../../src/engine/exits/exit-rules.ts'
+import { checkLimits } from '../../../src/engine/limits/limits.ts'
+import { checkRanges, sellCost, worstCost } from '../../../src/engine/limits/order-bounds.ts'
+import type { Order } from '../../../src/engine/order.ts'
+import { NO_MONEY, type Timer } from '../../../src/engine/recovered-money.ts'
+import { NO_LIMITS } from '../../../src/engine/settings.ts'
+import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../../src/solana/constants.ts'
+import { MOST_ROUNDING } from '../../../src/solana/rounding.ts'
+import { botSettings, fillOf, MINT, orders, startInput } from '../../support/engine-rig.ts'
+import { TalkingBot } from '../../support/talking-bot.ts'
+
+const reason = 'told to'
+const DAY = 86_400_000
+
+describe('limits', () => {
+  const sol = solToLamports
+  const now = 20_000 * DAY + 14 * 3_600_000
+  const none = {
+    ...{
+      section: 'limits',
+      now,
+      slippagePercent: 10,
+      openPositions: 0,
+      newPosition: true,
+      mintLamports: 0,
+      creatorLamports: 0,
+    },
+    ...{ exposureLamports: 0, hourLamports: 0, todayLamports: 0, hourFreesAt: () => now + 100_000 },
+    ...{ resultLamports: 0, drawdownLamports: 0, unknownPositions: () => 0, deadPositions: () => 0, pausedUntil: 0 },
+  }
+  const tables: [name: string, limits: object, exposure: object, code: string | undefined][] = [
+    ['an order of exactly its bound', { maxLamportsPerOrder: sol(0.1) }, {}, undefined],
+    ['an order one lamport above', { maxLamportsPerOrder: lamports(99_999_999) }, {}, 'ORDER_LIMIT'],
+    ['an hour that it fills', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) }, undefined],
+    ['an hour that it overflows', { maxLamportsPerHour: sol(0.3) }, { hourLamports: sol(0.2) + 1 }, 'HOUR_LIMIT'],
+    ['the last position', { maxOpenPositions: 2 }, { openPositions: 1 }, undefined],
+    ['one position too many', { maxOpenPositions: 2 }, { openPositions: 2 }, 'POSITIONS_LIMIT'],
+    ['more of a position', { maxOpenPositions: 2 }, { openPositions: 2, newPosition: false }, undefined],
+    ['a mint up to its bound', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) }, undefined],
+    ['a mint beyond it', { maxLamportsPerMint: sol(0.2) }, { mintLamports: sol(0.1) + 1 }, 'MINT_LIMIT'],
+    ['a loss below its bound', { maxDailyLossLamports: sol(0.5) }, { resultLamports: -sol(0.5) + 1 }, undefined],
+    ['a loss of exactly its bound', { maxDailyLossLamports: sol(0.5) }, { resultLamports: -sol(0.5) }, 'LOSS_LIMIT'],
+    ['a day that it fills', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) }, undefined],
+    ['a day that it overflows', { maxLamportsPerDay: sol(1) }, { todayLamports: sol(0.9) + 1 }, 'DAY_LIMIT'],
+    ['a creator up to its bound', { maxLamportsPerCreator: sol(1) }, { creatorLamports: sol(0.9) }, undefined],
+    ['a creator beyond it', { maxLamportsPerCreator: sol(1) }, { creatorLamports: sol(0.9) + 1 }, 'CREATOR_LIMIT'],
+    ['all up to its bound', { maxExposureLamports: sol(1) }, { exposureLamports: sol(0.9) }, undefined],
+    ['all beyond it', { maxExposureLamports: sol(1) }, { exposureLamports: sol(0.9) + 1 }, 'EXPOSURE_LIMIT'],
+    ['a fall below its bound', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) - 1 }, undefined],
+    ['a fall of its bound', { maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1) }, 'DRAWDOWN_LIMIT'],
+    ['a pause', { maxLosingStreak: 3 }, { pausedUntil: now + 1 }, 'LOSING_STREAK'],
+    ['a pause that is over', { maxLosingStreak: 3 }, { pausedUntil: now }, undefined],
+  ]
+  it.each(tables)('%s', (_name, limits, exposure, code) => {
+    const veto = checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...exposure })
+    expect(veto?.code).toBe(code)
+  })
+
+  const veto = (limits: object, use: object): string | undefined =>
+    checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
+  it('say which one it is, how much of it is used, and when it is free again', () => {
+    expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
+      '0.95 of 1 SOL an hour are used (limits.maxSolPerHour); 0.1 more fit at 14:01:40 UTC (in 2 min)',
+    )
+    expect(veto({ maxLamportsPerHour: sol(0.05) }, { hourFreesAt: () => undefined })).toMatch(/; 0.1 more fit never$/)
+    expect(veto({ maxLamportsPerDay: sol(1) }, { todayLamports: sol(1), section: 'wallet.limits' })).toBe(
+      '1 of 1 SOL a day are used (wallet.limits.maxSolPerDay); begins anew at 00:00:00 UTC (in 10 h)',
+    )
+    expect(veto({ maxLamportsPerCreator: sol(0.3) }, { creatorLamports: sol(0.25) })).toBe(
+      '0.25 of 0.3 SOL are in tokens of its creator (limits.maxSolPerCreator), so 0.1 more do not fit; free when it is sold',
+    )
+    expect(veto({ maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1.2), unknownPositions: () => 1 })).toBe(
+      '1.2 SOL below the highest result; the limit is 1 (limits.maxDrawdownSol); until it recovers, or `sluice resume`; 1 held token has no price since the start or a gap and counts as nothing',
+    )
+    expect(veto({ maxLosingStreak: 3 }, { pausedUntil: now + 5_400_000 })).toBe(
+      'too many losses in a row (limits.maxLosingStreak): nothing is bought until 15:30:00 UTC (in 1 h 30 min)',
+    )
+  })
+})
+
+describe('ranges', () => {
+  const { plan } = startInput([])
+  const tables: [name: string, sol: number, orders: object, code: string | undefined][] = [
+    ['the least buy', 0.001, {}, undefined],
+    ['less', 0.000_999_999, {}, 'AMOUNT_RANGE'],
+    ['the most that the plan takes', 100, {}, undefined],
+    ['more', 100.000_000_001, {}, 'AMOUNT_RANGE'],
+    ['slippage 0.1', 1, { slippagePercent: 0.1 }, undefined],
+    ['slippage below', 1, { slippagePercent: 0.09 }, 'SLIPPAGE_RANGE'],
+    ['slippage 50', 1, { slippagePercent: 50 }, undefined],
+    ['slippage above', 1, { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
+    ['slippage NaN', 1, { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
+    ['the least fee', 1, { priorityFeeLamports: lamports(10_000) }, undefined],
+    ['less', 1, { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
+    ['the highest fee', 1, { priorityFeeLamports: lamports(10_000_000) }, undefined],
+    ['more', 1, { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
+  ]
+  it.each(tables)('%s', (_name, sol, more, code) => {
+    expect(
+      checkRanges(solToLamports(sol), { slippagePercent: 5, priorityFeeLamports: null, ...more }, plan)?.code,
+    ).toBe(code)
+  })
+
+  it('the worst cost of a buy and of a sale', () => {
+    expect(worstCost(solToLamports(1), 10, lamports(50_000))).toBe(
+      1.1e9 * 1.01 + 50_000 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING,
+    )
+    expect(worstCost(lamports(3), 0, lamports(0))).toBe(4 + BASE_FEE + TOKEN_ACCOUNT_RENT + MOST_ROUNDING) // rounded up
+    expect(sellCost(null)).toBe(10_000_000 + BASE_FEE + MOST_ROUNDING)
+  })
+})
+
+describe('exits', () => {
+  const all: ExitRules = { stopLossPercent: 20, takeProfitPercent: 50, trailingPercent: 10 }
+  const tables: [
+    name: string,
+    rules: ExitRules,
+    average: number,
+    high: number,
+    price: number,
+    why: string | undefined,
+  ][] = [
+    ['stop-loss at its level', { stopLossPercent: 20 }, 1, 1, 0.8, 'stop-loss: -20.0 % from the average price'],
+    ['stop-loss above it', { stopLossPercent: 20 }, 1, 1, 0.800_001, undefined],
+    ['take-profit at its level', { takeProfitPercent: 50 }, 1, 1, 1.5, 'take-profit: +50.0 % on the average price'],
+    ['take-profit below it', { takeProfitPercent: 50 }, 1, 1, 1.499_999, undefined],
+    [
+      'trailing at its level',
+      { trailingPercent: 50 },
+      1,
+      4,
+      2,
+      'trailing stop: -50.0 % from the high, +100.0 % from the average price',
+    ],
+    ['trailing above it', { trailingPercent: 50 }, 1, 4, 2.000_001, undefined],
+    ['stop-loss before trailing', all, 1, 1, 0.5, 'stop-loss: -50.0 % from the average price'],
+    [
+      'trailing before take-profit',
+      all,
+      1,
+      10,
+      2,
+      'trailing stop: -80.0 % from the high, +100.0 % from the average price',
+    ],
+    ['no exits', {}, 1, 10, 0.001, undefined],
+    ['what was had for nothing', { stopLossPercent: 20, takeProfitPercent: 50 }, 0, 1, 1, undefined],
+  ]
+  it.each(tables)('%s', (_name, rules, average, high, price, why) => {
+    expect(dueExit(rules, average, high, price)).toBe(why)
+  })
+
+  /** Holds tokens that 0.1 SOL bought at 1e-6. */
+  function holding(options: object): TalkingBot {
+    const talk = new TalkingBot(options)
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+    return talk
+  }
+  const timersOf = (talk: TalkingBot) => talk.rig.outputs.flatMap((one) => (one.kind === 'timer' ? [one.timer] : []))
+
+  it('a longest hold that ends while a part is being sold is not forgotten', () => {
+    const talk = holding({ exits: { maxHoldSeconds: 60 } })
+    talk.ask((bot, token) => bot.sell(token, { percent: 50, reason }))
+    const half = orders(talk.rig.outputs)[1] as Order
+    talk.rig.report(half, 'working')
+    const timer = timersOf(talk)[0] as Timer
+    talk.rig.now = timer.at
+    const told = talk.rig.input({ kind: 'timer', id: timer.id })
+    const exits = [...orders(told), ...orders(talk.rig.report(half, 'failed'))]
+    expect(exits).toMatchObject([{ size: { kind: 'all' }, reason: 'held for 60 s' }])
+  })
+
+  it('of a position whose bot is not configured any more are sent by another bot of the wallet', () => {
+    const gone = { account: botSettings('told', { wallet: 'w' }).account.id, bot: 'gone', mint: MINT }
+    const held = {
+      ...newPosition(gone, 1_780_000_000_000 - 50_000, { stopLossPercent: 20, maxHoldSeconds: 60 }),
+      ...{ tokens: 1_000_000n, costLamports: lamports(1_000), averagePrice: 1e-6, highPrice: 1e-6 },
+      state: 'open' as const,
+    }
+    const talk = new TalkingBot({ wallet: 'w', money: { ...NO_MONEY, positions: [held] } })
+    expect(timersOf(talk)).toMatchObject([{ bot: 'gone', name: `hold:${MINT}`, at: held.openedAt + 60_000 }])
+    expect(orders(talk.rig.settle(0.5e-6))).toMatchObject([{ bot: 'gone', side: 'sell', size: { kind: 'all' } }])
+  })
+
+  it('after a restart: what stood in the way and what nothing opens any more is put right', () => {
+    const owner = { account: botSettings('told').account.id, bot: 'told', mint: MINT }
+    const closing = {
+      ...newPosition(owner, 0, { stopLossPercent: 20 }),
+      state: 'closing' as const,
+      tokens: 5n,
+      averagePrice: 1e-6,
+    }
+    const talk = new TalkingBot({ money: { ...NO_MONEY, positions: [closing] } })
+    expect(orders(talk.rig.settle(0.5e-6))).toHaveLength(1)
+    const opening = new TalkingBot({ money: { ...NO_MONEY, positions: [newPosition(owner, 0, {})] } })
+    expect(opening.rig.outputs).toContainEqual(
+      expect.objectContaining({ position: expect.objectContaining({ state: 'closed' }) }),
+    )
+    expect(opening.ask((bot) => bot.positions())).toEqual([])
+  })
+
+  it('cannot be called off by the strategy, and keep what it asked for as it was then', () => {
+    const talk = holding({ exits: { stopLossPercent: 20 } })
+    const mine = { stopLossPercent: 30, windowPrints: 5 as const }
+    talk.ask((bot, token) => bot.setExits(token, mine))
+    mine.stopLossPercent = 99
+    talk.ask((bot) => Object.assign(bot.position(MINT)?.exits as object, { stopLossPercent: 98 }))
+    const [exit] = orders(talk.rig.settle(0.6e-6)) as [Order]
+    expect(exit.reason).toMatch(/^stop-loss/)
+    expect(talk.ask((bot) => bot.cancel(exit.id))).toBe(false)
+  })
+})
+
+describe('the UTC day', () => {
+  const MIDNIGHT = Math.ceil(1_780_000_000_000 / DAY) * DAY
+  const limits = { maxDailyLossLamports: solToLamports(0.05) as never }
+
+  /** Shortly before midnight it holds what 0.1 SOL bought at 1e-6. */
+  function evening(): TalkingBot {
+    const talk = new TalkingBot({ limits })
+    talk.rig.now = MIDNIGHT - 60_000
+    talk.rig.settle(1e-6)
+    talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    talk.rig.fill(orders(talk.rig.outputs)[0] as Order, 1e-6)
+    return talk
+  }
+  const profit = (talk: TalkingBot, price: number) => talk.ask((bot) => bot.budget().profitTodaySol, price)
+
+  it('begins at midnight with what is held marked as it stands then, though nobody asks before noon', () => {
+    const talk = evening()
+    talk.rig.settle(0.5e-6)
+    expect(profit(talk, 0.5e-6)).toBeLessThan(-0.04)
+    talk.rig.now = MIDNIGHT
+    talk.rig.trade(0.5e-6)
+    talk.rig.now = MIDNIGHT + DAY / 2
+    expect(profit(talk, 0.5e-6)).toBeCloseTo(0, 9)
+    talk.rig.settle(0.25e-6)
+    expect(profit(talk, 0.25e-6)).toBeLessThan(-0.02)
+  })
+
+  it('counts a loss of the morning though the first buy comes after it', () => {
+    const talk = evening()
+    talk.rig.now = MIDNIGHT + 1_000
+    talk.ask((bot, token) => bot.sell(token, { all: true, reason }))
+    const sale = orders(talk.rig.outputs)[1] as Order
+    const fill = fillOf(sale, 0.3e-6, talk.rig.now, { tokens: 100_000_000_000n })
+    talk.rig.report(sale, 'filled', { fill })
+    const placed = talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))
+    expect(placed).toMatchObject({ ok: false, code: 'LOSS_LIMIT' })
+  })
+
+  it('does not begin with a gain because a restart knows no prices', () => {
+    const talk = evening()
+    const held = talk.rig.outputs.findLast((output) => output.kind === 'position')?.position as never
+    const again = new TalkingBot({ limits, money: { ...NO_MONEY, positions: [held] } })
+    again.rig.now = MIDNIGHT
+    again.rig.settle(0.3e-6)
+    expect(profit(again, 0.3e-6)).toBeLessThan(-0.06)
+    expect(again.ask((bot, token) => bot.buy(token, { sol: 0.1, reason, scaleIn: true }), 0.3e-6)).toMatchObject({
+      code: 'LOSS_LIMIT',
+    })
+  })
+
+  it('survives a price that no pool can pay', () => {
+    const talk = evening()
+    talk.rig.settle(9e8)
+    expect(profit(talk, 9e8)).toBeGreaterThan(0)
+    talk.rig.now = MIDNIGHT + 5
+    expect(() => talk.rig.trade(9e8)).not.toThrow()
+  })
+
+  it('a halt holds for accounts that join later', () => {
+    const account = { account: 'paper|test||other', lamports: lamports(1), slot: 0, halted: true }
+    const talk = new TalkingBot({ money: { ...NO_MONEY, accounts: [account] } })
+    talk.rig.settle(1e-6)
+    expect(talk.ask((bot, token) => bot.buy(token, { sol: 0.1, reason }))).toMatchObject({ code: 'HALTED' })
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { solToLamports } from '../../../src/base/units.ts'
+import { accountOf, type Mode } from '../../../src/engine/account.ts'
+import { mintRefusal, type TokenChecks } from '../../../src/engine/limits/token-checks.ts'
+import type { Order } from '../../../src/engine/order.ts'
+import { defineStrategy } from '../../../src/engine/strategy.ts'
+import { MINT_TRAITS, type MintFacts } from '../../../src/solana/mint.ts'
+import { botSettings, EngineRig, MINT, MINT_2, orders, refusals } from '../../support/engine-rig.ts'
+
+const eager = defineStrategy({
+  name: 'eager',
+  about: 'asks at every print',
+  params: z.object({}),
+  keys: ['trades'],
+  start: (_params, bot) => ({
+    onTrade: (_trade, token) => void bot.buy(token, { sol: 0.1, reason: 'it moved' }),
+  }),
+})
+
+const FREEZABLE: MintFacts = { program: 'token', traits: ['freezeAuthority'] }
+
+function rigWith(tokenChecks: TokenChecks, mode: Mode = 'live'): EngineRig {
+  const account = accountOf(mode, 'test', 'genesis', 'wallet')
+  const rig = new EngineRig([eager as never], [{ ...botSettings('eager'), tokenChecks, account }])
+  rig.input({ kind: 'wallet', account: account.id, lamports: solToLamports(10), slot: 1 })
+  rig.input({ kind: 'gate', account: account.id, open: true })
+  return rig
+}
+
+test('each trait has its own code, and each can be allowed', () => {
+  const all: MintFacts = { program: 'token-2022', traits: MINT_TRAITS }
+  const codes = MINT_TRAITS.map((trait) => {
+    const others = MINT_TRAITS.filter((other) => other !== trait)
+    return mintRefusal(all, { when: 'before', allow: others })?.code
+  })
+  expect(new Set(codes).size).toBe(MINT_TRAITS.length)
+  expect(codes).not.toContain(undefined)
+  expect(mintRefusal(all, { when: 'before', allow: MINT_TRAITS })).toBe(undefined)
+  expect(mintRefusal(all, { when: 'off', allow: [] })).toBe(undefined)
+  expect(mintRefusal({ program: 'none', traits: [] }, { when: 'after', allow: MINT_TRAITS })?.code).toBe('MINT_PROGRAM')
+})
+
+describe('once a mint was read', () => {
+  const asked = (rig: EngineRig, mint: string): string | undefined =>
+    orders(rig.settle(1e-6, mint)).length > 0 ? 'ordered' : refusals(rig.outputs).at(-1)
+
+  test.each<[string, TokenChecks, Mode, string]>([
+    ['what the bot refuses is not bought', { when: 'before', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
+    ['nor where it is looked at afterwards', { when: 'after', allow: [] }, 'live', 'FREEZE_AUTHORITY'],
+    ['what it allows is', { when: 'before', allow: ['freezeAuthority'] }, 'live', 'ordered'],
+    ['nothing is looked at', { when: 'off', allow: [] }, 'live', 'ordered'],
+    ['on paper it does not matter', { when: 'before', allow: [] }, 'paper', 'ordered'],
+  ])('%s', (_what, checks, mode, expected) => {
+    const rig = rigWith(checks, mode)
+    rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
+    expect([asked(rig, MINT), asked(rig, MINT_2)]).toEqual([expected, 'ordered'])
+  })
+
+  test('an authority that was given up counts no more', () => {
+    const rig = rigWith({ when: 'before', allow: [] })
+    rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
+    rig.input({ kind: 'mint', mint: MINT, facts: { program: 'token', traits: [] } })
+    expect(asked(rig, MINT)).toBe('ordered')
+  })
+})
+
+describe('what was bought before anybody knew', () => {
+  function held(checks: TokenChecks, isFilled = true): { rig: EngineRig; order: Order } {
+    const rig = rigWith(checks)
+    const [order] = orders(rig.settle(1e-6)) as [Order]
+    if (isFilled) rig.fill(order, 1e-6)
+    return { rig, order }
+  }
+
+  test('is sold whole, and a person is told', () => {
+    const { rig } = held({ when: 'after', allow: [] })
+    const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
+    const reason = expect.stringContaining('FREEZE_AUTHORITY')
+    expect(orders(outputs)).toMatchObject([{ side: 'sell', class: 'exit', size: { kind: 'all' }, reason }])
+    expect(outputs).toContainEqual(expect.objectContaining({ kind: 'alarm', bot: 'eager', code: 'FREEZE_AUTHORITY' }))
+    expect(rig.input({ kind: 'mint', mint: MINT_2, facts: FREEZABLE })).toEqual([])
+  })
+
+  test('what is still on its way is called off, and sold where it comes all the same', () => {
+    const { rig, order } = held({ when: 'after', allow: [] }, false)
+    const outputs = rig.input({ kind: 'mint', mint: MINT, facts: FREEZABLE })
+    expect(outputs).toContainEqual({ kind: 'cancel', orderId: order.id, code: 'FREEZE_AUTHORITY' })
+    expect(orders(rig.fill(order, 1e-6))).toMatchObject([{ side: 'sell', size: { kind: 'all' } }])
+  })
+
+  test.each<[string, TokenChecks, MintFacts]>([
+    ['harmless', { when: 'after', allow: [] }, { program: 'token', traits: [] }],
+    ['allowed', { when: 'after', allow: ['freezeAuthority'] }, FREEZABLE],
+    ['held since before it was looked at', { when: 'before', allow: [] }, FREEZABLE],
+    ['off', { when: 'off', allow: [] }, FREEZABLE],
+  ])('is kept: %s', (_what, checks, facts) => {
+    const { rig } = held(checks)
+    expect(orders(rig.input({ kind: 'mint', mint: MINT, facts }))).toEqual([])
+  })
+})

@@ -1,4 +1,0 @@
-import { openJournal } from '../../src/journal/journal.ts'
-import { journalContract } from '../contracts/journal.contract.ts'
-
-journalContract('the writer in this process', openJournal)

@@ -1,0 +1,173 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import Database from 'better-sqlite3'
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { lamports } from '../../../src/base/units.ts'
+import { openJournal } from '../../../src/journal/writer/journal.ts'
+import { RowKind } from '../../../src/market/block.ts'
+import { LiveBlock } from '../../../src/market/live-block.ts'
+import { Mints } from '../../../src/market/mints.ts'
+import {
+  attempt,
+  fill,
+  journalPath,
+  keyOf,
+  NO_LIMITS,
+  order,
+  position,
+  start,
+  timeOf,
+  trades,
+} from '../../support/journal-samples.ts'
+
+const options = {
+  space: NO_LIMITS,
+  onFailure: (error: Error) => {
+    throw error
+  },
+}
+
+type Row = Record<string, unknown>
+
+const CLI = 'sqlite3'
+
+/** Clients that know nothing of us. Each gives the rows of a query as objects; numbers come through JSON. */
+const clients: { name: string; query: (path: string, sql: string) => Row[]; missing: boolean }[] = [
+  {
+    name: 'better-sqlite3',
+    missing: false,
+    query: (path, sql) => {
+      const db = new Database(path, { readonly: true })
+      const rows = db.prepare(sql).all() as Row[]
+      db.close()
+      return rows
+    },
+  },
+  {
+    name: 'sqlite3 on the command line',
+    missing: spawnSync(CLI, ['--version']).status !== 0,
+    query: (path, sql) => JSON.parse(execFileSync(CLI, ['-json', path, sql], { encoding: 'utf8' }) || '[]'),
+  },
+  {
+    name: "python's sqlite3",
+    missing: spawnSync('python3', ['-c', 'import sqlite3']).status !== 0,
+    query: (path, sql) => {
+      const program =
+        'import sqlite3,sys,json;db=sqlite3.connect(sys.argv[1]);db.row_factory=sqlite3.Row;print(json.dumps([dict(r) for r in db.execute(sys.argv[2])]))'
+      return JSON.parse(execFileSync('python3', ['-c', program, path, sql], { encoding: 'utf8' }))
+    },
+  },
+]
+
+let path: string
+
+beforeAll(async () => {
+  path = journalPath()
+  const journal = openJournal(path, options)
+  const mints = new Mints()
+  const block = trades(200, 0, mints)
+  journal.input(1, timeOf(0), start(1))
+  journal.rows(block, 0, 150, 2)
+  journal.input(152, timeOf(149), { kind: 'gap', from: timeOf(10), to: timeOf(110), keys: ['trades'] })
+  journal.rows(block, 150, 200, 153)
+  journal.rows(launches(mints), 0, 2, 203)
+  journal.output(203, timeOf(200), 0, { kind: 'order', order: order(1) })
+  journal.output(203, timeOf(200), 1, { kind: 'note', bot: 'dips', mint: keyOf(9), code: '', reason: 'no depth' })
+  journal.output(203, timeOf(200), 2, { kind: 'position', position: position(1) })
+  journal.write({ kind: 'attempt', attempt: attempt(1, { priorityFeeLamports: lamports(100_000) }) })
+  journal.write({ kind: 'fill', fill: fill(1, { tokens: 1_500_000n, decimals: 6 }) })
+  await journal.close()
+})
+
+function launches(mints: Mints): LiveBlock {
+  const block = new LiveBlock(mints.list, 10)
+  const numbers = { price: NaN, amount: 31.5, size: NaN, marketCap: 28, extra: NaN, extra2: NaN }
+  const metadata = { description: 'a "dog"\n', image: '', website: 'https://a.example', twitter: '' }
+  const details = { symbol: 'DOG', name: "Dog's", metadata }
+  block.append(timeOf(201), 5.5, RowKind.newToken, mints.intern(keyOf(9)), numbers, '', keyOf(77), details)
+  block.append(timeOf(202), 5.5, RowKind.buy, mints.intern(keyOf(9)), numbers, 'sim-1', 'nobody')
+  return block
+}
+
+describe.each(clients)('$name', ({ name, missing, query }) => {
+  if (missing) test.skip(`${name} is not on this machine`)
+  const ask = (sql: string) => query(path, sql)
+
+  test.skipIf(missing)('trades', () => {
+    const rows = ask('SELECT * FROM trades WHERE seq < 203')
+    expect(rows).toHaveLength(200)
+    for (const n of [0, 1, 63, 64, 149, 150, 199])
+      expect(rows[n]).toEqual({
+        ...{ seq: n < 150 ? n + 2 : n + 3, segment: 1, time: timeOf(n), mint: keyOf(n % 3) },
+        ...{ at: new Date(timeOf(n)).toISOString().replace('T', ' ').replace('Z', '') },
+        ...{ side: n % 2 === 0 ? 'buy' : 'sell', price: n / 3, amount: n, tokens_traded: n * 7, market_cap: n * 1e6 },
+        ...{ slippage: n % 4, priority_fee: 0.001, timestamp: timeOf(n) - 120 },
+        ...{ trader: keyOf(n % 5), signature: keyOf(n, 64) },
+      })
+    expect(ask('SELECT * FROM trades WHERE seq > 203')).toMatchObject([
+      { seq: 204, price: null, timestamp: 5.5, trader: 'nobody', signature: 'sim-1' },
+    ])
+  })
+
+  test.skipIf(missing)('tokens', () => {
+    expect(ask('SELECT * FROM tokens')).toMatchObject([
+      {
+        ...{ seq: 203, mint: keyOf(9), symbol: 'DOG', name: "Dog's", creator: keyOf(77) },
+        ...{ initial_liquidity: 31.5, market_cap: 28, description: 'a "dog"\n', website: 'https://a.example' },
+      },
+    ])
+  })
+
+  test.skipIf(missing)('gaps, orders, attempts, fills, positions and decisions', () => {
+    expect(ask('SELECT * FROM gaps')).toMatchObject([
+      { seq: 152, from: timeOf(10), to: timeOf(110), seconds: 1, keys: '["trades"]', cause: 'feed' },
+    ])
+    expect(ask('SELECT * FROM orders')).toMatchObject([{ id: 'o1', state: 'accepted', sol: 0.05, reserve_sol: 0.06 }])
+    expect(ask('SELECT * FROM attempts')).toMatchObject([
+      { id: 'o1.1', order_id: 'o1', state: 'armed', slippage_percent: 5, priority_fee_sol: 0.0001 },
+    ])
+    expect(ask('SELECT * FROM fills')).toMatchObject([
+      {
+        ...{
+          order_id: 'o1',
+          sol: 0.05,
+          tokens: 1.5,
+          fee_sol: 0.000105,
+          wallet_sol: -0.05214428,
+          final: 0,
+          reversed: 0,
+        },
+        ...{ trade_sol: 0.049, venue_fee_sol: 0.0006, service_fee_sol: 0.0004, base_fee_sol: 0.000005 },
+        ...{ priority_fee_sol: 0.0001, rent_paid_sol: 0.00203928, remainder_sol: 0, withheld: '7', unknown: '[]' },
+      },
+    ])
+    expect(ask('SELECT * FROM positions')).toMatchObject([{ bot: 'dips', state: 'open', tokens: 1.5, cost_sol: 0.05 }])
+    expect(ask('SELECT kind, reason FROM decisions')).toEqual([
+      { kind: 'order', reason: 'fell 15 %' },
+      { kind: 'note', reason: 'no depth' },
+    ])
+  })
+})
+
+test('SQL reads every double as it is; NaN is NULL', async () => {
+  const double = fc.oneof(fc.double(), fc.constantFrom(5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, -0))
+  await fc.assert(
+    fc.asyncProperty(fc.array(double, { minLength: 1, maxLength: 200 }), async (values) => {
+      const file = journalPath()
+      const journal = openJournal(file, options)
+      const mints = new Mints()
+      const block = new LiveBlock(mints.list, values.length)
+      for (const [row, value] of values.entries()) {
+        const numbers = { price: value, amount: 1, size: 1, marketCap: 1, extra: value, extra2: value > 0 ? 1 : 2 }
+        block.append(timeOf(row), value, RowKind.buy, mints.intern('m'), numbers, '', '')
+      }
+      journal.rows(block, 0, values.length, 1)
+      await journal.close()
+      const db = new Database(file, { readonly: true })
+      const rows = db.prepare('SELECT price, slippage, timestamp FROM trades ORDER BY seq').raw().all()
+      db.close()
+      expect(rows).toEqual(values.map((value) => Array(3).fill(Number.isNaN(value) ? null : value)))
+    }),
+    { numRuns: 30 },
+  )
+})

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { openForReading, openForWriting } from '../../../src/journal/database.ts'
+import { openReader } from '../../../src/journal/reader/reader.ts'
+import { MappedScan } from '../../../src/journal/tape/block-row.ts'
+import { TapeReader } from '../../../src/journal/tape/tape-reader.ts'
+import { openTape } from '../../../src/journal/tape-files.ts'
+import { Writer } from '../../../src/journal/writer/writer.ts'
+import { Mints } from '../../../src/market/mints.ts'
+import { contentOf, journalPath, NO_LIMITS, timeOf, trades } from '../../support/journal-samples.ts'
+
+const SIZE = 60
+const BLOCKS = 40
+const ALL = { from: 0, to: Number.MAX_SAFE_INTEGER }
+
+function recorded(): { path: string; writer: Writer } {
+  const path = journalPath()
+  const writer = new Writer(openForWriting(path), { space: NO_LIMITS }, {}, () => 1e12)
+  const mints = new Mints()
+  for (let n = 0; n < BLOCKS; n++) {
+    const slices = [{ block: trades(SIZE, n * SIZE, mints), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
+    writer.take({ segment: 0, time: timeOf(n * SIZE), slices, writes: [] })
+    writer.flush()
+  }
+  return { path, writer }
+}
+
+/** Lets go of what it read after each few blocks. */
+function mapped(path: string, windowBytes = 10_000) {
+  const db = openForReading(path)
+  const scan = new MappedScan(db, windowBytes)
+  const tape = new TapeReader(path, db, (seq) => scan.from(seq))
+  return { db, tape }
+}
+
+test('reads what a statement reads, also in two places at once, and a part of it', () => {
+  const { path } = recorded()
+  const reader = openReader(path)
+  const { db, tape } = mapped(path)
+  expect(contentOf(tape.rows(new Mints(), ALL))).toEqual(contentOf(reader.blocks(new Mints())))
+  const [part, mints] = [{ from: 333, to: 444 }, new Mints()]
+  expect(contentOf(tape.rows(mints, part))).toEqual(contentOf(reader.blocks(new Mints(), part)))
+  let rows = 0
+  for (const block of tape.rows(mints, ALL)) {
+    rows += block.length
+    if (rows === SIZE) expect(contentOf(tape.rows(mints, part))).toHaveLength(112)
+  }
+  expect(rows).toBe(SIZE * BLOCKS)
+  expect(db.inTransaction).toBe(false)
+  db.close()
+  reader.close()
+})
+
+test('what a writer merges in the midst of it is read as it was', () => {
+  const { path, writer } = recorded()
+  const { tape, db } = mapped(path)
+  const mints = new Mints()
+  const sizes: number[] = []
+  for (const block of tape.rows(mints, ALL)) {
+    if (sizes.length === 3) for (let n = 0; n < 5; n++) writer.tidy()
+    sizes.push(block.length)
+  }
+  expect(sizes).toEqual(Array.from({ length: BLOCKS }, () => SIZE))
+  expect([...tape.rows(mints, ALL)].length).toBeLessThan(BLOCKS)
+  db.close()
+})
+
+test('whoever stops early, or closes in the midst, leaves nothing open', () => {
+  const { path } = recorded()
+  const { tape, db } = mapped(path)
+  const [first] = tape.rows(new Mints(), ALL)
+  expect(first?.length).toBe(SIZE)
+  expect(db.inTransaction).toBe(false)
+  const blocks = tape.rows(new Mints(), ALL)
+  blocks.next()
+  db.close()
+  expect(() => blocks.return()).not.toThrow()
+})
+
+test('a market ends where it ended when it was opened, whatever is recorded and merged since', () => {
+  const { path, writer } = recorded()
+  const tape = openTape([path])
+  for (let n = BLOCKS; n < BLOCKS + 20; n++) {
+    const slices = [{ block: trades(SIZE, n * SIZE), from: 0, to: SIZE, firstSeq: 2 + n * SIZE }]
+    writer.take({ segment: 0, time: timeOf(n * SIZE), slices, writes: [] })
+    writer.flush()
+  }
+  for (let n = 0; n < 10; n++) writer.tidy()
+  let [rows, last] = [0, 0]
+  for (const item of tape.market.items(new Mints())) {
+    if (item.kind === 'rows') [rows, last] = [rows + item.to - item.from, item.block.time[item.to - 1] as number]
+    if (item.kind === 'ended') expect(last).toBe(item.stretch.to)
+  }
+  expect(rows).toBe(SIZE * BLOCKS)
+  tape.close()
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { type MarketItem, openReader } from '../../../src/journal/reader/reader.ts'
+import { type Market, windowOf } from '../../../src/journal/tape/market-tape.ts'
+import { Mints } from '../../../src/market/mints.ts'
+import { journalPath } from '../../support/journal-samples.ts'
+import { feed, noisyMarket, writeTape } from '../../support/recorded-tape.ts'
+
+const T0 = 1_780_000_000_000
+const KEYS = ['trades']
+
+/** Two starts, the feed down for a while in the first. */
+async function tape(): Promise<string> {
+  const path = journalPath()
+  const rows = noisyMarket(300, 3, T0)
+  const gap = { kind: 'gap', from: T0 + 5_000, to: T0 + 6_000, keys: KEYS } as const
+  const items = [
+    ...rows.slice(0, 50),
+    { time: T0 + 5_000, input: feed('down', []) },
+    { time: T0 + 6_000, input: gap },
+    { time: T0 + 6_000, input: feed('live', KEYS) },
+    ...rows.slice(60, 150),
+  ]
+  await writeTape(path, [
+    { time: T0, keys: KEYS, items },
+    { time: T0 + 20_000, keys: KEYS, items: rows.slice(200) },
+  ])
+  return path
+}
+
+function timesOf(items: Iterable<MarketItem>): number[] {
+  return [...items].flatMap((item) => (item.kind === 'rows' ? [...item.block.time.subarray(item.from, item.to)] : []))
+}
+
+const told = (items: Iterable<MarketItem>) =>
+  [...items].flatMap((item) => {
+    if (item.kind === 'rows') return []
+    if (item.kind !== 'news') return [`${item.kind} ${item.stretch.from - T0} ${item.stretch.to - T0}`]
+    const { news, time } = item
+    return [`${time - T0} ${news.kind === 'feed' ? news.status : `gap ${news.from - T0} ${news.to - T0}`}`]
+  })
+
+test.each<[string, number, number, string[]]>([
+  ['all', Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, []],
+  ['from a time on', 1_000, Number.POSITIVE_INFINITY, []],
+  ['up to a time', Number.NEGATIVE_INFINITY, 3_333, ['began 0 3333', '0 gap 0 0', '0 live', 'ended 0 3333']],
+  ['within a start', 2_000, 3_000, ['began 2000 3000', '2000 live', 'ended 2000 3000']],
+  [
+    'while the feed was down',
+    5_500,
+    8_000,
+    ['began 5500 8000', '5500 down', '6000 gap 5000 6000', '6000 live', 'ended 5500 8000'],
+  ],
+  [
+    'the second start',
+    18_000,
+    21_000,
+    ['began 20000 21000', '20000 gap 20000 20000', '20000 live', 'ended 20000 21000'],
+  ],
+  ['between two', 16_000, 19_000, []],
+  ['before all', -9_000, -1, []],
+])('%s: the rows of that time, and the feed as it was', async (_what, first, last, expected) => {
+  const reader = openReader(await tape())
+  const whole: Market = reader.market()
+  const window = windowOf(whole, T0 + first, T0 + last)
+  const all = timesOf(whole.items(new Mints()))
+  const inside = all.filter((time) => time >= T0 + first && time <= T0 + last)
+  expect(timesOf(window.items(new Mints()))).toEqual(inside)
+  expect(window.rows).toBe(inside.length)
+  expect(told(window.items(new Mints()))).toEqual(told(window.history()))
+  if (expected.length > 0) expect(told(window.history())).toEqual(expected)
+  const before = all.filter((time) => time < T0 + first)
+  const since = (before.at(-1) ?? 0) - 4_000
+  expect([...(window.warmup?.(new Mints(), 4) ?? [])].flatMap((block) => [...block.time])).toEqual(
+    before.filter((time) => time >= since),
+  )
+  reader.close()
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { numbersOf } from '../../../src/journal/tape/mint-lookup.ts'
+import { Mints } from '../../../src/market/mints.ts'
+import { keyOf } from '../../support/journal-values.ts'
+
+const mint = fc.oneof(
+  fc.nat(50).map((number) => keyOf(number)),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.constantFrom('', '"', '\\', ',', '","', 'a', 'ab'),
+)
+
+test('the numbers that one by one would give', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(mint, { maxLength: 20 }), { maxLength: 10 }), (lists) => {
+      const [one, other] = [new Mints(), new Mints()]
+      for (const list of lists) {
+        const expected = list.map((name) => other.intern(name))
+        expect([...numbersOf(one, Buffer.from(JSON.stringify(list)))]).toEqual(expected)
+      }
+      expect(one.list).toEqual(other.list)
+    }),
+  )
+})
+
+test.each<[what: string, count: number, mintOf: (number: number) => string]>([
+  ['more mints than the table begins with', 10_000, (number) => `${encoded(number)}${keyOf(number)}`],
+  ['mints that fall on the same place', 500, keyOf],
+])('%s', (_what, count, mintOf) => {
+  const mints = new Mints()
+  const list = Array.from({ length: count }, (_, number) => mintOf(number))
+  const expected = list.map((_, number) => number)
+  expect([...numbersOf(mints, Buffer.from(JSON.stringify(list)))]).toEqual(expected)
+  expect([...numbersOf(mints, Buffer.from(JSON.stringify(list.toReversed())))]).toEqual(expected.toReversed())
+})
+
+/** Digits that differ early, as those of mints do. */
+function encoded(number: number): string {
+  return keyOf(number, 8)
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import type { ErrorCode } from '../../src/base/errors.ts'
+import type { Output } from '../../src/engine/messages.ts'
+import type { Alert } from '../../src/live/alerts.ts'
+import { raiseAlarms } from '../../src/live/alerts.ts'
+
+test.each<[ErrorCode, Alert['kind']]>([
+  ['POOL_SILENT', 'pool-unread'],
+  ['POOL_BEHIND', 'pool-unread'],
+  ['POOL_UNREADABLE', 'pool-unread'],
+  ['UNSELLABLE', 'unsellable'],
+  ['FOREIGN_TX', 'foreign'],
+  ['QUARANTINED', 'foreign'],
+  ['HELD', 'held'],
+  ['SERVICE_DUPLICATE', 'late-fill'],
+  ['REVERSED', 'reversed'],
+  ['FREEZE_AUTHORITY', 'mint-refused'],
+  ['MINT_PROGRAM', 'mint-refused'],
+])('%s is told as %s', (code, kind) => {
+  const told: Alert[] = []
+  const tally: { listen?: (time: number, output: Output) => void } = {}
+  raiseAlarms({ tally, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
+    told.push(alert),
+  )
+  tally.listen?.(1, { kind: 'alarm', bot: 'a', code, reason: 'why' })
+  expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
+})
+
+test('lost orders whose proof cannot go on are told as unknown', () => {
+  const told: Alert[] = []
+  const chain = { onUndecided: (_text: string) => {} }
+  const parts = { tally: {}, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }
+  raiseAlarms(parts as never, (alert) => told.push(alert))
+  chain.onUndecided('the RPC cannot be asked')
+  expect(told).toEqual([{ kind: 'unknown', bot: '', text: 'the RPC cannot be asked', time: 1 }])
+})

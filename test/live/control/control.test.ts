@@ -1,0 +1,168 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { ExitCode, SluiceError } from '../../../src/base/errors.ts'
+import { sendCommand } from '../../../src/live/control/client.ts'
+import type { ControlCommand } from '../../../src/live/control/command.ts'
+import { controlPath, haltPath } from '../../../src/live/control/command.ts'
+import { type ControlHandler, serveControl } from '../../../src/live/control/server.ts'
+import { encodeBase58 } from '../../../src/solana/base58.ts'
+
+const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
+const SIGNATURE = encodeBase58(new Uint8Array(64).fill(3))
+let folder: string
+let journalPath: string
+let stop: (() => Promise<void>) | undefined
+const warnings: string[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'control-'))
+  journalPath = join(folder, 'sluice.db')
+  warnings.length = 0
+})
+afterEach(async () => {
+  await stop?.()
+  stop = undefined
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true })
+})
+
+async function serve(handle: ControlHandler = (command) => ({ got: command })): Promise<void> {
+  stop = await serveControl({ journalPath, handle, warn: (message) => warnings.push(message) })
+}
+
+/** What comes back for a line of the wire. */
+function say(line: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(controlPath(journalPath), () => socket.write(line))
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', reject)
+    socket.on('close', () => resolve(text))
+  })
+}
+
+test.each<ControlCommand>([
+  { command: 'halt' },
+  { command: 'flatten' },
+  { command: 'status' },
+  { command: 'resume' },
+  { command: 'sell', mint: MINT },
+  { command: 'signal', signal: 'moon', data: { strength: 3 } },
+  { command: 'accept', signature: SIGNATURE },
+  { command: 'resolve', order: 'o12', verdict: 'show' },
+  { command: 'resolve', order: 'o12', verdict: 'not-executed' },
+  { command: 'resolve', order: 'o12', verdict: { executed: SIGNATURE } },
+  { command: 'adopt', mint: MINT, bot: 'dips' },
+])('%j reaches the process and comes back with an answer', async (command) => {
+  await serve(async (got) => ({ got }))
+  expect(await sendCommand(journalPath, command)).toEqual({ got: command })
+})
+
+test('what the process refuses, the sender is told with its exit code', async () => {
+  await serve(() => {
+    throw new SluiceError('not now', ExitCode.unsafe)
+  })
+  const refusal = sendCommand(journalPath, { command: 'flatten' })
+  await expect(refusal).rejects.toThrow('not now')
+  await expect(refusal).rejects.toMatchObject({ exitCode: ExitCode.unsafe })
+})
+
+test('where nobody runs, it says so', async () => {
+  await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow(`nothing runs on ${journalPath}`)
+  const elsewhere = join(folder, 'no', 'such.db')
+  await expect(sendCommand(elsewhere, { command: 'halt' })).rejects.toThrow(SluiceError)
+  await serve()
+  await stop?.()
+  stop = undefined
+  await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow('nothing runs')
+})
+
+test.each([
+  ['no JSON', 'halt\n', 'one line of JSON'],
+  ['no object', '"halt"\n', 'one line of JSON'],
+  ['an unknown command', '{"command":"buy"}\n', 'unknown command'],
+  ['a mint that is none', '{"command":"sell","mint":"x"}\n', 'needs a mint'],
+  ['a signal without a name', '{"command":"signal"}\n', 'needs a name'],
+  ['something that is not ours', '{"command":"__proto__"}\n', 'unknown command'],
+])('%s is refused', async (_what, line, message) => {
+  await serve(() => expect.unreachable())
+  expect(JSON.parse(await say(line))).toMatchObject({ ok: false, error: expect.stringContaining(message), exitCode: 2 })
+})
+
+test('a line that never ends is cut off, and the next client is served', async () => {
+  await serve()
+  await say('x'.repeat(1_000_000)).catch(() => {})
+  expect(await sendCommand(journalPath, { command: 'status' })).toEqual({ got: { command: 'status' } })
+})
+
+test('only its owner may open the socket, which is gone at the end', async () => {
+  await serve()
+  const path = controlPath(journalPath)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  await stop?.()
+  stop = undefined
+  expect(existsSync(path)).toBe(false)
+})
+
+test('what a crash left in its place does not hinder', async () => {
+  writeFileSync(controlPath(journalPath), '')
+  await serve()
+  expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
+})
+
+test('where the path would be too long, it lies in the runtime directory, one for each journal', async () => {
+  vi.stubEnv('XDG_RUNTIME_DIR', folder)
+  const deep = join(folder, 'd'.repeat(90))
+  mkdirSync(deep)
+  journalPath = join(deep, 'sluice.db')
+  const path = controlPath(journalPath)
+  expect(path.startsWith(join(folder, 'sluice-'))).toBe(true)
+  expect(controlPath(join(deep, 'other.db'))).not.toBe(path)
+  symlinkSync(deep, join(folder, 'link'))
+  expect(controlPath(join(folder, 'link', 'sluice.db'))).not.toBe(`${join(folder, 'link', 'sluice.db')}.sock`)
+  chmodSync(folder, 0o700)
+  await serve()
+  expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
+})
+
+test('a runtime directory that others may enter is refused', () => {
+  const open = join(folder, 'open')
+  mkdirSync(open)
+  chmodSync(open, 0o755)
+  vi.stubEnv('XDG_RUNTIME_DIR', open)
+  expect(() => controlPath(join(folder, 'd'.repeat(0), `${'n'.repeat(100)}.db`))).toThrow('yours alone')
+})
+
+test('SIGUSR2 halts', async () => {
+  const got = Promise.withResolvers<ControlCommand>()
+  await serve((command) => {
+    got.resolve(command)
+    return {}
+  })
+  process.kill(process.pid, 'SIGUSR2')
+  expect(await got.promise).toEqual({ command: 'halt' })
+})
+
+test('the file HALT halts, and while it is there nobody resumes', async () => {
+  const got = Promise.withResolvers<ControlCommand>()
+  writeFileSync(haltPath(journalPath), '')
+  await serve((command) => {
+    got.resolve(command)
+    return {}
+  })
+  expect(await got.promise).toEqual({ command: 'halt' })
+  await expect(sendCommand(journalPath, { command: 'resume' })).rejects.toThrow('remove it first')
+  rmSync(haltPath(journalPath))
+  expect(await sendCommand(journalPath, { command: 'resume' })).toEqual({})
+})
+
+test('something else of that name does not halt, and is told', async () => {
+  mkdirSync(haltPath(journalPath))
+  await serve(() => expect.unreachable())
+  expect(warnings).toEqual([expect.stringContaining('not a file of ours')])
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { accountOf } from '../../src/engine/account.ts'
+import type { Input } from '../../src/engine/messages.ts'
+import type { SpaceReport } from '../../src/journal/writer/space.ts'
+import { Operator } from '../../src/live/control/operator.ts'
+import { DiskRoom } from '../../src/live/disk-room.ts'
+import { EntryStops } from '../../src/live/entry-stops.ts'
+import { Tally } from '../../src/live/live-stats.ts'
+import { botSettings } from '../support/engine-rig.ts'
+
+const MIB = 2 ** 20
+
+function watched() {
+  const inputs: Input[] = []
+  const said: string[] = []
+  const room = new DiskRoom({
+    stops: { diskLow: (isLow) => said.push(`stopped: ${isLow}`) },
+    post: (input) => inputs.push(input),
+    alert: (text) => said.push(`alert: ${text}`),
+    log: {
+      info: (text: string) => said.push(`info: ${text}`),
+      warn: (text: string) => said.push(`warn: ${text}`),
+      error: (text: string) => said.push(`error: ${text}`),
+    } as never,
+  })
+  const take = (state: SpaceReport['state'], mib: number) => {
+    said.length = 0
+    room.take({ state, freeBytes: mib * MIB })
+    return [...said]
+  }
+  return { inputs, take }
+}
+
+test('each step is said once, with what is free and what to do; entries stop and go on with it', () => {
+  const { inputs, take } = watched()
+  expect(take('noTape', 400)).toEqual([
+    'warn: 400 MiB free on the disk that holds the journal: the market is not recorded until 640 MiB are free',
+  ])
+  const low =
+    '100 MiB free on the disk that holds the journal (fewer than 128 MiB): nothing is bought, exits go on. Make room there; entries go on by themselves once 160 MiB are free'
+  expect(take('noEntries', 100)).toEqual(['stopped: true', `error: DISK_LOW: ${low}`, `alert: ${low}`])
+  expect(take('noEntries', 90)).toEqual([])
+  expect(take('full', 0).at(-1)).toMatch(/^alert: 0 MiB free .*exits go on in the space that the journal reserved/)
+  expect(take('stuck', 0).at(-1)).toMatch(/^alert: .*NOTHING CAN BE SOLD until there is room/)
+  const open = '700 MiB free on the disk that holds the journal: this no longer stops entries'
+  expect(take('ample', 700)).toEqual(['stopped: false', `info: ${open}`, `alert: ${open}`])
+  expect(inputs.map((input) => input.kind === 'gate' && [input.account, input.code, input.open])).toEqual([
+    ['', 'DISK_LOW', false],
+    ['', 'DISK_LOW', false],
+    ['', 'DISK_LOW', false],
+    ['', 'DISK_LOW', true],
+  ])
+})
+
+test('status names the condition with its reason, since its beginning, for every bot', () => {
+  const stops = new EntryStops()
+  const { inputs, take } = watched()
+  const bots = ['a', 'b'].map((name) => ({ name, account: accountOf('paper', 'test', 'cluster', name) }))
+  take('noEntries', 100)
+  take('full', 0)
+  for (const [index, input] of inputs.entries()) stops.hear(1_000 + index, input)
+  expect(stops.of(bots, 5_000)).toMatchObject([{ code: 'DISK_LOW', bots: ['a', 'b'], since: 1_000, until: null }])
+  expect(stops.of(bots, 5_000)[0]?.text).toMatch(/refused a write.*Make room there/)
+  take('ample', 700)
+  stops.hear(2_000, inputs.at(-1) as Input)
+  expect(stops.of(bots, 5_000)).toEqual([])
+})
+
+test('the answer of resume says what still stops entries', () => {
+  const tally = new Tally()
+  const bots = [botSettings('eager')]
+  const operator = new Operator({
+    ...{ post: () => {}, tally, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },
+    status: () => {
+      throw new Error('not asked')
+    },
+  })
+  expect(operator.carryOut({ command: 'resume' })).toEqual({ text: 'entries go on' })
+  tally.stops.hear(0, { kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason: 'make room' })
+  expect(operator.carryOut({ command: 'resume' })).toEqual({
+    text: 'your halt is lifted, but entries are still stopped by what `resume` cannot end: DISK_LOW (eager): make room',
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { newPosition } from '../../../src/engine/accounting/position.ts'
+import { HighMarks } from '../../../src/live/isolation/isolated-segment.ts'
+
+const owner = { account: 'a', bot: 'b', mint: 'm' }
+const mark = (highPrice: number, mint = 'm') => ({ account: 'a', mint, highPrice })
+
+test('of each position the last mark is given, once', () => {
+  const marks = new HighMarks()
+  marks.add([mark(1), mark(2, 'n')])
+  marks.add([mark(3)])
+  expect(marks.take()).toEqual([mark(3), mark(2, 'n')])
+  expect(marks.take()).toEqual([])
+})
+
+test('a position that is closed takes its mark along, so that the next one in its mint has none', () => {
+  const marks = new HighMarks()
+  const position = newPosition(owner, 0, {})
+  marks.add([mark(9)])
+  marks.heard([{ kind: 'position', position }])
+  expect(marks.take()).toEqual([mark(9)])
+  marks.add([mark(9)])
+  marks.heard([{ kind: 'position', position: { ...position, state: 'closed' } }])
+  expect(marks.take()).toEqual([])
+})

@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/pacing.ts'
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
+afterEach(() => void vi.useRealTimers())
+
+/** Notes the names and times of what runs: ms from now, in steps of `step`, because Bottleneck takes a few for each job. */
+function notes(step = 50) {
+  const start = Date.now()
+  const done: [string, number][] = []
+  const note = (name: string) => async () => void done.push([name, Math.floor((Date.now() - start) / step) * step])
+  return { done, note }
+}
+
+test('messages go out evenly, those that matter first, at the rate that the plan has by then', async () => {
+  const { done, note } = notes(20)
+  const pacer = new MessagePacer(50)
+  for (const name of ['a', 'b', 'c', 'd']) void pacer.run(note(name))
+  void pacer.run(note('ping'), Pace.first)
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(done.map(([name]) => name)).toEqual(['a', 'b', 'ping', 'c', 'd']) // b had its turn already
+  expect(done.map(([, at]) => at)).toEqual([0, 20, 40, 60, 80])
+  pacer.setPerSecond(2)
+  done.length = 0
+  for (const name of ['a', 'b']) void pacer.run(note(name))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect((done[1]?.[1] ?? 0) - (done[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(500)
+})
+
+test('a failure comes back to who asked', async () => {
+  const sent = new MessagePacer(50).run(() => Promise.reject(new Error('closed')))
+  const refused = expect(sent).rejects.toThrow('closed')
+  await vi.advanceTimersByTimeAsync(100)
+  await refused
+})
+
+test.each([
+  ['eight a second', 'https://rpc.example/key', ['getSlot', 'getSlot', 'getBalance'], [0, 100, 250]],
+  ['one send a second', 'https://rpc.example/key', ['sendTransaction', 'sendTransaction', 'getSlot'], [0, 100, 1_000]],
+  [
+    'public: four of a method in ten seconds',
+    'https://api.devnet.solana.com',
+    ['getSlot', 'getSlot', 'getBalance'],
+    [0, 100, 2_500],
+  ],
+])('RPC, %s', async (_what, url, methods, times) => {
+  const { done, note } = notes()
+  const pacer = new RpcPacer()
+  for (const method of methods) void pacer.run(url, method, note(method))
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(done.map(([, at]) => at)).toEqual(times)
+})
+
+test('providers do not wait for each other', async () => {
+  const { done, note } = notes()
+  const pacer = new RpcPacer({ requestsPerSecond: 1, sendsPerSecond: 1 })
+  void pacer.run('https://a.example', 'getSlot', note('a'))
+  void pacer.run('https://b.example', 'getSlot', note('b'))
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(done.map(([, at]) => at)).toEqual([0, 0])
+})
+
+test('I/O: as much at once as allowed, sends before the rest', async () => {
+  const { done, note } = notes()
+  const queue = new IoQueue(1)
+  const busy = queue.run(Pace.history, note('under way'))
+  for (const kind of ['history', 'audit', 'normal', 'fill', 'status', 'first'] as const)
+    void queue.run(Pace[kind], note(kind))
+  await busy
+  await queue.idle()
+  expect(done.map(([name]) => name)).toEqual(['under way', 'first', 'status', 'fill', 'normal', 'audit', 'history'])
+})

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import type { Config } from '../../src/config/config.ts'
+import { Tally } from '../../src/live/live-stats.ts'
+import { Trading } from '../../src/live/trading.ts'
+import type { Limiter, RequestClass } from '../../src/orders/limiter.ts'
+import type { JournalRecord, Slot } from '../../src/orders/ports.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+
+const clock = new SimulatedClock(1_000_000)
+
+/** Trading with a key, of which `began` counts how often it was about to send. */
+function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config['service']['plan'] = 'auto') {
+  const written: JournalRecord[] = []
+  const use = { isFresh, began: 0 }
+  const trading = new Trading({
+    config: { service: { plan, share: 1 } } as Config,
+    service: { baseUrl: '', apiKey: () => 'key', wallet: '' },
+    machine: { clock, monotonicMs: () => clock.now(), boot: 'boot' },
+    journal: { write: (record: JournalRecord) => written.push(record) } as never,
+    tally: new Tally(),
+    past: { slots },
+    keyUse: { isFresh, began: () => use.began++, release: () => {} },
+    http: () => Promise.reject(new Error('nothing is sent')),
+    chain: undefined,
+  })
+  return { trading, use, written }
+}
+
+/** Takes as many of `count` slots as are free, and ends them. */
+function take(limiter: Limiter, count: number, kind: RequestClass): number {
+  let taken = 0
+  for (let index = 0; index < count; index++)
+    limiter.request(kind, (slot) => {
+      taken++
+      limiter.done(slot)
+    })?.()
+  return taken
+}
+
+test('an unknown plan at a reconnect leaves the known one in force, so that no exit waits, and says so', () => {
+  const { trading } = tradingWith(true)
+  trading.planNamed('Premium')
+  expect(take(trading.limiter, 300, 'entry')).toBe(300)
+  trading.planNamed('Platinum')
+  expect(trading.plan.name).toBe('Premium')
+  expect(trading.planNotice).toContain("the plan 'Platinum' is not known: running on Premium's limits")
+  expect(take(trading.limiter, 1, 'exit')).toBe(1)
+  trading.planNamed('Premium')
+  expect(trading.planNotice).toBe('')
+})
+
+test('a smaller plan at a reconnect counts for entries at once; exits go on with the share that it has for them', () => {
+  const { trading } = tradingWith(true)
+  trading.planNamed('Premium')
+  take(trading.limiter, 300, 'entry')
+  trading.planNamed('Standard')
+  expect(take(trading.limiter, 1, 'entry')).toBe(0)
+  expect(take(trading.limiter, 30, 'exit')).toBe(20)
+})
+
+test('an unknown plan at the first connection runs on Standard', () => {
+  const { trading } = tradingWith(true)
+  trading.planNamed('Platinum')
+  expect(trading.plan.name).toBe('Standard')
+  expect(trading.planNotice).toContain("Standard's limits")
+})
+
+test('a configured plan is not up to the service', () => {
+  const { trading } = tradingWith(true, [], 'premium')
+  trading.planNamed('Platinum')
+  expect(trading.plan.name).toBe('Premium')
+  expect(trading.planNotice).toBe('')
+})
+
+test('a key counts as used from its first request on, not from a start that sends none', () => {
+  const { trading, use, written } = tradingWith(true)
+  expect([use.began, written]).toEqual([0, []])
+  take(trading.limiter, 2, 'entry')
+  expect(use.began).toBeGreaterThan(0)
+})
+
+test('a key that was used before, and of which the journal knows nothing: entries wait for a minute, exits do not', () => {
+  const { trading } = tradingWith(false)
+  expect(trading.limiter.status().holds).toMatchObject([{ code: 'HISTORY_UNKNOWN', until: clock.now() + 60_000 }])
+  expect(take(trading.limiter, 1, 'entry')).toBe(0)
+  expect(take(trading.limiter, 1, 'exit')).toBe(1)
+})

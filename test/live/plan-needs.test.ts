@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { solToLamports } from '../../src/base/units.ts'
+import type { BotConfig, Config } from '../../src/config/config.ts'
+import { NO_FILTERS, NO_LIMITS } from '../../src/engine/settings.ts'
+import { planNeeds } from '../../src/live/plan-needs.ts'
+
+const plan = (requestsPerMinute: number) => ({
+  ...{ name: 'custom', requestsPerMinute, connections: 2, messagesPerSecond: 10 },
+  maxBuyLamports: solToLamports(100),
+})
+
+function config(positions: (number | null)[], more: object = {}, mode = 'live', executor = 'cloud'): Config {
+  const bots = positions.map((maxOpenPositions) => {
+    const limits = { ...NO_LIMITS, maxOpenPositions }
+    return {
+      mode,
+      executor,
+      limits,
+      filters: NO_FILTERS,
+      strategy: { strategy: { keys: ['trades'] } },
+    } as unknown as BotConfig
+  })
+  return {
+    ...{ bots, service: { plan: plan(100), share: 1 }, wallet: { limits: NO_LIMITS } },
+    ...{ chain: { rpc: [{ sendsPerSecond: 2 }] }, ...more },
+  } as unknown as Config
+}
+
+// By hand: a fifth of the minute's requests is free for exits at once, then so many a minute come free.
+test.each<[string, Config, positions: number | null, seconds: number | null]>([
+  ['what is kept for exits goes at once', config([12, 8]), 20, 0],
+  ['the rest as the minute goes by', config([21]), 21, 60],
+  ['and minute by minute', config([221]), 221, 180],
+  ['half of the plan', config([31], { service: { plan: plan(100), share: 0.5 } }), 31, 60],
+  ['what the wallet may hold', config([30, 30], { wallet: { limits: { ...NO_LIMITS, maxOpenPositions: 20 } } }), 20, 0],
+  ['no bound', config([5, null]), null, null],
+  ['no bound but the wallet', config([null], { wallet: { limits: { ...NO_LIMITS, maxOpenPositions: 5 } } }), 5, 0],
+  ['signed here: two sends a second of the RPC', config([15], {}, 'live', 'local'), 15, 8],
+  ['on paper nobody shares a wallet', config([15, 10], {}, 'paper'), 25, 60],
+])('%s', (_what, given, positions, flattenSeconds) => {
+  expect(planNeeds(given)).toMatchObject({ positions, flattenSeconds })
+})
+
+test('requests, sockets and keys against the plan', () => {
+  expect(planNeeds(config([1, 2], { service: { plan: plan(60), share: 0.5 } }))).toMatchObject({
+    ...{ requestsPerMinute: 30, keptForExits: 6, sockets: 1, connections: 2, keys: 1 },
+  })
+  const creator = { ...NO_LIMITS, maxLamportsPerCreator: solToLamports(1) }
+  expect(planNeeds(config([1], { wallet: { limits: creator } })).keys).toBe(2) // new tokens, for who made them
+})

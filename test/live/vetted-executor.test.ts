@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest'
+import type { TokenChecks } from '../../src/engine/limits/token-checks.ts'
+import { VettedExecutor } from '../../src/live/routes.ts'
+import type { Attempt, CalledOff } from '../../src/orders/attempt.ts'
+import type { Executor, Outcome } from '../../src/orders/ports.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import type { MintFacts } from '../../src/solana/mint.ts'
+import { type ExecutorWorld, executorContract } from '../contracts/executor.contract.ts'
+import { buyAttempt, sellAttempt } from '../support/attempts.ts'
+
+const PLAIN: MintFacts = { program: 'token', traits: [] }
+const FREEZABLE: MintFacts = { program: 'token', traits: ['freezeAuthority'] }
+const BEFORE: TokenChecks = { when: 'before', allow: [] }
+
+/** An executor by which everything is absent after 100 ms, behind one that looks at the mint; a mint is known after `readMs`. */
+class Vetted implements ExecutorWorld {
+  readonly clock = new SimulatedClock()
+  readonly executed: number[] = []
+  readonly outcomes: Outcome[] = []
+  readonly executor: Executor
+  readonly attempt: Attempt
+  refusal: CalledOff | 'TTL' | undefined
+
+  constructor(attempt: Attempt, checks: TokenChecks, facts: MintFacts | undefined, readMs = 50) {
+    this.attempt = attempt
+    const execute: Executor['execute'] = (_attempt, done) => {
+      this.executed.push(this.clock.now())
+      this.clock.after(100, () => done({ kind: 'absent' }))
+    }
+    const resume: Executor['resume'] = (_attempt, done) => void this.clock.after(100, () => done({ kind: 'absent' }))
+    this.executor = new VettedExecutor({
+      ...{ clock: this.clock, executor: { execute, resume }, checksOf: () => checks },
+      read: (_mint, told) => (readMs === 0 ? told(facts) : this.clock.after(readMs, () => told(facts))),
+      refusalOf: () => this.refusal,
+    })
+  }
+
+  run(): this {
+    this.executor.execute(this.attempt, (outcome) => this.outcomes.push(outcome))
+    this.settle()
+    return this
+  }
+
+  settle(): void {
+    this.clock.advanceTo(this.clock.now() + 10_000)
+  }
+
+  sent(): number {
+    return this.executed.length
+  }
+}
+
+const buy = buyAttempt('mint', 0.1)
+
+executorContract('the executor that looks at the mint', [
+  { what: 'a mint that is known and harmless', ends: 'absent', build: () => new Vetted(buy, BEFORE, PLAIN, 0) },
+  { what: 'one that has to be read', ends: 'absent', build: () => new Vetted(buy, BEFORE, PLAIN) },
+  { what: 'one that is known and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE, 0) },
+  { what: 'one that is read and refused', ends: 'refused', build: () => new Vetted(buy, BEFORE, FREEZABLE) },
+  { what: 'one of which nobody knows', ends: 'refused', build: () => new Vetted(buy, BEFORE, undefined) },
+  {
+    what: 'what an earlier process armed is looked up, whatever the mint',
+    ends: 'absent',
+    call: 'resume',
+    build: () => new Vetted(buy, BEFORE, FREEZABLE),
+  },
+])
+
+describe('a buy', () => {
+  test('waits for the mint, and goes at once where it is known', () => {
+    expect(new Vetted(buy, BEFORE, PLAIN).run().executed).toEqual([50])
+    expect(new Vetted(buy, BEFORE, PLAIN, 0).run().executed).toEqual([0])
+  })
+
+  test.each<[string, MintFacts | undefined, string]>([
+    ['freezable', FREEZABLE, 'FREEZE_AUTHORITY'],
+    ['no mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
+    ['unread', undefined, 'MINT_UNREAD'],
+  ])('of a mint that is %s is not sent, and not tried again', (_what, facts, code) => {
+    const { executed, outcomes } = new Vetted(buy, BEFORE, facts).run()
+    expect([executed, outcomes]).toEqual([[], [expect.objectContaining({ kind: 'refused', code, retry: 'never' })]])
+  })
+
+  test.each([
+    ['its time to live', 'TTL', undefined],
+    ['a full exit of its mint', 'EXIT_UNPROVED', 'EXIT_UNPROVED'],
+    ['a halt', 'HALTED', 'HALTED'],
+  ] as const)('that has waited beyond %s is not sent', (_what, refusal, code) => {
+    const vetted = new Vetted(buy, BEFORE, PLAIN)
+    vetted.refusal = refusal
+    const { outcomes } = vetted.run()
+    expect(outcomes).toEqual([{ kind: 'unsent', reason: expect.any(String), ...(code && { code }) }])
+    expect(vetted.executed).toEqual([])
+  })
+
+  test.each<[string, Attempt, TokenChecks]>([
+    ['what the bot allows', buy, { when: 'before', allow: ['freezeAuthority'] }],
+    ['after: at once, whatever the mint', buy, { when: 'after', allow: [] }],
+    ['off', buy, { when: 'off', allow: [] }],
+    ['a sale never waits', sellAttempt('mint'), BEFORE],
+  ])('goes: %s', (_what, attempt, checks) => {
+    const { executed, outcomes } = new Vetted(attempt, checks, FREEZABLE).run()
+    const waits = checks.when === 'before' && attempt.side === 'buy'
+    expect([executed, outcomes]).toEqual([[waits ? 50 : 0], [{ kind: 'absent' }]])
+  })
+})

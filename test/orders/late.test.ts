@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { lamports } from '../../src/base/units.ts'
+import type { Fill } from '../../src/engine/order.ts'
+import type { Attempt } from '../../src/orders/attempt.ts'
+import type { Outcome } from '../../src/orders/ports.ts'
+import { aBuy, anOrder, fillOf, GatewayWorld, type Script } from '../support/gateway-world.ts'
+import { absent, FILL, lost, only, refused, unsent } from '../support/outcomes.ts'
+
+const late = (attempt: Attempt, signature = `late ${attempt.id}`): Fill => {
+  const { fill } = fillOf(attempt, true) as Extract<Outcome, { kind: 'filled' }>
+  return { ...fill, signature }
+}
+const executed = (world: GatewayWorld, index = 0): Attempt => world.executed[index] as Attempt
+
+describe('an execution that nobody waits for any more', () => {
+  test('of an order that had ended: told, and it is filled', () => {
+    const world = new GatewayWorld()
+    world.script = () => only(absent)
+    const order = aBuy()
+    world.submit(order)
+    world.settle()
+    expect(world.stateOf(order)).toBe('not_executed')
+    const attempt: Attempt = { ...executed(world), state: 'absent' }
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    expect(world.told(order)).toEqual(['working', 'not_executed ABSENT', 'filled LATE_FILL'])
+    expect(world.heard.at(-1)).toMatchObject({ attemptId: attempt.id, fill: { signature: `late ${attempt.id}` } })
+    expect(world.gateway).toBeDefined()
+  })
+
+  test('of one that waits for its next try: it has what it wanted, and is not sent again', () => {
+    const world = new GatewayWorld()
+    world.script = () => only(refused('RATE_LIMIT', 'wait', 5_000))
+    const order = aBuy()
+    world.submit(order)
+    world.settle(1_000)
+    const attempt: Attempt = { ...executed(world), state: 'refused' }
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.settle()
+    expect(world.executed).toHaveLength(1)
+    expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
+  })
+
+  test('while its next try is out: that one decides nothing any more', () => {
+    const world = new GatewayWorld()
+    world.script = (_attempt, number) =>
+      number === 1
+        ? only(refused('RATE_LIMIT', 'wait'))
+        : [
+            [1, lost],
+            [200_000, absent],
+          ]
+    const order = aBuy()
+    world.submit(order)
+    world.settle(1_000)
+    expect(world.executed).toHaveLength(2)
+    const attempt: Attempt = { ...executed(world), state: 'refused' }
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    expect(world.told(order).at(-1)).toBe('working LATE_FILL')
+    world.settle()
+    expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
+    expect(world.executed).toHaveLength(2)
+  })
+
+  test('a second execution of what was filled', () => {
+    const world = new GatewayWorld()
+    world.script = () => FILL
+    const order = aBuy()
+    world.submit(order)
+    world.settle()
+    const attempt: Attempt = { ...executed(world), state: 'filled' }
+    world.gateway.findings.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
+    expect(world.told(order).at(-1)).toBe('filled SERVICE_DUPLICATE')
+    expect(world.heard.at(-1)).toMatchObject({ fill: { signature: 'second' } })
+  })
+
+  test.each([false, true])(
+    'a second execution, and the first one is taken back by a fork: filled all the same; after a restart: %s',
+    (isRestarted) => {
+      const world = new GatewayWorld()
+      const gone: Script = [
+        [30_000, { kind: 'unknown', reason: 'a fork took it back' }],
+        [60_000, absent],
+      ]
+      world.script = () => [...FILL.slice(0, 2), ...gone]
+      const order = aBuy()
+      world.submit(order)
+      world.settle(2_000)
+      const attempt: Attempt = { ...executed(world), state: 'landed' }
+      world.gateway.findings.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
+      if (isRestarted) world.crash(1)
+      world.settle()
+      expect(world.stateOf(order)).toBe('filled')
+      expect(world.executed).toHaveLength(1)
+    },
+  )
+
+  test('it survives a crash', () => {
+    const world = new GatewayWorld()
+    world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
+    const order = anOrder()
+    world.submit(order)
+    world.settle(1_000)
+    const attempt: Attempt = { ...executed(world), state: 'refused' }
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.crash(1)
+    world.settle()
+    expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
+    expect(world.executed).toHaveLength(1)
+  })
+})
+
+describe('what executed although it was refused, or proved dead, or a second time', () => {
+  /** An order that executes once more than it should. */
+  const breached = (state: Attempt['state']): GatewayWorld => {
+    const world = new GatewayWorld()
+    const first = aBuy({ slippagePercents: [5] })
+    world.script = () => (state === 'filled' ? FILL : only(state === 'absent' ? absent : NO))
+    world.submit(first)
+    world.settle()
+    const attempt: Attempt = { ...executed(world), state }
+    world.gateway.findings.late(attempt, late(attempt), state === 'filled' ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
+    return world
+  }
+  const NO = refused('SLIPPAGE_EXCEEDED', 'never')
+  /** A buy that is throttled and a partial sale that slips: how often both were sent, and what became of them. */
+  const tried = (world: GatewayWorld): [sent: number, buy: string | undefined, sale: string | undefined] => {
+    const before = world.executed.length
+    world.script = (one) =>
+      only(refused(one.side === 'buy' ? 'RATE_LIMIT' : 'SLIPPAGE_EXCEEDED', one.side === 'buy' ? 'wait' : 'slippage'))
+    const buy = aBuy({ time: world.clock.now() })
+    const sale = anOrder({ slippagePercents: [5, 15, 30], size: { kind: 'percent', percent: 50 } })
+    world.submit(buy)
+    world.submit(sale)
+    world.settle()
+    return [world.executed.length - before, world.told(buy).at(-1), world.told(sale).at(-1)]
+  }
+  const ONCE = [2, 'expired RATE_LIMIT', 'failed SLIPPAGE_EXCEEDED']
+
+  test.each<Attempt['state']>(['refused', 'absent', 'filled'])('%s: nothing is tried again at once', (state) => {
+    expect(tried(breached(state))).toEqual(ONCE)
+  })
+  test('a restart does not forget it, and a person ends it', () => {
+    const world = breached('absent')
+    world.crash(1)
+    expect(tried(world)).toEqual(ONCE)
+    world.resume()
+    expect(tried(world)[0]).toBeGreaterThan(4)
+  })
+  test('known to the journal, and not to the engine yet: neither does a restart then', () => {
+    const world = breached('filled')
+    world.commitMs = 5
+    const attempt: Attempt = { ...executed(world), state: 'filled' }
+    world.resume()
+    world.gateway.findings.late(attempt, late(attempt, 'third'), 'SERVICE_DUPLICATE')
+    world.crash(1)
+    world.commitMs = 0
+    expect(tried(world)).toEqual(ONCE)
+  })
+  test.each([false, true])('what waits for such a try ends; after a restart: %s', (isRestarted) => {
+    const world = new GatewayWorld()
+    world.script = () => only(refused('RATE_LIMIT', 'wait', 60_000))
+    const [waits, other] = [anOrder(), aBuy()]
+    world.submit(waits)
+    world.submit(other)
+    world.settle(1_000)
+    const attempt: Attempt = { ...executed(world, 1), state: 'refused' }
+    if (isRestarted) world.commitMs = 5
+    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    if (isRestarted) world.crash(0.5)
+    world.settle()
+    expect([world.told(waits).at(-1), world.told(other).at(-1)]).toEqual(['expired RATE_LIMIT', 'filled LATE_FILL'])
+    expect(world.executed).toHaveLength(2)
+  })
+  test('what provably was not sent goes again all the same', () => {
+    const world = breached('refused')
+    const order = anOrder({ size: { kind: 'percent', percent: 50 } })
+    const before = world.executed.length
+    world.script = (_attempt, number) => (number === 1 ? only(unsent) : FILL)
+    world.submit(order)
+    world.settle()
+    expect([world.executed.length - before, world.stateOf(order)]).toEqual([2, 'filled'])
+  })
+})
+
+test('something failed that may have been it: its fee is told, and nothing is decided', () => {
+  const world = new GatewayWorld()
+  world.script = () => [
+    [10, lost],
+    [200_000, absent],
+  ]
+  const order = aBuy()
+  world.submit(order)
+  world.settle(1_000)
+  world.gateway.findings.paid(executed(world), 's', lamports(5_000))
+  expect(world.heard.at(-1)).toMatchObject({ state: 'working', code: 'ANSWER_LOST', feeLamports: 5_000 })
+  world.settle()
+  expect(world.told(order)).toEqual(['working', 'working ANSWER_LOST', 'working ANSWER_LOST', 'not_executed ABSENT'])
+})
+
+test('held, then decided by later evidence or a person', () => {
+  const world = new GatewayWorld()
+  world.script = (attempt) => [
+    [10, lost],
+    [1_000, { kind: 'undecided', reason: 'the lamports do not add up' }],
+    [2_000, attempt.side === 'buy' ? fillOf(attempt, true) : { kind: 'absent', code: 'RESOLVED' }],
+  ]
+  const [buy, sale] = [aBuy(), anOrder({ size: { kind: 'percent', percent: 50 } })]
+  world.submit(buy)
+  world.submit(sale)
+  world.settle()
+  expect(world.told(buy)).toEqual(['working', 'working ANSWER_LOST', 'held HELD', 'filled'])
+  expect(world.told(sale)).toEqual(['working', 'working ANSWER_LOST', 'held HELD', 'not_executed RESOLVED'])
+})

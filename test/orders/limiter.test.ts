@@ -1,0 +1,492 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Limiter, type RequestClass } from '../../src/orders/limiter.ts'
+import type { Slot } from '../../src/orders/ports.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+
+const MINUTE = 60_000
+
+function limiterOf(clock: SimulatedClock, slots: number, more: Partial<ConstructorParameters<typeof Limiter>[0]> = {}) {
+  const monotonicMs = () => clock.now()
+  return new Limiter({
+    key: 'k',
+    clock,
+    monotonicMs,
+    boot: 'b',
+    requestsPerMinute: slots,
+    past: 'fresh',
+    write: () => {},
+    ...more,
+  })
+}
+
+/** Asks for a slot and notes when it came. */
+function ask(limiter: Limiter, clock: SimulatedClock, kind: RequestClass, got: string[] = []): { slot?: Slot } {
+  const asked: { slot?: Slot } = {}
+  limiter.request(kind, (slot) => {
+    asked.slot = slot
+    got.push(`${kind} ${clock.now()}`)
+  })
+  return asked
+}
+
+/** Takes as many of `count` slots as are free. */
+function take(limiter: Limiter, count: number, kind: RequestClass = 'exit'): Slot[] {
+  const slots: Slot[] = []
+  for (let index = 0; index < count; index++) limiter.request(kind, (slot) => slots.push(slot))?.()
+  return slots
+}
+
+test('a slot is free a minute after its request completed, not a minute after it was sent', () => {
+  const clock = new SimulatedClock(1_000_000)
+  const limiter = limiterOf(clock, 1)
+  const [slot] = take(limiter, 1)
+  const next = ask(limiter, clock, 'exit')
+  clock.advanceTo(1_003_000)
+  limiter.done(slot as Slot)
+  clock.advanceTo(1_062_999)
+  expect(next.slot).toBeUndefined()
+  clock.advanceTo(1_063_000)
+  expect(next.slot).toBeDefined()
+})
+
+test('a fifth of the slots is for exits and reconciliation', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 10)
+  expect(take(limiter, 9, 'entry')).toHaveLength(8)
+  expect(take(limiter, 3, 'reconcile')).toHaveLength(2)
+  expect(take(limiter, 1, 'exit')).toHaveLength(0)
+})
+
+test.each([1, 2, 3, 4])('a plan of %i requests still lets entries through', (slots) => {
+  const clock = new SimulatedClock()
+  expect(take(limiterOf(clock, slots), slots, 'entry')).toHaveLength(slots)
+})
+
+test('exits go before reconciliation, that before entries, each in its order; a repeated exit goes first', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 5)
+  const first = take(limiter, 5)
+  const got: string[] = []
+  for (const name of ['entry a', 'entry b', 'reconcile a', 'exit a', 'exit b']) {
+    limiter.request(name.split(' ')[0] as RequestClass, () => got.push(name))
+  }
+  limiter.request('exit', () => got.push('exit again'), true)
+  const leave = limiter.request('exit', () => got.push('exit that left'))
+  leave?.()
+  for (const slot of first) limiter.done(slot)
+  clock.advanceTo(MINUTE)
+  expect(got).toEqual(['exit again', 'exit a', 'exit b', 'reconcile a']) // one slot is left, and reserved
+})
+
+test('who asks at the very moment that a slot is free does not overtake who waits for it', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 1)
+  const got: string[] = []
+  clock.after(MINUTE, () => limiter.request('exit', () => got.push('late')))
+  for (const slot of take(limiter, 1)) limiter.done(slot)
+  limiter.request('exit', () => got.push('early'))
+  clock.advanceTo(MINUTE + 1)
+  expect(got).toEqual(['early'])
+})
+
+test('a request that was never sent gives its slot back at once, and the log says so', () => {
+  const clock = new SimulatedClock(200_000)
+  const log: Slot[] = []
+  const limiter = limiterOf(clock, 1, { write: (slot) => log.push(slot) })
+  const [slot] = take(limiter, 1)
+  const next = ask(limiter, clock, 'exit')
+  limiter.giveBack(slot as Slot)
+  expect(next.slot).toBeDefined()
+  expect(log.map(({ id, doneAt }) => [id, doneAt])).toEqual([
+    [1, null],
+    [1, 140_000_000_000n],
+    [2, null],
+  ])
+})
+
+test.each(['entry', 'reconcile'] as const)(
+  'after a change to a smaller plan, one for %s waits until enough slots are free; a larger plan gives more at once',
+  (kind) => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 4)
+    const slots = take(limiter, 4)
+    limiter.setRequestsPerMinute(2)
+    for (const [index, slot] of slots.entries()) {
+      clock.advanceTo(index * 1000)
+      limiter.done(slot)
+    }
+    const next = ask(limiter, clock, kind)
+    clock.advanceTo(MINUTE + 1_999)
+    expect(next.slot).toBeUndefined()
+    clock.advanceTo(MINUTE + 2_000)
+    expect(next.slot).toBeDefined()
+    limiter.setRequestsPerMinute(10)
+    expect(take(limiter, 7)).toHaveLength(7)
+  },
+)
+
+describe('exits have a share of their own', () => {
+  test('after a change to a smaller plan, at once, whatever the requests of the larger one hold', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    for (const slot of take(limiter, 300, 'entry')) limiter.done(slot)
+    limiter.setRequestsPerMinute(100)
+    expect(take(limiter, 30)).toHaveLength(20)
+    expect(take(limiter, 1, 'entry')).toHaveLength(0)
+    expect(limiter.status().holds).toMatchObject([{ code: 'SMALLER_PLAN', until: null }])
+    clock.advanceTo(MINUTE)
+    expect(take(limiter, 81)).toHaveLength(80)
+    expect(limiter.status().holds).toEqual([])
+  })
+
+  test('but no window holds more than the larger plan did', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 95)) limiter.done(slot)
+    limiter.setRequestsPerMinute(50)
+    expect(take(limiter, 10)).toHaveLength(5)
+  })
+
+  test('after a restart under a smaller plan', () => {
+    const clock = new SimulatedClock(150_000)
+    const past = Array.from({ length: 300 }, (_, index) => slot(index + 1, 149_000, 149_500))
+    const limiter = limiterOf(clock, 100, { past })
+    expect(take(limiter, 1, 'entry')).toHaveLength(0)
+    expect(take(limiter, 30)).toHaveLength(20)
+  })
+
+  test('while nobody knows what was sent in the minute before the start, and the hold says so', () => {
+    const clock = new SimulatedClock(150_000)
+    const limiter = limiterOf(clock, 100, { past: [] })
+    expect(limiter.status()).toMatchObject({ held: 0, holds: [{ code: 'HISTORY_UNKNOWN', until: 150_000 + MINUTE }] })
+    const entry = ask(limiter, clock, 'entry')
+    expect(take(limiter, 30)).toHaveLength(20)
+    clock.advanceTo(150_000 + MINUTE)
+    expect(entry.slot).toBeDefined()
+    expect(limiter.status().holds).toEqual([])
+  })
+
+  test('after a 429 that found the budget in use', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    const slots = take(limiter, 80, 'entry')
+    clock.advanceTo(100)
+    for (const slot of slots) limiter.throttled(slot)
+    expect(limiter.status().allowed).toBeLessThanOrEqual(50)
+    expect(take(limiter, 1, 'entry')).toHaveLength(0)
+    expect(take(limiter, 1)).toHaveLength(1)
+  })
+})
+
+describe('a 429', () => {
+  /** So many requests one after the other: each is answered within 50 ms, those of which `isRefused` is true by a 429. */
+  function send(clock: SimulatedClock, limiter: Limiter, count: number, isRefused: (index: number) => boolean): number {
+    let sent = 0
+    for (let index = 0; index < count; index++) {
+      clock.advanceTo(clock.now() + 250)
+      for (const slot of take(limiter, 1, 'entry')) {
+        sent++
+        clock.advanceTo(clock.now() + 50)
+        if (isRefused(index)) limiter.throttled(slot)
+        else limiter.done(slot)
+      }
+    }
+    return sent
+  }
+
+  test('three of them within 1.3 s, far below the plan, stop no entry and say so', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    const stray = (index: number): boolean => index >= 210 && index < 219 && index % 3 === 0
+    expect(send(clock, limiter, 220, stray)).toBe(220)
+    const { allowed, perMinute, holds } = limiter.status()
+    expect(allowed).toBeGreaterThan(950)
+    expect(perMinute).toBe(1_000)
+    expect(holds).toMatchObject([
+      { code: 'THROTTLED', text: expect.stringContaining('429 (too many requests) 3 times') },
+    ])
+    expect(send(clock, limiter, 200, () => false)).toBe(200)
+  })
+
+  test('one every 10 s for an hour stops no entry either', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    expect(send(clock, limiter, 12_000, (index) => index % 33 === 0)).toBe(12_000)
+  })
+
+  test('a burst is one signal: it takes half of the rate at most', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    const slots = take(limiter, 800, 'entry')
+    for (const [index, slot] of slots.entries()) {
+      clock.advanceTo(index * 2)
+      limiter.throttled(slot)
+    }
+    const { allowed } = limiter.status()
+    expect(allowed).toBeGreaterThanOrEqual(500)
+    expect(allowed).toBeLessThanOrEqual(502)
+  })
+
+  test('to all of the last ten answers brings the rate down to what was accepted', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 1_000)
+    const sent = send(clock, limiter, 200, (index) => index >= 100)
+    expect(sent).toBeLessThanOrEqual(112)
+    expect(limiter.status().allowed).toBeLessThanOrEqual(120)
+  })
+
+  test('at a rate that is being won back halves it at once', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
+    clock.advanceTo(2 * MINUTE)
+    const { allowed } = limiter.status()
+    expect(allowed).toBe(60)
+    const slots = take(limiter, 48, 'entry')
+    for (const [index, slot] of slots.entries())
+      if (index === 47) limiter.throttled(slot)
+      else limiter.done(slot)
+    expect(limiter.status().allowed).toBe(30)
+  })
+
+  test('with Retry-After stops everything until then, and says so; the rate comes back by steps', () => {
+    const clock = new SimulatedClock(100_000)
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot, 5_000)
+    expect(limiter.status().holds).toMatchObject([
+      { code: 'THROTTLED', until: null },
+      { code: 'RETRY_AFTER', until: 105_000 },
+    ])
+    const next = ask(limiter, clock, 'exit')
+    clock.advanceTo(104_999)
+    expect(next.slot).toBeUndefined()
+    clock.advanceTo(105_000)
+    expect(next.slot).toBeDefined()
+    clock.advanceTo(100_000 + 4 * MINUTE)
+    expect(limiter.status()).toMatchObject({ allowed: 70 })
+    clock.advanceTo(100_000 + 11 * MINUTE)
+    expect(limiter.status()).toMatchObject({ allowed: 100, holds: [] })
+  })
+
+  test('on a small plan takes the same small part of a larger plan', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 10)
+    for (const slot of take(limiter, 1)) limiter.throttled(slot)
+    expect(limiter.status().allowed).toBe(9)
+    limiter.setRequestsPerMinute(1_000)
+    expect(limiter.status()).toMatchObject({ allowed: 995, perMinute: 1_000 })
+    expect(take(limiter, 1_000, 'entry')).toHaveLength(795)
+  })
+
+  test('takes the same part of a smaller plan, and of the next larger one', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 100)
+    for (const slot of take(limiter, 80, 'entry')) limiter.throttled(slot)
+    expect(limiter.status().allowed).toBe(50)
+    limiter.setRequestsPerMinute(10)
+    expect(limiter.status().allowed).toBe(5)
+    limiter.setRequestsPerMinute(1_000)
+    expect(limiter.status().allowed).toBe(500)
+  })
+
+  test('during whose burst the plan grows is measured against the rate at the beginning of the burst', () => {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 10)
+    const slots = take(limiter, 2)
+    for (const [index, slot] of slots.entries()) {
+      if (index === 1) limiter.setRequestsPerMinute(1_000)
+      limiter.throttled(slot)
+    }
+    expect(limiter.status().allowed).toBe(980) // 2 of the last 10 answers: 2 %
+  })
+})
+
+/** Entries that a bot wants at a steady rate for ten minutes, each given up after 2 s, of a service that takes so many a minute: how many it
+ *  refused with 429 in each minute. */
+function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, plan)
+  const counted: number[] = []
+  const refusals = new Array<number>(10).fill(0)
+  const ask = (): void => {
+    clock.after(1_000 / perSecond, ask)
+    const leave = limiter.request('entry', (slot) => {
+      clock.after(100, () => {
+        while ((counted[0] ?? Number.POSITIVE_INFINITY) <= clock.now() - MINUTE) counted.shift()
+        if (counted.length < trueLimit) {
+          counted.push(clock.now())
+          limiter.done(slot)
+          return
+        }
+        const minute = Math.floor(clock.now() / MINUTE)
+        refusals[minute] = (refusals[minute] ?? 0) + 1
+        limiter.throttled(slot)
+      })
+    })
+    if (leave !== undefined) clock.after(2_000, leave)
+  }
+  ask()
+  clock.advanceTo(10 * MINUTE - 1)
+  return refusals
+}
+
+test.each([
+  ['half', 500, 25],
+  ['a tenth', 100, 25],
+])('a service whose true limit is %s of the plan answers 429 a few times, and then seldom', (_part, limit, most) => {
+  const [first, ...others] = refusalsPerMinute(1_000, limit, 12)
+  expect(first).toBeLessThanOrEqual(most)
+  expect(Math.max(...others)).toBeLessThanOrEqual(8)
+})
+
+test('however often it is refused, a tenth of the slots is left, and what waits for a slot gets it as the rate recovers', () => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 20)
+  for (let time = 0; time < 20; time++) {
+    clock.advanceTo(time * MINUTE * 1.1)
+    for (const slot of take(limiter, 1)) {
+      limiter.throttled(slot)
+    }
+  }
+  expect(limiter.status()).toMatchObject({ allowed: 2 })
+  take(limiter, 1)
+  const next = ask(limiter, clock, 'exit')
+  clock.advanceTo(clock.now() + MINUTE) // a twentieth of 20
+  expect(next.slot).toBeDefined()
+})
+
+test.each([
+  ['is accepted', 20_000, 20_000],
+  ['is worth another try, after 30 s', 60_000, 30_000],
+])('nobody gets a slot while the key is refused, until it %s', (_when, opensAt, gets) => {
+  const clock = new SimulatedClock()
+  const limiter = limiterOf(clock, 5)
+  limiter.close()
+  const exit = ask(limiter, clock, 'exit')
+  clock.after(opensAt, () => limiter.open())
+  clock.advanceTo(gets - 1)
+  expect(exit.slot).toBeUndefined()
+  clock.advanceTo(gets)
+  expect(exit.slot).toBeDefined()
+})
+
+const at = (ms: number): bigint => BigInt(ms) * 1_000_000n
+const slot = (id: number, takenAt: number, doneAt: number | null, boot = 'b'): Slot => ({
+  key: 'k',
+  id,
+  boot,
+  takenAt: at(takenAt),
+  doneAt: doneAt === null ? null : at(doneAt),
+})
+
+test.each([
+  ['a fresh key', 'fresh' as const, [0, 0]],
+  ['a lost log', [], [0, MINUTE]],
+  ['a log of another boot', [slot(1, 5, 6, 'earlier')], [0, MINUTE]],
+  ['a log of another boot that ended full', [slot(1, 5, 6, 'earlier'), slot(2, 5, 7, 'earlier')], [59_999, MINUTE]],
+  [
+    'a log of another boot that was idle for its last minute',
+    [slot(1, 5, 6, 'earlier'), slot(2, 70_000, 70_000, 'earlier')],
+    [0, MINUTE],
+  ],
+  ['a log of two other boots', [slot(1, 5, 6, 'first'), slot(2, 5, 6, 'earlier')], [59_999, MINUTE]],
+  ['a log that ends in the future', [slot(1, 999_999, null)], [0, MINUTE]],
+  ['a request that completed 50 s ago', [slot(1, 99_000, 100_000)], [0, 10_000]],
+  ['two that completed in another order', [slot(1, 99_000, 149_000), slot(2, 99_000, 120_000)], [30_000, 59_000]],
+  ['one that was under way', [slot(1, 149_000, null)], [0, MINUTE]],
+  ['one that was under way two minutes ago', [slot(1, 20_000, null)], [0, 0]],
+  ['one of this boot after one of another', [slot(1, 149_000, 149_000, 'earlier'), slot(2, 89_000, 89_001)], [0, 0]],
+])('%s', (_what, past, waits) => {
+  const clock = new SimulatedClock(150_000)
+  const got: string[] = []
+  const limiter = limiterOf(clock, 2, { past })
+  ask(limiter, clock, 'exit', got)
+  ask(limiter, clock, 'exit', got)
+  clock.advanceTo(150_000 + 2 * MINUTE)
+  expect(got).toEqual(waits.map((wait) => `exit ${150_000 + wait}`))
+})
+
+test('what another boot wrote is written on the clock of this one, so that a third start knows it exactly', () => {
+  const clock = new SimulatedClock(20_000)
+  const log: Slot[] = []
+  limiterOf(clock, 2, { past: [slot(1, 5_000, 6_000, 'earlier')], write: (row) => log.push(row) })
+  expect(log).toEqual([slot(1, 19_000, 20_000)])
+  clock.advanceTo(79_999)
+  const third = limiterOf(clock, 2, { past: log })
+  expect(third.status()).toMatchObject({ held: 1 })
+  clock.advanceTo(80_000)
+  expect(third.status()).toMatchObject({ held: 0 })
+})
+
+test('a lost request is written as done, so that the next start does not hold it again', () => {
+  const clock = new SimulatedClock(150_000)
+  const log: Slot[] = []
+  limiterOf(clock, 2, { past: [slot(1, 149_000, null)], write: (row) => log.push(row) })
+  expect(log).toEqual([slot(1, 149_000, 150_000)])
+})
+
+test('with load, the slots open to a class are in use, and nobody holds a timer afterwards', () => {
+  for (const [kind, open] of [
+    ['exit', 50],
+    ['entry', 40],
+  ] as const) {
+    const clock = new SimulatedClock()
+    const limiter = limiterOf(clock, 50)
+    let served = 0
+    let backlog = 2_000
+    const again = (): void => {
+      if (backlog-- <= 0) return
+      limiter.request(kind, (taken) => {
+        served++
+        clock.after((served * 7919) % 3_000, () => limiter.done(taken))
+        again()
+      })
+    }
+    for (let line = 0; line < 100; line++) again()
+    let used = 0
+    const samples = 3_000
+    for (let sample = 0; sample < samples; sample++) {
+      clock.advanceTo(clock.now() + 100)
+      used += limiter.status().held
+    }
+    expect(used / samples / open).toBeGreaterThanOrEqual(0.97)
+    backlog = 0
+    clock.advanceTo(clock.now() + 100 * MINUTE)
+    expect(clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+  }
+})
+
+test('no exit is behind an entry: under any plan, while it changes, with 429s, however both are asked for', () => {
+  const event = fc.record({
+    what: fc.constantFrom('entry', 'entry', 'exit', 'reconcile', 'done', 'throttled', 'plan'),
+    ms: fc.constantFrom(0, 1, 40, 900, 61_000),
+  })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40 }), fc.array(event, { maxLength: 120 }), (slots, events) => {
+      const clock = new SimulatedClock()
+      const limiter = limiterOf(clock, slots)
+      const out: Slot[] = []
+      let exitsWaiting = 0
+      for (const { what, ms } of events) {
+        clock.advanceTo(clock.now() + ms)
+        if (what === 'done' || what === 'throttled') {
+          const slot = out.shift()
+          if (slot !== undefined) limiter[what](slot)
+          continue
+        }
+        if (what === 'plan') {
+          limiter.setRequestsPerMinute(1 + (ms % 37))
+          continue
+        }
+        if (what === 'exit') exitsWaiting++
+        limiter.request(what, (slot) => {
+          if (what === 'exit') exitsWaiting--
+          if (what === 'entry') expect(exitsWaiting, 'exits that wait while an entry goes').toBe(0)
+          out.push(slot)
+        })
+      }
+    }),
+    { numRuns: Number(process.env.SLUICE_LIMITER_RUNS ?? 200) },
+  )
+})

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { accountOf } from '../../src/engine/account.ts'
+import { NO_MONEY } from '../../src/engine/recovered-money.ts'
+import { unattended } from '../../src/runtime/start-input.ts'
+import { botSettings } from '../support/engine-rig.ts'
+import { order, position } from '../support/journal-values.ts'
+
+const LIVE = accountOf('live', 'host', 'genesis', 'wallet')
+
+const held = (account: string, tokens = 5n): Parameters<typeof unattended>[0] => ({
+  ...NO_MONEY,
+  positions: [position(1, { account, tokens, costLamports: 2e8 as never })],
+  orders: [{ order: order(1, { account }), state: 'working' }],
+})
+
+test.each([
+  ['on paper, because --live was not given', { mode: 'paper' }],
+  ['with another wallet', { mode: 'live', wallet: 'another' }],
+] as const)('what a live bot holds is told where it now runs %s', (_what, options) => {
+  const [told, ...more] = unattended(held(LIVE.id), [botSettings('dips', options)])
+  expect(told).toMatch(
+    /^nobody sees to live\|host\|genesis\|wallet: 1 held for 0\.2 SOL \(\w+\), 1 open orders; .*--live$/,
+  )
+  expect(more).toEqual([])
+})
+
+test('of many positions the first are named', () => {
+  const positions = Array.from({ length: 7 }, (_, n) => position(n + 1, { account: LIVE.id }))
+  const [told] = unattended({ ...NO_MONEY, positions }, [])
+  expect(told).toMatch(/: 7 held for 0\.35 SOL \((\w+, ){5}\.\.\.\), 0 open orders;/)
+})
+
+test.each<[string, Parameters<typeof unattended>[0], string]>([
+  ['another bot has the wallet', held(LIVE.id), LIVE.id],
+  ['it is paper money', held(accountOf('paper', 'host', '', 'dips').id), ''],
+  ['it is the money of a sandbox', held(accountOf('live', 'sandbox', 'genesis', 'wallet').id), ''],
+  ['nothing is left', { ...held(LIVE.id, 0n), orders: [{ order: order(1), state: 'filled' }] }, ''],
+])('nothing is told where %s', (_what, money, account) => {
+  const bots = account === '' ? [] : [{ ...botSettings('other', { mode: 'live' }), account: LIVE }]
+  expect(unattended(money, bots)).toEqual([])
+})

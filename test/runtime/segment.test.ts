@@ -1,0 +1,97 @@
+import { expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { lamports } from '../../src/base/units.ts'
+import { accountOf } from '../../src/engine/account.ts'
+import { NO_MONEY } from '../../src/engine/recovered-money.ts'
+import { defineStrategy } from '../../src/engine/strategy.ts'
+import { Mints } from '../../src/market/mints.ts'
+import { Limiter } from '../../src/orders/limiter.ts'
+import type { Executor, Journal, JournalRecord } from '../../src/orders/ports.ts'
+import { Segment, takeUp } from '../../src/runtime/segment.ts'
+import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { botSettings, MINT, startInput } from '../support/engine-rig.ts'
+import { anOrder } from '../support/gateway-world.ts'
+import { attempt } from '../support/journal-values.ts'
+
+const account = accountOf('live', 'test', 'genesis', 'wallet')
+const still = defineStrategy({
+  ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
+})
+
+/** A start on an order that was refused for its slippage and was to climb: what is sent, and what is said of it. */
+function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
+  const clock = new SimulatedClock(1_000)
+  const sent: string[] = []
+  const told: string[] = []
+  const executor: Executor = { execute: ({ id }) => void sent.push(id), resume: () => {} }
+  const write = (record: JournalRecord): void => {
+    if (record.kind === 'report') told.push(`${record.report.state} ${record.report.code}`.trim())
+  }
+  const journal: Journal = {
+    ...{ rows: () => {}, input: () => {}, output: () => {}, write, commit: (then) => then() },
+  }
+  const monotonicMs = (): number => clock.now()
+  const limiter = new Limiter({
+    ...{ key: 'k', boot: 'b', requestsPerMinute: 60, past: 'fresh', clock, monotonicMs, write: () => {} },
+  })
+  const order = anOrder({
+    id: 'o1',
+    account: account.id,
+    bot: 'still',
+    mint: MINT,
+    size: { kind: 'percent', percent: 50 },
+  })
+  const money = {
+    ...NO_MONEY,
+    nextOrder: 2,
+    accounts: [{ account: account.id, lamports: lamports(1e9), slot: 1, halted: false, breached }],
+    orders: [{ order, state: 'accepted' as const }],
+  }
+  const refused = { ...attempt(1), account: account.id, mint: MINT, side: 'sell', size: order.size } as const
+  const mints = new Mints()
+  const segment = new Segment({
+    ...{ machine: { clock, monotonicMs, boot: 'b' }, journal, mints },
+    strategies: new Map([['still', still as never]]),
+    past: {
+      ...{ money, nextSeq: 10, nextReport: 1, untaken: [], orders: money.orders, slots: [], watches: [], wallets: [] },
+      attempts: [{ ...refused, state: 'refused', code: 'SLIPPAGE_EXCEEDED' }],
+      ...{ learned: [], lastSegment: 1, lastTime: 900, clean: false },
+    },
+    route: () => ({ kind: 'cloud', executor, limiter }),
+    ...{ want: () => {}, observe: () => {}, alarm: () => {} },
+  })
+  const start = startInput([{ ...botSettings('still'), account }], money)
+  segment.begin(start, [])
+  segment.resume(start)
+  clock.advanceTo(60_000)
+  return { sent, told, mints }
+}
+
+test('what was refused goes again after a restart, where refusals are believed', () => {
+  const { sent, told } = startOn(false)
+  expect([sent, told]).toEqual([['o1.2'], ['working']])
+})
+
+test('what is halted is halted before its open orders are taken up', () => {
+  const gateway = { trust: vi.fn(), halt: vi.fn(), resume: vi.fn() }
+  const money = {
+    ...NO_MONEY,
+    accounts: [{ account: account.id, lamports: lamports(1e9), slot: 1, halted: true }],
+  }
+  takeUp(gateway as never, { orders: [], attempts: [], untaken: [] } as never, startInput([], money))
+  expect(gateway.halt).toHaveBeenCalledExactlyOnceWith(account.id, true)
+  expect(gateway.halt).toHaveBeenCalledBefore(gateway.resume)
+})
+
+test('what its engine needs keeps its number', () => {
+  const { mints } = startOn(false)
+  const [number] = [mints.find(MINT), mints.intern('nobody needs it')]
+  mints.giveBack(() => false)
+  expect([mints.find(MINT), mints.list[number as number]]).toEqual([number, MINT])
+  expect(mints.list).not.toContain('nobody needs it')
+})
+
+test('and ends where the journal knows of something that executed although it was refused', () => {
+  const { sent, told } = startOn(true)
+  expect([sent, told]).toEqual([[], ['failed SLIPPAGE_EXCEEDED']])
+})

@@ -1,0 +1,179 @@
+import { VersionedTransaction } from '@solana/web3.js'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ByteReader, Malformed } from '../../src/solana/byte-reader.ts'
+import { decodeTransaction, encodeTransaction, type Message } from '../../src/solana/transaction.ts'
+import { compile, verifyDraft } from '../chain/verifier/draft.ts'
+import { honest, SHAPES } from '../chain/verifier/honest.ts'
+
+const shapes = Object.keys(SHAPES)
+const samples = shapes.flatMap((shape) => [1, 2, 3].map((seed) => compile(honest(shape, seed)).bytes))
+
+test('what is read is what web3.js reads, and written again the same bytes', () => {
+  for (const bytes of samples) {
+    const decoded = decodeTransaction(bytes)
+    if (!decoded.ok) throw new Error(decoded.reason)
+    const { message, signatures, messageBytes } = decoded.transaction
+    const theirs = VersionedTransaction.deserialize(bytes)
+    expect(message.keys).toEqual(theirs.message.staticAccountKeys.map((key) => key.toBase58()))
+    expect(message.blockhash).toBe(theirs.message.recentBlockhash)
+    expect([message.signers, message.readonlySigners, message.readonlyOthers]).toEqual(
+      Object.values(theirs.message.header),
+    )
+    expect(message.version).toBe(theirs.version)
+    expect(signatures.map((one) => [...one])).toEqual(theirs.signatures.map((one) => [...one]))
+    expect(Buffer.compare(messageBytes, theirs.message.serialize())).toBe(0)
+    const instructions = theirs.message.compiledInstructions
+    expect(message.instructions.map(({ program, accounts, data }) => [program, accounts, [...data]])).toEqual(
+      instructions.map(({ programIdIndex, accountKeyIndexes, data }) => [programIdIndex, accountKeyIndexes, [...data]]),
+    )
+    const lookups = theirs.message.addressTableLookups
+    expect(message.lookups).toEqual(
+      lookups.map(({ accountKey, writableIndexes, readonlyIndexes }) => {
+        return { table: accountKey.toBase58(), writable: writableIndexes, readonly: readonlyIndexes }
+      }),
+    )
+    expect(Buffer.compare(encodeTransaction(decoded.transaction), bytes)).toBe(0)
+  }
+})
+
+test.each([
+  ['nothing', []],
+  ['a length that goes on', [0x80]],
+  ['a zero that is longer than it has to be', [0x80, 0x00]],
+  ['seven bits that are longer than they have to be', [0x81, 0x80, 0x00]],
+  ['more than sixteen bits', [0xff, 0xff, 0x04]],
+  ['four bytes', [0x80, 0x80, 0x80, 0x01]],
+])('%s is no length', (_what, bytes) => {
+  expect(() => new ByteReader(Uint8Array.from(bytes)).compact()).toThrow(Malformed)
+})
+
+test.each([
+  [0, [0]],
+  [127, [0x7f]],
+  [128, [0x80, 0x01]],
+  [16_384, [0x80, 0x80, 0x01]],
+  [65_535, [0xff, 0xff, 0x03]],
+])('%s is written in as few bytes as it needs', (value, bytes) => {
+  expect(new ByteReader(Uint8Array.from(bytes)).compact()).toBe(value)
+})
+
+test('nothing is read beyond the end', () => {
+  const read = (run: (reader: ByteReader) => unknown) => () => run(new ByteReader(new Uint8Array(3).subarray(1, 1)))
+  for (const run of [read((r) => r.peek()), read((r) => r.byte()), read((r) => r.uint32()), read((r) => r.uint64())])
+    expect(run).toThrow(Malformed)
+})
+
+const looked = compile(honest('pump buy of SOL, lookup table', 1)).bytes
+type Parts = { message: Message; signatures: readonly Uint8Array[] }
+
+/** What a validator's own check would not let pass, and why. */
+test.each<[says: string, change: (parts: Parts) => Partial<Message> | { signatures: Uint8Array[] }]>([
+  ['2 signatures for 1 signers', ({ signatures }) => ({ signatures: [...signatures, new Uint8Array(64)] })],
+  ['nobody signs who can pay the fee', () => ({ readonlySigners: 1 })],
+  ['the header counts more accounts than there are', ({ message }) => ({ readonlyOthers: message.keys.length })],
+  [
+    'an account stands in it twice',
+    ({ message: { keys } }) => ({ keys: keys.map((key, at) => keys[at === 2 ? 1 : at] ?? key) }),
+  ],
+  [
+    'a lookup of nothing',
+    ({ message }) => ({
+      lookups: message.lookups.map((one) => ({ ...one, writable: [], readonly: [] })),
+      instructions: [],
+    }),
+  ],
+  [
+    'a program that is no account',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, program: 0 })) }),
+  ],
+  [
+    'a program that is no account',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, program: message.keys.length })) }),
+  ],
+  [
+    'an account that is not there',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, accounts: [200] })) }),
+  ],
+  [
+    'more accounts than can be counted',
+    ({ message }) => ({
+      lookups: message.lookups.map((one) => ({ ...one, writable: Array.from({ length: 255 }, () => 1) })),
+    }),
+  ],
+  [
+    'and at most 1232 travel',
+    ({ message }) => ({ instructions: message.instructions.map((one) => ({ ...one, data: new Uint8Array(400) })) }),
+  ],
+])('%s', (says, change) => {
+  const decoded = decodeTransaction(looked)
+  if (!decoded.ok) throw new Error(decoded.reason)
+  const { message, signatures } = decoded.transaction
+  const changed = change({ message, signatures })
+  const bytes = encodeTransaction({
+    signatures,
+    message: { ...message, ...changed },
+    ...('signatures' in changed && changed),
+  })
+  expect(decodeTransaction(bytes)).toMatchObject({
+    ok: false,
+    code: 'TX_MALFORMED',
+    reason: expect.stringContaining(says),
+  })
+})
+
+test('bytes after the end are said to be that', () => {
+  const longer = decodeTransaction(Uint8Array.from([...looked, 0]))
+  expect(longer).toMatchObject({ ok: false, reason: expect.stringContaining('1 bytes follow after its end') })
+})
+
+const mutant = fc
+  .tuple(fc.constantFrom(...samples), fc.array(fc.tuple(fc.nat(1231), fc.nat(255)), { minLength: 1, maxLength: 4 }))
+  .map(([bytes, changes]) => {
+    const changed = Uint8Array.from(bytes)
+    for (const [at, to] of changes) changed[at % changed.length] = to
+    return changed
+  })
+
+test('whatever is accepted as a transaction, web3.js reads it too and writes the same bytes', () => {
+  fc.assert(
+    fc.property(mutant, (bytes) => {
+      if (!decodeTransaction(bytes).ok) return
+      expect(Buffer.compare(VersionedTransaction.deserialize(bytes).serialize(), bytes)).toBe(0)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('bytes of any kind are a transaction or a refusal, never a crash', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 1_300 }), (bytes) => {
+      const decoded = decodeTransaction(bytes)
+      if (!decoded.ok) expect(['TX_MALFORMED', 'TX_VERSION']).toContain(decoded.code)
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a bit that flips anywhere is refused, or leaves the bound within the order', () => {
+  const anywhere = fc.tuple(fc.constantFrom(...shapes), fc.nat(200), fc.nat(1231), fc.nat(7))
+  fc.assert(
+    fc.property(anywhere, ([shape, seed, at, bit]) => {
+      const draft = honest(shape, seed)
+      const finish = (bytes: Uint8Array) => {
+        const changed = Uint8Array.from(bytes)
+        changed[at % changed.length]! ^= 1 << bit
+        return changed
+      }
+      const { refusals, verdict } = verifyDraft({ ...draft, finish })
+      if (refusals.length > 0) return
+      const { most } = draft.drawn
+      const trade = draft.asked.side === 'buy' ? most : 0n
+      // Fees and tips at their caps, the priority fee at its own, six rents and the signatures.
+      const cap = trade + 41_000_000n + 2_000_000n + 6n * draft.facts.rentLamports + 10_000n
+      expect(verdict?.trade?.mint).toBe(draft.asked.mint)
+      expect(verdict?.bound).toBeLessThanOrEqual(cap)
+    }),
+    { numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,229 @@
+import { channel } from 'node:diagnostics_channel'
+import { createServer, type Server, type Socket } from 'node:net'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import type { HttpResult } from '../../src/base/machine.ts'
+import { openHttp } from '../../src/venues/http.ts'
+
+type Play = (socket: Socket, text: string) => void
+
+const open: { close: () => Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+})
+
+const answer = (body: string, status = '200 OK', headers = ''): string =>
+  `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
+
+/** A server that plays one part for each connection, when the first bytes of a request come (or at once, for `connect`). */
+async function serve(parts: {
+  connect?: (socket: Socket) => void
+  request?: Play
+}): Promise<{ url: string; requests: string[] }> {
+  const requests: string[] = []
+  const sockets = new Set<Socket>()
+  const server: Server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    parts.connect?.(socket)
+    socket.on('data', (data) => {
+      requests.push(data.toString())
+      parts.request?.(socket, data.toString())
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  open.push({
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((done) => server.close(done))
+    },
+  })
+  const { port } = server.address() as { port: number }
+  return { url: `http://127.0.0.1:${port}/api/trade/buy`, requests }
+}
+
+function post(url: string, options: { timeoutMs?: number; connectTimeoutMs?: number } = {}): Promise<HttpResult> {
+  const { http, close } = openHttp(options)
+  open.push({ close })
+  return http({ method: 'POST', url, headers: { authorization: 'Bearer k' }, body: '{"amount":1}' })
+}
+
+/** Timers of so many ms run when the returned function is called: a machine that stands still runs them before anything has left. */
+function heldBack(heldMs: number): () => void {
+  const after = globalThis.setTimeout
+  const held: (() => void)[] = []
+  const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms?: number) => {
+    if (ms === heldMs) held.push(run)
+    return after(run, ms === heldMs ? 2 ** 30 : ms)
+  }) as typeof setTimeout)
+  onTestFinished(() => spy.mockRestore())
+  return () => {
+    for (const run of held.splice(0)) run()
+  }
+}
+
+test('an answer comes back whole, with status and headers', async () => {
+  const { url, requests } = await serve({
+    request: (socket) => socket.write(answer('{"ok":1}', '429 Slow', 'retry-after: 3\r\n')),
+  })
+  expect(await post(url)).toMatchObject({
+    kind: 'answered',
+    status: 429,
+    headers: { 'retry-after': '3' },
+    body: '{"ok":1}',
+  })
+  expect(requests[0]).toMatch(/^POST \/api\/trade\/buy HTTP\/1\.1\r\n/)
+  expect(requests[0]).toContain('authorization: Bearer k')
+})
+
+test.each<[string, Parameters<typeof serve>[0]]>([
+  ['after the head of the request', { request: (socket) => socket.destroy() }],
+  ['with a reset', { request: (socket) => socket.resetAndDestroy() }],
+  ['in the middle of the head of the answer', { request: (socket) => socket.end('HTTP/1.1 200 O') }],
+  [
+    'in the middle of the body of the answer',
+    { request: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"sig') },
+  ],
+  ['with something that is no HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
+])('a connection that ends %s: lost', async (_name, parts) => {
+  const { url } = await serve(parts)
+  expect(await post(url)).toMatchObject({ kind: 'lost' })
+})
+
+test('nobody listens: unsent', async () => {
+  const { url } = await serve({})
+  await open.pop()?.close()
+  expect(await post(url)).toMatchObject({ kind: 'unsent' })
+})
+
+test('a name that does not exist: unsent', async () => {
+  expect(await post('http://host.invalid/api')).toMatchObject({ kind: 'unsent' })
+})
+
+test('a certificate that nobody vouches for, or no TLS at all: unsent', async () => {
+  const { url } = await serve({ connect: (socket) => socket.end('no TLS here\r\n') })
+  expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
+})
+
+test('a connection closed as soon as it stands is never taken for unsent once the head was written', async () => {
+  let written = 0
+  const onHead = (): void => {
+    written++
+  }
+  channel('undici:client:sendHeaders').subscribe(onHead)
+  const { url } = await serve({ connect: (socket) => socket.destroy() })
+  const result = await post(url)
+  channel('undici:client:sendHeaders').unsubscribe(onHead)
+  expect(result.kind).toBe(written > 0 ? 'lost' : 'unsent')
+})
+
+test('no answer within the limit: lost; the socket is given up', async () => {
+  const closed = Promise.withResolvers<void>()
+  const pass = heldBack(30)
+  const { url } = await serve({
+    request: (socket) => {
+      socket.on('close', () => closed.resolve())
+      pass()
+    },
+  })
+  expect(await post(url, { timeoutMs: 30 })).toEqual({ kind: 'lost', reason: 'no answer within 30 ms' })
+  await closed.promise
+})
+
+test('an answer of more than 1 MB: lost', async () => {
+  const { url } = await serve({ request: (socket) => socket.write(answer('x'.repeat(1_200_000))) })
+  expect(await post(url)).toMatchObject({ kind: 'lost', reason: 'the answer is longer than 1 MB' })
+})
+
+test('a redirect is an answer like any other, and no request is sent twice', async () => {
+  const { url, requests } = await serve({
+    request: (socket) => socket.write(answer('', '307 Elsewhere', 'location: /api/trade/sell\r\n')),
+  })
+  expect(await post(url)).toMatchObject({ kind: 'answered', status: 307 })
+  expect(requests).toHaveLength(1)
+})
+
+test('the connection stays warm, and a reset on it is lost, not sent again', async () => {
+  let connections = 0
+  let count = 0
+  const { url, requests } = await serve({
+    connect: () => connections++,
+    request: (socket) => (++count === 1 ? socket.write(answer('{}')) : socket.resetAndDestroy()),
+  })
+  const { http, close } = openHttp()
+  open.push({ close })
+  const request = { method: 'POST', url, headers: {}, body: '{}' } as const
+  expect(await http(request)).toMatchObject({ kind: 'answered' })
+  await new Promise(setImmediate) // undici takes a connection for free only once its callback has returned
+  expect(await http(request)).toMatchObject({ kind: 'lost' })
+  expect([connections, requests.length]).toEqual([1, 2])
+})
+
+test('of two requests at the same time each gets its own verdict', async () => {
+  const lost = await serve({ request: (socket) => socket.destroy() })
+  const { http, close } = openHttp()
+  open.push({ close })
+  const [first, second] = await Promise.all([
+    http({ method: 'POST', url: lost.url, headers: {}, body: '{}' }),
+    http({ method: 'POST', url: 'http://127.0.0.1:1/', headers: {}, body: '{}' }),
+  ])
+  expect([first.kind, second.kind]).toEqual(['lost', 'unsent'])
+})
+
+test('undici never writes a head before it has called onRequestStart', async () => {
+  // What `unsent` rests on: were it the other way round, a request that has left could look as if it had not.
+  const seen: string[] = []
+  const onHead = (): void => {
+    seen.push('head')
+  }
+  channel('undici:client:sendHeaders').subscribe(onHead)
+  const { Client } = await import('undici')
+  const { url } = await serve({ request: (socket) => socket.write(answer('{}')) })
+  const client = new Client(new URL(url).origin, { allowH2: false })
+  await new Promise<void>((done, fail) => {
+    client.dispatch(
+      { method: 'POST', path: '/', body: '{}' },
+      {
+        onRequestStart: () => seen.push('start'),
+        onResponseStart: () => {},
+        onResponseData: () => {},
+        onResponseEnd: () => done(),
+        onResponseError: (_controller, error) => fail(error),
+      },
+    )
+  })
+  await client.destroy()
+  channel('undici:client:sendHeaders').unsubscribe(onHead)
+  expect(seen).toEqual(['start', 'head'])
+})
+
+test('an answer that trickles in, a byte at a time, is lost at the limit, however long it goes on', async () => {
+  let timer: NodeJS.Timeout | undefined
+  let written = 0
+  const pass = heldBack(60)
+  const { url } = await serve({
+    request: (socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n')
+      timer = setInterval(() => {
+        socket.write('x')
+        if (++written === 10) pass()
+      }, 5)
+    },
+  })
+  expect(await post(url, { timeoutMs: 60 })).toEqual({ kind: 'lost', reason: 'no answer within 60 ms' })
+  clearInterval(timer)
+})
+
+test('a server that takes the connection and then says nothing to the TLS greeting: unsent', async () => {
+  const { url, requests } = await serve({})
+  const result = await post(url.replace('http:', 'https:'), { connectTimeoutMs: 100 })
+  expect(result).toMatchObject({ kind: 'unsent' })
+  expect(requests.join('')).not.toContain('POST')
+})
+
+test('HTTP/2 is never offered, so that no library can repeat a request by its rules', async () => {
+  const { url, requests } = await serve({ request: (socket) => socket.destroy() })
+  expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
+  const greeting = requests.join('')
+  expect(greeting).not.toBe('')
+  expect(greeting).not.toContain('\u0002h2')
+})

@@ -1,0 +1,226 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { HttpRequest, HttpResult } from '../../../src/base/machine.ts'
+import { lamports, solToLamports, type TokenAmount } from '../../../src/base/units.ts'
+import type { Attempt } from '../../../src/orders/attempt.ts'
+import type { Outcome } from '../../../src/orders/ports.ts'
+import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
+import { CloudExecutor } from '../../../src/venues/token-service/cloud-executor.ts'
+import type { SellUnit } from '../../../src/venues/token-service/trade-terms.ts'
+import { buyAttempt, sellAttempt } from '../../support/attempts.ts'
+import { fill } from '../../support/journal-values.ts'
+import { MINT, signatureOf, WALLET } from './wire/samples.ts'
+
+const START = 1_782_611_393_000
+const S = signatureOf(3)
+
+/** A service and a chain that do what a test says, when it says so. */
+class World {
+  readonly clock = new SimulatedClock(START)
+  readonly requests: HttpRequest[] = []
+  readonly outcomes: Outcome[] = []
+  /** What was told of attempts, in order. */
+  readonly told: string[] = []
+  readonly resumed: string[] = []
+  sellUnit: SellUnit = 'unproved'
+  readonly contradictions: TokenAmount[] = []
+  /** As the chain has it. */
+  landed: (outcome: Outcome) => void = () => {}
+  holding: TokenAmount | undefined
+  apiKey = (): string => 'k'
+  readonly executor: CloudExecutor
+  #answers: ((result: HttpResult) => void)[] = []
+
+  constructor() {
+    this.executor = new CloudExecutor({
+      http: (request) => {
+        this.requests.push(request)
+        return new Promise((resolve) => this.#answers.push(resolve))
+      },
+      clock: this.clock,
+      baseUrl: 'https://service.example/api',
+      apiKey: () => this.apiKey(),
+      wallet: WALLET,
+      maxBuyLamports: () => solToLamports(100),
+      sellUnit: () => this.sellUnit,
+      holding: () => this.holding,
+      resolve: {
+        begin: ({ id }, done) => {
+          this.landed = done
+          return {
+            acked: (signature) => {
+              this.told.push(`${id} acked ${signature}`)
+              done({ kind: 'acked', signature })
+            },
+            doubt: (reason, signature = '') => void this.told.push(`${id} doubt ${signature || reason}`),
+            hungUp: () => void this.told.push(`${id} hung up`),
+            refused: (outcome) => {
+              this.told.push(`${id} refused ${outcome.code}`)
+              done(outcome)
+            },
+            unsent: (outcome) => {
+              this.told.push(`${id} unsent`)
+              done(outcome)
+            },
+          }
+        },
+        resume: ({ id }) => void this.resumed.push(id),
+      },
+      contradicted: (_attempt, sold) => void this.contradictions.push(sold),
+    })
+  }
+
+  execute(attempt: Attempt): void {
+    this.executor.execute(attempt, (outcome) => this.outcomes.push(outcome))
+  }
+
+  async answer(result: HttpResult): Promise<void> {
+    this.#answers.shift()?.(result)
+    await new Promise(setImmediate)
+  }
+
+  ok(body: unknown, status = 200): Promise<void> {
+    return this.answer({ kind: 'answered', status, headers: {}, body: JSON.stringify(body) })
+  }
+}
+
+const attempt = (more: Partial<Attempt> = {}): Attempt =>
+  buyAttempt(MINT, 0.1, { executor: 'cloud', armedAt: START, ...more })
+
+let world: World
+beforeEach(() => {
+  world = new World()
+})
+
+describe('requests', () => {
+  test('a buy', () => {
+    world.execute(attempt({ priorityFeeLamports: lamports(100_000) }))
+    expect(world.requests).toEqual([
+      {
+        method: 'POST',
+        url: 'https://service.example/api/trade/buy',
+        headers: expect.objectContaining({ authorization: 'Bearer k', 'content-type': 'application/json' }),
+        body: `{"publicKey":"${WALLET}","mint":"${MINT}","amount":0.1,"slippage":10,"priorityFee":0.0001}`,
+      },
+    ])
+  })
+  test.each<[string, Attempt['size'], SellUnit, string]>([
+    ['all', { kind: 'all' }, 'unproved', '"amount":"100%","slippage":10,"sellAll":true'],
+    ['a share', { kind: 'percent', percent: 25 }, 'unproved', '"amount":"25%","slippage":10,"sellAll":false'],
+    [
+      'tokens',
+      { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
+      'tokens',
+      '"amount":1.5,"slippage":10,"sellAll":false',
+    ],
+    [
+      'tokens in base units',
+      { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
+      'base',
+      '"amount":1500000,"slippage":10,"sellAll":false',
+    ],
+    [
+      'tokens, unproved',
+      { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
+      'unproved',
+      '"amount":"50%","slippage":10,"sellAll":false',
+    ],
+  ])('a sale of %s', (_name, size, unit, body) => {
+    world.sellUnit = unit
+    world.holding = 3_000_000n
+    world.execute(sellAttempt(MINT, { size }))
+    expect(world.requests[0]?.url).toBe('https://service.example/api/trade/sell')
+    expect(world.requests[0]?.body).toBe(`{"publicKey":"${WALLET}","mint":"${MINT}",${body}}`)
+  })
+  test.each<[string, Attempt, string]>([
+    ['more than the plan allows', attempt({ size: { kind: 'sol', lamports: solToLamports(101) } }), 'AMOUNT_RANGE'],
+    ['a mint that is none', attempt({ mint: 'x' }), 'MINT_INVALID'],
+    ['too much slippage', attempt({ slippagePercent: 51 }), 'SLIPPAGE_RANGE'],
+    [
+      'a share of nobody knows what',
+      sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1n, decimals: 6 } }),
+      'BALANCE_UNKNOWN',
+    ],
+  ])('%s is refused before anything is sent, and not from inside the call', (_name, of, code) => {
+    world.execute(of)
+    expect(world.outcomes).toEqual([])
+    world.clock.advanceTo(START)
+    expect([world.requests, world.outcomes]).toEqual([
+      [],
+      [expect.objectContaining({ kind: 'refused', code, retry: 'never' })],
+    ])
+  })
+  test('a key that cannot be read: unsent', () => {
+    world.apiKey = () => {
+      throw new Error('no such file')
+    }
+    world.execute(attempt())
+    world.clock.advanceTo(START)
+    expect(world.outcomes).toEqual([{ kind: 'unsent', reason: 'the key cannot be read' }])
+  })
+})
+
+describe('what the answer proves is told, once', () => {
+  const answered = (status: number, body: unknown): HttpResult => ({
+    kind: 'answered',
+    status,
+    headers: {},
+    body: JSON.stringify(body),
+  })
+  test.each<[string, HttpResult, string[]]>([
+    ['a signature', answered(200, { signature: S }), [`acked ${S}`]],
+    ['a refusal', answered(400, { code: 'INVALID_MINT' }), ['refused INVALID_MINT']],
+    [
+      'a signature under an error',
+      answered(500, { signature: S, code: 'SLIPPAGE_EXCEEDED' }),
+      [`doubt ${S}`, 'hung up'],
+    ],
+    ['neither', answered(200, '<html>'), ['doubt 200: neither a signature nor exactly one known code', 'hung up']],
+    ['a lost connection', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
+    ['nothing was sent', { kind: 'unsent', reason: 'ECONNREFUSED' }, ['unsent']],
+  ])('%s', async (_name, result, told) => {
+    world.execute(attempt())
+    await world.answer(result)
+    world.clock.advanceTo(START + 60_000)
+    expect(world.told).toEqual(told.map((one) => `o1.1 ${one}`))
+    expect(world.requests).toHaveLength(1)
+  })
+  test.each<[string, HttpResult, string[]]>([
+    ['acked', answered(200, { signature: S }), [`acked ${S}`]],
+    ['refused', answered(400, {}), ['refused INVALID_PARAMETERS']],
+    ['lost', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
+    ['proved never to have left', { kind: 'unsent', reason: 'connect timeout' }, ['unsent']],
+  ])('no answer within 10 s, then %s', async (_name, result, told) => {
+    world.execute(attempt())
+    world.clock.advanceTo(START + 9_999)
+    expect(world.told).toEqual([])
+    world.clock.advanceTo(START + 50_000)
+    await world.answer(result)
+    expect(world.told).toEqual(['doubt no answer within 10 s', ...told].map((one) => `o1.1 ${one}`))
+    expect(world.requests).toHaveLength(1)
+  })
+  test('an answer within 10 s leaves no timer behind', async () => {
+    world.execute(attempt())
+    await world.ok({ signature: S })
+    expect(world.clock.nextAt()).toBe(Number.POSITIVE_INFINITY)
+  })
+})
+
+test('an attempt of an earlier process is looked up, never sent', () => {
+  world.executor.resume(attempt({ state: 'unknown' }), (outcome) => world.outcomes.push(outcome))
+  world.clock.advanceTo(START + 60_000)
+  expect([world.resumed, world.requests, world.outcomes]).toEqual([['o1.1'], [], []])
+})
+
+test.each<[what: string, unit: SellUnit, sold: bigint, contradictions: bigint[]]>([
+  ['as it asked', 'tokens', 5_000_000n, []],
+  ['as it asked, but for what floating point loses', 'base', 4_999_999n, []],
+  ['something else: its number counts something else', 'tokens', 5n, [5n]],
+  ['something else by percent: it had no number', 'unproved', 5n, []],
+])('a sale that sold %s', (_what, unit, sold, contradictions) => {
+  world.sellUnit = unit
+  world.holding = 9_000_000n
+  world.execute(sellAttempt(MINT, { size: { kind: 'tokens', tokens: 5_000_000n, decimals: 6 } }))
+  world.landed({ kind: 'filled', fill: fill(1, { tokens: sold }), final: false })
+  expect(world.contradictions).toEqual(contradictions)
+  expect(world.outcomes).toHaveLength(1)
+})

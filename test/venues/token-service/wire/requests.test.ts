@@ -1,0 +1,217 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ERRORS } from '../../../../src/base/errors.ts'
+import { lamports, solToLamports } from '../../../../src/base/units.ts'
+import { join, urlOf } from '../../../../src/venues/token-service/endpoints.ts'
+import { PREMIUM, planOf, STANDARD } from '../../../../src/venues/token-service/plans.ts'
+import { checkBuy, checkSell, type SellUnit, sellAmountOf } from '../../../../src/venues/token-service/trade-terms.ts'
+import {
+  type BuyRequest,
+  buyBody,
+  messages,
+  plainDecimal,
+  type SellRequest,
+  sellBody,
+  tokenDecimal,
+} from '../../../../src/venues/token-service/wire/requests.ts'
+import { MINT, signatureOf, WALLET } from './samples.ts'
+
+const buy = (more: Partial<BuyRequest> = {}): BuyRequest => ({
+  publicKey: WALLET,
+  mint: MINT,
+  lamports: solToLamports(0.1),
+  slippagePercent: 10,
+  priorityFeeLamports: null,
+  ...more,
+})
+const sell = (more: Partial<SellRequest> = {}): SellRequest => ({
+  publicKey: WALLET,
+  mint: MINT,
+  amount: { kind: 'all' },
+  slippagePercent: 10,
+  priorityFeeLamports: null,
+  ...more,
+})
+const keys = `"publicKey":"${WALLET}","mint":"${MINT}"`
+
+describe('bodies, to the letter', () => {
+  test.each<[string, string]>([
+    [buyBody(buy()), `{${keys},"amount":0.1,"slippage":10}`],
+    [
+      buyBody(buy({ lamports: lamports(1_000_001), slippagePercent: 0.5, priorityFeeLamports: lamports(10_000) })),
+      `{${keys},"amount":0.001000001,"slippage":0.5,"priorityFee":0.00001}`,
+    ],
+    [buyBody(buy({ lamports: solToLamports(100) })), `{${keys},"amount":100,"slippage":10}`],
+    [sellBody(sell()), `{${keys},"amount":"100%","slippage":10,"sellAll":true}`],
+    [
+      sellBody(sell({ amount: { kind: 'percent', percent: 33.33 } })),
+      `{${keys},"amount":"33.33%","slippage":10,"sellAll":false}`,
+    ],
+    [
+      sellBody(
+        sell({ amount: { kind: 'number', decimal: '18446744073709551.615' }, priorityFeeLamports: lamports(0) }),
+      ),
+      `{${keys},"amount":18446744073709551.615,"slippage":10,"priorityFee":0,"sellAll":false}`,
+    ],
+  ])('%s', (body, expected) => {
+    expect(body).toBe(expected)
+  })
+
+  test('amounts are plain decimals and come back as what they were', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100_000_000_000 }), (amount) => {
+        const body = buyBody(buy({ lamports: lamports(amount) }))
+        expect(body).not.toMatch(/\d[eE]/)
+        expect(solToLamports(JSON.parse(body).amount)).toBe(amount)
+      }),
+    )
+  })
+
+  test.each([
+    [5, '5'],
+    [0.1, '0.1'],
+    [1e-9, '0.000000001'],
+    [1e-10, '0'],
+    [100, '100'],
+    [12.5, '12.5'],
+    [-0, '0'],
+  ])('%d is %s', (value, expected) => {
+    expect(plainDecimal(value)).toBe(expected)
+  })
+
+  test.each<[bigint, number, string]>([
+    [1n, 6, '0.000001'],
+    [1_500_000n, 6, '1.5'],
+    [10_000_000n, 6, '10'],
+    [7n, 0, '7'],
+    [70n, 0, '70'],
+    [18_446_744_073_709_551_615n, 9, '18446744073.709551615'],
+  ])('%d base units of %d decimals are %s tokens', (tokens, decimals, expected) => {
+    expect(tokenDecimal(tokens, decimals)).toBe(expected)
+  })
+})
+
+test('client messages', () => {
+  expect(messages.authenticate('k"y')).toBe('{"method":"authenticate","apiKey":"k\\"y"}')
+  expect(messages.subscribe(['trades', MINT])).toBe(`{"method":"subscribe","keys":["trades","${MINT}"]}`)
+  expect(messages.unsubscribe(['trades'])).toBe('{"method":"unsubscribe","keys":["trades"]}')
+  expect(messages.ping()).toBe('{"method":"ping"}')
+})
+
+test.each<[string, Partial<BuyRequest>, keyof typeof ERRORS | undefined]>([
+  ['as it should be', {}, undefined],
+  [
+    'the least',
+    { lamports: solToLamports(0.001), slippagePercent: 0.1, priorityFeeLamports: lamports(10_000) },
+    undefined,
+  ],
+  [
+    'the most',
+    { lamports: solToLamports(100), slippagePercent: 50, priorityFeeLamports: lamports(10_000_000) },
+    undefined,
+  ],
+  ['too little', { lamports: lamports(999_999) }, 'AMOUNT_RANGE'],
+  ["more than the plan's maximum", { lamports: lamports(100_000_000_001) }, 'AMOUNT_RANGE'],
+  ['no slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
+  ['a slippage that is no number', { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
+  ['too much slippage', { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
+  ['too small a fee', { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
+  ['too large a fee', { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
+  ['a mint of 31 bytes', { mint: '1'.repeat(31) }, 'MINT_INVALID'],
+  ['a mint of 64 bytes', { mint: signatureOf(1) }, 'MINT_INVALID'],
+  ['a wallet that is none', { publicKey: 'me' }, 'INVALID_PARAMETERS'],
+])('a buy with %s', (_name, more, code) => {
+  expect(checkBuy(buy(more), solToLamports(100))?.code).toBe(code)
+})
+
+test.each<[string, Partial<SellRequest>, keyof typeof ERRORS | undefined]>([
+  ['as it should be', {}, undefined],
+  ["outside the buy's ranges", { slippagePercent: 99, priorityFeeLamports: lamports(1) }, undefined],
+  ['0.01 %', { amount: { kind: 'percent', percent: 0.01 } }, undefined],
+  ['no share', { amount: { kind: 'percent', percent: 0 } }, 'AMOUNT_RANGE'],
+  ['more than all', { amount: { kind: 'percent', percent: 100.01 } }, 'AMOUNT_RANGE'],
+  ['three decimals', { amount: { kind: 'percent', percent: 33.333 } }, 'AMOUNT_RANGE'],
+  ['nothing', { amount: { kind: 'number', decimal: '0' } }, 'AMOUNT_RANGE'],
+  ['no slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
+  ['more slippage than there is', { slippagePercent: 100.5 }, 'SLIPPAGE_RANGE'],
+  ['a mint that is none', { mint: 'x' }, 'MINT_INVALID'],
+])('a sale with %s', (_name, more, code) => {
+  expect(checkSell(sell(more))?.code).toBe(code)
+})
+
+test.each<[string, Parameters<typeof sellAmountOf>[0], SellUnit, bigint | undefined, unknown]>([
+  ['everything', { kind: 'all' }, 'unproved', undefined, { kind: 'all' }],
+  ['a share', { kind: 'percent', percent: 50 }, 'unproved', undefined, { kind: 'percent', percent: 50 }],
+  [
+    'a share of too many decimals',
+    { kind: 'percent', percent: 33.3399 },
+    'base',
+    9n,
+    { kind: 'percent', percent: 33.33 },
+  ],
+  ['the whole as a share', { kind: 'percent', percent: 100 }, 'base', 9n, { kind: 'all' }],
+  [
+    'tokens',
+    { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
+    'tokens',
+    undefined,
+    { kind: 'number', decimal: '1.5' },
+  ],
+  [
+    'base units',
+    { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
+    'base',
+    undefined,
+    { kind: 'number', decimal: '1500000' },
+  ],
+  [
+    'unproved: a share',
+    { kind: 'tokens', tokens: 1n, decimals: 6 },
+    'unproved',
+    3n,
+    { kind: 'percent', percent: 33.33 },
+  ],
+  ['all that is held', { kind: 'tokens', tokens: 3n, decimals: 6 }, 'base', 3n, { kind: 'all' }],
+  ['more than is held', { kind: 'tokens', tokens: 4n, decimals: 6 }, 'tokens', 3n, { kind: 'all' }],
+  [
+    'unproved, holding not known',
+    { kind: 'tokens', tokens: 4n, decimals: 6 },
+    'unproved',
+    undefined,
+    expect.objectContaining({ code: 'BALANCE_UNKNOWN' }),
+  ],
+])('how a sale says how much: %s', (_name, size, unit, holding, expected) => {
+  expect(sellAmountOf(size, unit, holding)).toEqual(expected)
+})
+
+describe('addresses', () => {
+  test('are appended to the base, which keeps its prefix', () => {
+    expect(urlOf('https://h.example/api', 'buy')).toBe('https://h.example/api/trade/buy')
+    expect(urlOf('https://h.example/api/', 'buildSell')).toBe('https://h.example/api/transaction/sell')
+    expect(urlOf('https://h.example/api', 'tokenInfo', MINT)).toBe(`https://h.example/api/token/info/${MINT}`)
+  })
+  test('never take a key that is none', () => {
+    expect(() => urlOf('https://h.example/api', 'portfolio', '../trade')).toThrow(RangeError)
+  })
+  test('a later version stands in the path', () => {
+    expect(join('https://h.example/api', { method: 'POST', path: '/trade/buy', version: 2 })).toBe(
+      'https://h.example/api/v2/trade/buy',
+    )
+  })
+})
+
+describe('plans', () => {
+  test.each([
+    ['Standard', STANDARD],
+    ['standard', STANDARD],
+    [' PREMIUM ', PREMIUM],
+  ])('%s', (name, plan) => {
+    expect(planOf(name)).toEqual({ plan, notice: '' })
+  })
+  test.each(['Enterprise', 'Gold', ''])("'%s' at a reconnect changes nothing and says so", (name) => {
+    expect(planOf(name, PREMIUM)).toEqual({ plan: PREMIUM, notice: expect.stringContaining("Premium's limits") })
+  })
+  test.each(['Enterprise', 'Gold', ''])("'%s' runs on Standard and says so", (name) => {
+    expect(planOf(name)).toEqual({ plan: STANDARD, notice: expect.stringContaining("Standard's limits") })
+  })
+})
