@@ -8,7 +8,7 @@ import { NO_COSTS } from '../src/engine/accounting/fill-costs.ts'
 import { newPosition, type Position } from '../src/engine/accounting/position.ts'
 import { Engine } from '../src/engine/engine.ts'
 import type { Order } from '../src/engine/order.ts'
-import { type Money, NO_MONEY } from '../src/engine/recovered-money.ts'
+import { NO_MONEY, type RecoveredMoney } from '../src/engine/recovered-money.ts'
 import type { Strategy } from '../src/engine/strategy.ts'
 import { startJournalThread } from '../src/journal/writer/journal-thread.ts'
 import { RowKind } from '../src/market/block.ts'
@@ -106,7 +106,7 @@ async function exitTimes(requestsPerMinute: number, folder: string, way: Way): P
   const reserved = Math.floor(requestsPerMinute * RESERVED_SHARE)
   const exits = way === 'alone' ? reserved : Math.floor(reserved / 2)
   const mints = Array.from({ length: exits }, () => base58(random, 32))
-  const money: Money = { ...NO_MONEY, positions: mints.map((mint) => held(mint, account, bot.name)) }
+  const money: RecoveredMoney = { ...NO_MONEY, positions: mints.map((mint) => held(mint, account, bot.name)) }
   const known = new Mints()
   const engine = new Engine(known, new Map([[follower.name, follower as unknown as Strategy]]))
   const executor: Executor = {

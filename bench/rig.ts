@@ -8,7 +8,7 @@ import type { Strategy } from '../src/engine/strategy.ts'
 import { startJournalThread } from '../src/journal/writer/journal-thread.ts'
 import { EngineThread } from '../src/live/isolation/engine-thread.ts'
 import { ThreadedRunner } from '../src/live/isolation/threaded-runner.ts'
-import { Tally } from '../src/live/live-stats.ts'
+import { LiveStats } from '../src/live/live-stats.ts'
 import type { Block } from '../src/market/block.ts'
 import { Mints } from '../src/market/mints.ts'
 import { Gateway } from '../src/orders/gateway.ts'
@@ -60,7 +60,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
   const { url, bot, strategy, isolated = false, folder, arrived, ordered, observe } = options
   const clock = new SystemClock()
   const mints = new Mints()
-  const tally = new Tally()
+  const tally = new LiveStats()
   const opened =
     folder === undefined
       ? NO_JOURNAL

@@ -5,7 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { Results } from '../src/backtest/results.ts'
+import { BacktestResults } from '../src/backtest/results.ts'
 import { seededRandom } from '../src/base/random.ts'
 import { NO_MONEY } from '../src/engine/recovered-money.ts'
 import { defineStrategy, type Strategy } from '../src/engine/strategy.ts'
@@ -18,7 +18,7 @@ import { Mints } from '../src/market/mints.ts'
 import { Limiter } from '../src/orders/limiter.ts'
 import { Segment } from '../src/runtime/segment.ts'
 import { SimulatedClock } from '../src/simulation/simulated-clock.ts'
-import { Tape, type TapeItem } from '../src/simulation/tape-source.ts'
+import { type TapeItem, TapeSource } from '../src/simulation/tape-source.ts'
 import { botSettings, startInput } from '../test/support/engine-rig.ts'
 import { keyOf, start } from '../test/support/journal-values.ts'
 import { type Figure, isMain, printFigures, summarize, threadMs } from './figure.ts'
@@ -111,7 +111,7 @@ function sluice(path: string, prices: readonly number[]): Outcome {
   const clock = new SimulatedClock(T0)
   const priceAfter = (time: number): number | undefined => prices[(time - T0) / STEP_MS + 1]
   const executor = new NextPrintExecutor(clock, { priceAfter, lot: LOT, feeLamports: FEE })
-  const results = new Results(['bench'], false)
+  const results = new BacktestResults(['bench'], false)
   const limits = { key: 'k', clock, boot: 'b', requestsPerMinute: 1e6, past: 'fresh', write: () => {} } as const
   const limiter = new Limiter({ ...limits, monotonicMs: () => clock.now() })
   const segment = new Segment({
@@ -129,7 +129,7 @@ function sluice(path: string, prices: readonly number[]): Outcome {
   const items = function* (): Generator<TapeItem, void, undefined> {
     for (const item of reader.market().items(mints)) if (item.kind === 'rows') yield item
   }
-  const tape = new Tape(items(), clock)
+  const tape = new TapeSource(items(), clock)
   tape.start(segment.runner)
   tape.run()
   reader.close()

@@ -4,7 +4,7 @@ import { DAY } from '../src/base/units.ts'
 import { Engine } from '../src/engine/engine.ts'
 import { defineStrategy, type Strategy } from '../src/engine/strategy.ts'
 import { raiseAlarms } from '../src/live/alerts.ts'
-import { Tally } from '../src/live/live-stats.ts'
+import { LiveStats } from '../src/live/live-stats.ts'
 import type { Block } from '../src/market/block.ts'
 import { Mints } from '../src/market/mints.ts'
 import { Gateway } from '../src/orders/gateway.ts'
@@ -70,7 +70,7 @@ function market() {
   const paper = new PaperMarket(mints, { tradePrice: 'sol', tradeAmount: 'sol' })
   mints.addHolder(engine)
   mints.addHolder(paper)
-  const tally = new Tally()
+  const tally = new LiveStats()
   const journal = tally.watch(NO_JOURNAL)
   raiseAlarms({ tally, past: { onRemainder: nothing }, machine: { clock } }, nothing)
   const executor = new PaperExecutor(clock, paper, DEFAULT_FILL_MODEL, 1)

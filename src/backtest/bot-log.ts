@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Millis } from '../base/units.ts'
-import { TripLog } from '../engine/accounting/round-trip.ts'
+import { RoundTripLog } from '../engine/accounting/round-trip.ts'
 import type { ExitRules } from '../engine/exits/exit-rules.ts'
 import type { Fill, Order, OrderClass, OrderState } from '../engine/order.ts'
 import type { TradeSide } from '../market/block.ts'
@@ -41,7 +41,7 @@ export interface FillMark {
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []
-  readonly trips = new TripLog()
+  readonly trips = new RoundTripLog()
   /** When requests went out, in order. */
   readonly requestTimes: Millis[] = []
   /** The exits that a position has, by mint: those of the last one. */

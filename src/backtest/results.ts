@@ -1,7 +1,7 @@
 import type { Millis, Seq } from '../base/units.ts'
 import type { Input, Output } from '../engine/messages.ts'
 import { type ExecutionReport, isOpen, type Order, orderNumber } from '../engine/order.ts'
-import type { Money } from '../engine/recovered-money.ts'
+import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { Journal, JournalRecord } from '../orders/ports.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
@@ -11,7 +11,7 @@ const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'
 
 /** The journal of a backtest: sums up what came of it, and hands all but the tape on to a file's where there is one. Nobody waits for a
  *  commit. */
-export class Results implements Journal {
+export class BacktestResults implements Journal {
   readonly bots: readonly BotResult[]
   /** Their numbers by name. */
   readonly #numbers: ReadonlyMap<string, number>
@@ -33,7 +33,7 @@ export class Results implements Journal {
   }
 
   /** What a start took over from an earlier one: nothing of it is counted here, but what becomes of it is. */
-  restore({ positions, orders, fills }: Pick<Money, 'positions' | 'orders' | 'fills'>): void {
+  restore({ positions, orders, fills }: Pick<RecoveredMoney, 'positions' | 'orders' | 'fills'>): void {
     for (const position of positions) if (position.state !== 'closed') this.#of(position.bot).position(position)
     for (const { order } of orders) this.#orders.add(order.id, this.#numberOf(order.bot), order.price)
     for (const { signature, final } of fills) if (!final) this.#provisional.add(signature)

@@ -7,7 +7,7 @@ import { codeHash } from '../config/hashes.ts'
 import type { Position } from '../engine/accounting/position.ts'
 import { alarmText } from '../engine/bots/thrown.ts'
 import { type Input, isStrategyEnd, type StartInput } from '../engine/messages.ts'
-import { type Money, NO_MONEY } from '../engine/recovered-money.ts'
+import { NO_MONEY, type RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
 import type { MarketItem } from '../journal/reader/reader.ts'
 import { NO_PAST } from '../journal/reader/recovery.ts'
@@ -19,14 +19,14 @@ import { Segment } from '../runtime/segment.ts'
 import { NOT_WARM, startInput, warmupSeconds } from '../runtime/start-input.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
-import { Tape, type TapeItem } from '../simulation/tape-source.ts'
+import { type TapeItem, TapeSource } from '../simulation/tape-source.ts'
 import { firstPlan, shareOf } from '../venues/token-service/plans.ts'
 import type { BotResult } from './bot-result.ts'
 import { FIREHOSES, type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
 import { Equity, EquitySampler } from './equity.ts'
 import { type Backtest, type BacktestOptions, NO_WALLET, type OneWallet } from './outcome.ts'
 import { type TakenOver, takenOver } from './replay/recorded-start.ts'
-import { Results } from './results.ts'
+import { BacktestResults } from './results.ts'
 
 export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 
@@ -65,7 +65,7 @@ class Run {
   readonly #clock: SimulatedClock
   readonly #plan: Plan
   readonly #bots: readonly BotSettings[]
-  readonly #results: Results
+  readonly #results: BacktestResults
   readonly #paper: PaperWorld
   readonly #watched = new WatchedMints()
   readonly #segment: Segment
@@ -92,7 +92,7 @@ class Run {
     this.#takenOver = options.replayed && takenOver(options.replayed, this.#bots)
     this.#paper = new PaperWorld(config, this.#clock, this.#mints, options.model, options.measured)
     const names = this.#bots.map(({ name }) => name)
-    this.#results = new Results(names, options.logged === true, options.journal)
+    this.#results = new BacktestResults(names, options.logged === true, options.journal)
     this.#equity = this.#bots.map(() => new Equity())
     this.#sampler = options.logged === true ? this.#newSampler() : undefined
     this.#segment = this.#newSegment()
@@ -108,7 +108,7 @@ class Run {
     this.#sampler?.start(this.#market.stretches.at(-1)?.to ?? 0)
     const { note } = this.#options
     if (note !== undefined) this.#clock.after(note.at - this.#clock.now(), () => this.#note(note.foreign))
-    const tape = new Tape(this.#items(), this.#clock)
+    const tape = new TapeSource(this.#items(), this.#clock)
     tape.start(this.#paper.hearing(runner))
     this.#rows = tape.run()
     this.#watched.end(this.#clock.now())
@@ -116,7 +116,7 @@ class Run {
   }
 
   /** Who shares a budget has the first one's. */
-  #restore(money: Money): void {
+  #restore(money: RecoveredMoney): void {
     const { oneBudget = [] } = this.#options
     const shared = oneBudget.length === 0 ? undefined : this.#limiter('shared')
     const untold = this.#takenOver?.fills ?? []

@@ -17,7 +17,7 @@ import type { Plan } from './settings.ts'
 import { Timers } from './timers.ts'
 
 /** What the parts of the engine share from one start to the next: the instant, the money, the prices, and the one list of outputs. */
-export class Session implements Stage {
+export class EngineState implements Stage {
   readonly outputs: Output[]
   readonly mints: Mints
   readonly prices: Prices

@@ -3,27 +3,27 @@ import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import type { Mints, TokenHolder } from '../market/mints.ts'
 import { Liquidation } from './accounting/liquidation.ts'
 import type { Position } from './accounting/position.ts'
-import { moneyIn, Roster, strategyOf } from './bots/bots.ts'
-import { Trader } from './bots/strategy-runner.ts'
-import { Audience } from './bots/subscription-router.ts'
+import { Bots, moneyIn, strategyOf } from './bots/bots.ts'
+import { StrategyRunner } from './bots/strategy-runner.ts'
+import { SubscriptionRouter } from './bots/subscription-router.ts'
 import type { ThrownAtOf } from './bots/thrown.ts'
-import { Activity, Session } from './engine-state.ts'
-import { Reports } from './execution-reports.ts'
+import { Activity, EngineState } from './engine-state.ts'
+import { ExecutionReports } from './execution-reports.ts'
 import { Conditionals } from './exits/conditionals.ts'
 import { ExitWatch } from './exits/exit-watch.ts'
 import { Exits } from './exits/position-exits.ts'
 import { LimitCheck } from './limits/limit-check.ts'
-import { Parties } from './limits/limit-scope.ts'
+import { LimitScopes } from './limits/limit-scope.ts'
 import { Results } from './limits/results.ts'
 import type { Input, Output, StartInput } from './messages.ts'
 import { OperatorCommands } from './operator-commands.ts'
-import { Desk } from './order-factory.ts'
+import { OrderFactory } from './order-factory.ts'
 import type { EnginePort } from './ports.ts'
 import { moneyOf, NO_RESULTS } from './recovered-money.ts'
 import type { BotSettings } from './settings.ts'
 import type { Strategy } from './strategy.ts'
 import { exitTimerOf } from './timers.ts'
-import { Custody } from './wallet-reconciler.ts'
+import { WalletReconciler } from './wallet-reconciler.ts'
 
 export interface EngineOptions {
   /** Where a watchdog looks, see Activity. */
@@ -40,17 +40,17 @@ export class Engine implements EnginePort, TokenHolder {
   readonly #mints: Mints
   readonly #strategies: ReadonlyMap<string, Strategy>
   readonly #thrownAt: ThrownAtOf | undefined
-  #session!: Session
+  #session!: EngineState
   #watch!: ExitWatch
   #exits!: Exits
   #conditionals!: Conditionals
   #commands!: OperatorCommands
-  #reports!: Reports
-  #custody!: Custody
+  #reports!: ExecutionReports
+  #custody!: WalletReconciler
   #results!: Results
-  #audience!: Audience
-  #roster!: Roster
-  #parties!: Parties
+  #audience!: SubscriptionRouter
+  #roster!: Bots
+  #parties!: LimitScopes
   /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after a warm-up. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
@@ -73,7 +73,7 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   /** The row to go on with. Nothing stands behind the loop: code compiled while it runs does not know that, and is thrown away there. */
-  #handle(session: Session, seqOfZero: Seq, block: Block, from: number, to: number): number {
+  #handle(session: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs } = this
     const { time } = block
     let row = from
@@ -129,7 +129,7 @@ export class Engine implements EnginePort, TokenHolder {
     return this.#watch.takeMarks()
   }
 
-  #dispatch(session: Session, block: Block, row: number): void {
+  #dispatch(session: EngineState, block: Block, row: number): void {
     const token = block.token[row] as number
     const kind = block.kind[row] as RowKind
     session.block = block
@@ -144,7 +144,7 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   /** What was printed before the start is no price to act on. */
-  #catchUp(session: Session): void {
+  #catchUp(session: EngineState): void {
     if (session.warmed) session.prices.forgetAll()
     session.warmed = false
     const isNewDay = session.now >= this.#dayEnds
@@ -157,15 +157,15 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   #begin(start: StartInput): void {
-    const session = new Session(this.outputs, this.#mints, start, this.#activity, this.#thrownAt)
+    const session = new EngineState(this.outputs, this.#mints, start, this.#activity, this.#thrownAt)
     this.#session = session
     this.#dueAt = this.#dayEnds = Number.NEGATIVE_INFINITY
     session.nextOrder = start.money.nextOrder
     session.book.restore(start.money)
     session.spending.restore(start.money.spends, start.money.daySpends)
-    const roster = new Roster()
+    const roster = new Bots()
     this.#roster = roster
-    const traderOf = (bot: string): Trader | undefined => roster.of(bot)
+    const traderOf = (bot: string): StrategyRunner | undefined => roster.of(bot)
     this.#watch = new ExitWatch(
       session,
       () => this.#exits,
@@ -173,12 +173,12 @@ export class Engine implements EnginePort, TokenHolder {
     )
     const liquidation = new Liquidation(session, this.#watch)
     this.#results = new Results(session, liquidation)
-    this.#parties = new Parties(session, start.bots)
+    this.#parties = new LimitScopes(session, start.bots)
     const limits = new LimitCheck(session, this.#results, liquidation)
-    const desk = new Desk(session, this.#watch, limits)
+    const desk = new OrderFactory(session, this.#watch, limits)
     this.#exits = new Exits(session, desk, this.#watch, (position) => roster.sellerOf(position))
     this.#conditionals = new Conditionals(session, desk, this.#watch, this.#exits, traderOf)
-    this.#reports = new Reports(
+    this.#reports = new ExecutionReports(
       session,
       this.#watch,
       this.#exits,
@@ -188,31 +188,40 @@ export class Engine implements EnginePort, TokenHolder {
       traderOf,
       limits,
     )
-    this.#custody = new Custody(session, this.#watch, this.#exits, this.#conditionals, traderOf)
+    this.#custody = new WalletReconciler(session, this.#watch, this.#exits, this.#conditionals, traderOf)
     this.#commands = new OperatorCommands(session, this.#exits, this.#conditionals, {
       forgive: () => this.#forgive(session),
       accept: (signature) => this.#custody.accept(signature),
       traders: () => roster.all(),
     })
-    this.#audience = new Audience(this.#mints)
+    this.#audience = new SubscriptionRouter(this.#mints)
     for (const [index, settings] of start.bots.entries()) roster.add(this.#hire(desk, settings, index, start))
   }
 
-  #hire(desk: Desk, settings: BotSettings, index: number, start: StartInput): Trader {
+  #hire(desk: OrderFactory, settings: BotSettings, index: number, start: StartInput): StrategyRunner {
     const strategy = strategyOf(settings, start, this.#strategies)
     const wallet = this.#parties.wallet(settings.account.id)
     const own = moneyOf(settings, moneyIn(start, settings))
-    const trader: Trader = new Trader(this.#session, desk, this.#results, settings, own, wallet, strategy, {
-      index,
-      setExits: (mint, exits) => this.#exits.change(settings, mint, exits),
-      conditionals: this.#conditionals,
-      watch: (token, on) => this.#audience.watch(trader, token, on),
-    })
+    const trader: StrategyRunner = new StrategyRunner(
+      this.#session,
+      desk,
+      this.#results,
+      settings,
+      own,
+      wallet,
+      strategy,
+      {
+        index,
+        setExits: (mint, exits) => this.#exits.change(settings, mint, exits),
+        conditionals: this.#conditionals,
+        watch: (token, on) => this.#audience.watch(trader, token, on),
+      },
+    )
     this.#parties.add(trader.party)
     return trader
   }
 
-  #take(session: Session, input: Input): void {
+  #take(session: EngineState, input: Input): void {
     switch (input.kind) {
       case 'start':
         this.#open(session, input)
@@ -245,7 +254,7 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   /** Second half of a start, at its own time: accounts, what is watched, timers, strategies. */
-  #open(session: Session, start: StartInput): void {
+  #open(session: EngineState, start: StartInput): void {
     const { book, timers } = session
     openAccounts(session, start.bots)
     const strategyOf = (bot: string): string | undefined => this.#roster.of(bot)?.settings.strategy
@@ -258,7 +267,7 @@ export class Engine implements EnginePort, TokenHolder {
     this.#roster.begin(start, session.wants, this.#audience)
   }
 
-  #restore(session: Session, position: Position): void {
+  #restore(session: EngineState, position: Position): void {
     session.book.settle(position)
     if (position.state === 'closed') {
       session.emitPosition(position)
@@ -269,14 +278,14 @@ export class Engine implements EnginePort, TokenHolder {
     }
   }
 
-  #gap(session: Session, gap: Extract<Input, { kind: 'gap' }>): void {
+  #gap(session: EngineState, gap: Extract<Input, { kind: 'gap' }>): void {
     if (gap.keys.includes('trades')) session.prices.forgetAll()
     else for (const key of gap.keys) session.prices.forget(this.#mints.find(key))
     this.#watch.missed(gap.keys)
     this.#roster.missed(gap)
   }
 
-  #timer(session: Session, id: number): void {
+  #timer(session: EngineState, id: number): void {
     const timer = session.timers.fire(id)
     if (timer === undefined) return
     const trader = this.#roster.of(timer.bot)
@@ -287,14 +296,14 @@ export class Engine implements EnginePort, TokenHolder {
   }
 
   /** What stopped entries is over, for the operator says so. */
-  #forgive(session: Session): void {
+  #forgive(session: EngineState): void {
     for (const account of session.book.accounts.values()) this.#custody.release(account)
     for (const party of this.#parties.all()) this.#results.forgive(party)
   }
 }
 
 /** The accounts of these bots: those that the journal does not know begin here. */
-function openAccounts(session: Session, bots: readonly BotSettings[]): void {
+function openAccounts(session: EngineState, bots: readonly BotSettings[]): void {
   const { accounts } = session.book
   // A halt is the operator's word for all of it, so what joins later is halted too.
   const halted = [...accounts.values()].some((account) => account.halted)

@@ -1,36 +1,36 @@
 import { type Lamports, lamports } from '../base/units.ts'
 import type { Booking } from './accounting/book.ts'
 import type { Position } from './accounting/position.ts'
-import type { Trader } from './bots/strategy-runner.ts'
+import type { StrategyRunner } from './bots/strategy-runner.ts'
 import { fillView, orderView } from './bots/views.ts'
-import type { Session } from './engine-state.ts'
+import type { EngineState } from './engine-state.ts'
 import type { Conditionals } from './exits/conditionals.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
 import type { Exits } from './exits/position-exits.ts'
 import type { LimitCheck } from './limits/limit-check.ts'
-import type { Parties } from './limits/limit-scope.ts'
+import type { LimitScopes } from './limits/limit-scope.ts'
 import type { Results } from './limits/results.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 
 /** What became of orders: books it, lets positions and exits follow, and tells the strategies. */
-export class Reports {
-  readonly #session: Session
+export class ExecutionReports {
+  readonly #session: EngineState
   readonly #watch: ExitWatch
   readonly #exits: Exits
   readonly #conditionals: Conditionals
   readonly #results: Results
-  readonly #traderOf: (bot: string) => Trader | undefined
-  readonly #parties: Parties
+  readonly #traderOf: (bot: string) => StrategyRunner | undefined
+  readonly #parties: LimitScopes
   readonly #limits: LimitCheck
 
   constructor(
-    session: Session,
+    session: EngineState,
     watch: ExitWatch,
     exits: Exits,
     conditionals: Conditionals,
     results: Results,
-    parties: Parties,
-    traderOf: (bot: string) => Trader | undefined,
+    parties: LimitScopes,
+    traderOf: (bot: string) => StrategyRunner | undefined,
     limits: LimitCheck,
   ) {
     this.#session = session

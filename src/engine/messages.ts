@@ -7,7 +7,7 @@ import type { MintFacts } from '../solana/mint.ts'
 import type { Position } from './accounting/position.ts'
 import type { ConditionalOrder } from './exits/conditional.ts'
 import type { ExecutionReport, Order, OrderState } from './order.ts'
-import type { AccountMoney, BotMoney, Money, Timer } from './recovered-money.ts'
+import type { AccountMoney, BotMoney, RecoveredMoney, Timer } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
 
 /** Everything that may change state and is not a market row; journaled as rows. */
@@ -55,7 +55,7 @@ export interface StartInput {
   bots: readonly BotSettings[]
   plan: Plan
   units: UnitSettings
-  money: Money
+  money: RecoveredMoney
   /** What filters go by, by the path of their file as written. */
   lists?: Readonly<Record<string, readonly string[]>>
   /** Rows that the strategies were shown before this start; empty where from > to. */

@@ -1,7 +1,7 @@
 import { plainJson } from '../base/json.ts'
 import type { Position } from './accounting/position.ts'
-import type { Trader } from './bots/strategy-runner.ts'
-import type { Session } from './engine-state.ts'
+import type { StrategyRunner } from './bots/strategy-runner.ts'
+import type { EngineState } from './engine-state.ts'
 import type { Conditionals } from './exits/conditionals.ts'
 import type { Exits } from './exits/position-exits.ts'
 import type { Command } from './messages.ts'
@@ -12,17 +12,17 @@ interface House {
   forgive(): void
   /** What somebody else did with the wallet is all right. */
   accept(signature: string): void
-  traders(): readonly Trader[]
+  traders(): readonly StrategyRunner[]
 }
 
 /** What an operator tells running bots. */
 export class OperatorCommands {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #exits: Exits
   readonly #conditionals: Conditionals
   readonly #house: House
 
-  constructor(session: Session, exits: Exits, conditionals: Conditionals, house: House) {
+  constructor(session: EngineState, exits: Exits, conditionals: Conditionals, house: House) {
     this.#session = session
     this.#exits = exits
     this.#conditionals = conditionals

@@ -2,11 +2,11 @@ import { assert } from '../base/errors.ts'
 import { type Lamports, lamports, type Millis } from '../base/units.ts'
 import { DENIED_MINTS } from '../solana/programs.ts'
 import type { Position } from './accounting/position.ts'
-import type { Session } from './engine-state.ts'
+import type { EngineState } from './engine-state.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
 import { filterVeto, isChoosy } from './limits/entry-filters.ts'
 import { type LimitCheck, reserveOf } from './limits/limit-check.ts'
-import type { Party } from './limits/limit-scope.ts'
+import type { LimitScope } from './limits/limit-scope.ts'
 import { checkRanges, sellCost, type Veto } from './limits/order-bounds.ts'
 import { mintRefusal } from './limits/token-checks.ts'
 import { isFullExit, MOST_OPEN_EXITS, type Order, type Size } from './order.ts'
@@ -19,9 +19,9 @@ import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
 export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly party: Party
+  readonly party: LimitScope
   /** What it trades with, and whoever else does. */
-  readonly wallet: Party
+  readonly wallet: LimitScope
   /** When it was first shown a token. */
   seenAt(mint: string): Millis
 }
@@ -36,12 +36,12 @@ export interface Sale {
 type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 
 /** Turns requests into orders: everything that can be refused is refused here, at once, with its reason. */
-export class Desk {
-  readonly #session: Session
+export class OrderFactory {
+  readonly #session: EngineState
   readonly #watch: ExitWatch
   readonly #limits: LimitCheck
 
-  constructor(session: Session, watch: ExitWatch, limits: LimitCheck) {
+  constructor(session: EngineState, watch: ExitWatch, limits: LimitCheck) {
     this.#session = session
     this.#watch = watch
     this.#limits = limits
@@ -245,7 +245,7 @@ function from<T>(ladder: readonly T[], step: number): readonly T[] {
 
 /** Why this bot may buy nothing of this mint with its account's wallet. */
 function custodyVeto(
-  { book, gates, mintFacts }: Session,
+  { book, gates, mintFacts }: EngineState,
   { account, tokenChecks }: Pick<BotSettings, 'account' | 'tokenChecks'>,
   mint: string,
 ): Veto | undefined {

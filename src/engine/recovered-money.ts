@@ -7,7 +7,7 @@ import type { Fill, Order, OrderState } from './order.ts'
 import type { BotSettings } from './settings.ts'
 
 /** Everything about money that a restart takes over from the journal's rows: what was decided, never decided again. */
-export interface Money {
+export interface RecoveredMoney {
   readonly nextOrder: number
   readonly nextTimer: number
   readonly nextConditional: number
@@ -28,7 +28,7 @@ export interface Money {
   readonly daySpends: readonly DaySpend[]
 }
 
-export const NO_MONEY: Money = {
+export const NO_MONEY: RecoveredMoney = {
   nextOrder: 1,
   nextTimer: 1,
   nextConditional: 1,

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../base/errors.ts'
 import { formatSol, lamports } from '../base/units.ts'
 import { valueAt } from './accounting/liquidation.ts'
 import { newPosition } from './accounting/position.ts'
-import type { Trader } from './bots/strategy-runner.ts'
-import type { Session } from './engine-state.ts'
+import type { StrategyRunner } from './bots/strategy-runner.ts'
+import type { EngineState } from './engine-state.ts'
 import type { Conditionals } from './exits/conditionals.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
 import type { Exits } from './exits/position-exits.ts'
@@ -29,19 +29,19 @@ const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', '
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
 /** What the chain says of wallets beside our own orders: what somebody else did with them, what they hold. */
-export class Custody {
-  readonly #session: Session
+export class WalletReconciler {
+  readonly #session: EngineState
   readonly #watch: ExitWatch
   readonly #exits: Exits
   readonly #conditionals: Conditionals
-  readonly #traderOf: (bot: string) => Trader | undefined
+  readonly #traderOf: (bot: string) => StrategyRunner | undefined
 
   constructor(
-    session: Session,
+    session: EngineState,
     watch: ExitWatch,
     exits: Exits,
     conditionals: Conditionals,
-    traderOf: (bot: string) => Trader | undefined,
+    traderOf: (bot: string) => StrategyRunner | undefined,
   ) {
     this.#session = session
     this.#watch = watch

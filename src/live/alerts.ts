@@ -6,8 +6,8 @@ import { MINT_REFUSALS } from '../engine/limits/token-checks.ts'
 import type { Output } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
 import type { LiveChain } from './live-chain.ts'
-import type { Tally } from './live-stats.ts'
-import type { Past } from './recovered-journal.ts'
+import type { LiveStats } from './live-stats.ts'
+import type { RecoveredJournal } from './recovered-journal.ts'
 
 /** What a person is told of at once. */
 export type AlertKind =
@@ -149,8 +149,8 @@ export function raiseAlarms(
     machine: { clock },
     chain,
   }: {
-    tally: Tally
-    past: Pick<Past, 'onRemainder'>
+    tally: LiveStats
+    past: Pick<RecoveredJournal, 'onRemainder'>
     machine: Pick<Machine, 'clock'>
     chain?: Pick<LiveChain, 'onUndecided'> | undefined
   },

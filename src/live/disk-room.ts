@@ -1,21 +1,21 @@
 import type { Machine } from '../base/machine.ts'
 import type { Input } from '../engine/messages.ts'
 import { SPACE_LIMITS, type SpaceReport } from '../journal/writer/space.ts'
-import type { Stops } from '../orders/open-orders.ts'
+import type { WaitingOrders } from '../orders/open-orders.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import type { Alert } from './alerts.ts'
-import type { Past } from './recovered-journal.ts'
+import type { RecoveredJournal } from './recovered-journal.ts'
 
 export interface DiskRoomParts {
-  readonly stops: Pick<Stops, 'diskLow'>
+  readonly stops: Pick<WaitingOrders, 'diskLow'>
   readonly post: (input: Input) => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly alert: (text: string) => void
 }
 
 export interface WatchedDisk {
-  readonly past: Pick<Past, 'onSpace'>
+  readonly past: Pick<RecoveredJournal, 'onSpace'>
   readonly machine: Pick<Machine, 'clock'>
   readonly segment: Pick<AnySegment, 'gateway' | 'runner'>
   readonly log: DiskRoomParts['log']

@@ -2,7 +2,7 @@ import { ERRORS } from '../base/errors.ts'
 import type { Millis } from '../base/units.ts'
 import { alarmText } from '../engine/bots/thrown.ts'
 import { type GateCode, type Input, isStrategyEnd, type Output } from '../engine/messages.ts'
-import type { AccountMoney, BotMoney, Money } from '../engine/recovered-money.ts'
+import type { AccountMoney, BotMoney, RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings } from '../engine/settings.ts'
 
 /** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
@@ -45,7 +45,7 @@ export class EntryStops {
   readonly #reasons = new Map<string, string>()
 
   /** What stood before this process. A strategy that threw begins anew. */
-  restore({ accounts, bots }: Pick<Money, 'accounts' | 'bots'>): void {
+  restore({ accounts, bots }: Pick<RecoveredMoney, 'accounts' | 'bots'>): void {
     for (const money of accounts) this.#set(money.account, stopsOfAccount(money), null)
     for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
   }

@@ -16,7 +16,7 @@ import { proofOf, type ServiceProof } from '../orders/learned.ts'
 import type { Journal } from '../orders/ports.ts'
 import type { Log } from '../runtime/log.ts'
 import type { openHttp } from '../venues/http.ts'
-import type { Tally } from './live-stats.ts'
+import type { LiveStats } from './live-stats.ts'
 import { budgetedRpcs, genesisNamed, genesisOf } from './rpc-access.ts'
 import type { ServiceAccess } from './service-access.ts'
 
@@ -25,7 +25,7 @@ export interface ChainParts {
   readonly service: Pick<ServiceAccess, 'host' | 'rpc' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
-  readonly tally: Tally
+  readonly tally: LiveStats
   readonly past: Recovered
   readonly log: Pick<Log, 'info' | 'error'>
   /** Somebody may trade. */

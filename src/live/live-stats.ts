@@ -5,7 +5,7 @@ import { alarmText } from '../engine/bots/thrown.ts'
 import type { Output } from '../engine/messages.ts'
 import type { Fill } from '../engine/order.ts'
 import { isOpen } from '../engine/order.ts'
-import type { Money } from '../engine/recovered-money.ts'
+import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { Journal } from '../orders/ports.ts'
 import { EntryStops } from './entry-stops.ts'
 import { UndecidedOrders } from './undecided.ts'
@@ -19,7 +19,7 @@ export interface Act {
 }
 
 /** Counts what passes on its way into the journal, for a person who watches: this process's share, nothing is read back. */
-export class Tally {
+export class LiveStats {
   rows = 0
   decisions = 0
   orders = 0
@@ -52,7 +52,7 @@ export class Tally {
   }
 
   /** What was held and out before this process. */
-  restore(money: Pick<Money, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
+  restore(money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
     for (const position of money.positions)
       if (position.state !== 'closed') this.positions.set(keyOf(position), position)
     for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)

@@ -9,7 +9,7 @@ import { isUndecided } from '../orders/attempt.ts'
 import type { Log } from '../runtime/log.ts'
 
 /** A journal that is locked and open, and what the processes before left in it. */
-export interface Past {
+export interface RecoveredJournal {
   readonly journal: OpenJournal
   readonly reader: JournalReader
   readonly recovered: Recovered
@@ -26,7 +26,7 @@ export async function openPast(
   log: Log,
   failed: (error: Error) => void,
   opened: (close: () => unknown) => void,
-): Promise<Past> {
+): Promise<RecoveredJournal> {
   const room = new Room()
   let tellPerson = (_text: string): void => {}
   const journal = await startJournalThread(path, {

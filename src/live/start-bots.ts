@@ -20,12 +20,12 @@ import { Operator } from './control/operator.ts'
 import { serveControl } from './control/server.ts'
 import { watchDisk } from './disk-room.ts'
 import { hostEngine, type Isolation, type StartOf } from './isolation/engine-host.ts'
-import { Tally } from './live-stats.ts'
+import { LiveStats } from './live-stats.ts'
 import { openSigning, type Signing, withoutLocal } from './local-trading.ts'
-import { openPast, type Past } from './recovered-journal.ts'
+import { openPast, type RecoveredJournal } from './recovered-journal.ts'
 import { lockKey, lockWallet, openService, type ServiceAccess } from './service-access.ts'
 import { statusOf } from './status.ts'
-import type { Onlooker } from './trading.ts'
+import type { Probe } from './trading.ts'
 import { buildWorld, type LiveWorld } from './world.ts'
 
 const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
@@ -44,13 +44,13 @@ export interface BotsOptions extends Isolation {
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
   /** Learns what the document leaves open. */
-  readonly onlooker?: Onlooker
+  readonly onlooker?: Probe
 }
 
 /** Bots that run, until `stop` or until they end by themselves. */
 export interface RunningBots {
   readonly bots: readonly BotSettings[]
-  readonly tally: Tally
+  readonly tally: LiveStats
   readonly world: LiveWorld
   readonly log: Log
   readonly startedAt: number
@@ -72,18 +72,18 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
 }
 
 /** What every step of a start needs. */
-interface Ground {
-  readonly past: Past
+interface StartContext {
+  readonly past: RecoveredJournal
   readonly service: ServiceAccess
   readonly machine: Machine
   readonly mints: Mints
-  readonly tally: Tally
+  readonly tally: LiveStats
   /** As seen by the tally, and by whoever looks on. */
   readonly journal: Journal
 }
 
 class Start {
-  readonly closers = new Closers()
+  readonly closers = new CloseStack()
   #config: Config
   readonly #options: BotsOptions
   readonly #log: Log
@@ -139,7 +139,7 @@ class Start {
   }
 
   /** What the process before left, the service, and who we are there. */
-  async #openGround(): Promise<Ground> {
+  async #openGround(): Promise<StartContext> {
     const config = this.#config
     const failed = ({ message }: Error): void => this.#end(ExitCode.failed, `the journal cannot be written: ${message}`)
     const past = await openPast(config, this.#log, failed, this.closers.add)
@@ -150,7 +150,7 @@ class Start {
     if (!service.builds) this.#config = withoutLocal(config, this.#log)
     const clock = new SystemClock(past.recovered.lastTime)
     this.closers.add(() => clock.stop())
-    const tally = new Tally((text) => this.#redact(text))
+    const tally = new LiveStats((text) => this.#redact(text))
     const watched = tally.watch(past.journal)
     const journal = this.#options.onlooker?.watch(watched) ?? watched
     const machine = { clock, monotonicMs, boot: bootId() }
@@ -158,14 +158,18 @@ class Start {
   }
 
   /** Before anything is reached that could need a signature. */
-  async #openSigning({ service, machine }: Ground): Promise<Signing | undefined> {
+  async #openSigning({ service, machine }: StartContext): Promise<Signing | undefined> {
     if (!this.#wantsLive) return undefined
     const signing = await openSigning(this.#config, service, machine.clock, this.#log)
     this.closers.add(() => signing?.signer.close())
     return signing
   }
 
-  async #openWorld(ground: Ground, signing: Signing | undefined, post: (input: Input) => void): Promise<LiveWorld> {
+  async #openWorld(
+    ground: StartContext,
+    signing: Signing | undefined,
+    post: (input: Input) => void,
+  ): Promise<LiveWorld> {
     const keyUse = lockKey(this.#config, ground.service)
     this.closers.add(() => keyUse.release())
     const world = await buildWorld({
@@ -184,7 +188,7 @@ class Start {
   }
 
   /** Every bot with its account; who trades with real money locks the wallet. */
-  #settle({ service, tally }: Ground, world: LiveWorld): readonly BotSettings[] {
+  #settle({ service, tally }: StartContext, world: LiveWorld): readonly BotSettings[] {
     const { settings, notices } = botSettings(this.#config, {
       service: service.host,
       cluster: world.chain?.genesis ?? '',
@@ -201,7 +205,7 @@ class Start {
     return settings
   }
 
-  #openSegment(ground: Ground, world: LiveWorld, startOf: StartOf): AnySegment {
+  #openSegment(ground: StartContext, world: LiveWorld, startOf: StartOf): AnySegment {
     const segment = hostEngine({
       ...ground,
       ...{ config: this.#config, isolation: this.#options, world, log: this.#log, startOf },
@@ -214,7 +218,7 @@ class Start {
   }
 
   /** What a segment begins with that goes on from what was recovered. */
-  #startOf({ past }: Ground, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
+  #startOf({ past }: StartContext, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
     const config = this.#config
     const code = codeHash(config.bots.map(({ strategy }) => strategy))
     const same = { config, bots: settings, code, reader: past.reader }
@@ -223,7 +227,7 @@ class Start {
 
   /** Money from rows, strategies warmed up, open orders taken up, exits first. */
   async #begin(
-    { past, machine, mints, tally }: Ground,
+    { past, machine, mints, tally }: StartContext,
     world: LiveWorld,
     segment: AnySegment,
     startOf: StartOf,
@@ -251,7 +255,7 @@ class Start {
     return stopFeed
   }
 
-  async #serve(segment: AnySegment, { journal }: Ground, handle: RunningBots['handle']): Promise<void> {
+  async #serve(segment: AnySegment, { journal }: StartContext, handle: RunningBots['handle']): Promise<void> {
     const marks = setInterval(() => {
       for (const { account, mint, highPrice } of segment.takeMarks())
         journal.write({ kind: 'mark', account, mint, highPrice })
@@ -262,7 +266,7 @@ class Start {
   }
 
   /** Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for. */
-  async #stop({ journal, tally }: Ground, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
+  async #stop({ journal, tally }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
     await until(() => segment.isIdle, LAST_ANSWERS_MS)
@@ -294,7 +298,7 @@ async function until(is: () => boolean, ms: number): Promise<void> {
 }
 
 /** What was opened and has to be closed again, the last first. */
-class Closers {
+class CloseStack {
   #steps: (() => unknown)[] = []
 
   readonly add = (close: () => unknown): void => {

@@ -6,7 +6,7 @@ import type { PositionRow } from '../journal/reader/reader.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Budget } from '../orders/budget.ts'
 import type { EntryStop } from './entry-stops.ts'
-import type { Tally } from './live-stats.ts'
+import type { LiveStats } from './live-stats.ts'
 import type { UndecidedStatus } from './undecided.ts'
 
 /** How running bots are: what the live table shows, and `sluice status` of another process. Plain JSON. */
@@ -85,7 +85,7 @@ export interface WatchedWorld {
 
 export interface StatusParts {
   readonly bots: readonly BotSettings[]
-  readonly tally: Tally
+  readonly tally: LiveStats
   readonly world: WatchedWorld
   readonly startedAt: Millis
 }
@@ -113,7 +113,7 @@ function healthOf(world: WatchedWorld): Health {
   }
 }
 
-function botStatus({ name, account, executor }: BotSettings, tally: Tally): BotStatus {
+function botStatus({ name, account, executor }: BotSettings, tally: LiveStats): BotStatus {
   const { realized, fees } = tally.resultOf(name)
   return {
     ...{ name, mode: account.mode, executor },
@@ -123,7 +123,7 @@ function botStatus({ name, account, executor }: BotSettings, tally: Tally): BotS
   }
 }
 
-function positionsOf(tally: Tally, world: WatchedWorld): PositionStatus[] {
+function positionsOf(tally: LiveStats, world: WatchedWorld): PositionStatus[] {
   const held = [...tally.positions.values()].sort((one, other) => one.openedAt - other.openedAt)
   return held.map((position) => {
     const { bot, mint, state, tokens, decimals, costLamports, openedAt } = position
@@ -135,7 +135,7 @@ function positionsOf(tally: Tally, world: WatchedWorld): PositionStatus[] {
   })
 }
 
-function lastFillsOf({ fills }: Tally): FillStatus[] {
+function lastFillsOf({ fills }: LiveStats): FillStatus[] {
   const latest = [...fills.values()].sort((one, other) => other.time - one.time).slice(0, LAST_FILLS)
   return latest.map(({ time, bot, side, mint, tradeLamports, final, signature }) => ({
     ...{ time, bot, side, mint, sol: lamportsToSol(tradeLamports), final, signature },

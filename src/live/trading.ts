@@ -14,7 +14,7 @@ import { CloudExecutor } from '../venues/token-service/cloud-executor.ts'
 import { firstPlan, planOf, shareOf } from '../venues/token-service/plans.ts'
 import type { SellUnit } from '../venues/token-service/trade-terms.ts'
 import type { LiveChain } from './live-chain.ts'
-import type { Tally } from './live-stats.ts'
+import type { LiveStats } from './live-stats.ts'
 import type { Signing } from './local-trading.ts'
 import { localExecutor } from './local-trading.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
@@ -24,7 +24,7 @@ export interface TradingParts {
   readonly service: Pick<ServiceAccess, 'baseUrl' | 'apiKey' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
-  readonly tally: Tally
+  readonly tally: LiveStats
   readonly past: Pick<Recovered, 'slots'>
   /** Whether this key was ever used on this machine. */
   readonly keyUse: KeyUse
@@ -32,7 +32,7 @@ export interface TradingParts {
   readonly http: Http
   /** undefined where nobody trades. */
   readonly chain: LiveChain | undefined
-  readonly onlooker?: Onlooker | undefined
+  readonly onlooker?: Probe | undefined
   /** undefined where nobody signs here. */
   readonly signing?: Signing | undefined
 }
@@ -148,7 +148,7 @@ function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellU
 }
 
 /** Somebody who looks on while orders go out, to learn what the service's document leaves open. */
-export interface Onlooker {
+export interface Probe {
   /** The journal with him in front of it: he sees what is decided and what becomes of it, and may write. */
   watch(journal: Journal): Journal
   /** Every answer of the service. */

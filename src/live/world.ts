@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { Input } from '../engine/messages.ts'
 import type { Order } from '../engine/order.ts'
 import type { Sink } from '../engine/ports.ts'
-import type { Money } from '../engine/recovered-money.ts'
+import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import type { Block } from '../market/block.ts'
@@ -24,13 +24,13 @@ import { dialWebSocket } from '../venues/web-socket.ts'
 import { type Alert, Alerts } from './alerts.ts'
 import { FilterLists } from './filter-lists.ts'
 import { type LiveChain, openPools, reachChain } from './live-chain.ts'
-import type { Tally } from './live-stats.ts'
+import type { LiveStats } from './live-stats.ts'
 import { DecisionTime } from './live-stats.ts'
 import type { Signing } from './local-trading.ts'
 import { MessagePacer } from './pacing.ts'
 import { Routes } from './routes.ts'
 import type { KeyUse, ServiceAccess } from './service-access.ts'
-import type { Onlooker } from './trading.ts'
+import type { Probe } from './trading.ts'
 import { Trading } from './trading.ts'
 
 export interface WorldParts {
@@ -39,10 +39,10 @@ export interface WorldParts {
   readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
-  readonly tally: Tally
+  readonly tally: LiveStats
   readonly past: Recovered
   readonly log: Log
-  readonly onlooker: Onlooker | undefined
+  readonly onlooker: Probe | undefined
   /** Somebody may trade: the chain is asked who it is. */
   readonly live: boolean
   /** Whether this key was ever used on this machine. */
@@ -185,7 +185,7 @@ export class LiveWorld {
   }
 
   /** Gives the executors their money. */
-  restore(bots: readonly BotSettings[], money: Money): void {
+  restore(bots: readonly BotSettings[], money: RecoveredMoney): void {
     const untold = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), untold)
   }

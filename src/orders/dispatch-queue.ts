@@ -8,10 +8,10 @@ import { type CalledOff, isAnswered } from './attempt.ts'
 import { nextAttempt } from './attempt-moves.ts'
 import { waitReason } from './budget.ts'
 import type { OpenOrders } from './open-orders.ts'
-import type { ReportDetails, Reports } from './order-reports.ts'
+import type { OrderReports, ReportDetails } from './order-reports.ts'
 import type { Journal, Outcome, Slot } from './ports.ts'
 import type { Tries } from './retry.ts'
-import type { Refusals } from './service-refusals.ts'
+import type { ServiceRefusals } from './service-refusals.ts'
 import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type WorkingOrder } from './working-order.ts'
 
 /** An entry that finds no free slot for so long, or within its time to live, is refused. */
@@ -38,8 +38,8 @@ export interface Outside {
 }
 
 export interface DepartureParts extends Outside {
-  readonly reports: Reports
-  readonly refusals: Refusals
+  readonly reports: OrderReports
+  readonly refusals: ServiceRefusals
   /** It does not leave: the order is over. */
   readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails) => void
   /** What is out has an outcome. */
@@ -47,7 +47,7 @@ export interface DepartureParts extends Outside {
 }
 
 /** From the line for a slot to the executor: each attempt durable before it can execute. An order waits for one attempt at most. */
-export class Departures {
+export class DispatchQueue {
   readonly #parts: DepartureParts
 
   constructor(parts: DepartureParts) {
@@ -176,10 +176,10 @@ export class Departures {
 /** What an executor may ask about orders that are out: between arming an attempt and sending it, time passes where it is built and checked. */
 export class Outgoing {
   readonly #orders: OpenOrders
-  readonly #departures: Departures
-  readonly #refusals: Refusals
+  readonly #departures: DispatchQueue
+  readonly #refusals: ServiceRefusals
 
-  constructor(orders: OpenOrders, departures: Departures, refusals: Refusals) {
+  constructor(orders: OpenOrders, departures: DispatchQueue, refusals: ServiceRefusals) {
     this.#orders = orders
     this.#departures = departures
     this.#refusals = refusals

@@ -5,15 +5,15 @@ import type { Cancel } from '../base/machine.ts'
 import { isFullExit, isOpen, type Order, type OrderState } from '../engine/order.ts'
 import { isUndecided, isUnsigned } from './attempt.ts'
 import { advance, isProgress } from './attempt-moves.ts'
-import { Departures, Outgoing, type Outside } from './dispatch-queue.ts'
-import { Findings } from './late-evidence.ts'
+import { DispatchQueue, Outgoing, type Outside } from './dispatch-queue.ts'
+import { LateEvidence } from './late-evidence.ts'
 import type { Limiter } from './limiter.ts'
-import { Lanes, OpenOrders, Stops } from './open-orders.ts'
-import { detailsOf, type ReportDetails, Reports } from './order-reports.ts'
+import { Lanes, OpenOrders, WaitingOrders } from './open-orders.ts'
+import { detailsOf, OrderReports, type ReportDetails } from './order-reports.ts'
 import type { GatewayPort, Journal, Outcome, Slot } from './ports.ts'
 import { endRequest } from './request.ts'
 import { causeOf, codeOf, type Failure, type Move, moveAfter, RETRY } from './retry.ts'
-import { Refusals } from './service-refusals.ts'
+import { ServiceRefusals } from './service-refusals.ts'
 import {
   climb,
   type Flight,
@@ -44,21 +44,21 @@ export interface GatewayOptions extends Outside {
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #journal: Journal
-  readonly #reports: Reports
+  readonly #reports: OrderReports
   readonly #lanes = new Lanes()
   readonly #orders = new OpenOrders()
-  readonly #refusals = new Refusals()
-  readonly #departures: Departures
-  readonly stops: Stops
+  readonly #refusals = new ServiceRefusals()
+  readonly #departures: DispatchQueue
+  readonly stops: WaitingOrders
   /** What the chain shows beside the outcomes that are waited for. */
-  readonly findings: Findings
+  readonly findings: LateEvidence
   readonly outgoing: Outgoing
 
   constructor(options: GatewayOptions) {
     this.#options = options
     this.#journal = options.journal
-    this.#reports = new Reports(options.journal, options.post, options.nextReport)
-    this.#departures = new Departures({
+    this.#reports = new OrderReports(options.journal, options.post, options.nextReport)
+    this.#departures = new DispatchQueue({
       ...options,
       reports: this.#reports,
       refusals: this.#refusals,
@@ -66,11 +66,11 @@ export class Gateway implements GatewayPort {
       settle: (working, flight, outcome) => this.#settle(working, flight, outcome),
     })
     this.outgoing = new Outgoing(this.#orders, this.#departures, this.#refusals)
-    this.stops = new Stops({
+    this.stops = new WaitingOrders({
       ...{ journal: options.journal, orders: this.#orders, refusals: this.#refusals },
       end: (working, state, code) => this.#end(working, state, code),
     })
-    this.findings = new Findings({
+    this.findings = new LateEvidence({
       ...{ clock: options.clock, journal: options.journal, reports: this.#reports, lanes: this.#lanes },
       ...{ orders: this.#orders, departures: this.#departures },
       end: (working, state, code, details) => this.#end(working, state, code, details),

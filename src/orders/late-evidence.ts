@@ -5,19 +5,19 @@ import type { Lamports } from '../base/units.ts'
 import { type Fill, isFullExit, isOpen, type OrderState } from '../engine/order.ts'
 import type { Attempt } from './attempt.ts'
 import { filledLate, nextAttempt } from './attempt-moves.ts'
-import type { Departures } from './dispatch-queue.ts'
+import type { DispatchQueue } from './dispatch-queue.ts'
 import type { Lanes, OpenOrders } from './open-orders.ts'
-import type { ReportDetails, Reports } from './order-reports.ts'
+import type { OrderReports, ReportDetails } from './order-reports.ts'
 import type { Journal, Outcome } from './ports.ts'
 import { type Flight, isWaiting, takeOff, type WorkingOrder } from './working-order.ts'
 
 export interface FindingParts {
   readonly clock: Clock
   readonly journal: Journal
-  readonly reports: Reports
+  readonly reports: OrderReports
   readonly lanes: Lanes
   readonly orders: OpenOrders
-  readonly departures: Departures
+  readonly departures: DispatchQueue
   /** The order is over. */
   readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode, details?: ReportDetails) => void
   /** The service, or a proof, was wrong. */
@@ -27,7 +27,7 @@ export interface FindingParts {
 }
 
 /** What the chain shows of orders beside the outcomes of attempts that are out. */
-export class Findings {
+export class LateEvidence {
   readonly #parts: FindingParts
 
   constructor(parts: FindingParts) {

@@ -3,7 +3,7 @@ import { ByMint } from '../engine/accounting/by-mint.ts'
 import { isFullExit, laneOf, type Order, type OrderState, orderNumber, sharesLane } from '../engine/order.ts'
 import type { Journal } from './ports.ts'
 import { RETRY } from './retry.ts'
-import type { Refusals } from './service-refusals.ts'
+import type { ServiceRefusals } from './service-refusals.ts'
 import { isWaiting, overtake, type WorkingOrder } from './working-order.ts'
 
 /** Orders of which something is still to come: open ones, and filled ones of which a fill is not final or another attempt is out. */
@@ -131,13 +131,13 @@ export class Lanes {
 export interface StopParts {
   readonly journal: Journal
   readonly orders: OpenOrders
-  readonly refusals: Refusals
+  readonly refusals: ServiceRefusals
   /** The order is over. */
   readonly end: (working: WorkingOrder, state: OrderState, code: ErrorCode) => void
 }
 
 /** Orders that wait, and may not go any more. */
-export class Stops {
+export class WaitingOrders {
   readonly #parts: StopParts
 
   constructor(parts: StopParts) {

@@ -44,7 +44,7 @@ function reportOf(
 }
 
 /** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again after a crash. */
-export class Reports {
+export class OrderReports {
   readonly #journal: Journal
   readonly #post: (input: Input) => void
   /** Written, to be said with the next. */

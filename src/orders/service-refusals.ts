@@ -6,7 +6,7 @@ import type { Cause, Failure } from './retry.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
 /** What the service refuses as a whole: the key, or orders under this plan. Entries stop there; exits go on as the retry table says. */
-export class Refusals {
+export class ServiceRefusals {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
   readonly #halted = new Set<string>()

@@ -6,7 +6,7 @@ import type { Position } from '../engine/accounting/position.ts'
 import type { Input } from '../engine/messages.ts'
 import type { Fill } from '../engine/order.ts'
 import type { Sink } from '../engine/ports.ts'
-import type { Money } from '../engine/recovered-money.ts'
+import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings } from '../engine/settings.ts'
 import type { Mints } from '../market/mints.ts'
 import { poolPrice } from '../market/pool-price.ts'
@@ -46,7 +46,7 @@ export class PaperWorld {
    *  for itself; it never takes a live slot. */
   restore(
     bots: readonly BotSettings[],
-    money: Money,
+    money: RecoveredMoney,
     limiterOf: (key: string) => Limiter,
     untold: readonly Fill[] = [],
   ): void {

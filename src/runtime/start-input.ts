@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { isReal } from '../engine/account.ts'
 import type { StartInput } from '../engine/messages.ts'
 import { isOpen } from '../engine/order.ts'
-import type { Money } from '../engine/recovered-money.ts'
+import type { RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings, Plan } from '../engine/settings.ts'
 import type { JournalReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
@@ -37,7 +37,7 @@ const WARMUP_SECONDS = 600
 const MINTS_NAMED = 5
 
 /** The money of these accounts only: nothing else in the journal is ours to act on. */
-function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
+function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): RecoveredMoney {
   const accounts = new Set(bots.map(({ account }) => account.id))
   const names = new Set(bots.map(({ name }) => name))
   const mine = (record: { account: string }): boolean => accounts.has(record.account)
@@ -57,7 +57,7 @@ function ownMoney(money: Money, bots: readonly BotSettings[]): Money {
 }
 
 /** What the journal holds of real money that no bot of this start sees to, one line an account: positions without exits, and orders in doubt. */
-export function unattended({ positions, orders }: Money, bots: readonly BotSettings[]): string[] {
+export function unattended({ positions, orders }: RecoveredMoney, bots: readonly BotSettings[]): string[] {
   const attended = new Set(bots.map(({ account }) => account.id))
   const isLeft = ({ account }: { account: string }): boolean => isReal(account) && !attended.has(account)
   const held = positions.filter((position) => position.tokens > 0n && isLeft(position))

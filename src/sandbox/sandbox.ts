@@ -19,7 +19,7 @@ import { type ApiKeys, Customers } from './service/customers.ts'
 import { Frames } from './service/frames.ts'
 import { portOf, serve } from './service/http.ts'
 import { STREAM_PATH, Stream } from './service/stream.ts'
-import { Desk } from './service/trading-desk.ts'
+import { TradingDesk } from './service/trading-desk.ts'
 
 export interface SandboxOptions {
   /** On 127.0.0.1; 0, the default: any free one. */
@@ -100,7 +100,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const answers = new Answers(dialect)
   const files = writeBotFiles({ stateFile: options.stateFile, wallet, coSigner, dialect, table: SERVICE_TABLE })
   const shared = { ledger, market, records, faults, dialect, tokenPrograms }
-  const desk = new Desk({ ...shared, wallets: [wallet.address] })
+  const desk = new TradingDesk({ ...shared, wallets: [wallet.address] })
   const builder = new Builder({ ...shared, answers, coSigner, ambush, table: SERVICE_TABLE })
   const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market })
   const server = await serve(options.port ?? 0, [

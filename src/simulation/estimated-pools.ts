@@ -51,7 +51,7 @@ export interface Band {
  *  venue's fee in common. Others may trade in between and router legs have wrong amounts, so that estimates scatter: the lower quarter of
  *  them is taken, and the upper one beside it says how much hangs on that. Both make a pool look shallower than it is more often than
  *  deeper: measured on real pools the median is about half of the truth. */
-export class Pools {
+export class EstimatedPools {
   #doubles = new Float64Array(0)
   #words = new Int32Array(0)
   #nets = new Float32Array(0)

@@ -23,7 +23,7 @@ import {
 import type { Measured, Measurements } from './measurements.ts'
 import { DepthUse } from './measurements.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
-import { Holdings } from './paper-wallet.ts'
+import { PaperWallet } from './paper-wallet.ts'
 
 /** A landed transaction is final 32 slots later. */
 export const FINALITY_MS = 32 * SLOT_MS
@@ -53,7 +53,7 @@ export class PaperExecutor implements Executor {
   readonly #seed: number
   readonly #seeds = new Map<string, number>()
   readonly #measured: Measurements | undefined
-  #holdings = new Holdings([])
+  #holdings = new PaperWallet([])
   /** Fills of an earlier process, by attempt: it may not have seen them become final. */
   #landed = new Map<string, Fill>()
 
@@ -75,7 +75,7 @@ export class PaperExecutor implements Executor {
   /** Takes over the account's money from the journal: its positions, its last fills, and those that had landed when the process ended and
    *  that no position knows of yet. */
   restore(positions: readonly Position[], fills: readonly Fill[], untold: readonly Fill[] = []): void {
-    this.#holdings = new Holdings(positions)
+    this.#holdings = new PaperWallet(positions)
     for (const fill of untold) this.#holdings.book(fill)
     this.#landed = new Map([...fills, ...untold].map((fill) => [fill.attemptId, fill]))
   }

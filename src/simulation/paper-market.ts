@@ -5,7 +5,7 @@ import { isSized } from '../market/price.ts'
 import type { UnitSettings } from '../market/unit-proof.ts'
 import { UnitProof } from '../market/unit-proof.ts'
 import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
-import { Pools } from './estimated-pools.ts'
+import { EstimatedPools } from './estimated-pools.ts'
 
 /** Beyond any pool's depth, SOL a token: what claims it is no price to fill at. */
 const MOST_PRICE = 1_000
@@ -29,7 +29,7 @@ export interface PricePath {
 export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof
-  readonly #pools = new Pools()
+  readonly #pools = new EstimatedPools()
   readonly #paths = new Map<TokenId, PricePath[]>()
   /** What is left of pools that were emptied, or was read of quiet ones, and for how many prints that counts. */
   readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()

@@ -14,7 +14,7 @@ interface TokenAccount {
 
 /** The token accounts of a paper wallet. An account is opened by the first buy of a mint, which pays its rent, and closed by the sale of
  *  the last token, which gets it back. */
-export class Holdings {
+export class PaperWallet {
   readonly #accounts = new Map<string, TokenAccount>()
 
   constructor(positions: readonly Position[]) {

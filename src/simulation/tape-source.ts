@@ -18,7 +18,7 @@ export type TapeItem =
  *
  *  Within a run the clock stands at its first row, and only the sink knows where it stopped: before it carries out what a row decided, the
  *  clock has to be brought to that row, with `clock.advanceTo(block.time[row])`. No timer is due there, so none fires. */
-export class Tape implements Source {
+export class TapeSource implements Source {
   readonly #items: Iterable<TapeItem>
   readonly #clock: SimulatedClock
   #sink: Sink | undefined

@@ -10,7 +10,7 @@ import { reportPage } from '../../src/backtest/report/page.ts'
 import type { Report } from '../../src/backtest/report/report.ts'
 import { sweepPage } from '../../src/backtest/sweep/page.ts'
 import type { SetResult, Sweep } from '../../src/backtest/sweep/sweep.ts'
-import type { Trip } from '../../src/engine/accounting/round-trip.ts'
+import type { RoundTrip } from '../../src/engine/accounting/round-trip.ts'
 
 const T0 = 1_780_000_000_000
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202e`
@@ -19,7 +19,7 @@ const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202
 function hostileReport(): Report {
   const log = new BotLog()
   const result = new BotResult(HOSTILE, log)
-  const trip: Trip = {
+  const trip: RoundTrip = {
     ...{ mint: HOSTILE, openedAt: T0, closedAt: T0 + 5_000, entryReason: HOSTILE, exitReason: HOSTILE },
     ...{ boughtLamports: 1e9, soldLamports: 2e9, feeLamports: 0, valueLamports: 0 },
     ...{ boughtTokens: 1e7, lowPrice: 1e-7, highPrice: 2e-7 },

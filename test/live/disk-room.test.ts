@@ -5,7 +5,7 @@ import type { SpaceReport } from '../../src/journal/writer/space.ts'
 import { Operator } from '../../src/live/control/operator.ts'
 import { DiskRoom } from '../../src/live/disk-room.ts'
 import { EntryStops } from '../../src/live/entry-stops.ts'
-import { Tally } from '../../src/live/live-stats.ts'
+import { LiveStats } from '../../src/live/live-stats.ts'
 import { botSettings } from '../support/engine-rig.ts'
 
 const MIB = 2 ** 20
@@ -67,7 +67,7 @@ test('status names the condition with its reason, since its beginning, for every
 })
 
 test('the answer of resume says what still stops entries', () => {
-  const tally = new Tally()
+  const tally = new LiveStats()
   const bots = [botSettings('eager')]
   const operator = new Operator({
     ...{ post: () => {}, tally, bots, chain: undefined, priceOf: () => undefined, now: () => 0 },

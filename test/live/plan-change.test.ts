@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/config.ts'
-import { Tally } from '../../src/live/live-stats.ts'
+import { LiveStats } from '../../src/live/live-stats.ts'
 import { Trading } from '../../src/live/trading.ts'
 import type { Limiter, RequestClass } from '../../src/orders/limiter.ts'
 import type { JournalRecord, Slot } from '../../src/orders/ports.ts'
@@ -17,7 +17,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
     service: { baseUrl: '', apiKey: () => 'key', wallet: '' },
     machine: { clock, monotonicMs: () => clock.now(), boot: 'boot' },
     journal: { write: (record: JournalRecord) => written.push(record) } as never,
-    tally: new Tally(),
+    tally: new LiveStats(),
     past: { slots },
     keyUse: { isFresh, began: () => use.began++, release: () => {} },
     http: () => Promise.reject(new Error('nothing is sent')),

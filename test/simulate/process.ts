@@ -5,7 +5,7 @@ import type { Input } from '../../src/engine/messages.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { watchDisk } from '../../src/live/disk-room.ts'
 import { LiveChain } from '../../src/live/live-chain.ts'
-import { Tally } from '../../src/live/live-stats.ts'
+import { LiveStats } from '../../src/live/live-stats.ts'
 import { vetted } from '../../src/live/routes.ts'
 import { Trading } from '../../src/live/trading.ts'
 import { RowKind } from '../../src/market/block.ts'
@@ -95,7 +95,7 @@ export class Process implements Caller {
     const machine = this.#machine(past.lastTime)
     this.#clock = machine.clock
     this.disk = new SimulatedDisk({ ...parts.disk, ...machine, stuck: () => parts.stuck(this) })
-    const tally = new Tally()
+    const tally = new LiveStats()
     this.mirror = new Mirror(past, note, parts.attempted)
     const journal = tally.watch(this.mirror.watch(this.#guarded(this.disk)))
     const log = { info: NOTHING, warn: NOTHING, error: NOTHING }

@@ -6,7 +6,7 @@ import { Faults } from '../../src/sandbox/faults.ts'
 import type { Market } from '../../src/sandbox/market/market.ts'
 import { forgetfulRecords } from '../../src/sandbox/records.ts'
 import { parseBuy, parseSell } from '../../src/sandbox/service/requests.ts'
-import { Desk, type TradeResult } from '../../src/sandbox/service/trading-desk.ts'
+import { type TradeResult, TradingDesk } from '../../src/sandbox/service/trading-desk.ts'
 import { LATE_MS } from './configuration.ts'
 import { type TimedLedger, WALLET } from './ledger.ts'
 import type { Mutant } from './mutants.ts'
@@ -62,7 +62,7 @@ export class SimulatedService {
   /** What it did that it must not. */
   lies = 0
   readonly #parts: ServiceParts
-  readonly #desk: Desk
+  readonly #desk: TradingDesk
   readonly #faults: Faults
   readonly #open = new Set<Exchange>()
   readonly #arrivals: number[] = []
@@ -72,7 +72,7 @@ export class SimulatedService {
     this.#parts = parts
     this.#faults = new Faults(scenario.seed)
     const records = forgetfulRecords()
-    this.#desk = new Desk({
+    this.#desk = new TradingDesk({
       ledger,
       market,
       records,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seededRandom } from '../../src/base/random.ts'
 import { RowKind } from '../../src/market/block.ts'
 import { LiveBlock } from '../../src/market/live-block.ts'
-import { Pools } from '../../src/simulation/estimated-pools.ts'
+import { EstimatedPools } from '../../src/simulation/estimated-pools.ts'
 import { CURVE_PRODUCT, POOL_PRODUCT } from '../../src/solana/pool-depth.ts'
 
 const TOKEN = 7
@@ -11,7 +11,7 @@ const NOBODY = new Uint8Array(MINTS.length)
 
 /** A constant product without a fee, and prints of trades in it. */
 class Pool {
-  readonly pools = new Pools()
+  readonly pools = new EstimatedPools()
   readonly #block = new LiveBlock(MINTS)
   readonly #product: number
   #sol: number

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Sink } from '../../src/engine/ports.ts'
 import type { Block } from '../../src/market/block.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
-import { Tape, type TapeItem } from '../../src/simulation/tape-source.ts'
+import { type TapeItem, TapeSource } from '../../src/simulation/tape-source.ts'
 import { blockOf } from '../support/market-rows.ts'
 
 const rowsAt = (...times: number[]): TapeItem => {
@@ -32,7 +32,7 @@ test('timers due before a row, or with it, fire before it', () => {
   const clock = new SimulatedClock(5)
   const log: string[] = []
   for (const ms of [5, 10, 15, 40]) clock.after(ms, () => log.push(`timer ${clock.now()}`))
-  const tape = new Tape([rowsAt(10, 12, 15, 20), rowsAt(20, 21, 30)], clock)
+  const tape = new TapeSource([rowsAt(10, 12, 15, 20), rowsAt(20, 21, 30)], clock)
   tape.start(noting(clock, log))
   expect(tape.run()).toBe(7)
   const expected = 'timer 10, row 10, row 12, timer 15, row 15, timer 20, row 20, row 20, row 21, row 30, timer 45'
@@ -42,7 +42,7 @@ test('timers due before a row, or with it, fire before it', () => {
 test('a timer that a row sets fires between the rows that follow', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
-  const tape = new Tape([rowsAt(1, 2, 3, 4, 5, 6)], clock)
+  const tape = new TapeSource([rowsAt(1, 2, 3, 4, 5, 6)], clock)
   tape.start(noting(clock, log, [2], () => clock.after(2, () => log.push('timer'))))
   tape.run()
   expect(log.join(', ')).toBe('row 1, row 2, row 3, timer, row 4, row 5, row 6')
@@ -51,7 +51,7 @@ test('a timer that a row sets fires between the rows that follow', () => {
 test('rows go out in the longest run that no timer cuts', () => {
   const clock = new SimulatedClock(0)
   const runs: [number, number][] = []
-  const tape = new Tape([rowsAt(...Array.from({ length: 1_000 }, (_, index) => index))], clock)
+  const tape = new TapeSource([rowsAt(...Array.from({ length: 1_000 }, (_, index) => index))], clock)
   clock.after(300, () => {})
   clock.after(300, () => {})
   tape.start({
@@ -73,7 +73,7 @@ test('what else happened is posted at its time, behind the timers due by then', 
   const log: string[] = []
   const down: TapeItem = { kind: 'input', time: 15, input: { kind: 'feed', status: 'down', confirmed: [] } }
   clock.after(15, () => log.push('timer'))
-  const tape = new Tape([rowsAt(10), down, rowsAt(15, 20)], clock)
+  const tape = new TapeSource([rowsAt(10), down, rowsAt(15, 20)], clock)
   tape.start({ ...noting(clock, log), post: ({ kind }) => log.push(`${kind} ${clock.now()}`) })
   expect(tape.run()).toBe(3)
   expect(log.join(', ')).toBe('row 10, timer, feed 15, row 15, row 20')
@@ -82,7 +82,7 @@ test('what else happened is posted at its time, behind the timers due by then', 
 test('of a block, only the rows asked for', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
-  const tape = new Tape([{ ...rowsAt(1, 2, 3, 4), from: 1, to: 3 } as TapeItem], clock)
+  const tape = new TapeSource([{ ...rowsAt(1, 2, 3, 4), from: 1, to: 3 } as TapeItem], clock)
   tape.start(noting(clock, log))
   expect(tape.run()).toBe(2)
   expect(log).toEqual(['row 2', 'row 3'])
@@ -91,7 +91,7 @@ test('of a block, only the rows asked for', () => {
 test('after the last row, what is under way ends', () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
-  const tape = new Tape([rowsAt(100)], clock)
+  const tape = new TapeSource([rowsAt(100)], clock)
   tape.start(noting(clock, log, [100], () => clock.after(100_000, () => log.push('timer'))))
   tape.run()
   expect(log).toEqual(['row 100', 'timer'])
@@ -100,25 +100,25 @@ test('after the last row, what is under way ends', () => {
 test('it stops between two runs of rows', async () => {
   const clock = new SimulatedClock(0)
   const log: string[] = []
-  const tape = new Tape([rowsAt(1, 2), rowsAt(3, 4)], clock)
+  const tape = new TapeSource([rowsAt(1, 2), rowsAt(3, 4)], clock)
   const stop = tape.start(noting(clock, log, [1], () => void stop()))
   expect(tape.run()).toBe(1)
   expect(log).toEqual(['row 1'])
 })
 
 test('an empty tape plays nothing', () => {
-  const tape = new Tape([rowsAt()], new SimulatedClock(0))
+  const tape = new TapeSource([rowsAt()], new SimulatedClock(0))
   tape.start(noting(new SimulatedClock(), []))
   expect(tape.run()).toBe(0)
 })
 
 test('what cannot be played is refused', () => {
   const clock = new SimulatedClock(0)
-  expect(() => new Tape([], clock).run()).toThrow('has to be started')
-  const backwards = new Tape([rowsAt(10), rowsAt(9)], clock)
+  expect(() => new TapeSource([], clock).run()).toThrow('has to be started')
+  const backwards = new TapeSource([rowsAt(10), rowsAt(9)], clock)
   backwards.start(noting(clock, []))
   expect(() => backwards.run()).toThrow('time runs backwards')
-  const stuck = new Tape([rowsAt(200_000)], clock)
+  const stuck = new TapeSource([rowsAt(200_000)], clock)
   stuck.start({ rows: (_block, from) => from, post: () => {} })
   expect(() => stuck.run()).toThrow('took none')
 })

@@ -12,7 +12,7 @@ import { PaperWorld } from '../../src/runtime/paper-world.ts'
 import { Segment } from '../../src/runtime/segment.ts'
 import { recoveredStart } from '../../src/runtime/start-input.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
-import { Tape, type TapeItem } from '../../src/simulation/tape-source.ts'
+import { type TapeItem, TapeSource } from '../../src/simulation/tape-source.ts'
 import { firstPlan } from '../../src/venues/token-service/plans.ts'
 import { NO_LIMITS } from './journal-values.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
@@ -65,7 +65,7 @@ export async function recordPaperRun(
   })
   segment.begin(start, reader.blocks(mints, start.warm))
   segment.resume(start)
-  const tape = new Tape(items(), clock)
+  const tape = new TapeSource(items(), clock)
   const stop = tape.start(segment.runner)
   function* items(): Generator<TapeItem, void, undefined> {
     yield { kind: 'input', time: from, input: feed('live', KEYS) }

@@ -5,18 +5,18 @@ import { type ConditionalOrder, conditionalNumber, isOver } from '../../src/engi
 import { asSpend, doesCount } from '../../src/engine/limits/spending.ts'
 import type { Input, Output } from '../../src/engine/messages.ts'
 import { type Fill, isFullExit, isOpen, type Order } from '../../src/engine/order.ts'
-import { type Money, NO_MONEY } from '../../src/engine/recovered-money.ts'
+import { NO_MONEY, type RecoveredMoney } from '../../src/engine/recovered-money.ts'
 
 /** Money as a journal knows it: from inputs and outputs as they were written down, and from nothing else. */
 export class RecordedMoney {
-  readonly orders = new Map<string, Money['orders'][number]>()
+  readonly orders = new Map<string, RecoveredMoney['orders'][number]>()
   /** The last record of each position, by account and mint; closed ones stay. */
   readonly positions = new Map<string, Position>()
-  readonly timers = new Map<number, Money['timers'][number]>()
+  readonly timers = new Map<number, RecoveredMoney['timers'][number]>()
   readonly fills = new Map<string, Fill>()
   readonly conditionals = new Map<string, ConditionalOrder>()
-  readonly #accounts = new Map<string, Money['accounts'][number]>()
-  readonly #bots = new Map<string, Money['bots'][number]>()
+  readonly #accounts = new Map<string, RecoveredMoney['accounts'][number]>()
+  readonly #bots = new Map<string, RecoveredMoney['bots'][number]>()
   readonly #marks = new Map<string, number>()
   /** Attempts of full exits that may still execute. */
   readonly #unproved = new Map<string, number>()
@@ -84,7 +84,7 @@ export class RecordedMoney {
     this.#marks.set(`${account}|${mint}`, highPrice)
   }
 
-  money(): Money {
+  money(): RecoveredMoney {
     const sold = new Set(
       [...this.fills.values()].filter(({ final }) => !final).map(({ account, mint }) => `${account}|${mint}`),
     )
@@ -111,7 +111,7 @@ export class RecordedMoney {
     }
   }
 
-  #spends(): Pick<Money, 'spends' | 'daySpends'> {
+  #spends(): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
     const buys = [...this.orders.values()].filter(({ order }) => order.side === 'buy')
     const spends = buys.map(({ order, state }) => asSpend(order, doesCount(state)))
     const day = Math.max(...spends.map(({ time }) => dayOf(time)))

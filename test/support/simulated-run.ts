@@ -13,7 +13,7 @@ import { Segment } from '../../src/runtime/segment.ts'
 import { recoveredStart } from '../../src/runtime/start-input.ts'
 import type { FillModel } from '../../src/simulation/fill-model.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
-import { Tape, type TapeItem } from '../../src/simulation/tape-source.ts'
+import { type TapeItem, TapeSource } from '../../src/simulation/tape-source.ts'
 import { firstPlan } from '../../src/venues/token-service/plans.ts'
 import { NO_LIMITS } from './journal-samples.ts'
 import { blockOf, type MarketRow } from './market-rows.ts'
@@ -78,7 +78,7 @@ export async function simulateRun(path: string, run: SimulatedRun): Promise<void
   paper.restore(settings, start.money, limiterOf, untold)
   segment.begin(start, reader.blocks(mints, start.warm))
   segment.resume(start)
-  const tape = new Tape(itemsOf(), clock)
+  const tape = new TapeSource(itemsOf(), clock)
   const stop = tape.start(paper.hearing(segment.runner))
   tape.run()
   segment.runner.stop()

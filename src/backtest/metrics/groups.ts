@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/units.ts'
-import { netOf, returnOf, type Trip } from '../../engine/accounting/round-trip.ts'
+import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
 import { utcDateOf } from '../../runtime/time-text.ts'
 import { DAY } from './metric.ts'
 import { mean, quantile, ratio, sum } from './statistics.ts'
@@ -24,8 +24,8 @@ export interface Group {
 }
 
 /** Trades by a name, the best group first. */
-export function groupsOf(trips: readonly Trip[], nameOf: (trip: Trip) => string): Group[] {
-  const groups = new Map<string, Trip[]>()
+export function groupsOf(trips: readonly RoundTrip[], nameOf: (trip: RoundTrip) => string): Group[] {
+  const groups = new Map<string, RoundTrip[]>()
   for (const trip of trips) {
     const name = nameOf(trip)
     const group = groups.get(name)
@@ -37,7 +37,7 @@ export function groupsOf(trips: readonly Trip[], nameOf: (trip: Trip) => string)
     .sort((a, b) => b.netSol - a.netSol || (a.name < b.name ? -1 : 1))
 }
 
-function groupOf(name: string, trips: readonly Trip[]): Group {
+function groupOf(name: string, trips: readonly RoundTrip[]): Group {
   const nets = trips.map(netOf)
   const held = trips.flatMap(({ openedAt, closedAt }) => (closedAt === null ? [] : [(closedAt - openedAt) / 1000]))
   const winShare = ratio(nets.filter((net) => net > 0).length, nets.length)
@@ -64,14 +64,14 @@ export function kindOf(reason: string): string {
 }
 
 /** The result without the best `count` tokens: those that earned, so that taking more away never flatters. */
-export function withoutBest(trips: readonly Trip[], count: number): number {
+export function withoutBest(trips: readonly RoundTrip[], count: number): number {
   const sums = groupsOf(trips, ({ mint }) => mint).map(({ netSol }) => netSol)
   return sum(sums) - sum(sums.slice(0, count).filter((net) => net > 0))
 }
 
 /** Trades that were opened in the first part of the tape's time, and after it. */
 export function splitInTime(
-  trips: readonly Trip[],
+  trips: readonly RoundTrip[],
   from: Millis,
   to: Millis,
 ): { readonly inSample: Group; readonly holdOut: Group } {
@@ -84,7 +84,7 @@ export function splitInTime(
 }
 
 /** Of the trades, how many have ended at nothing; 0 of none. */
-export function zeroShareOf(trips: readonly Trip[]): number {
+export function zeroShareOf(trips: readonly RoundTrip[]): number {
   const zeros = trips.filter(
     ({ soldLamports, valueLamports, boughtLamports }) => soldLamports + valueLamports <= boughtLamports * NOTHING,
   )
@@ -101,7 +101,7 @@ export interface Periods {
 }
 
 /** Trades by when they were opened, UTC. A week is named by its Monday. */
-export function periodsOf(trips: readonly Trip[]): Periods {
+export function periodsOf(trips: readonly RoundTrip[]): Periods {
   return {
     byDay: inOrder(groupsOf(trips, ({ openedAt }) => utcDateOf(openedAt))),
     byWeek: inOrder(groupsOf(trips, ({ openedAt }) => utcDateOf(openedAt - weekday(openedAt) * DAY))),

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/units.ts'
-import type { Trip } from '../../engine/accounting/round-trip.ts'
+import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import type { Equity } from '../equity.ts'
 
 export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
@@ -17,7 +17,7 @@ export interface MetricsInput {
   readonly from: Millis
   readonly to: Millis
   readonly startLamports: number
-  readonly trips: readonly Trip[]
+  readonly trips: readonly RoundTrip[]
   readonly equity: Pick<Equity, 'times' | 'lamports'>
 }
 

@@ -1,4 +1,4 @@
-import { excursionOf, netOf, returnOf, type Trip } from '../../engine/accounting/round-trip.ts'
+import { excursionOf, netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
 import { drawdowns, longestUnderwaterMs, maxDrawdown } from '../equity.ts'
 import { DAY, type Metric, type MetricsInput, metric, percent, sol } from './metric.ts'
 import { riskMetrics } from './risk.ts'
@@ -57,7 +57,7 @@ function trades({ trips, from, to }: MetricsInput): Metric[] {
 }
 
 /** One that is closed in the instant in which another one is opened was not open beside it. */
-function mostOpen(trips: readonly Trip[]): number {
+function mostOpen(trips: readonly RoundTrip[]): number {
   const moves = trips.flatMap(({ openedAt, closedAt }) => [
     { time: openedAt, by: 1 },
     ...(closedAt === null ? [] : [{ time: closedAt, by: -1 }]),
@@ -131,7 +131,7 @@ function outcomes({ trips }: MetricsInput): Metric[] {
 }
 
 /** Sums by a name, best first. */
-function profitBy(trips: readonly Trip[], nameOf: (trip: Trip) => string): [string, number][] {
+function profitBy(trips: readonly RoundTrip[], nameOf: (trip: RoundTrip) => string): [string, number][] {
   const sums = new Map<string, number>()
   for (const trip of trips) sums.set(nameOf(trip), (sums.get(nameOf(trip)) ?? 0) + netOf(trip))
   return [...sums].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
@@ -142,7 +142,7 @@ function expectancyRatio(winRate: number | undefined, winLoss: number | undefine
 }
 
 function durations({ trips, to }: MetricsInput): Metric[] {
-  const held = (some: readonly Trip[]): number[] =>
+  const held = (some: readonly RoundTrip[]): number[] =>
     some.map(({ openedAt, closedAt }) => ((closedAt ?? to) - openedAt) / 1000)
   const wins = held(trips.filter((trip) => netOf(trip) > 0))
   const losses = held(trips.filter((trip) => netOf(trip) < 0))

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import type { Millis } from '../../base/units.ts'
-import type { Trip } from '../../engine/accounting/round-trip.ts'
+import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import { type Block, RowKind, type TokenId } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
 import { Prices } from '../../market/price.ts'
@@ -151,10 +151,10 @@ function bytesOf(column: Float64Array | Uint8Array | Uint32Array): Uint8Array {
 
 /** The trips of one token, oldest first. */
 interface Watch {
-  readonly trips: readonly Trip[]
+  readonly trips: readonly RoundTrip[]
   /** The next one that has not begun. */
   next: number
-  open: Trip[]
+  open: RoundTrip[]
   /** What the last print left it at; undefined before there is one. */
   price: number | undefined
 }
@@ -166,9 +166,9 @@ export class Excursions {
   readonly #byToken: (Watch | null | undefined)[] = []
 
   /** `trips`: of all bots. */
-  constructor(mints: Mints, trips: readonly Trip[]) {
+  constructor(mints: Mints, trips: readonly RoundTrip[]) {
     this.#mints = mints
-    const sorted = new Map<string, Trip[]>()
+    const sorted = new Map<string, RoundTrip[]>()
     for (const trip of [...trips].sort((one, other) => one.openedAt - other.openedAt)) {
       const known = sorted.get(trip.mint)
       if (known === undefined) sorted.set(trip.mint, [trip])
@@ -197,7 +197,7 @@ export class Excursions {
   /** What has been opened before `time` found the price that stood then. */
   #begin(watch: Watch, time: Millis): void {
     for (; watch.next < watch.trips.length; watch.next++) {
-      const trip = watch.trips[watch.next] as Trip
+      const trip = watch.trips[watch.next] as RoundTrip
       if (trip.openedAt >= time) return
       if (watch.price !== undefined) fold(trip, watch.price)
       watch.open.push(trip)
@@ -205,7 +205,7 @@ export class Excursions {
   }
 }
 
-function fold(trip: Trip, price: number): void {
+function fold(trip: RoundTrip, price: number): void {
   trip.lowPrice = Math.min(trip.lowPrice ?? price, price)
   trip.highPrice = Math.max(trip.highPrice ?? price, price)
 }

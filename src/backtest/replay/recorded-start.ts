@@ -3,7 +3,7 @@ import type { BotConfig, Config } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
 import type { StartInput, StoppedBot } from '../../engine/messages.ts'
 import type { Fill } from '../../engine/order.ts'
-import type { Money } from '../../engine/recovered-money.ts'
+import type { RecoveredMoney } from '../../engine/recovered-money.ts'
 import { type BotSettings, NO_FILTERS, NO_LIMITS } from '../../engine/settings.ts'
 import type { FillModel } from '../../simulation/fill-model.ts'
 import type { Told } from './run-record.ts'
@@ -16,7 +16,7 @@ export interface ReplayedStart {
 
 /** The same for bots that have other accounts in the replay. */
 export interface TakenOver {
-  readonly money: Money
+  readonly money: RecoveredMoney
   readonly stopped: readonly StoppedBot[]
   readonly told: readonly Told[]
   /** Fills among what is told: a wallet on paper has them from the beginning. */

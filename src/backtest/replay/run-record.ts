@@ -5,7 +5,7 @@ import type { Input, Output, StartInput } from '../../engine/messages.ts'
 import { type ExecutionReport, type Fill, type Order, orderNumber } from '../../engine/order.ts'
 import type { Plan } from '../../engine/settings.ts'
 import type { TradeSide } from '../../market/block.ts'
-import { Results } from '../results.ts'
+import { BacktestResults } from '../results.ts'
 
 /** What a run's journal tells of one attempt. */
 export interface RecordedAttempt {
@@ -55,7 +55,7 @@ export class RunRecord {
   walletLamports: Lamports | null = null
   /** How often tokens came or went beside all orders. */
   moved = 0
-  readonly #results: Results
+  readonly #results: BacktestResults
   readonly #orders = new Map<string, Order>()
   readonly #open = new Map<string, RecordedAttempt>()
   /** Each fill that no fork took back, by order and signature; ... */
@@ -64,7 +64,7 @@ export class RunRecord {
   readonly #failed = new Map<string, number>()
 
   constructor(bots: readonly string[]) {
-    this.#results = new Results(bots, false)
+    this.#results = new BacktestResults(bots, false)
   }
 
   input(seq: Seq, time: Millis, input: Input): void {

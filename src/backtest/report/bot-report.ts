@@ -1,6 +1,6 @@
 import type { Json } from '../../base/json.ts'
 import type { Millis } from '../../base/units.ts'
-import { excursionOf, netOf, type Trip } from '../../engine/accounting/round-trip.ts'
+import { excursionOf, netOf, type RoundTrip } from '../../engine/accounting/round-trip.ts'
 import type { TradeSide } from '../../market/block.ts'
 import type { BotLog, FillMark } from '../bot-log.ts'
 import type { BotResult } from '../bot-result.ts'
@@ -152,10 +152,10 @@ function missedOf({ orders }: BotLog): Map<string, number> {
   return counts
 }
 
-const entryKind = ({ entryReason }: Trip): string => kindOf(entryReason)
-const exitKind = ({ exitReason }: Trip): string => (exitReason === '' ? 'not sold' : kindOf(exitReason))
+const entryKind = ({ entryReason }: RoundTrip): string => kindOf(entryReason)
+const exitKind = ({ exitReason }: RoundTrip): string => (exitReason === '' ? 'not sold' : kindOf(exitReason))
 
-function tripRow(trip: Trip): TripRow {
+function tripRow(trip: RoundTrip): TripRow {
   const excursion = excursionOf(trip)
   const { mint, openedAt, closedAt, entryReason, exitReason } = trip
   return {

@@ -2,7 +2,7 @@ import { type Lamports, lamportsToSol, type Millis, ZERO } from '../../base/unit
 import type { Mode } from '../../engine/account.ts'
 import { inOrder, type Movement, type Worth } from '../../engine/accounting/lots.ts'
 import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
-import { netOf, type Trip, TripLog } from '../../engine/accounting/round-trip.ts'
+import { netOf, type RoundTrip, RoundTripLog } from '../../engine/accounting/round-trip.ts'
 import { isOpen } from '../../engine/order.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { ReportRows } from '../../journal/reader/report-rows.ts'
@@ -54,7 +54,7 @@ export function tradesOf(reader: JournalReader): BotTrades[] {
   return startsOf(rows).map((starts) => {
     const isOwn = (one: { readonly account: string; readonly bot: string }): boolean =>
       one.account === starts.account && one.bot === starts.bot
-    const log = trades.find(isOwn)?.log ?? new TripLog()
+    const log = trades.find(isOwn)?.log ?? new RoundTripLog()
     const held = rows.positions.filter((one) => isOwn(one) && one.tokens > 0n)
     return { ...starts, ...moneyOf(log, held, worth, rows.failed.filter(isOwn)), ...ordersOf(rows, isOwn) }
   })
@@ -74,7 +74,7 @@ function startsOf({ segments }: ReportRows): Starts[] {
 
 type Money = Omit<BotTrades, keyof Starts | keyof ReturnType<typeof ordersOf>>
 
-function moneyOf(log: TripLog, held: readonly Position[], worth: Worth, failed: ReportRows['failed']): Money {
+function moneyOf(log: RoundTripLog, held: readonly Position[], worth: Worth, failed: ReportRows['failed']): Money {
   const values = new Map(
     held.map((one) => [one.mint, isUnsellable(one) ? 0 : worth(one.mint, one.tokens, one.decimals)]),
   )
@@ -105,7 +105,7 @@ function moneyOf(log: TripLog, held: readonly Position[], worth: Worth, failed: 
   }
 }
 
-function exitOf({ exitReason, closedAt }: Trip): string {
+function exitOf({ exitReason, closedAt }: RoundTrip): string {
   return closedAt === null && exitReason === '' ? 'held' : kindOf(exitReason)
 }
 
@@ -141,7 +141,7 @@ export interface FailedTransaction {
 export interface RecordedTrades {
   readonly account: string
   readonly bot: string
-  readonly log: TripLog
+  readonly log: RoundTripLog
 }
 
 /** The trades of a run by bot, in the order in which they began: what a fork took back never was. `reasonOf`: of an order, by its id. */
@@ -151,9 +151,9 @@ function recordedTrades(
   reasonOf: (orderId: string) => string,
 ): RecordedTrades[] {
   const bots = new Map<string, RecordedTrades>()
-  const logOf = ({ account, bot }: Pick<RecordedTrades, 'account' | 'bot'>): TripLog => {
+  const logOf = ({ account, bot }: Pick<RecordedTrades, 'account' | 'bot'>): RoundTripLog => {
     const key = `${account}\n${bot}`
-    const known = bots.get(key) ?? { account, bot, log: new TripLog() }
+    const known = bots.get(key) ?? { account, bot, log: new RoundTripLog() }
     bots.set(key, known)
     return known.log
   }

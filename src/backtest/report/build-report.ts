@@ -3,7 +3,7 @@ import { formatSol, lamports, type Millis } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { MANIFEST } from '../../config/files.ts'
 import { codeHash, sluiceHash } from '../../config/hashes.ts'
-import type { Trip } from '../../engine/accounting/round-trip.ts'
+import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import type { Market } from '../../journal/tape/market-tape.ts'
 import { Mints } from '../../market/mints.ts'
 import { type FillModel, networkFee } from '../../simulation/fill-model.ts'
@@ -63,7 +63,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
   }
 }
 
-function tripsOf({ bots }: Backtest): Trip[] {
+function tripsOf({ bots }: Backtest): RoundTrip[] {
   return bots.flatMap(({ result: { log } }) => log?.trips.trips ?? [])
 }
 

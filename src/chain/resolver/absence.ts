@@ -2,7 +2,7 @@ import { type Attempt, deadState } from '../../orders/attempt.ts'
 import type { WalletTransaction } from '../../orders/wallet-audit.ts'
 import type { Head } from '../rpc/read.ts'
 import type { Executions } from './executions.ts'
-import type { Watched, WatchList } from './watch-list.ts'
+import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
 /** How long what is built on a blockhash may land: 150 blocks, and 50 for a head that was not quite the newest. */
 export const VALID_BLOCKS = 200
@@ -58,17 +58,17 @@ export class Absence {
     }
   }
 
-  #forget(one: Watched, { head }: Reading): void {
+  #forget(one: WatchedAttempt, { head }: Reading): void {
     if (one.bound !== null && head.height > one.bound + LATE_BLOCKS) this.#parts.watches.drop(one)
   }
 
   /** What was seen at confirmed has to be among what is final. */
-  #stillThere(one: Watched, seenAt: number, reading: Reading): void {
+  #stillThere(one: WatchedAttempt, seenAt: number, reading: Reading): void {
     if (reading.gap !== '' || reading.slot < seenAt || reading.has(one.settled || one.attempt.signature)) return
     this.#parts.executions.takeBack(one, 'a fork took it back')
   }
 
-  #prove(one: Watched, reading: Reading): void {
+  #prove(one: WatchedAttempt, reading: Reading): void {
     const proof = proofOf(one, reading, this.#parts.whyNoHead)
     if (proof.kind === 'waits') this.#progress(one, proof.progress)
     else if (proof.kind === 'blocked') this.#blocked(one, proof.reason, reading)
@@ -76,7 +76,7 @@ export class Absence {
     else if (one.second.reason !== '') this.#blocked(one, one.second.reason, reading)
   }
 
-  #absent(one: Watched): void {
+  #absent(one: WatchedAttempt): void {
     const { watches, executions } = this.#parts
     if (one.said === 'landed') executions.takeBack(one, 'a fork took it back')
     watches.end(one, deadState(one.attempt.executor))
@@ -84,7 +84,7 @@ export class Absence {
   }
 
   /** A large order needs the word of another provider, where there is one. */
-  #isAgreed(one: Watched): boolean {
+  #isAgreed(one: WatchedAttempt): boolean {
     const { second, wake } = this.#parts
     if (one.second.agrees) return true
     const word = one.second.asked ? undefined : second(one.attempt, one.bound as number)
@@ -97,7 +97,7 @@ export class Absence {
     return false
   }
 
-  #blocked(one: Watched, reason: string, { head }: Reading): void {
+  #blocked(one: WatchedAttempt, reason: string, { head }: Reading): void {
     const times = one.blocked.reason === reason ? one.blocked.times + 1 : 1
     one.blocked = { reason, times }
     const isHeld = one.said === 'held'
@@ -109,7 +109,7 @@ export class Absence {
     one.say({ kind: 'undecided', reason })
   }
 
-  #progress(one: Watched, progress: string): void {
+  #progress(one: WatchedAttempt, progress: string): void {
     if (one.progress === progress) return
     one.progress = progress
     this.#parts.watches.keep(one)
@@ -124,7 +124,7 @@ type Proof =
   | { readonly kind: 'blocked'; readonly reason: string }
 
 /** Whether an attempt of which nothing was found is proved not to have executed. */
-function proofOf(one: Watched, reading: Reading, whyNoHead: () => string): Proof {
+function proofOf(one: WatchedAttempt, reading: Reading, whyNoHead: () => string): Proof {
   const { attempt, bound, boundSlot } = one
   const { baseline } = attempt
   const { head, slot, firstSlot, gap } = reading
@@ -143,7 +143,7 @@ function proofOf(one: Watched, reading: Reading, whyNoHead: () => string): Proof
   return gap === '' ? { kind: 'absent' } : blocked(gap)
 }
 
-function wordOf({ attempt, said }: Watched): string {
+function wordOf({ attempt, said }: WatchedAttempt): string {
   if (attempt.executor === 'local') return 'sent'
   if (said === 'acked') return 'acknowledged'
   if (said === 'landed') return 'seen to fail'
@@ -151,7 +151,7 @@ function wordOf({ attempt, said }: Watched): string {
 }
 
 /** What has to happen before blocks can be counted. */
-function unboundText({ asksBound, lateUntil }: Watched, whyNoHead: string): string {
+function unboundText({ asksBound, lateUntil }: WatchedAttempt, whyNoHead: string): string {
   if (asksBound)
     return whyNoHead === ''
       ? 'the height of the chain is being read, from which the proof counts blocks'

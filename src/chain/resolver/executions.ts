@@ -5,15 +5,15 @@ import type { Outcome } from '../../orders/ports.ts'
 import { fillFrom, type Reading } from '../landed/fill.ts'
 import type { LandedTransaction } from '../landed/landed-transaction.ts'
 import { tokensOf } from '../landed/wallet-change.ts'
-import type { Lack, Watched, WatchList } from './watch-list.ts'
+import type { Lack, WatchedAttempt, WatchList } from './watch-list.ts'
 
 export interface ExecutionParts {
   readonly watches: WatchList
   readonly wallet: string
   readonly now: () => number
-  readonly follow: (one: Watched, signature: string) => void
+  readonly follow: (one: WatchedAttempt, signature: string) => void
   /** The answer of the service was wrong. */
-  readonly doubt: (one: Watched, reason: string) => void
+  readonly doubt: (one: WatchedAttempt, reason: string) => void
   /** An execution that nobody waits for any more. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
   /** A buy that has executed, or ended without, or for which the service has named another transaction, is seen to execute. The service did
@@ -22,7 +22,7 @@ export interface ExecutionParts {
   /** A transaction of the wallet failed, and most likely it was this attempt's; nothing is decided by that. Final. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
   /** An attempt that stands for an execution of a full exit of which any of several attempts may have been the cause. */
-  readonly standIn: (one: Watched) => Watched
+  readonly standIn: (one: WatchedAttempt) => WatchedAttempt
   readonly notice: (text: string) => void
 }
 
@@ -62,7 +62,7 @@ export class Executions {
   }
 
   /** What the chain shows of a signature that may be this attempt's. */
-  told(one: Watched, signature: string, outcome: Outcome): void {
+  told(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
     // Only the feed hinted at it, and another transaction has executed this attempt since: the finder decides whose it is.
@@ -79,7 +79,7 @@ export class Executions {
 
   /** What an earlier process saw of it is another's by now: of the same order, which the service has named since, so that this one only stood
    *  for it; or of another order, so that this one has yet to execute. */
-  isAnothers(one: Watched): void {
+  isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
     if (code === '' && owner?.attempt.orderId === orderId) Object.assign(one, { standsFor: owner, settled: signature })
@@ -87,7 +87,7 @@ export class Executions {
   }
 
   /** A fork removed what was seen: it may land again, until its bound. */
-  takeBack(one: Watched, reason: string): void {
+  takeBack(one: WatchedAttempt, reason: string): void {
     const signature = one.settled || one.attempt.signature
     Object.assign(one, { settled: '', provisional: undefined, seenAt: null, said: 'unknown' })
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
@@ -95,7 +95,7 @@ export class Executions {
 
   /** Whose an execution is that this attempt may have made: its own, or that of the attempt which stands for it where several may have made
    *  it. undefined: it is another's. */
-  #claimed(one: Watched, signature: string): Watched | undefined {
+  #claimed(one: WatchedAttempt, signature: string): WatchedAttempt | undefined {
     const { watches, standIn } = this.#parts
     const owner = watches.ownerOf(signature)
     if (owner !== undefined) return owner === one || owner.standsFor === one ? owner : undefined
@@ -106,15 +106,15 @@ export class Executions {
 
   /** A full exit goes again without proof, so that a sale of it may be any of its attempts': each is open until its own signature, or its
    *  own absence, ends it. Those that ended count: a row that the list has lost for a while may be theirs. */
-  #isOneOfSeveral({ attempt, ended, settled }: Watched): boolean {
+  #isOneOfSeveral({ attempt, ended, settled }: WatchedAttempt): boolean {
     if (ended || settled !== '' || !isFullExit(attempt)) return false
-    const isSent = ({ attempt: other, standsFor }: Watched): boolean =>
+    const isSent = ({ attempt: other, standsFor }: WatchedAttempt): boolean =>
       other.orderId === attempt.orderId && other.state !== 'refused' && standsFor === null
     return this.#parts.watches.all().filter(isSent).length > 1
   }
 
   /** A failed transaction may be anybody's try: what the service does after it is not known. It explains the wallet, and costs its fee. */
-  #paid(one: Watched, signature: string, feeLamports: Lamports): string {
+  #paid(one: WatchedAttempt, signature: string, feeLamports: Lamports): string {
     const { watches, paid } = this.#parts
     if (!one.paid.has(signature)) {
       one.paid.add(signature)
@@ -124,7 +124,7 @@ export class Executions {
     return one.attempt.id
   }
 
-  #executed(one: Watched, found: Fill): void {
+  #executed(one: WatchedAttempt, found: Fill): void {
     const fill = { ...found, attemptId: one.attempt.id }
     if (one.final.has(fill.signature)) return
     if (fill.final) one.final.add(fill.signature)
@@ -139,11 +139,11 @@ export class Executions {
   }
 
   /** Of two executions of one attempt the one that the service has not named. */
-  #strangest({ named, settled }: Watched, { signature }: Fill): string {
+  #strangest({ named, settled }: WatchedAttempt, { signature }: Fill): string {
     return settled !== '' && named.has(signature) && !named.has(settled) ? settled : signature
   }
 
-  #filled(one: Watched, fill: Fill): void {
+  #filled(one: WatchedAttempt, fill: Fill): void {
     const before = one.provisional
     if (before !== undefined && differ(before, fill)) this.takeBack(one, 'a fork put it into another block')
     const isSaid = one.provisional !== undefined && !fill.final
@@ -155,14 +155,14 @@ export class Executions {
   }
 
   /** The service has named the signature since: what stood for this attempt is over with it. */
-  #release(one: Watched, fill: Fill): void {
+  #release(one: WatchedAttempt, fill: Fill): void {
     for (const other of this.#parts.watches.all()) {
       const isStandIn = other.standsFor !== null && other !== one && other.attempt.orderId === one.attempt.orderId
       if (isStandIn && !other.ended && other.settled === fill.signature) this.#executed(other, fill)
     }
   }
 
-  #late(one: Watched, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
+  #late(one: WatchedAttempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
     const { attempt } = one
     const { signature } = fill
     if (one.settled === '') {
@@ -174,7 +174,7 @@ export class Executions {
     this.#release(one, fill)
   }
 
-  #reverted(one: Watched, outcome: Reverted): void {
+  #reverted(one: WatchedAttempt, outcome: Reverted): void {
     const { signature, final } = outcome
     if (one.ended || one.settled !== '' || one.final.has(signature)) return
     if (!final && one.said === 'landed') return
@@ -188,7 +188,7 @@ export class Executions {
 }
 
 /** An older trade of the same mint and side is no proof. */
-function isLater({ attempt }: Watched, { slot, time }: Fill): boolean {
+function isLater({ attempt }: WatchedAttempt, { slot, time }: Fill): boolean {
   return attempt.baseline === null ? time >= attempt.armedAt - 10_000 : slot > attempt.baseline.slot
 }
 
@@ -202,7 +202,7 @@ function differ(one: Fill, other: Fill): boolean {
 }
 
 export interface LaneMatch {
-  readonly watched: Watched
+  readonly watched: WatchedAttempt
   readonly reading: Exclude<Reading, { kind: 'other' }>
   /** The order asked for something like this. */
   readonly isWithin: boolean
@@ -228,7 +228,7 @@ const PERCENT_PARTS = 1000000
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,
-  watched: readonly Watched[],
+  watched: readonly WatchedAttempt[],
   now: number,
   isOwned: boolean,
 ): LaneMatch | undefined {
@@ -241,7 +241,7 @@ export function laneMatch(
 function matchOf(
   transaction: LandedTransaction,
   wallet: string,
-  watched: Watched,
+  watched: WatchedAttempt,
   now: number,
   isOwned: boolean,
 ): LaneMatch | undefined {

@@ -8,7 +8,7 @@ import type { LandedTransaction } from '../landed/landed-transaction.ts'
 import type { Head } from '../rpc/read.ts'
 import { Absence, type AbsenceParts, type Reading, VALID_BLOCKS } from './absence.ts'
 import { type ExecutionParts, Executions } from './executions.ts'
-import type { Watched } from './watch-list.ts'
+import type { WatchedAttempt } from './watch-list.ts'
 import { SILENT_MS, WatchList } from './watch-list.ts'
 
 export interface ResolverParts
@@ -134,7 +134,7 @@ export class Resolver {
   }
 
   /** A person says that this transaction is this attempt; false where the chain does not say so. */
-  executedBy(one: Watched, transaction: LandedTransaction): boolean {
+  executedBy(one: WatchedAttempt, transaction: LandedTransaction): boolean {
     const { signature } = transaction
     const isNew = this.watches.ownerOf(signature) === undefined
     if (!this.watches.claim(signature, one)) return false
@@ -144,14 +144,14 @@ export class Resolver {
   }
 
   /** A person says that a held attempt did not execute. Should it turn out to have, that is a late fill. */
-  abandon(one: Watched): void {
+  abandon(one: WatchedAttempt): void {
     Object.assign(one, { bound: null, boundSlot: null, attempt: { ...one.attempt, code: 'RESOLVED' } })
     this.watches.end(one, deadState(one.attempt.executor))
     this.#boundFromNow(one)
     one.say({ kind: 'absent', code: 'RESOLVED' })
   }
 
-  #goOn(one: Watched): void {
+  #goOn(one: WatchedAttempt): void {
     const { state, signature, code } = one.attempt
     if (state === 'undecided') one.said = 'held'
     else if (state === 'acked' || state === 'landed' || state === 'unknown') one.said = state
@@ -172,20 +172,20 @@ export class Resolver {
     else this.#hungUp(one)
   }
 
-  #signed(one: Watched, signature: string, bound: number, bytes: string): void {
+  #signed(one: WatchedAttempt, signature: string, bound: number, bytes: string): void {
     assert(this.watches.name(signature, one), `${signature} is another attempt's`)
     Object.assign(one, { bound, bytes, said: 'acked', attempt: { ...one.attempt, signature, state: 'signed' } })
     this.watches.keep(one)
     one.say({ kind: 'signed', signature })
   }
 
-  #sent(one: Watched): void {
+  #sent(one: WatchedAttempt): void {
     const { signature } = one.attempt
     if (!one.ended && one.said === 'acked') one.say({ kind: 'sent', signature })
     this.#follow(one, signature)
   }
 
-  #acked(one: Watched, signature: string): void {
+  #acked(one: WatchedAttempt, signature: string): void {
     this.#boundFromNow(one)
     if (!this.watches.name(signature, one)) {
       this.#doubt(one, 'the service answered with the signature of another order', '')
@@ -202,7 +202,7 @@ export class Resolver {
     this.#follow(one, signature)
   }
 
-  #doubt(one: Watched, reason: string, signature: string): void {
+  #doubt(one: WatchedAttempt, reason: string, signature: string): void {
     if (one.ended || one.settled !== '' || one.said === 'landed') return
     const isOwn = signature !== '' && this.watches.name(signature, one)
     if (isOwn || !one.isLost) {
@@ -215,7 +215,7 @@ export class Resolver {
   }
 
   /** The wait begins once, whatever happens to this process. */
-  #hungUp(one: Watched): void {
+  #hungUp(one: WatchedAttempt): void {
     const { boot, monotonicMs, clock, lateMs } = this.#parts
     if (one.bound !== null) return
     if (one.lostAt?.boot !== boot) one.lostAt = { boot, monotonicMs: monotonicMs() }
@@ -225,7 +225,7 @@ export class Resolver {
     clock.after(leftMs, () => this.#boundFromNow(one))
   }
 
-  #refused(one: Watched, outcome: Extract<Outcome, { kind: 'refused' }>): void {
+  #refused(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'refused' }>): void {
     this.#boundFromNow(one)
     if (one.ended || one.said === 'landed') {
       this.#parts.notice(`${one.attempt.id}: the service refused what is on the chain`)
@@ -235,7 +235,7 @@ export class Resolver {
     one.say(outcome)
   }
 
-  #unsent(one: Watched, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
+  #unsent(one: WatchedAttempt, outcome: Extract<Outcome, { kind: 'unsent' }>): void {
     if (one.ended) return
     if (one.said === 'landed') this.#executions.takeBack(one, 'it was not sent, so that what was seen is not its own')
     const wasLost = one.isLost
@@ -245,7 +245,7 @@ export class Resolver {
   }
 
   /** All that was built by now expires so many blocks after the present head. */
-  #boundFromNow(one: Watched): void {
+  #boundFromNow(one: WatchedAttempt): void {
     one.asksBound = true
     this.#parts.head(({ height }) => {
       if (one.bound !== null) return
@@ -254,7 +254,7 @@ export class Resolver {
     })
   }
 
-  #standIn(one: Watched): Watched {
+  #standIn(one: WatchedAttempt): WatchedAttempt {
     const { attempt, done } = this.#parts.standIn(one.attempt)
     const standIn = this.watches.of(attempt)
     Object.assign(standIn, { done, standsFor: one, said: 'unknown' })
@@ -274,7 +274,7 @@ export class Resolver {
 
   /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service has named it; as long
    *  as it is not final it may execute yet. */
-  #failed(one: Watched, signature: string, final: boolean): void {
+  #failed(one: WatchedAttempt, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
     const isOther = final && !one.named.has(signature)
     for (const other of this.watches.all()) {
@@ -285,7 +285,7 @@ export class Resolver {
     if (isOther) this.watches.disclaim(signature)
   }
 
-  #follow(one: Watched, signature: string): void {
+  #follow(one: WatchedAttempt, signature: string): void {
     if (one.followed.has(signature)) return
     const told = (outcome: Outcome): void => {
       // It was followed to its end. Should the service name it for this attempt later, that end has to be told again.

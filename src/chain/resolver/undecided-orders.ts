@@ -4,7 +4,7 @@ import type { Attempt } from '../../orders/attempt.ts'
 import { type Holding, readHoldings, readLanded, Unread } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
 import type { Resolver } from './resolver.ts'
-import type { Watched } from './watch-list.ts'
+import type { WatchedAttempt } from './watch-list.ts'
 
 /** What is known of an order that is not decided, for the person who has to decide it. */
 export interface Undecided {
@@ -15,7 +15,7 @@ export interface Undecided {
 }
 
 /** What a person may do about orders that the chain does not decide, and about tokens that no order bought. */
-export class ByHand {
+export class UndecidedOrders {
   readonly #resolver: Resolver
   readonly #rpc: Rpc
   readonly #wallet: string
@@ -28,7 +28,7 @@ export class ByHand {
 
   show(orderId: string): Undecided {
     const open = this.#of(orderId)
-    const [{ attempt }] = open as [Watched]
+    const [{ attempt }] = open as [WatchedAttempt]
     const held = open.every(({ said }) => said === 'held')
     const lines = [
       `order ${orderId}: ${asked(attempt)} ${attempt.mint}`,
@@ -83,7 +83,7 @@ export class ByHand {
     }
   }
 
-  #of(orderId: string): Watched[] {
+  #of(orderId: string): WatchedAttempt[] {
     const open = this.#resolver.watches.all().filter(({ attempt, ended }) => attempt.orderId === orderId && !ended)
     if (open.length === 0)
       throw new SluiceError(`${orderId} has nothing to decide: no attempt of it is out (see sluice orders)`)
@@ -91,7 +91,7 @@ export class ByHand {
   }
 }
 
-function known({ attempt, said, progress, settled }: Watched): string {
+function known({ attempt, said, progress, settled }: WatchedAttempt): string {
   const sent = `${attempt.id}: sent ${new Date(attempt.armedAt).toISOString()}`
   if (settled !== '') return `${sent}; seen on the chain as ${settled}, not final yet`
   const state = said === 'held' ? 'it may or may not have executed' : 'its outcome is being proved'

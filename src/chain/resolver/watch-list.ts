@@ -11,7 +11,7 @@ export const SILENT_MS = 5_000
 
 /** Every attempt of which something may still come, and whose each transaction is: one transaction fills one attempt. */
 export class WatchList {
-  readonly #byId = new Map<string, Watched>()
+  readonly #byId = new Map<string, WatchedAttempt>()
   /** Signature to attempt. */
   readonly #owners = new Map<string, string>()
   readonly #write: (record: JournalRecord) => void
@@ -20,16 +20,16 @@ export class WatchList {
     this.#write = write
   }
 
-  restore(watch: Watch): Watched {
-    const one = Watched.of(watch)
+  restore(watch: Watch): WatchedAttempt {
+    const one = WatchedAttempt.of(watch)
     this.#byId.set(watch.attempt.id, one)
     for (const signature of watch.signatures) this.claim(signature, one)
     return one
   }
 
   /** The one of this attempt. */
-  of(attempt: Attempt): Watched {
-    const one = this.#byId.get(attempt.id) ?? new Watched(attempt)
+  of(attempt: Attempt): WatchedAttempt {
+    const one = this.#byId.get(attempt.id) ?? new WatchedAttempt(attempt)
     this.#byId.set(attempt.id, one)
     return one
   }
@@ -39,23 +39,23 @@ export class WatchList {
     return this.#byId.get(attemptId)?.bytes || undefined
   }
 
-  all(): Watched[] {
+  all(): WatchedAttempt[] {
     return [...this.#byId.values()]
   }
 
-  ownerOf(signature: string): Watched | undefined {
+  ownerOf(signature: string): WatchedAttempt | undefined {
     return this.#byId.get(this.#owners.get(signature) ?? '')
   }
 
   /** False where it is another's. */
-  claim(signature: string, { attempt }: Watched): boolean {
+  claim(signature: string, { attempt }: WatchedAttempt): boolean {
     const owner = this.#owners.get(signature) ?? attempt.id
     this.#owners.set(signature, owner)
     return owner === attempt.id
   }
 
   /** The service says that it is this one's: what only stands for an attempt of the order gives way. False where it is another's. */
-  name(signature: string, one: Watched): boolean {
+  name(signature: string, one: WatchedAttempt): boolean {
     const owner = this.ownerOf(signature)
     const isStandIn = owner !== undefined && owner.standsFor !== null
     if (isStandIn && owner.attempt.orderId === one.attempt.orderId) this.disclaim(signature)
@@ -65,7 +65,7 @@ export class WatchList {
   }
 
   /** After a restart. Whose an execution was seen to be outweighs what the service said of another order. False where it is another's. */
-  claimAgain(one: Watched): boolean {
+  claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
     const isSeen = state === 'landed' && code === ''
@@ -79,12 +79,12 @@ export class WatchList {
   }
 
   /** Journals it as it is now. */
-  keep(one: Watched): void {
+  keep(one: WatchedAttempt): void {
     this.#write({ kind: 'watch', watch: one.record })
   }
 
   /** Nothing more can come of it. */
-  drop(one: Watched): void {
+  drop(one: WatchedAttempt): void {
     const { id } = one.attempt
     one.unfollow()
     this.#byId.delete(id)
@@ -92,7 +92,7 @@ export class WatchList {
     this.#write({ kind: 'watchOver', attemptId: id })
   }
 
-  end(one: Watched, state: 'filled' | 'refused' | 'reverted' | 'absent' | 'expired', signature = ''): void {
+  end(one: WatchedAttempt, state: 'filled' | 'refused' | 'reverted' | 'absent' | 'expired', signature = ''): void {
     one.ended = true
     one.progress = ''
     one.attempt = { ...one.attempt, state, ...(signature !== '' && { signature }) }
@@ -150,7 +150,7 @@ export class WatchList {
 export type Lack = 'answer' | 'sight' | 'execution' | 'nothing'
 
 /** An attempt from the moment it is sent until nothing more can come of it. */
-export class Watched {
+export class WatchedAttempt {
   attempt: Attempt
   /** Takes what becomes of it; nobody, once it has ended. */
   done: ((outcome: Outcome) => void) | undefined
@@ -179,7 +179,7 @@ export class Watched {
   /** Failed transactions that are taken for its own: nobody knows, but somebody has to have paid their fees. */
   readonly paid = new Set<string>()
   /** It is no request, but an execution of a full exit, of which one of several attempts, such as this one, may be the cause. */
-  standsFor: Watched | null = null
+  standsFor: WatchedAttempt | null = null
   readonly followed = new Map<string, Cancel>()
   /** Trades of our wallet that the feed showed while the answer was out. */
   readonly hints = new Set<string>()
@@ -194,8 +194,8 @@ export class Watched {
   }
 
   /** As the journal kept it: ended, unless somebody goes on with it. */
-  static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress }: Watch): Watched {
-    const watched = new Watched(attempt)
+  static of({ attempt, lostAt, bound, boundSlot, bytes = '', signatures, progress }: Watch): WatchedAttempt {
+    const watched = new WatchedAttempt(attempt)
     Object.assign(watched, { lostAt, bound, boundSlot, bytes, progress, ended: true })
     if (attempt.state === 'filled') watched.settled = attempt.signature
     for (const signature of signatures) watched.final.add(signature)

@@ -9,7 +9,7 @@ import type { Reading } from '../resolver/absence.ts'
 import { Finder, RECENT_MS } from '../resolver/finder.ts'
 import { Follower } from '../resolver/follower.ts'
 import { Resolver, type ResolverParts } from '../resolver/resolver.ts'
-import { ByHand } from '../resolver/undecided-orders.ts'
+import { UndecidedOrders } from '../resolver/undecided-orders.ts'
 import { FreshHead } from '../rpc/fresh-head.ts'
 import { Unread } from '../rpc/read.ts'
 import type { Rpc, Rpcs } from '../rpc/rpc.ts'
@@ -86,7 +86,7 @@ const UNSEEN_FIRST_MS = 10_000
 /** Our wallet on the chain: what becomes of attempts, and what else happens to it. */
 export class LiveWallet {
   readonly resolver: Resolver
-  readonly byHand: ByHand
+  readonly byHand: UndecidedOrders
   readonly #parts: LiveWalletParts
   readonly #book: WalletBook
   readonly #audit: Audit
@@ -162,7 +162,7 @@ export class LiveWallet {
     this.#deficits = new Deficits({
       ...{ wallet, booked: parts.booked, isQuiet: (mint) => watches.isQuiet(mint), found: on.deficit },
     })
-    this.byHand = new ByHand(this.resolver, rpcs.any, wallet)
+    this.byHand = new UndecidedOrders(this.resolver, rpcs.any, wallet)
     this.resolver.restore(past.watches)
   }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/machine.ts'
 import type { Lamports } from '../../base/units.ts'
 import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { Config } from '../../config/config.ts'
-import { Tally } from '../../live/live-stats.ts'
+import { LiveStats } from '../../live/live-stats.ts'
 import { budgetedRpcs } from '../../live/rpc-access.ts'
 import { lockKey, openService } from '../../live/service-access.ts'
 import { Trading } from '../../live/trading.ts'
@@ -40,7 +40,7 @@ export async function takeFrom<T>(
     const keyUse = lockKey(config, service)
     const machine = { clock, monotonicMs, boot: bootId() }
     const { limiter, plan } = new Trading({
-      ...{ config, service, machine, journal: writer, tally: new Tally(), past, keyUse, http },
+      ...{ config, service, machine, journal: writer, tally: new LiveStats(), past, keyUse, http },
       chain: undefined,
     })
     const { any: rpc } = budgetedRpcs(service.rpc, http, clock)

@@ -14,7 +14,7 @@ import {
   walletVerdict,
 } from './chain-verdicts.ts'
 import type { Check } from './check.ts'
-import type { Examined } from './examined.ts'
+import type { DoctorFindings } from './examined.ts'
 import type { SkewFinding } from './machine.ts'
 
 /** What the RPCs told. */
@@ -32,7 +32,7 @@ const USUAL_AGE_MS = 1_500
 const BLOCK_TIME_MS = 4_000
 
 /** Asks every RPC, all at once, each within its own budget; half of it where a process is running on it. */
-export async function examineChain({ config, service, clock, http, busy }: Examined): Promise<ChainFound> {
+export async function examineChain({ config, service, clock, http, busy }: DoctorFindings): Promise<ChainFound> {
   const providers = service.rpc.map(({ requestsPerSecond, ...rpc }) => {
     return { ...rpc, requestsPerSecond: busy === undefined ? requestsPerSecond : requestsPerSecond / 2 }
   })
@@ -76,7 +76,10 @@ function skewOf({ finding: { ageMs, name } }: RpcLook): SkewFinding[] {
   return [{ against: `block time of ${name}`, skewMs: ageMs - USUAL_AGE_MS, plusMinusMs: BLOCK_TIME_MS }]
 }
 
-function walletOf({ config, service }: Pick<Examined, 'config' | 'service'>, told: RpcLook | undefined): WalletFinding {
+function walletOf(
+  { config, service }: Pick<DoctorFindings, 'config' | 'service'>,
+  told: RpcLook | undefined,
+): WalletFinding {
   const live = config.bots.filter(({ mode }) => mode === 'live')
   const { limits } = config.wallet
   const bounded = live.filter((bot) => (bot.limits.maxLamportsPerOrder ?? limits.maxLamportsPerOrder) !== null)

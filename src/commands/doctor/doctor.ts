@@ -19,7 +19,7 @@ export async function run(files: string[], options: Options): Promise<number> {
   if (mint !== '' && !isPublicKey(mint)) throw new SluiceError('--mint needs a base58 key of 32 bytes', ExitCode.usage)
   const config = await configOf(files)
   if (sol !== undefined) admitProbe(config, mint, yes)
-  const voice = new Voice(json === true)
+  const voice = new CheckPrinter(json === true)
   const checks = await examine(config, { show: (check) => voice.check(check), say: (text) => voice.say(text), mint })
   let probed: Probed | undefined
   if (sol !== undefined && exitCodeOf(checks) === ExitCode.done) {
@@ -50,7 +50,7 @@ interface ProbeOptions {
   readonly sol: number
   readonly mint: string
   readonly yes: boolean
-  readonly voice: Voice
+  readonly voice: CheckPrinter
 }
 
 async function probe(config: Config, { sol, mint, yes, voice }: ProbeOptions): Promise<Probed> {
@@ -88,7 +88,7 @@ function shown({ name, status, found, fix }: Check): object {
 const NO_LINE = '\r\u001b[K'
 
 /** What a person at the terminal is told; with --json nothing but what has gone wrong. */
-export class Voice {
+export class CheckPrinter {
   readonly #isJson: boolean
   /** A line that goes again stands there. */
   #isWaiting = false

@@ -19,7 +19,7 @@ export interface Running {
 }
 
 /** What every examination is handed. */
-export interface Examined {
+export interface DoctorFindings {
   readonly config: Config
   readonly service: ServiceAccess
   readonly clock: Clock

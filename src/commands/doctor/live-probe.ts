@@ -8,7 +8,7 @@ import { NO_FILTERS, NO_LIMITS } from '../../engine/settings.ts'
 import { type RunningBots, startBots } from '../../live/start-bots.ts'
 import type { ServiceProof } from '../../orders/learned.ts'
 import type { SellUnit } from '../../venues/token-service/trade-terms.ts'
-import { type HandParts, Hands, Stopped } from './probe-orders.ts'
+import { type HandParts, ProbeOrders, Stopped } from './probe-orders.ts'
 import {
   agrees,
   isShare,
@@ -74,7 +74,7 @@ class Probe {
   readonly #parts: ProbeParts
   readonly #running: RunningBots
   readonly #watch: ProbeWatch
-  readonly #hands: Hands
+  readonly #hands: ProbeOrders
   /** Of this probe; not those that sell what an earlier one left. */
   readonly #orders: ProbeOrder[] = []
   readonly #sales: ServiceProof['sales'][number][] = []
@@ -88,7 +88,7 @@ class Probe {
     this.#running = running
     this.#watch = watch
     this.#mint = parts.mint
-    this.#hands = new Hands(parts, running, watch)
+    this.#hands = new ProbeOrders(parts, running, watch)
   }
 
   end(): void {

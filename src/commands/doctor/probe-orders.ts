@@ -40,7 +40,7 @@ interface Placed {
 }
 
 /** Tells the probe's bot what to do, and waits for what comes of it. Everything throws `Stopped` once the process is to end. */
-export class Hands {
+export class ProbeOrders {
   readonly #parts: HandParts
   readonly #running: RunningBots
   readonly #watch: ProbeWatch

@@ -3,7 +3,7 @@ import { formatSol, lamports, wholeTokens } from '../../base/units.ts'
 import type { Output } from '../../engine/messages.ts'
 import type { Fill, OrderState } from '../../engine/order.ts'
 import { isOpen } from '../../engine/order.ts'
-import type { Onlooker } from '../../live/trading.ts'
+import type { Probe } from '../../live/trading.ts'
 import type { Block } from '../../market/block.ts'
 import { Prices } from '../../market/price.ts'
 import type { UnitSettings } from '../../market/unit-proof.ts'
@@ -27,7 +27,7 @@ export interface ProbeOrder {
 }
 
 /** The probe's eyes: everything that is decided for its bot and what becomes of it, and what the service answers. */
-export class ProbeWatch implements Onlooker {
+export class ProbeWatch implements Probe {
   unit: SellUnit = 'unproved'
   signatureField = ''
   readonly orders = new Map<string, ProbeOrder>()

@@ -1,6 +1,6 @@
 import { usualBuyOf, worstCaseOf } from '../../config/worst-case.ts'
 import type { Plan } from '../../engine/settings.ts'
-import { Tally } from '../../live/live-stats.ts'
+import { LiveStats } from '../../live/live-stats.ts'
 import { planNeeds } from '../../live/plan-needs.ts'
 import { Trading } from '../../live/trading.ts'
 import { proofOf } from '../../orders/learned.ts'
@@ -9,7 +9,7 @@ import { planOf, STANDARD, shareOf } from '../../venues/token-service/plans.ts'
 import type { ChainFound } from './chain.ts'
 import { type Check, warn } from './check.ts'
 import { type Asked, type Asking, ask, knownIn, shapeOf } from './endpoint-probe.ts'
-import type { Examined } from './examined.ts'
+import type { DoctorFindings } from './examined.ts'
 import { type FeedLook, lookAtFeed } from './feed-probe.ts'
 import type { SkewFinding } from './machine.ts'
 import {
@@ -25,7 +25,7 @@ import {
   unitsVerdict,
 } from './service-verdicts.ts'
 
-export interface ServiceParts extends Examined {
+export interface ServiceParts extends DoctorFindings {
   readonly mint: string
   readonly chain: Promise<ChainFound>
   readonly add: (...checks: Check[]) => void
@@ -117,7 +117,7 @@ async function readRecords(parts: ServiceParts, plan: Plan, seen: string): Promi
   }
   const machine = { clock, monotonicMs, boot: bootId() }
   const { limiter } = new Trading({
-    ...{ config, service, machine, journal: writer, tally: new Tally(), past, keyUse, http },
+    ...{ config, service, machine, journal: writer, tally: new LiveStats(), past, keyUse, http },
     chain: undefined,
   })
   limiter.setRequestsPerMinute(shareOf(plan.requestsPerMinute, config.service.share))

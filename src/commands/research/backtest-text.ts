@@ -10,7 +10,7 @@ import type { Backtest, BotOutcome } from '../../backtest/run.ts'
 import { printable } from '../../base/text.ts'
 import { formatSol, type Millis } from '../../base/units.ts'
 import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
-import type { Trip } from '../../engine/accounting/round-trip.ts'
+import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import { counted, listed, wrapped } from '../terminal.ts'
 
 /** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
@@ -148,7 +148,7 @@ function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome
 }
 
 /** How many came to nothing, and what was made in the time that is held out beside what was made before. */
-function endedLine(trips: readonly Trip[], from: Millis, to: Millis): string {
+function endedLine(trips: readonly RoundTrip[], from: Millis, to: Millis): string {
   const { inSample, holdOut } = splitInTime(trips, from, to)
   const part = ({ trades, netSol }: Group): string => `${counted(trades, 'trade')} ${netSol.toFixed(4)} SOL`
   return `${(zeroShareOf(trips) * 100).toFixed(1)} % at nothing; opened in the first 70 % of the time ${part(inSample)}, in the last 30 % ${part(holdOut)}`

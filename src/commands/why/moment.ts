@@ -6,7 +6,7 @@ import type { Millis } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import { SAME_REFUSAL_MS } from '../../engine/bots/bot.ts'
 import { NO_MONEY } from '../../engine/recovered-money.ts'
-import { type BotGlimpse, type Glimpse, glimpseAt, silentStrategy } from '../../engine/replay/snapshot.ts'
+import { type BotGlimpse, glimpseAt, type Snapshot, silentStrategy } from '../../engine/replay/snapshot.ts'
 import type { Entry } from '../../engine/replay/verify.ts'
 import type { BotSettings } from '../../engine/settings.ts'
 import type { History, RecordedOrder, Word } from '../../journal/reader/history.ts'
@@ -128,7 +128,7 @@ async function repeated(
   segment: Segment,
   mint: string,
   time: Millis,
-): Promise<{ glimpse: Glimpse | undefined; doubt: string }> {
+): Promise<{ glimpse: Snapshot | undefined; doubt: string }> {
   if (!segment.complete) return { glimpse: undefined, doubt: 'its tape is not there any more' }
   const recorded = await recordedStrategies(segment)
   const mints = new Mints()
@@ -151,7 +151,7 @@ function* marketOf(entries: Iterable<Entry>): Generator<Entry, void, undefined> 
 function marketLines(
   found: FoundRow | undefined,
   { to }: Instant,
-  glimpse: Glimpse | undefined,
+  glimpse: Snapshot | undefined,
   doubt: string,
 ): string[] {
   if (found === undefined && glimpse === undefined) return [`last row, robust price and feed: not known, ${doubt}`]

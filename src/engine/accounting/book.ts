@@ -11,7 +11,7 @@ import {
   type OrderState,
   sharesLane,
 } from '../order.ts'
-import type { AccountMoney, Money, OpenOrder } from '../recovered-money.ts'
+import type { AccountMoney, OpenOrder, RecoveredMoney } from '../recovered-money.ts'
 import { ByAccount } from './by-account.ts'
 import { ByMint, ListsByMint, type Owner } from './by-mint.ts'
 import { KnownOrders } from './known-orders.ts'
@@ -55,7 +55,7 @@ export class Book {
   /** Whether any position was ever oversold: that takes a fork, or somebody else who sells. */
   #hasOversold = false
 
-  restore(money: Money): void {
+  restore(money: RecoveredMoney): void {
     for (const { results, ...account } of money.accounts)
       this.accounts.set(account.account, { ...account, ...(results && { results: { ...results } }) })
     for (const open of money.orders) {

@@ -7,7 +7,7 @@ import {
   ZERO,
 } from '../../base/units.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../solana/pool-depth.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import type { ExitWatch } from '../exits/exit-watch.ts'
 import { isUnsellable, type Position } from './position.ts'
 
@@ -35,10 +35,10 @@ export function liquidationSol(position: Position, price: number | undefined): n
 
 /** What limits take positions to be worth. */
 export class Liquidation {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #watch: ExitWatch
 
-  constructor(session: Session, watch: ExitWatch) {
+  constructor(session: EngineState, watch: ExitWatch) {
     this.#session = session
     this.#watch = watch
   }

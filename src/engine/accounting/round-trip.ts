@@ -2,7 +2,7 @@ import { LAMPORTS_PER_SOL, type Millis, wholeTokens, ZERO } from '../../base/uni
 import type { Fill } from '../order.ts'
 
 /** One position from its first fill to its last, as a trader counts trades. Amounts in lamports. */
-export interface Trip {
+export interface RoundTrip {
   readonly mint: string
   readonly openedAt: Millis
   /** null while something is held. */
@@ -25,18 +25,18 @@ export interface Trip {
 }
 
 /** What it brought after everything. */
-export function netOf({ soldLamports, valueLamports, boughtLamports, feeLamports }: Trip): number {
+export function netOf({ soldLamports, valueLamports, boughtLamports, feeLamports }: RoundTrip): number {
   return soldLamports + valueLamports - boughtLamports - feeLamports
 }
 
 /** The same as a share of what was paid. */
-export function returnOf(trip: Trip): number {
+export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
 /** How far the robust price fell below what was paid a token (fees of venue and service inside), and rose above it, as shares of it: the
  *  first 0 or less, the other 0 or more. undefined where no price is known. */
-export function excursionOf(trip: Trip): { readonly worst: number; readonly best: number } | undefined {
+export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
   const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens
   if (lowPrice === null || highPrice === null || !(paid > 0)) return undefined
@@ -49,18 +49,18 @@ type TripFill = Pick<
 >
 
 /** The trips of one bot, from its fills. */
-export class TripLog {
+export class RoundTripLog {
   /** Oldest first. */
-  readonly trips: Trip[] = []
+  readonly trips: RoundTrip[] = []
   /** Fees of failed transactions in tokens of which nothing was ever held. */
   strayFeeLamports = 0
-  readonly #last = new Map<string, Trip>()
+  readonly #last = new Map<string, RoundTrip>()
   readonly #held = new Map<string, bigint>()
 
   filled(fill: TripFill, reason: string): void {
     const { mint, side, time, tokens, decimals } = fill
     const held = this.#held.get(mint) ?? 0n
-    const trip = held === 0n ? this.#begin(mint, time, reason) : (this.#last.get(mint) as Trip)
+    const trip = held === 0n ? this.#begin(mint, time, reason) : (this.#last.get(mint) as RoundTrip)
     trip.feeLamports += fill.feeLamports + fill.rentLamports
     if (side === 'buy') {
       trip.boughtLamports += fill.tradeLamports
@@ -101,8 +101,8 @@ export class TripLog {
     }
   }
 
-  #begin(mint: string, openedAt: Millis, entryReason: string): Trip {
-    const trip: Trip = {
+  #begin(mint: string, openedAt: Millis, entryReason: string): RoundTrip {
+    const trip: RoundTrip = {
       ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
       ...{ boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
       ...{ boughtTokens: 0, lowPrice: null, highPrice: null },

@@ -2,7 +2,7 @@ import { lamportsToSol, type Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { reservesAt, solFor, tokensFor, VENUE_FEE } from '../../solana/pool-depth.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import { conditionalView } from '../exits/conditional.ts'
 import type { Conditionals } from '../exits/conditionals.ts'
 import type { Results } from '../limits/results.ts'
@@ -24,12 +24,12 @@ export interface Host extends Client {
 
 /** What a strategy may look at. */
 export class BotReadings {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #results: Results
   readonly #conditionals: Conditionals
   readonly #host: Host
 
-  constructor(session: Session, results: Results, conditionals: Conditionals, host: Host) {
+  constructor(session: EngineState, results: Results, conditionals: Conditionals, host: Host) {
     this.#session = session
     this.#results = results
     this.#conditionals = conditionals

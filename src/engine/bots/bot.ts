@@ -4,12 +4,12 @@ import { type Random, seededRandom } from '../../base/random.ts'
 import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { stepTokensDue } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import type { Conditionals } from '../exits/conditionals.ts'
 import { readExits } from '../exits/exit-request.ts'
 import type { ExitRules } from '../exits/exit-rules.ts'
 import type { Results } from '../limits/results.ts'
-import type { Desk } from '../order-factory.ts'
+import type { OrderFactory } from '../order-factory.ts'
 import { readText, readTimer, timerRefusal } from '../requests.ts'
 import type {
   Answer,
@@ -24,7 +24,7 @@ import type {
   Token,
 } from '../strategy.ts'
 import { BotReadings, type Host, mintOf } from './bot-readings.ts'
-import { ConditionalDesk } from './conditional-factory.ts'
+import { ConditionalFactory } from './conditional-factory.ts'
 
 /** Mints that a bot may watch at a time. */
 const MOST_WATCHED = 5_000
@@ -46,26 +46,26 @@ export interface Seat {
 /** What a strategy gets as `bot`: everything it may ask for, answered at once. What could be a market's doing is refused with its reason;
  *  what can only be a mistake in the strategy throws, and so ends its entries. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
-  readonly #session: Session
-  readonly #desk: Desk
+  readonly #session: EngineState
+  readonly #desk: OrderFactory
   readonly #host: Host
   readonly #seat: Seat
   readonly #random: Random
-  readonly #waiting: ConditionalDesk
+  readonly #waiting: ConditionalFactory
   readonly #allowance = new Allowance()
   /** Refusals that an alarm has told of. */
   readonly #told = new Set<ErrorCode>()
   /** Timers that its `start` asked for. */
   readonly #declared = new Set<string>()
 
-  constructor(session: Session, desk: Desk, results: Results, host: Host, seat: Seat) {
+  constructor(session: EngineState, desk: OrderFactory, results: Results, host: Host, seat: Seat) {
     super(session, results, seat.conditionals, host)
     this.#session = session
     this.#desk = desk
     this.#host = host
     this.#seat = seat
     this.#random = seededRandom(host.settings.seed)
-    this.#waiting = new ConditionalDesk(session, desk, seat.conditionals, host)
+    this.#waiting = new ConditionalFactory(session, desk, seat.conditionals, host)
   }
 
   get state(): Json {

@@ -5,22 +5,22 @@ import type { Input, StartInput, StoppedBot } from '../messages.ts'
 import type { BotMoney } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import type { Strategy } from '../strategy.ts'
-import type { Trader } from './strategy-runner.ts'
-import type { Audience } from './subscription-router.ts'
+import type { StrategyRunner } from './strategy-runner.ts'
+import type { SubscriptionRouter } from './subscription-router.ts'
 
 /** The bots of a start, in the order of the configuration. */
-export class Roster {
-  #traders: readonly Trader[] = []
+export class Bots {
+  #traders: readonly StrategyRunner[] = []
 
-  all(): readonly Trader[] {
+  all(): readonly StrategyRunner[] {
     return this.#traders
   }
 
-  add(trader: Trader): void {
+  add(trader: StrategyRunner): void {
     this.#traders = [...this.#traders, trader]
   }
 
-  of(bot: string): Trader | undefined {
+  of(bot: string): StrategyRunner | undefined {
     return this.#traders.find(({ name }) => name === bot)
   }
 
@@ -32,7 +32,7 @@ export class Roster {
   }
 
   /** Strategies begin, or it is said, once, which of them may not. */
-  begin(start: StartInput, wants: Wants, audience: Audience): void {
+  begin(start: StartInput, wants: Wants, audience: SubscriptionRouter): void {
     for (const trader of this.#traders) {
       for (const key of trader.keys) {
         wants.add(key)

@@ -1,5 +1,5 @@
 import { LEAST_PART_PERCENT } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import {
   bracketExits,
   type ConditionalRequest,
@@ -9,17 +9,17 @@ import {
 } from '../exits/conditional-request.ts'
 import type { Conditionals } from '../exits/conditionals.ts'
 import type { Veto } from '../limits/order-bounds.ts'
-import type { Client, Desk, Sale } from '../order-factory.ts'
+import type { Client, OrderFactory, Sale } from '../order-factory.ts'
 import type { BracketOptions, DcaOptions, LimitBuyOptions, LimitSellOptions, Placed } from '../strategy.ts'
 
 /** Where one bot asks for conditional orders: what is no request is refused at once, as the desk does. */
-export class ConditionalDesk {
-  readonly #session: Session
-  readonly #desk: Desk
+export class ConditionalFactory {
+  readonly #session: EngineState
+  readonly #desk: OrderFactory
   readonly #conditionals: Conditionals
   readonly #client: Client
 
-  constructor(session: Session, desk: Desk, conditionals: Conditionals, client: Client) {
+  constructor(session: EngineState, desk: OrderFactory, conditionals: Conditionals, client: Client) {
     this.#session = session
     this.#desk = desk
     this.#conditionals = conditionals

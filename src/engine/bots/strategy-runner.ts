@@ -3,12 +3,12 @@ import { plainJson } from '../../base/json.ts'
 import type { Millis } from '../../base/units.ts'
 import { type MarketEvent, type NewToken, type PriceUpdate, RowKind, type Trade } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import { FiringRate } from '../firing-rate.ts'
-import { BotParty, type Party } from '../limits/limit-scope.ts'
+import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
 import type { Results } from '../limits/results.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
-import type { Desk } from '../order-factory.ts'
+import type { OrderFactory } from '../order-factory.ts'
 import type { BotMoney } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import type { Handlers, OrderView, Strategy } from '../strategy.ts'
@@ -18,16 +18,16 @@ import { readThrown } from './thrown.ts'
 import { HeldView, TokenView } from './views.ts'
 
 /** One bot in the engine: its strategy, and the tokens as it sees them. */
-export class Trader implements Host {
+export class StrategyRunner implements Host {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly party: BotParty
-  readonly wallet: Party
+  readonly party: BotScope
+  readonly wallet: LimitScope
   /** Keys of its own, which decide what reaches it. */
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
   starting = false
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #strategy: Strategy
   readonly #seat: Seat
   /** Tokens as it sees them: those shown since the day began. */
@@ -40,19 +40,19 @@ export class Trader implements Host {
   #unsaid: Alarm | undefined
 
   constructor(
-    session: Session,
-    desk: Desk,
+    session: EngineState,
+    desk: OrderFactory,
     results: Results,
     settings: BotSettings,
     money: BotMoney,
-    wallet: Party,
+    wallet: LimitScope,
     strategy: Strategy,
     seat: Seat,
   ) {
     this.#session = session
     this.settings = settings
     this.money = money
-    this.party = new BotParty(session, settings, money)
+    this.party = new BotScope(session, settings, money)
     this.wallet = wallet
     this.#strategy = strategy
     this.#seat = seat

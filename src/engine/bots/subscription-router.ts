@@ -1,18 +1,18 @@
 import { type Block, eventOf, RowKind, Trade } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
-import type { Trader } from './strategy-runner.ts'
+import type { StrategyRunner } from './strategy-runner.ts'
 
 /** Rows that are looked ahead: with 4 and with 16 of them they took a tenth longer. */
 const ROWS_AHEAD = 8
 
 /** Who is shown which market rows: a row reaches a bot if one of its own keys covers it. */
-export class Audience {
+export class SubscriptionRouter {
   readonly #mints: Mints
   /** Who is shown every trade, every new token, every price update. */
-  readonly #firehoses: Record<RowKind, Trader[]> = { 0: [], 1: [], 2: [], 3: [] }
+  readonly #firehoses: Record<RowKind, StrategyRunner[]> = { 0: [], 1: [], 2: [], 3: [] }
   /** Who watches a token beside that. */
-  readonly #watchers: ByToken<Trader[]> = []
+  readonly #watchers: ByToken<StrategyRunner[]> = []
   /** Whether a bot keeps something of tokens. */
   #keeps = false
   /** How many found something kept, of the last rows: nobody asks, but what nobody uses is not looked at either. */
@@ -23,7 +23,7 @@ export class Audience {
   }
 
   /** `trades`, `newTokens`, `priceUpdates`, or a mint. */
-  subscribe(trader: Trader, key: string): void {
+  subscribe(trader: StrategyRunner, key: string): void {
     this.#keeps ||= trader.keepsState
     if (key === 'trades') {
       this.#firehoses[RowKind.buy].push(trader)
@@ -41,14 +41,15 @@ export class Audience {
     let known = 0
     for (let row = from; row < end; row++) {
       const all = this.#firehoses[kind[row] as RowKind]
-      for (let index = 0; index < all.length; index++) if ((all[index] as Trader).knows(token[row] as number)) known++
+      for (let index = 0; index < all.length; index++)
+        if ((all[index] as StrategyRunner).knows(token[row] as number)) known++
     }
     this.known = known
     return end
   }
 
   /** Shows a trader the rows of one token, or no longer. Lists are replaced, not changed: one may be being gone through. */
-  watch(trader: Trader, token: number, on: boolean): void {
+  watch(trader: StrategyRunner, token: number, on: boolean): void {
     const others = this.#watchers[token]?.filter((other) => other !== trader) ?? []
     const left = on ? [...others, trader] : others
     setByToken(this.#watchers, token, left.length === 0 ? undefined : left)
@@ -65,7 +66,7 @@ export class Audience {
     if (all.length === 0 && watchers === undefined) return
     // Most rows are trades: where one bot looks at one, it need not be made at all.
     const event = kind <= RowKind.sell ? new Trade(block, row) : eventOf(block, row)
-    for (let index = 0; index < all.length; index++) (all[index] as Trader).row(kind, event, token)
+    for (let index = 0; index < all.length; index++) (all[index] as StrategyRunner).row(kind, event, token)
     if (watchers === undefined) return
     for (const trader of watchers) if (!all.includes(trader)) trader.row(kind, event, token)
   }

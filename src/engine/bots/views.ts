@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../base/errors.ts'
 import { lamportsToSol, type Millis, wholeTokens } from '../../base/units.ts'
 import { liquidationSol } from '../accounting/liquidation.ts'
 import type { Position, PositionState } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import { copyExits, type ExitRules } from '../exits/exit-rules.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
@@ -10,7 +10,7 @@ import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 /** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and begins with what is looked
  *  at for every row. */
 export class TokenView implements Token<unknown> {
-  readonly #session: Session
+  readonly #session: EngineState
   /** -1 once nobody but the strategy keeps this: the number may become another token's. */
   #token: number
   state: unknown
@@ -22,7 +22,7 @@ export class TokenView implements Token<unknown> {
   /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
-  constructor(session: Session, token: number, state: unknown) {
+  constructor(session: EngineState, token: number, state: unknown) {
     this.#session = session
     this.#token = token
     this.state = state
@@ -48,9 +48,9 @@ export class TokenView implements Token<unknown> {
 /** A position in SOL and whole tokens; reads through, so it may be kept. */
 export class HeldView implements PositionView {
   readonly #position: Position
-  readonly #session: Session
+  readonly #session: EngineState
 
-  constructor(session: Session, position: Position) {
+  constructor(session: EngineState, position: Position) {
     this.#session = session
     this.#position = position
   }

@@ -1,9 +1,9 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { type Millis, wholeTokens } from '../../base/units.ts'
 import type { Position } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import { isOpen, type OrderState } from '../order.ts'
-import type { Client, Desk } from '../order-factory.ts'
+import type { Client, OrderFactory } from '../order-factory.ts'
 import { readSell } from '../requests.ts'
 import type { OrderView, Placed } from '../strategy.ts'
 import { type Condition, type ConditionalOrder, conditionalView, isOver, ordersOf } from './conditional.ts'
@@ -29,8 +29,8 @@ interface Owner extends Client {
 /** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. What they buy passes the desk as any buy does; what they sell
  *  becomes an exit of the position, which is seen through. */
 export class Conditionals {
-  readonly #session: Session
-  readonly #desk: Desk
+  readonly #session: EngineState
+  readonly #desk: OrderFactory
   readonly #watch: ExitWatch
   readonly #exits: Exits
   readonly #traderOf: (bot: string) => Owner | undefined
@@ -38,8 +38,8 @@ export class Conditionals {
   #next = 1
 
   constructor(
-    session: Session,
-    desk: Desk,
+    session: EngineState,
+    desk: OrderFactory,
     watch: ExitWatch,
     exits: Exits,
     traderOf: (bot: string) => Owner | undefined,

@@ -3,7 +3,7 @@ import { RowKind, type TokenId } from '../../market/block.ts'
 import { type ByToken, setByToken } from '../../market/mints.ts'
 import { PoolPrice } from '../../market/pool-price.ts'
 import { isWrittenOff, type Position } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import type { Order } from '../order.ts'
 import type { ConditionalOrder } from './conditional.ts'
 import { ExitPrice } from './exit-price.ts'
@@ -27,14 +27,14 @@ export interface OrderActions {
 /** Everything that acts on a price by itself: exits of open positions, and buys that wait while the price runs away. By token number, so
  *  that a row of a token that nobody holds costs one array read. */
 export class ExitWatch {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #watched: ByToken<Watched> = []
   readonly #marked = new Set<Position>()
   readonly #exits: () => ExitActions
   readonly #orders: () => OrderActions
   readonly repeats: Repeats
 
-  constructor(session: Session, exits: () => ExitActions, orders: () => OrderActions) {
+  constructor(session: EngineState, exits: () => ExitActions, orders: () => OrderActions) {
     this.#session = session
     this.repeats = new Repeats(session)
     this.#exits = exits
@@ -310,14 +310,14 @@ const LONGEST_MS = 30000
 /** Prints of watched tokens that the feed shows anew, as it may after a reconnect: older than what was seen before, and so no price of now.
  *  By the feed's own clock, since ours may be wrong: a feed that falls behind shows everything late, and repeats nothing. */
 export class Repeats {
-  readonly #session: Session
+  readonly #session: EngineState
   /** Of all that was looked at. */
   #newest: Millis = Number.NEGATIVE_INFINITY
   /** Of what came before the start. */
   #warmedTo: Millis = Number.NEGATIVE_INFINITY
   readonly #seen: ByToken<Seen> = []
 
-  constructor(session: Session) {
+  constructor(session: EngineState) {
     this.#session = session
   }
 

@@ -3,7 +3,7 @@ import type { Millis } from '../../base/units.ts'
 import type { PoolPrice } from '../../market/pool-price.ts'
 import { type PoolReading, poolPrice } from '../../market/pool-price.ts'
 import type { Position } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import type { Input } from '../messages.ts'
 import { pollSeconds } from './exit-rules.ts'
 import type { ExitWatch } from './exit-watch.ts'
@@ -17,14 +17,14 @@ const OLDEST_MS = 60_000
 
 /** Has the pools read of those tokens that are held, and that the feed has said nothing of for as long as `whenStale` says. */
 export class PoolPolls {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #watch: ExitWatch
   /** Nobody has answered since: said once, however many wait for it. */
   #isSilent = false
   /** Of each position the last reason that was said and still holds, from one silence to the next. */
   readonly #said = new WeakMap<Position, string>()
 
-  constructor(session: Session, watch: ExitWatch) {
+  constructor(session: EngineState, watch: ExitWatch) {
     this.#session = session
     this.#watch = watch
   }

@@ -8,9 +8,9 @@ import {
   UNSELLABLE_AFTER,
   WRITTEN_OFF_AFTER,
 } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import { isFullExit, type Order, type Size } from '../order.ts'
-import type { Desk } from '../order-factory.ts'
+import type { OrderFactory } from '../order-factory.ts'
 import type { Timer } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
@@ -31,14 +31,19 @@ const OF_NO_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
 
 /** Sees exits through: once one is due it is tried, each time further up the ladder, until the position is sold. */
 export class Exits {
-  readonly #session: Session
-  readonly #desk: Desk
+  readonly #session: EngineState
+  readonly #desk: OrderFactory
   readonly #watch: ExitWatch
   readonly #settingsOf: (position: Position) => BotSettings
   readonly polls: PoolPolls
 
   /** `settingsOf`: how the exits of a position go out. */
-  constructor(session: Session, desk: Desk, watch: ExitWatch, settingsOf: (position: Position) => BotSettings) {
+  constructor(
+    session: EngineState,
+    desk: OrderFactory,
+    watch: ExitWatch,
+    settingsOf: (position: Position) => BotSettings,
+  ) {
     this.#session = session
     this.#desk = desk
     this.#watch = watch

@@ -1,10 +1,10 @@
 import { formatSol, type Lamports } from '../../base/units.ts'
 import type { Liquidation } from '../accounting/liquidation.ts'
 import { isWrittenOff } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import type { BuyRequest } from '../requests.ts'
 import type { BotSettings, Limits } from '../settings.ts'
-import type { Party } from './limit-scope.ts'
+import type { LimitScope } from './limit-scope.ts'
 import { checkLimits, checkLosses, type Losses, type Use } from './limits.ts'
 import { sellCost, type Veto, worstCost } from './order-bounds.ts'
 import type { Results } from './results.ts'
@@ -13,17 +13,17 @@ import { hourFreesAt } from './spending.ts'
 /** Who asks to buy: the bot, and the wallet that it would pay with. */
 export interface Buyer {
   readonly settings: BotSettings
-  readonly party: Party
-  readonly wallet: Party
+  readonly party: LimitScope
+  readonly wallet: LimitScope
 }
 
 /** The one place where money is refused: what a bot may, what its wallet may, and what is there. Only an operator lifts anything of it. */
 export class LimitCheck {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #results: Results
   readonly #liquidation: Liquidation
 
-  constructor(session: Session, results: Results, liquidation: Liquidation) {
+  constructor(session: EngineState, results: Results, liquidation: Liquidation) {
     this.#session = session
     this.#results = results
     this.#liquidation = liquidation
@@ -46,7 +46,7 @@ export class LimitCheck {
     return undefined
   }
 
-  #losses(party: Party): Losses {
+  #losses(party: LimitScope): Losses {
     const { limits, section, sums } = party
     return {
       ...{ section, now: this.#session.now },
@@ -58,12 +58,12 @@ export class LimitCheck {
     }
   }
 
-  #vetoParty(party: Party, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+  #vetoParty(party: LimitScope, mint: string, request: BuyRequest, creator: string): Veto | undefined {
     if (!party.isBound) return undefined
     return checkLimits(request.amount, party.limits, this.#use(party, mint, creator, request))
   }
 
-  #use(party: Party, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
+  #use(party: LimitScope, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
     const { limits, spending, account } = party
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
@@ -86,7 +86,7 @@ export class LimitCheck {
   /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. What is written off counts where the buy
    *  would add to it: to what cannot be sold anything could be added. Nobody looks where no limit does. */
   #exposure(
-    { account, bot, limits }: Party,
+    { account, bot, limits }: LimitScope,
     mint: string,
     creator: string,
   ): Pick<Use, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {

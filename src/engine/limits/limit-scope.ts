@@ -1,4 +1,4 @@
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.ts'
 import type { BotSettings, Limits } from '../settings.ts'
 import { asksForLaunches } from '../settings.ts'
@@ -6,7 +6,7 @@ import { isBound } from './limits.ts'
 import type { BotSpending } from './spending.ts'
 
 /** Whom limits bind: one bot, or all bots of a wallet together. */
-export interface Party {
+export interface LimitScope {
   /** Where its limits stand in the YAML. */
   readonly section: 'limits' | 'wallet.limits'
   readonly account: string
@@ -21,7 +21,7 @@ export interface Party {
   emit(): void
 }
 
-export class BotParty implements Party {
+export class BotScope implements LimitScope {
   readonly section = 'limits'
   readonly account: string
   readonly bot: string
@@ -29,9 +29,9 @@ export class BotParty implements Party {
   readonly isBound: boolean
   readonly sums: BotMoney
   readonly spending: readonly [BotSpending]
-  readonly #session: Session
+  readonly #session: EngineState
 
-  constructor(session: Session, settings: BotSettings, money: BotMoney) {
+  constructor(session: EngineState, settings: BotSettings, money: BotMoney) {
     this.#session = session
     this.account = settings.account.id
     this.bot = settings.name
@@ -46,15 +46,15 @@ export class BotParty implements Party {
   }
 }
 
-export class WalletParty implements Party {
+export class WalletScope implements LimitScope {
   readonly section = 'wallet.limits'
   readonly account: string
   readonly bot = null
   readonly limits: Limits
   readonly isBound: boolean
-  readonly #session: Session
+  readonly #session: EngineState
 
-  constructor(session: Session, { account, walletLimits }: BotSettings) {
+  constructor(session: EngineState, { account, walletLimits }: BotSettings) {
     this.#session = session
     this.account = account.id
     this.limits = walletLimits
@@ -79,30 +79,30 @@ export class WalletParty implements Party {
 }
 
 /** Everybody whom limits bind. */
-export class Parties {
-  readonly #bots = new Map<string, BotParty>()
+export class LimitScopes {
+  readonly #bots = new Map<string, BotScope>()
   /** By account. */
-  readonly #wallets: ReadonlyMap<string, WalletParty>
+  readonly #wallets: ReadonlyMap<string, WalletScope>
 
-  constructor(session: Session, bots: readonly BotSettings[]) {
+  constructor(session: EngineState, bots: readonly BotSettings[]) {
     if (bots.some(asksForLaunches)) session.watchLaunches()
-    this.#wallets = new Map(bots.map((bot) => [bot.account.id, new WalletParty(session, bot)]))
+    this.#wallets = new Map(bots.map((bot) => [bot.account.id, new WalletScope(session, bot)]))
   }
 
-  add(party: BotParty): void {
+  add(party: BotScope): void {
     this.#bots.set(party.bot, party)
   }
 
-  wallet(account: string): Party {
-    return this.#wallets.get(account) as Party
+  wallet(account: string): LimitScope {
+    return this.#wallets.get(account) as LimitScope
   }
 
-  all(): readonly Party[] {
+  all(): readonly LimitScope[] {
     return [...this.#bots.values(), ...this.#wallets.values()]
   }
 
   /** Whose result it is; a bot that is not configured any more has none. */
-  of({ account, bot }: { readonly account: string; readonly bot: string }): readonly Party[] {
+  of({ account, bot }: { readonly account: string; readonly bot: string }): readonly LimitScope[] {
     const own = this.#bots.get(bot)
     const wallet = this.#wallets.get(account)
     if (own === undefined) return wallet === undefined ? [] : [wallet]

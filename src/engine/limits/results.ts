@@ -1,29 +1,29 @@
 import { dayOf, formatInstant, type Lamports, lamports, ZERO } from '../../base/units.ts'
 import { type Liquidation, MOST_VALUE } from '../accounting/liquidation.ts'
 import type { Position } from '../accounting/position.ts'
-import type { Session } from '../engine-state.ts'
+import type { EngineState } from '../engine-state.ts'
 import type { ResultSums } from '../recovered-money.ts'
-import type { Party } from './limit-scope.ts'
+import type { LimitScope } from './limit-scope.ts'
 
 /** What bots and wallets have made: of the UTC day, since ever, and how often in a row they lost. The result of a day: realised, and what
  *  open positions would bring now less what they would have brought when it began. A position of which nobody knows what it is worth counts
  *  for the worse: as worth nothing now, as worth its cost where later losses are measured from. */
 export class Results {
-  readonly #session: Session
+  readonly #session: EngineState
   readonly #liquidation: Liquidation
 
-  constructor(session: Session, liquidation: Liquidation) {
+  constructor(session: EngineState, liquidation: Liquidation) {
     this.#session = session
     this.#liquidation = liquidation
   }
 
-  today(party: Party): number {
+  today(party: LimitScope): number {
     const { dayRealizedLamports, dayStartUnrealizedLamports } = party.sums
     return dayRealizedLamports + this.#unrealized(party, this.#now) - dayStartUnrealizedLamports
   }
 
   /** How far below its highest realised result it stands, what is held marked at what selling it would bring; 0 where it is not. */
-  drawdown(party: Party): number {
+  drawdown(party: LimitScope): number {
     const { sums } = party
     const before = sums.peakLamports
     const marked = sums.realizedLamports + this.#unrealized(party, this.#now)
@@ -33,19 +33,19 @@ export class Results {
   }
 
   /** Positions of which nobody knows what they are worth. */
-  unknown(party: Party): number {
+  unknown(party: LimitScope): number {
     return this.#positionsOf(party).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
   /** Positions that count as nothing because nobody trades them: each day begins with more than that. */
-  dead(party: Party): number {
+  dead(party: LimitScope): number {
     const isDead = (position: Position): boolean =>
       this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0
     return this.#positionsOf(party).filter(isDead).length
   }
 
   /** Begins the day where it is a new one, before anything of it counts. */
-  roll(party: Party): void {
+  roll(party: LimitScope): void {
     const { sums } = party
     const day = dayOf(this.#session.now)
     if (sums.day === day) return
@@ -54,7 +54,7 @@ export class Results {
     party.emit()
   }
 
-  book(party: Party, resultLamports: number): void {
+  book(party: LimitScope, resultLamports: number): void {
     const { sums } = party
     sums.dayRealizedLamports = lamports(sums.dayRealizedLamports + resultLamports)
     const isForgiven = sums.peakLamports < sums.realizedLamports
@@ -64,7 +64,7 @@ export class Results {
   }
 
   /** A position is sold: what it made, its fees and rent off, goes on with a losing streak, or ends it. */
-  closed(party: Party, position: Position): void {
+  closed(party: LimitScope, position: Position): void {
     const { sums, limits } = party
     if (position.averagePrice === 0) return // nothing of it was ever bought
     if (position.counted === true) return
@@ -77,7 +77,7 @@ export class Results {
 
   /** A person lets entries go on: no pause any more, and a drawdown is measured from here. What nobody can see the loss of is not forgiven:
    *  were it taken for lost, its price would come back as room for another loss. */
-  forgive(party: Party): void {
+  forgive(party: LimitScope): void {
     const { sums } = party
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(party, this.#forgiven))
     const peakLamports = lamports(Math.min(sums.peakLamports, here))
@@ -86,7 +86,7 @@ export class Results {
     party.emit()
   }
 
-  #pause({ sums, limits, section, bot }: Party): void {
+  #pause({ sums, limits, section, bot }: LimitScope): void {
     const { now } = this.#session
     const { losses } = sums
     Object.assign(sums, { losses: 0, pausedUntil: now + limits.streakPauseMs })
@@ -100,13 +100,13 @@ export class Results {
   readonly #dayStart = (position: Position): Lamports =>
     this.#liquidation.atLastPrice(position) ?? position.costLamports
 
-  #unrealized(party: Party, worth: (position: Position) => Lamports): Lamports {
+  #unrealized(party: LimitScope, worth: (position: Position) => Lamports): Lamports {
     let sum = 0
     for (const position of this.#positionsOf(party)) sum += worth(position) - position.costLamports
     return lamports(Math.min(sum, MOST_VALUE))
   }
 
-  #positionsOf({ bot, account }: Party): Position[] {
+  #positionsOf({ bot, account }: LimitScope): Position[] {
     const all = [...this.#session.book.positions.of(account).values()]
     return bot === null ? all : all.filter((position) => position.bot === bot)
   }

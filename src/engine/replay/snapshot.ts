@@ -20,7 +20,7 @@ export interface BotGlimpse {
 }
 
 /** What the engine knew of a token at a moment. */
-export interface Glimpse {
+export interface Snapshot {
   readonly feed: FeedStatus
   /** The robust price. */
   readonly price: number | undefined
@@ -38,7 +38,7 @@ export function glimpseAt(
   strategies: ReadonlyMap<string, Strategy>,
   mint: string,
   time: Millis,
-): Glimpse {
+): Snapshot {
   const witnesses = new Map<string, Witness>()
   const watched = [...strategies].map(([name, strategy]) => [name, watchedStrategy(strategy, mint, witnesses)] as const)
   const repeated = new Repeated(new Engine(mints, new Map(watched)), mints, mint)

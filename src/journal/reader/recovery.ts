@@ -9,9 +9,9 @@ import { type Fill, type Order, type OrderState, orderNumber } from '../../engin
 import {
   type AccountMoney,
   type BotMoney,
-  type Money,
   NO_MONEY,
   type OpenOrder,
+  type RecoveredMoney,
   type Timer,
 } from '../../engine/recovered-money.ts'
 import type { Attempt } from '../../orders/attempt.ts'
@@ -21,7 +21,7 @@ import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet
 
 /** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller restores his own only. */
 export interface Recovered {
-  readonly money: Money
+  readonly money: RecoveredMoney
   /** The first seq that no row, input or output has. */
   readonly nextSeq: Seq
   /** The first id that no report has. */
@@ -81,7 +81,7 @@ export function recover(db: Database): Recovered {
   })()
 }
 
-function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly Attempt[]): Money {
+function moneyOf(db: Database, orders: readonly OpenOrder[], attempts: readonly Attempt[]): RecoveredMoney {
   const counter = (name: string) => numberOf(db, `SELECT value FROM counter WHERE name = '${name}'`)
   return {
     nextOrder: Math.max(lastNumber(db, '"order"', 'open', 'number') + 1, counter('nextOrder')),
@@ -111,7 +111,7 @@ function unsettledOrders(db: Database): OpenOrder[] {
 
 /** What buys asked for: each of the last hour, and the sums of the last UTC day. Orders are numbered in the order of their times, so older
  *  ones are not looked at. */
-function spendsOf(db: Database): Pick<Money, 'spends' | 'daySpends'> {
+function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []
   const days = new Map<string, DaySpend>()

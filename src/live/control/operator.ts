@@ -6,13 +6,13 @@ import type { Command } from '../../engine/messages.ts'
 import type { BotSettings } from '../../engine/settings.ts'
 import { outlastsResume } from '../entry-stops.ts'
 import type { LiveChain } from '../live-chain.ts'
-import type { Tally } from '../live-stats.ts'
+import type { LiveStats } from '../live-stats.ts'
 import type { Status } from '../status.ts'
 import type { ControlCommand } from './command.ts'
 
 export interface OperatorParts {
   readonly post: (command: Command) => void
-  readonly tally: Tally
+  readonly tally: LiveStats
   readonly bots: readonly BotSettings[]
   /** undefined where nobody trades. */
   readonly chain: LiveChain | undefined

@@ -6,7 +6,7 @@ import type { Mints } from '../../market/mints.ts'
 import type { Journal } from '../../orders/ports.ts'
 import type { Log } from '../../runtime/log.ts'
 import { type AnySegment, Segment } from '../../runtime/segment.ts'
-import type { Past } from '../recovered-journal.ts'
+import type { RecoveredJournal } from '../recovered-journal.ts'
 import type { LiveWorld } from '../world.ts'
 import { IsolatedSegment } from './isolated-segment.ts'
 import type { MemoryLimits } from './memory-guard.ts'
@@ -27,7 +27,7 @@ export interface HostParts {
   readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
-  readonly past: Past
+  readonly past: RecoveredJournal
   readonly world: LiveWorld
   readonly log: Log
   readonly startOf: StartOf

@@ -1,6 +1,6 @@
 import { TOKEN_SUPPLY } from '../../solana/bonding-curve.ts'
 import type { Draws } from '../draws.ts'
-import type { Floor, Listing } from './listing.ts'
+import type { Listing, MarketFloor } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './trade-sizes.ts'
 
 /**
@@ -29,7 +29,7 @@ export type Later = (ms: number, run: () => void) => void
 
 /** The people around one token: creator, snipers, the steady flow, and the episodes that make it fall and rise. */
 export class Crowd {
-  readonly #floor: Floor
+  readonly #floor: MarketFloor
   readonly #listing: Listing
   readonly #later: Later
   readonly #draws: Draws
@@ -37,7 +37,7 @@ export class Crowd {
   #bornAt: number
   #rugged = false
 
-  constructor(floor: Floor, listing: Listing, later: Later) {
+  constructor(floor: MarketFloor, listing: Listing, later: Later) {
     this.#floor = floor
     this.#listing = listing
     this.#later = later

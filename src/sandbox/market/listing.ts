@@ -86,7 +86,7 @@ const LARGEST_NOISE = 30
 const STRANGERS = 500
 
 /** Where strangers trade: every swap goes through the token's curve and is printed, sometimes wrongly. */
-export class Floor {
+export class MarketFloor {
   now = 0
   readonly draws: Draws
   readonly #noise: Draws

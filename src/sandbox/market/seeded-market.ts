@@ -2,7 +2,7 @@ import { Curve } from '../../solana/bonding-curve.ts'
 import { MONEY_MINTS } from '../keys.ts'
 import { Crowd } from './crowd.ts'
 import { drawLabel } from './labels.ts'
-import { Floor, Listing } from './listing.ts'
+import { Listing, MarketFloor } from './listing.ts'
 import type { CurveTrade, Emit, LaunchEvent, Market, MarketToken } from './market.ts'
 
 export interface SeededMarketOptions {
@@ -23,7 +23,7 @@ const SWEEP_EVERY_MS = 60_000
 /** Launches and their crowds from a seed: the same seed gives the same events in the same order. */
 export class SeededMarket implements Market {
   readonly #agenda = new Agenda()
-  readonly #floor: Floor
+  readonly #floor: MarketFloor
   readonly #tokens = new Map<string, Listing>()
   readonly #kept = new Set<string>()
   readonly #emit: Emit
@@ -33,7 +33,7 @@ export class SeededMarket implements Market {
 
   constructor({ seed, emit, launchesPerSecond = 0.3, pastMs = 130_000 }: SeededMarketOptions) {
     this.#emit = (event) => this.#open && emit(event)
-    this.#floor = new Floor(seed, this.#emit)
+    this.#floor = new MarketFloor(seed, this.#emit)
     this.#launchesPerSecond = launchesPerSecond
     this.#pastMs = pastMs
     this.#nextLaunch()

@@ -9,14 +9,14 @@ import type { Builder } from './builder.ts'
 import type { Customer, Customers } from './customers.ts'
 import type { Handle, Request } from './http.ts'
 import { type Parsed, parseBuy, parseSell } from './requests.ts'
-import type { Desk, TradeResult } from './trading-desk.ts'
+import type { TradeResult, TradingDesk } from './trading-desk.ts'
 
 export interface ApiOptions {
   answers: Answers
   builder: Builder
   clock: Clock
   customers: Customers
-  desk: Desk
+  desk: TradingDesk
   faults: Faults
   ledger: Ledger
   market: Market

@@ -24,7 +24,7 @@ export interface DeskOptions extends PricingOptions {
 /**
  * The service behind its endpoints: builds, signs and sends trades of the wallets that it holds. Nothing is idempotent.
  */
-export class Desk {
+export class TradingDesk {
   readonly #options: DeskOptions
   readonly #pricing: Pricing
 

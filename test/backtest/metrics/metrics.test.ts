@@ -8,7 +8,7 @@ import type { MetricsInput } from '../../../src/backtest/metrics/metric.ts'
 import { metricsOf } from '../../../src/backtest/metrics/metrics.ts'
 import { normal, quantile } from '../../../src/backtest/metrics/statistics.ts'
 import { Excursions } from '../../../src/backtest/metrics/tape-study.ts'
-import { type Trip, TripLog } from '../../../src/engine/accounting/round-trip.ts'
+import { type RoundTrip, RoundTripLog } from '../../../src/engine/accounting/round-trip.ts'
 import { Mints } from '../../../src/market/mints.ts'
 import { fill } from '../../support/journal-values.ts'
 
@@ -16,7 +16,7 @@ const DAY = 86_400_000
 const T0 = 20_000 * DAY
 const SOL = 1e9
 
-function trip(net: number, more: Partial<Trip> = {}): Trip {
+function trip(net: number, more: Partial<RoundTrip> = {}): RoundTrip {
   return {
     ...{ mint: 'A', openedAt: T0, closedAt: T0 + 10_000, entryReason: 'in', exitReason: 'out' },
     ...{ boughtLamports: SOL, soldLamports: SOL * (1 + net) + 1e6, feeLamports: 1e6, valueLamports: 0 },
@@ -115,7 +115,7 @@ test('what was not sold counts at what it would bring', () => {
 })
 
 test("what was sold in a second of the chain's that began before our fill is held for no time, not for less", () => {
-  const log = new TripLog()
+  const log = new RoundTripLog()
   log.filled(fill(1, { side: 'buy', time: 1_000_900 }), 'in')
   log.filled(fill(1, { side: 'sell', time: 1_000_000 }), 'out')
   expect(log.trips).toMatchObject([{ openedAt: 1_000_900, closedAt: 1_000_900 }])
@@ -146,7 +146,8 @@ test.each([
 test('the prices that stood while a trade was held, those of other times and tokens left out', () => {
   const mints = new Mints()
   const [a, b] = [mints.intern('A'), mints.intern('B')]
-  const at = (mint: string, openedAt: number, closedAt: number | null): Trip => trip(0, { mint, openedAt, closedAt })
+  const at = (mint: string, openedAt: number, closedAt: number | null): RoundTrip =>
+    trip(0, { mint, openedAt, closedAt })
   const trips = {
     first: at('A', 10, 20), // the price of 8 stood when it was opened; then 3, 9
     again: at('A', 20, 35), // 9 stood; then 7, 5
@@ -185,7 +186,7 @@ test('the prices that stood while a trade was held, those of other times and tok
 })
 
 test('trades by UTC day, week, month and weekday, in their order', () => {
-  const on = (date: string): Trip => trip(0.1, { openedAt: Date.parse(date) })
+  const on = (date: string): RoundTrip => trip(0.1, { openedAt: Date.parse(date) })
   // 2026-11-29 is a Sunday.
   const some = ['2026-12-01T00:00Z', '2026-11-29T23:59Z', '2026-11-30T12:00Z', '2026-11-23T00:00Z'].map(on)
   const named = Object.entries<Group[]>({ ...periodsOf(some) }).map(([key, groups]) => [

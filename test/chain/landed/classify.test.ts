@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type LandedTransaction, readTransaction } from '../../../src/chain/landed/landed-transaction.ts'
 import { changeOf, classOf } from '../../../src/chain/landed/wallet-change.ts'
 import { laneMatch } from '../../../src/chain/resolver/executions.ts'
-import { Watched } from '../../../src/chain/resolver/watch-list.ts'
+import { WatchedAttempt } from '../../../src/chain/resolver/watch-list.ts'
 import type { Attempt } from '../../../src/orders/attempt.ts'
 import { buyAttempt, sellAttempt } from '../../support/attempts.ts'
 import { keyOf, landed, MINT, ownTokens, POOL, SIGNATURE, type Use, WALLET, WSOL, wallet } from '../landed.ts'
@@ -63,8 +63,8 @@ describe('what is none of our orders', () => {
 
 describe('whose a transaction is', () => {
   const baseline = { slot: 99, height: 90 }
-  const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): Watched => {
-    const one = new Watched(attempt)
+  const watched = (attempt: Attempt, is: 'lost' | 'acked' | 'refused' | 'executed'): WatchedAttempt => {
+    const one = new WatchedAttempt(attempt)
     one.said = is === 'lost' ? 'unknown' : is === 'acked' ? 'acked' : 'nothing'
     one.ended = is === 'refused' || is === 'executed'
     if (is === 'executed') one.settled = 'another'
@@ -79,7 +79,7 @@ describe('whose a transaction is', () => {
     read([wallet(SOL, SOL - 5_000), ...uses], { error: { InstructionError: [1, { Custom: 6002 }] } })
   const mint: Use = { key: MINT, lamports: [1, 1], looked: 'readonly' }
 
-  test.each<[what: string, transaction: LandedTransaction, ones: Watched[], id: string]>([
+  test.each<[what: string, transaction: LandedTransaction, ones: WatchedAttempt[], id: string]>([
     ['a lost one', bought(0.1), [watched(buy('a'), 'lost')], 'a'],
     ['at its slippage and fees', bought(0.114), [watched(buy('a'), 'lost')], 'a'],
     ['of another amount, whose answer is lost', bought(0.5), [watched(buy('a'), 'lost')], 'a'],

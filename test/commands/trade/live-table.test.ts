@@ -7,7 +7,7 @@ import { newPosition, type Position } from '../../../src/engine/accounting/posit
 import type { Output } from '../../../src/engine/messages.ts'
 import { type AccountMoney, type BotMoney, NO_MONEY, NO_RESULTS } from '../../../src/engine/recovered-money.ts'
 import { type BotSettings, NO_LIMITS } from '../../../src/engine/settings.ts'
-import { Tally } from '../../../src/live/live-stats.ts'
+import { LiveStats } from '../../../src/live/live-stats.ts'
 import { statusOf, type WatchedWorld } from '../../../src/live/status.ts'
 import type { Attempt } from '../../../src/orders/attempt.ts'
 import type { Budget } from '../../../src/orders/budget.ts'
@@ -31,12 +31,12 @@ afterEach(() => vi.unstubAllEnvs())
 
 const WHOLE: Budget = { held: 0, allowed: 100, perMinute: 100, waiting: 0, holds: [] }
 
-function linesOf(tally: Tally, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
+function linesOf(tally: LiveStats, price?: number, broken: readonly string[] = [], budget = WHOLE): string[] {
   return tableOf(tally, 200, price, broken, budget).map(stripVTControlCharacters)
 }
 
 function tableOf(
-  tally: Tally,
+  tally: LiveStats,
   columns: number,
   price?: number,
   broken: readonly string[] = [],
@@ -60,14 +60,14 @@ function tableOf(
 test('says why fewer requests can be sent than the plan has, and until when', () => {
   const text = 'nobody knows what was sent before'
   const holds = [{ code: 'HISTORY_UNKNOWN', until: NOON + 90_000, text }] as const
-  const lines = linesOf(new Tally(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
+  const lines = linesOf(new LiveStats(), undefined, [], { held: 3, allowed: 50, perMinute: 100, waiting: 1, holds })
   expect(lines.join('\n')).toContain('requests 3/50 of 100, 1 waiting')
   expect(lines).toContainEqual(`HISTORY UNKNOWN until 12:01:30: ${text}`)
 })
 
 /** What stands behind the token of one held position. */
 function lineOf(more: Partial<Position>, price: number | undefined): string | undefined {
-  const tally = new Tally()
+  const tally = new LiveStats()
   const held = { tokens: 100_000_000_000n, costLamports: lamports(100_000_000), state: 'open' } as const
   const position = { ...newPosition({ account: 'w', bot: 'dips', mint: MINT }, NOON, {}), ...held, ...more }
   tally.restore({ ...NO_MONEY, positions: [position] })
@@ -81,7 +81,7 @@ test.each([
   ['FORCE_COLOR', true],
 ])('a line that is cut has escape codes only where colour is wanted: %s', (name, isColored) => {
   for (const each of ['NO_COLOR', 'FORCE_COLOR']) vi.stubEnv(each, each === name ? '1' : undefined)
-  const cut = tableOf(new Tally(), 30).filter((line) => line.endsWith('…'))
+  const cut = tableOf(new LiveStats(), 30).filter((line) => line.endsWith('…'))
   expect(cut.length).toBeGreaterThan(0)
   expect(cut.join('\n').includes('\u001b')).toBe(isColored)
 })
@@ -142,7 +142,7 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
   ['a pause that is over', [], [account({ results: { ...NO_RESULTS, pausedUntil: NOON + 60_000 } })], []],
   ['two at once', [], [account({ halted: true }), ...threw], [/^HALTED since/, /^EXITS ONLY dips since/]],
 ])('what stops entries: %s', (_what, accounts, outputs, expected) => {
-  const tally = new Tally()
+  const tally = new LiveStats()
   tally.restore({ ...NO_MONEY, accounts })
   const journal = tally.watch({ rows() {}, input() {}, output() {}, write() {}, commit() {} })
   for (const [index, output] of outputs.entries()) journal.output(1, NOON + 30_000, index, output)
@@ -152,7 +152,7 @@ test.each<[what: string, before: AccountMoney[], outputs: Output[], lines: RegEx
 })
 
 test('what a strategy threw is shown, and told, without secrets', () => {
-  const tally = new Tally((text) => text.replaceAll('key-123', '[redacted]'))
+  const tally = new LiveStats((text) => text.replaceAll('key-123', '[redacted]'))
   const told: Output[] = []
   tally.listen = (_time, output) => told.push(output)
   const reason = 'Error: 401 for key-123'
@@ -185,7 +185,7 @@ describe('orders whose answer was lost', () => {
 
   /** What the table says before its status line. */
   const said = (positions: readonly Position[], attempts: readonly Attempt[]): string[] => {
-    const tally = new Tally()
+    const tally = new LiveStats()
     const orders = attempts.map(({ orderId }) => ({
       order: { id: orderId, bot: 'dips' } as never,
       state: 'working' as const,
@@ -224,7 +224,7 @@ describe('orders whose answer was lost', () => {
 })
 
 test('an order is open until it is over, and one that was open before counts', () => {
-  const tally = new Tally()
+  const tally = new LiveStats()
   const order = (id: string) => ({
     id,
     bot: 'dips',

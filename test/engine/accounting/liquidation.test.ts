@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { solToLamports } from '../../../src/base/units.ts'
 import { Liquidation, liquidationSol, valueAt } from '../../../src/engine/accounting/liquidation.ts'
 import { newPosition } from '../../../src/engine/accounting/position.ts'
-import type { Session } from '../../../src/engine/engine-state.ts'
+import type { EngineState } from '../../../src/engine/engine-state.ts'
 import type { ExitWatch } from '../../../src/engine/exits/exit-watch.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT, reservesAt, solFor } from '../../../src/solana/pool-depth.ts'
 import { Crew, MINT_3, TOKENS } from '../../support/crew.ts'
@@ -40,7 +40,7 @@ describe('what selling all would bring', () => {
     ['its pool, which was read since', 1e-6, 0.5e-6, 900_000, 0.5e-6],
     ['its pool, though no price came since the start', undefined, 0.5e-6, 0, 0.5e-6],
   ])('goes by %s', (_name, price, pool, quietMs, by) => {
-    const session = { now: quietMs, price: () => price } as unknown as Session
+    const session = { now: quietMs, price: () => price } as unknown as EngineState
     const watch = { printedAt: () => 0, poolPriceOf: () => pool } as unknown as ExitWatch
     const expected = by === undefined ? undefined : by === 0 ? 0 : Math.round(into(by, productAt(by)) * 1e9)
     expect(new Liquidation(session, watch).of(held)).toBe(expected)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { decodeJson, encodeJson } from '../../../src/base/json.ts'
 import type { Output } from '../../../src/engine/messages.ts'
 import type { Order } from '../../../src/engine/order.ts'
-import type { Money } from '../../../src/engine/recovered-money.ts'
+import type { RecoveredMoney } from '../../../src/engine/recovered-money.ts'
 import type { OrderView } from '../../../src/engine/strategy.ts'
 import { type BotOptions, type EngineRig, fillOf, MINT, orders } from '../../support/engine-rig.ts'
 import { RecordedMoney } from '../../support/recorded-money.ts'
@@ -28,8 +28,12 @@ function recorded(rig: EngineRig): RecordedMoney {
   return record
 }
 
-function restart(talk: TalkingBot, options: BotOptions = {}, change: (money: Money) => Money = (money) => money) {
-  const money = change(decodeJson<Money>(encodeJson(recorded(talk.rig).money())))
+function restart(
+  talk: TalkingBot,
+  options: BotOptions = {},
+  change: (money: RecoveredMoney) => RecoveredMoney = (money) => money,
+) {
+  const money = change(decodeJson<RecoveredMoney>(encodeJson(recorded(talk.rig).money())))
   const again = new TalkingBot({ ...options, money })
   again.rig.now = talk.rig.now
   return again

@@ -3,7 +3,7 @@ import { decodeJson, encodeJson } from '../../../src/base/json.ts'
 import { seededRandom } from '../../../src/base/random.ts'
 import type { Output } from '../../../src/engine/messages.ts'
 import { isOpen, type Order } from '../../../src/engine/order.ts'
-import type { Money } from '../../../src/engine/recovered-money.ts'
+import type { RecoveredMoney } from '../../../src/engine/recovered-money.ts'
 import type { Bot } from '../../../src/engine/strategy.ts'
 import { type BotOptions, type EngineRig, fillOf, MINT, MINT_2 as OTHER, orders } from '../../support/engine-rig.ts'
 import { RecordedMoney } from '../../support/recorded-money.ts'
@@ -30,8 +30,8 @@ function journalOf(rig: EngineRig, recorded = new RecordedMoney()): RecordedMone
   return known.recorded
 }
 
-function moneyOf(rig: EngineRig): Money {
-  return decodeJson<Money>(encodeJson(journalOf(rig).money()))
+function moneyOf(rig: EngineRig): RecoveredMoney {
+  return decodeJson<RecoveredMoney>(encodeJson(journalOf(rig).money()))
 }
 
 /** Another process on the same journal, `afterMs` later. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { Output } from '../../../src/engine/messages.ts'
 import type { Order, OrderState } from '../../../src/engine/order.ts'
-import { type Money, NO_MONEY } from '../../../src/engine/recovered-money.ts'
+import { NO_MONEY, type RecoveredMoney } from '../../../src/engine/recovered-money.ts'
 import { type BuyOptions, defineStrategy, type SellOptions } from '../../../src/engine/strategy.ts'
 import { botSettings, EngineRig, fillOf, orders, refusals } from '../../support/engine-rig.ts'
 
@@ -29,7 +29,7 @@ function puppet(wishes: Wish[]) {
   })
 }
 
-function rigOf(wishes: Wish[], money: Money = NO_MONEY): EngineRig {
+function rigOf(wishes: Wish[], money: RecoveredMoney = NO_MONEY): EngineRig {
   return new EngineRig([puppet(wishes) as never], [botSettings('puppet', { exits: { stopLossPercent: 20 } })], money)
 }
 
@@ -158,7 +158,7 @@ describe('a full exit that is not proved', () => {
   it('closes the buy lane over a restart, until the last of its attempts is proved', () => {
     const { rig: before, exit, fill } = closed(2)
     const accounts = before.outputs.flatMap((output) => (output.kind === 'account' ? [output.money] : [])).slice(-1)
-    const money: Money = { ...NO_MONEY, nextOrder: 10, orders: [{ order: exit, state: 'filled' }], accounts }
+    const money: RecoveredMoney = { ...NO_MONEY, nextOrder: 10, orders: [{ order: exit, state: 'filled' }], accounts }
     const rig = rigOf(Array(50).fill(BUY), money)
     expect(orders(rig.settle(0.5e-6))).toEqual([])
     rig.report(exit, 'filled', { fill: { ...fill, final: true }, unproved: 1 })
