@@ -31,7 +31,8 @@ export default defineStrategy({
 })
 `
 
-/** Of a market of 2,000 tokens with sizes and noise like a real one's, as an import or a busy recording has it: in full blocks. */
+/** Of a market of 2,000 tokens with sizes and noise like a real one's, as an import or a busy recording has it: in full
+ *  blocks. */
 export async function writeTape(path: string, blocks: number): Promise<void> {
   const random = seededRandom(7)
   const mints = new Mints()

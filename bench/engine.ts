@@ -32,9 +32,11 @@ function market(mints: Mints): LiveBlock[] {
   })
 }
 
-/** Rows in a second of one core through the engine: all rows of all blocks, several rounds, each in an engine of its own. */
+/** Rows in a second of one core through the engine: all rows of all blocks, several rounds, each in an engine of its
+ *  own. */
 function rowsPerSecond(strategy: Strategy, blocks: readonly LiveBlock[], mints: Mints): number {
-  const limits = { maxLamportsPerOrder: 1 as never } // everything is refused: the cost of deciding without that of orders
+  // everything is refused: the cost of deciding without that of orders
+  const limits = { maxLamportsPerOrder: 1 as never }
   const settings = botSettings(strategy.name, { params: strategy.params.parse({}) as never, limits })
   const start = threadMs()
   for (let round = 0; round < ROUNDS; round++) {

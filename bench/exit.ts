@@ -31,7 +31,8 @@ import { inTemporaryFolder } from './temporary-folder.ts'
 const PLANS = [STANDARD, PREMIUM]
 /** Of a plan's requests: for exits, whatever the entries want. */
 const RESERVED_SHARE = 0.2
-/** Entries that are asked for while the exits fire, which are those that find no slot: far more than any plan allows. */
+/** Entries that are asked for while the exits fire, which are those that find no slot: far more than any plan
+ *  allows. */
 const ENTRIES_PER_SECOND = 1_000
 const EXIT_EVERY_MS = 10
 const RUNS = 7
@@ -52,7 +53,8 @@ async function startServer(): Promise<Server> {
   return { url: `http://127.0.0.1:${port}/`, at, close: () => worker.terminate() }
 }
 
-/** alone: nothing else of the position is being sold. overtaking: half of it is, and nobody knows what became of that. */
+/** alone: nothing else of the position is being sold. overtaking: half of it is, and nobody knows what became of
+ *  that. */
 type Way = 'alone' | 'overtaking'
 
 /** Bought at PRICE, to be sold when it falls by a fifth; by half when it rises by as much. */
@@ -90,7 +92,8 @@ function entry(number: number, account: string, mint: string): Order {
   }
 }
 
-/** Milliseconds from the row that makes an exit due until its POST is at the server: everything as it runs live, the journal on disk. */
+/** Milliseconds from the row that makes an exit due until its POST is at the server: everything as it runs live, the
+ *  journal on disk. */
 async function exitTimes(requestsPerMinute: number, folder: string, way: Way): Promise<number[]> {
   const server = await startServer()
   const { http, close: closeHttp } = openHttp()

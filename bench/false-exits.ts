@@ -1,5 +1,6 @@
-// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by how many prints its price is the median of.
-// FILE holds `trade` messages of the service, one a line. Every sized print opens a position; each is followed to its first exit.
+// `npm run false-exits -- FILE.ndjson [--stop 15]`: how often a trailing stop sells on noise, by how many prints its
+// price is the median of. FILE holds `trade` messages of the service, one a line. Every sized print opens a position;
+// each is followed to its first exit.
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'

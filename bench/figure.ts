@@ -24,7 +24,8 @@ export function measure(runs: number, once: () => number): Spread {
 export type Pair = Record<'ours' | 'bare' | 'ratio', Spread>
 type Run<T> = () => T | Promise<T>
 
-/** Ours and bare in turns, because what disturbs a machine lasts longer than a run: the ratio is taken within each pair. */
+/** Ours and bare in turns, because what disturbs a machine lasts longer than a run: the ratio is taken within each
+ *  pair. */
 export async function pairs(runs: number, ours: Run<number>, bare: Run<number>): Promise<Pair> {
   const of = (run: Run<number>) => async () => ({ value: await run() })
   return (await pairsOf(runs, of(ours), of(bare))).value
@@ -72,7 +73,8 @@ export function isMet({ median, goal, atMost }: Figure): boolean | undefined {
   return atMost === true ? median <= goal : median >= goal
 }
 
-/** Processor time of this thread, milliseconds: other than by the clock, what else runs on the machine hardly shows in it. */
+/** Processor time of this thread, milliseconds: other than by the clock, what else runs on the machine hardly shows in
+ *  it. */
 export function threadMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000

@@ -6,7 +6,8 @@ const TRADERS = 3_000
 /** Digits of the clock's nanoseconds that a stamped frame carries: a day and more, still exact as a double. */
 const STAMP = 10n ** 15n
 
-/** Texts of a busy market as the service sends it: trades, and a few price updates and new tokens among them. No two alike. */
+/** Texts of a busy market as the service sends it: trades, and a few price updates and new tokens among them. No two
+ *  alike. */
 export function marketTexts(count: number, seed = 7): string[] {
   const random = seededRandom(seed)
   const mints = Array.from({ length: TOKENS }, () => base58(random, 32))

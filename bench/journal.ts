@@ -123,7 +123,8 @@ async function append(journal: OpenJournal, blocks: readonly LiveBlock[]): Promi
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** One blob a column and block, mints and traders numbered per block, texts as they came: nothing decoded, nothing checked. */
+/** One blob a column and block, mints and traders numbered per block, texts as they came: nothing decoded, nothing
+ *  checked. */
 function bareAppend(path: string, blocks: readonly LiveBlock[], signed: boolean): number {
   const db = new Database(path)
   db.pragma('page_size = 8192')
@@ -203,7 +204,8 @@ function bareScan(path: string): number {
   return result
 }
 
-/** What stands before the POST of an order: 30 rows, order, attempt, report and slot, durable; beside one bare FULL commit of one row. */
+/** What stands before the POST of an order: 30 rows, order, attempt, report and slot, durable; beside one bare FULL
+ *  commit of one row. */
 async function commitFigures(folder: string, commits: number): Promise<Figure[]> {
   const journal = await startJournalThread(join(folder, 'commits.db'), options)
   const db = new Database(join(folder, 'bare-commits.db'))

@@ -33,8 +33,8 @@ function heapBytes(): number {
   return heapUsed + arrayBuffers
 }
 
-/** What an engine and the market behind paper orders hold after each day of a market that only ever launches: each token trades for a while
- *  and never again. */
+/** What an engine and the market behind paper orders hold after each day of a market that only ever launches: each
+ *  token trades for a while and never again. */
 function heapByDay(launches: number): number[] {
   const random = seededRandom(1)
   const mints = new Mints()

@@ -55,7 +55,8 @@ function nodeFor({ drawn: { user, mint, amount, tokens } }: Case): Rpc {
   return scriptedNode(script)
 }
 
-/** From the order at the gateway until its bytes are at `sendTransaction`: commit, build, checks, guards, signature, commit. */
+/** From the order at the gateway until its bytes are at `sendTransaction`: commit, build, checks, guards, signature,
+ *  commit. */
 async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder: string): Promise<number[]> {
   const clock = new SystemClock()
   const journal = await startJournalThread(join(folder, `${Math.random()}.db`), {

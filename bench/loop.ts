@@ -12,7 +12,8 @@ const PER_SECOND = 20_000
 const SECONDS = 4
 const RUNS = 7
 
-/** p99 in microseconds: how late a timer of the loop fires, and how long a frame takes from the server's socket to behind the engine. */
+/** p99 in microseconds: how late a timer of the loop fires, and how long a frame takes from the server's socket to
+ *  behind the engine. */
 interface Delays {
   readonly loop: number
   readonly frame: number

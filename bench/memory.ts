@@ -1,4 +1,5 @@
-// The highest resident set of whole backtests by the command line, over tapes of several lengths. Alone: `npx node bench/memory.ts`.
+// The highest resident set of whole backtests by the command line, over tapes of several lengths. Alone: `npx node
+// bench/memory.ts`.
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

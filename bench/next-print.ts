@@ -13,7 +13,8 @@ export interface NextPrintMarket {
   readonly feeLamports: number
 }
 
-/** For benchmarks only: fills a lot at the price of the next print, for a fixed fee, as frameworks do that know bars and no chain. */
+/** For benchmarks only: fills a lot at the price of the next print, for a fixed fee, as frameworks do that know bars
+ *  and no chain. */
 export class NextPrintExecutor implements Executor {
   readonly #clock: Clock
   readonly #market: NextPrintMarket

@@ -21,8 +21,8 @@ const SMOKE_ORDERS = 1_000
 const RUNS = 5
 const MINT = '6Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump'
 
-/** How long a start takes after a crash, until entries may go: on a journal of so many orders, with its tables checked and the wallet read
- *  over an RPC on loopback. */
+/** How long a start takes after a crash, until entries may go: on a journal of so many orders, with its tables checked
+ *  and the wallet read over an RPC on loopback. */
 export async function benchRecovery(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     process.env.XDG_STATE_HOME ??= folder

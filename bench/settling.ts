@@ -16,8 +16,8 @@ const ROUNDS = 10
 const ORDERS_A_ROUND = 8
 const LONGEST_MS = 240_000
 
-/** Real orders, three positions at a time, on the sandbox at the chain's own pace: from the moment that an attempt was armed until the engine had its fill, provisional
- *  and final. Smoke: one round of three tokens. */
+/** Real orders, three positions at a time, on the sandbox at the chain's own pace: from the moment that an attempt was
+ *  armed until the engine had its fill, provisional and final. Smoke: one round of three tokens. */
 export async function benchSettling(smoke = false): Promise<Figure[]> {
   const closing: (() => Promise<void>)[] = []
   try {

@@ -103,7 +103,8 @@ const NOTHING: Recovered = {
   ...{ wallets: [], learned: [], lastSegment: 0, lastTime: 0, clean: true },
 }
 
-/** From the journal on disk: engine, gateway, limiter and results as in a backtest; only the fills are made otherwise. */
+/** From the journal on disk: engine, gateway, limiter and results as in a backtest; only the fills are made
+ *  otherwise. */
 function sluice(path: string, prices: readonly number[]): Outcome {
   const began = threadMs()
   const reader = openReader(path)

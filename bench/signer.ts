@@ -46,7 +46,8 @@ function subjectOf(): Subject {
   return { draft, ...compile(draft), pair }
 }
 
-/** What happens to a builder's answer before it is sent: read, held against the order and the policy, read again by the signer, signed. */
+/** What happens to a builder's answer before it is sent: read, held against the order and the policy, read again by the
+ *  signer, signed. */
 function checkAndSign({ draft, bytes, accounts }: Subject, key: WalletKey, rules: Rules): SignRequest {
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) throw new Error(decoded.reason)
@@ -96,7 +97,8 @@ export async function benchSigner(smoke = false): Promise<Figure[]> {
   })
 }
 
-/** From the engine to the signer's process and back, the count on the disk; beside one synced write of as many bytes. */
+/** From the engine to the signer's process and back, the count on the disk; beside one synced write of as many
+ *  bytes. */
 async function roundTrip(folder: string, keyPath: string, request: SignRequest, runs: number): Promise<Figure[]> {
   const clock = new SystemClock()
   const caps = { perTransaction: null, perHour: null, perDay: null }

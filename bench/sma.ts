@@ -11,7 +11,8 @@ const SMOKE_BLOCKS = 4
 const RUNS = 5
 const FAST = 20
 const SLOW = 50
-/** Every token has its averages, one in so many is traded: an order in about 1,000 rows. What an order adds is measured with all of them. */
+/** Every token has its averages, one in so many is traded: an order in about 1,000 rows. What an order adds is measured
+ *  with all of them. */
 const TRADED = 20
 const SOL = 0.01
 const FEE = 0.000505
@@ -54,7 +55,8 @@ interface BareToken {
   position: { tokens: number; costSol: number } | undefined
 }
 
-/** The yardstick: averages, orders filled at the next print for a fixed fee, positions and a ledger, as one would write it for this alone. */
+/** The yardstick: averages, orders filled at the next print for a fixed fee, positions and a ledger, as one would write
+ *  it for this alone. */
 function bareTrades(path: string, rows: number): { rate: number; orders: number } {
   const began = threadMs()
   const ledger: { time: number; token: number; side: string; sol: number; balance: number }[] = []

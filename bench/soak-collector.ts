@@ -1,6 +1,7 @@
 import { defineStrategy, z } from 'sluice'
 
-/** Collects what nobody holds any more in the thread that it runs in, now and then, and says what is left: `soak.ts` reads it. */
+/** Collects what nobody holds any more in the thread that it runs in, now and then, and says what is left: `soak.ts`
+ *  reads it. */
 export default defineStrategy({
   name: 'soak-collector',
   about: 'Says what the thread of the strategies holds. It never trades.',

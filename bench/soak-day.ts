@@ -1,5 +1,6 @@
-// Preloaded by `soak.ts`, in its threads too: tokens are forgotten at the end of the day after, and their numbers given back after most of a
-// day's launches; nobody waits for that. Here a day is four hours of a market that is 100 times as fast.
+// Preloaded by `soak.ts`, in its threads too: tokens are forgotten at the end of the day after, and their numbers given
+// back after most of a day's launches; nobody waits for that. Here a day is four hours of a market that is 100 times as
+// fast.
 import { registerHooks } from 'node:module'
 
 /** How long a day is, and how many mints come before the feed looks which numbers nobody needs. */

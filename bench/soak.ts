@@ -1,5 +1,6 @@
-// The bots of config/demo.yaml as `sluice demo --isolate` runs them, on a market that launches 26,000 tokens a day and is 100 times as fast:
-// what main thread, engine and disk hold after each hour of the market. `npm run soak -- --seconds 900`.
+// The bots of config/demo.yaml as `sluice demo --isolate` runs them, on a market that launches 26,000 tokens a day and
+// is 100 times as fast: what main thread, engine and disk hold after each hour of the market. `npm run soak --
+// --seconds 900`.
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

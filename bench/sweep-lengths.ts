@@ -1,4 +1,5 @@
-// A sweep over tapes of several lengths: from which one on it is worth what it promises. Alone: `npx node bench/sweep-lengths.ts [MILLIONS...]`.
+// A sweep over tapes of several lengths: from which one on it is worth what it promises. Alone: `npx node
+// bench/sweep-lengths.ts [MILLIONS...]`.
 import { join } from 'node:path'
 import { ROWS, writeTape } from './backtest.ts'
 import { type Figure, isMain, printFigures } from './figure.ts'
@@ -22,7 +23,8 @@ export async function benchSweepLengths(smoke = false, millions = MILLIONS): Pro
     for (const rows of smoke ? SMOKE_MILLIONS : millions) {
       const tape = join(folder, `${rows}.db`)
       await writeTape(tape, Math.ceil((rows * 1e6) / ROWS))
-      if (figures.length === 0) for (const run of [singlesMs, sweepMs]) run(ground, some, tape) // what gets hot is compiled
+      // what gets hot is compiled
+      if (figures.length === 0) for (const run of [singlesMs, sweepMs]) run(ground, some, tape)
       const ratio = sweepMs(ground, some, tape) / singlesMs(ground, some, tape)
       const bare = (await bareMs(1)) / (await bareMs(THREADS))
       const one = await threadsMs(ground, sets, tape, 1)

@@ -1,4 +1,5 @@
-// A sweep beside the backtests that it stands for, and its threads beside those of a bare loop. Alone: `npx node bench/sweep.ts`.
+// A sweep beside the backtests that it stands for, and its threads beside those of a bare loop. Alone: `npx node
+// bench/sweep.ts`.
 import { copyFileSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -77,8 +78,9 @@ export function sweepMs(ground: SweepGround, sets: readonly SweepSet[], tape: st
   return threadMs() - began
 }
 
-/** Wall time of the sets in so many threads, as the command runs them: pass after pass, the start of the threads inside; a set's of the last
- *  pass, when each thread has compiled what it needs; and the processor time of all, the compiler's included. */
+/** Wall time of the sets in so many threads, as the command runs them: pass after pass, the start of the threads
+ *  inside; a set's of the last pass, when each thread has compiled what it needs; and the processor time of all, the
+ *  compiler's included. */
 export async function threadsMs(
   ground: SweepGround,
   sets: readonly SweepSet[],

@@ -1,5 +1,6 @@
-// Compiles the sandbox's programs (src/sandbox/bpf/*.c), links them and writes each beside its source, with their hashes. `--check` writes
-// nothing and fails where the committed bytes are not those of the source. Needs Debian 12's clang (14); another one compiles to other bytes.
+// Compiles the sandbox's programs (src/sandbox/bpf/*.c), links them and writes each beside its source, with their
+// hashes. `--check` writes nothing and fails where the committed bytes are not those of the source. Needs Debian 12's
+// clang (14); another one compiles to other bytes.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
-// Links one object file of clang's `bpf` target into what Solana's loader takes: a shared object of SBPF version 0 with a `.text`, and one
-// dynamic relocation for each call of a syscall (github.com/anza-xyz/sbpf elf.rs). Stock lld does not know the target's relocations.
+// Links one object file of clang's `bpf` target into what Solana's loader takes: a shared object of SBPF version 0 with
+// a `.text`, and one dynamic relocation for each call of a syscall (github.com/anza-xyz/sbpf elf.rs). Stock lld does
+// not know the target's relocations.
 
 /** Of ELF (System V ABI) and of its `bpf` machine: a call by symbol, by byte offset in the code. */
 const R_BPF_64_32 = 10

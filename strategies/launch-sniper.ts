@@ -1,6 +1,7 @@
 import { defineStrategy, type NewToken, type Token, z } from 'sluice'
 
-/** Money that feeds have named as the mint of a launch. The engine refuses to buy it; this keeps it from being watched. */
+/** Money that feeds have named as the mint of a launch. The engine refuses to buy it; this keeps it from being
+ *  watched. */
 const MONEY = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC

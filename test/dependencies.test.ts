@@ -47,8 +47,9 @@ test('every package comes from the npm registry, with its hash', () => {
   }
 })
 
-/** Packages for which npm may run a script when it installs them. The lockfile's flag alone is not enough: npm writes it by what it saw
- *  while installing. A binding.gyp counts too: npm builds it unasked, and forgets `gypfile: false` when it installs by a lockfile. */
+/** Packages for which npm may run a script when it installs them. The lockfile's flag alone is not enough: npm writes
+ *  it by what it saw while installing. A binding.gyp counts too: npm builds it unasked, and forgets `gypfile: false`
+ *  when it installs by a lockfile. */
 function hasInstallScript(path: string): boolean {
   if (packages[path]?.hasInstallScript) return true
   if (!existsSync(`${path}/package.json`)) return false // of another platform

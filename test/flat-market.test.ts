@@ -31,7 +31,8 @@ function mintOf(number: number): string {
   return Buffer.from(encodeBase58(bytes)).toString('latin1')
 }
 
-/** Does all that a strategy can with every token: buys it, has orders wait for it, watches it, has a timer for it, says something of it. */
+/** Does all that a strategy can with every token: buys it, has orders wait for it, watches it, has a timer for it, says
+ *  something of it. */
 const busy = defineStrategy({
   name: 'busy',
   about: '',

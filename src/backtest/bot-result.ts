@@ -10,7 +10,8 @@ export interface Fees {
   venue: number
   /** The trading service's share, inside them too. */
   service: number
-  /** What the market moved between decision and landing, and the impact of the orders themselves: against the robust price of the decision. */
+  /** What the market moved between decision and landing, and the impact of the orders themselves: against the robust
+   *  price of the decision. */
   slippage: number
   /** Base and priority fees of what was filled, ... */
   network: number

@@ -20,8 +20,8 @@ export interface Calibration {
   readonly model: (model: FillModel) => FillModel
 }
 
-/** A fill model as real attempts have it, and how far it is from the real fills. Reads the tape once. Throws SluiceError (exit 2) where
- *  nothing real was filled. */
+/** A fill model as real attempts have it, and how far it is from the real fills. Reads the tape once. Throws
+ *  SluiceError (exit 2) where nothing real was filled. */
 export function calibrationOf(config: Config, market: Market, executions: readonly Execution[]): Calibration {
   const measured = measure(executions)
   if (measured.fills === 0)

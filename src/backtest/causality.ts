@@ -29,8 +29,9 @@ interface Divergence {
   readonly cutOff: Entry | null
 }
 
-/** Plays a tape whole, and again cut off at random rows: what a run decides, and how its orders are filled, up to a cut has to be the same
- *  whether there is a tape behind it or not. What differs has seen the future, or hangs on something beside its market. */
+/** Plays a tape whole, and again cut off at random rows: what a run decides, and how its orders are filled, up to a cut
+ *  has to be the same whether there is a tape behind it or not. What differs has seen the future, or hangs on something
+ *  beside its market. */
 export function verifyCausality(config: Config, market: Market, seed: number): Causality {
   const random = seededRandom(seed)
   const cuts = Array.from({ length: CUTS }, () => 1 + random.integer(Math.max(1, market.rows - 1)))
@@ -132,8 +133,8 @@ export interface Entry {
   readonly text: string
 }
 
-/** Everything that a run decides and everything that its executors report, in order: of each entry the hash of all up to it, so that two
- *  runs are compared without keeping either. */
+/** Everything that a run decides and everything that its executors report, in order: of each entry the hash of all up
+ *  to it, so that two runs are compared without keeping either. */
 class DecisionRecord implements Journal {
   readonly #hashes: number[] = []
   readonly #wanted: number

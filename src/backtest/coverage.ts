@@ -34,11 +34,12 @@ export const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 /** With less of a key than this, a bot sees another market than the one it would have traded on. */
 const LEAST_SHARE = 0.95
 
-/** A feed comes back within a minute where it can: a longer gap is a pause, as if the recorder had been ended and started again. */
+/** A feed comes back within a minute where it can: a longer gap is a pause, as if the recorder had been ended and
+ *  started again. */
 const PAUSE_MS = 600_000
 
-/** The coverage of each key. Time before a segment's feed was first live counts as not recorded, as do pauses and the time between
- *  segments. */
+/** The coverage of each key. Time before a segment's feed was first live counts as not recorded, as do pauses and the
+ *  time between segments. */
 export function coverageOf(keys: readonly string[], events: Iterable<FeedEvent>): KeyCoverage[] {
   const watches = keys.map((key) => new KeyWatch(key))
   for (const event of events) for (const watch of watches) watch.take(event)
@@ -159,8 +160,8 @@ class KeyWatch implements KeyCoverage {
   }
 }
 
-/** What a tape covers of what the bots need, and in words what it lacks. Throws SluiceError (exit 2) where there is no bot or no row, and,
- *  unless `partial`, where something is lacking. */
+/** What a tape covers of what the bots need, and in words what it lacks. Throws SluiceError (exit 2) where there is no
+ *  bot or no row, and, unless `partial`, where something is lacking. */
 export function tapeCoverage(
   { bots, wallet }: Pick<Config, 'bots' | 'wallet'>,
   market: Market,
@@ -198,8 +199,8 @@ function* feedEvents(market: Market): Generator<FeedEvent, void, undefined> {
 /** Live, a key is confirmed a moment after it is wanted. */
 const GRACE_MS = 10000
 
-/** Single mints that the bots want, against those that were being recorded then: a tape of chosen tokens knows only what its own bot
- *  watched. */
+/** Single mints that the bots want, against those that were being recorded then: a tape of chosen tokens knows only
+ *  what its own bot watched. */
 export class WatchedMints {
   /** Wanted at any time. */
   readonly wanted = new Set<string>()
@@ -214,8 +215,8 @@ export class WatchedMints {
     return this.#wants.filter((key) => !FIREHOSES.includes(key))
   }
 
-  /** The whole set of keys from now on. It changes with nearly every order, by a key or two: those that stay keep their order, so that what
-   *  is gone and what is new shows in one pass. */
+  /** The whole set of keys from now on. It changes with nearly every order, by a key or two: those that stay keep their
+   *  order, so that what is gone and what is new shows in one pass. */
   want(time: Millis, keys: readonly string[]): void {
     const before = this.#wants
     this.#wants = keys

@@ -3,7 +3,8 @@ import type { Millis } from '../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
 import type { BotResult } from './bot-result.ts'
 
-/** What a bot is worth over time: its money, and what selling all that it holds would bring. Samples in the order of time, lamports. */
+/** What a bot is worth over time: its money, and what selling all that it holds would bring. Samples in the order of
+ *  time, lamports. */
 export class Equity {
   readonly times: Millis[] = []
   readonly lamports: number[] = []
@@ -83,8 +84,8 @@ interface Sampled {
   readonly equity: Equity
 }
 
-/** Looks at what every bot is worth, in even steps of the tape's time. Looking changes nothing. What was still under way when the tape ended
- *  counts at its end: nothing is known of the time behind it. */
+/** Looks at what every bot is worth, in even steps of the tape's time. Looking changes nothing. What was still under
+ *  way when the tape ended counts at its end: nothing is known of the time behind it. */
 export class EquitySampler {
   readonly #bots: readonly Sampled[]
   readonly #clock: Clock

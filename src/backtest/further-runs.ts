@@ -34,7 +34,8 @@ export function extraRows(config: Config, market: Market): number {
   return market.rows * (STRESS.length + SIZES.length + 3 + config.bots.length * (SEEDS / SEEDS_A_RUN))
 }
 
-/** Further runs of a backtest that was logged, by bot: at other costs, at other sizes, and with entries left to chance. */
+/** Further runs of a backtest that was logged, by bot: at other costs, at other sizes, and with entries left to
+ *  chance. */
 export function extrasOf(
   config: Config,
   market: Market,
@@ -107,7 +108,8 @@ function variedRun(factor: number, bot: BotOutcome): VariedRun {
   }
 }
 
-/** What the entries are worth with the configured exits alone; null where the bot bought nothing. `entriesLamports`: what its own make so. */
+/** What the entries are worth with the configured exits alone; null where the bot bought nothing. `entriesLamports`:
+ *  what its own make so. */
 function byChance(
   config: Config,
   bot: BotConfig,

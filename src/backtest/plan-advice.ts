@@ -27,8 +27,8 @@ export interface PlanAdvice {
   readonly peakPerMinute: number
 }
 
-/** Plays a tape under each plan, all bots of the configuration on one budget as they are live: what waits, what is refused, and what that
- *  costs. `partial` as in a backtest; the same errors. */
+/** Plays a tape under each plan, all bots of the configuration on one budget as they are live: what waits, what is
+ *  refused, and what that costs. `partial` as in a backtest; the same errors. */
 export function advisePlan(config: Config, market: Market, partial: boolean): PlanAdvice {
   const { plan: configured } = config.service
   const plans = [STANDARD, PREMIUM, ...(typeof configured === 'object' ? [configured] : [])]

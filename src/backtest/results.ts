@@ -6,11 +6,12 @@ import type { Journal, JournalRecord } from '../orders/ports.ts'
 import { BotLog } from './bot-log.ts'
 import { BotResult, count } from './bot-result.ts'
 
-/** What only a restart reads, and a backtest has none: a bot's buys of the last hour are written anew with each of them. */
+/** What only a restart reads, and a backtest has none: a bot's buys of the last hour are written anew with each of
+ *  them. */
 const FOR_RECOVERY: ReadonlySet<string> = new Set<Output['kind']>(['bot', 'keys'])
 
-/** The journal of a backtest: sums up what came of it, and hands all but the tape on to a file's where there is one. Nobody waits for a
- *  commit. */
+/** The journal of a backtest: sums up what came of it, and hands all but the tape on to a file's where there is one.
+ *  Nobody waits for a commit. */
 export class BacktestResults implements Journal {
   readonly bots: readonly BotResult[]
   /** Their numbers by name. */
@@ -143,8 +144,9 @@ const GROWTH = 2
 const FIRST = 1024
 const OPEN = 1
 
-/** What the sums of a backtest need of each order: whose it is, the price that it was decided on, and whether it has ended. Ten bytes an
- *  order, side by side: what became of an order may be told minutes later, and a table of objects by id has to be searched and collected. */
+/** What the sums of a backtest need of each order: whose it is, the price that it was decided on, and whether it has
+ *  ended. Ten bytes an order, side by side: what became of an order may be told minutes later, and a table of objects
+ *  by id has to be searched and collected. */
 class OrderMarks {
   #prices = new Float64Array(FIRST)
   #bots = new Uint16Array(FIRST)

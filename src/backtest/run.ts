@@ -34,9 +34,9 @@ export type { Backtest, BacktestOptions, BotOutcome } from './outcome.ts'
 const MOST_ABSENT = 0.02
 const BOOT = 'simulated'
 
-/** The bots of a configuration over a tape, on virtual time, in one synchronous loop: the engine, runner, gateway and limiter of a live run,
- *  and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the bots' keys, exit 1 where a strategy throws
- *  or the journal turns out corrupt. */
+/** The bots of a configuration over a tape, on virtual time, in one synchronous loop: the engine, runner, gateway and
+ *  limiter of a live run, and the executor of a paper run. Throws SluiceError: exit 2 where the tape does not cover the
+ *  bots' keys, exit 1 where a strategy throws or the journal turns out corrupt. */
 export function runBacktest(config: Config, market: Market, options: BacktestOptions): Backtest {
   // What a run has really heard is what its replay hears.
   const { coverage, lacks } =

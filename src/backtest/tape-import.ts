@@ -27,8 +27,9 @@ export interface Imported {
   readonly keys: readonly string[]
 }
 
-/** Captures of a feed, merged by time into a new journal. All of them are read twice: first for what they cover, so that a bad line of a
- *  strict import is found before anything is written. Throws SluiceError: exit 2 where the journal is there already, else 1. */
+/** Captures of a feed, merged by time into a new journal. All of them are read twice: first for what they cover, so
+ *  that a bad line of a strict import is found before anything is written. Throws SluiceError: exit 2 where the journal
+ *  is there already, else 1. */
 export async function importTape(files: readonly string[], path: string, options: ImportOptions): Promise<Imported> {
   if (existsSync(path)) throw new SluiceError(`${path} is there already; an import makes a new journal`, ExitCode.usage)
   const { keys, badLines } = lookAt(files, options)

@@ -14,8 +14,8 @@ interface Entry extends Due {
   index: number
 }
 
-/** What every clock keeps its timers in: a binary heap, ordered by due time and then by insertion. Adding, cancelling and taking an entry
- *  cost O(log n) and leave nothing behind. */
+/** What every clock keeps its timers in: a binary heap, ordered by due time and then by insertion. Adding, cancelling
+ *  and taking an entry cost O(log n) and leave nothing behind. */
 export class DueQueue {
   readonly #heap: Entry[] = []
   #order = 0

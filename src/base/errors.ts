@@ -1,5 +1,5 @@
-/** Every code that a user, a strategy or a journal can meet, with what it means and what to do. One table: the documents are checked
- *  against it. Expected outcomes are values that carry one of these; a bug throws instead. */
+/** Every code that a user, a strategy or a journal can meet, with what it means and what to do. One table: the
+ *  documents are checked against it. Expected outcomes are values that carry one of these; a bug throws instead. */
 export const ERRORS = {
   // an order that the engine did not let pass
   PRICE_UNKNOWN: 'no robust price yet: too few prints of a sensible size, or their unit is not proved',
@@ -175,7 +175,8 @@ export class SluiceError extends Error {
   }
 }
 
-/** 0 done; 1 failed; 2 configuration or arguments are wrong; 3 key or plan refused; 4 refused for safety; 130 ended by hand before it was done. */
+/** 0 done; 1 failed; 2 configuration or arguments are wrong; 3 key or plan refused; 4 refused for safety; 130 ended by
+ *  hand before it was done. */
 export const ExitCode = { done: 0, failed: 1, usage: 2, refused: 3, unsafe: 4, interrupted: 130 } as const
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode]
 

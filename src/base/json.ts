@@ -1,5 +1,5 @@
-/** Plain JSON, and the two functions through which everything journaled goes: a bigint is written as {"$bigint":"123"}, and a key that
- *  looks like that one gets one more $, so that what is written is what is read. */
+/** Plain JSON, and the two functions through which everything journaled goes: a bigint is written as {"$bigint":"123"},
+ *  and a key that looks like that one gets one more $, so that what is written is what is read. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
@@ -66,8 +66,8 @@ function rename(item: Record<string, unknown>, keys: RegExp, to: (key: string) =
   return Object.fromEntries(Object.entries(item).map(([key, value]) => [keys.test(key) ? to(key) : key, value]))
 }
 
-/** A frozen copy of what somebody handed over, of whom only JSON is taken: nothing that would be another value after a restart. Throws
- *  TypeError, which names the place. */
+/** A frozen copy of what somebody handed over, of whom only JSON is taken: nothing that would be another value after a
+ *  restart. Throws TypeError, which names the place. */
 export function plainJson(value: unknown, name: string): Json {
   let values = 0
   let characters = 0

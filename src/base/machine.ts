@@ -1,7 +1,7 @@
 import type { Millis } from './units.ts'
 
-/** System or simulated. Delays are monotonic and never end early. Timers fire in the order of their due times, ties in the order in which
- *  they were set, however late the event loop is. */
+/** System or simulated. Delays are monotonic and never end early. Timers fire in the order of their due times, ties in
+ *  the order in which they were set, however late the event loop is. */
 export interface Clock {
   now(): Millis
   after(ms: number, run: () => void): Cancel
@@ -16,8 +16,10 @@ export interface Machine {
   readonly boot: string
 }
 
-// What a simulation replaces under the live adapters: service/ and chain/ take these, never undici, ws or web3.js themselves.
-/** One HTTPS exchange; never throws. The promise ends when the answer is whole or can not come any more (hard limit 60 s). */
+// What a simulation replaces under the live adapters: service/ and chain/ take these, never undici, ws or web3.js
+// themselves.
+/** One HTTPS exchange; never throws. The promise ends when the answer is whole or can not come any more (hard limit 60
+ *  s). */
 export type Http = (request: HttpRequest) => Promise<HttpResult>
 
 export interface HttpRequest {
@@ -43,7 +45,8 @@ export type Dial = (url: string, on: SocketEvents) => Socket
 
 export interface SocketEvents {
   open(): void
-  /** Bytes `start..end` of `data`, all of them where left out: many messages lie in one chunk, and a view of each would cost more than reading it. */
+  /** Bytes `start..end` of `data`, all of them where left out: many messages lie in one chunk, and a view of each would
+   *  cost more than reading it. */
   message(data: Uint8Array, binary: boolean, start?: number, end?: number): void
   /** Every message of what was read at once has been told. */
   settled(): void

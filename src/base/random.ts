@@ -6,7 +6,8 @@ export interface Random {
   integer(below: number): number
 }
 
-/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, the same sequence on every machine. Not for secrets. */
+/** mulberry32 (Tommy Ettinger, public domain): 32 bits of state, the same sequence on every machine. Not for
+ *  secrets. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = (): number => {

@@ -1,12 +1,12 @@
-// Control characters and DEL (C0, C1); soft hyphen, zero-width and bidirectional marks; line and paragraph separators; the byte order mark;
-// annotation marks; lone surrogates; tags and variation selectors, which hide text in plain sight.
+// Control characters and DEL (C0, C1); soft hyphen, zero-width and bidirectional marks; line and paragraph separators;
+// the byte order mark; annotation marks; lone surrogates; tags and variation selectors, which hide text in plain sight.
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each stands for itself
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Surrogate}/gu
 
-/** A stranger's text as one line that shows all of it and moves nothing on a terminal: what has no glyph of its own, ends a line or turns
- *  the direction of writing becomes a JSON escape. So a line of JSON stays the same JSON. */
+/** A stranger's text as one line that shows all of it and moves nothing on a terminal: what has no glyph of its own,
+ *  ends a line or turns the direction of writing becomes a JSON escape. So a line of JSON stays the same JSON. */
 export function printable(text: string): string {
   return text.replace(HIDDEN, jsonEscape)
 }

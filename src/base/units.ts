@@ -1,8 +1,10 @@
-/** Amounts and times. Money is integers; floats exist only in YAML, strategy calls and display, and pass through the functions below. */
+/** Amounts and times. Money is integers; floats exist only in YAML, strategy calls and display, and pass through the
+ *  functions below. */
 
 declare const brand: unique symbol
 
-/** Milliseconds since the Unix epoch, an integer, as stamped once by the runner; or a span of milliseconds where the name ends in `Ms`. */
+/** Milliseconds since the Unix epoch, an integer, as stamped once by the runner; or a span of milliseconds where the
+ *  name ends in `Ms`. */
 export type Millis = number
 
 /** Place of a row or an input in one process's stream; counts up by one across both. */
@@ -29,7 +31,8 @@ export function endOfDay(time: Millis): Millis {
 
 export const LAMPORTS_PER_SOL = 1_000_000_000
 
-/** Asserts that `value` is a safe integer. A breach is a bug of ours or a hostile number that no edge caught, so it throws. */
+/** Asserts that `value` is a safe integer. A breach is a bug of ours or a hostile number that no edge caught, so it
+ *  throws. */
 export function lamports(value: number): Lamports {
   if (!Number.isSafeInteger(value)) throw new RangeError(`not a whole number of lamports: ${value}`)
   return value as Lamports
@@ -56,7 +59,8 @@ export function baseUnits(tokens: number, decimals: number): TokenAmount {
   return BigInt(Math.floor(tokens * 10 ** decimals))
 }
 
-/** A number of lamports as plain decimal SOL without exponent, at most 9 places: how amounts are written into JSON and tables. */
+/** A number of lamports as plain decimal SOL without exponent, at most 9 places: how amounts are written into JSON and
+ *  tables. */
 export function formatSol(value: number): string {
   const sign = value < 0 ? '-' : ''
   const digits = String(Math.abs(value)).padStart(10, '0')

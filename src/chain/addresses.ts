@@ -17,8 +17,8 @@ export function bondingCurveOf(mint: string, program: string): string {
   return derive(program, [text('bonding-curve'), keyBytes(mint)])
 }
 
-/** The pool that pump.fun itself opens when a curve is complete (pump-public-docs @1b82215, PUMP_SWAP_CREATOR_FEE_README): index 0, made
- *  by the mint's own pool authority, against wrapped SOL. */
+/** The pool that pump.fun itself opens when a curve is complete (pump-public-docs @1b82215,
+ *  PUMP_SWAP_CREATOR_FEE_README): index 0, made by the mint's own pool authority, against wrapped SOL. */
 export function canonicalPoolOf(mint: string, program: string): string {
   const authority = derive(PROGRAMS.bondingCurve, [text('pool-authority'), keyBytes(mint)])
   const index = new Uint8Array(2)

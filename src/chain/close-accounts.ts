@@ -27,7 +27,8 @@ const CLOSE = Uint8Array.of(9)
 /** COption<Pubkey> of who may close it, behind all else of a token account (spl-token state.rs). */
 const CLOSE_AUTHORITY = 129
 
-/** All token accounts of a wallet, as confirmed. `inUse`: mints of open positions and orders. Unread where no node can say. */
+/** All token accounts of a wallet, as confirmed. `inUse`: mints of open positions and orders. Unread where no node can
+ *  say. */
 export async function readRentAccounts(rpc: Rpc, wallet: string, inUse: ReadonlySet<string>): Promise<RentAccount[]> {
   const accounts: RentAccount[] = []
   for (const programId of TOKEN_PROGRAMS) {
@@ -59,7 +60,8 @@ function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>)
   return { address, program: state.owner, mint: held.mint, lamports: state.lamports, keptBecause }
 }
 
-/** The bytes to sign that close these accounts to the wallet, and do nothing else. The chain refuses to close one that holds anything. */
+/** The bytes to sign that close these accounts to the wallet, and do nothing else. The chain refuses to close one that
+ *  holds anything. */
 function closingMessage(wallet: string, accounts: readonly RentAccount[], blockhash: string): Uint8Array {
   const programs = [...new Set(accounts.map(({ program }) => program))]
   const keys = [wallet, ...accounts.map(({ address }) => address), ...programs]
@@ -98,9 +100,9 @@ export interface Closing {
   readonly failure: string
 }
 
-/** Closes them, as many in a transaction as fit; each transaction is simulated first, and where one does not run, its accounts are tried in
- *  halves, so that one bad account keeps no other from being closed. Where nobody answers or signs any more it ends, and what was closed
- *  until then is told like the rest. */
+/** Closes them, as many in a transaction as fit; each transaction is simulated first, and where one does not run, its
+ *  accounts are tried in halves, so that one bad account keeps no other from being closed. Where nobody answers or
+ *  signs any more it ends, and what was closed until then is told like the rest. */
 export async function closeAll(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing[]> {
   const done: Closing[] = []
   const waiting: RentAccount[][] = []

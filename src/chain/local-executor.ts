@@ -47,13 +47,15 @@ const STILL_OUT: ReadonlySet<Outcome['kind']> = new Set(['verified', 'signed', '
 
 type Refused = Extract<Outcome, { kind: 'refused' }>
 
-/** Orders that the service only builds: what it built is held against the order, signed here, made durable, and sent over our own RPC, the
- *  same bytes until they land or can not any more. Until it is signed nothing of an attempt can execute, so that all of that may be tried
- *  again; from then on its signature is known, and one transaction is all that it can be. */
+/** Orders that the service only builds: what it built is held against the order, signed here, made durable, and sent
+ *  over our own RPC, the same bytes until they land or can not any more. Until it is signed nothing of an attempt can
+ *  execute, so that all of that may be tried again; from then on its signature is known, and one transaction is all
+ *  that it can be. */
 export class LocalExecutor implements Executor {
   readonly #parts: LocalParts
   readonly #checkRpcs: CheckRpcs
-  /** Where the policy names a program that is not understood: its floor leaves no room for other orders of the wallet. */
+  /** Where the policy names a program that is not understood: its floor leaves no room for other orders of the
+   *  wallet. */
   readonly #turns: Turns | undefined
 
   constructor(parts: LocalParts) {
@@ -67,7 +69,8 @@ export class LocalExecutor implements Executor {
     void this.#carryOut(attempt, done)
   }
 
-  /** What was signed is sent on where it still makes sense: a sale always, a buy while what it was decided on is fresh. */
+  /** What was signed is sent on where it still makes sense: a sale always, a buy while what it was decided on is
+   *  fresh. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void {
     const { resolve, clock } = this.#parts
     const bytes = attempt.executor === 'local' ? resolve.signedBytes(attempt.id) : undefined
@@ -214,8 +217,8 @@ const SAME_BYTES: Refused = {
   reason: 'it would be the same transaction as one that is out',
 }
 
-/** The wallet has seen later heights become final than that at which it could still land: a node that says so would have it proved expired
- *  while it is on its way. */
+/** The wallet has seen later heights become final than that at which it could still land: a node that says so would
+ *  have it proved expired while it is on its way. */
 function pastExpiry({ baseline }: Attempt, { lastHeight }: Examination): Refusal | undefined {
   if (baseline === null || (lastHeight as number) > baseline.height) return undefined
   const reason = `the node says that it may land up to height ${lastHeight}, and ${baseline.height} was final before it was built`

@@ -14,12 +14,14 @@ const WAITS_MS = [500, 1_000, 2_000]
 /** What it would do was simulated already, and a node must not send it on for longer than we want. */
 const HOW = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
-/** Sends signed bytes, the same ones again and again, until it is told to stop: the chain takes a transaction once, however often it comes.
- *  What a node answers is not believed either way: what became of the bytes is read from the chain. */
+/** Sends signed bytes, the same ones again and again, until it is told to stop: the chain takes a transaction once,
+ *  however often it comes. What a node answers is not believed either way: what became of the bytes is read from the
+ *  chain. */
 export class Sender {
   readonly #parts: SenderParts
   readonly #stops = new Set<Cancel>()
-  /** Providers that a resend waits at. One at a time, so that what is sent for the first time never stands behind many of them. */
+  /** Providers that a resend waits at. One at a time, so that what is sent for the first time never stands behind many
+   *  of them. */
   readonly #busy = new Set<Rpc>()
   #isAlarmed = false
 

@@ -69,7 +69,8 @@ const EVERY_MS = 200
 /** Sooner an estimate is a guess. */
 const FIRST_ESTIMATE_MS = 1000
 
-/** One line on a terminal that says how far something is and how long it will still take, by its speed so far. Silent elsewhere. */
+/** One line on a terminal that says how far something is and how long it will still take, by its speed so far. Silent
+ *  elsewhere. */
 export class Progress {
   readonly #stream: NodeJS.WriteStream
   readonly #of: number

@@ -2,8 +2,8 @@ export type SecureScheme = 'https' | 'wss'
 
 const PLAIN = { https: 'http', wss: 'ws' } as const
 
-/** What is wrong with the address of a host that we shall send a key or an order to, without repeating it; undefined when it is fine.
- *  Everything that leaves the machine is encrypted. */
+/** What is wrong with the address of a host that we shall send a key or an order to, without repeating it; undefined
+ *  when it is fine. Everything that leaves the machine is encrypted. */
 function addressProblem(text: string, scheme: SecureScheme): string | undefined {
   const url = URL.parse(text)
   const plain = PLAIN[scheme]

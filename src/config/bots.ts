@@ -58,8 +58,8 @@ export async function botsOf(
   return { bots, errors }
 }
 
-/** No bot where the schema has said already what is wrong; one with wrong params, or without its strategy, is good enough to judge the rest
- *  of it. */
+/** No bot where the schema has said already what is wrong; one with wrong params, or without its strategy, is good
+ *  enough to judge the rest of it. */
 async function botOf(
   part: ConfigFile,
   { raw, input }: BotEntry,
@@ -164,8 +164,9 @@ const NAME = 'bot'
 /** Never dialled: nothing that runs one bot by itself opens a connection. */
 const SERVICE = { baseUrl: 'https://service.invalid/api', wsUrl: 'wss://service.invalid/api/data' }
 
-/** The configuration of one bot on paper that stands in no file: what a file would make of the same options, defaults filled in. The feed
- *  is taken at its word that amounts are SOL. Throws SluiceError that names everything that is wrong. */
+/** The configuration of one bot on paper that stands in no file: what a file would make of the same options, defaults
+ *  filled in. The feed is taken at its word that amounts are SOL. Throws SluiceError that names everything that is
+ *  wrong. */
 export function loneBot(strategy: Strategy, { params = {}, paper, ...options }: LoneBotOptions): Config {
   const problem = strategyProblem(strategy)
   if (problem !== undefined) throw refused(`the strategy cannot be used: ${problem}`)

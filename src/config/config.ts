@@ -18,7 +18,8 @@ export interface Config {
   readonly journal: JournalConfig
   readonly alerts?: AlertsConfig
   readonly bots: readonly BotConfig[]
-  /** Of filters, by the path of their file as written: what it held when it was last read. A run reads it again when it changes. */
+  /** Of filters, by the path of their file as written: what it held when it was last read. A run reads it again when it
+   *  changes. */
   readonly lists: Map<string, readonly string[]>
   /** Allowed, and probably not what was meant. */
   readonly warnings: readonly ConfigError[]

@@ -20,8 +20,9 @@ export interface EffectiveExits {
   readonly overriddenExits: readonly OverriddenExit[]
 }
 
-/** The bot before the file's defaults before the strategy, exit by exit. `none` takes away what a lower place has set. A bot with
- *  `exits: strategy` puts its strategy before the defaults, which then fill in what the strategy leaves open. */
+/** The bot before the file's defaults before the strategy, exit by exit. `none` takes away what a lower place has set.
+ *  A bot with `exits: strategy` puts its strategy before the defaults, which then fill in what the strategy leaves
+ *  open. */
 export function effectiveExits(
   bot: BotExitsInput | undefined,
   strategy: ExitRules,
@@ -66,7 +67,8 @@ export function overriddenText(exits: readonly OverriddenExit[]): string {
   return exits.map(({ exit, strategy, file }) => `${exit} ${shown(file)} instead of ${shown(strategy)}`).join(', ')
 }
 
-/** What a start says in one line of all bots whose strategy has exits that do not hold; undefined where there are none. */
+/** What a start says in one line of all bots whose strategy has exits that do not hold; undefined where there are
+ *  none. */
 export function overriddenNote(bots: readonly (EffectiveExits & { readonly name: string })[]): string | undefined {
   const changed = bots.filter(({ overriddenExits }) => overriddenExits.length > 0)
   if (changed.length === 0) return undefined

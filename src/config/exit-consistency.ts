@@ -73,8 +73,8 @@ function pollProblems(exits: ExitRules, { service, chain, unfit }: Agreed): Exit
   return [{ path: ['whenStale', 'policy'], message: 'poll reads the pool over RPC, so it needs chain.rpc' }]
 }
 
-/** What no strategy can put right: bot and defaults go before its exits, unless the bot says `exits: strategy`. But it may bring the
- *  trailing stop that they arm. */
+/** What no strategy can put right: bot and defaults go before its exits, unless the bot says `exits: strategy`. But it
+ *  may bring the trailing stop that they arm. */
 function withoutStrategy({ input, defaultExits }: CheckedBot): EffectiveExits {
   if (input.exits === 'strategy') return effectiveExits(undefined, {}, undefined)
   const known = effectiveExits(input.exits, {}, defaultExits)

@@ -43,7 +43,8 @@ const written = z.strictObject(
 /** Of all bots of a file: `none` takes away what strategies set, one exit or all. */
 export const defaultExits = z.union([none, written])
 
-/** Of one bot: `none` takes away what the defaults and its strategy set; `strategy` puts its strategy before the defaults. */
+/** Of one bot: `none` takes away what the defaults and its strategy set; `strategy` puts its strategy before the
+ *  defaults. */
 export const botExits = z.union([none, z.literal('strategy'), written])
 
 function each(change: (exit: z.ZodType) => z.ZodType): Record<string, z.ZodType> {

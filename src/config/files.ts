@@ -2,7 +2,8 @@ import { homedir } from 'node:os'
 import { resolve } from 'node:path/posix'
 import { fileURLToPath } from 'node:url'
 
-// This very package, as sources or as built: `src/` and `strategies/` beside it, or `dist/` with `dist/strategies/` in it.
+// This very package, as sources or as built: `src/` and `strategies/` beside it, or `dist/` with `dist/strategies/` in
+// it.
 
 const built = !import.meta.url.endsWith('.ts')
 

@@ -6,7 +6,8 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { Config } from './config.ts'
 import { DECIDING_ROWS, MANIFEST, SOURCE_ENDING, SOURCES } from './files.ts'
 
-/** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder moves. */
+/** Hash of what decides: no secret, nor where one lies, and no path, so that it stays the same when a key or a folder
+ *  moves. */
 export function configHash({ service, chain, wallet, bots, lists }: Omit<Config, 'hash' | 'warnings'>): string {
   const {
     apiKey: _,
@@ -41,8 +42,8 @@ export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, sorted) ?? ''
 }
 
-/** Hash of all code that decides: the version of Sluice, its deciding rows, and every strategy file with its relative imports.
- *  The same files give the same hash in every folder. */
+/** Hash of all code that decides: the version of Sluice, its deciding rows, and every strategy file with its relative
+ *  imports. The same files give the same hash in every folder. */
 export function codeHash(strategies: readonly { readonly name: string; readonly file: string }[]): string {
   ours ??= hashOfDecidingRows()
   const hash = ours.copy()

@@ -3,8 +3,9 @@ import { journalFrom } from './effective.ts'
 import { readConfigFile } from './read.ts'
 import { formatErrors } from './yaml/errors.ts'
 
-/** The journal that these files name together, or the usual one. Nothing else in them has to be right: a process can be halted while somebody
- *  edits its configuration. Throws SluiceError (exit 2) where a file cannot be read, or its journal is wrong. */
+/** The journal that these files name together, or the usual one. Nothing else in them has to be right: a process can be
+ *  halted while somebody edits its configuration. Throws SluiceError (exit 2) where a file cannot be read, or its
+ *  journal is wrong. */
 export function journalPathOf(files: readonly string[], cwd: string): string {
   const read = files.map((file) => readConfigFile(file, cwd))
   const errors = read.flatMap(({ file, errors: found }) =>

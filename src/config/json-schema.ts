@@ -10,9 +10,9 @@ export const SCHEMA_TITLE = 'A configuration of Sluice'
 
 const BROKEN = 'cannot be loaded now, so its params are not known; `sluice check` says why'
 
-/** A configuration file as JSON Schema (draft 7, as editors take it), with the params of each of these strategies. It says less than
- *  `sluice check`: what a pattern of shapes cannot hold (addresses, secrets, what contradicts what) is left to that. `broken`: names of
- *  strategies that could not be loaded. */
+/** A configuration file as JSON Schema (draft 7, as editors take it), with the params of each of these strategies. It
+ *  says less than `sluice check`: what a pattern of shapes cannot hold (addresses, secrets, what contradicts what) is
+ *  left to that. `broken`: names of strategies that could not be loaded. */
 function fileJsonSchema(strategies: readonly LoadedStrategy[], broken: readonly string[]): JsonSchema {
   const file = jsonSchemaOf(fileSchema)
   const { $schema: _, ...bot } = jsonSchemaOf(botSchema)
@@ -50,7 +50,8 @@ function paramsOf({ strategy }: LoadedStrategy): JsonSchema {
   return { ...schema, description: strategy.about }
 }
 
-/** What may be written, so before defaults are filled in. Keys that a plain `z.object` would drop are wrong in a configuration. */
+/** What may be written, so before defaults are filled in. Keys that a plain `z.object` would drop are wrong in a
+ *  configuration. */
 function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     ...({ io: 'input', target: 'draft-7', unrepresentable: 'any' } as const),
@@ -70,8 +71,8 @@ export interface ConfigSchema {
   readonly broken: readonly { readonly name: string; readonly why: string }[]
 }
 
-/** The JSON Schema of a configuration that stands in `cwd`: with the strategies that have a name there, and those of the paths given. Throws
- *  SluiceError where one of the latter cannot be loaded. */
+/** The JSON Schema of a configuration that stands in `cwd`: with the strategies that have a name there, and those of
+ *  the paths given. Throws SluiceError where one of the latter cannot be loaded. */
 export async function configSchema(given: readonly string[], cwd: string): Promise<ConfigSchema> {
   const strategies: LoadedStrategy[] = []
   const broken: { name: string; why: string }[] = []

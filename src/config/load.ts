@@ -13,8 +13,8 @@ export type LoadResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly errors: readonly ConfigError[] }
 
-/** Reads and checks one or several files as one configuration; answers everything that is wrong with them at once. Reads no secret.
- *  `readsPolicy`: false where the policy is about to be written. */
+/** Reads and checks one or several files as one configuration; answers everything that is wrong with them at once.
+ *  Reads no secret. `readsPolicy`: false where the policy is about to be written. */
 export async function loadConfig(
   files: readonly string[],
   { cwd = process.cwd(), readsPolicy = true }: { cwd?: string; readsPolicy?: boolean } = {},

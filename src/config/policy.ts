@@ -72,7 +72,8 @@ function lamportsOr<T>(sol: number | undefined, otherwise: T): Lamports | T {
   return sol === undefined ? otherwise : solToLamports(sol)
 }
 
-// The YAML of builder-policy.yaml: what a builder may put into a transaction. Every key is optional, and absent is strict.
+// The YAML of builder-policy.yaml: what a builder may put into a transaction. Every key is optional, and absent is
+// strict.
 const address = z.string().refine(isPublicKey, { error: 'expected an address: base58 of 32 bytes' })
 const addresses = z.array(address).max(256)
 const sol = z.number().min(0).max(MOST_SOL)

@@ -7,7 +7,8 @@ import { found, nearest, parseWith } from './yaml/wording.ts'
 
 const MOST_BYTES = 1_048_576
 
-/** One file, checked by itself. What does not fit the schema is absent from `sections` and `bots`, so that the rest can still be checked. */
+/** One file, checked by itself. What does not fit the schema is absent from `sections` and `bots`, so that the rest can
+ *  still be checked. */
 export interface ConfigFile {
   readonly document: ConfigDocument
   readonly sections: Omit<FileInput, 'bots'>

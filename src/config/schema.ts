@@ -7,8 +7,8 @@ import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_PAPER_SOL, MOST_POOL_SOL,
 import { botExits, defaultExits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
 
-// The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has to be there is
-// checked where the files come together. Messages are worded in wording.ts.
+// The YAML of a configuration, whole. Every key is optional that has a default or that another file may give; what has
+// to be there is checked where the files come together. Messages are worded in wording.ts.
 
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
 const slippage = z.number().min(0.1)

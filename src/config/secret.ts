@@ -5,8 +5,8 @@ import { ExitCode, SluiceError } from '../base/errors.ts'
 import { isOpenLoopback } from './address.ts'
 import { expandPath } from './files.ts'
 
-/** Something that must never be seen. It is not kept here: `read` fetches it anew, when a command needs it and again when a key was
- *  rotated; what is printed, logged or written as JSON is where it comes from. */
+/** Something that must never be seen. It is not kept here: `read` fetches it anew, when a command needs it and again
+ *  when a key was rotated; what is printed, logged or written as JSON is where it comes from. */
 export interface Secret {
   describe(): string
   read(): string
@@ -62,7 +62,8 @@ function readSecretFile(path: string): string {
   return value
 }
 
-// A secret is written as the place where it lies. Whatever else stands there may be the secret itself, so no message repeats it.
+// A secret is written as the place where it lies. Whatever else stands there may be the secret itself, so no message
+// repeats it.
 
 export function secretReference(what: string) {
   return reference(

@@ -8,7 +8,8 @@ import type { ConfigError } from './yaml/errors.ts'
 const SHARED = ['service', 'chain', 'wallet', 'journal', 'alerts'] as const
 type Shared = (typeof SHARED)[number]
 
-/** What the whole process shares: one file may leave to another what both need, but two may not say different things. */
+/** What the whole process shares: one file may leave to another what both need, but two may not say different
+ *  things. */
 export interface Agreed extends Pick<FileInput, Shared> {
   /** Written, and refused by the schema: nothing more is to be said of these. */
   readonly unfit: readonly Shared[]

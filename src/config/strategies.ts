@@ -81,7 +81,8 @@ function broken(file: string, problem: string): SluiceError {
 
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs']
 
-/** The file that a strategy's name or path means: a name in `strategies/` of the working directory, else of this package. */
+/** The file that a strategy's name or path means: a name in `strategies/` of the working directory, else of this
+ *  package. */
 function findStrategy(nameOrPath: string, cwd: string): string {
   return isPath(nameOrPath) ? fileOf(nameOrPath, cwd) : named(nameOrPath, cwd)
 }
@@ -142,8 +143,9 @@ const OFFERED = ['zod', 'trading-signals']
 const strategyFiles = new Set<string>()
 let installed = false
 
-/** From now on the file at `url`, and what it imports by relative paths, is read as an ES module whatever package.json stands above it,
- *  and finds this very package as `sluice`: wherever it lies, with or without a node_modules of its own. */
+/** From now on the file at `url`, and what it imports by relative paths, is read as an ES module whatever package.json
+ *  stands above it, and finds this very package as `sluice`: wherever it lies, with or without a node_modules of its
+ *  own. */
 export function admitStrategy(url: string): void {
   strategyFiles.add(url)
   if (installed) return
@@ -197,8 +199,8 @@ interface NumberSchema {
   readonly exclusiveMaximum?: number
 }
 
-/** The numbers among the params of a strategy, in the order of its schema. An exclusive bound counts as one: the schema has the last word on
- *  every value. */
+/** The numbers among the params of a strategy, in the order of its schema. An exclusive bound counts as one: the schema
+ *  has the last word on every value. */
 export function paramBounds({ params }: Pick<Strategy, 'params'>): ParamBounds[] {
   const schema = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' })
   return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {

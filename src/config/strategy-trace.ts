@@ -13,7 +13,7 @@ const SLUICE = [SOURCES, join(dirname(MANIFEST), 'bin', sep)]
 const ENGINE = DECIDING_ROWS.map((row) => join(SOURCES, row, sep))
 const LIBRARIES = `${sep}node_modules${sep}`
 
-/** `    at name (file:///a/b.ts:1:2)` or `    at file:///a/b.ts:1:2`; a test runner may write a path in place of the URL. */
+/** ` at name (file:///a/b.ts:1:2)` or ` at file:///a/b.ts:1:2`; a test runner may write a path in place of the URL. */
 const FRAME = /^ {4}at (?:async )?(?:(.+?) \()?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^<>]*?):(\d+):(\d+)\)?$/
 
 interface Frame {
@@ -49,7 +49,8 @@ export function loadingFailure(error: unknown, cwd: string): string {
   return alarmText({ reason, thrownAt: place === undefined ? stackReader(cwd)(stack) : { place, stack: [] } })
 }
 
-/** Node writes the place of a syntax error above the message: the file and line, the code, and a caret below the column. */
+/** Node writes the place of a syntax error above the message: the file and line, the code, and a caret below the
+ *  column. */
 function syntaxPlace(above: string, cwd: string): string | undefined {
   const [, url = '', line, code = ''] = /^(file:.*):(\d+)\n((?:.*\n)*? *\^+)$/m.exec(above) ?? []
   const path = pathOf(url)
@@ -58,8 +59,8 @@ function syntaxPlace(above: string, cwd: string): string | undefined {
   return `${shownPath(path, cwd)}:${line}:${caret.indexOf('^') + 1}`
 }
 
-/** The frames of the strategy and of libraries that it uses. Only the deciding rows call strategies, so the first frame of
- *  another row ends them: what called the engine, a test for example, is not the strategy. */
+/** The frames of the strategy and of libraries that it uses. Only the deciding rows call strategies, so the first frame
+ *  of another row ends them: what called the engine, a test for example, is not the strategy. */
 function strategyFrames(stack: string): Frame[] {
   const frames: Frame[] = []
   for (const text of stack.split('\n')) {

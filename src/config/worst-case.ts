@@ -5,8 +5,8 @@ import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
 import { VENUE_FEE } from '../solana/pool-depth.ts'
 import type { BotConfig, ServiceConfig } from './config.ts'
 
-/** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where nothing bounds it, or
- *  only a number beyond any wallet (`BOUNDLESS`). What sales pay comes on top. */
+/** What limits let happen at the worst: every slippage, fee and rent that a strategy may ask for is in; null where
+ *  nothing bounds it, or only a number beyond any wallet (`BOUNDLESS`). What sales pay comes on top. */
 export interface WorstCase {
   /** The largest buy that may be asked for. */
   readonly largestBuy: Lamports
@@ -21,7 +21,8 @@ export interface WorstCase {
   readonly loss: Lamports | null
 }
 
-/** More than any wallet holds: limits that multiply or add up to more bound nothing. With every fee on top it is still a whole number. */
+/** More than any wallet holds: limits that multiply or add up to more bound nothing. With every fee on top it is still
+ *  a whole number. */
 const BOUNDLESS = solToLamports(500_000)
 /** What the service takes from a key whose plan names no other maximum. */
 const MOST_BUY = solToLamports(100)
@@ -124,7 +125,8 @@ function total(amounts: readonly (number | null)[]): number | null {
   return amounts.includes(null) ? null : amounts.reduce<number>((sum, amount) => sum + (amount ?? 0), 0)
 }
 
-/** The buy by which fees are judged: the strategy's own `sizeSol`, as strategies call it, else the largest that a limit allows. */
+/** The buy by which fees are judged: the strategy's own `sizeSol`, as strategies call it, else the largest that a limit
+ *  allows. */
 export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports | null {
   const { params } = bot
   const size = typeof params === 'object' && params !== null && 'sizeSol' in params ? params.sizeSol : undefined
@@ -133,8 +135,9 @@ export function usualBuyOf(bot: BotConfig, { largestBuy }: WorstCase): Lamports 
   return bot.limits.maxLamportsPerOrder === null ? null : largestBuy
 }
 
-/** How far a price has to rise, in percent, until selling brings back what the buy has cost: the venue's fee both ways, base and priority
- *  fee of both transactions, and the rent of the token account, which stays in it. Slippage and the order's own impact come on top. */
+/** How far a price has to rise, in percent, until selling brings back what the buy has cost: the venue's fee both ways,
+ *  base and priority fee of both transactions, and the rent of the token account, which stays in it. Slippage and the
+ *  order's own impact come on top. */
 export function breakEvenPercent(buy: Lamports, priorityFee: Lamports | null): number {
   const fee = BASE_FEE + (priorityFee ?? USUAL_PRIORITY_FEE)
   const toGetBack = buy + 2 * fee + TOKEN_ACCOUNT_RENT

@@ -1,5 +1,5 @@
-/** Whose money it is. Orders, positions, limits, lanes and limiter belong to an account, and state is restored only into the same one:
- *  paper money can never become live money, nor a sandbox's position the real service's. */
+/** Whose money it is. Orders, positions, limits, lanes and limiter belong to an account, and state is restored only
+ *  into the same one: paper money can never become live money, nor a sandbox's position the real service's. */
 export interface Account {
   /** All of the below in one word; the key of everything that is money. */
   readonly id: string

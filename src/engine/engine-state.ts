@@ -16,7 +16,8 @@ import type { AccountMoney, BotMoney } from './recovered-money.ts'
 import type { Plan } from './settings.ts'
 import { Timers } from './timers.ts'
 
-/** What the parts of the engine share from one start to the next: the instant, the money, the prices, and the one list of outputs. */
+/** What the parts of the engine share from one start to the next: the instant, the money, the prices, and the one list
+ *  of outputs. */
 export class EngineState implements Stage {
   readonly outputs: Output[]
   readonly mints: Mints
@@ -131,13 +132,15 @@ export class EngineState implements Stage {
     this.wants.add('newTokens')
   }
 
-  /** Of the rows up to `to`: when somebody asks for an age and at the end of a run, since one by one they would cost twice as much. */
+  /** Of the rows up to `to`: when somebody asks for an age and at the end of a run, since one by one they would cost
+   *  twice as much. */
   learnAges(block: Block, to: number): void {
     this.#eventAge.fold(block, this.agesFrom, to)
     this.agesFrom = to
   }
 
-  /** When the row being handled was stamped by the feed, but no later than such a row is now; NaN where that is not known, or there is none. */
+  /** When the row being handled was stamped by the feed, but no later than such a row is now; NaN where that is not
+   *  known, or there is none. */
   stampedAt(): Millis {
     const { block, row, now } = this
     if (block === undefined) return Number.NaN
@@ -177,7 +180,8 @@ export class Activity {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** A handler of this bot begins; who ran up to now, for `leave`. One within another is part of it, and not counted. */
+  /** A handler of this bot begins; who ran up to now, for `leave`. One within another is part of it, and not
+   *  counted. */
   enter(bot: number): number {
     const before = this.running
     this.running = bot
@@ -195,8 +199,8 @@ export class Activity {
   }
 }
 
-/** The subscription keys that somebody wants, counted: bots want what they declare and watch, the engine wants every mint with a position or
- *  an open order, and a strategy cannot take that away. */
+/** The subscription keys that somebody wants, counted: bots want what they declare and watch, the engine wants every
+ *  mint with a position or an open order, and a strategy cannot take that away. */
 export class Wants {
   readonly #stage: Stage
   readonly #counts = new Map<string, number>()

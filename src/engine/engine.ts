@@ -32,8 +32,9 @@ export interface EngineOptions {
   readonly thrownAt?: ThrownAtOf
 }
 
-/** All bots and accounts of one process under one seq. The same in live, paper, backtest and replay: what differs is who feeds it.
- *  First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the stream. */
+/** All bots and accounts of one process under one seq. The same in live, paper, backtest and replay: what differs is
+ *  who feeds it. First comes a `start` input, then rows that strategies are shown without acting (`warm`), then the
+ *  stream. */
 export class Engine implements EnginePort, TokenHolder {
   readonly outputs: Output[] = []
   readonly #activity: Activity
@@ -51,7 +52,8 @@ export class Engine implements EnginePort, TokenHolder {
   #audience!: SubscriptionRouter
   #roster!: Bots
   #parties!: LimitScopes
-  /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after a warm-up. */
+  /** From this time on there is something to do before the next row or input: the end of the UTC day, or at once after
+   *  a warm-up. */
   #dueAt: Millis = Number.NEGATIVE_INFINITY
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
 
@@ -72,7 +74,8 @@ export class Engine implements EnginePort, TokenHolder {
     return row
   }
 
-  /** The row to go on with. Nothing stands behind the loop: code compiled while it runs does not know that, and is thrown away there. */
+  /** The row to go on with. Nothing stands behind the loop: code compiled while it runs does not know that, and is
+   *  thrown away there. */
   #handle(session: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
     const { outputs } = this
     const { time } = block

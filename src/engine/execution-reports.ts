@@ -43,8 +43,8 @@ export class ExecutionReports {
     this.#limits = limits
   }
 
-  /** Reports come in any order and more than once: an order that is neither open nor provisionally filled has no state here, and what is
-   *  said of it counts by its fill alone. */
+  /** Reports come in any order and more than once: an order that is neither open nor provisionally filled has no state
+   *  here, and what is said of it counts by its fill alone. */
   take(report: ExecutionReport): void {
     const { book } = this.#session
     const { orderId, state, code, reason, fill } = report
@@ -79,8 +79,8 @@ export class ExecutionReports {
     this.#tell(report, about, booking)
   }
 
-  /** A buy that waits, for the first time or once more, is dropped when the price runs away; before a try at a higher slippage also when a limit
-   *  has been reached since. */
+  /** A buy that waits, for the first time or once more, is dropped when the price runs away; before a try at a higher
+   *  slippage also when a limit has been reached since. */
   #awaitPrice(order: Order, { state, code }: ExecutionReport): void {
     this.#watch.sent(order)
     if (state !== 'accepted' || order.side !== 'buy') return
@@ -107,13 +107,15 @@ export class ExecutionReports {
     this.#settleMoney(reversal.fill, reversal.realizedLamports + reversal.fill.feeLamports)
   }
 
-  /** A late fill, or a fork, may give a position that nobody watches any more, and the bot's exits are those that are left. */
+  /** A late fill, or a fork, may give a position that nobody watches any more, and the bot's exits are those that are
+   *  left. */
   #watched({ position, isNew }: Booking): void {
     if (isNew) position.exits = this.#exits.usual(position)
     this.#watch.watch(position)
   }
 
-  /** The position follows what is held and which orders are open, and its exits follow the position. The one that is closed by that. */
+  /** The position follows what is held and which orders are open, and its exits follow the position. The one that is
+   *  closed by that. */
   #follow(
     about: Pick<Order, 'account' | 'mint' | 'bot'>,
     ended: Order | undefined,
@@ -149,8 +151,9 @@ export class ExecutionReports {
     for (const party of this.#parties.of({ bot, account })) this.#results.book(party, resultLamports)
   }
 
-  /** The chain says what a token costs; a feed whose unit is another one must not move money. What it is proved by is forgotten at the end
-   *  of the process, so entries are halted: a person lets them go on. A fill on paper has its price from that very feed and proves nothing. */
+  /** The chain says what a token costs; a feed whose unit is another one must not move money. What it is proved by is
+   *  forgotten at the end of the process, so entries are halted: a person lets them go on. A fill on paper has its
+   *  price from that very feed and proves nothing. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
     if (this.#traderOf(fill.bot)?.settings.account.mode !== 'live') return
     const { price } = fillView(fill)

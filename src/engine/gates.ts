@@ -4,8 +4,8 @@ import type { Order } from './order.ts'
 
 type GateInput = Extract<Input, { kind: 'gate' }>
 
-/** Conditions outside of the engine that stop entries for as long as they last. Each ends only with the input that says so: no command of
- *  an operator lifts one, and none is remembered over a restart. */
+/** Conditions outside of the engine that stop entries for as long as they last. Each ends only with the input that says
+ *  so: no command of an operator lifts one, and none is remembered over a restart. */
 export class Gates {
   /** By account, '' for all accounts: why entries are stopped. */
   readonly #closed = new Map<string, Map<GateCode, string>>()

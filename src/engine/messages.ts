@@ -20,12 +20,12 @@ export type Input =
   | { kind: 'report'; id: number; report: ExecutionReport }
   /** The wallet as read from the chain. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
-  /** A condition that stops entries begins (`open: false`) or ends: of one account, or of every account where `account` is ''. Without a
-   *  code it is CHAIN_UNREAD. `single`: until the next gate, one entry of the account may go, so that it shows whether another process trades
-   *  with the wallet; absent from older versions. See Gates. */
+  /** A condition that stops entries begins (`open: false`) or ends: of one account, or of every account where `account`
+   *  is ''. Without a code it is CHAIN_UNREAD. `single`: until the next gate, one entry of the account may go, so that
+   *  it shows whether another process trades with the wallet; absent from older versions. See Gates. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
-  /** The wallet signed something that no order explains. `attemptId`: it looks like an execution of this attempt, which was not waiting for
-   *  one; absent where it looks like none, and from older versions. */
+  /** The wallet signed something that no order explains. `attemptId`: it looks like an execution of this attempt, which
+   *  was not waiting for one; absent where it looks like none, and from older versions. */
   | { kind: 'foreign'; account: string; signature: string; lamports: Lamports; attemptId?: string }
   /** The wallet holds so much of a mint, less than was booked. */
   | { kind: 'deficit'; account: string; mint: string; tokens: TokenAmount }
@@ -40,7 +40,8 @@ export type Input =
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
 
-/** CHAIN_UNREAD: the audit does not know the state of the wallet. DISK_LOW: the disk that holds the journal is nearly full. */
+/** CHAIN_UNREAD: the audit does not know the state of the wallet. DISK_LOW: the disk that holds the journal is nearly
+ *  full. */
 export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW'
 
 /** First input of a segment: all that a replay needs to start from. */
@@ -60,7 +61,8 @@ export interface StartInput {
   lists?: Readonly<Record<string, readonly string[]>>
   /** Rows that the strategies were shown before this start; empty where from > to. */
   warm: { from: Seq; to: Seq }
-  /** Bots that only close what they hold, because their strategies could not be let go on; these are not even started. */
+  /** Bots that only close what they hold, because their strategies could not be let go on; these are not even
+   *  started. */
   stopped?: readonly StoppedBot[]
   /** Its strategies were kept from changing what all code stands on. */
   isolated?: boolean
@@ -110,7 +112,8 @@ export interface Alarm {
   thrownAt?: ThrownAt
 }
 
-/** Where a strategy threw, for people. It is no decision: paths differ between machines, so a replay does not compare it. */
+/** Where a strategy threw, for people. It is no decision: paths differ between machines, so a replay does not compare
+ *  it. */
 export interface ThrownAt {
   /** The innermost place in the strategy's own code: `strategies/dips.ts:12:5`. */
   readonly place: string
@@ -118,7 +121,8 @@ export interface ThrownAt {
   readonly stack: readonly string[]
 }
 
-/** How a strategy ends that may not go on: its bot only closes what it holds. STRATEGY_STORM: its timers fire too often. */
+/** How a strategy ends that may not go on: its bot only closes what it holds. STRATEGY_STORM: its timers fire too
+ *  often. */
 export type StrategyEnd = 'STRATEGY_THREW' | 'STRATEGY_STOPPED' | 'STRATEGY_STORM'
 
 export function isStrategyEnd(code: string): code is StrategyEnd {

@@ -103,8 +103,8 @@ export class OrderFactory {
     return 'code' in request ? request : { position, request }
   }
 
-  /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which takes it. `step` of the ladders comes
-   *  first. */
+  /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which takes it. `step` of
+   *  the ladders comes first. */
   sellPosition(position: Position, settings: BotSettings, size: Size, reason: string, step = 0): string {
     if (position.tokens <= 0n) assert(false, `nothing of ${position.mint} is held`)
     const { account, bot, mint } = position
@@ -137,8 +137,9 @@ export class OrderFactory {
     return order.id
   }
 
-  /** How long a full exit waits for evidence before it goes again. That rests on the wallet holding nothing of the mint but the position: no
-   *  other bot's (MINT_OWNED), and no tokens from elsewhere. Where more than 1 % beside it is known, this has to be null. */
+  /** How long a full exit waits for evidence before it goes again. That rests on the wallet holding nothing of the mint
+   *  but the position: no other bot's (MINT_OWNED), and no tokens from elsewhere. Where more than 1 % beside it is
+   *  known, this has to be null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }

@@ -6,7 +6,8 @@ import type { FillCosts } from './accounting/fill-costs.ts'
 /** Exits go before entries everywhere and wait without bound. */
 export type OrderClass = 'exit' | 'entry'
 
-/** How much. A buy names SOL; a sell names everything that the wallet holds, a share of it, or an amount of base units. */
+/** How much. A buy names SOL; a sell names everything that the wallet holds, a share of it, or an amount of base
+ *  units. */
 export type Size =
   | { readonly kind: 'sol'; readonly lamports: Lamports }
   | { readonly kind: 'all' }
@@ -31,16 +32,18 @@ export interface Order {
   readonly priorityFeeLamports: Lamports | null
   /** The fee of each step instead, the last one for all after it; empty: always the one above. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** A full exit goes again so long after its last attempt was sent, a step further, while there is no evidence that one has executed;
-   *  null: it waits for proof, as every other order does. */
+  /** A full exit goes again so long after its last attempt was sent, a step further, while there is no evidence that
+   *  one has executed; null: it waits for proof, as every other order does. */
   readonly repeatMs: number | null
-  /** The most that this order can take out of the wallet: amount with slippage, priority fee, base fee, rent, service fee. */
+  /** The most that this order can take out of the wallet: amount with slippage, priority fee, base fee, rent, service
+   *  fee. */
   readonly reserveLamports: Lamports
   /** Not to be sent after this time; null for exits, which always are. */
   readonly notAfter: Millis | null
   /** The robust price it was decided on, SOL a token; null where there was none (an exit may go without). */
   readonly price: number | null
-  /** How much older than usual the row was that it was decided on, ms; 0 where it was none. Absent where an older Sluice decided. */
+  /** How much older than usual the row was that it was decided on, ms; 0 where it was none. Absent where an older
+   *  Sluice decided. */
   readonly eventAgeMs?: number
   readonly reason: string
 }
@@ -66,8 +69,8 @@ export const MOST_BUY_STEPS = 3
 /** Attempts of one full exit that may still execute, at once. */
 export const MOST_OPEN_EXITS = 5
 
-/** A lane holds one open order. The one exception: a full exit goes in beside a partial sale, because nobody can say how long the proof of
- *  that one takes, and the chain refuses to sell what is not held. */
+/** A lane holds one open order. The one exception: a full exit goes in beside a partial sale, because nobody can say
+ *  how long the proof of that one takes, and the chain refuses to sell what is not held. */
 export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
@@ -83,7 +86,8 @@ export type OrderState =
   | 'expired'
   | 'cancelled'
 
-/** The moves an order may make. `filled -> working` is a fill that a fork took back; anything may become filled by a late fill. */
+/** The moves an order may make. `filled -> working` is a fill that a fork took back; anything may become filled by a
+ *  late fill. */
 export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = {
   accepted: ['working', 'filled', 'failed', 'refused', 'expired', 'cancelled', 'held'],
   working: ['accepted', 'filled', 'failed', 'not_executed', 'held', 'expired', 'refused', 'cancelled'],
@@ -123,7 +127,8 @@ export interface Fill {
   readonly feeLamports: Lamports
   /** Rent put into (positive) or got back from (negative) accounts. */
   readonly rentLamports: Lamports
-  /** Change of the wallet by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a sell, less what was wrapped. */
+  /** Change of the wallet by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a sell,
+   *  less what was wrapped. */
   readonly walletLamports: Lamports
   /** The same, each apart. */
   readonly costs: FillCosts

@@ -11,11 +11,13 @@ export interface Stage {
   emit(output: Output): void
 }
 
-/** All bots and accounts of one process under one seq. Pure: no clock, no I/O, nothing shared with the gateway but messages, so it may
- *  sit on the main thread or in one worker. `outputs` is drained and reused by the runner: empty for nearly every row. */
+/** All bots and accounts of one process under one seq. Pure: no clock, no I/O, nothing shared with the gateway but
+ *  messages, so it may sit on the main thread or in one worker. `outputs` is drained and reused by the runner: empty
+ *  for nearly every row. */
 export interface EnginePort {
   readonly outputs: Output[]
-  /** Returns the next row not taken: it stops after a row with outputs. A row's time is the block's, and never falls. */
+  /** Returns the next row not taken: it stops after a row with outputs. A row's time is the block's, and never
+   *  falls. */
   rows(firstSeq: Seq, block: Block, from: number, to: number): number
   input(seq: Seq, time: Millis, input: Input): void
   /** Strategies see it, their requests are discarded, money is untouched. */

@@ -20,7 +20,8 @@ export interface RecoveredMoney {
   readonly timers: readonly Timer[]
   /** Those that wait, or whose order is out. */
   readonly conditionals: readonly ConditionalOrder[]
-  /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not counted twice. */
+  /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not
+   *  counted twice. */
   readonly fills: readonly Fill[]
   /** What buys of the last hour asked for, oldest first. */
   readonly spends: readonly Spend[]
@@ -55,8 +56,8 @@ export interface AccountMoney {
   foreign?: readonly string[]
   /** Mints of which the wallet held less than was booked: no entries there until `resume`. */
   quarantined?: readonly string[]
-  /** Something executed that was refused or proved dead, or a second time: until `resume`, entries stop, and nothing is tried again at once
-   *  on the word of a refusal. */
+  /** Something executed that was refused or proved dead, or a second time: until `resume`, entries stop, and nothing is
+   *  tried again at once on the word of a refusal. */
   breached?: boolean
   /** Of all its bots together; absent before the first. */
   results?: ResultSums
@@ -77,8 +78,8 @@ export interface ResultSums {
   dayStartUnrealizedLamports: Lamports
   /** Realised profit less fees since ever. */
   realizedLamports: Lamports
-  /** The highest that it was; or what it was when a person last let entries go on, less what was lost on what was held and has not come
-   *  back since. */
+  /** The highest that it was; or what it was when a person last let entries go on, less what was lost on what was held
+   *  and has not come back since. */
   peakLamports: Lamports
   /** Positions closed at a loss since the last one that was not. */
   losses: number

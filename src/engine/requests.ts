@@ -8,7 +8,8 @@ import type { OrderSettings } from './settings.ts'
 import type { BuyOptions, SellOptions } from './strategy.ts'
 import { MOST_TIMERS, SHORTEST_TIMER_MS } from './timers.ts'
 
-// What strategies ask for, in the engine's units. A strategy is anybody's code: what it hands over may be any value at all.
+// What strategies ask for, in the engine's units. A strategy is anybody's code: what it hands over may be any value at
+// all.
 
 export interface BuyRequest {
   readonly amount: Lamports

@@ -5,7 +5,8 @@ import type { ExitRules } from './exits/exit-rules.ts'
 import type { TokenChecks } from './limits/token-checks.ts'
 import type { ExecutorKind } from './order.ts'
 
-/** One bot as configured, every default filled in: what the engine needs to know of it. Plain JSON, so it lies in the journal. */
+/** One bot as configured, every default filled in: what the engine needs to know of it. Plain JSON, so it lies in the
+ *  journal. */
 export interface BotSettings {
   readonly name: string
   /** Name or path of the strategy. */
@@ -39,7 +40,8 @@ export interface OrderSettings {
   readonly priorityFeeLamports: Lamports | null
   /** An entry that could not be sent so long after its decision is dropped. */
   readonly ttlMs: number
-  /** An entry decided on an event older than this is refused: arrival less the service's timestamp, above the usual difference. */
+  /** An entry decided on an event older than this is refused: arrival less the service's timestamp, above the usual
+   *  difference. */
   readonly maxEventAgeMs: number
   /** An entry is dropped when the robust price ran up by more than this before it was sent. */
   readonly maxChasePercent: number
@@ -51,7 +53,8 @@ export interface ExitOrderSettings {
   readonly slippageLadder: readonly number[]
   /** Priority fee of the first, second, ... try; empty: that of `orders`. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** A sale that failed is tried again so long after, and one of everything of which nothing is known so long after it was sent. */
+  /** A sale that failed is tried again so long after, and one of everything of which nothing is known so long after it
+   *  was sent. */
   readonly retryMs: number
 }
 
@@ -69,14 +72,15 @@ export interface Limits {
   readonly maxOpenPositions: number | null
   /** Position size: SOL in one mint, what is held at cost or at what it is worth, whichever is more. */
   readonly maxLamportsPerMint: Lamports | null
-  /** In tokens of one creator at once, those of creators that are not known together; held ones in the same way, open buys at what they ask
-   *  for. */
+  /** In tokens of one creator at once, those of creators that are not known together; held ones in the same way, open
+   *  buys at what they ask for. */
   readonly maxLamportsPerCreator: Lamports | null
   /** The same in all tokens. */
   readonly maxExposureLamports: Lamports | null
   /** Realised and unrealised loss since 00:00 UTC at what selling now would bring; entries stop when it is reached. */
   readonly maxDailyLossLamports: Lamports | null
-  /** How far the result, what is held marked at what selling now would bring, may stand below its highest realised one. */
+  /** How far the result, what is held marked at what selling now would bring, may stand below its highest realised
+   *  one. */
   readonly maxDrawdownLamports: Lamports | null
   /** Positions closed at a loss in a row, their fees and rent in; then nothing is bought for so long. */
   readonly maxLosingStreak: number | null

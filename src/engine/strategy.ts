@@ -17,7 +17,8 @@ export interface Strategy<P = unknown, S = unknown> {
   readonly keys: readonly string[]
   /** How much of the tape it is shown before it may act, in seconds. Default 600. */
   readonly warmup?: number
-  /** Exits for its positions that neither the order, the bot nor the file's defaults set; `exits: strategy` puts them before the defaults. */
+  /** Exits for its positions that neither the order, the bot nor the file's defaults set; `exits: strategy` puts them
+   *  before the defaults. */
   readonly exits?: ExitRules
   /** The state of a token that it sees for the first time, or again after two days. */
   readonly token?: () => S
@@ -29,7 +30,8 @@ export interface Handlers<S> {
   onTrade?(trade: Trade, token: Token<S>): void
   onNewToken?(event: NewToken, token: Token<S>): void
   onPriceUpdate?(update: PriceUpdate, token: Token<S>): void
-  /** Once for each landed transaction of this bot, as soon as it is confirmed; finality and reversal come as `onOrder`. */
+  /** Once for each landed transaction of this bot, as soon as it is confirmed; finality and reversal come as
+   *  `onOrder`. */
   onFill?(fill: FillView, token: Token<S>): void
   onOrder?(order: OrderView, token: Token<S>): void
   onTimer?(name: string): void
@@ -39,7 +41,8 @@ export interface Handlers<S> {
   onStop?(): void
 }
 
-/** A token as one bot sees it: one record until two UTC days have passed without a row of it. One that is held is kept. */
+/** A token as one bot sees it: one record until two UTC days have passed without a row of it. One that is held is
+ *  kept. */
 export interface Token<S = unknown> {
   readonly mint: string
   /** The robust price, SOL a token; undefined before there were enough prints of a sensible size. */
@@ -105,14 +108,16 @@ export interface BuyOptions {
   /** Why: shown beside the order for ever. */
   readonly reason: string
   readonly slippagePercent?: number
-  /** In place of it: up to three rising steps. A buy that the service refuses for its slippage goes again with the next one, within 3 s of the
-   *  decision and its time to live, unless the price has run away or a limit has been reached. The reservation is that of the last step. */
+  /** In place of it: up to three rising steps. A buy that the service refuses for its slippage goes again with the next
+   *  one, within 3 s of the decision and its time to live, unless the price has run away or a limit has been reached.
+   *  The reservation is that of the last step. */
   readonly slippageLadder?: readonly number[]
   readonly priorityFeeSol?: number
   readonly ttlSeconds?: number
   /** Add to a position that is already held. */
   readonly scaleIn?: boolean
-  /** Beside the bot's own, those of the position that this buy opens. One that is held keeps its exits: see `setExits`. */
+  /** Beside the bot's own, those of the position that this buy opens. One that is held keeps its exits: see
+   *  `setExits`. */
   readonly exits?: ExitRules
 }
 
@@ -183,7 +188,8 @@ export interface Bot<S = unknown> {
   /** Refused in `start` and while it is shown the past (WARMING). */
   buy(token: Token<S> | string, options: BuyOptions): Placed
   sell(token: Token<S> | string, options: SellOptions): Placed
-  // Held by the engine, over restarts too, until they execute, expire or are cancelled. They act on the next price, not on the one there is.
+  // Held by the engine, over restarts too, until they execute, expire or are cancelled. They act on the next price, not
+  // on the one there is.
   limitBuy(token: Token<S> | string, options: LimitBuyOptions): Placed
   /** At `atPrice` or above. */
   limitSell(token: Token<S> | string, options: LimitSellOptions): Placed
@@ -197,8 +203,9 @@ export interface Bot<S = unknown> {
   setExits(token: Token<S> | string, exits: ExitRules): Answer
   quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
   quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
-  /** At least 0.1 s (TIMER_TOO_SHORT) and at most 1,000 timers at a time (TIMERS_FULL). A name is used once at a time; setting it again
-   *  replaces it. Timers survive a restart, unless `start` set it before and does not set it again, or the bot has another strategy. */
+  /** At least 0.1 s (TIMER_TOO_SHORT) and at most 1,000 timers at a time (TIMERS_FULL). A name is used once at a time;
+   *  setting it again replaces it. Timers survive a restart, unless `start` set it before and does not set it again, or
+   *  the bot has another strategy. */
   every(name: string, seconds: number): Answer
   after(name: string, seconds: number): Answer
   clear(name: string): void

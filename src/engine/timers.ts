@@ -6,8 +6,8 @@ import type { Timer } from './recovered-money.ts'
 
 type Holder = Pick<Position, 'bot' | 'mint'>
 
-/** What exits wait for in a mint: the end of the longest hold, the end of a silence, the next reading of its pool, or another try; due: a
- *  conditional order, by its id in place of the mint. */
+/** What exits wait for in a mint: the end of the longest hold, the end of a silence, the next reading of its pool, or
+ *  another try; due: a conditional order, by its id in place of the mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
 /** A strategy's timer that fires more often than this is refused. */
@@ -35,9 +35,9 @@ export class Timers {
     this.#stage = stage
   }
 
-  /** Takes over what was set before a restart and asks for each again. A strategy's timer ends here when its bot has another strategy now,
-   *  or is not configured any more, and when no strategy may set such a timer (an older Sluice allowed 1 ms).
-   *  `strategyOf`: what a bot runs. */
+  /** Takes over what was set before a restart and asks for each again. A strategy's timer ends here when its bot has
+   *  another strategy now, or is not configured any more, and when no strategy may set such a timer (an older Sluice
+   *  allowed 1 ms). `strategyOf`: what a bot runs. */
   restore(timers: readonly Timer[], next: number, strategyOf: (bot: string) => string | undefined): void {
     this.#next = next
     for (const restored of timers) {

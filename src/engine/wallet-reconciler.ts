@@ -17,7 +17,8 @@ type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 /** Mints whose facts are remembered. */
 const MINTS_KEPT = 10_000
 
-/** Foreign transactions of an account that are listed for a person. Entries stay stopped until each of these is accepted. */
+/** Foreign transactions of an account that are listed for a person. Entries stay stopped until each of these is
+ *  accepted. */
 const MOST_FOREIGN = 5
 const LIKELY_CAUSE =
   'Another process may be trading with this wallet (a second container, a deployment that overlaps, another machine): stop it'

@@ -18,7 +18,8 @@ import { extend, isOutOfSpace } from './writer/file-growth.ts'
 
 const PAGE_BYTES = 8192
 const MAGIC = 'SQLite format 3\0'
-/** SQLite's own checkpoints would fall into an order's commit; ours run when nothing waits, and this is only the last resort. */
+/** SQLite's own checkpoints would fall into an order's commit; ours run when nothing waits, and this is only the last
+ *  resort. */
 const CHECKPOINT_PAGES = 8192
 /** Twice what is written between two checkpoints. */
 const LOG_BYTES = 16 * 2 ** 20
@@ -41,8 +42,8 @@ export function openForWriting(path: string, durable = true): Database.Database 
   })
 }
 
-/** Makes the log ready for a process that trades: folded into the file, and as long as it will be. It is not cut off before: another program
- *  could take its space meanwhile. */
+/** Makes the log ready for a process that trades: folded into the file, and as long as it will be. It is not cut off
+ *  before: another program could take its space meanwhile. */
 export function makeRoomInLog(db: Database.Database): void {
   try {
     db.pragma('wal_checkpoint(RESTART)')
@@ -53,9 +54,9 @@ export function makeRoomInLog(db: Database.Database): void {
   }
 }
 
-/** Writes zeros behind the log, up to its full length. A commit then finds its place on the disk: it does not wait for the file system to
- *  make it, a fifth of its time, and it succeeds on a full disk. SQLite ignores what is not of its present log. False where the disk has no
- *  room. */
+/** Writes zeros behind the log, up to its full length. A commit then finds its place on the disk: it does not wait for
+ *  the file system to make it, a fifth of its time, and it succeeds on a full disk. SQLite ignores what is not of its
+ *  present log. False where the disk has no room. */
 export function topUpLog(db: Database.Database): boolean {
   const path = `${db.name}-wal`
   if (db.memory || !existsSync(path) || statSync(path).size >= LOG_BYTES) return true
@@ -175,7 +176,8 @@ function readBack(path: string, db: Database.Database, durable: boolean): void {
   )
 }
 
-/** A file that only its owner can read, in a folder that only he can enter where it has to be made. SQLite's side files follow it. */
+/** A file that only its owner can read, in a folder that only he can enter where it has to be made. SQLite's side files
+ *  follow it. */
 function makePrivate(path: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -190,7 +192,8 @@ function makePrivate(path: string): void {
 /** Where SQLite's file header has it. */
 const APPLICATION_ID_AT = 68
 
-/** Where there is no journal (exit 2): names the one beside it that was written last, because the demo gives each its own name. */
+/** Where there is no journal (exit 2): names the one beside it that was written last, because the demo gives each its
+ *  own name. */
 export function noJournalAt(path: string): SluiceError {
   return new SluiceError(`there is no journal at ${path}${neighbourHint(path)}`, ExitCode.usage)
 }
@@ -230,7 +233,8 @@ function isJournal(file: string): boolean {
   }
 }
 
-/** All that money is read from. The tape is not among them: its blocks have checksums, and it may be larger than one wants to read. */
+/** All that money is read from. The tape is not among them: its blocks have checksums, and it may be larger than one
+ *  wants to read. */
 const TABLES = [
   ...[
     'segment',

@@ -28,8 +28,8 @@ export interface MarkedLock extends Lock {
   markUsed(): void
 }
 
-/** Keeps a second process off a journal; its readers never come here. Throws SluiceError: exit 4 that names the holder, exit 1 where nothing
- *  can be written there. */
+/** Keeps a second process off a journal; its readers never come here. Throws SluiceError: exit 4 that names the holder,
+ *  exit 1 where nothing can be written there. */
 export function lockJournal(path: string): Lock {
   return guarded(path, () => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -38,8 +38,8 @@ export function lockJournal(path: string): Lock {
   })
 }
 
-/** Keeps a second process off something that has no file of its own: a wallet, an API key. `what` is what the message calls it; the name
- *  may be secret, so only its hash is written. Throws SluiceError (exit 4) that names the holder. */
+/** Keeps a second process off something that has no file of its own: a wallet, an API key. `what` is what the message
+ *  calls it; the name may be secret, so only its hash is written. Throws SluiceError (exit 4) that names the holder. */
 export function lockName(stateFolder: string, what: string, name: string): MarkedLock {
   const hash = createHash('sha256').update(`${what}\0${name}`).digest('hex').slice(0, 32)
   return guarded(stateFolder, () => {

@@ -14,7 +14,8 @@ export interface OpenTape {
   close(): void
 }
 
-/** One journal's tape, or several as one. Throws SluiceError as `openReader` does, and (exit 2) where one is named twice. */
+/** One journal's tape, or several as one. Throws SluiceError as `openReader` does, and (exit 2) where one is named
+ *  twice. */
 export function openTape(paths: readonly string[]): OpenTape {
   const twice = paths.find((path, index) => paths.findIndex((other) => resolve(other) === resolve(path)) < index)
   if (twice !== undefined) throw new SluiceError(`${twice} is named twice`, ExitCode.usage)
@@ -221,8 +222,9 @@ function* unseen({ block, from, to }: Rows, journal: number, seen: EventsSeen): 
 /** Two recorders hear the same event seconds apart at most, unless one was behind by a reconnect. */
 const REMEMBERED_MS = 60000
 
-/** Events that some journal has told in the last minute or two, by what makes them themselves: a trade with a signature is the same event
- *  whenever it is said to have happened; one transaction may hold several trades, so the amounts count too. */
+/** Events that some journal has told in the last minute or two, by what makes them themselves: a trade with a signature
+ *  is the same event whenever it is said to have happened; one transaction may hold several trades, so the amounts
+ *  count too. */
 class EventsSeen {
   #newer = new Map<string, number>()
   #older = new Map<string, number>()

@@ -56,7 +56,8 @@ const TRIES = 4
 /** Discord takes 2,000 characters, Slack about 4,000. */
 const LONGEST_TEXT = 1_800
 
-/** A webhook for what cannot wait. Batched, bounded, never in the way: what does not fit is counted, what cannot be delivered is logged. */
+/** A webhook for what cannot wait. Batched, bounded, never in the way: what does not fit is counted, what cannot be
+ *  delivered is logged. */
 export class Alerts {
   readonly #options: AlertsOptions
   #waiting: Alert[] = []
@@ -162,7 +163,8 @@ export function raiseAlarms(
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
-/** Which decisions a person has to hear of, each once: an order in doubt is told when it falls into doubt, not at every look. */
+/** Which decisions a person has to hear of, each once: an order in doubt is told when it falls into doubt, not at every
+ *  look. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
   /** Orders in doubt or held that were told. */

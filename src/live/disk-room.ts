@@ -32,7 +32,8 @@ export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (
   past.onSpace((report) => room.take(report))
 }
 
-/** Stops entries while the disk that holds the journal is short, says so, and lets them go on once there is room again. */
+/** Stops entries while the disk that holds the journal is short, says so, and lets them go on once there is room
+ *  again. */
 export class DiskRoom {
   readonly #parts: DiskRoomParts
   #state: SpaceReport['state'] = 'ample'

@@ -8,7 +8,8 @@ import { isPublicKey, readList } from '../solana/base58.ts'
 
 /** The lists that filters go by, as their files say while bots run. */
 export class FilterLists {
-  /** What is wrong with files that are no lists any more, by path: what bots go by is older than what somebody wrote down for them. */
+  /** What is wrong with files that are no lists any more, by path: what bots go by is older than what somebody wrote
+   *  down for them. */
   readonly broken = new Map<string, string>()
 
   /** `alert`: tells a person of a file that broke. */
@@ -44,8 +45,8 @@ export interface ListEvents {
   mended(path: string): void
 }
 
-/** Follows files of keys: one that changed and is still the same at the next look is read again. What cannot be read, or has a line that is
- *  no key, leaves the list as it was. `lists` is by path and holds what was read last. */
+/** Follows files of keys: one that changed and is still the same at the next look is read again. What cannot be read,
+ *  or has a line that is no key, leaves the list as it was. `lists` is by path and holds what was read last. */
 export function watchLists(lists: Map<string, readonly string[]>, tell: ListEvents): Cancel {
   const files = [...lists.keys()].map((path) => new ListFile(path))
   const broken = new Set<string>()

@@ -162,8 +162,8 @@ export class LiveChain {
   }
 }
 
-/** Reaches the chain; undefined where nobody is to trade. Without an answer it goes on where the journal knows the chain. Throws a
- *  SluiceError where it is not known which chain it is, or it is another one than configured. */
+/** Reaches the chain; undefined where nobody is to trade. Without an answer it goes on where the journal knows the
+ *  chain. Throws a SluiceError where it is not known which chain it is, or it is another one than configured. */
 export async function reachChain(
   parts: ChainParts,
   http: ReturnType<typeof openHttp>['http'],

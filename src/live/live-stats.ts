@@ -18,7 +18,8 @@ export interface Act {
   readonly text: string
 }
 
-/** Counts what passes on its way into the journal, for a person who watches: this process's share, nothing is read back. */
+/** Counts what passes on its way into the journal, for a person who watches: this process's share, nothing is read
+ *  back. */
 export class LiveStats {
   rows = 0
   decisions = 0
@@ -59,7 +60,8 @@ export class LiveStats {
     this.stops.restore(money)
   }
 
-  /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next start. */
+  /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next
+   *  start. */
   mute(): void {
     this.#muted = true
   }

@@ -97,8 +97,9 @@ export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
 }
 
-/** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError where there is no policy,
- *  for whoever signs a stranger's bytes without one hands over the wallet, and where the signer says that something is wrong with the key. */
+/** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError
+ *  where there is no policy, for whoever signs a stranger's bytes without one hands over the wallet, and where the
+ *  signer says that something is wrong with the key. */
 export async function openSigning(
   { bots }: Config,
   { wallet, signs }: Pick<ServiceAccess, 'wallet' | 'signs'>,

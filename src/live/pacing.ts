@@ -50,7 +50,8 @@ export function isPublicHost(url: string): boolean {
   return PUBLIC_HOSTS.has(new URL(url).hostname)
 }
 
-/** Calls to RPC providers: each host has a budget of its own; within it `sendTransaction`, and on public hosts every method. */
+/** Calls to RPC providers: each host has a budget of its own; within it `sendTransaction`, and on public hosts every
+ *  method. */
 export class RpcPacer {
   readonly #hosts: Bottleneck.Group
   readonly #sends: Bottleneck.Group
@@ -71,8 +72,8 @@ export class RpcPacer {
   }
 }
 
-/** Bounds how much I/O is under way at once; never in the way of an order whose slot is free, as long as `concurrency` exceeds the plan's
- *  slots that can be under way. */
+/** Bounds how much I/O is under way at once; never in the way of an order whose slot is free, as long as `concurrency`
+ *  exceeds the plan's slots that can be under way. */
 export class IoQueue {
   readonly #queue: PQueue
 

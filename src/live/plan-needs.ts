@@ -16,8 +16,8 @@ export interface PlanNeeds {
   readonly keys: number
   /** The most that may be held at once; null where nothing bounds it. */
   readonly positions: number | null
-  /** How long it takes until a sale of each of them has left, where every one goes through at once and entries had used up their part of the
-   *  plan; null where nothing bounds the positions. Until they have landed some seconds more. */
+  /** How long it takes until a sale of each of them has left, where every one goes through at once and entries had used
+   *  up their part of the plan; null where nothing bounds the positions. Until they have landed some seconds more. */
   readonly flattenSeconds: number | null
 }
 

@@ -19,8 +19,8 @@ export interface RecoveredJournal {
   onRemainder(run: (text: string) => void): void
 }
 
-/** Opening also migrates; reading is from a connection of its own. `failed`: the journal can no longer be written. `opened`: closers, in
- *  their order. Throws a SluiceError as the journal does. */
+/** Opening also migrates; reading is from a connection of its own. `failed`: the journal can no longer be written.
+ *  `opened`: closers, in their order. Throws a SluiceError as the journal does. */
 export async function openPast(
   { journal: { path, keepTapeDays } }: Config,
   log: Log,

@@ -32,7 +32,8 @@ export class Routes {
   }
 }
 
-/** The same way out, by which no mint is bought before it was looked at, or held longer, than the checks of its bot say. */
+/** The same way out, by which no mint is bought before it was looked at, or held longer, than the checks of its bot
+ *  say. */
 export function vetted(
   route: Route,
   { bots }: Pick<Config, 'bots'>,
@@ -60,8 +61,8 @@ export interface VettedParts {
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }
 
-/** Lets a buy through to its executor once what its mint allows is known, and is nothing that its bot refuses; sales at once. The engine is
- *  told of the mint too, and refuses the next buy itself. */
+/** Lets a buy through to its executor once what its mint allows is known, and is nothing that its bot refuses; sales at
+ *  once. The engine is told of the mint too, and refuses the next buy itself. */
 export class VettedExecutor implements Executor {
   readonly #parts: VettedParts
 

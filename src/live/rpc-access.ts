@@ -40,8 +40,8 @@ export function genesisNamed(cluster: string): string {
   return CLUSTERS[cluster] ?? cluster
 }
 
-/** Which chain it is, by all providers that answer, or `known` where none does. Throws a SluiceError where two differ, it is not the
- *  configured one, or nobody knows. */
+/** Which chain it is, by all providers that answer, or `known` where none does. Throws a SluiceError where two differ,
+ *  it is not the configured one, or nobody knows. */
 export async function genesisOf(
   rpcs: Rpcs,
   cluster: string | undefined,
@@ -73,9 +73,8 @@ const BEFORE_SENDING = new Set([
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** A provisional fill moves a position and its exits, and a stranger's transaction stops entries; that they are final only completes the
- *  books. Pools are read with the chain's clock before
- *  them: no order waits for that. */
+/** A provisional fill moves a position and its exits, and a stranger's transaction stops entries; that they are final
+ *  only completes the books. Pools are read with the chain's clock before them: no order waits for that. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first

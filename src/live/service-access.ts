@@ -39,7 +39,8 @@ export interface ServiceAccess {
 const SANDBOX_RPC_PER_SECOND = 50
 const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
 
-/** Starts the sandbox, its chain kept beside the journal, or reads the secrets of a configured service. `live`: somebody will trade. */
+/** Starts the sandbox, its chain kept beside the journal, or reads the secrets of a configured service. `live`:
+ *  somebody will trade. */
 export async function openService(config: Config, live: boolean, speed = 1): Promise<ServiceAccess> {
   const { service } = config
   return service.kind === 'sandbox' ? openSandbox(config, speed) : openRemote(config, service, live)
@@ -124,12 +125,14 @@ export interface SandboxChild extends SandboxContact {
   onExit(run: () => void): void
 }
 
-/** Starts `sluice sandbox` as a child that never outlives this process: it ends when its stdin does. Its chain is kept in `stateFile`. */
+/** Starts `sluice sandbox` as a child that never outlives this process: it ends when its stdin does. Its chain is kept
+ *  in `stateFile`. */
 async function startSandboxChild(stateFile: string, speed: number): Promise<SandboxChild> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const child = spawn(process.execPath, [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A terminal's Ctrl-C goes to the whole group: the sandbox has to outlast the bots, which still tell what they hold.
+    // A terminal's Ctrl-C goes to the whole group: the sandbox has to outlast the bots, which still tell what they
+    // hold.
     detached: true,
   })
   let closing = false
@@ -161,8 +164,8 @@ export interface KeyUse {
   release(): void
 }
 
-/** A key belongs to one process: two would each spend the whole plan. Not locked where it is shared on purpose, or a sandbox's. Throws a
- *  SluiceError that names the holder. */
+/** A key belongs to one process: two would each spend the whole plan. Not locked where it is shared on purpose, or a
+ *  sandbox's. Throws a SluiceError that names the holder. */
 export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   const isAnybodys = config.service.kind === 'sandbox' || config.service.share < 1
   if (isAnybodys) return { isFresh: service.fresh, began: () => {}, release: () => {} }

@@ -19,7 +19,8 @@ export interface SignerParts {
   readonly policy?: BuilderPolicy
 }
 
-/** The signer that a configuration names: started here, or found at a socket. Throws a SluiceError that says what is wrong with it. */
+/** The signer that a configuration names: started here, or found at a socket. Throws a SluiceError that says what is
+ *  wrong with it. */
 export async function openSigner(
   config: Omit<WalletConfig, 'limits'>,
   { wallet, clock, tell, policy }: SignerParts,

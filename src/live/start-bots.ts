@@ -60,7 +60,8 @@ export interface RunningBots {
   stop(): Promise<void>
 }
 
-/** The wiring: opens the journal, takes over what it holds, reaches the service, and lets the engine run. A line of the log a step. */
+/** The wiring: opens the journal, takes over what it holds, reaches the service, and lets the engine run. A line of the
+ *  log a step. */
 export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
   const start = new Start(config, options)
   try {

@@ -54,7 +54,8 @@ export class UndecidedOrders {
     }))
   }
 
-  /** Bots whose open positions are as many as they may be, some of them only because nobody knows yet whether a buy executed. */
+  /** Bots whose open positions are as many as they may be, some of them only because nobody knows yet whether a buy
+   *  executed. */
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
     const open = [...positions].filter((position) => !isWrittenOff(position))
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')

@@ -56,7 +56,8 @@ export interface WorldParts {
 /** How far the engine is with the stream. */
 type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 
-/** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that they share. */
+/** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that
+ *  they share. */
 export class LiveWorld {
   readonly feed: Feed
   readonly decisionTime = new DecisionTime()
@@ -253,7 +254,8 @@ export class LiveWorld {
   }
 }
 
-/** Reaches the chain and builds the world. Throws a SluiceError where the chain cannot be asked and somebody wants to trade. */
+/** Reaches the chain and builds the world. Throws a SluiceError where the chain cannot be asked and somebody wants to
+ *  trade. */
 export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   const http = openHttp()
   try {

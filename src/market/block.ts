@@ -32,14 +32,15 @@ export interface Columns {
   readonly extra2: Float64Array
 }
 
-/** The strings of a row, read only when somebody asks. A live block keeps them as they came, a block from the tape as decoded bytes. */
+/** The strings of a row, read only when somebody asks. A live block keeps them as they came, a block from the tape as
+ *  decoded bytes. */
 export interface Texts {
   /** A trade's transaction signature; '' where there is none. */
   signature(row: number): string
   /** A trade's trader or a new token's creator; '' where there is none. */
   trader(row: number): string
-  /** As `signature` and `trader`, in UTF-8 at the start of `target`, for whoever needs no strings. Gives the number of bytes; -1 where
-   *  they do not fit. */
+  /** As `signature` and `trader`, in UTF-8 at the start of `target`, for whoever needs no strings. Gives the number of
+   *  bytes; -1 where they do not fit. */
   signatureInto(row: number, target: Uint8Array): number
   traderInto(row: number, target: Uint8Array): number
   /** A new token's name, symbol and metadata, as written by a stranger. */
@@ -58,8 +59,8 @@ export const NO_DETAILS: TokenDetails = {
   metadata: { description: '', image: '', website: '', twitter: '' },
 }
 
-/** Market rows in columns. The feed writes them, the engine reads them, the journal's writer stores them, a backtest loads them:
- *  one shape, so a strategy can only see what the tape can give back. Rows are only ever appended. */
+/** Market rows in columns. The feed writes them, the engine reads them, the journal's writer stores them, a backtest
+ *  loads them: one shape, so a strategy can only see what the tape can give back. Rows are only ever appended. */
 export interface Block extends Columns {
   readonly length: number
   readonly texts: Texts
@@ -67,8 +68,8 @@ export interface Block extends Columns {
   readonly mints: readonly string[]
 }
 
-/** A row as a strategy sees it, with the service's own field names. Fields are read when used, so it may be kept, and costs nothing
- *  where it is not. `toJSON` gives the service's message. */
+/** A row as a strategy sees it, with the service's own field names. Fields are read when used, so it may be kept, and
+ *  costs nothing where it is not. `toJSON` gives the service's message. */
 export class Trade {
   readonly type = 'trade'
   readonly #block: Block

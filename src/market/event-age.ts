@@ -2,8 +2,9 @@ import type { Columns } from './block.ts'
 
 const NEEDED = 3
 
-/** How old an event is: how much later than usual it came. Two clocks and the way differ by an unknown amount, so only the smallest lag
- *  (arrival less the service's timestamp) tells; and the third smallest does, lest one broken timestamp makes everything else look old. */
+/** How old an event is: how much later than usual it came. Two clocks and the way differ by an unknown amount, so only
+ *  the smallest lag (arrival less the service's timestamp) tells; and the third smallest does, lest one broken
+ *  timestamp makes everything else look old. */
 export class EventAge {
   /** The smallest lags, ascending; ms. */
   readonly #least = new Array<number>(NEEDED).fill(Number.POSITIVE_INFINITY)

@@ -9,7 +9,8 @@ export interface Launch {
   readonly time: Millis
 }
 
-/** Announcements of new tokens, of the UTC day and the one before. Kept only where a limit or a filter asks for them. */
+/** Announcements of new tokens, of the UTC day and the one before. Kept only where a limit or a filter asks for
+ *  them. */
 export class Launches {
   isWatched = false
   #today = new Map<TokenId, Launch>()

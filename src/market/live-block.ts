@@ -11,7 +11,8 @@ export interface RowNumbers {
   extra2: number
 }
 
-/** Texts of a row that still lie in the frame they came in, as UTF-8: copied into the block without ever becoming strings. */
+/** Texts of a row that still lie in the frame they came in, as UTF-8: copied into the block without ever becoming
+ *  strings. */
 export interface RowBytes {
   bytes: Uint8Array
   /** The same bytes, to be read four at a time. */
@@ -46,7 +47,8 @@ export class LiveBlock implements Block {
   readonly kind: Uint8Array
   length = 0
 
-  /** `mints` is the process's table of interned mints: shared, growing. `buffer` re-opens one that another thread has made. */
+  /** `mints` is the process's table of interned mints: shared, growing. `buffer` re-opens one that another thread has
+   *  made. */
   constructor(mints: readonly string[], capacity = 8192, buffer?: SharedArrayBuffer) {
     this.mints = mints
     this.capacity = capacity
@@ -80,8 +82,8 @@ export class LiveBlock implements Block {
     this.texts = new ArenaTexts(ends, signatureBytes, traderBytes, bytes(this.buffer.byteLength - at))
   }
 
-  /** Appends one row; false when rows or text are full. The row becomes visible to readers of `length` only when it is whole.
-   *  `signature` and `trader` are at most 255 bytes. */
+  /** Appends one row; false when rows or text are full. The row becomes visible to readers of `length` only when it is
+   *  whole. `signature` and `trader` are at most 255 bytes. */
   append(
     time: Millis,
     stamp: Millis,
@@ -129,8 +131,8 @@ export class LiveBlock implements Block {
   }
 }
 
-/** A new token's texts in one: their lengths as characters, then one after the other. JSON would take three times as long. Undefined where a
- *  text is too long for that: the feed keeps none of more than 1,000 characters. */
+/** A new token's texts in one: their lengths as characters, then one after the other. JSON would take three times as
+ *  long. Undefined where a text is too long for that: the feed keeps none of more than 1,000 characters. */
 function textOf({
   symbol,
   name,
@@ -165,8 +167,9 @@ export class ArenaTexts implements Texts {
   readonly #traderBytes: Uint8Array
   readonly #arena: Buffer
   readonly #view: DataView
-  /** As large as the block, and never touched, so that no memory stands behind it: V8 counts it, and counts nothing that threads share. A
-   *  thread that makes little else to be collected would let every block stay that it ever had, 1.8 MB for 8,192 rows. */
+  /** As large as the block, and never touched, so that no memory stands behind it: V8 counts it, and counts nothing
+   *  that threads share. A thread that makes little else to be collected would let every block stay that it ever had,
+   *  1.8 MB for 8,192 rows. */
   readonly weight: ArrayBuffer
 
   constructor(ends: Uint32Array, signatureBytes: Uint8Array, traderBytes: Uint8Array, arena: Uint8Array) {
@@ -232,7 +235,8 @@ export class ArenaTexts implements Texts {
     return row === 0 ? 0 : (this.#ends[row - 1] as number)
   }
 
-  /** The offset after the text, or -1 where it does not fit. A Buffer writes several times as fast, where there is surely room. */
+  /** The offset after the text, or -1 where it does not fit. A Buffer writes several times as fast, where there is
+   *  surely room. */
   #write(text: string, at: number): number {
     if (text.length === 0) return at
     if (at + text.length * 3 <= this.#arena.length) return at + this.#arena.write(text, at)
@@ -240,7 +244,8 @@ export class ArenaTexts implements Texts {
     return read === text.length ? at + written : -1
   }
 
-  /** As `#write`; four bytes at a time, the last four from the end whatever they overlap: a call for so few bytes costs more. */
+  /** As `#write`; four bytes at a time, the last four from the end whatever they overlap: a call for so few bytes costs
+   *  more. */
   #copy({ bytes, view }: RowBytes, from: number, to: number, at: number): number {
     const end = at + to - from
     if (end > this.#arena.length) return -1
@@ -263,7 +268,8 @@ export class ArenaTexts implements Texts {
   }
 }
 
-/** A live block of another thread, whose numbers of tokens are not ours: the same memory, and a column of our own for them. */
+/** A live block of another thread, whose numbers of tokens are not ours: the same memory, and a column of our own for
+ *  them. */
 export class TranslatedBlock implements Block {
   readonly mints: readonly string[]
   readonly texts: Texts

@@ -2,12 +2,13 @@ import type { TokenId } from './block.ts'
 
 /** Keeps something under the numbers of tokens. */
 export interface TokenHolder {
-  /** Whether it would miss the token. Nothing is left under a number that nobody holds: it may become another mint's. */
+  /** Whether it would miss the token. Nothing is left under a number that nobody holds: it may become another
+   *  mint's. */
   holds(token: TokenId): boolean
 }
 
-/** The process's table of mints: each gets a dense number once, at the door, so that nothing behind it hashes a string for a row. A market
- *  never runs out of mints, so that numbers are given back and used again. */
+/** The process's table of mints: each gets a dense number once, at the door, so that nothing behind it hashes a string
+ *  for a row. A market never runs out of mints, so that numbers are given back and used again. */
 export class Mints {
   #list: string[] = []
   readonly #ids = new Map<string, TokenId>()
@@ -18,8 +19,8 @@ export class Mints {
   #mint: string | undefined
   #id: TokenId = 0
 
-  /** By number; '' where a number is free, of which the smallest is used first. It is another list once numbers were given back: one from
-   *  before keeps what its numbers meant, so that a block, and what is kept of it, does too. */
+  /** By number; '' where a number is free, of which the smallest is used first. It is another list once numbers were
+   *  given back: one from before keeps what its numbers meant, so that a block, and what is kept of it, does too. */
   get list(): readonly string[] {
     return this.#list
   }
@@ -51,8 +52,8 @@ export class Mints {
     this.#holders.push(holder)
   }
 
-  /** Gives back the numbers that nobody of those added holds. Whoever calls it knows that no row with one of them is still to be handled,
-   *  but for those that `isAhead`. */
+  /** Gives back the numbers that nobody of those added holds. Whoever calls it knows that no row with one of them is
+   *  still to be handled, but for those that `isAhead`. */
   giveBack(isAhead: (token: TokenId) => boolean): void {
     const list = [...this.#list]
     this.#free = []

@@ -8,8 +8,9 @@ const OLDEST_MS = 600_000
 /** After so long without a newer slot the newest one was a wrong one, of one answer or of one node. */
 const WRONG_SLOT_MS = 60_000
 
-/** The price of a token by what was read of its pool since the feed fell silent: the middle one of three, the last known price among them
- *  until readings have taken its place. So no single reading sells anything, whatever a trade within one slot or one answer made of it. */
+/** The price of a token by what was read of its pool since the feed fell silent: the middle one of three, the last
+ *  known price among them until readings have taken its place. So no single reading sells anything, whatever a trade
+ *  within one slot or one answer made of it. */
 export class PoolPrice {
   readonly #last = new Float64Array(KEPT)
   #count = 0
@@ -42,7 +43,8 @@ export class PoolPrice {
   }
 }
 
-/** Both sides of a mint's pool as the chain had them at one slot: what its price is made of, virtual reserves included. */
+/** Both sides of a mint's pool as the chain had them at one slot: what its price is made of, virtual reserves
+ *  included. */
 export interface PoolReading {
   readonly slot: number
   /** Of that slot, by the chain's own clock. */

@@ -2,8 +2,8 @@ import type { Block, TokenId } from './block.ts'
 import type { UnitSettings } from './unit-proof.ts'
 import { UnitProof } from './unit-proof.ts'
 
-/** Prints that the median is taken over. A jump therefore needs three prints to be believed; in real data one print in six is more than
- *  twice off, but of those above the minimum size only one in sixty. */
+/** Prints that the median is taken over. A jump therefore needs three prints to be believed; in real data one print in
+ *  six is more than twice off, but of those above the minimum size only one in sixty. */
 export const ROBUST_WINDOW = 5
 const WINDOW = ROBUST_WINDOW
 const ENOUGH = 3
@@ -13,14 +13,15 @@ const MIN_PRINT_SOL = 0.01
 /** Nobody trades more at once: an amount above it is broken, or of another unit. */
 const MAX_PRINT_SOL = 1e5
 
-/** What is known of a token lies in eight doubles, one line of the processor's cache: its last prints in a ring, then the median, or 0 where
- *  it has to be taken again, then how many prints came since the last `forget`. */
+/** What is known of a token lies in eight doubles, one line of the processor's cache: its last prints in a ring, then
+ *  the median, or 0 where it has to be taken again, then how many prints came since the last `forget`. */
 const DOUBLES = 8
 const MEDIAN = WINDOW
 const COUNT = 12
 
-/** The robust price of every token, SOL a whole token: the median of its last sized prints. The only price that exits, limits, marks and
- *  entries act on. A flat array by token number: folding a row hashes nothing and allocates nothing; the median is taken when asked for. */
+/** The robust price of every token, SOL a whole token: the median of its last sized prints. The only price that exits,
+ *  limits, marks and entries act on. A flat array by token number: folding a row hashes nothing and allocates nothing;
+ *  the median is taken when asked for. */
 export class Prices {
   readonly #proof: UnitProof
   #doubles = new Float64Array(0)
@@ -65,7 +66,8 @@ export class Prices {
     return median
   }
 
-  /** Drops what was printed so far: after a gap, and between a warm-up and the start, a price must be newer than the pause. */
+  /** Drops what was printed so far: after a gap, and between a warm-up and the start, a price must be newer than the
+   *  pause. */
   forget(token: TokenId | undefined): void {
     if (token === undefined || token * DOUBLES >= this.#doubles.length) return
     this.#words[token * DOUBLES * 2 + COUNT] = 0
@@ -93,8 +95,9 @@ export class Prices {
     return (this.#words[token * DOUBLES * 2 + COUNT] ?? 0) !== 0
   }
 
-  /** One of our own fills, whose unit the chain proves, against the price now and the one it was decided on, since a price may fall by any
-   *  factor while a buy is under way; false when it contradicts both, and with that the feed's unit. */
+  /** One of our own fills, whose unit the chain proves, against the price now and the one it was decided on, since a
+   *  price may fall by any factor while a buy is under way; false when it contradicts both, and with that the feed's
+   *  unit. */
   confirm(token: TokenId, fillPrice: number, decidedOn: number | undefined): boolean {
     const prices = [this.at(token), decidedOn].filter((price) => price !== undefined)
     const agrees = prices.length === 0 || this.#proof.confirm(prices.map((price) => fillPrice / price))
@@ -102,7 +105,8 @@ export class Prices {
     return agrees
   }
 
-  /** Whether the unit of the feed's amounts is proved; and what its price is quoted at over SOL, NaN where nothing was compared. */
+  /** Whether the unit of the feed's amounts is proved; and what its price is quoted at over SOL, NaN where nothing was
+   *  compared. */
   get units(): { readonly proved: boolean; readonly quotedRatio: number } {
     return this.#proof
   }
@@ -129,15 +133,16 @@ export function isSized(amount: number, price: number): boolean {
   return amount >= MIN_PRINT_SOL && amount <= MAX_PRINT_SOL && price > 0 && price < 1e9
 }
 
-/** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three have made. `prints`
- *  lie from `start` on, `count` of them, up to the window; undefined where there are too few. */
+/** Of an odd number of prints: the newest of four waits for the fifth, or two prints could move the price that three
+ *  have made. `prints` lie from `start` on, `count` of them, up to the window; undefined where there are too few. */
 export function robustPrice(prints: Float64Array, count: number, start = 0): number | undefined {
   if (count < ENOUGH) return undefined
   return prints[start + (count < WINDOW ? middleOfThree(prints, start) : middleOfFive(prints, start))]
 }
 
-// Which place has the middle one is counted, not branched on: which of two is smaller is chance, and a processor that guesses wrong every
-// other time takes five times as long. `a..` are 1 where the first is not larger than the one named; of equals the first counts as smaller.
+// Which place has the middle one is counted, not branched on: which of two is smaller is chance, and a processor that
+// guesses wrong every other time takes five times as long. `a..` are 1 where the first is not larger than the one
+// named; of equals the first counts as smaller.
 
 function middleOfThree(prints: Float64Array, start: number): number {
   const a = prints[start] as number

@@ -1,11 +1,13 @@
 const NEEDED = 20
 const TOLERANCE = 0.03
-/** Our own fill may differ from the price around it by impact and time, never by this factor; a wrong unit differs by more. */
+/** Our own fill may differ from the price around it by impact and time, never by this factor; a wrong unit differs by
+ *  more. */
 const CONTRADICTION = 20
 
-/** Whether amount / tokensTraded of the feed's trades may be taken as SOL a whole token. The document says that currency is in SOL, not
- *  that the feed's `amount` is: it counts once the quoted price stays in one constant ratio to it over enough prints (which shows that the
- *  fields mean what their names say, in whatever unit the price itself is quoted), and for as long as our own fills agree with it. */
+/** Whether amount / tokensTraded of the feed's trades may be taken as SOL a whole token. The document says that
+ *  currency is in SOL, not that the feed's `amount` is: it counts once the quoted price stays in one constant ratio to
+ *  it over enough prints (which shows that the fields mean what their names say, in whatever unit the price itself is
+ *  quoted), and for as long as our own fills agree with it. */
 export class UnitProof {
   #proved: boolean
   #contradicted = false
@@ -32,7 +34,8 @@ export class UnitProof {
     return this.#reference > 0 ? this.#reference : Number.NaN
   }
 
-  /** Compares a print's own price (amount / tokens) with the price quoted beside it. Where none is quoted there is nothing to compare. */
+  /** Compares a print's own price (amount / tokens) with the price quoted beside it. Where none is quoted there is
+   *  nothing to compare. */
   fold(price: number, quoted: number): void {
     if (this.#contradicted || !(quoted > 0)) return
     const ratio = quoted / price
@@ -45,8 +48,9 @@ export class UnitProof {
     if (this.#agreed >= NEEDED && this.#agreed >= 3 * this.#disagreed) this.#proved = true
   }
 
-  /** `ratios` of our fill's price to the feed's prices that it should be near to; false where it is near to none. The unit then cannot be
-   *  what it was taken for, and the proof ends for good; unless more of our fills have agreed: it was that price which ran away. */
+  /** `ratios` of our fill's price to the feed's prices that it should be near to; false where it is near to none. The
+   *  unit then cannot be what it was taken for, and the proof ends for good; unless more of our fills have agreed: it
+   *  was that price which ran away. */
   confirm(ratios: readonly number[]): boolean {
     const agrees = ratios.some((ratio) => ratio < CONTRADICTION && ratio > 1 / CONTRADICTION)
     this.#fills += agrees ? 1 : -1

@@ -22,13 +22,15 @@ export interface AskedSell extends Terms {
   readonly amount: SellAmount
 }
 
-/** Everything; a share, at most two decimals; or a number of tokens in the service's unit, written as a plain decimal. */
+/** Everything; a share, at most two decimals; or a number of tokens in the service's unit, written as a plain
+ *  decimal. */
 export type SellAmount =
   | { readonly kind: 'all' }
   | { readonly kind: 'percent'; readonly percent: number }
   | { readonly kind: 'number'; readonly decimal: string }
 
-/** What the service built for an attempt, with what it was asked for; or why there is nothing. Nothing of it can execute: nobody has signed. */
+/** What the service built for an attempt, with what it was asked for; or why there is nothing. Nothing of it can
+ *  execute: nobody has signed. */
 export type Built =
   | {
       readonly kind: 'built'

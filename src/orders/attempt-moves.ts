@@ -6,7 +6,8 @@ import type { Outcome } from './ports.ts'
 import { codeOf } from './retry.ts'
 import { feesOf, type WorkingOrder } from './working-order.ts'
 
-/** Steps that are kept of one attempt, and characters of what was said at each: a chain that contradicts itself may go on for hours. */
+/** Steps that are kept of one attempt, and characters of what was said at each: a chain that contradicts itself may go
+ *  on for hours. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
@@ -55,7 +56,8 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
     return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
   const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
-  // Rows of before have the list as it was; `concat` makes room for no more than there is, and is fast between two lists only.
+  // Rows of before have the list as it was; `concat` makes room for no more than there is, and is fast between two
+  // lists only.
   attempt.trail = trail === undefined ? step : trail.concat(step)
 }
 

@@ -20,14 +20,16 @@ export interface Attempt {
   /** The order's price, for executors that simulate; null where there was none. */
   readonly price: number | null
   readonly armedAt: Millis
-  /** Where the chain's evidence about it begins; null where the chain was not read before, and for what is simulated. */
+  /** Where the chain's evidence about it begins; null where the chain was not read before, and for what is
+   *  simulated. */
   readonly baseline: Baseline | null
   state: AttemptState
   /** Once it is known; '' before. */
   signature: string
   /** Why it is where it is; '' while there is nothing to say. */
   code: ErrorCode | ''
-  /** How long its order had stood in the line for a request of the plan, ms. Absent where an older Sluice made it, as the next one is. */
+  /** How long its order had stood in the line for a request of the plan, ms. Absent where an older Sluice made it, as
+   *  the next one is. */
   readonly waitedMs?: number
   /** What was heard of it since it was armed, the first steps. */
   trail?: readonly AttemptStep[]
@@ -66,7 +68,8 @@ export type AttemptState =
   | 'sent'
   | 'expired'
 
-/** The moves an attempt may make: cloud and paper start at `armed`, local at `built`. Any end may turn out to have executed. */
+/** The moves an attempt may make: cloud and paper start at `armed`, local at `built`. Any end may turn out to have
+ *  executed. */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   armed: ['unsent', 'acked', 'refused', 'unknown', 'landed', 'filled', 'reverted', 'absent'],
   acked: ['landed', 'filled', 'reverted', 'absent', 'unknown', 'undecided'],
@@ -113,6 +116,6 @@ export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }
 
-/** Why a buy is not signed, sent, or sent again: a full exit of its mint went past it, an operator has stopped entries, or the disk that
- *  holds the journal is nearly full. */
+/** Why a buy is not signed, sent, or sent again: a full exit of its mint went past it, an operator has stopped entries,
+ *  or the disk that holds the journal is nearly full. */
 export type CalledOff = 'EXIT_UNPROVED' | 'HALTED' | 'DISK_LOW'

@@ -5,7 +5,8 @@ import { PROGRAMS } from '../solana/programs.ts'
 export interface BuilderPolicy {
   /** Where it comes from, for people. */
   readonly name: string
-  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo are always read, each by its own rules. */
+  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo are always read,
+   *  each by its own rules. */
   readonly programs: readonly TradingProgram[]
   /** Programs that may be called from inside the trading ones, beside those and Solana's own. */
   readonly innerPrograms: readonly string[]
@@ -16,10 +17,12 @@ export interface BuilderPolicy {
   readonly lookupTables: 'any' | readonly string[]
   /** Pools that are traded with beside the canonical one of a mint. */
   readonly pools: readonly string[]
-  /** Accounts that an opaque program may be handed although they name the wallet, or hold SOL and could be the wallet's by a seed. */
+  /** Accounts that an opaque program may be handed although they name the wallet, or hold SOL and could be the wallet's
+   *  by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
-  /** How many accounts a trading program may open at the wallet's cost (pump.fun: records of volume, a creator's vault). */
+  /** How many accounts a trading program may open at the wallet's cost (pump.fun: records of volume, a creator's
+   *  vault). */
   readonly rentAccounts: number
   /** An opaque program that no guards bound may run only while the wallet holds no more than this; null: never. */
   readonly maxWalletLamports: Lamports | null

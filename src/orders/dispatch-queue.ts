@@ -16,7 +16,8 @@ import { climb, type Flight, isExecuted, isLast, mayRepeat, takeOff, type Workin
 
 /** An entry that finds no free slot for so long, or within its time to live, is refused. */
 const ENTRY_WAIT_MS = 2_000
-/** What is refused costs a slot, what reverts costs a fee: waiting for the next repetition doubles with each, up to this many times. */
+/** What is refused costs a slot, what reverts costs a fee: waiting for the next repetition doubles with each, up to
+ *  this many times. */
 const MOST_DOUBLINGS = 6
 
 const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
@@ -46,7 +47,8 @@ export interface DepartureParts extends Outside {
   readonly settle: (working: WorkingOrder, flight: Flight, outcome: Outcome) => void
 }
 
-/** From the line for a slot to the executor: each attempt durable before it can execute. An order waits for one attempt at most. */
+/** From the line for a slot to the executor: each attempt durable before it can execute. An order waits for one attempt
+ *  at most. */
 export class DispatchQueue {
   readonly #parts: DepartureParts
 
@@ -76,7 +78,8 @@ export class DispatchQueue {
     working.stopWaiting = this.#parts.clock.after(ms, () => this.enqueue(working, first))
   }
 
-  /** A full exit goes again, a step further, when there is no evidence by then. Where it waits for an attempt already, it is left at that. */
+  /** A full exit goes again, a step further, when there is no evidence by then. Where it waits for an attempt already,
+   *  it is left at that. */
   repeatLater(working: WorkingOrder): void {
     const { repeatMs } = working.order
     if (repeatMs === null || !mayRepeat(working) || working.stopWaiting !== undefined) return
@@ -87,7 +90,8 @@ export class DispatchQueue {
     })
   }
 
-  /** The chain shows that this attempt failed for its slippage, though not yet finally: a full exit has no reason to wait for more. */
+  /** The chain shows that this attempt failed for its slippage, though not yet finally: a full exit has no reason to
+   *  wait for more. */
   repeatNow(working: WorkingOrder, flight: Flight): void {
     const isTop = flight.step + 1 >= working.order.slippagePercents.length
     if (isTop || !isLast(working, flight) || !mayRepeat(working)) return
@@ -173,7 +177,8 @@ export class DispatchQueue {
   }
 }
 
-/** What an executor may ask about orders that are out: between arming an attempt and sending it, time passes where it is built and checked. */
+/** What an executor may ask about orders that are out: between arming an attempt and sending it, time passes where it
+ *  is built and checked. */
 export class Outgoing {
   readonly #orders: OpenOrders
   readonly #departures: DispatchQueue
@@ -185,7 +190,8 @@ export class Outgoing {
     this.#refusals = refusals
   }
 
-  /** Why an order may not be signed or sent any more: it is called off, its time is over, or something of it was seen to execute. */
+  /** Why an order may not be signed or sent any more: it is called off, its time is over, or something of it was seen
+   *  to execute. */
   refusalOf(orderId: string): CalledOff | 'TTL' | undefined {
     const working = this.#orders.get(orderId)
     if (working === undefined) return 'TTL'
@@ -205,7 +211,8 @@ export class Outgoing {
     return BigInt(this.#orders.get(orderId)?.order.reserveLamports ?? 0)
   }
 
-  /** What may be ordered in this account while something is on its way: twice what each of its bots has ordered at once at most, lamports. */
+  /** What may be ordered in this account while something is on its way: twice what each of its bots has ordered at once
+   *  at most, lamports. */
   headroomLamports(account: string): bigint {
     return 2n * this.#orders.onceMoreLamports(account)
   }

@@ -38,9 +38,10 @@ export interface GatewayOptions extends Outside {
   readonly nextReport: number
 }
 
-/** Gets orders out, one open order a lane, each of its attempts durable before it can execute. A synchronous state machine: what it waits
- *  for comes from the clock, the limiter, the journal's commits and the executors, and may find its order ended by then. An order has one
- *  attempt out at a time, but for a full exit: that goes again without proof, because the chain refuses to sell what is not held. */
+/** Gets orders out, one open order a lane, each of its attempts durable before it can execute. A synchronous state
+ *  machine: what it waits for comes from the clock, the limiter, the journal's commits and the executors, and may find
+ *  its order ended by then. An order has one attempt out at a time, but for a full exit: that goes again without proof,
+ *  because the chain refuses to sell what is not held. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #journal: Journal
@@ -114,7 +115,8 @@ export class Gateway implements GatewayPort {
     if (this.#refusals.halt(account, isHalted)) this.stops.refuseEntries()
   }
 
-  /** Goes on with what an earlier process left. An attempt that is out is looked up, never sent again. Exits go first. */
+  /** Goes on with what an earlier process left. An attempt that is out is looked up, never sent again. Exits go
+   *  first. */
   resume({ orders, attempts, untold, fills }: Unfinished): void {
     const said = new Map(untold.map(({ report }) => [report.orderId, report.state]))
     const taken: WorkingOrder[] = []
@@ -123,7 +125,8 @@ export class Gateway implements GatewayPort {
       const own = attempts.filter((attempt) => attempt.orderId === order.id)
       if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
       const working = this.#workingOrder(order, state)
-      const isKnown = isOpen(recorded) && this.#lanes.takes(order) // else a fork has opened it, as the engine has yet to hear
+      // else a fork has opened it, as the engine has yet to hear
+      const isKnown = isOpen(recorded) && this.#lanes.takes(order)
       if (isOpen(state)) isKnown ? this.#lanes.hold(order) : this.#lanes.reopen(order)
       this.#orders.add(working)
       takeUp(working, own, fills)
@@ -147,7 +150,8 @@ export class Gateway implements GatewayPort {
     }
   }
 
-  /** A slot for a request of the service that is no order; `run` is called when the slot is durable, and ends it with the limiter. */
+  /** A slot for a request of the service that is no order; `run` is called when the slot is durable, and ends it with
+   *  the limiter. */
   requestSlot(limiter: Limiter, run: (slot: Slot) => void): Cancel | undefined {
     return limiter.request('reconcile', (slot) => this.#journal.commit(() => run(slot)))
   }
@@ -169,7 +173,8 @@ export class Gateway implements GatewayPort {
     return workingOrder(order, route(order), state, deadlineMs)
   }
 
-  /** Takes an outcome. Whatever calls the engine (`say`, `#end`) comes last: it may come back with another order or a cancel. */
+  /** Takes an outcome. Whatever calls the engine (`say`, `#end`) comes last: it may come back with another order or a
+   *  cancel. */
   #settle(working: WorkingOrder, flight: Flight, outcome: Outcome): void {
     const { clock, monotonicMs } = this.#options
     const { attempt } = flight
@@ -255,7 +260,8 @@ export class Gateway implements GatewayPort {
     if (entriesStop) this.stops.refuseEntries()
   }
 
-  /** Another attempt of its order has executed, or the service executed this one twice, as far as anybody knew before a restart. */
+  /** Another attempt of its order has executed, or the service executed this one twice, as far as anybody knew before a
+   *  restart. */
   #failedToo(working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
     const { state, flights } = working
     if (!isOpen(state)) this.#reports.say(working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })

@@ -34,8 +34,9 @@ export class LateEvidence {
     this.#parts = parts
   }
 
-  /** The chain shows, finally, that an attempt executed which had ended otherwise, or executed once more. Booked whatever became of its
-   *  order; one that still waits for its next try has got what it wanted, and a full exit whatever else of it is out. */
+  /** The chain shows, finally, that an attempt executed which had ended otherwise, or executed once more. Booked
+   *  whatever became of its order; one that still waits for its next try has got what it wanted, and a full exit
+   *  whatever else of it is out. */
   late(attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE'): void {
     const { journal, reports, lanes, orders, departures, breached, end } = this.#parts
     if (code === 'LATE_FILL') journal.write({ kind: 'attempt', attempt: filledLate(attempt, fill) })
@@ -63,8 +64,8 @@ export class LateEvidence {
     reports.say(working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
   }
 
-  /** The chain shows an execution of a full exit, and any of several attempts may have made it: each of them is still out. What was seen
-   *  becomes an attempt of its own, which is filled, or taken back by a fork, in their place. */
+  /** The chain shows an execution of a full exit, and any of several attempts may have made it: each of them is still
+   *  out. What was seen becomes an attempt of its own, which is filled, or taken back by a fork, in their place. */
   standIn(attempt: Attempt): { attempt: Attempt; done: (outcome: Outcome) => void } {
     const { clock, orders, settle } = this.#parts
     const working = orders.get(attempt.orderId)

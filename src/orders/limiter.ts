@@ -36,8 +36,8 @@ export interface LimiterOptions {
   /** Which boot `monotonicMs` counts from. */
   readonly boot: string
   readonly requestsPerMinute: number
-  /** The slot log of this key, or `fresh`: a key that nobody can have used in the last minute. An empty log says nothing about that
-   *  minute. */
+  /** The slot log of this key, or `fresh`: a key that nobody can have used in the last minute. An empty log says
+   *  nothing about that minute. */
   readonly past: readonly Slot[] | 'fresh'
   /** Keeps a slot as taken, and again as done; called before the request is sent, and to be made durable before it. */
   readonly write: (slot: Slot) => void
@@ -82,8 +82,9 @@ export class Limiter {
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 
-  /** Calls `run` with a slot: within this call where one is free (then the answer is undefined), else when its turn comes, unless the
-   *  returned function is called before. `first` puts it before all others of its class. The slot must be ended by `done` or `giveBack`. */
+  /** Calls `run` with a slot: within this call where one is free (then the answer is undefined), else when its turn
+   *  comes, unless the returned function is called before. `first` puts it before all others of its class. The slot
+   *  must be ended by `done` or `giveBack`. */
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
@@ -127,8 +128,9 @@ export class Limiter {
     this.#serve()
   }
 
-  /** The plan's number from now on. What was sent before counts against it too; but where it is a smaller one, exits begin a new share: the
-   *  old requests kept to the plan of their time, and whether there is room for an exit the service itself says best. */
+  /** The plan's number from now on. What was sent before counts against it too; but where it is a smaller one, exits
+   *  begin a new share: the old requests kept to the plan of their time, and whether there is room for an exit the
+   *  service itself says best. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -137,8 +139,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** No slot for anybody until `open`: the key is refused, so that every request would be. After a while one is tried all the same: the
-   *  feed, which would say that the key is good, may never have lost its connection. */
+  /** No slot for anybody until `open`: the key is refused, so that every request would be. After a while one is tried
+   *  all the same: the feed, which would say that the key is good, may never have lost its connection. */
   close(): void {
     this.#closed = true
     this.#options.clock.after(TRIED_AGAIN_MS, () => this.open())
@@ -239,15 +241,16 @@ export class Limiter {
     return undefined
   }
 
-  /** Those at the head of a line who gave up; how many are left. A line that is not served, because another one goes before it, would grow
-   *  with all who ever stood in it. */
+  /** Those at the head of a line who gave up; how many are left. A line that is not served, because another one goes
+   *  before it, would grow with all who ever stood in it. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()
     return line.length
   }
 
-  /** One timer, for the head: at the next moment that can give it a slot. Timers of the system may fire early, so `serve` looks again. */
+  /** One timer, for the head: at the next moment that can give it a slot. Timers of the system may fire early, so
+   *  `serve` looks again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)

@@ -6,7 +6,8 @@ import { RETRY } from './retry.ts'
 import type { ServiceRefusals } from './service-refusals.ts'
 import { isWaiting, overtake, type WorkingOrder } from './working-order.ts'
 
-/** Orders of which something is still to come: open ones, and filled ones of which a fill is not final or another attempt is out. */
+/** Orders of which something is still to come: open ones, and filled ones of which a fill is not final or another
+ *  attempt is out. */
 export class OpenOrders {
   readonly #all = new Map<string, WorkingOrder>()
   /** How many full exits there are among them, by the mint that they could sell. */
@@ -81,11 +82,11 @@ export class OpenOrders {
 
 const NONE: readonly WorkingOrder[] = []
 
-/** Which lanes (see `laneOf`) hold open orders. The engine refuses a request into a closed lane; here that is asserted, but for a lane that
- *  a fork has reopened: of that the engine may not have heard yet. */
+/** Which lanes (see `laneOf`) hold open orders. The engine refuses a request into a closed lane; here that is asserted,
+ *  but for a lane that a fork has reopened: of that the engine may not have heard yet. */
 export class Lanes {
-  /** By account and mint, of both sides. More than one in a lane only where a full exit went in beside a partial sale, or a fork took the
-   *  fill of an earlier one back. */
+  /** By account and mint, of both sides. More than one in a lane only where a full exit went in beside a partial sale,
+   *  or a fork took the fill of an earlier one back. */
   readonly #open = new ByMint<Order[]>()
   /** By lane. */
   readonly #reopened = new Set<string>()
@@ -165,8 +166,8 @@ export class WaitingOrders {
     if (isLow) this.refuseEntries()
   }
 
-  /** A full exit is accepted: what buys its mint and was decided before neither goes nor goes again, nor is it signed where it is being
-   *  built. What is signed may be out. To be called before the exit is durable. */
+  /** A full exit is accepted: what buys its mint and was decided before neither goes nor goes again, nor is it signed
+   *  where it is being built. What is signed may be out. To be called before the exit is durable. */
   overtakeBuys(exit: Order): void {
     const { journal, orders } = this.#parts
     for (const working of orders.buysBefore(exit))

@@ -43,7 +43,8 @@ function reportOf(
   return report
 }
 
-/** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again after a crash. */
+/** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again
+ *  after a crash. */
 export class OrderReports {
   readonly #journal: Journal
   readonly #post: (input: Input) => void

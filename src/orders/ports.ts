@@ -7,10 +7,11 @@ import type { Attempt } from './attempt.ts'
 import type { Learned } from './learned.ts'
 import type { WalletCursor, WalletTransaction, Watch } from './wallet-audit.ts'
 
-/** Carries one attempt out once. `done`: any number of what is no end (`acked`, `unknown`, `undecided`, a provisional `filled` or `reverted`),
- *  then one end; never from inside the call itself. An `unknown` after a provisional fill is its reversal. What the chain shows after that
- *  end, or of no one attempt, does not come through here: the audit tells it to the gateway's findings. No promise crosses this
- *  seam, so a simulated executor is a timer and a backtest is one synchronous loop. */
+/** Carries one attempt out once. `done`: any number of what is no end (`acked`, `unknown`, `undecided`, a provisional
+ *  `filled` or `reverted`), then one end; never from inside the call itself. An `unknown` after a provisional fill is
+ *  its reversal. What the chain shows after that end, or of no one attempt, does not come through here: the audit tells
+ *  it to the gateway's findings. No promise crosses this seam, so a simulated executor is a timer and a backtest is one
+ *  synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
   /** Goes on with an attempt that an earlier process armed: never sends it again, only finds out. */
@@ -33,14 +34,15 @@ export type Outcome =
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void
-  /** Whether what is refused in this account may be tried again at once; false once something executed that was refused. */
+  /** Whether what is refused in this account may be tried again at once; false once something executed that was
+   *  refused. */
   trust(account: string, isTrusted: boolean): void
   /** Whether entries of this account have stopped: what is not out yet does not go either. */
   halt(account: string, isHalted: boolean): void
 }
 
-/** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable (FULL), in order. What
- *  is written between two commits within one turn becomes durable together, or not at all. */
+/** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable
+ *  (FULL), in order. What is written between two commits within one turn becomes durable together, or not at all. */
 export interface Journal {
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   input(seq: Seq, time: Millis, input: Input): void
@@ -52,7 +54,8 @@ export interface Journal {
 export type JournalRecord =
   | { kind: 'attempt'; attempt: Attempt }
   | { kind: 'fill'; fill: Fill }
-  /** A report that the engine has not taken yet: the input with its id takes it; on start those that no input took are delivered again. */
+  /** A report that the engine has not taken yet: the input with its id takes it; on start those that no input took are
+   *  delivered again. */
   | { kind: 'report'; id: number; report: ExecutionReport }
   | { kind: 'slot'; slot: Slot }
   | { kind: 'watch'; watch: Watch }
@@ -63,7 +66,8 @@ export type JournalRecord =
   | { kind: 'mark'; account: string; mint: string; highPrice: number }
   | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that did not fit, kept for inspection, bounded
 
-/** A request of the plan's budget, held until 60 s after it completed. Times are hrtime nanoseconds of the boot `boot`. */
+/** A request of the plan's budget, held until 60 s after it completed. Times are hrtime nanoseconds of the boot
+ *  `boot`. */
 export interface Slot {
   readonly key: string
   readonly id: number

@@ -4,8 +4,9 @@ import type { Outcome, Slot } from './ports.ts'
 import { REQUEST_LIMIT_MS } from './slot-log.ts'
 import type { Flight } from './working-order.ts'
 
-/** Ends the request of an attempt that is out, as the limiter counts it: with its first outcome, unless that is that the answer is lost;
- *  then when it can not be under way any more. To be called before the attempt takes the outcome. */
+/** Ends the request of an attempt that is out, as the limiter counts it: with its first outcome, unless that is that
+ *  the answer is lost; then when it can not be under way any more. To be called before the attempt takes the
+ *  outcome. */
 export function endRequest(flight: Flight, limiter: Limiter, outcome: Outcome, clock: Clock, nowMs: number): void {
   const { slot, attempt, sentMs } = flight
   if (slot === undefined) return

@@ -6,15 +6,15 @@ import type { Outcome } from './ports.ts'
 /** Why an attempt did not execute. */
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
-/** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it.
- *  climb: with the next of the order's slippages: an exit at once, an entry after 0.5 and 1 s, in which the engine may call it off.
- *  otherFee: at once, with another priority fee than the one that was refused.
- *  hold: at the head of the line until the key is accepted, or worth another try. minute: the same again in a minute.
- *  end: never; a new try is a new order, and so in the journal. */
+/** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it. climb: with the next of the
+ *  order's slippages: an exit at once, an entry after 0.5 and 1 s, in which the engine may call it off. otherFee: at
+ *  once, with another priority fee than the one that was refused. hold: at the head of the line until the key is
+ *  accepted, or worth another try. minute: the same again in a minute. end: never; a new try is a new order, and so in
+ *  the journal. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** What follows on what, and what the order is when nothing follows. An attempt of which it is not proved that it did not execute is not
- *  in here: nothing follows on that. */
+/** What follows on what, and what the order is when nothing follows. An attempt of which it is not proved that it did
+ *  not execute is not in here: nothing follows on that. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },

@@ -5,7 +5,8 @@ import type { Executor } from './ports.ts'
 import type { Cause, Failure } from './retry.ts'
 import type { Route, WorkingOrder } from './working-order.ts'
 
-/** What the service refuses as a whole: the key, or orders under this plan. Entries stop there; exits go on as the retry table says. */
+/** What the service refuses as a whole: the key, or orders under this plan. Entries stop there; exits go on as the
+ *  retry table says. */
 export class ServiceRefusals {
   readonly #plan = new Set<Executor>()
   readonly #breached = new Set<string>()
@@ -19,7 +20,8 @@ export class ServiceRefusals {
     return this.#plan.has(executor) ? 'PLAN_REFUSED' : this.callOff(entry)
   }
 
-  /** Why an order may not go even where its slot is taken, and it is only its commit, its mint or its builder that is waited for. */
+  /** Why an order may not go even where its slot is taken, and it is only its commit, its mint or its builder that is
+   *  waited for. */
   callOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
     if (overtaken) return 'EXIT_UNPROVED'
     if (order.class === 'exit') return undefined
@@ -47,8 +49,8 @@ export class ServiceRefusals {
     return cause === 'key' || cause === 'plan'
   }
 
-  /** Something of this account executed that was refused or proved dead, or a second time: until a person says so, nothing is repeated at
-   *  once on the word of a refusal. What we did not sign needs nobody's word. */
+  /** Something of this account executed that was refused or proved dead, or a second time: until a person says so,
+   *  nothing is repeated at once on the word of a refusal. What we did not sign needs nobody's word. */
   trust(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)

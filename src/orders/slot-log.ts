@@ -14,9 +14,10 @@ export interface OldSlots {
 
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
-/** Reads the log that earlier processes wrote of one key. Monotonic times of another boot mean nothing to this one. But everything in its log
- *  happened before the next boot's first entry, and so before now: shifted until its last entry stands there, each entry is too late rather than
- *  too early. undefined: the log says nothing about the last minute, because it is empty or was written in this boot's future. */
+/** Reads the log that earlier processes wrote of one key. Monotonic times of another boot mean nothing to this one. But
+ *  everything in its log happened before the next boot's first entry, and so before now: shifted until its last entry
+ *  stands there, each entry is too late rather than too early. undefined: the log says nothing about the last minute,
+ *  because it is empty or was written in this boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
   const [last] = newestFirst

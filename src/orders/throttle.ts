@@ -29,9 +29,10 @@ export interface Throttling {
   readonly perMinute: number
 }
 
-/** How many requests a minute are allowed while the service answers 429 within the plan: somebody shares the key, or the service counts
- *  differently. Like TCP: one multiplicative decrease per reaction time, then a linear recovery. A stray 429 says little about the rate, so the
- *  decrease follows the square of the part of recent answers that were refusals. When all were, the rate falls to what was accepted. */
+/** How many requests a minute are allowed while the service answers 429 within the plan: somebody shares the key, or
+ *  the service counts differently. Like TCP: one multiplicative decrease per reaction time, then a linear recovery. A
+ *  stray 429 says little about the rate, so the decrease follows the square of the part of recent answers that were
+ *  refusals. When all were, the rate falls to what was accepted. */
 export class Throttle {
   #plan: number
   #allowed: number

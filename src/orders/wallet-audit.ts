@@ -2,7 +2,8 @@ import type { Lamports, Millis } from '../base/units.ts'
 import type { FillCosts } from '../engine/accounting/fill-costs.ts'
 import type { Attempt } from './attempt.ts'
 
-/** How far the audit of a wallet has come: each transaction up to `slot` is classified, and together they make `lamports`. */
+/** How far the audit of a wallet has come: each transaction up to `slot` is classified, and together they make
+ *  `lamports`. */
 export interface WalletCursor {
   readonly account: string
   /** Genesis hash of the chain that it was read from. */
@@ -16,8 +17,9 @@ export interface WalletCursor {
   readonly signature: string
 }
 
-/** ours: an attempt of ours made it. inflow: the wallet did not sign. housekeeping: it signed, moved no tracked token, and cost next to
- *  nothing. foreign: anything else that it signed. opaque: cannot be read; what it did is known by the balances around it. */
+/** ours: an attempt of ours made it. inflow: the wallet did not sign. housekeeping: it signed, moved no tracked token,
+ *  and cost next to nothing. foreign: anything else that it signed. opaque: cannot be read; what it did is known by the
+ *  balances around it. */
 export type TransactionClass = 'ours' | 'inflow' | 'housekeeping' | 'foreign' | 'opaque'
 
 /** A finalized transaction that touched a wallet, classified once. */
@@ -40,7 +42,8 @@ export interface WalletTransaction {
   readonly costs?: WalletCosts
 }
 
-/** Fees, rent and wrapping: what a wallet pays in any transaction, be it a trade or not. As in `FillCosts`: what was paid is positive. */
+/** Fees, rent and wrapping: what a wallet pays in any transaction, be it a trade or not. As in `FillCosts`: what was
+ *  paid is positive. */
 export type WalletCosts = Pick<
   FillCosts,
   | 'baseFeeLamports'
@@ -63,7 +66,8 @@ export interface Watch {
   readonly attempt: Attempt
   /** It executed, or is thought not to have: whatever comes now is late. */
   readonly ended: boolean
-  /** The wait for a late execution of a lost request, as far as it began; times of another boot can not be compared with ours. */
+  /** The wait for a late execution of a lost request, as far as it began; times of another boot can not be compared
+   *  with ours. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
   /** Once the chain is final above this height, it can not execute any more. */
   readonly bound: number | null

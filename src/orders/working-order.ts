@@ -65,7 +65,8 @@ export interface WorkingOrder {
   readonly flights: Flight[]
   /** An attempt has ended as filled, in its time or late: the order will not end as anything else. */
   executed: boolean
-  /** A buy, and a full exit of its mint was accepted after it: it is not signed, sent or tried again, whatever becomes of that exit. */
+  /** A buy, and a full exit of its mint was accepted after it: it is not signed, sent or tried again, whatever becomes
+   *  of that exit. */
   overtaken: boolean
   /** Leaves the line, or calls off the next try. */
   stopWaiting: Cancel | undefined
@@ -103,8 +104,8 @@ export interface Unfinished {
   readonly fills: readonly Fill[]
 }
 
-/** Puts an order of an earlier process where its attempts, in the order in which they were made, show it to be: some may still be out.
- *  `fills`: those that are told already, among them what executed once too often. */
+/** Puts an order of an earlier process where its attempts, in the order in which they were made, show it to be: some
+ *  may still be out. `fills`: those that are told already, among them what executed once too often. */
 export function takeUp(working: WorkingOrder, attempts: readonly Attempt[], fills: readonly Fill[]): void {
   working.executed = fills.some(({ orderId, final }) => final && orderId === working.order.id)
   for (const attempt of attempts) {
@@ -144,8 +145,8 @@ export function climb(working: WorkingOrder, step: number): void {
   working.step = Math.min(Math.max(working.step, step + 1), working.order.slippagePercents.length - 1)
 }
 
-/** The priority fees that an attempt may ask for, one after the other as they are refused: the order's own, the service's, and the least,
- *  for a service that charges more than the policy allows where it chooses. */
+/** The priority fees that an attempt may ask for, one after the other as they are refused: the order's own, the
+ *  service's, and the least, for a service that charges more than the policy allows where it chooses. */
 export function feesOf({ order: { priorityFeeLamports, priorityFeeLadder }, step }: WorkingOrder): (Lamports | null)[] {
   const own = priorityFeeLadder[Math.min(step, priorityFeeLadder.length - 1)] ?? priorityFeeLamports
   return [...new Set([own, null, LEAST_PRIORITY_FEE])]
@@ -184,7 +185,8 @@ export function isWaiting(working: WorkingOrder): boolean {
   return working.flights.length === 0 && isOpen(working.state)
 }
 
-/** A full exit of what it buys was accepted after it. On record with what is not signed: that is over after a crash, and its order goes again. */
+/** A full exit of what it buys was accepted after it. On record with what is not signed: that is over after a crash,
+ *  and its order goes again. */
 export function overtake(working: WorkingOrder): readonly Attempt[] {
   working.overtaken = true
   const unsigned = working.flights.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))

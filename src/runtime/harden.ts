@@ -10,7 +10,8 @@ const NAMES = [
   ...['Buffer', 'structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'process', 'console'],
 ]
 
-/** What a library may give an object or a class of its own under the same name: these can still be set on what inherits them. */
+/** What a library may give an object or a class of its own under the same name: these can still be set on what inherits
+ *  them. */
 const OVERRIDDEN = [
   'name',
   'message',
@@ -22,8 +23,9 @@ const OVERRIDDEN = [
   'hasOwnProperty',
 ]
 
-/** Nothing in this thread can change what all of its code stands on any more: an assignment to `Array.prototype.push` throws, where it
- *  would have changed the engine and every other strategy. Only for threads and processes of our own that go on to run strategies. */
+/** Nothing in this thread can change what all of its code stands on any more: an assignment to `Array.prototype.push`
+ *  throws, where it would have changed the engine and every other strategy. Only for threads and processes of our own
+ *  that go on to run strategies. */
 export function hardenGlobals(): void {
   const roots = NAMES.map((name) => (globalThis as Record<string, unknown>)[name])
   const all = new Set<object>()
@@ -86,8 +88,8 @@ const LONGEST = 500
 const LINES_A_SECOND = 20
 const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir', 'table'] as const
 
-/** What is written to the console of this thread goes to `say`, as one line each: the thread's own way out needs an event loop, which it
- *  does not have. More than 20 lines a second are dropped, and counted in the next one. */
+/** What is written to the console of this thread goes to `say`, as one line each: the thread's own way out needs an
+ *  event loop, which it does not have. More than 20 lines a second are dropped, and counted in the next one. */
 export function takeConsole(say: (text: string) => void, nowMs = () => performance.now()): void {
   let second = 0
   let lines = 0

@@ -15,7 +15,8 @@ export interface LogOptions {
   readonly write?: (line: string) => void
 }
 
-/** Every line passes the redactor and `printable` as a whole, whatever went into it: fields, errors, their stacks and causes. */
+/** Every line passes the redactor and `printable` as a whole, whatever went into it: fields, errors, their stacks and
+ *  causes. */
 export function createLog({ level, redact, format, write = toStderr }: LogOptions): Log {
   const line = format === 'json' ? (json: string) => json : textOf
   const destination = { write: (json: string) => write(`${printable(redact(line(json.trimEnd())))}\n`) }
@@ -54,8 +55,9 @@ const SHORTEST_SECRET = 4
 const SHORTEST_URL_PART = 8
 const REDACTED = '[redacted]'
 
-/** A function that takes every secret out of a text, by value: as it is, with any of its characters escaped as in a URL, in JSON or in HTML,
- *  reversed, and its bytes in base64, base58, hex or decimal; of a URL also its user, password, path segments and query values. */
+/** A function that takes every secret out of a text, by value: as it is, with any of its characters escaped as in a
+ *  URL, in JSON or in HTML, reversed, and its bytes in base64, base58, hex or decimal; of a URL also its user,
+ *  password, path segments and query values. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const parts = new Set(secrets.flatMap(partsOf).filter(isLongEnough))
   if (parts.size === 0) return (text) => text

@@ -17,7 +17,8 @@ import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 
-/** The executors of bots on paper: one market that all of them see, and for each account money and a budget of its own. */
+/** The executors of bots on paper: one market that all of them see, and for each account money and a budget of its
+ *  own. */
 export class PaperWorld {
   readonly market: PaperMarket
   readonly #config: Config
@@ -42,8 +43,8 @@ export class PaperWorld {
     this.#measured = measured
   }
 
-  /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a budget of the same plan
-   *  for itself; it never takes a live slot. */
+  /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a
+   *  budget of the same plan for itself; it never takes a live slot. */
   restore(
     bots: readonly BotSettings[],
     money: RecoveredMoney,

@@ -11,8 +11,9 @@ import type { GatewayPort, Journal } from '../orders/ports.ts'
 
 export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
-  /** Shown every run of rows once the engine has seen it, and before what its last row decided is carried out: where a paper market folds
-   *  prices and a simulated clock is brought to that row. So no fill knows a later row than its order did. */
+  /** Shown every run of rows once the engine has seen it, and before what its last row decided is carried out: where a
+   *  paper market folds prices and a simulated clock is brought to that row. So no fill knows a later row than its
+   *  order did. */
   readonly observe?: (block: Block, from: number, to: number) => void
   /** Number of the first row or input of this process, above all in the journal. */
   readonly firstSeq: Seq
@@ -20,8 +21,8 @@ export interface RunnerOptions extends EffectsOptions {
   readonly lastTime?: Millis
 }
 
-/** The one door to the engine: numbers and times every row and input once, journals them with what the engine decided, and carries that
- *  out. One thing at a time: what is posted while another is being handled waits for its turn. */
+/** The one door to the engine: numbers and times every row and input once, journals them with what the engine decided,
+ *  and carries that out. One thing at a time: what is posted while another is being handled waits for its turn. */
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
@@ -37,8 +38,9 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Rows carry the time of their arrival, which the source takes from the same clock, once for what it read together. Where an input was
-   *  stamped since, they take its time, in the block too: that is what the journal keeps and a replay sees. */
+  /** Rows carry the time of their arrival, which the source takes from the same clock, once for what it read together.
+   *  Where an input was stamped since, they take its time, in the block too: that is what the journal keeps and a
+   *  replay sees. */
   rows(block: Block, from: number, to: number): number {
     assert(!this.#busy, 'a source hands over rows from inside a handler')
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
@@ -133,7 +135,8 @@ export class Effects {
     this.#post = post
   }
 
-  /** First the whole of a step's outputs is written, then acted on: an order's commit takes along what was decided with it. */
+  /** First the whole of a step's outputs is written, then acted on: an order's commit takes along what was decided with
+   *  it. */
   carryOut(seq: Seq, time: Millis, outputs: readonly Output[]): void {
     const { journal } = this.#options
     const count = outputs.length
@@ -141,8 +144,8 @@ export class Effects {
     for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
   }
 
-  /** The engine has taken a timer that fired; to be called before what it decided is carried out. Only now the next firing of one that
-   *  repeats is set: an engine that is late gets one firing for all that it missed. */
+  /** The engine has taken a timer that fired; to be called before what it decided is carried out. Only now the next
+   *  firing of one that repeats is set: an engine that is late gets one firing for all that it missed. */
   fired(id: number, time: Millis): void {
     const armed = this.#timers.get(id)
     if (armed === undefined) return

@@ -56,7 +56,8 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
   }
 }
 
-/** What the journal holds of real money that no bot of this start sees to, one line an account: positions without exits, and orders in doubt. */
+/** What the journal holds of real money that no bot of this start sees to, one line an account: positions without
+ *  exits, and orders in doubt. */
 export function unattended({ positions, orders }: RecoveredMoney, bots: readonly BotSettings[]): string[] {
   const attended = new Set(bots.map(({ account }) => account.id))
   const isLeft = ({ account }: { account: string }): boolean => isReal(account) && !attended.has(account)
@@ -93,7 +94,8 @@ export interface Recovery {
   readonly proof?: ServiceProof | undefined
 }
 
-/** What a segment begins with that goes on from what was recovered: money from rows, and the tape that its strategies are warmed up with. */
+/** What a segment begins with that goes on from what was recovered: money from rows, and the tape that its strategies
+ *  are warmed up with. */
 export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
   return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money: ownMoney(past.money, bots), warm })

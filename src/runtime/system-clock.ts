@@ -8,12 +8,14 @@ import type { Millis } from '../base/units.ts'
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NOTHING = (): void => {}
 
-/** Milliseconds since the machine's boot, with fractions; the same for all its processes, and no setting of the clock moves it. */
+/** Milliseconds since the machine's boot, with fractions; the same for all its processes, and no setting of the clock
+ *  moves it. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Names the boot that `monotonicMs` counts from. Where the system does not say, every process counts as a boot of its own. */
+/** Names the boot that `monotonicMs` counts from. Where the system does not say, every process counts as a boot of its
+ *  own. */
 export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   try {
     return readFileSync(path, 'utf8').trim()
@@ -72,14 +74,16 @@ export class SystemClock implements Clock {
     }
   }
 
-  /** Calls off everything that is still to come, and what an answer that comes later asks for, so that nothing keeps the process alive. */
+  /** Calls off everything that is still to come, and what an answer that comes later asks for, so that nothing keeps
+   *  the process alive. */
   stop(): void {
     this.#isStopped = true
     this.#queue.clear()
     this.#schedule()
   }
 
-  /** Sets Node's timer for the head of the queue. One that is set for an earlier time stays: it finds nothing due and sets the next. */
+  /** Sets Node's timer for the head of the queue. One that is set for an earlier time stays: it finds nothing due and
+   *  sets the next. */
   #schedule(): void {
     if (this.#isFiring) return
     const at = this.#queue.nextAt()
@@ -91,7 +95,8 @@ export class SystemClock implements Clock {
     this.#timer = setTimeout(() => this.#fire(), Math.min(ms, LONGEST_TIMEOUT_MS))
   }
 
-  /** Runs what is due by now. What that sets is due later, so this ends; where one throws, the others keep their turn. */
+  /** Runs what is due by now. What that sets is due later, so this ends; where one throws, the others keep their
+   *  turn. */
   #fire(): void {
     const now = this.#monotonic()
     this.#timerAt = Number.POSITIVE_INFINITY

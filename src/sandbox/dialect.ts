@@ -61,7 +61,8 @@ const QUESTIONS = {
   closesAccount: ['no', 'yes'],
   /** The token program of the mints; `both`: some of each. */
   tokenProgram: ['token', 'token2022', 'both'],
-  /** Where a built transaction stands: the body itself as bytes or text, a JSON text, a list of numbers, or under a name. */
+  /** Where a built transaction stands: the body itself as bytes or text, a JSON text, a list of numbers, or under a
+   *  name. */
   builtShape: [
     ...['transaction', 'tx', 'serializedTransaction', 'encodedTransaction', 'swapTransaction', 'data.transaction'],
     ...['result.tx', 'raw', 'bareText', 'bareJson', 'bytes'],

@@ -73,9 +73,9 @@ export function measure(executions: readonly Execution[]): Measured {
   }
 }
 
-/** The model with what was measured in the place of what was assumed. `lossFactor`: how many times as often as alone at the usual fee it
- *  has the measured attempts lost. The crowd that they met is in what was measured of them, so it is taken out again: the model adds that
- *  of each order. */
+/** The model with what was measured in the place of what was assumed. `lossFactor`: how many times as often as alone at
+ *  the usual fee it has the measured attempts lost. The crowd that they met is in what was measured of them, so it is
+ *  taken out again: the model adds that of each order. */
 export function calibrated(model: FillModel, measured: Measured, lossFactor = 1): FillModel {
   const { landingFailurePercent: lost } = measured
   return {
@@ -123,14 +123,15 @@ interface Moment {
   readonly run: () => void
 }
 
-/** Real fills beside what a model makes of them: each at its own time and latency, on the prices of its tape. The print of the fill itself is
- *  on the tape, and the model pays its own impact on top. Behind a gap there is no price until there is a new one, and what was under way
- *  in one is not compared: nobody knows which prices it met. */
+/** Real fills beside what a model makes of them: each at its own time and latency, on the prices of its tape. The print
+ *  of the fill itself is on the tape, and the model pays its own impact on top. Behind a gap there is no price until
+ *  there is a new one, and what was under way in one is not compared: nobody knows which prices it met. */
 export class FillComparison {
-  /** Of each fill that could be compared, how much better it was than predicted, percent of the prediction: tokens of a buy, SOL of a sale.
-   *  Below 0 the model flatters. */
+  /** Of each fill that could be compared, how much better it was than predicted, percent of the prediction: tokens of a
+   *  buy, SOL of a sale. Below 0 the model flatters. */
   readonly errorPercents: number[] = []
-  /** Of each attempt of which it is known whether it landed, how many times as often as alone at the usual fee the model has it lost. */
+  /** Of each attempt of which it is known whether it landed, how many times as often as alone at the usual fee the
+   *  model has it lost. */
   readonly lossFactors: number[] = []
   /** Fills that are not compared for a gap of the tape. */
   unheard = 0

@@ -16,13 +16,14 @@ const TRAP_MS = 60_000
 
 /** Prints of a token that are remembered: a power of 2. */
 const RING = 32
-/** What is known of a token lies in 8 doubles and the prices of its last prints, and the amounts of those apart. As doubles ... */
+/** What is known of a token lies in 8 doubles and the prices of its last prints, and the amounts of those apart. As
+ *  doubles ... */
 const DOUBLES = 8 + RING
 const LAST_TIME = 0
 const FIRST_TIME = 1
 const PRICES = 8
-/** ... and as words: how many prints, how many of them buys, whether somebody sold, which of the last prints were beyond the curve, a bit
- *  each, and whether three in a row ever were: a single one may be wrong. */
+/** ... and as words: how many prints, how many of them buys, whether somebody sold, which of the last prints were
+ *  beyond the curve, a bit each, and whether three in a row ever were: a single one may be wrong. */
 const COUNT = 4
 const BUYS = 5
 const SOLD = 6
@@ -58,8 +59,8 @@ export class EstimatedPools {
   readonly #estimates = new Float64Array(WINDOW)
   readonly #prints = new Float64Array(ROBUST_WINDOW)
 
-  /** Takes rows in. `attend` is told of each sized print of a token that is 1 in `watched`, and of large sales. What follows from the side of a
-   *  trade is computed, not branched on: a processor guesses it wrong every other time. */
+  /** Takes rows in. `attend` is told of each sized print of a token that is 1 in `watched`, and of large sales. What
+   *  follows from the side of a trade is computed, not branched on: a processor guesses it wrong every other time. */
   fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
     this.#makeRoom(block.mints.length)
     const { kind, token: tokens, time, amount, size } = block
@@ -100,7 +101,8 @@ export class EstimatedPools {
     return this.price(token) ?? this.#median(token, 0)
   }
 
-  /** Nobody heard the feed of a token for a while: what it costs now, and how deep its pool is, is not known before there are new prints. */
+  /** Nobody heard the feed of a token for a while: what it costs now, and how deep its pool is, is not known before
+   *  there are new prints. */
   forget(token: TokenId): void {
     const at = token * DOUBLES * 2
     if (at < this.#words.length) this.#words[at + HEARD] = this.#words[at + COUNT] as number
@@ -134,8 +136,8 @@ export class EstimatedPools {
     return robustPrice(this.#prints, known)
   }
 
-  /** The product of SOL and whole tokens: the curve's, until the token was once dearer than the curve goes; then what is estimated, at most
-   *  that of the pool it migrates to. */
+  /** The product of SOL and whole tokens: the curve's, until the token was once dearer than the curve goes; then what
+   *  is estimated, at most that of the pool it migrates to. */
   product(token: TokenId): number {
     if (!this.#is(token, GRADUATED)) return CURVE_PRODUCT
     return this.#estimate(token)?.low ?? POOL_PRODUCT
@@ -151,7 +153,8 @@ export class EstimatedPools {
     return !this.#is(token, GRADUATED) || this.#estimate(token) !== undefined
   }
 
-  /** The price that a sale of `sol` SOL at `price` left behind where it took at least half of what the pool had; undefined where not. */
+  /** The price that a sale of `sol` SOL at `price` left behind where it took at least half of what the pool had;
+   *  undefined where not. */
   leftBehind(token: TokenId, price: number, sol: number): number | undefined {
     // Few sales are so large, so that the depth is worked out for few.
     if (sol <= LARGE_SALE_SOL || sol * sol < 0.5 * LEAST_EMPTIED * price) return undefined
@@ -184,7 +187,8 @@ export class EstimatedPools {
     return this.#words[token * DOUBLES * 2 + HEARD] ?? 0
   }
 
-  /** The quarters of the last estimates of the product, at most that of a fresh migration; undefined while there are too few among the prints remembered. */
+  /** The quarters of the last estimates of the product, at most that of a fresh migration; undefined while there are
+   *  too few among the prints remembered. */
   #estimate(token: TokenId): Band | undefined {
     const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
     const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)

@@ -12,7 +12,8 @@ export const SLOT_MS = 400
 export interface FillModel {
   /** Decision to landing, lognormal with these percentiles, ms. Trading services say 2 to 5 s. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** Of 100 transactions, how many never land where nobody else trades and the fee is the usual one; see `lossPercent`. */
+  /** Of 100 transactions, how many never land where nobody else trades and the fee is the usual one; see
+   *  `lossPercent`. */
   readonly landingFailurePercent: number
   /** Each way, of what changes hands: the venue's, ... */
   readonly venueFeePercent: number
@@ -68,8 +69,9 @@ export interface PoolRun {
 
 type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
 
-/** Spends exactly `spend`, all fees of the trade inside. Slippage is measured against the quote that a builder makes: impact of the order
- *  itself inside, so it bounds what the market did meanwhile. Our impact is paid in full and forgotten by the next order. */
+/** Spends exactly `spend`, all fees of the trade inside. Slippage is measured against the quote that a builder makes:
+ *  impact of the order itself inside, so it bounds what the market did meanwhile. Our impact is paid in full and
+ *  forgotten by the next order. */
 export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
   const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
   const tokens = tokensFor(sol, pool.worst, fees.venueFeePercent / 100)
@@ -104,8 +106,9 @@ export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamp
 const CROWD_PRINTS = 4
 const MOST_LOSS_PERCENT = 60
 
-/** How many times as often a transaction never lands as alone at the usual fee, while its token is printed `printsPerSlot` times a slot: the
- *  more the more others want into the same blocks, the fewer the more is paid for it. An assumption about the shape. */
+/** How many times as often a transaction never lands as alone at the usual fee, while its token is printed
+ *  `printsPerSlot` times a slot: the more the more others want into the same blocks, the fewer the more is paid for it.
+ *  An assumption about the shape. */
 export function lossFactor(
   { autoPriorityFeeLamports: usual }: Pick<FillModel, 'autoPriorityFeeLamports'>,
   priorityFee: Lamports | null,

@@ -30,7 +30,8 @@ export class DepthUse {
   estimatedFills = 0
   /** ... and, summed over these, the logarithm of the upper quarter of the estimates over the lower one, ... */
   #spreads = 0
-  /** ... and what they would have brought more in pools as deep as the upper quarter says, lamports at the price of the fill. */
+  /** ... and what they would have brought more in pools as deep as the upper quarter says, lamports at the price of the
+   *  fill. */
   upperLamports = 0
 
   /** `isKnown`: it is on the curve. */
@@ -45,7 +46,8 @@ export class DepthUse {
     this.upperLamports += moreLamports
   }
 
-  /** The geometric mean over all estimated fills, as one pool that was misread would outweigh all others; null where there is none. */
+  /** The geometric mean over all estimated fills, as one pool that was misread would outweigh all others; null where
+   *  there is none. */
   get spread(): number | null {
     return this.estimatedFills === 0 ? null : Math.exp(this.#spreads / this.estimatedFills)
   }

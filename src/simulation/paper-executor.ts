@@ -43,8 +43,9 @@ function outcomeOf(landed: Landed, final: boolean): Outcome {
   return landed.kind === 'filled' ? { kind: 'filled', fill: { ...landed.fill, final }, final } : { ...landed, final }
 }
 
-/** Carries attempts out on paper, for one account, in live time and in a backtest alike: everything happens on the clock. The same attempt
- *  has the same luck (latency, landing) whatever else is going on, because each draws from a seed of its own. */
+/** Carries attempts out on paper, for one account, in live time and in a backtest alike: everything happens on the
+ *  clock. The same attempt has the same luck (latency, landing) whatever else is going on, because each draws from a
+ *  seed of its own. */
 export class PaperExecutor implements Executor {
   readonly depth = new DepthUse()
   readonly #clock: Clock
@@ -72,8 +73,8 @@ export class PaperExecutor implements Executor {
     this.#seeds.set(bot, seed)
   }
 
-  /** Takes over the account's money from the journal: its positions, its last fills, and those that had landed when the process ended and
-   *  that no position knows of yet. */
+  /** Takes over the account's money from the journal: its positions, its last fills, and those that had landed when the
+   *  process ended and that no position knows of yet. */
   restore(positions: readonly Position[], fills: readonly Fill[], untold: readonly Fill[] = []): void {
     this.#holdings = new PaperWallet(positions)
     for (const fill of untold) this.#holdings.book(fill)
@@ -115,7 +116,8 @@ export class PaperExecutor implements Executor {
     })
   }
 
-  /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price, or nobody could sell it. */
+  /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price, or nobody
+   *  could sell it. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>): Lamports {
     const price = this.#market.markPrice(mint)
     if (price === undefined || this.#isTrap(mint)) return ZERO
@@ -181,7 +183,8 @@ export class PaperExecutor implements Executor {
     return buy(size.lamports, slippagePercent, this.#pool(mint, price ?? path.first, path.high), this.#model)
   }
 
-  /** Bounded by the price at sending, as the service quotes it: an exit that is tried again must not hang on a price long gone. */
+  /** Bounded by the price at sending, as the service quotes it: an exit that is tried again must not hang on a price
+   *  long gone. */
   #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
     return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first, path.low)
   }
@@ -211,8 +214,8 @@ export class PaperExecutor implements Executor {
     return { quoted: this.#market.reserves(mint, quoted), worst: this.#market.reserves(mint, worst) }
   }
 
-  /** What is held has to be sold into whatever there is, where anybody could sell it; nothing is bought into a pool of which nothing is
-   *  known. */
+  /** What is held has to be sold into whatever there is, where anybody could sell it; nothing is bought into a pool of
+   *  which nothing is known. */
   #canFill({ side, mint }: Attempt): boolean {
     return side === 'sell' ? !this.#isTrap(mint) : this.#market.isDeep(mint)
   }
@@ -299,8 +302,9 @@ function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }
 
-/** What a paper trade cost, each part apart. The fees are inside what changed hands: a buyer's are taken off what he pays, the service's
- *  first; a seller's off what he would get, the venue's first. `networkLamports`: base and priority fee. */
+/** What a paper trade cost, each part apart. The fees are inside what changed hands: a buyer's are taken off what he
+ *  pays, the service's first; a seller's off what he would get, the venue's first. `networkLamports`: base and priority
+ *  fee. */
 function paperCosts(
   side: 'buy' | 'sell',
   tradeLamports: Lamports,

@@ -14,8 +14,8 @@ const NOISE_FACTOR = 2
 /** So many prints after a sale that emptied the pool, or after a silence, the robust price has followed. */
 const PRINTS_TO_FOLLOW = 3
 
-/** What an order could meet while it was under way: the robust price at first, then the worst of the sized prints. A single print far from
- *  the others is none of them. */
+/** What an order could meet while it was under way: the robust price at first, then the worst of the sized prints. A
+ *  single print far from the others is none of them. */
 export interface PricePath {
   readonly first: number
   low: number
@@ -24,8 +24,8 @@ export interface PricePath {
   prints: number
 }
 
-/** The market as paper executors see it: the robust price of every token, what its pool holds, and its path while somebody follows it. One
- *  for all executors of a process. It costs a few nanoseconds a row while nobody does. */
+/** The market as paper executors see it: the robust price of every token, what its pool holds, and its path while
+ *  somebody follows it. One for all executors of a process. It costs a few nanoseconds a row while nobody does. */
 export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof
@@ -99,7 +99,8 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** The feed was not heard: nothing is filled at prices from before it. `keys` as subscribed, `trades` for all tokens. */
+  /** The feed was not heard: nothing is filled at prices from before it. `keys` as subscribed, `trades` for all
+   *  tokens. */
   interrupted(keys: readonly string[]): void {
     const tokens = keys.includes('trades')
       ? [...this.#emptied.keys()]
@@ -147,8 +148,8 @@ export class PaperMarket implements TokenHolder {
     return this.salePrice(mint) ?? (token === undefined ? undefined : this.#credible(this.#pools.lastPrice(token)))
   }
 
-  /** How the pool of a mint would stand at `price` if it were as deep as the upper quarter of the estimates, and that over the lower one;
-   *  undefined where its depth is not estimated. */
+  /** How the pool of a mint would stand at `price` if it were as deep as the upper quarter of the estimates, and that
+   *  over the lower one; undefined where its depth is not estimated. */
   deeper(mint: string, price: number): { readonly reserves: Reserves; readonly spread: number } | undefined {
     const token = this.#mints.find(mint)
     const band = token === undefined ? undefined : this.#pools.band(token)
@@ -240,7 +241,8 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** One sale that takes half of a pool or more is no noise: what it leaves is the price, though no print says so yet. */
+  /** One sale that takes half of a pool or more is no noise: what it leaves is the price, though no print says so
+   *  yet. */
   #sold(token: TokenId, price: number, sol: number): void {
     const left = this.#pools.leftBehind(token, price, sol)
     if (left === undefined) return

@@ -12,8 +12,8 @@ interface TokenAccount {
   readonly decimals: number
 }
 
-/** The token accounts of a paper wallet. An account is opened by the first buy of a mint, which pays its rent, and closed by the sale of
- *  the last token, which gets it back. */
+/** The token accounts of a paper wallet. An account is opened by the first buy of a mint, which pays its rent, and
+ *  closed by the sale of the last token, which gets it back. */
 export class PaperWallet {
   readonly #accounts = new Map<string, TokenAccount>()
 
@@ -32,7 +32,8 @@ export class PaperWallet {
     return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS
   }
 
-  /** Base units that a sale of this size takes; 0n where it would fail on chain: nothing is held, or less than was asked for. */
+  /** Base units that a sale of this size takes; 0n where it would fail on chain: nothing is held, or less than was
+   *  asked for. */
   toSell({ mint, size }: Pick<Attempt, 'mint' | 'size'>): TokenAmount {
     const held = this.#accounts.get(mint)?.tokens ?? 0n
     const wanted = wantedOf(held, size)

@@ -27,8 +27,8 @@ export class SimulatedClock implements Clock {
     return this.#queue.nextAt()
   }
 
-  /** Runs every timer due at or before `time`, in order, each at its own time and those that they set too; then it is `time`.
-   *  Throws RangeError when `time` has passed already: time never goes backwards. */
+  /** Runs every timer due at or before `time`, in order, each at its own time and those that they set too; then it is
+   *  `time`. Throws RangeError when `time` has passed already: time never goes backwards. */
   advanceTo(time: Millis): void {
     if (!(time >= this.#now)) throw new RangeError(`time runs backwards: from ${this.#now} to ${time}`)
     for (let next = this.#queue.take(time); next !== undefined; next = this.#queue.take(time)) {

@@ -73,8 +73,9 @@ export class TapeSource implements Source {
   }
 }
 
-/** The first of the rows `from` to `to` that is not before `at`; `to` where all are. `time` never falls. A timer is mostly near: steps double
- *  until it is passed, so that hardly any memory is waited for that the rows up to it do not need. */
+/** The first of the rows `from` to `to` that is not before `at`; `to` where all are. `time` never falls. A timer is
+ *  mostly near: steps double until it is passed, so that hardly any memory is waited for that the rows up to it do not
+ *  need. */
 function firstAt(time: Float64Array, at: Millis, from: number, to: number): number {
   let low = from
   let high = from

@@ -3,8 +3,9 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const DIGITS = new Int8Array(256).fill(-1)
 for (let digit = 0; digit < ALPHABET.length; digit++) DIGITS[ALPHABET.charCodeAt(digit)] = digit
 
-// Four digits make a group below 2^24, and three bytes a limb of 24 bits: 22 groups of 22 limbs hold a signature, and the sum of their
-// products stays below 2^53. So a text is a product with a table of the powers of 58^4, and the carry is done once, at the end.
+// Four digits make a group below 2^24, and three bytes a limb of 24 bits: 22 groups of 22 limbs hold a signature, and
+// the sum of their products stays below 2^53. So a text is a product with a table of the powers of 58^4, and the carry
+// is done once, at the end.
 const LIMBS = 22
 const MAX_BYTES = 64
 const POWERS = new Float64Array(LIMBS * LIMBS)
@@ -70,7 +71,8 @@ function leadingZeros(bytes: Uint8Array): number {
   return zeros
 }
 
-/** The bytes of a base58 text of any length up to `most` bytes, or undefined. Takes time by the square of the length: not for keys. */
+/** The bytes of a base58 text of any length up to `most` bytes, or undefined. Takes time by the square of the length:
+ *  not for keys. */
 export function decodeLongBase58(text: string, most: number): Uint8Array | undefined {
   if (text.length > Math.ceil(most * 1.3658)) return undefined
   const bytes: number[] = []
@@ -117,7 +119,8 @@ export function isSignature(text: unknown): text is string {
   return typeof text === 'string' && text.length >= 64 && text.length <= 88 && decodeBase58(text, 64) !== undefined
 }
 
-/** The entries of a list: one base58 key of 32 bytes a line, `#` begins a comment. The line that is none, counted from 1. */
+/** The entries of a list: one base58 key of 32 bytes a line, `#` begins a comment. The line that is none, counted from
+ *  1. */
 export function readList(
   text: string,
   isKey: (text: string) => boolean,

@@ -3,7 +3,8 @@ export type Digest = (...parts: Uint8Array[]) => Uint8Array
 
 const MARK = Uint8Array.from('ProgramDerivedAddress', (letter) => letter.charCodeAt(0))
 
-/** The 32 bytes of the address that a program derives from seeds: the first off the curve, counting the bump down (nobody has its key). */
+/** The 32 bytes of the address that a program derives from seeds: the first off the curve, counting the bump down
+ *  (nobody has its key). */
 export function derivedAddress(seeds: readonly Uint8Array[], program: Uint8Array, digest: Digest): Uint8Array {
   return derivation(seeds, program, digest).address
 }

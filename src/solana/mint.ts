@@ -1,8 +1,8 @@
 import { PROGRAMS } from './programs.ts'
 import type { AccountState } from './token-account.ts'
 
-// spl-token state.rs: a mint has 82 bytes. In Token-2022 one with extensions is filled up to the length of a token account, then says what
-// it is, then lists them: type, length (both u16), value (spl-token-2022 extension/mod.rs).
+// spl-token state.rs: a mint has 82 bytes. In Token-2022 one with extensions is filled up to the length of a token
+// account, then says what it is, then lists them: type, length (both u16), value (spl-token-2022 extension/mod.rs).
 const MINT_BYTES = 82
 const DECIMALS_AT = 44
 const INITIALIZED_AT = 45
@@ -12,11 +12,12 @@ const KIND_AT = 165
 const KIND_MINT = 1
 const KEY_BYTES = 32
 
-/** Extensions of mints that take nothing from a holder: close authority (of an empty mint), confidential transfers, interest and scale of
- *  what is shown, pointers and metadata, groups. */
+/** Extensions of mints that take nothing from a holder: close authority (of an empty mint), confidential transfers,
+ *  interest and scale of what is shown, pointers and metadata, groups. */
 const HARMLESS = new Set([3, 4, 10, 16, 18, 19, 20, 21, 22, 23, 24, 25])
 
-/** What the value of an extension means; undefined where it is there and empties itself: nobody may use it, now or later. */
+/** What the value of an extension means; undefined where it is there and empties itself: nobody may use it, now or
+ *  later. */
 const READERS: Readonly<Record<number, (value: Uint8Array) => MintTrait | undefined>> = {
   // Who may change the fee; later 18 bytes each for the fee until and since an epoch, percent in hundredths last.
   1: (value) => (isSet(value, 0) || isAny(value, 88, 2) || isAny(value, 106, 2) ? 'transferFee' : undefined),

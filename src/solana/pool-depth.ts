@@ -1,5 +1,6 @@
-/** Constant-product depth behind a price, for quotes, marks and simulated fills: pump.fun's bonding curve while it lasts and the pool it
- *  migrates to afterwards. An estimate: the feed names no reserves. Figures: pump-fun/pump-public-docs, pump-sdk 2.0.0. */
+/** Constant-product depth behind a price, for quotes, marks and simulated fills: pump.fun's bonding curve while it
+ *  lasts and the pool it migrates to afterwards. An estimate: the feed names no reserves. Figures:
+ *  pump-fun/pump-public-docs, pump-sdk 2.0.0. */
 
 const VIRTUAL_SOL = 30
 const VIRTUAL_TOKENS = 1_073_000_000
@@ -18,7 +19,8 @@ export interface Reserves {
   readonly tokens: number
 }
 
-/** `product`: of SOL and whole tokens; where it is left out, that of the curve below its last price, and of a migrated pool above. */
+/** `product`: of SOL and whole tokens; where it is left out, that of the curve below its last price, and of a migrated
+ *  pool above. */
 export function reservesAt(price: number, product = price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT): Reserves {
   const sol = Math.sqrt(product * price)
   return { sol, tokens: product / sol }

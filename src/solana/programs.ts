@@ -19,7 +19,8 @@ export const CLOCK_SYSVAR = 'SysvarC1ock11111111111111111111111111111111'
 /** Wrapped SOL. */
 export const WSOL_MINT = 'So11111111111111111111111111111111111111112'
 
-/** Money itself, not a token to trade: feeds have named them as the mint of a launch (5 % of launches in a real recording). */
+/** Money itself, not a token to trade: feeds have named them as the mint of a launch (5 % of launches in a real
+ *  recording). */
 export const DENIED_MINTS: ReadonlySet<string> = new Set([
   'So11111111111111111111111111111111111111112', // wSOL
   'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', // USDC

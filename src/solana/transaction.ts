@@ -48,8 +48,8 @@ export type Decoded = { readonly ok: true; readonly transaction: TransactionByte
 export type DecodedMessage = { readonly ok: true; readonly message: Message } | NotDecoded
 type NotDecoded = { readonly ok: false } & Refusal
 
-/** Reads a legacy or version 0 transaction, and refuses everything that a validator would, or that reads in more than one way. What is
- *  accepted is, written again, the same bytes. */
+/** Reads a legacy or version 0 transaction, and refuses everything that a validator would, or that reads in more than
+ *  one way. What is accepted is, written again, the same bytes. */
 export function decodeTransaction(bytes: Uint8Array): Decoded {
   return unlessMalformed<Decoded>(() => {
     const version = versionAhead(bytes)

@@ -30,8 +30,8 @@ export interface GoldenOptions extends RecordingOptions {
   readonly update?: boolean
 }
 
-/** Compares what a strategy decides on a recording with what it decided when the golden file was written; answers how many decisions those
- *  are. Throws with the first line that differs. */
+/** Compares what a strategy decides on a recording with what it decided when the golden file was written; answers how
+ *  many decisions those are. Throws with the first line that differs. */
 export async function matchGolden<P, S>(
   strategy: Strategy<P, S>,
   { golden, update = process.env[UPDATE] === '1', ...options }: GoldenOptions,
@@ -66,8 +66,9 @@ export interface RecordingOptions extends LoneBotOptions {
 
 const SQLITE = 'SQLite format 3\0'
 
-/** What a bot of this strategy decides on a recorded market, a line of JSON each: orders, refusals, notes, in order. Orders are filled as
- *  `sluice backtest` fills them. Throws SluiceError as a backtest does, and on the first bad line of a capture. */
+/** What a bot of this strategy decides on a recorded market, a line of JSON each: orders, refusals, notes, in order.
+ *  Orders are filled as `sluice backtest` fills them. Throws SluiceError as a backtest does, and on the first bad line
+ *  of a capture. */
 export async function decisionsOf<P, S>(
   strategy: Strategy<P, S>,
   { tape, partial = false, ...options }: RecordingOptions,

@@ -9,7 +9,8 @@ import type { FillView } from '../engine/strategy.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { Journal } from '../orders/ports.ts'
 
-/** The journal of a test: what was decided and what came of it, to look at. Nothing is durable, and nobody waits for a commit. */
+/** The journal of a test: what was decided and what came of it, to look at. Nothing is durable, and nobody waits for a
+ *  commit. */
 export class RunLog implements Journal {
   readonly orders: TestOrder[] = []
   readonly fills: FillView[] = []
@@ -67,7 +68,8 @@ export class RunLog implements Journal {
   }
 }
 
-/** How much an order asks for; one of these is set. A buy names SOL, a sale whole tokens, percent of what is held, or all. */
+/** How much an order asks for; one of these is set. A buy names SOL, a sale whole tokens, percent of what is held, or
+ *  all. */
 interface Amount {
   readonly sol?: number
   readonly tokens?: number
@@ -101,7 +103,8 @@ function testOrder({ id, time, mint, side, size, reason }: Order): TestOrder {
   return { id, time, mint, side, ...amountOf(size), reason, state: 'accepted', code: '' }
 }
 
-/** What was decided as a line of a golden file: when, what, how much and why; undefined of an output that decides nothing. */
+/** What was decided as a line of a golden file: when, what, how much and why; undefined of an output that decides
+ *  nothing. */
 function decisionLine(time: Millis, output: Output): string | undefined {
   const said = decided(output)
   return said && JSON.stringify({ time: new Date(time).toISOString(), ...said })

@@ -43,8 +43,8 @@ const BOOT = 'simulated'
 const SETTLING_PRINTS = 11
 const SETTLING_SECONDS = 0.1
 
-/** One bot on a market that a test makes, row by row, on a clock that stands still in between: the engine, gateway, limiter and simulated
- *  executor of a paper run. Every method throws what the strategy threw. */
+/** One bot on a market that a test makes, row by row, on a clock that stands still in between: the engine, gateway,
+ *  limiter and simulated executor of a paper run. Every method throws what the strategy threw. */
 export class StrategyRig {
   readonly #clock = new SimulatedClock(START)
   readonly #mints = new Mints()

@@ -10,7 +10,8 @@ export interface HttpOptions {
 
 const TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** An idle connection stays open so long, so that the next order need not wait for TLS; a server that says less is believed. */
+/** An idle connection stays open so long, so that the next order need not wait for TLS; a server that says less is
+ *  believed. */
 const KEEP_ALIVE_MS = 30_000
 const LONGEST_BODY = 1_048_576
 const LONGEST_REASON = 200
@@ -83,8 +84,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  /** undici calls it in the same step in which it writes the head, just before: until then no byte of this request has left, and after
-   *  it some may have. (Earlier than its diagnostics channel `undici:client:sendHeaders`, and for exactly this request.) */
+  /** undici calls it in the same step in which it writes the head, just before: until then no byte of this request has
+   *  left, and after it some may have. (Earlier than its diagnostics channel `undici:client:sendHeaders`, and for
+   *  exactly this request.) */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     // It waited for a connection until after its time: now it must not go out any more.

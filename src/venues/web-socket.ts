@@ -36,7 +36,8 @@ export const dialWebSocket: Dial = (url, on) => {
   }
 }
 
-/** Puts the cutter between the connection and the library. Were the library's inside another one some day, it would go on alone. */
+/** Puts the cutter between the connection and the library. Were the library's inside another one some day, it would go
+ *  on alone. */
 function cutFrames(socket: WebSocket, on: SocketEvents): void {
   const connection = (socket as unknown as { _socket?: NetSocket })._socket
   const [library, ...others] = connection?.listeners('data') ?? []
@@ -63,9 +64,9 @@ const TEXT = 0x81
 const LONG = 127
 const MASK = 0x80
 
-/** Takes whole text messages out of what a socket read before the WebSocket library sees them: the library's own way from a chunk to a
- *  message costs more than all that the feed does with one. Whatever is not such a frame, or lies across two chunks, goes to the
- *  library byte by byte, in order. */
+/** Takes whole text messages out of what a socket read before the WebSocket library sees them: the library's own way
+ *  from a chunk to a message costs more than all that the feed does with one. Whatever is not such a frame, or lies
+ *  across two chunks, goes to the library byte by byte, in order. */
 export class FrameCutter {
   readonly #message: (data: Uint8Array, start: number, end: number) => void
   readonly #passOn: (bytes: Buffer) => void

@@ -20,8 +20,8 @@ import { decodeMessage } from '../../src/solana/transaction.ts'
 import { MINT } from '../sandbox/still-market.ts'
 import { LocalRig } from './local-rig.ts'
 
-// The service builds with a program that nobody here can read. It trades honestly in every simulation, and steals once the signed transaction
-// is on its way.
+// The service builds with a program that nobody here can read. It trades honestly in every simulation, and steals once
+// the signed transaction is on its way.
 
 const policy = (guard: BuilderPolicy['guard']): BuilderPolicy => ({
   ...BUILT_IN_POLICY,
@@ -182,7 +182,8 @@ test('what is signed is bound to all that its floor lets go', async () => {
 })
 
 describe.each(['buy', 'sell'] as const)('once it is sent, in a %s', (side) => {
-  // In a buy the account keeps what was bought: it can not be closed; in a sale of everything nothing is left to be taken or burned.
+  // In a buy the account keeps what was bought: it can not be closed; in a sale of everything nothing is left to be
+  // taken or burned.
   const possible = ATTACKS.filter((attack) =>
     side === 'buy' ? attack !== 'close the account' : attack !== 'take tokens' && attack !== 'burn tokens',
   )

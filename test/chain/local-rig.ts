@@ -42,8 +42,8 @@ const POLICY: BuilderPolicy = {
 /** Stands before the node: gives another answer, or throws the number of an error; a promise takes its time. */
 export type Fault = (method: string, params: readonly unknown[], honest: () => unknown) => unknown
 
-/** A wallet with the local executor on a Solana runtime of its own, in process and on simulated time. The signer and the builder are the
- *  test's: `build` gives what a service would, `sign` what a signer would. */
+/** A wallet with the local executor on a Solana runtime of its own, in process and on simulated time. The signer and
+ *  the builder are the test's: `build` gives what a service would, `sign` what a signer would. */
 export class LocalRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
   readonly market = new StillMarket(() => {})

@@ -6,14 +6,16 @@ import { JITO_TIPS } from '../../src/orders/builder-policy.ts'
 import { PROGRAMS } from '../../src/solana/programs.ts'
 import { keyOf, landed, MINT, POOL, type RawCall, type Use, WALLET, WSOL } from './landed.ts'
 
-/** A landed trade, as its parts; what a node would answer of it is made from them by `answerOf`. Lamports and base units. */
+/** A landed trade, as its parts; what a node would answer of it is made from them by `answerOf`. Lamports and base
+ *  units. */
 export interface Shape {
   readonly side: TradeSide
   readonly alone: number
   /** To this many accounts of the venue, the first so much, each next one half. */
   readonly venueFees: readonly number[]
   readonly service: number
-  /** How the service takes its fee: by a transfer of the message, by one of a program above the venue's, or in wrapped SOL. */
+  /** How the service takes its fee: by a transfer of the message, by one of a program above the venue's, or in wrapped
+   *  SOL. */
   readonly taken: 'transfer' | 'router' | 'wrapped'
   readonly tip: number
   readonly priority: number

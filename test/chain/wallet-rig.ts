@@ -37,8 +37,8 @@ export interface Late {
   readonly code: string
 }
 
-/** A wallet that is watched on a chain of its own: the real ledger and its RPC, in process and on simulated time. A process may die and a
- *  new one go on from what it wrote. */
+/** A wallet that is watched on a chain of its own: the real ledger and its RPC, in process and on simulated time. A
+ *  process may die and a new one go on from what it wrote. */
 export class WalletRig {
   readonly clock = new SimulatedClock(1_700_000_000_000)
   readonly market = new StillMarket(() => {})
@@ -267,7 +267,8 @@ export class WalletRig {
   }
 }
 
-/** A node that is so many slots behind: it answers as the chain was then. To be made before what it is to be asked about. */
+/** A node that is so many slots behind: it answers as the chain was then. To be made before what it is to be asked
+ *  about. */
 export function lagging(rig: WalletRig, slots: () => number): Fault {
   const heights = new Map<number, number>()
   const balances: [slot: number, lamports: number][] = []

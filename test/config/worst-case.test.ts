@@ -17,7 +17,8 @@ const FEES = 10_000_000 + 5_000 + 2_039_280 + 6
 /** One lamport more: Sluice rounds the amount up. */
 const each = FEES + 1
 
-// By hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 %, or what is set, and the fees of each buy of 0.001 SOL, or what is set.
+// By hand: SOL x 1.01 for the service x 1.5 for a slippage of 50 %, or what is set, and the fees of each buy of 0.001
+// SOL, or what is set.
 test.each<[string, Partial<Limits>, Partial<WalletLimits>, object]>([
   [
     'no limits: what the service takes',

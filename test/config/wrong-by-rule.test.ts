@@ -9,7 +9,8 @@ import { temporaryFolder } from '../support/temporary-folder.ts'
 import { RULES, type Wrong } from './wrong-by-rule.ts'
 import { YamlSource } from './yaml-source.ts'
 
-/** The long form: `SLUICE_WRONG_YAML=1000 npm test -- test/config/wrong-by-rule.test.ts`, and `SLUICE_SEED` for others. */
+/** The long form: `SLUICE_WRONG_YAML=1000 npm test -- test/config/wrong-by-rule.test.ts`, and `SLUICE_SEED` for
+ *  others. */
 const COUNT = Number(process.env.SLUICE_WRONG_YAML ?? 330)
 const SEED = Number(process.env.SLUICE_SEED ?? 7)
 
@@ -58,8 +59,9 @@ function placeOf(yaml: string, offset: number): string {
   return `${lines.length}:${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-/** The error that says it where it stands. Where the syntax breaks there is no path, and a parser may know of it on the next line only, or
- *  later, and then says which line it came from; a line that fits elsewhere is a key of a map that it was not meant for. */
+/** The error that says it where it stands. Where the syntax breaks there is no path, and a parser may know of it on the
+ *  next line only, or later, and then says which line it came from; a line that fits elsewhere is a key of a map that
+ *  it was not meant for. */
 function errorOf({ yaml, offsets, path: expected }: Wrong, errors: readonly ConfigError[]): ConfigError | undefined {
   const places = offsets.map((offset) => placeOf(yaml, offset))
   if (expected !== undefined)

@@ -8,7 +8,8 @@ export interface Wrong {
   readonly yaml: string
   /** Where it stands: at one of these offsets of `yaml`. */
   readonly offsets: readonly number[]
-  /** As in `bots[0].params`; undefined where the syntax breaks: then it counts that the place is on the line, or names it. */
+  /** As in `bots[0].params`; undefined where the syntax breaks: then it counts that the place is on the line, or names
+   *  it. */
   readonly path: string | undefined
   /** The word that was meant, where one was mistyped. */
   readonly meant?: string

@@ -52,7 +52,8 @@ test('a run of all three kinds of bots, started twice, and what makes it differ 
     await running.stop()
   }
 
-  // What each thing that differs comes to is shown in test/backtest/replay/attribution.test.ts; here it goes through the commands.
+  // What each thing that differs comes to is shown in test/backtest/replay/attribution.test.ts; here it goes through
+  // the commands.
   const out = join(venue.folder, 'out')
   const made = await sluice(['backtest', venue.configFile, '--journal', venue.journal, '--out', out, '--partial'])
   expect(made, made.stderr).toMatchObject({ code: 0 })

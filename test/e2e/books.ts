@@ -123,7 +123,8 @@ export function isWalked(books: Books): boolean {
   return isDone && isSettled(books)
 }
 
-/** Attempts of which a request may have reached the service: all but those that provably never left, as where no connection was to be had. */
+/** Attempts of which a request may have reached the service: all but those that provably never left, as where no
+ *  connection was to be had. */
 export function requestedIn({ attempts }: Books): Attempt[] {
   return attempts.filter(({ state }) => state !== 'unsent')
 }
@@ -147,8 +148,8 @@ export interface Chain {
   readonly funds: number
 }
 
-/** Everything in which a journal of live bots is not in order, or differs from the chain. What is still out may have executed
- *  without the journal knowing: such a transaction has to fit an attempt that is undecided, one to one. */
+/** Everything in which a journal of live bots is not in order, or differs from the chain. What is still out may have
+ *  executed without the journal knowing: such a transaction has to fit an attempt that is undecided, one to one. */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
   const books = onlyLive(all)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
@@ -221,7 +222,8 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-/** Transactions of attempts that are still out, of which the journal need not know yet; a complaint for each that fits none. */
+/** Transactions of attempts that are still out, of which the journal need not know yet; a complaint for each that fits
+ *  none. */
 function unexplained(
   { fills, attempts, reports }: Books,
   landed: readonly LandedTransaction[],

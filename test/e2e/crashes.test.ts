@@ -16,9 +16,9 @@ const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
 const DEMO_SOL = 10
 
 describe.concurrent('killed between two steps', () => {
-  // Six buys may be accepted and armed before the first commit is on a busy disk. Killed then, the journal knows of no request, and a key
-  // that was used counts as fully used for 60 s (nobody knows by what): nothing would be bought meanwhile. The seventh is a sale, of
-  // something that was bought.
+  // Six buys may be accepted and armed before the first commit is on a busy disk. Killed then, the journal knows of no
+  // request, and a key that was used counts as fully used for 60 s (nobody knows by what): nothing would be bought
+  // meanwhile. The seventh is a sale, of something that was bought.
   const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass'>, number> = {
     accepted: 8,
     armed: 8,

@@ -21,7 +21,8 @@ const config = { service: { lateSeconds: 1 } }
 const REASON =
   /the journal cannot be written: .*(disk I\/O error|disk is full)|cannot be opened: |cannot be used: EIO: i\/o error|disk I\/O error|disk is full|no space left/
 
-/** After the disk has failed: nothing left without its row, nothing is damaged, and the next process brings all of it to an end. */
+/** After the disk has failed: nothing left without its row, nothing is damaged, and the next process brings all of it
+ *  to an end. */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = venue.run()
   await until('it to run', () => last.stderr.includes('"running"'))

@@ -9,8 +9,9 @@ import { discrepancies } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-// Journal, log and control socket lie on one disk; another program fills it in steps to the last byte, and takes whatever becomes free.
-// More runs by hand: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts; SLUICE_SMALL_DISK=ext4 for ext4 on a loop device.
+// Journal, log and control socket lie on one disk; another program fills it in steps to the last byte, and takes
+// whatever becomes free. More runs by hand: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts;
+// SLUICE_SMALL_DISK=ext4 for ext4 on a loop device.
 
 const RUNS = Number(process.env.SLUICE_FULL_DISKS ?? 1)
 const POSITIONS = 50

@@ -21,7 +21,8 @@ async function bought(stage: Stage, send: Send): Promise<void> {
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')
 }
 
-/** Its attempts, as `o2.1 50`; on a machine that stands still after the last of them more may follow, at the last step of the ladder. */
+/** Its attempts, as `o2.1 50`; on a machine that stands still after the last of them more may follow, at the last step
+ *  of the ladder. */
 function attemptsOf(stage: Stage, order: string): { line: string; armedAt: number }[] {
   const own = stage.books().attempts.filter(({ orderId }) => orderId === order)
   return own.map(({ id, slippagePercent, armedAt }) => ({ line: `${id} ${slippagePercent}`, armedAt }))

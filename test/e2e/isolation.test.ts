@@ -5,8 +5,8 @@ import { until } from './until.ts'
 
 const MEMORY = { heapMb: 96, buffersMb: 64 }
 
-/** What each does to others is nothing; what becomes of itself: its strategy threw, had to be stopped, or goes on because nothing comes of
- *  it. `rows`: again with every row. */
+/** What each does to others is nothing; what becomes of itself: its strategy threw, had to be stopped, or goes on
+ *  because nothing comes of it. `rows`: again with every row. */
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
   [
     ['throw', 'THREW', /^Error: told to$/],

@@ -41,8 +41,9 @@ const FAULTS = {
 } as const satisfies Record<Executor, readonly FaultKind[]>
 const FAULT_CHANCE = 0.3
 
-/** Kills processes that trade, at every failpoint in turn and at random times between, and lets others go on from what they left. After each
- *  the journal has to be whole, to repeat its decisions, and to be the chain's, to the lamport; the complaints, none at best. */
+/** Kills processes that trade, at every failpoint in turn and at random times between, and lets others go on from what
+ *  they left. After each the journal has to be whole, to repeat its decisions, and to be the chain's, to the lamport;
+ *  the complaints, none at best. */
 export async function killMany({ count, seed, together, say }: KillOptions): Promise<string[]> {
   const firsts = Array.from({ length: Math.ceil(count / KILLS_A_JOURNAL) }, (_, index) => index * KILLS_A_JOURNAL)
   const complaints: string[] = []

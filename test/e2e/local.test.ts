@@ -70,7 +70,8 @@ describe.concurrent('bots that sign here', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
-    // A price may run away from one between its simulation and its block, and here a block takes 40 ms: then it is tried again.
+    // A price may run away from one between its simulation and its block, and here a block takes 40 ms: then it is
+    // tried again.
     expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(8)
     expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(requestedIn(books).length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)

@@ -178,7 +178,8 @@ async function call({ words: [program = '', ...words], env, text }: Line): Promi
   return args[0] === 'run' ? recorded(args) : project.sluice(...args)
 }
 
-/** A run of some seconds; anew where the machine stood still for so long that the feed brought nothing, for what follows is about a tape. */
+/** A run of some seconds; anew where the machine stood still for so long that the feed brought nothing, for what
+ *  follows is about a tape. */
 async function recorded(args: readonly string[]): Promise<Ended> {
   const loaded = await loadConfig([args[1] ?? ''], { cwd: project.folder })
   const journal = loaded.ok ? loaded.config.journal.path : ''

@@ -1,5 +1,5 @@
-// `npm run packed`: what a new user does, from the archive that would be published, in an empty folder, on whatever Node the machine has.
-// Needs npm's registry, so it is no part of `npm test`.
+// `npm run packed`: what a new user does, from the archive that would be published, in an empty folder, on whatever
+// Node the machine has. Needs npm's registry, so it is no part of `npm test`.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -32,7 +32,8 @@ async function openBusyStage(
   return { stage, quiet }
 }
 
-/** From this request on nothing that lands can be read, until `see`: it stays under way, however long anything takes. */
+/** From this request on nothing that lands can be read, until `see`: it stays under way, however long anything
+ *  takes. */
 async function blindFrom(
   request: string,
   stage: Stage,

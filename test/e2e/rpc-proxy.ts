@@ -13,7 +13,8 @@ export interface RpcProxy {
   close(): Promise<void>
 }
 
-/** A node in front of a sandbox's: `change` makes another call of what comes, or another answer of what goes; a number is a bare status. */
+/** A node in front of a sandbox's: `change` makes another call of what comes, or another answer of what goes; a number
+ *  is a bare status. */
 export async function openRpcProxy(
   behind: string,
   change: {

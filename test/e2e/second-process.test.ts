@@ -99,8 +99,8 @@ async function ready(one: Container): Promise<void> {
   await until('the feed', async () => (await statusOf(one)).feed === 'live')
 }
 
-/** Each process stops entries because of what the other one bought, and names the likely cause. Returns the names of those that stopped: a
- *  process that stopped before a buy of it executed gave the other one nothing to notice. */
+/** Each process stops entries because of what the other one bought, and names the likely cause. Returns the names of
+ *  those that stopped: a process that stopped before a buy of it executed gave the other one nothing to notice. */
 async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<string[]> {
   const stopped = await until('the end of entries', async () => {
     expect(doubledBuys(scene)).toBeLessThanOrEqual(MOST_DOUBLED)

@@ -15,9 +15,11 @@ import { until } from './until.ts'
 const FUND_SOL = 20
 /** A test may have its venue elsewhere. */
 const SYSTEM_FOLDER = tmpdir()
-/** Held on to: Node forgets a channel by its name once somebody let go of it, and would give another one than its server tells. */
+/** Held on to: Node forgets a channel by its name once somebody let go of it, and would give another one than its
+ *  server tells. */
 const REQUESTS = channel('http.server.request.start')
-/** Sandbox, bots and other tests share this process: how busy it is says nothing of the bots, and they would let rows go by it. */
+/** Sandbox, bots and other tests share this process: how busy it is says nothing of the bots, and they would let rows
+ *  go by it. */
 performance.eventLoopUtilization = () => ({ idle: 1, active: 0, utilization: 0 })
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),

@@ -2,8 +2,9 @@ import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 
-// Loaded with --import into every process and thread of a run: writes down whom they talk to, one line each, into the file that
-// SLUICE_E2E_WIRETAP names. Below every client there is: undici, ws, Node's own http and fetch all end in a Socket of node:net.
+// Loaded with --import into every process and thread of a run: writes down whom they talk to, one line each, into the
+// file that SLUICE_E2E_WIRETAP names. Below every client there is: undici, ws, Node's own http and fetch all end in a
+// Socket of node:net.
 const require = createRequire(import.meta.url)
 const file = process.env.SLUICE_E2E_WIRETAP as string
 

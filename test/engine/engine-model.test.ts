@@ -124,7 +124,8 @@ function take(worlds: readonly EngineWorld[], one: Step): Output[][] {
   })
 }
 
-/** A refusal is said once a second and a runaway price once, which a restart forgets; so it does the order of the keys. */
+/** A refusal is said once a second and a runaway price once, which a restart forgets; so it does the order of the
+ *  keys. */
 function decisions(outputs: readonly Output[]): string[] {
   const isChase = (output: Output): boolean => output.kind === 'cancel' && output.code === 'CHASED'
   return outputs

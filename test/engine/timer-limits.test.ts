@@ -66,7 +66,8 @@ describe('a timer that is refused', () => {
   })
 })
 
-/** All timers of the bot fire as often as the clock lets them, until they end or so many seconds passed; how often they did. */
+/** All timers of the bot fire as often as the clock lets them, until they end or so many seconds passed; how often they
+ *  did. */
 function storm(talk: TalkingBot, seconds: number): number {
   const before = talk.fired.length
   const end = talk.rig.now + seconds * 1_000

@@ -75,7 +75,8 @@ function expectBalanced(path: string, { account, lamports: held, fills, others }
   expect(standing.map(({ signature }) => signature).sort()).toEqual([...fills.keys(), ...others.keys()].sort())
 }
 
-/** Each part of a fill's costs is a line of its own; what the pools got or gave is split by the price that was decided on. */
+/** Each part of a fill's costs is a line of its own; what the pools got or gave is split by the price that was decided
+ *  on. */
 function expectParts(path: string, { account, fills }: LedgerModel): void {
   const part = (of: (fill: Fill) => number): number => sum([...fills.values()].map(of))
   const sums = `coalesce(sum(trade + impact), 0) AS trade, coalesce(sum(venue_fee), 0) AS venue, coalesce(sum(service_fee), 0) AS service,
@@ -245,7 +246,8 @@ test('a transaction that a person says is the order: its fill stands in the plac
     { kind: 'fill', standing: 1, back: 0, wallet: walletLamports },
   ])
   expect(read(path, 'SELECT max(abs(remainder_lamports)) AS most FROM audits')).toEqual([{ most: 0 }])
-  // Against the price that the order was decided on, 1e-7 SOL: what is above it is impact, and both are what the pool got.
+  // Against the price that the order was decided on, 1e-7 SOL: what is above it is impact, and both are what the pool
+  // got.
   expect(read(path, "SELECT sum(lamports) AS sum FROM ledger WHERE line IN ('trade', 'impact')")).toEqual([
     { sum: 49_000_000 },
   ])

@@ -20,7 +20,8 @@ function hold(): void {
   setInterval(() => {}, 1000)
 }
 
-/** Commits order after order; each with rows, an attempt and a report that all belong together. Says the number of each that is durable. */
+/** Commits order after order; each with rows, an attempt and a report that all belong together. Says the number of each
+ *  that is durable. */
 async function trade(): Promise<void> {
   const journal = await startJournalThread(path, {
     space: NO_LIMITS,
@@ -46,7 +47,8 @@ async function trade(): Promise<void> {
   next(1)
 }
 
-/** Merges blocks, and is killed in the midst of writing the first large one: the small ones are deleted already, nothing is committed. */
+/** Merges blocks, and is killed in the midst of writing the first large one: the small ones are deleted already,
+ *  nothing is committed. */
 function merge(): void {
   const db = openForWriting(path)
   db.function('die', () => {

@@ -4,7 +4,8 @@ import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/pacing.ts'
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** Notes the names and times of what runs: ms from now, in steps of `step`, because Bottleneck takes a few for each job. */
+/** Notes the names and times of what runs: ms from now, in steps of `step`, because Bottleneck takes a few for each
+ *  job. */
 function notes(step = 50) {
   const start = Date.now()
   const done: [string, number][] = []

@@ -12,7 +12,8 @@ const PLAIN: MintFacts = { program: 'token', traits: [] }
 const FREEZABLE: MintFacts = { program: 'token', traits: ['freezeAuthority'] }
 const BEFORE: TokenChecks = { when: 'before', allow: [] }
 
-/** An executor by which everything is absent after 100 ms, behind one that looks at the mint; a mint is known after `readMs`. */
+/** An executor by which everything is absent after 100 ms, behind one that looks at the mint; a mint is known after
+ *  `readMs`. */
 class Vetted implements ExecutorWorld {
   readonly clock = new SimulatedClock()
   readonly executed: number[] = []

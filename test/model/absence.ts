@@ -4,8 +4,9 @@ import { type Case, MISMATCHES } from './scenario.ts'
 import { type Bracket, isExecuted, isUndecided, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The proof that something is not there: the finalized height, then the wallet's lamports at slot C, then the signatures up to C. Dead is
- *  what the height has passed, what has no row of ours, and only if the rows account for the lamports. Rows are bits: own ones, strangers. */
+/** The proof that something is not there: the finalized height, then the wallet's lamports at slot C, then the
+ *  signatures up to C. Dead is what the height has passed, what has no row of ours, and only if the rows account for
+ *  the lamports. Rows are bits: own ones, strangers. */
 export function absenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   const { mutant } = scenario

@@ -1,8 +1,9 @@
 /** Groups of duties that fit into one number. */
 const MOST_GROUPS = 31
 
-/** The states with the steps that are no faults, to see whether everything is decided in the end. A run that goes on for ever is fair when
- *  no duty stays possible in it and never happens; a fair run without a decided state is a violation. */
+/** The states with the steps that are no faults, to see whether everything is decided in the end. A run that goes on
+ *  for ever is fair when no duty stays possible in it and never happens; a fair run without a decided state is a
+ *  violation. */
 export class CalmGraph {
   readonly #targets: number[] = []
   /** Bit of the duty's group by edge; 0 for a chance. */

@@ -2,7 +2,8 @@ import { type Case, initialTokens, LOT, MOST_UNFINALIZED, type OrderKind } from 
 import { isExecuted, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** Blocks come and become final, forks rewrite those that are not, transactions land or expire, strangers use the wallet. */
+/** Blocks come and become final, forks rewrite those that are not, transactions land or expire, strangers use the
+ *  wallet. */
 export function chainSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.head < MOST_UNFINALIZED) steps.duty('a block', '', (next) => next.head++)
   if (state.head > 0) steps.duty('a block is final', '', finalize)
@@ -25,7 +26,8 @@ export function isSameSide(scenario: Case, state: State, one: number, other: num
   return (kindOf(scenario, state, one) === 'buy') === (kindOf(scenario, state, other) === 'buy')
 }
 
-/** Everything counts from the finalized block. What is final or expired forgets the rest, so that equal futures are equal states. */
+/** Everything counts from the finalized block. What is final or expired forgets the rest, so that equal futures are
+ *  equal states. */
 function finalize(next: State): void {
   next.head--
   for (const transaction of next.transactions) {

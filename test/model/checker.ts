@@ -1,6 +1,7 @@
 import { CalmGraph } from './calm-graph.ts'
 
-/** What may happen in a state. A fault need never happen. A chance may or may not; a duty does happen if it stays possible. */
+/** What may happen in a state. A fault need never happen. A chance may or may not; a duty does happen if it stays
+ *  possible. */
 export type Kind = 'fault' | 'chance' | 'duty'
 
 export interface Step<State> {
@@ -36,7 +37,8 @@ export interface Result {
 
 export const NEVER_DECIDED = 'never decided'
 
-/** Looks at every reachable state, nearest first, and then at what happens once faults stop. Ends at the first violation. */
+/** Looks at every reachable state, nearest first, and then at what happens once faults stop. Ends at the first
+ *  violation. */
 export function check<State>(model: Model<State>, mostStates = 5_000_000): Result {
   return new Search(model, mostStates).run()
 }

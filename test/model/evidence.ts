@@ -4,7 +4,8 @@ import type { Case } from './scenario.ts'
 import { type AttemptRow, isExecuted, isFinal, isUndecided, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** What was seen on chain: provisional at confirmed, then final, or taken back by a fork. Seen is proof; not seen is nothing. */
+/** What was seen on chain: provisional at confirmed, then final, or taken back by a fork. Seen is proof; not seen is
+ *  nothing. */
 export function evidenceSteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) return
   for (let index = 0; index < state.transactions.length; index++) {
@@ -31,7 +32,8 @@ function isWatched(scenario: Case, state: State, index: number): boolean {
   return true
 }
 
-/** Books an execution, and says which attempt it was as far as that is proved. Executed after its end, or twice: alarm. */
+/** Books an execution, and says which attempt it was as far as that is proved. Executed after its end, or twice:
+ *  alarm. */
 function adopt(scenario: Case, next: State, index: number, level: 'provisional' | 'final'): void {
   const { attempts, fills } = next.journal
   fills[index]!.seen = level
@@ -64,7 +66,8 @@ function isThoughtDead({ state }: AttemptRow): boolean {
   return state === 'refused' || state === 'absent' || state === 'reverted'
 }
 
-/** Where a full exit has had several attempts out, the row proves the order and none of them: each may still execute. */
+/** Where a full exit has had several attempts out, the row proves the order and none of them: each may still
+ *  execute. */
 function ownerAmong({ mutant, orders }: Case, { journal }: State, open: readonly number[]): number | undefined {
   const first = open[0]
   if (first === undefined || mutant === 'rowProvesOneOfSeveral') return first

@@ -4,7 +4,8 @@ import { makeTransaction } from './service.ts'
 import { type AttemptRow, isOpen, isUndecided, type OrderState, orderOfRow, type State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The client: accepts, makes durable, sends, reads the answer; the engine takes what it is told; the process may end at any time. */
+/** The client: accepts, makes durable, sends, reads the answer; the engine takes what it is told; the process may end
+ *  at any time. */
 export function gatewaySteps(scenario: Case, state: State, steps: Steps): void {
   if (state.memory === null) {
     steps.duty('the process starts', '', (next) => start(scenario, next))
@@ -51,8 +52,9 @@ function settle(scenario: Case, next: State, order: number, mayTryAgain: boolean
   setOrder(next, order, isAgain ? 'accepted' : 'ended')
 }
 
-/** Height from which on nothing that is built by now can land. The head comes from a node that is as far behind as it may be: a head that is
- *  dated is not older than this moment, but for the margin; for one that is not there is A8, and a larger margin. null: it is waited for. */
+/** Height from which on nothing that is built by now can land. The head comes from a node that is as far behind as it
+ *  may be: a head that is dated is not older than this moment, but for the margin; for one that is not there is A8, and
+ *  a larger margin. null: it is waited for. */
 export function boundNow({ mutant, undated = false }: Case, next: State): number | null {
   if (undated && mutant === 'waitsForBlockTime') return null
   const lag = undated ? UNDATED_LAG : NODE_LAG
@@ -87,8 +89,8 @@ function sendingSteps(scenario: Case, state: State, steps: Steps): void {
   })
 }
 
-/** The service builds, nothing of which can execute; then it is checked, and signed where it is still wanted. The signed bytes, with their own
- *  bound, are durable before they leave. */
+/** The service builds, nothing of which can execute; then it is checked, and signed where it is still wanted. The
+ *  signed bytes, with their own bound, are durable before they leave. */
 function builtSteps(scenario: Case, state: State, index: number, steps: Steps): void {
   const name = attemptName(index)
   const { mutant } = scenario

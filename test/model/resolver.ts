@@ -14,8 +14,8 @@ export function resolverSteps(scenario: Case, state: State, steps: Steps): void 
   classifyStep(scenario, state, steps)
 }
 
-/** After the late wait, counted from when the connection ended or from the start, the height is read: nothing is built any more (A1), what
- *  was built is old by then. With a signature there is nothing to wait for. */
+/** After the late wait, counted from when the connection ended or from the start, the height is read: nothing is built
+ *  any more (A1), what was built is old by then. With a signature there is nothing to wait for. */
 function waitStep(scenario: Case, state: State, index: number, attempt: AttemptRow, steps: Steps): void {
   const { mutant } = scenario
   if ((attempt.state !== 'unknown' && attempt.state !== 'acked') || attempt.bound !== null) return

@@ -20,7 +20,8 @@ function isLaneFree({ mutant }: Case, state: State, other: number): boolean {
   return !isBusy && at !== 'filled'
 }
 
-/** Nothing that was sent for it can execute any more, and what executed is final: a fork could bring a sale back after the buy. */
+/** Nothing that was sent for it can execute any more, and what executed is final: a fork could bring a sale back after
+ *  the buy. */
 function isExitProved({ mutant }: Case, state: State, other: number): boolean {
   const { orders, attempts, fills } = state.journal
   const row = orders[other]!

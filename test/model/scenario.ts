@@ -33,7 +33,8 @@ export interface Case extends Scenario {
 
 /** Blocks after the one that it was built on in which a transaction may land: 150 in the world. */
 export const VALIDITY = 1
-/** Blocks that a node may be behind where its height is read: the margin in our bounds, 50 (cloud) and 8 (local) in the world. */
+/** Blocks that a node may be behind where its height is read: the margin in our bounds, 50 (cloud) and 8 (local) in the
+ *  world. */
 export const NODE_LAG = 1
 /** Blocks that a node may be behind which tells no time (A8), and the margin for it: 150 in the world. */
 export const UNDATED_LAG = 2

@@ -2,7 +2,8 @@ import { type Case, holds, VALIDITY } from './scenario.ts'
 import type { Post, State } from './state.ts'
 import { attemptName, type Steps } from './steps.ts'
 
-/** The trading service and the way to it: a POST is lost, executed or refused, at any time; its answer may be lost too. */
+/** The trading service and the way to it: a POST is lost, executed or refused, at any time; its answer may be lost
+ *  too. */
 export function serviceSteps(scenario: Case, state: State, steps: Steps): void {
   for (const [index, { request, isOpen }] of state.posts.entries()) {
     const name = attemptName(index)

@@ -1,4 +1,5 @@
-/** A transaction of ours, by the number of the attempt that it belongs to. Heights count from the finalized block, which is 0. */
+/** A transaction of ours, by the number of the attempt that it belongs to. Heights count from the finalized block,
+ *  which is 0. */
 export interface Transaction {
   /** Last height in which it may land; 0 where it can not land any more, or does not exist. */
   lastHeight: number
@@ -19,7 +20,8 @@ export interface Stranger {
   isAccepted: boolean
 }
 
-/** A POST at the service, by attempt; `refused` only where the service may execute after saying no, `again` where it may try again. */
+/** A POST at the service, by attempt; `refused` only where the service may execute after saying no, `again` where it
+ *  may try again. */
 export interface Post {
   request: 'none' | 'out' | 'refused' | 'again' | 'over'
   answer: 'none' | 'signature' | 'again' | 'never'
@@ -55,7 +57,8 @@ export interface AttemptRow {
   state: AttemptState
   /** Its transaction, once the signature is known; null before. */
   transaction: number | null
-  /** Dead when the finalized height is there and nothing was found; null while not known. Of a cloud attempt it is not journaled. */
+  /** Dead when the finalized height is there and nothing was found; null while not known. Of a cloud attempt it is not
+   *  journaled. */
   bound: number | null
 }
 
@@ -142,7 +145,8 @@ export function isFinal({ at }: Transaction): boolean {
   return at === 0
 }
 
-/** The order that a transaction is booked to: that of the attempt which has its signature, else of the one that made it. */
+/** The order that a transaction is booked to: that of the attempt which has its signature, else of the one that made
+ *  it. */
 export function orderOfRow({ attempts }: Journal, row: number): number {
   const owner = attempts.find((attempt) => attempt.transaction === row) ?? attempts[row]
   return owner?.order ?? 0

@@ -137,8 +137,8 @@ function onChain(chain: TokenChain, attempt: Attempt, fate: Fate): Script {
   return [...script, [end, () => (chain.execute(attempt) ? fillOf(attempt, true) : reverted('REVERTED', true))]]
 }
 
-/** As the engine would: not into a lane whose order is open, unless it is a full exit and that one a partial sale; and no buy of what a full
- *  exit may still sell. */
+/** As the engine would: not into a lane whose order is open, unless it is a full exit and that one a partial sale; and
+ *  no buy of what a full exit may still sell. */
 function place(
   world: GatewayWorld,
   { mint, kind, ttlMs, fates }: Placed,

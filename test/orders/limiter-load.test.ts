@@ -7,8 +7,8 @@ const MINUTE = 60_000
 const RUN_MS = 20 * MINUTE
 const SAMPLE_MS = 50
 
-/** A line that is never empty, for twenty minutes: the share of the slots open to the class that is held, and the fullest minute at the
- *  server, which counts a request at some instant between its start and its end. */
+/** A line that is never empty, for twenty minutes: the share of the slots open to the class that is held, and the
+ *  fullest minute at the server, which counts a request at some instant between its start and its end. */
 function load(requestsPerMinute: number, kind: RequestClass, latencyMs: number): { used: number; most: number } {
   const clock = new SimulatedClock(1_000)
   const { integer } = seededRandom(requestsPerMinute + latencyMs)

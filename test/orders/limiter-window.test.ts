@@ -62,7 +62,8 @@ const exitShare = (slots: number): number => Math.max(1, Math.floor(slots * 0.2)
 class World {
   readonly clock = new SimulatedClock(1_000_000)
   readonly counted: Counted[] = []
-  /** When lives began with a lost log, or with one of more requests than the plan has, and what their exits may send all the same. */
+  /** When lives began with a lost log, or with one of more requests than the plan has, and what their exits may send
+   *  all the same. */
   readonly blind: { readonly at: number; readonly share: number }[] = []
   readonly plans: { readonly until: number; readonly slots: number }[] = []
   readonly waiting: Record<RequestClass, number[]> = { exit: [], reconcile: [], entry: [] }
@@ -158,7 +159,8 @@ class World {
   }
 }
 
-/** How many requests of a log may count in its last minute. One whose end is lost may have ended as late as its connection. */
+/** How many requests of a log may count in its last minute. One whose end is lost may have ended as late as its
+ *  connection. */
 function heldAtTheEnd(rows: readonly Slot[]): number {
   const latest = Math.max(...rows.map(({ takenAt, doneAt }) => Number(doneAt ?? takenAt) / 1e6))
   const ends = rows.map(({ takenAt, doneAt }) =>

@@ -180,7 +180,8 @@ describe('exits have a share of their own', () => {
 })
 
 describe('a 429', () => {
-  /** So many requests one after the other: each is answered within 50 ms, those of which `isRefused` is true by a 429. */
+  /** So many requests one after the other: each is answered within 50 ms, those of which `isRefused` is true by a
+   *  429. */
   function send(clock: SimulatedClock, limiter: Limiter, count: number, isRefused: (index: number) => boolean): number {
     let sent = 0
     for (let index = 0; index < count; index++) {
@@ -302,8 +303,8 @@ describe('a 429', () => {
   })
 })
 
-/** Entries that a bot wants at a steady rate for ten minutes, each given up after 2 s, of a service that takes so many a minute: how many it
- *  refused with 429 in each minute. */
+/** Entries that a bot wants at a steady rate for ten minutes, each given up after 2 s, of a service that takes so many
+ *  a minute: how many it refused with 429 in each minute. */
 function refusalsPerMinute(plan: number, trueLimit: number, perSecond: number): number[] {
   const clock = new SimulatedClock()
   const limiter = limiterOf(clock, plan)

@@ -57,7 +57,8 @@ function compare(ledger: Ledger, signature: string, simulated: SimulatedTransact
   const landed = ledger.transaction(signature)
   const { error, logs } = simulated
   if (!landed) {
-    // Refused before anything ran, as a compute budget that cannot be read: such a transaction costs no fee, and never lands.
+    // Refused before anything ran, as a compute budget that cannot be read: such a transaction costs no fee, and never
+    // lands.
     expect(error).not.toBeNull()
     expect(logs).toEqual([])
     return

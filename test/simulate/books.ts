@@ -40,7 +40,8 @@ export function audit(db: Database, chain: SimulatedChain, truth: Truth, kind: K
   ]
 }
 
-/** Where a builder only rounds, nothing is refused for that; where it charges more than the fee that was named, exits go with another one. */
+/** Where a builder only rounds, nothing is refused for that; where it charges more than the fee that was named, exits
+ *  go with another one. */
 export function roundingComplaints(
   db: Database,
   { local: { rounding }, service }: Scenario,
@@ -148,7 +149,8 @@ function alarmComplaints(truth: Truth, alarms: readonly Alarm[], db: Database): 
   return complaints
 }
 
-/** A second process that traded with the wallet has to be heard of, unless all that it did was taken for what orders waited for. */
+/** A second process that traded with the wallet has to be heard of, unless all that it did was taken for what orders
+ *  waited for. */
 function companyComplaints(
   { accompanied }: SimulatedChain,
   fills: readonly FillRow[],
@@ -181,7 +183,8 @@ function foreignIn(fills: readonly FillRow[], truth: Truth, { accompanied }: Sim
   return [...own, ...accompanied].filter(({ signature }) => !booked.has(signature))
 }
 
-/** What is booked as held is there; more than that came from strangers, or from what is not booked, and less went with that. */
+/** What is booked as held is there; more than that came from strangers, or from what is not booked, and less went with
+ *  that. */
 function heldComplaints(
   db: Database,
   { ledger, gifts }: SimulatedChain,

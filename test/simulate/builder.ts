@@ -27,7 +27,8 @@ const UNIT_LIMIT = 200_000
 /** The verifier reads the chain at most so long before it refuses a share as too large. */
 const CHECK_MS = 2_000
 
-/** What a builder may do that it must not; nothing of it may ever be signed, or it has to do what was ordered all the same. */
+/** What a builder may do that it must not; nothing of it may ever be signed, or it has to do what was ordered all the
+ *  same. */
 const LIES = ['drains', 'approves', 'other side', 'more', 'no minimum', 'twice', 'other payer', 'garbage'] as const
 
 export interface BuilderParts {

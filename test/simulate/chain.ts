@@ -67,7 +67,8 @@ export class SimulatedChain {
     })
   }
 
-  /** The nodes as a process reaches them; nothing is said to one that has ended. `leaves`: signed bytes are about to, base64. */
+  /** The nodes as a process reaches them; nothing is said to one that has ended. `leaves`: signed bytes are about to,
+   *  base64. */
   reach(isAlive: () => boolean, leaves: (bytes: string) => void): { any: Rpc; each: readonly Rpc[] } {
     const each = this.#nodes.map(
       (_node, index): Rpc =>

@@ -12,7 +12,8 @@ export interface CheckParts {
   readonly truth: Truth
   readonly journal: Journal
   readonly leash: Leash
-  /** Of a second process with the wallet: what has landed; none where what keeps a process from seeing it may go on for long. */
+  /** Of a second process with the wallet: what has landed; none where what keeps a process from seeing it may go on for
+   *  long. */
   readonly company: () => readonly ({ readonly at: number } | undefined)[]
   readonly now: () => number
   readonly complain: (what: string) => void
@@ -52,8 +53,8 @@ export class Checks {
     }
   }
 
-  /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was accepted after it, nor
-   *  behind a halt, nor while the disk is short. */
+  /** Just before an attempt leaves, for the first time or once more: no buy goes out behind a full exit that was
+   *  accepted after it, nor behind a halt, nor while the disk is short. */
   leaves({ id, orderId, side, mint }: Attempt, { mirror, disk }: Process): void {
     if (side === 'sell') return
     if (disk.isShort) this.#parts.complain(`${id} goes out though the process knows that the disk is short`)

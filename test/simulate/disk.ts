@@ -24,8 +24,8 @@ const SHORT: ReadonlySet<Space> = new Set(['noEntries', 'full', 'stuck'])
 /** For a disk that always has room. One byte, so that the table of the reserve exists. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 1 }
 
-/** The journal's tables in SQLite, used for one run after another: to make them anew for each would cost more than the run. In memory: what
- *  a process leaves behind is what it committed, and that is what the next one reads. */
+/** The journal's tables in SQLite, used for one run after another: to make them anew for each would cost more than the
+ *  run. In memory: what a process leaves behind is what it committed, and that is what the next one reads. */
 export class Journal {
   readonly db = new Database(':memory:')
   readonly disk: FilledDisk
@@ -84,7 +84,8 @@ export class Journal {
     return this.#state.get(orderNumber({ id: orderId })) as OrderState | undefined
   }
 
-  /** Makes it like a new one. `compact`: without free pages, so that earlier runs do not decide what fits on a full disk. */
+  /** Makes it like a new one. `compact`: without free pages, so that earlier runs do not decide what fits on a full
+   *  disk. */
   empty(compact: boolean): void {
     this.disk.empty()
     this.db.transaction(() => {
@@ -132,8 +133,9 @@ export interface DiskParts {
   readonly mutant: Mutant | undefined
 }
 
-/** The journal's writer on a real SQLite file, with the manners of its thread: what waits when a flush ends becomes durable together, and
- *  who waited for that is called in a later turn. A process that ends leaves behind what was flushed and nothing else. */
+/** The journal's writer on a real SQLite file, with the manners of its thread: what waits when a flush ends becomes
+ *  durable together, and who waited for that is called in a later turn. A process that ends leaves behind what was
+ *  flushed and nothing else. */
 export class SimulatedDisk extends GatheringJournal {
   readonly path = ''
   /** The process was told that the disk is too short to buy anything. */

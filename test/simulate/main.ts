@@ -16,7 +16,8 @@ const TIMES: Readonly<Record<string, Times>> = {
   behind: { ...GOOD_TIMES, aheadMs: -30_000 },
 }
 
-/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--times good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
+/** `npm run simulate -- --seeds 1000 [--seed FIRST] [--kind honest|service|rpc] [--executor local] [--times
+ *  good|newest|never|old|ahead|behind] [--jobs N] [--json]`; `--seed S --verbose` shows all that happens in one. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {

@@ -20,7 +20,8 @@ interface PlansParts {
   readonly complain: (what: string) => void
 }
 
-/** The plan of the key as the service names it, and what a process may make of it: worked out apart from the limiter, to be held against it. */
+/** The plan of the key as the service names it, and what a process may make of it: worked out apart from the limiter,
+ *  to be held against it. */
 export class Plans {
   /** What the service says at the next connection. */
   name = 'premium'
@@ -88,8 +89,8 @@ export class Plans {
     this.#rate = Math.max(0.1, this.#rate / 2)
   }
 
-  /** How many requests a minute at the server may hold now: those of the largest plan in it, and what exits may send where a process could not
-   *  know the plan before it. */
+  /** How many requests a minute at the server may hold now: those of the largest plan in it, and what exits may send
+   *  where a process could not know the plan before it. */
   get most(): number {
     const since = this.#parts.now() - LONGEST_HELD_MS
     const plans = this.#past.filter(({ until }) => until > since).map(({ perMinute }) => perMinute)

@@ -1,13 +1,14 @@
 import { draws } from '../../src/sandbox/draws.ts'
 
-/** honest: every RPC tells the truth, if late or not at all, and the service executes a request at most once, in its time, and never after
- *  it refused. service: it does otherwise. rpc: a node loses what it had. */
+/** honest: every RPC tells the truth, if late or not at all, and the service executes a request at most once, in its
+ *  time, and never after it refused. service: it does otherwise. rpc: a node loses what it had. */
 export type Kind = 'honest' | 'service' | 'rpc'
 
 /** regular: a few, that go on. storm: more than a bot may have. throws: its strategy throws in one. */
 export type TimerUse = 'none' | 'regular' | 'storm' | 'throws'
 
-/** What one run is like; all of it drawn from its seed. Shares are of the requests, calls, or seconds that could be struck. */
+/** What one run is like; all of it drawn from its seed. Shares are of the requests, calls, or seconds that could be
+ *  struck. */
 export interface Scenario {
   readonly seed: number
   readonly kind: Kind
@@ -24,7 +25,8 @@ export interface Scenario {
   readonly disk: { readonly fails: number; readonly slow: number }
   readonly clock: { readonly steps: number }
   readonly crashes: number
-  /** The service names the plan, another one now and then, and answers 429 for no reason; undefined: the configuration names it. */
+  /** The service names the plan, another one now and then, and answers 429 for no reason; undefined: the configuration
+   *  names it. */
   readonly plans:
     | { readonly share: number; readonly changes: number; readonly strays: number; readonly failsFirst: boolean }
     | undefined
@@ -54,7 +56,8 @@ export interface DiskRoom {
   readonly operator: number
 }
 
-/** How a builder turns decimals into whole numbers, and what orders ask of it; undefined: the fee is the service's to choose. */
+/** How a builder turns decimals into whole numbers, and what orders ask of it; undefined: the fee is the service's to
+ *  choose. */
 export interface Rounding {
   readonly fees: 'round' | 'ceil' | 'floor'
   readonly amounts: 'round' | 'ceil' | 'floor'

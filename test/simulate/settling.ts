@@ -3,9 +3,9 @@ import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import { LATE_MS } from './configuration.ts'
 import type { Truth } from './truth.ts'
 
-/** From the end of a request to the proof that it did not execute, with nodes that are well: the late wait, 200 blocks, what is not final, and
- *  the audit's turn; and what an RPC without block times, an old one or a clock that is off may cost. Slots of 400 ms, of which some are
- *  skipped. */
+/** From the end of a request to the proof that it did not execute, with nodes that are well: the late wait, 200 blocks,
+ *  what is not final, and the audit's turn; and what an RPC without block times, an old one or a clock that is off may
+ *  cost. Slots of 400 ms, of which some are skipped. */
 const MOST_MS = LATE_MS + 110_000 + 60_000
 
 /** How long it takes to prove that lost requests did not execute. */

@@ -38,8 +38,8 @@ test(
   LONG_MS,
 )
 
-// Each broke something once, before there were conditional orders: a row taken for an order that had been seen already, a revert that nobody
-// had named.
+// Each broke something once, before there were conditional orders: a row taken for an order that had been seen already,
+// a revert that nobody had named.
 test.each([13_736, 15_217, 20_877, 74_655, 95_941, 111_551, 112_861, 114_770, 117_043, 287_279, 317_532])(
   'seed %i holds by now',
   async (seed) => {

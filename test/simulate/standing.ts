@@ -8,7 +8,8 @@ import type { Bot } from '../../src/engine/strategy.ts'
 import type { Recovered } from '../../src/journal/reader/recovery.ts'
 import { exitComplaints } from '../support/held-exits.ts'
 
-/** What a process keeps for later: positions with their exits, conditional orders. Timers count from this start on: the engine says each anew. */
+/** What a process keeps for later: positions with their exits, conditional orders. Timers count from this start on: the
+ *  engine says each anew. */
 export class Standing {
   /** Conditional orders taken over from the process before. */
   readonly restored: number

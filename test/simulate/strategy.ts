@@ -14,7 +14,8 @@ export interface Leash {
   readonly bots: Bot<undefined>[]
 }
 
-/** Of prints where conditional orders are asked for: those at which one is, and those at which nothing is done, so that they have their time. */
+/** Of prints where conditional orders are asked for: those at which one is, and those at which nothing is done, so that
+ *  they have their time. */
 const ASKS = 0.15
 const RESTS = 0.6
 

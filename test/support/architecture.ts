@@ -13,7 +13,8 @@ export interface Source {
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** The rows of the house, from the top. A folder of `src/` imports only from rows below its own, never from its own row. */
+/** The rows of the house, from the top. A folder of `src/` imports only from rows below its own, never from its own
+ *  row. */
 export const ROWS: readonly (readonly string[])[] = [
   ['main.ts', 'index.ts', 'testing.ts'],
   ['commands'],
@@ -135,7 +136,8 @@ function packageImport(path: string, specifier: string): string | undefined {
   return `${from}/ uses ${allowed.length === 0 ? 'no package' : `only ${allowed.join(', ')}`}: ${noWorld}`
 }
 
-/** Every cycle once, as a path that ends where it began. Type-only imports count: a cycle of types is still one thing in two files. */
+/** Every cycle once, as a path that ends where it began. Type-only imports count: a cycle of types is still one thing
+ *  in two files. */
 export function cycles(sources: Source[]): string[] {
   const byPath = new Map(sources.map((one) => [one.path, one]))
   const done = new Set<string>()

@@ -53,8 +53,8 @@ export function conditionalFigures(db: Database): ConditionalFigures {
   }
 }
 
-/** Everything in which conditional orders did what they must not. `executions`: of an order, on the chain; undefined where it may not be
- *  believed that it is one at most. */
+/** Everything in which conditional orders did what they must not. `executions`: of an order, on the chain; undefined
+ *  where it may not be believed that it is one at most. */
 export function conditionalComplaints(db: Database, executions: ((orderId: string) => number) | undefined): string[] {
   const stories = [...storiesIn(db)]
   return [
@@ -122,7 +122,8 @@ function sizeOf(db: Database, orderId: string): number | undefined {
   return size.kind === 'sol' ? size.lamports : undefined
 }
 
-/** Of one name one is done at most, and nothing else of it has bought. A schedule's instalments end nothing before its last one. */
+/** Of one name one is done at most, and nothing else of it has bought. A schedule's instalments end nothing before its
+ *  last one. */
 function rivalComplaints(stories: readonly [string, Story][], executions: (orderId: string) => number): string[] {
   const groups = new Map<string, [string, Story][]>()
   for (const one of stories) {

@@ -1,7 +1,8 @@
 import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
 import { NEVER, type SalesModel } from './sales-model.ts'
 
-// When conditional orders and exits of one token should do what, written from docs/exits.md and not from the engine: plain numbers, ms.
+// When conditional orders and exits of one token should do what, written from docs/exits.md and not from the engine:
+// plain numbers, ms.
 
 export type ReferenceExits = Required<Omit<ExitRules, 'stopPrice' | 'takeProfitPrice' | 'whenStale' | 'windowPrints'>>
 export type Wish = { kind: 'limitBuy' | 'limitSell' | 'stopSell'; atPrice: number; percent: number } & Terms

@@ -202,7 +202,8 @@ export class EngineRig {
   }
 }
 
-/** What the order asks for, executed at `price`: a buy's SOL, a sale of `tokens` whole tokens (all that a test bought). */
+/** What the order asks for, executed at `price`: a buy's SOL, a sale of `tokens` whole tokens (all that a test
+ *  bought). */
 export function fillOf(
   order: Order,
   price: number,

@@ -27,7 +27,8 @@ import { RecordedMoney } from './recorded-money.ts'
 
 export const WORLD_MINTS = ['6', '7', '8'].map((first) => `${first}Fzphy2B4JTUteQ8jGtj9Tc9anpttVXY3CRgGuJTpump`)
 
-/** Does at every print what the print's `slippage` says, so that what it wants is in the stream and not in its memory. */
+/** Does at every print what the print's `slippage` says, so that what it wants is in the stream and not in its
+ *  memory. */
 const puppet = defineStrategy({
   name: 'puppet',
   about: '',
@@ -93,8 +94,8 @@ export interface Print {
   readonly ms: number
 }
 
-/** An engine, what a journal knows of it, and a chain that says what became of orders. Everything that must always hold is checked at every
- *  step. */
+/** An engine, what a journal knows of it, and a chain that says what became of orders. Everything that must always hold
+ *  is checked at every step. */
 export class EngineWorld {
   readonly recorded = new RecordedMoney()
   readonly outputs: Output[] = []
@@ -159,7 +160,8 @@ export class EngineWorld {
     return { kind: 'timer', id: next.id }
   }
 
-  /** A report on the order chosen by `which`: a legal move, chosen by `choice`; undefined while there is nothing to say. */
+  /** A report on the order chosen by `which`: a legal move, chosen by `choice`; undefined while there is nothing to
+   *  say. */
   report(which: number, choice: number, price: number): Input | undefined {
     const all = [...this.recorded.orders.values()]
     const chosen = all[Math.floor(which * all.length)]

@@ -82,8 +82,8 @@ export function fillOf(attempt: Attempt, final: boolean): Outcome {
   return { kind: 'filled', fill: { ...fill, ...amounts, walletLamports: none, final }, final }
 }
 
-/** Around a gateway: a clock, a journal of which only what was committed survives a crash, an executor that does as its script says, and the
- *  engine's part of the talk. It asserts what must hold whatever happens. */
+/** Around a gateway: a clock, a journal of which only what was committed survives a crash, an executor that does as its
+ *  script says, and the engine's part of the talk. It asserts what must hold whatever happens. */
 export class GatewayWorld {
   readonly clock = new SimulatedClock(1_000)
   /** What was executed, in order. */
@@ -161,8 +161,8 @@ export class GatewayWorld {
     return this.#rows.flatMap((row) => (row.kind === 'order' ? [row.order] : []))
   }
 
-  /** The process dies; of the commits that were under way, the first `share` had reached the disk. After `downMs` a new one goes on
-   *  from the journal. */
+  /** The process dies; of the commits that were under way, the first `share` had reached the disk. After `downMs` a new
+   *  one goes on from the journal. */
   crash(share: number, downMs = 0): void {
     this.#life++
     const underWay = this.#commits.filter((length) => length > this.#durable)
@@ -254,8 +254,8 @@ export class GatewayWorld {
     }
   }
 
-  /** Nothing executes that is not durable: the order, the attempt as armed, and a slot for it; and each attempt once. Nothing goes again
-   *  without proof but a full exit, and nothing is bought that one may still sell. */
+  /** Nothing executes that is not durable: the order, the attempt as armed, and a slot for it; and each attempt once.
+   *  Nothing goes again without proof but a full exit, and nothing is bought that one may still sell. */
   #checkExecution(attempt: Attempt): void {
     const others = [...this.out.values()].filter(({ orderId }) => orderId === attempt.orderId).length
     if (others >= (isFullExit(attempt) ? MOST_OPEN_EXITS : 1)) throw new Error(`${attempt.id} is one too many`)

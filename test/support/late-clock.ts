@@ -6,8 +6,8 @@ interface Timer {
   readonly run: () => void
 }
 
-/** A clock on an event loop that is late: what became due meanwhile fires in any order, as from Node's own lists of timers, which are one for
- *  each duration and drained one after the other. */
+/** A clock on an event loop that is late: what became due meanwhile fires in any order, as from Node's own lists of
+ *  timers, which are one for each duration and drained one after the other. */
 export class LateClock implements Clock {
   readonly #timers = new Set<Timer>()
   #now: number

@@ -90,7 +90,8 @@ export class LedgerModel {
     this.audit()
   }
 
-  /** What the chain says that the wallet holds, finally; by addition of what stands, and nothing of what the ledger does. */
+  /** What the chain says that the wallet holds, finally; by addition of what stands, and nothing of what the ledger
+   *  does. */
   get lamports(): number {
     let sum = FUNDS
     for (const { walletLamports, final } of this.fills.values()) if (final) sum += walletLamports
@@ -114,8 +115,9 @@ export class LedgerModel {
     else this.#opaque(what.change, what.listed)
   }
 
-  /** The chain is final up to here: every other fill that was not becomes it, some in another block with other amounts, some as failed; of
-   *  those that do not, nothing is in the wallet. `all`: none is left open. The engine hears of it afterwards. */
+  /** The chain is final up to here: every other fill that was not becomes it, some in another block with other amounts,
+   *  some as failed; of those that do not, nothing is in the wallet. `all`: none is left open. The engine hears of it
+   *  afterwards. */
   audit(all = false): void {
     const open = [...this.fills.values()].filter(({ final }) => !final)
     const untold: ExecutionReport[] = []

@@ -43,7 +43,8 @@ export class LimitReference {
     return ''
   }
 
-  /** What is over and was not bought does not count; what is bought counts from when it was asked for, whenever that is learned. */
+  /** What is over and was not bought does not count; what is bought counts from when it was asked for, whenever that is
+   *  learned. */
   report({ orderId, state }: ExecutionReport): void {
     if (['failed', 'refused', 'expired', 'cancelled', 'not_executed'].includes(state)) this.#over.add(orderId)
     else this.#over.delete(orderId)

@@ -23,9 +23,9 @@ const KEYS = ['trades', 'newTokens', 'priceUpdates']
 /** What happens, in the order of time: rows of the market, and inputs from elsewhere. */
 export type Happening = MarketRow | { readonly time: number; readonly input: Input }
 
-/** Runs the bots of a configuration on paper, on virtual time and from what the journal holds, as one process would, and records all of it:
- *  the same journal, whenever and wherever. `drain`: what is under way comes to its end; `stop`: the process ends as if it were killed, with
- *  all that it had to write; `kill -9`: this very process is. */
+/** Runs the bots of a configuration on paper, on virtual time and from what the journal holds, as one process would,
+ *  and records all of it: the same journal, whenever and wherever. `drain`: what is under way comes to its end; `stop`:
+ *  the process ends as if it were killed, with all that it had to write; `kill -9`: this very process is. */
 export async function recordPaperRun(
   journalPath: string,
   configFile: string,

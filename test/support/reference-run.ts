@@ -6,7 +6,8 @@ export type Expected = 'buy' | Sale
 
 const BUY_SOL = 0.1
 
-/** The reference of conditional orders and the model of sales through one token's prints, every order answered before anything else happens. */
+/** The reference of conditional orders and the model of sales through one token's prints, every order answered before
+ *  anything else happens. */
 export class ReferenceRun {
   readonly #rules: ConditionalReference
   readonly #ladder: SalesLadder
@@ -24,8 +25,8 @@ export class ReferenceRun {
     this.#rules.seen(this.#now)
   }
 
-  /** Time passes, then a print comes: what went out, in order. The strategy sees the print after what it set off, and before any of that is
-   *  answered. */
+  /** Time passes, then a print comes: what went out, in order. The strategy sees the print after what it set off, and
+   *  before any of that is answered. */
   print(print: number, ms: number, answers: Answers, wish: Wish | undefined): Expected[] {
     const until = this.#now + ms
     const done: Expected[] = []

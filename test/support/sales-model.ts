@@ -15,8 +15,8 @@ export type Answers = () => number
 
 export const NEVER = Number.POSITIVE_INFINITY
 
-/** How what a bot holds of one token should be sold, written from docs/exits.md and not from the engine: plain numbers, times in ms, and every
- *  sale answered before anything else happens. It knows nothing of why. */
+/** How what a bot holds of one token should be sold, written from docs/exits.md and not from the engine: plain numbers,
+ *  times in ms, and every sale answered before anything else happens. It knows nothing of why. */
 export class SalesModel {
   readonly #ladder: SalesLadder
   readonly #bought: number
@@ -98,7 +98,8 @@ export class SalesModel {
     this.#out.push({ share, slippage: slippageLadder[Math.min(this.#tries++, slippageLadder.length - 1)] as number })
   }
 
-  /** After a sale that left something to sell: at once where it sold what it could and was a part, else later and later. */
+  /** After a sale that left something to sell: at once where it sold what it could and was a part, else later and
+   *  later. */
   #goOn(now: number): void {
     if (!this.#isExiting && this.#tries === 0) this.#sellDue()
     else if (this.#isExiting || this.#isDue())

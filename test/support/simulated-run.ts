@@ -28,8 +28,8 @@ export interface SimulatedRun extends Recording {
   readonly rowsACommit?: number
 }
 
-/** A paper run on virtual time, journaled as one that was really made, behind what the journal holds already: it ends with its last item,
- *  whatever is under way. */
+/** A paper run on virtual time, journaled as one that was really made, behind what the journal holds already: it ends
+ *  with its last item, whatever is under way. */
 export async function simulateRun(path: string, run: SimulatedRun): Promise<void> {
   const { config, time, items, keys = ['trades', 'newTokens'], model = (one) => one } = run
   const onFailure = (error: Error): never => {

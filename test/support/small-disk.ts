@@ -26,8 +26,8 @@ export async function onDisk<T>({ folder }: SmallDisk, open: () => Promise<T>): 
   }
 }
 
-/** Mounts one, in memory, or ext4 on a loop device with SLUICE_SMALL_DISK=ext4; a text that says why not where this machine does not let
- *  us. */
+/** Mounts one, in memory, or ext4 on a loop device with SLUICE_SMALL_DISK=ext4; a text that says why not where this
+ *  machine does not let us. */
 export function mountSmallDisk(mebibytes: number): SmallDisk | string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-small-disk-'))
   const mount =

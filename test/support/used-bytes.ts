@@ -14,9 +14,9 @@ export function usedBytes(): number {
 
 const PASSES = 7
 
-/** How much more is in use for each further thing that came and went, bytes. `pass` lets so many come and go, numbered from `from` on;
- *  `first` passes fill whatever remembers the last of them. Then the least of three readings is held against the least of three later ones:
- *  what the machine compiles meanwhile comes and goes too. */
+/** How much more is in use for each further thing that came and went, bytes. `pass` lets so many come and go, numbered
+ *  from `from` on; `first` passes fill whatever remembers the last of them. Then the least of three readings is held
+ *  against the least of three later ones: what the machine compiles meanwhile comes and goes too. */
 export async function bytesLeftBehind(
   first: number,
   things: number,

@@ -14,7 +14,8 @@ afterEach(async () => {
 const answer = (body: string, status = '200 OK', headers = ''): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
 
-/** A server that plays one part for each connection, when the first bytes of a request come (or at once, for `connect`). */
+/** A server that plays one part for each connection, when the first bytes of a request come (or at once, for
+ *  `connect`). */
 async function serve(parts: {
   connect?: (socket: Socket) => void
   request?: Play
@@ -47,7 +48,8 @@ function post(url: string, options: { timeoutMs?: number; connectTimeoutMs?: num
   return http({ method: 'POST', url, headers: { authorization: 'Bearer k' }, body: '{"amount":1}' })
 }
 
-/** Timers of so many ms run when the returned function is called: a machine that stands still runs them before anything has left. */
+/** Timers of so many ms run when the returned function is called: a machine that stands still runs them before anything
+ *  has left. */
 function heldBack(heldMs: number): () => void {
   const after = globalThis.setTimeout
   const held: (() => void)[] = []

@@ -14,8 +14,8 @@ export interface BotExtras {
   readonly random: RandomEntries | null
 }
 
-/** What the bot would have made if every transaction landed in the slot after its decision, and if no limit of its own and no lack of money
- *  had refused it anything. */
+/** What the bot would have made if every transaction landed in the slot after its decision, and if no limit of its own
+ *  and no lack of money had refused it anything. */
 export interface FreedRun {
   readonly of: 'delay' | 'limits'
   readonly netSol: number
@@ -30,7 +30,8 @@ export interface VariedRun {
   readonly percentOfBought: number | null
 }
 
-/** The same exits, size and number of entries, at prints that chance chose. Sales that the strategy decides itself are none of these exits. */
+/** The same exits, size and number of entries, at prints that chance chose. Sales that the strategy decides itself are
+ *  none of these exits. */
 export interface RandomEntries {
   /** What the bot's own entries make with these exits alone: its result, where its strategy sells nothing itself. */
   readonly entriesSol: number

@@ -44,8 +44,9 @@ interface Ghost {
   readonly exitPrice: ExitPrice
 }
 
-/** What entries that were missed would have made: bought at the robust price when they would have landed, and sold at the one that an exit
- *  asked for, at once and without a bound. Kinder than a fill, so that nobody calls them losses who does not know. */
+/** What entries that were missed would have made: bought at the robust price when they would have landed, and sold at
+ *  the one that an exit asked for, at once and without a bound. Kinder than a fill, so that nobody calls them losses
+ *  who does not know. */
 export class Ghosts {
   readonly #mints: Mints
   readonly #costs: ReadonlyMap<string, GhostCosts>

@@ -58,7 +58,8 @@ const NUMBER = /(?:(?<!\w)[-+])?(?<![\w.])\d+(?:\.\d+)?(?:e[-+]?\d+)?/gi
 /** What a conditional order puts before the reason that its strategy gave. */
 const TRIGGER = /^[a-z]\d+ at \S+: /
 
-/** A reason with `n` for each of its numbers and without its details (what follows a colon), so that equal reasons are one. */
+/** A reason with `n` for each of its numbers and without its details (what follows a colon), so that equal reasons are
+ *  one. */
 export function kindOf(reason: string): string {
   return reason.replace(TRIGGER, '').replace(/:.*$/s, '').replace(NUMBER, 'n')
 }

@@ -4,8 +4,8 @@ import type { Equity } from '../equity.ts'
 
 export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
 
-/** One figure. Its key is its name in report.json and in docs/metrics.md, where its formula stands. null: it is not defined, or there are too
- *  few trades or days to say it. */
+/** One figure. Its key is its name in report.json and in docs/metrics.md, where its formula stands. null: it is not
+ *  defined, or there are too few trades or days to say it. */
 export interface Metric {
   readonly key: string
   readonly label: string

@@ -159,7 +159,8 @@ interface Watch {
   price: number | undefined
 }
 
-/** Marks on every trip the lowest and the highest robust price that stood while it was held, in one pass over the tape. */
+/** Marks on every trip the lowest and the highest robust price that stood while it was held, in one pass over the
+ *  tape. */
 export class Excursions {
   readonly #mints: Mints
   readonly #byMint = new Map<string, Watch>()

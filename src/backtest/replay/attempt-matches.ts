@@ -52,7 +52,8 @@ export class AttemptMatches {
     return this.#measured(nearest, attempt)
   }
 
-  /** The first attempt of a bot that was not matched, once the replay is over: from there on the two have gone their own ways. */
+  /** The first attempt of a bot that was not matched, once the replay is over: from there on the two have gone their
+   *  own ways. */
   apart(bot: string): Apart | undefined {
     const left = [...this.#free.values()].flat().filter((one) => one.bot === bot)
     const all = [

@@ -71,7 +71,8 @@ export interface PlayedStart {
 export const BESIDE = ['operated', 'gated'] as const
 export type From = (typeof BESIDE)[number]
 
-/** Every start of the run replayed on its own: with its configuration, on the rows that it heard, with the money that it took over. */
+/** Every start of the run replayed on its own: with its configuration, on the rows that it heard, with the money that
+ *  it took over. */
 export class RunInParts {
   readonly #starts: readonly PlayedStart[]
   readonly #record: RunRecord
@@ -83,8 +84,8 @@ export class RunInParts {
     this.#model = model
   }
 
-  /** What the run held at the end of a start is what the next one begins with: the replay of that one goes on from there, whatever this
-   *  one has made of it. */
+  /** What the run held at the end of a start is what the next one begins with: the replay of that one goes on from
+   *  there, whatever this one has made of it. */
   play(factors: readonly Factor[], told: readonly From[] = [...BESIDE]): Replay {
     const matches = new AttemptMatches(this.#record.attempts, factors)
     const net = new Map<string, number>()
@@ -143,7 +144,8 @@ export interface StepParts {
   readonly ours: Config
 }
 
-/** From the backtest to the run: the backtest again, and then one thing after the other in it exchanged for what the run has measured. */
+/** From the backtest to the run: the backtest again, and then one thing after the other in it exchanged for what the
+ *  run has measured. */
 export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step[] {
   const { start, plan } = record.starts.at(-1) as RecordedStart
   const asRun = { ...ours, service: { ...ours.service, plan } }
@@ -165,7 +167,8 @@ export function stepsOf({ whole, parts, record, theirs, ours }: StepParts): Step
   ]
 }
 
-/** What the run was that a backtest is not: begun more than once, operated, kept from buying until the chain was known. */
+/** What the run was that a backtest is not: begun more than once, operated, kept from buying until the chain was
+ *  known. */
 function besideSteps(parts: RunInParts, { starts }: RunRecord): Step[] {
   const has = (from: From): boolean => starts.some((one) => one[from].length > 0)
   const steps: Step[] = []

@@ -47,8 +47,9 @@ interface ReportedRun {
   readonly fillModel: Pick<Report['fillModel'], 'numbers'>
 }
 
-/** Why a run made other money than its backtest: the backtest is played again on the run's own tape, and one thing after the other in it is
- *  exchanged for what the run has measured. `backtest`: its report, and the start that its results hold. */
+/** Why a run made other money than its backtest: the backtest is played again on the run's own tape, and one thing
+ *  after the other in it is exchanged for what the run has measured. `backtest`: its report, and the start that its
+ *  results hold. */
 export async function attribute(
   live: JournalReader,
   backtest: { readonly report: ReportedRun; readonly start: StartInput },

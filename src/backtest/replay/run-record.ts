@@ -46,10 +46,12 @@ export interface RecordedStart {
   readonly gated: Told[]
 }
 
-/** A run that was really made, from what its journal holds: what it made of its money, and what became of each attempt. */
+/** A run that was really made, from what its journal holds: what it made of its money, and what became of each
+ *  attempt. */
 export class RunRecord {
   readonly starts: RecordedStart[] = []
-  /** Of the orders that it decided; what an earlier start had decided and a later one sent again is in `carried` alone. */
+  /** Of the orders that it decided; what an earlier start had decided and a later one sent again is in `carried`
+   *  alone. */
   readonly attempts: RecordedAttempt[] = []
   /** What the wallet of live bots had when it was first read; null where it never was. */
   walletLamports: Lamports | null = null

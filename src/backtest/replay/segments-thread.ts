@@ -1,4 +1,5 @@
-// Where segments are repeated whose strategies had a thread of their own: what these leave behind for later must not come here either.
+// Where segments are repeated whose strategies had a thread of their own: what these leave behind for later must not
+// come here either.
 import { parentPort, workerData } from 'node:worker_threads'
 import { type ExitCode, SluiceError } from '../../base/errors.ts'
 import { hardenGlobals, takeConsole } from '../../runtime/harden.ts'

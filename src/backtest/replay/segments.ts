@@ -16,7 +16,8 @@ export interface Outcome {
   readonly divergence: (Divergence & { segment: number }) | null
 }
 
-/** Repeats every recorded segment. All strategies are loaded before any of them runs: from then on nothing but their handlers does. */
+/** Repeats every recorded segment. All strategies are loaded before any of them runs: from then on nothing but their
+ *  handlers does. */
 export async function replaySegments(journal: string, say: (outcome: Outcome) => void): Promise<void> {
   const reader = openReader(journal)
   try {
@@ -43,7 +44,8 @@ export async function replaySegments(journal: string, say: (outcome: Outcome) =>
   }
 }
 
-/** The strategies that a segment was recorded with, by the names that its bots' settings use; or why they are not to be had. */
+/** The strategies that a segment was recorded with, by the names that its bots' settings use; or why they are not to be
+ *  had. */
 export async function recordedStrategies({ start }: Segment): Promise<ReadonlyMap<string, Strategy> | string> {
   try {
     const names = [...new Set(start.bots.map(({ strategy }) => strategy))]

@@ -36,7 +36,8 @@ export interface TripRow {
   readonly feesSol: number
   readonly valueSol: number
   readonly netSol: number
-  /** How far the robust price was below and above what was paid a token, while it was held; null where there was none. */
+  /** How far the robust price was below and above what was paid a token, while it was held; null where there was
+   *  none. */
   readonly worstPercent: number | null
   readonly bestPercent: number | null
 }
@@ -53,11 +54,13 @@ export interface FillRow {
 
 /** What hangs on depths that are only estimated. */
 export interface DepthReport {
-  /** On the curve, whose depth follows from the price; sales into pools of unknown depth; and in pools whose depth prints tell. */
+  /** On the curve, whose depth follows from the price; sales into pools of unknown depth; and in pools whose depth
+   *  prints tell. */
   readonly curveFills: number
   readonly assumedFills: number
   readonly estimatedFills: number
-  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; geometric mean over all fills there. */
+  /** Of the estimates of a pool, the upper quarter over the lower one, by which orders are filled; geometric mean over
+   *  all fills there. */
   readonly spread: number | null
   /** What the upper quarter would have brought more. */
   readonly upperSol: number

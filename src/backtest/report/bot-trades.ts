@@ -22,7 +22,8 @@ export interface BotTrades {
   /** Base and priority fees, tips, rent that did not come back; and of that for transactions that failed. */
   readonly feeSol: number
   readonly failedSol: number
-  /** What is held: how much of it, what it cost, and what selling it now would bring; nothing where no price of it is known. */
+  /** What is held: how much of it, what it cost, and what selling it now would bring; nothing where no price of it is
+   *  known. */
   readonly held: {
     readonly count: number
     readonly costSol: number
@@ -144,7 +145,8 @@ export interface RecordedTrades {
   readonly log: RoundTripLog
 }
 
-/** The trades of a run by bot, in the order in which they began: what a fork took back never was. `reasonOf`: of an order, by its id. */
+/** The trades of a run by bot, in the order in which they began: what a fork took back never was. `reasonOf`: of an
+ *  order, by its id. */
 function recordedTrades(
   movements: readonly Movement[],
   failed: readonly FailedTransaction[],

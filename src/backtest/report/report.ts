@@ -5,7 +5,8 @@ import type { Plan } from '../../engine/settings.ts'
 import type { BotExtras } from '../metrics/extras.ts'
 import type { BotReport } from './bot-report.ts'
 
-/** What report.json holds, and report.html shows: a function of tape, configuration, code and seed. Times are ms since 1970, UTC. */
+/** What report.json holds, and report.html shows: a function of tape, configuration, code and seed. Times are ms since
+ *  1970, UTC. */
 export interface Report {
   readonly version: 1
   /** Of Sluice. */
@@ -42,7 +43,8 @@ export interface Report {
   readonly alarms: readonly string[]
 }
 
-/** The model beside real fills. An error is how much better the fill was than predicted, percent; below 0 the model flatters. */
+/** The model beside real fills. An error is how much better the fill was than predicted, percent; below 0 the model
+ *  flatters. */
 export interface CalibrationReport {
   /** What was measured; null: too few, and the assumption stays. */
   readonly measured: {
@@ -54,7 +56,8 @@ export interface CalibrationReport {
     readonly venueFeePercent: number | null
     readonly serviceFeePercent: number | null
   }
-  /** How many times as often as alone at the usual fee the model has these attempts lost: by this the measured loss is divided. */
+  /** How many times as often as alone at the usual fee the model has these attempts lost: by this the measured loss is
+   *  divided. */
   readonly lossFactor: number
   readonly compared: number
   /** Fills that were under way while nobody heard the feed: of what they met nothing is known. */
@@ -82,7 +85,8 @@ export interface TapeReport {
   readonly sizedPrints: number
   /** Of them, more than twice off the robust price. */
   readonly noisePercent: number | null
-  /** Tokens that have a robust price, and how it changed from the first to the last of each: mean and median of them. */
+  /** Tokens that have a robust price, and how it changed from the first to the last of each: mean and median of
+   *  them. */
   readonly pricedTokens: number
   readonly marketChangePercent: number | null
   readonly medianMarketChangePercent: number | null

@@ -69,7 +69,8 @@ const BINS = 10
 const CELL = { width: 60, height: 30 }
 const LEFT = 84
 
-/** The median of `of`, lamports, over two swept params, or over one; with the number of sets where a cell holds several. */
+/** The median of `of`, lamports, over two swept params, or over one; with the number of sets where a cell holds
+ *  several. */
 function heatMap(results: readonly SetResult[], x: Range, y: Range | undefined, of: Figure): Html {
   const cells = cellsOf(results, axisOf(results, x), y && axisOf(results, y), of)
   const { columns, rows } = cells

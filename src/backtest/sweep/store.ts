@@ -43,7 +43,8 @@ interface ResultRow {
 export class SweepStore {
   readonly #db: Database.Database
 
-  /** `what`: everything that the results are a function of. Throws SluiceError (exit 2) where the file is of another sweep. */
+  /** `what`: everything that the results are a function of. Throws SluiceError (exit 2) where the file is of another
+   *  sweep. */
   constructor(path: string, what: string) {
     mkdirSync(dirname(path), { recursive: true })
     closeSync(openSync(path, 'a', 0o600))

@@ -42,13 +42,14 @@ export interface SetResult extends SweepSet {
   readonly venueLamports: number
 }
 
-/** Whether it won or lost anything in the sample. Of one that did not, the sample says nothing: neither that it is good, nor that it is bad. */
+/** Whether it won or lost anything in the sample. Of one that did not, the sample says nothing: neither that it is
+ *  good, nor that it is bad. */
 export function tradedInSample({ buys, sells, sampleLamports }: SetResult): boolean {
   return buys + sells > 0 && sampleLamports !== 0
 }
 
-/** Best in the sample first; behind them those that did not trade in it, which would else stand above all that lost; those that have no
- *  result last. */
+/** Best in the sample first; behind them those that did not trade in it, which would else stand above all that lost;
+ *  those that have no result last. */
 export function ranked(results: readonly SetResult[]): SetResult[] {
   return [...results].sort(
     (one, other) =>

@@ -1,5 +1,5 @@
-// A thread of a sweep: runs its sets over the tape that the main thread reads for all of them, pass after pass. It has no event loop while
-// it does: it sleeps on the bell. It ends when it is ended.
+// A thread of a sweep: runs its sets over the tape that the main thread reads for all of them, pass after pass. It has
+// no event loop while it does: it sleeps on the bell. It ends when it is ended.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { loadConfig } from '../../config/load.ts'

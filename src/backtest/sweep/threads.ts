@@ -31,8 +31,9 @@ export type FromSweepThread =
 /** Chunks that a thread may have before it: so that it never waits for the disk, and the memory stays small. */
 const AHEAD = 3
 
-/** Threads that run sets, each some of them, in one pass over the tape after the other. The tape is read and decoded here, once for all of
- *  them, and lies in memory that all threads see. They are started once: a thread takes longer to start than a short tape to be played. */
+/** Threads that run sets, each some of them, in one pass over the tape after the other. The tape is read and decoded
+ *  here, once for all of them, and lies in memory that all threads see. They are started once: a thread takes longer to
+ *  start than a short tape to be played. */
 export class SweepThreads {
   readonly #threads: readonly SweepThread[]
   readonly #tape: DecodedTape
@@ -49,7 +50,8 @@ export class SweepThreads {
     this.#threads = Array.from({ length: count }, () => new SweepThread(start))
   }
 
-  /** As `runSets`, each part in a thread of its own; at most as many parts as there are threads. Throws SluiceError as a thread does. */
+  /** As `runSets`, each part in a thread of its own; at most as many parts as there are threads. Throws SluiceError as
+   *  a thread does. */
   async run(parts: readonly (readonly SweepSet[])[], progress: (rows: number) => void): Promise<SetResult[]> {
     const threads = this.#threads.slice(0, parts.length)
     const results = threads.map((thread, index) => thread.begin(parts[index] as readonly SweepSet[]))

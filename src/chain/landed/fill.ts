@@ -17,13 +17,14 @@ export type Reading =
   /** It is not what the attempt would have done, or cannot be read. */
   | { kind: 'other'; reason: string }
 
-/** Custom error numbers with which the programs that launch and trade such tokens say that the price moved: pump.fun 6002, 6003 and 6042,
- *  PumpSwap 6004 and 6040, Jupiter 6001, Raydium CPMM 6005. The number alone is read: the retry that it allows is harmless where it is
- *  another program's. */
+/** Custom error numbers with which the programs that launch and trade such tokens say that the price moved: pump.fun
+ *  6002, 6003 and 6042, PumpSwap 6004 and 6040, Jupiter 6001, Raydium CPMM 6005. The number alone is read: the retry
+ *  that it allows is harmless where it is another program's. */
 const SLIPPAGE_ERRORS = new Set([6001, 6002, 6003, 6004, 6005, 6040, 6042])
 
-/** Reads our execution from the answer of getTransaction: tokens by owner and mint, so that Token and Token-2022 count alike and what a
- *  transfer fee kept back does not; SOL by `fillCosts`. `seenAt` stands in where the block has no time. */
+/** Reads our execution from the answer of getTransaction: tokens by owner and mint, so that Token and Token-2022 count
+ *  alike and what a transfer fee kept back does not; SOL by `fillCosts`. `seenAt` stands in where the block has no
+ *  time. */
 export function readFill(answer: unknown, wallet: string, attempt: Attempt, seenAt: Millis, final: boolean): Reading {
   const transaction = readTransaction(answer)
   if (transaction === undefined) return { kind: 'other', reason: 'the transaction cannot be read' }
@@ -151,7 +152,8 @@ function fillCosts(transaction: LandedTransaction, wallet: string, mint: string,
   }
 }
 
-/** What of a token nobody has any more: its transfer fee is kept back in the account that it arrives in, apart from its balance. */
+/** What of a token nobody has any more: its transfer fee is kept back in the account that it arrives in, apart from its
+ *  balance. */
 function withheldOf(transaction: LandedTransaction, mint: string): TokenAmount {
   const sum = [...tokenChanges(transaction, mint).values()].reduce((all, change) => all + change, 0n)
   return sum < 0n ? -sum : 0n
@@ -168,7 +170,8 @@ const NATIVE: readonly string[] = [
   ...[PROGRAMS.memo, PROGRAMS.memo1],
 ]
 
-/** Whoever has less of the token after a buy, more after a sale, and their change of SOL; wrapped SOL of a pool lies in an account that it owns. */
+/** Whoever has less of the token after a buy, more after a sale, and their change of SOL; wrapped SOL of a pool lies in
+ *  an account that it owns. */
 function poolsOf(
   transaction: LandedTransaction,
   wallet: string,
@@ -194,8 +197,9 @@ function poolsOf(
   }
 }
 
-/** The calls of the program that moved the tokens, and all that it was called with. Where nobody saw tokens move, as when a program keeps
- *  its own book, the message's calls that name our account: whose fee is whose is not to be seen then. */
+/** The calls of the program that moved the tokens, and all that it was called with. Where nobody saw tokens move, as
+ *  when a program keeps its own book, the message's calls that name our account: whose fee is whose is not to be seen
+ *  then. */
 function venueOf(
   { calls }: LandedTransaction,
   own: ReadonlyMap<string, string>,

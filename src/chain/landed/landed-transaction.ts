@@ -34,8 +34,8 @@ export interface TokenBalance {
   readonly decimals: number
 }
 
-/** The answer of getTransaction with encoding `json`; undefined where anything that money depends on is missing or not what it should
- *  be. A node is a stranger: its numbers become money. */
+/** The answer of getTransaction with encoding `json`; undefined where anything that money depends on is missing or not
+ *  what it should be. A node is a stranger: its numbers become money. */
 export function readTransaction(answer: unknown): LandedTransaction | undefined {
   try {
     return transactionOf(answer as RawTransaction)
@@ -144,8 +144,8 @@ interface RawCall {
   stackHeight?: unknown
 }
 
-/** From `message.instructions` and `meta.innerInstructions` of an answer of getTransaction, encoding json; undefined where they are not what
- *  a node answers. Nothing but the parts of a fill rests on them. */
+/** From `message.instructions` and `meta.innerInstructions` of an answer of getTransaction, encoding json; undefined
+ *  where they are not what a node answers. Nothing but the parts of a fill rests on them. */
 function readCalls(outer: unknown, inner: unknown, accounts: readonly string[]): Calls | undefined {
   try {
     return callsOf(outer as RawCall[], inner as { index: unknown; instructions: RawCall[] }[] | null, accounts)
@@ -164,7 +164,8 @@ function callsOf(
     const open: Call[] = [callOf(raw, undefined, keys)]
     const called = [...open]
     for (const one of groups.get(index) ?? []) {
-      // 1 is the message's own instruction. Nodes of long ago do not say how deep: then it is taken for its direct call.
+      // 1 is the message's own instruction. Nodes of long ago do not say how deep: then it is taken for its direct
+      // call.
       const height = one.stackHeight ?? 2
       if (!isPlace(height, open.length + 2) || height < 2) throw new TypeError('a call of nobody')
       open.length = height - 1

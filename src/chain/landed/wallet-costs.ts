@@ -19,7 +19,8 @@ export interface OwnPart {
   readonly paid: (which: (payment: Payment) => boolean) => Map<string, number>
 }
 
-/** Amounts are changes of balances; instructions only say whose each one is. Throws RangeError where a number passes 2^53. */
+/** Amounts are changes of balances; instructions only say whose each one is. Throws RangeError where a number passes
+ *  2^53. */
 export function ownPartOf(transaction: LandedTransaction, wallet: string): OwnPart {
   const own = ownTokenAccounts(transaction, wallet)
   const deltas = new Map(transaction.accounts.map((key, index) => [key, balanceChange(transaction, index)]))
@@ -101,8 +102,9 @@ const LIMIT = 2
 const PRICE = 3
 const MICRO = 1000000
 
-/** What of a transaction's fee its compute budget asked for, limit times price, and what is left as the base fee: 5,000 lamports a
- *  signature, those that a precompiled program checks included. Where no limit is set, what a signature costs tells the two apart. */
+/** What of a transaction's fee its compute budget asked for, limit times price, and what is left as the base fee: 5,000
+ *  lamports a signature, those that a precompiled program checks included. Where no limit is set, what a signature
+ *  costs tells the two apart. */
 function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, 'feeLamports' | 'signers' | 'calls'>): {
   base: number
   priority: number
@@ -144,7 +146,8 @@ const TOKEN_PROGRAMS: readonly string[] = [PROGRAMS.token, PROGRAMS.token2022]
 const SYSTEM = { create: 0, assign: 1, transfer: 2, createWithSeed: 3, allocate: 8 } as const
 const TOKEN = { initialize: 1, transfer: 3, transferChecked: 12, initialize2: 16, initialize3: 18, fees: 26 } as const
 
-/** Token accounts of a wallet by address, with their mint: those of the balances, and those that lived within the transaction only. */
+/** Token accounts of a wallet by address, with their mint: those of the balances, and those that lived within the
+ *  transaction only. */
 function ownTokenAccounts({ before, after, accounts, calls }: LandedTransaction, wallet: string): Map<string, string> {
   const own = new Map<string, string>()
   for (const { owner, account, mint } of [...before, ...after])

@@ -12,7 +12,8 @@ import { resolveAccounts } from '../verifier/lookup-tables.ts'
 import type { Step } from '../verifier/reading.ts'
 import { innerProgramsOf, writableOf } from '../verifier/simulate.ts'
 
-/** A transaction that a builder made for a request, as it can be read and as the chain would carry it out now. Nobody has signed it. */
+/** A transaction that a builder made for a request, as it can be read and as the chain would carry it out now. Nobody
+ *  has signed it. */
 export interface Sample {
   readonly asked: AskedTrade
   readonly transaction: TransactionBytes

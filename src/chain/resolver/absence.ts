@@ -6,7 +6,8 @@ import type { WatchedAttempt, WatchList } from './watch-list.ts'
 
 /** How long what is built on a blockhash may land: 150 blocks, and 50 for a head that was not quite the newest. */
 export const VALID_BLOCKS = 200
-/** So long after its bound an attempt is watched for what must not come; and only then is a contradiction left to a person. */
+/** So long after its bound an attempt is watched for what must not come; and only then is a contradiction left to a
+ *  person. */
 const LATE_BLOCKS = 1_500
 /** Equal contradictions before that. */
 const EQUAL_TIMES = 3

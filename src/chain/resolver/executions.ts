@@ -16,12 +16,14 @@ export interface ExecutionParts {
   readonly doubt: (one: WatchedAttempt, reason: string) => void
   /** An execution that nobody waits for any more. */
   readonly late: (attempt: Attempt, fill: Fill, code: 'LATE_FILL' | 'SERVICE_DUPLICATE') => void
-  /** A buy that has executed, or ended without, or for which the service has named another transaction, is seen to execute. The service did
-   *  more than it was asked, or somebody else trades with the wallet. Not necessarily final. */
+  /** A buy that has executed, or ended without, or for which the service has named another transaction, is seen to
+   *  execute. The service did more than it was asked, or somebody else trades with the wallet. Not necessarily
+   *  final. */
   readonly unexpected: (attempt: Attempt, signature: string, fill: Fill) => void
   /** A transaction of the wallet failed, and most likely it was this attempt's; nothing is decided by that. Final. */
   readonly paid: (attempt: Attempt, signature: string, feeLamports: Lamports) => void
-  /** An attempt that stands for an execution of a full exit of which any of several attempts may have been the cause. */
+  /** An attempt that stands for an execution of a full exit of which any of several attempts may have been the
+   *  cause. */
   readonly standIn: (one: WatchedAttempt) => WatchedAttempt
   readonly notice: (text: string) => void
 }
@@ -65,7 +67,8 @@ export class Executions {
   told(one: WatchedAttempt, signature: string, outcome: Outcome): void {
     const { watches, doubt, follow } = this.#parts
     const isOwned = watches.ownerOf(signature) === one
-    // Only the feed hinted at it, and another transaction has executed this attempt since: the finder decides whose it is.
+    // Only the feed hinted at it, and another transaction has executed this attempt since: the finder decides whose it
+    // is.
     const isElsewhere = !isOwned && one.settled !== '' && one.settled !== signature
     const mayBe = outcome.kind === 'filled' && !isElsewhere && isLater(one, outcome.fill)
     const maker = mayBe ? this.#claimed(one, signature) : undefined
@@ -77,8 +80,8 @@ export class Executions {
     else if (!one.ended && one.settled === '') doubt(one, reasonOf(outcome))
   }
 
-  /** What an earlier process saw of it is another's by now: of the same order, which the service has named since, so that this one only stood
-   *  for it; or of another order, so that this one has yet to execute. */
+  /** What an earlier process saw of it is another's by now: of the same order, which the service has named since, so
+   *  that this one only stood for it; or of another order, so that this one has yet to execute. */
   isAnothers(one: WatchedAttempt): void {
     const { signature, orderId, code } = one.attempt
     const owner = this.#parts.watches.ownerOf(signature)
@@ -93,8 +96,8 @@ export class Executions {
     one.say({ kind: 'unknown', reason, ...(signature !== '' && { signature }) })
   }
 
-  /** Whose an execution is that this attempt may have made: its own, or that of the attempt which stands for it where several may have made
-   *  it. undefined: it is another's. */
+  /** Whose an execution is that this attempt may have made: its own, or that of the attempt which stands for it where
+   *  several may have made it. undefined: it is another's. */
   #claimed(one: WatchedAttempt, signature: string): WatchedAttempt | undefined {
     const { watches, standIn } = this.#parts
     const owner = watches.ownerOf(signature)
@@ -104,8 +107,9 @@ export class Executions {
     return maker
   }
 
-  /** A full exit goes again without proof, so that a sale of it may be any of its attempts': each is open until its own signature, or its
-   *  own absence, ends it. Those that ended count: a row that the list has lost for a while may be theirs. */
+  /** A full exit goes again without proof, so that a sale of it may be any of its attempts': each is open until its own
+   *  signature, or its own absence, ends it. Those that ended count: a row that the list has lost for a while may be
+   *  theirs. */
   #isOneOfSeveral({ attempt, ended, settled }: WatchedAttempt): boolean {
     if (ended || settled !== '' || !isFullExit(attempt)) return false
     const isSent = ({ attempt: other, standsFor }: WatchedAttempt): boolean =>
@@ -113,7 +117,8 @@ export class Executions {
     return this.#parts.watches.all().filter(isSent).length > 1
   }
 
-  /** A failed transaction may be anybody's try: what the service does after it is not known. It explains the wallet, and costs its fee. */
+  /** A failed transaction may be anybody's try: what the service does after it is not known. It explains the wallet,
+   *  and costs its fee. */
   #paid(one: WatchedAttempt, signature: string, feeLamports: Lamports): string {
     const { watches, paid } = this.#parts
     if (!one.paid.has(signature)) {
@@ -216,15 +221,16 @@ const LIKELIEST_FIRST: readonly `${Lack} ${boolean}`[] = [
 
 /** Of the SOL asked, beside the slippage: the fees of venue and service. */
 const FEES_SHARE = 0.05
-/** What part of the holding a percentage can not say, and of an amount what is lost where it is counted in floating point. */
+/** What part of the holding a percentage can not say, and of an amount what is lost where it is counted in floating
+ *  point. */
 const HOLDING_PARTS = 10000n
 const AMOUNT_PARTS = 1000000n
 const PERCENT_PARTS = 1000000
 
-/** The attempt that a transaction of the wallet most likely is: by mint, direction and time, then by what the attempts still lack and whether
- *  they asked for that amount. Another amount is taken for one whose answer or sight is lacking, or which asked for a share of a balance that
- *  the service may have read earlier; else somebody used the wallet by hand. `isOwned`: only one comes into question, because of the
- *  signature. */
+/** The attempt that a transaction of the wallet most likely is: by mint, direction and time, then by what the attempts
+ *  still lack and whether they asked for that amount. Another amount is taken for one whose answer or sight is lacking,
+ *  or which asked for a share of a balance that the service may have read earlier; else somebody used the wallet by
+ *  hand. `isOwned`: only one comes into question, because of the signature. */
 export function laneMatch(
   transaction: LandedTransaction,
   wallet: string,
@@ -260,7 +266,8 @@ function matchOf(
   return isOwned || isWithin || isLacking || isShare ? { watched, reading, isWithin } : undefined
 }
 
-/** Where there is no baseline, block times have to do: whole seconds, voted by validators, and our clock is not theirs. */
+/** Where there is no baseline, block times have to do: whole seconds, voted by validators, and our clock is not
+ *  theirs. */
 function isAfter({ baseline, armedAt }: Attempt, { time }: LandedTransaction, now: number): boolean {
   return baseline !== null || (time ?? now) >= armedAt - 10000
 }

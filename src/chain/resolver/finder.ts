@@ -31,8 +31,8 @@ const BESIDE_MS = 5_000
 const NEWEST_ROWS = 20
 export const RECENT_MS = 120_000
 
-/** Looks through the newest transactions of the wallet at confirmed: at the start and around each of our own landings, for what others do
- *  with it, and while there is an attempt whose signature nobody has told. */
+/** Looks through the newest transactions of the wallet at confirmed: at the start and around each of our own landings,
+ *  for what others do with it, and while there is an attempt whose signature nobody has told. */
 export class Finder {
   readonly #parts: FinderParts
   /** Looked at. A fork may change what one did: for that there is the audit. */

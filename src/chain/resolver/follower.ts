@@ -16,8 +16,8 @@ export interface FollowerParts {
 /** While any signature is unseen and young; else. */
 const HUNT_MS = 500
 const WATCH_MS = 2_000
-/** Of an attempt older than this an unseen signature is asked for less often, and the node's history is searched: its cache is short, and
- *  we may have been cut off while it showed what we wait for. */
+/** Of an attempt older than this an unseen signature is asked for less often, and the node's history is searched: its
+ *  cache is short, and we may have been cut off while it showed what we wait for. */
 export const YOUNG_MS = 60_000
 /** The most that one getSignatureStatuses takes. */
 const BATCH = 256
@@ -36,8 +36,9 @@ interface Status {
   readonly confirmationStatus: 'processed' | 'confirmed' | 'finalized'
 }
 
-/** What becomes of signatures: one batched call for all of them, and one getTransaction for each that landed, at confirmed and again at
- *  finalized. It says what it sees and never that something is absent: a status of null proves nothing. */
+/** What becomes of signatures: one batched call for all of them, and one getTransaction for each that landed, at
+ *  confirmed and again at finalized. It says what it sees and never that something is absent: a status of null proves
+ *  nothing. */
 export class Follower {
   readonly #parts: FollowerParts
   #followed: Followed[] = []
@@ -48,8 +49,8 @@ export class Follower {
     this.#parts = parts
   }
 
-  /** `filled` and `reverted` come provisional and then final; `unknown` where the transaction is not the attempt's or cannot be read.
-   *  After a final one nothing comes. */
+  /** `filled` and `reverted` come provisional and then final; `unknown` where the transaction is not the attempt's or
+   *  cannot be read. After a final one nothing comes. */
   readonly follow = (signature: string, attempt: Attempt, done: (outcome: Outcome) => void): Cancel => {
     const one: Followed = { signature, attempt, done, slot: null, isOver: false }
     this.#followed.push(one)

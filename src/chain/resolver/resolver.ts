@@ -49,8 +49,9 @@ export interface Resolution {
 /** Signatures from the feed that are looked at for one attempt. */
 const MOST_HINTS = 8
 
-/** Finds out what became of attempts: from positive evidence at confirmed, from absence at finalized; never from a timer, a number of misses
- *  or the word of the service. An attempt is watched until nothing more can come of it, whatever was thought of it meanwhile. */
+/** Finds out what became of attempts: from positive evidence at confirmed, from absence at finalized; never from a
+ *  timer, a number of misses or the word of the service. An attempt is watched until nothing more can come of it,
+ *  whatever was thought of it meanwhile. */
 export class Resolver {
   readonly watches: WatchList
   readonly #parts: ResolverParts
@@ -272,8 +273,8 @@ export class Resolver {
       this.watches.disclaim(signature)
   }
 
-  /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service has named it; as long
-   *  as it is not final it may execute yet. */
+  /** It may have been seen to execute, in another block. A failed transaction ends an attempt only where the service
+   *  has named it; as long as it is not final it may execute yet. */
   #failed(one: WatchedAttempt, signature: string, final: boolean): void {
     if (one.ended || one.final.has(signature)) return
     const isOther = final && !one.named.has(signature)

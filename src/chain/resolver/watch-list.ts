@@ -9,7 +9,8 @@ import type { Watch } from '../../orders/wallet-audit.ts'
 /** An acknowledged transaction that is not seen for so long may be another than the service said. */
 export const SILENT_MS = 5_000
 
-/** Every attempt of which something may still come, and whose each transaction is: one transaction fills one attempt. */
+/** Every attempt of which something may still come, and whose each transaction is: one transaction fills one
+ *  attempt. */
 export class WatchList {
   readonly #byId = new Map<string, WatchedAttempt>()
   /** Signature to attempt. */
@@ -54,7 +55,8 @@ export class WatchList {
     return owner === attempt.id
   }
 
-  /** The service says that it is this one's: what only stands for an attempt of the order gives way. False where it is another's. */
+  /** The service says that it is this one's: what only stands for an attempt of the order gives way. False where it is
+   *  another's. */
   name(signature: string, one: WatchedAttempt): boolean {
     const owner = this.ownerOf(signature)
     const isStandIn = owner !== undefined && owner.standsFor !== null
@@ -64,7 +66,8 @@ export class WatchList {
     return isOwn
   }
 
-  /** After a restart. Whose an execution was seen to be outweighs what the service said of another order. False where it is another's. */
+  /** After a restart. Whose an execution was seen to be outweighs what the service said of another order. False where
+   *  it is another's. */
   claimAgain(one: WatchedAttempt): boolean {
     const { state, signature, code, orderId } = one.attempt
     const owner = this.ownerOf(signature)
@@ -99,7 +102,8 @@ export class WatchList {
     this.keep(one)
   }
 
-  /** The lowest slot after which transactions still bear on something; Infinity where none do. A person may have been wrong. */
+  /** The lowest slot after which transactions still bear on something; Infinity where none do. A person may have been
+   *  wrong. */
   oldest(): number {
     let slot = Number.POSITIVE_INFINITY
     for (const { ended, attempt } of this.#byId.values())
@@ -108,7 +112,8 @@ export class WatchList {
     return slot
   }
 
-  /** Age of the youngest of which nothing has been seen although it should have been by now; undefined where there is none. */
+  /** Age of the youngest of which nothing has been seen although it should have been by now; undefined where there is
+   *  none. */
   hunted(now: number): number | undefined {
     let youngest: number | undefined
     for (const one of this.#byId.values()) {
@@ -119,8 +124,8 @@ export class WatchList {
     return youngest
   }
 
-  /** The height that, once final, decides the next one; undefined where none waits for one. What could not be decided then is looked at
-   *  again as often as everything else. */
+  /** The height that, once final, decides the next one; undefined where none waits for one. What could not be decided
+   *  then is looked at again as often as everything else. */
   nextBound(): number | undefined {
     let next: number | undefined
     for (const { ended, bound, settled, blocked } of this.#byId.values())
@@ -170,7 +175,8 @@ export class WatchedAttempt {
   settled = ''
   /** That execution as last told, while it is not final. */
   provisional: Fill | undefined
-  /** Once the chain is final up to this slot, what was seen of it must be among what is final; null where nothing was seen. */
+  /** Once the chain is final up to this slot, what was seen of it must be among what is final; null where nothing was
+   *  seen. */
   seenAt: number | null = null
   /** Signatures that the service gave for it; any other was found, and is only the likeliest. */
   readonly named = new Set<string>()
@@ -178,7 +184,8 @@ export class WatchedAttempt {
   readonly final = new Set<string>()
   /** Failed transactions that are taken for its own: nobody knows, but somebody has to have paid their fees. */
   readonly paid = new Set<string>()
-  /** It is no request, but an execution of a full exit, of which one of several attempts, such as this one, may be the cause. */
+  /** It is no request, but an execution of a full exit, of which one of several attempts, such as this one, may be the
+   *  cause. */
   standsFor: WatchedAttempt | null = null
   readonly followed = new Map<string, Cancel>()
   /** Trades of our wallet that the feed showed while the answer was out. */

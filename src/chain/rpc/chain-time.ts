@@ -13,14 +13,16 @@ export interface DatedHead {
   readonly time: Millis | undefined
 }
 
-/** Slots back from the head. A node may not have the time of its newest blocks yet, and a slot may have been skipped. */
+/** Slots back from the head. A node may not have the time of its newest blocks yet, and a slot may have been
+ *  skipped. */
 const OLDER_SLOTS = [8, 32, 64, 128] as const
 /** A Clock account: slot, epochs, and in the last eight bytes the time, seconds. */
 const CLOCK_BYTES = 40
 const TIME_AT = 32
 
-/** Throws Unread. The time is the chain's own, the validators' vote on it. `getBlockTime` is asked first. Where it has no time for the head,
- *  the Clock account does: that is part of a bank's state, and a block's time is a copy of it. Older slots come last. */
+/** Throws Unread. The time is the chain's own, the validators' vote on it. `getBlockTime` is asked first. Where it has
+ *  no time for the head, the Clock account does: that is part of a bank's state, and a block's time is a copy of it.
+ *  Older slots come last. */
 export async function readDatedHead(rpc: Rpc): Promise<DatedHead> {
   const head = await readHead(rpc, 'confirmed')
   const time = await blockTimeOf(rpc, head.slot)

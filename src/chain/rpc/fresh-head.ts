@@ -4,14 +4,15 @@ import { type DatedHead, readDatedHead } from './chain-time.ts'
 import { type Head, Unread } from './read.ts'
 import type { Rpc } from './rpc.ts'
 
-/** A block may be older than the question by so much. The bounds that are counted from a head have room for 50 blocks. Slots are becoming
- *  shorter: 400 ms once, about 214 ms measured in October 2026, 200 ms where they are to end; 50 blocks are 10 s then, less 2 s for a clock
- *  of ours that is behind the validators'. Block times are cut to whole seconds, which makes a block seem older, never younger. */
+/** A block may be older than the question by so much. The bounds that are counted from a head have room for 50 blocks.
+ *  Slots are becoming shorter: 400 ms once, about 214 ms measured in October 2026, 200 ms where they are to end; 50
+ *  blocks are 10 s then, less 2 s for a clock of ours that is behind the validators'. Block times are cut to whole
+ *  seconds, which makes a block seem older, never younger. */
 const OLDEST_MS = 8_000
 /** A block time that is further ahead of this machine's clock is not believed. */
 const FUTURE_MS = 3_600_000
-/** A node that tells no time at all: assumption A8 of docs/order-protocol.md. Its head moves, so that it hears from the chain, and it is at
- *  most 150 blocks behind; the bounds have room for 50 of them. */
+/** A node that tells no time at all: assumption A8 of docs/order-protocol.md. Its head moves, so that it hears from the
+ *  chain, and it is at most 150 blocks behind; the bounds have room for 50 of them. */
 const UNDATED_BLOCKS = 100
 /** A time is waited for so long, before the head of such a node is told without one. */
 const UNDATED_MS = 20_000

@@ -36,7 +36,8 @@ export class MintReader {
     this.#parts = parts
   }
 
-  /** A subscription key: of a mint, somebody may soon buy it. A few at a time: the budget of an RPC is for other things too. */
+  /** A subscription key: of a mint, somebody may soon buy it. A few at a time: the budget of an RPC is for other things
+   *  too. */
   prepare(key: string): void {
     if (this.#asked.size >= MOST_AHEAD || this.#known.has(key) || this.#asked.has(key)) return
     if (isPublicKey(key)) this.#start(key)

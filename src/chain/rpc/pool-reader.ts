@@ -147,9 +147,10 @@ function silent(reason: string): Refusal {
   return { code: 'POOL_SILENT', reason }
 }
 
-// Pools as accounts of the chain. pump-public-docs @1b82215, idl/pump.json BondingCurve and idl/pump_amm.json Pool; what stands behind the
-// fields of that day: docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both were made longer several times, and what a
-// shorter one lacks is 0. An address that a program derives can hold nothing but what that program put there.
+// Pools as accounts of the chain. pump-public-docs @1b82215, idl/pump.json BondingCurve and idl/pump_amm.json Pool;
+// what stands behind the fields of that day: docs/NEGATIVE_VIRTUAL_QUOTE_RESERVES.md of the same repository. Both were
+// made longer several times, and what a shorter one lacks is 0. An address that a program derives can hold nothing but
+// what that program put there.
 /** Of a pool: what its price is made of. */
 export interface Sides {
   readonly lamports: bigint

@@ -1,5 +1,6 @@
-/** Whom an error of JSON-RPC is about. `call`: what was asked; every node would answer the same. `elsewhere`: this node does not have what was
- *  asked for, and another one may; nothing is wrong with it. `ill`: the node itself; it is better left alone for a while. */
+/** Whom an error of JSON-RPC is about. `call`: what was asked; every node would answer the same. `elsewhere`: this node
+ *  does not have what was asked for, and another one may; nothing is wrong with it. `ill`: the node itself; it is
+ *  better left alone for a while. */
 export type RpcErrorKind = 'call' | 'elsewhere' | 'ill'
 
 /** Codes of our own, outside JSON-RPC's range: nobody could be asked, or nobody answered. */

@@ -24,12 +24,13 @@ export interface Rpcs {
   readonly any: Rpc
   /** Each for itself, in the order of preference. */
   readonly each: readonly Rpc[]
-  /** The genesis hash of our chain: from now on each provider has to show that it serves this one before it is asked anything. */
+  /** The genesis hash of our chain: from now on each provider has to show that it serves this one before it is asked
+   *  anything. */
   pin(genesis: string): void
 }
 
-/** JSON-RPC over several providers. Never @solana/web3.js, which retries on its own and takes landed transactions for expired. Safe for
- *  sendTransaction too: the same bytes are the same transaction. */
+/** JSON-RPC over several providers. Never @solana/web3.js, which retries on its own and takes landed transactions for
+ *  expired. Safe for sendTransaction too: the same bytes are the same transaction. */
 export function openRpcs(parts: RpcParts): Rpcs {
   const providers = parts.urls.map((url, index) => new Provider(parts, url, `RPC ${index + 1}`))
   const ids = { next: 1 }
@@ -56,7 +57,8 @@ function rpcOf(provider: Provider, ids: { next: number }): Rpc {
   }
 }
 
-/** Asks one after the other until one knows. Where none does: that of a node which is behind, else the first answer of a node. */
+/** Asks one after the other until one knows. Where none does: that of a node which is behind, else the first answer of
+ *  a node. */
 export function inTurn(rpcs: readonly Rpc[]): Rpc {
   return async (method, params) => {
     const refusals: Extract<RpcResult, { ok: false }>[] = []
@@ -181,8 +183,9 @@ export interface CheckRpc {
   readonly end: () => void
 }
 
-/** The nodes as those ask them who hold back a transaction until it is checked. Each call of a slow node may come back just in time, and all
- *  of them together a minute later; so they share a deadline, and the checks after that begin with the next node. */
+/** The nodes as those ask them who hold back a transaction until it is checked. Each call of a slow node may come back
+ *  just in time, and all of them together a minute later; so they share a deadline, and the checks after that begin
+ *  with the next node. */
 export class CheckRpcs {
   readonly #nodes: readonly Rpc[]
   readonly #clock: Clock

@@ -10,8 +10,8 @@ interface Waiting {
   readonly go: () => void
 }
 
-/** Orders of a wallet one at a time, exits first: each is checked once the one before it has landed or ended, or its turn is over. Attempts of
- *  one order do not wait for each other. */
+/** Orders of a wallet one at a time, exits first: each is checked once the one before it has landed or ended, or its
+ *  turn is over. Attempts of one order do not wait for each other. */
 export class Turns {
   readonly #clock: Clock
   /** How many attempts of an order have a turn, by order. */

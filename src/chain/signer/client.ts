@@ -8,7 +8,8 @@ import type { SignRequest, SignResult } from './signer.ts'
 /** A way to a signer. */
 export interface Line {
   readonly stream: Duplex
-  /** Cuts it, so that nothing unanswered can be answered any more; done once the other side is gone, where it is ours. */
+  /** Cuts it, so that nothing unanswered can be answered any more; done once the other side is gone, where it is
+   *  ours. */
   cut(): Promise<unknown>
   /** What happened to the other side, for people, where that is known once it is gone. */
   why(): string
@@ -20,7 +21,8 @@ export const ANSWER_MS = 2_000
 /** What an SPKI of an ed25519 key begins with. */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** One conversation with a signer, from its hello to its end. Its answers are believed only as far as they can be checked. */
+/** One conversation with a signer, from its hello to its end. Its answers are believed only as far as they can be
+ *  checked. */
 export class SignerClient {
   readonly #line: Line
   readonly #clock: Clock

@@ -3,8 +3,8 @@ import { printable } from '../../base/text.ts'
 import { ByteReader, Malformed } from '../../solana/byte-reader.ts'
 import type { SignRequest } from './signer.ts'
 
-// How an engine and a signer talk: frames of a length (uint32, little-endian) and so many bytes. The signer begins with `hello` or `failed`;
-// then every request is answered, one by one. Both sides take the other for hostile.
+// How an engine and a signer talk: frames of a length (uint32, little-endian) and so many bytes. The signer begins with
+// `hello` or `failed`; then every request is answered, one by one. Both sides take the other for hostile.
 
 export type Answer =
   | { readonly kind: 'hello'; readonly publicKey: Uint8Array }

@@ -18,8 +18,8 @@ const SEED_BYTES = 32
 /** 64 numbers with commas, and room for blanks. */
 const MOST_BYTES = 4_096
 
-/** Reads what `solana-keygen` writes: a JSON array of 64 bytes, seed and public key. Throws a SignerFailure that names the file and what is
- *  wrong with it; never what stands in it. `wallet`: whose it has to be. */
+/** Reads what `solana-keygen` writes: a JSON array of 64 bytes, seed and public key. Throws a SignerFailure that names
+ *  the file and what is wrong with it; never what stands in it. `wallet`: whose it has to be. */
 export function readKeyFile(path: string, wallet: string | undefined): WalletKey {
   const text = readOurs(path)
   const bytes = Buffer.alloc(KEY_BYTES)

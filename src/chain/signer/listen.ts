@@ -20,8 +20,9 @@ export interface ListeningSigner {
 /** The system's limit is 104 bytes on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
 
-/** Starts a signer for engines of other users. Its socket lies in a folder that nobody else may write to, so that nobody else can put one
- *  there, and its key too; its group may connect. Throws a SluiceError where it does not start. */
+/** Starts a signer for engines of other users. Its socket lies in a folder that nobody else may write to, so that
+ *  nobody else can put one there, and its key too; its group may connect. Throws a SluiceError where it does not
+ *  start. */
 export async function listenAsSigner(
   launch: SignerLaunch & { readonly socketPath: string },
   clock: Clock,

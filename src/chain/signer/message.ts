@@ -67,7 +67,8 @@ export class Findings {
   }
 }
 
-/** Whether an instruction only checks that so much is still there, or takes back rights to it: what guards at the end of a transaction do. */
+/** Whether an instruction only checks that so much is still there, or takes back rights to it: what guards at the end
+ *  of a transaction do. */
 export function guards(step: Step, wallet: string): 'lamports' | 'tokens' | undefined {
   const { program, data, accounts } = step
   const isLamports = program === PROGRAMS.system && data.length === 12 && data[0] === 2 && accounts.length === 2

@@ -4,8 +4,9 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 
 const OTHERS_WRITE = 0o022
 
-/** Throws a SluiceError where another user could put something else in the place of a file, or change it: the file and its folder must belong
- *  to this user or root, and neither group nor others may write there. What is not there is left to whoever reads it. */
+/** Throws a SluiceError where another user could put something else in the place of a file, or change it: the file and
+ *  its folder must belong to this user or root, and neither group nor others may write there. What is not there is left
+ *  to whoever reads it. */
 export function refuseChangeable(path: string): void {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return
   const file = realpathSync(path)

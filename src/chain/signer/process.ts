@@ -1,5 +1,6 @@
-// The process that holds a wallet's key. It imports Node's own modules and files of ours that do the same: no package. The one that starts
-// it is at descriptor 3, as the engine that it signs for or, with --socket, to say how the start went; its end is the end of this process.
+// The process that holds a wallet's key. It imports Node's own modules and files of ours that do the same: no package.
+// The one that starts it is at descriptor 3, as the engine that it signs for or, with --socket, to say how the start
+// went; its end is the end of this process.
 import { createServer, type Server, Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { ExitCode } from '../../base/errors.ts'
@@ -63,7 +64,8 @@ function start(): void {
     },
   }
   if (socket === undefined) {
-    // A terminal's Ctrl-C and a stop of the service go to the whole group: the signer has to outlast the engine, which may still sell.
+    // A terminal's Ctrl-C and a stop of the service go to the whole group: the signer has to outlast the engine, which
+    // may still sell.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
     serve(parent, { ...conversation, over: (why) => end(why === '' ? 0 : 1, why) })
   } else listen(socket, conversation)

@@ -23,8 +23,9 @@ export interface Rules {
   readonly policyHash: string | null
 }
 
-/** Reads a message without the chain, and says why it is not signed; undefined where it may be. It sees every instruction, and of lookup
- *  tables that nobody in them signs and nothing in them runs; what programs do inside it cannot see. */
+/** Reads a message without the chain, and says why it is not signed; undefined where it may be. It sees every
+ *  instruction, and of lookup tables that nobody in them signs and nothing in them runs; what programs do inside it
+ *  cannot see. */
 export function refusalOf(request: SignRequest, rules: Rules): string | undefined {
   const { message: bytes, boundLamports, guarded, policyHash } = request
   if (rules.policyHash !== null && policyHash !== rules.policyHash)

@@ -21,7 +21,8 @@ export interface RunningParts {
   readonly tell: (line: string) => void
 }
 
-/** How one that went down is tried again: at first at once, then so much later each, and never more often within a minute. */
+/** How one that went down is tried again: at first at once, then so much later each, and never more often within a
+ *  minute. */
 export interface Retries {
   readonly spacingMs: number
   readonly mostPerMinute: number

@@ -17,8 +17,8 @@ export interface Conversation {
 /** How a connection says that the other side is not there any more. */
 const GONE = ['EPIPE', 'ECONNRESET']
 
-/** Answers one engine, one request after the other, and lets others take their turn in between. Whoever sends what is no request is cut
- *  off; who does not read his answers is not read from either. */
+/** Answers one engine, one request after the other, and lets others take their turn in between. Whoever sends what is
+ *  no request is cut off; who does not read his answers is not read from either. */
 export function serve(stream: Duplex, { publicKey, decide, over }: Conversation): void {
   const reader = new FrameReader()
   let why = ''

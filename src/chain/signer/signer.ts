@@ -1,7 +1,7 @@
 import type { Refusal } from '../../base/errors.ts'
 
-/** What holds the wallet's key. It reads the message itself and signs only what keeps to its rules and to the declared bound. Below the
- *  executor, so it answers by a promise, which never rejects. */
+/** What holds the wallet's key. It reads the message itself and signs only what keeps to its rules and to the declared
+ *  bound. Below the executor, so it answers by a promise, which never rejects. */
 export interface Signer {
   /** SIGNER_DOWN: nobody has a signature of it, and nobody gets one any more. */
   sign(request: SignRequest): Promise<SignResult>

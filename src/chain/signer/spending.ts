@@ -20,8 +20,8 @@ const SUM_BYTES = 16
 const MARK = 'sluice signer 1\n'
 const MOST = 2n ** 64n - 1n
 
-/** What was signed away, minute by minute, in a file of fixed size that is synced before a signature leaves. One slot is written at once,
- *  within one sector. A minute counts as long as any part of it may lie within the window. */
+/** What was signed away, minute by minute, in a file of fixed size that is synced before a signature leaves. One slot
+ *  is written at once, within one sector. A minute counts as long as any part of it may lie within the window. */
 export class Spending {
   readonly #file: number
   readonly #wallet: Uint8Array
@@ -33,7 +33,8 @@ export class Spending {
   /** The latest minute that was ever seen: the clock may not go back. */
   #latest = 0
 
-  /** Opens or makes the file at `path`, 0600. Throws a SignerFailure where it is damaged, of another wallet, or open to others. */
+  /** Opens or makes the file at `path`, 0600. Throws a SignerFailure where it is damaged, of another wallet, or open to
+   *  others. */
   constructor(path: string, wallet: Uint8Array, caps: Caps, nowMs: () => number) {
     this.#wallet = wallet
     this.#caps = caps
@@ -115,7 +116,8 @@ export class Spending {
       this.#loadSlot(path, slot, bytes.subarray(HEADER_BYTES + slot * SLOT_BYTES).subarray(0, SLOT_BYTES))
   }
 
-  /** Written whole, so that on a full disk later counts find their place. A file of half its length would count as damaged. */
+  /** Written whole, so that on a full disk later counts find their place. A file of half its length would count as
+   *  damaged. */
   #make(path: string, bytes: Buffer): void {
     let written = 0
     let reason = 'ENOSPC'

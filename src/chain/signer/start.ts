@@ -20,16 +20,16 @@ interface Parts {
   readonly tell: (line: string) => void
 }
 
-/** Starts a signer of our own, as a child that never outlives this process, and starts it again where it dies. Throws a SluiceError that
- *  says what is wrong with the key file. */
+/** Starts a signer of our own, as a child that never outlives this process, and starts it again where it dies. Throws a
+ *  SluiceError that says what is wrong with the key file. */
 export function startSigner(launch: Omit<SignerLaunch, 'socketPath'>, { clock, tell }: Parts): Promise<RunningSigner> {
   const { wallet } = launch
   const dial = (): Line => childLine(launch)
   return keepRunning({ dial, retries: RESTARTS, clock, tell, ...(wallet !== undefined && { wallet }) })
 }
 
-/** Connects to `sluice signer --socket`, which another user may have started, and again where that ends. Throws a SluiceError where nobody
- *  listens there, or for another wallet. */
+/** Connects to `sluice signer --socket`, which another user may have started, and again where that ends. Throws a
+ *  SluiceError where nobody listens there, or for another wallet. */
 export async function connectSigner(socketPath: string, wallet: string, parts: Parts): Promise<RunningSigner> {
   checkSocket(socketPath)
   return keepRunning({ dial: () => socketLine(socketPath), retries: RECONNECTS, wallet, ...parts })
@@ -121,8 +121,8 @@ export interface SignerLaunch {
  *  key. The environment is emptied once more, since a shell puts variables of its own there. */
 const WITHOUT_CORE = 'ulimit -c 0 && exec /usr/bin/env -i "$0" "$@"'
 
-/** Starts the process: no core dumps, an empty environment, nothing of our own arguments, no package, and of the disk its own files, the
- *  key and its state. It is talked to over descriptor 3, and ends when that does. */
+/** Starts the process: no core dumps, an empty environment, nothing of our own arguments, no package, and of the disk
+ *  its own files, the key and its state. It is talked to over descriptor 3, and ends when that does. */
 export function launchSigner(launch: SignerLaunch): ChildProcess {
   if (process.platform === 'win32')
     throw new SluiceError('the signer needs file modes that Windows does not have; use WSL', ExitCode.usage)

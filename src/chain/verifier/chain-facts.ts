@@ -33,8 +33,8 @@ export async function readRent(rpc: Rpc): Promise<bigint> {
   return BigInt(whole(await call(rpc, 'getMinimumBalanceForRentExemption', [TOKEN_ACCOUNT_BYTES])))
 }
 
-/** What the wallet has, in one call, with other accounts that will be needed. Unread where nobody can say. `rent`: a call of its own, or known
- *  already. */
+/** What the wallet has, in one call, with other accounts that will be needed. Unread where nobody can say. `rent`: a
+ *  call of its own, or known already. */
 export async function readFacts(
   rpc: Rpc,
   { wallet, mint }: AskedTrade,

@@ -47,7 +47,8 @@ export interface ChainAccess {
 
 /** A token account's rent as it was for years; the chain has lowered it since, so it is a bound. */
 const USUAL_RENT_LAMPORTS = 2_039_280n
-/** A node that is a few slots behind the builder does not know the newest blockhash yet, or tokens that have just arrived. */
+/** A node that is a few slots behind the builder does not know the newest blockhash yet, or tokens that have just
+ *  arrived. */
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
 /** What another order of the wallet did between reading its accounts and simulating looks as if this one did it. */
@@ -118,8 +119,8 @@ async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<
   return joined({ ...plain, ...subject }, simulation, expiry)
 }
 
-/** A share of what the wallet holds is more for a builder that sees newer tokens than our node does, so our node is asked again before such
- *  a sale is refused. */
+/** A share of what the wallet holds is more for a builder that sees newer tokens than our node does, so our node is
+ *  asked again before such a sale is refused. */
 async function judgeOnChain(
   { transaction, asked, policy, guard }: ExamineParts,
   chain: ChainAccess,
@@ -177,7 +178,8 @@ function joined(examination: Examination, simulation: Simulation, expiry: Expiry
   }
 }
 
-/** The slot at which the chain says so; undefined where it does not know the blockhash. A node that does not cannot simulate either. */
+/** The slot at which the chain says so; undefined where it does not know the blockhash. A node that does not cannot
+ *  simulate either. */
 async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string): Promise<number | undefined> {
   for (let tries = 1; ; tries++) {
     const how = { commitment: 'confirmed' }
@@ -188,7 +190,8 @@ async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string):
   }
 }
 
-/** How long what is built on a blockhash may land, in blocks (MAX_PROCESSING_AGE), and how far a node's word may be off. */
+/** How long what is built on a blockhash may land, in blocks (MAX_PROCESSING_AGE), and how far a node's word may be
+ *  off. */
 const BLOCKHASH_BLOCKS = 150
 const SLACK_BLOCKS = 8
 /** So far above our own the builder's number may be: its node may be ahead of ours. */
@@ -200,8 +203,9 @@ export interface Expiry {
   readonly refusals: readonly Refusal[]
 }
 
-/** When a transaction expires whose blockhash our own node knew at `slot`: by our own node's height, never by the builder's number. That is
- *  only compared: one that cannot be means another chain, or somebody who wants us to wait for ever. Unread where no node says. */
+/** When a transaction expires whose blockhash our own node knew at `slot`: by our own node's height, never by the
+ *  builder's number. That is only compared: one that cannot be means another chain, or somebody who wants us to wait
+ *  for ever. Unread where no node says. */
 async function readExpiry(rpc: Rpc, slot: number, told: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS

@@ -30,8 +30,9 @@ export interface Exposure {
 /** A pump.fun curve: eight bytes, five u64, whether it is complete, then its creator. */
 const CREATOR_AT = 49
 
-/** What a program that is not understood could take with the wallet's signature, although neither bound nor guard counts it. It may leave all
- *  of that alone in a simulation, so it must not be handed it at all: what `exposuresIn` finds, and programs that the policy does not name. */
+/** What a program that is not understood could take with the wallet's signature, although neither bound nor guard
+ *  counts it. It may leave all of that alone in a simulation, so it must not be handed it at all: what `exposuresIn`
+ *  finds, and programs that the policy does not name. */
 export function exposedBy(handed: Handed, mayCall: readonly string[]): Refusal[] {
   const callable = [...handed.states].flatMap(([address, state]): Refusal[] => {
     if (state?.executable !== true || mayCall.includes(address)) return []
@@ -69,16 +70,17 @@ function refusalOf({ address, state, kind }: Exposure): Refusal {
   return { code: 'ACCOUNT_FOREIGN', reason }
 }
 
-/** The wallet's own account of the traded token, which guards hold, or of wrapped SOL, which is not kept between trades. A right to any other
- *  empty account would wait for what is bought next. */
+/** The wallet's own account of the traded token, which guards hold, or of wrapped SOL, which is not kept between
+ *  trades. A right to any other empty account would wait for what is bought next. */
 function isTraded(address: string, state: AccountState, { own, asked }: Handed): boolean {
   const tokens = tokenAccountOf(state)
   if (tokens === undefined || tokens.owner !== asked.wallet || !own.includes(address)) return false
   return tokens.mint === asked.mint || (tokens.mint === WSOL_MINT && tokens.tokens === 0n)
 }
 
-/** What the policy says is somebody else's, who signs himself, and what pump.fun and PumpSwap keep: the record of the wallet's volume, which
- *  pays nobody but the wallet, and the vaults of creators, whose addresses follow from the curves and so from no seed. */
+/** What the policy says is somebody else's, who signs himself, and what pump.fun and PumpSwap keep: the record of the
+ *  wallet's volume, which pays nobody but the wallet, and the vaults of creators, whose addresses follow from the
+ *  curves and so from no seed. */
 function harmlessIn({ states, asked, policy }: Handed): ReadonlySet<string> {
   const { opaqueAccounts, feeAccounts, tips, coSigners } = policy
   const vaults = [...states.values()].flatMap((state) => {

@@ -12,7 +12,8 @@ import { type Verdict, verifyTransaction } from './verify.ts'
 export interface Guards {
   /** The wallet holds at least so many lamports, and still belongs to the System program. */
   readonly floorLamports: bigint
-  /** A token account of the wallet holds at least so many base units, is still the wallet's, and nobody else may move or close it. */
+  /** A token account of the wallet holds at least so many base units, is still the wallet's, and nobody else may move
+   *  or close it. */
   readonly tokens?: {
     readonly account: string
     readonly mint: string
@@ -34,10 +35,11 @@ const TOKEN_NOBODY_CLOSES = Uint8Array.of(6, 3, 0)
 /** The fee payer, which is the wallet. */
 const WALLET = 0
 
-/** The transaction with guards as its last instructions: a transfer of the floor, and a checked transfer of the tokens, each from an account
- *  to itself; then whatever right somebody may have got to those tokens is taken back. They move nothing, and fail where what has to be there
- *  is not, whatever an opaque program has done before them. undefined where others have signed the message as it is, or it would not fit into
- *  a packet. `accounts`: all of the message, looked-up ones included. */
+/** The transaction with guards as its last instructions: a transfer of the floor, and a checked transfer of the tokens,
+ *  each from an account to itself; then whatever right somebody may have got to those tokens is taken back. They move
+ *  nothing, and fail where what has to be there is not, whatever an opaque program has done before them. undefined
+ *  where others have signed the message as it is, or it would not fit into a packet. `accounts`: all of the message,
+ *  looked-up ones included. */
 export function withGuards(
   { signatures, message }: TransactionBytes,
   accounts: readonly string[],
@@ -184,7 +186,8 @@ export async function guardTransaction(parts: GuardingParts): Promise<Subject> {
   }
   const first = withFloor(floorOf(parts, change, parts.bound ?? 0n))
   if (first === undefined) return withoutGuards(parts)
-  // Without a limit of its own, what it pays for computing grows with the instructions, and so its bound with the guards.
+  // Without a limit of its own, what it pays for computing grows with the instructions, and so its bound with the
+  // guards.
   const isBoundKept = first.bound === null || first.bound === parts.bound
   return isBoundKept ? first : (withFloor(floorOf(parts, change, first.bound)) as Subject)
 }
@@ -211,16 +214,18 @@ async function changeOf(parts: GuardingParts): Promise<Change | { readonly refus
     : { lamports: share(lamports, down), tokens }
 }
 
-/** What the wallet must still hold: what it holds, and what comes, less what may leave it. Other orders must not make the chain take back an
- *  exit, so a trade that can be read, and is bounded by what it says, leaves room for them. A program that is not understood could take all
- *  that the floor lets go, so there it is the bound alone, which is what the signer counts; other orders wait their turn instead. */
+/** What the wallet must still hold: what it holds, and what comes, less what may leave it. Other orders must not make
+ *  the chain take back an exit, so a trade that can be read, and is bounded by what it says, leaves room for them. A
+ *  program that is not understood could take all that the floor lets go, so there it is the bound alone, which is what
+ *  the signer counts; other orders wait their turn instead. */
 function floorOf({ facts, guard, trade }: GuardingParts, { lamports }: Change, bound: bigint): bigint {
   const others = trade === undefined ? 0n : guard.reservedLamports + guard.headroomLamports
   const floor = (facts.walletLamports ?? 0n) + lamports - bound - others
   return floor > 0n ? floor : 0n
 }
 
-/** What the wallet must hold of the token afterwards; undefined where its account is closed, or nothing is known of it. */
+/** What the wallet must hold of the token afterwards; undefined where its account is closed, or nothing is known of
+ *  it. */
 function tokensToHold({ facts: { holding }, asked, closed }: GuardingParts, change: Change): Guards['tokens'] {
   if (holding === undefined || closed.includes(holding.account)) return undefined
   const amount = holding.tokens + change.tokens

@@ -23,7 +23,8 @@ const HUNDRED = 100n
 /** Percentages have at most this many places. */
 const FINE = 1_000_000
 
-/** Adds up what was read, holds it against the order and the policy, and says what may leave the wallet at most; null: no bound. */
+/** Adds up what was read, holds it against the order and the policy, and says what may leave the wallet at most; null:
+ *  no bound. */
 export function judge(
   reading: Reading,
   signers: number,
@@ -138,8 +139,8 @@ function judgeFees(reading: Reading, trade: Trade | undefined): Part[] {
   ]
 }
 
-/** What a sale should bring by its own least, which may have been rounded down, and slippage. The least is the builder's number, so it
- *  counts twice at most: else a high slippage would multiply the fee. */
+/** What a sale should bring by its own least, which may have been rounded down, and slippage. The least is the
+ *  builder's number, so it counts twice at most: else a high slippage would multiply the fee. */
 function expected(least: bigint, slippagePercent: number): bigint {
   const kept = BigInt(Math.round(Math.max(50, 100 - slippagePercent) * FINE))
   return (mostAmount(least) * HUNDRED * BigInt(FINE) + kept - 1n) / kept
@@ -147,7 +148,8 @@ function expected(least: bigint, slippagePercent: number): bigint {
 
 /** Where nobody knows what is moved, a percentage of it is no cap, and the one in SOL counts alone. */
 function capOf({ maxPercent, maxLamports }: FeeAccount, moved: bigint | undefined): bigint {
-  const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n // services round up
+  // services round up
+  const byPercent = maxPercent === null || moved === undefined ? undefined : share(moved, maxPercent) + 1n
   if (maxLamports === null) return byPercent ?? 0n
   return byPercent === undefined || byPercent > BigInt(maxLamports) ? BigInt(maxLamports) : byPercent
 }

@@ -16,8 +16,9 @@ export type Resolved =
   | { readonly ok: true; readonly accounts: readonly string[] }
   | { readonly ok: false; readonly refusals: readonly Refusal[] }
 
-/** All accounts of a message: its own, then the writable and then the other ones that its lookups give. Entries of a table never change,
- *  they are only added; what was added in the present slot cannot be used yet. Unread where the chain cannot be asked. */
+/** All accounts of a message: its own, then the writable and then the other ones that its lookups give. Entries of a
+ *  table never change, they are only added; what was added in the present slot cannot be used yet. Unread where the
+ *  chain cannot be asked. */
 export async function resolveAccounts(
   message: Message,
   policy: BuilderPolicy,

@@ -7,7 +7,8 @@ export interface Layout {
   readonly exact: Trade['exact']
   /** Behind the discriminator stand two u64: the SOL first, or the tokens. */
   readonly first: 'lamports' | 'tokens'
-  /** Least and most bytes of data: older and newer clients differ in a flag at the end that decides about points, not about money. */
+  /** Least and most bytes of data: older and newer clients differ in a flag at the end that decides about points, not
+   *  about money. */
   readonly bytes: readonly [number, number]
   /** Least number of accounts; what follows are fee recipients and records that the program checks itself. */
   readonly accounts: number
@@ -24,7 +25,8 @@ export interface Layout {
   readonly wraps: boolean
 }
 
-// github.com/pump-fun/pump-public-docs @1b82215: idl/pump.json, idl/pump_amm.json. Since April 2026 accounts follow after those of the IDL.
+// github.com/pump-fun/pump-public-docs @1b82215: idl/pump.json, idl/pump_amm.json. Since April 2026 accounts follow
+// after those of the IDL.
 
 const pump = { wraps: false, mint: 2, pool: 3, account: 5, user: 6 } as const
 const pumpBuy = { ...pump, side: 'buy', bytes: [24, 26], accounts: 16, tokenProgram: 8 } as const

@@ -4,7 +4,8 @@ import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { tokenAccountOf } from '../addresses.ts'
 
-/** An instruction with its accounts by address. Whoever signs the transaction signs every instruction that names him. */
+/** An instruction with its accounts by address. Whoever signs the transaction signs every instruction that names
+ *  him. */
 export interface Step {
   /** From 1, for people. */
   readonly place: number

@@ -38,9 +38,9 @@ export const USUAL_INNER: readonly string[] = [
   PROGRAMS.pumpFees,
 ]
 
-/** Runs it on a node without signing it: nothing fails, nothing beyond the bound leaves, what has to arrive does, and nobody gets a right
- *  to an account of the wallet. A program can behave otherwise when it is sent, so this comes on top of what was read. Unread where the
- *  node cannot simulate. */
+/** Runs it on a node without signing it: nothing fails, nothing beyond the bound leaves, what has to arrive does, and
+ *  nobody gets a right to an account of the wallet. A program can behave otherwise when it is sent, so this comes on
+ *  top of what was read. Unread where the node cannot simulate. */
 export async function simulateTransaction(
   rpc: Rpc,
   transaction: TransactionBytes,
@@ -153,8 +153,9 @@ function changeOf(was: Token, is: Token, asked: AskedTrade): string | undefined 
 type Deltas = { readonly lamports: bigint; readonly tokens: bigint }
 type Refuse = (code: ErrorCode, reason: string) => void
 
-/** What arrives, against what the transaction itself asks for and against what the chain would give now: a bound far from that invites
- *  others to trade in between. Since it was built the market may have come our way by as much as the order lets it go the other way. */
+/** What arrives, against what the transaction itself asks for and against what the chain would give now: a bound far
+ *  from that invites others to trade in between. Since it was built the market may have come our way by as much as the
+ *  order lets it go the other way. */
 function judgeOut(trade: Trade, asked: AskedTrade, { lamports, tokens }: Deltas, refuse: Refuse): void {
   const down = Math.max(0, 100 - asked.slippagePercent)
   const up = 100 + asked.slippagePercent
@@ -213,9 +214,10 @@ type States = ReadonlyMap<string, AccountState | null>
 const TOKENS_AT = 64
 const MOST_UINT64 = 2n ** 64n - 1n
 
-/** Accounts as a simulation began with them, where the node tells the balances from before it (`preBalances`, `preTokenBalances`; Agave from
- *  3.0 on): what was read in a call of its own may be older, and what another order of the wallet took in between would look like this
- *  one's. `accounts`: all of the message, in the order of the balances. */
+/** Accounts as a simulation began with them, where the node tells the balances from before it (`preBalances`,
+ *  `preTokenBalances`; Agave from 3.0 on): what was read in a call of its own may be older, and what another order of
+ *  the wallet took in between would look like this one's. `accounts`: all of the message, in the order of the
+ *  balances. */
 export function beginningsOf(
   value: Readonly<Record<string, unknown>>,
   accounts: readonly string[],

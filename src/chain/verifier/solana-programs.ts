@@ -28,7 +28,8 @@ const GIVES_AWAY = new Set([1, 8, 9, 10])
 const TOKEN_ACCOUNT_BYTES = 165n
 const LONGEST_SEED = 32n
 
-/** A transfer to where the policy allows, or an account for wrapped SOL; nothing else of the System program has a place in a trade. */
+/** A transfer to where the policy allows, or an account for wrapped SOL; nothing else of the System program has a place
+ *  in a trade. */
 export function readSystem(step: Step, reading: Reading): void {
   const reader = new ByteReader(step.data)
   const kind = reader.uint32()
@@ -90,7 +91,8 @@ function takeSeeded(step: Step, account: string, mint: string, owner: string, re
   reading.own.set(account, { mint, program: PROGRAMS.token })
 }
 
-// Instructions by number, the same in Token and Token-2022 (spl-token-interface); Token-2022's own ones begin at 22 and have no place here.
+// Instructions by number, the same in Token and Token-2022 (spl-token-interface); Token-2022's own ones begin at 22 and
+// have no place here.
 const TOKEN_TRANSFER = 3
 const CLOSE = 9
 const TRANSFER_CHECKED = 12
@@ -120,7 +122,8 @@ export function readToken(step: Step, reading: Reading): void {
   else reading.refuse('INSTRUCTION_UNKNOWN', `${what} number ${kind}: no trade needs it`)
 }
 
-/** The wallet takes back what rights to an account of its own it may have given: Revoke, and SetAuthority of the right to close to nobody. */
+/** The wallet takes back what rights to an account of its own it may have given: Revoke, and SetAuthority of the right
+ *  to close to nobody. */
 function takesRightsBack({ accounts: [account = '', authority, ...more], data }: Step, reading: Reading): boolean {
   const isOurs = authority === reading.wallet && reading.own.has(account) && more.length === 0
   return isOurs && TAKE_BACK.has(Buffer.from(data).toString('hex'))
@@ -162,7 +165,8 @@ function readInitialize(step: Step, kind: number, reader: ByteReader, reading: R
   takeSeeded(step, account, mint, owner, reading)
 }
 
-/** Opens the wallet's own account of the traded token or of wrapped SOL; anybody else's would be his rent at our cost. */
+/** Opens the wallet's own account of the traded token or of wrapped SOL; anybody else's would be his rent at our
+ *  cost. */
 export function readAssociated({ place, accounts, data }: Step, reading: Reading): void {
   const [payer = '', account = '', owner = '', mint = '', system = '', program = ''] = accounts
   // Nothing and 0: create; 1: create unless it is there. The seventh account is the rent, as it was asked for long ago.

@@ -5,7 +5,8 @@ import { bondingCurveOf, canonicalPoolOf } from '../addresses.ts'
 import { LAYOUTS, type Layout } from './program-layouts.ts'
 import type { Reading, Step } from './reading.ts'
 
-/** A trade by a program whose layout is known: its amounts, and that every account in it is the one that it has to be. */
+/** A trade by a program whose layout is known: its amounts, and that every account in it is the one that it has to
+ *  be. */
 export function readVenue(step: Step, decode: 'pump' | 'pump-swap', reading: Reading): void {
   const { place, accounts, data } = step
   const layout = LAYOUTS[decode][Buffer.from(data.subarray(0, 8)).toString('hex')]
@@ -64,7 +65,8 @@ function checkAccounts({ place, accounts }: Step, layout: Layout, reading: Readi
 
 type Opaque = Extract<TradingProgram, { decode: 'opaque' }>
 
-/** A program that the policy names without a layout: that it is about the right token and wallet is all that can be read. */
+/** A program that the policy names without a layout: that it is about the right token and wallet is all that can be
+ *  read. */
 export function readOpaque({ place, accounts, data }: Step, program: Opaque, reading: Reading): void {
   const { mint, side } = reading.asked
   const start = Buffer.from(data).toString('hex')

@@ -17,9 +17,11 @@ export interface Verdict {
   readonly refusals: readonly Refusal[]
   /** The one trade in it; undefined where it cannot be read. */
   readonly trade: Trade | undefined
-  /** What may leave the wallet at most, lamports, whatever the market does until it executes; null: no bound is known. */
+  /** What may leave the wallet at most, lamports, whatever the market does until it executes; null: no bound is
+   *  known. */
   readonly bound: bigint | null
-  /** What a buy by an opaque program that no guards bound may cost in the simulation, lamports; null: `bound` says it all. */
+  /** What a buy by an opaque program that no guards bound may cost in the simulation, lamports; null: `bound` says it
+   *  all. */
   readonly orderedLamports: bigint | null
   readonly parts: readonly Part[]
   readonly notUnderstood: readonly string[]
@@ -40,8 +42,8 @@ export const NOTHING_FOUND: Omit<Verdict, 'refusals'> = {
   closed: [],
 }
 
-/** Holds a transaction against the order and the policy without asking anybody. `accounts`: those of the message, then those that its
- *  lookups give, writable ones first; undefined where they were not resolved. */
+/** Holds a transaction against the order and the policy without asking anybody. `accounts`: those of the message, then
+ *  those that its lookups give, writable ones first; undefined where they were not resolved. */
 export function verifyTransaction(
   transaction: TransactionBytes,
   accounts: readonly string[] | undefined,

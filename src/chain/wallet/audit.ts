@@ -173,7 +173,8 @@ export class Audit {
     return null
   }
 
-  /** All within one turn: what the transactions are is durable together with how far we came, and after what follows from them. */
+  /** All within one turn: what the transactions are is durable together with how far we came, and after what follows
+   *  from them. */
   #take(
     provider: Rpc,
     cursor: WalletCursor,
@@ -273,9 +274,10 @@ export interface Bracket {
 
 const PAGE = 1000
 
-/** Height, then balance, then list, each at a bank that is not older than the one before: a list that is read before its balance would be
- *  behind it whenever the wallet is used. Rows after the balance's slot are left for the next time. Throws Unread.
- *  `until`: the newest transaction up to `since`, where it is known, so that the node need not go through the pages behind it. */
+/** Height, then balance, then list, each at a bank that is not older than the one before: a list that is read before
+ *  its balance would be behind it whenever the wallet is used. Rows after the balance's slot are left for the next
+ *  time. Throws Unread. `until`: the newest transaction up to `since`, where it is known, so that the node need not go
+ *  through the pages behind it. */
 export async function readBracket(rpc: Rpc, wallet: string, since: number, until?: string): Promise<Bracket> {
   const head = await readHead(rpc, 'finalized', since)
   const { slot, lamports } = await readBalance(rpc, wallet, head.slot)

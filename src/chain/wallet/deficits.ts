@@ -15,9 +15,10 @@ export interface DeficitParts {
   readonly found: (mint: string, tokens: TokenAmount) => void
 }
 
-/** Compares what the wallet holds with what was booked. More is an inflow; less, twice in a row and while nothing is under way, is a
- *  deficit: whatever took the tokens, they are gone. A list of a wallet's accounts comes from an index, which nodes lose: what the wallet's
- *  own account of the mint holds is read apart, because a position that is taken for gone has no exits any more. */
+/** Compares what the wallet holds with what was booked. More is an inflow; less, twice in a row and while nothing is
+ *  under way, is a deficit: whatever took the tokens, they are gone. A list of a wallet's accounts comes from an index,
+ *  which nodes lose: what the wallet's own account of the mint holds is read apart, because a position that is taken
+ *  for gone has no exits any more. */
 export class Deficits {
   readonly #parts: DeficitParts
   /** At the last check: what was booked, and what was there. */

@@ -53,7 +53,8 @@ export interface LiveWalletParts {
   readonly paid: ResolverParts['paid']
   readonly standIn: ResolverParts['standIn']
   readonly on: {
-    /** Whether the state of the wallet is known. `single`: nothing has shown up to now that nobody else trades with it. */
+    /** Whether the state of the wallet is known. `single`: nothing has shown up to now that nobody else trades with
+     *  it. */
     readonly gate: (open: boolean, single: boolean) => void
     readonly foreign: (found: Foreign) => void
     readonly deficit: (mint: string, tokens: TokenAmount) => void
@@ -223,8 +224,8 @@ export class LiveWallet {
     this.#parts.on.landed()
   }
 
-  /** A trade that no order explains. The audit says the same once it is final, 15 s later, and of what is no trade too: by then a second
-   *  process would have doubled many buys. */
+  /** A trade that no order explains. The audit says the same once it is final, 15 s later, and of what is no trade too:
+   *  by then a second process would have doubled many buys. */
   #unexplained(transaction: LandedTransaction, isTracked: (mint: string) => boolean): void {
     const { clock, wallet } = this.#parts
     const { signature, time } = transaction

@@ -1,8 +1,8 @@
 import { lamports } from '../../base/units.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/wallet-audit.ts'
 
-/** What is known of a wallet's past: a reading that everything before it led to, and each transaction since, or since the oldest attempt that
- *  is still being proved. */
+/** What is known of a wallet's past: a reading that everything before it led to, and each transaction since, or since
+ *  the oldest attempt that is still being proved. */
 export class WalletBook {
   /** undefined before the first reading. */
   cursor: WalletCursor | undefined

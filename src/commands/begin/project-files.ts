@@ -12,8 +12,8 @@ export const SCHEMA = 'sluice.schema.json'
 /** Scripts of these packages may run on installation; the others' are not needed. */
 const ALLOWED_SCRIPTS = { node: true, 'better-sqlite3': false, bufferutil: false, 'utf-8-validate': false }
 
-/** What npm, the editor and git need, one bot on the embedded sandbox, its strategy and the test of that. `folder`: absolute; `sluice`: how npm
- *  gets it; `versions`: exact ones of what a project needs beside it. */
+/** What npm, the editor and git need, one bot on the embedded sandbox, its strategy and the test of that. `folder`:
+ *  absolute; `sluice`: how npm gets it; `versions`: exact ones of what a project needs beside it. */
 export function projectFiles(folder: string, sluice: string, versions: Readonly<Record<string, string>>): NewFiles {
   return {
     'package.json': manifest(folder, sluice, versions),
@@ -116,7 +116,8 @@ function json(value: object): string {
 const NEEDED = ['@types/node', 'litesvm', 'node', 'typescript']
 
 export interface OwnPackage {
-  /** How npm gets this very package: a version where it came from the registry, else where the archive or folder lies. */
+  /** How npm gets this very package: a version where it came from the registry, else where the archive or folder
+   *  lies. */
   readonly spec: string
   /** What is to be done before `spec` can be installed; '' where nothing is. */
   readonly first: string
@@ -129,8 +130,9 @@ interface Manifest {
   readonly devDependencies: Readonly<Record<string, string>>
 }
 
-/** `root`: where this package lies. What is installed under a name must be what runs now, and not what somebody else gave that name to: so
- *  the place that it came from is told, and the registry only where npm says that it came from there. */
+/** `root`: where this package lies. What is installed under a name must be what runs now, and not what somebody else
+ *  gave that name to: so the place that it came from is told, and the registry only where npm says that it came from
+ *  there. */
 export function ownPackage(root: string): OwnPackage {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const versions = Object.fromEntries(NEEDED.map((name) => [name, manifest.devDependencies[name] as string]))

@@ -12,8 +12,9 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, unknown>>
 }
 
-/** A strategy of this name and its test, where they belong: beside each other in a project, in test/ in the repository of Sluice. `taken`:
- *  names that mean something else already. Throws SluiceError where the name or the folder does not fit. */
+/** A strategy of this name and its test, where they belong: beside each other in a project, in test/ in the repository
+ *  of Sluice. `taken`: names that mean something else already. Throws SluiceError where the name or the folder does not
+ *  fit. */
 export function strategyFiles(name: string, folder: string, taken: readonly string[]): NewFiles {
   if (!NAME.test(name) || name.length > LONGEST_NAME)
     throw refused(`${name} is no name for a strategy: small letters, digits and dashes, such as fast-dips`)

@@ -18,8 +18,9 @@ export interface Wanted {
   readonly say: (text: string) => void
 }
 
-/** Takes the samples, each request counted by the plan as an order's would be, and hands them on while the chain can still be asked. Throws a
- *  SluiceError where the service, the chain or the wallet is missing, or somebody else uses the key or the journal. */
+/** Takes the samples, each request counted by the plan as an order's would be, and hands them on while the chain can
+ *  still be asked. Throws a SluiceError where the service, the chain or the wallet is missing, or somebody else uses
+ *  the key or the journal. */
 export async function takeFrom<T>(
   config: Config,
   { mints, amount, say }: Wanted,

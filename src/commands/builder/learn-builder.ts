@@ -25,8 +25,9 @@ const DEFAULT_SOL = 0.001
 const MOST_MINTS = 5
 const HASH_DIGITS = 24
 
-/** `sluice learn-builder FILE --mint M`: asks the service's builder for transactions, signs none, simulates them, shows all that is in them
- *  and proposes a policy that lets exactly that pass. `--accept HASH` makes the proposal that was shown with this hash the policy. */
+/** `sluice learn-builder FILE --mint M`: asks the service's builder for transactions, signs none, simulates them, shows
+ *  all that is in them and proposes a policy that lets exactly that pass. `--accept HASH` makes the proposal that was
+ *  shown with this hash the policy. */
 export async function run(files: string[], options: Options): Promise<number> {
   const { mints = [], sol = DEFAULT_SOL, policy: target = 'builder-policy.yaml', acceptHash, json = false } = options
   if (acceptHash !== undefined) return accept(target, acceptHash)

@@ -32,8 +32,8 @@ const BUY_FEE = lamports(123_457)
 const SALE_FEE = lamports(98_761)
 const ODD_LAMPORTS = 7
 
-/** For each mint a buy with the service's own priority fee; another for about twice as much, which tells what is a share of it, with a fee
- *  that is named; and a sale of what the wallet holds, with another such fee. */
+/** For each mint a buy with the service's own priority fee; another for about twice as much, which tells what is a
+ *  share of it, with a fee that is named; and a sale of what the wallet holds, with another such fee. */
 export async function takeSamples(parts: SampleParts, mints: readonly string[], amount: Lamports): Promise<Taken[]> {
   const { service, rpc, say } = parts
   const builder = builderOf(parts)

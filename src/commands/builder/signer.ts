@@ -12,7 +12,8 @@ import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
 import type { Options } from '../options.ts'
 
-/** `sluice signer`: keeps the process that holds the key, and never sees the key itself. Ends with it, or by a signal. */
+/** `sluice signer`: keeps the process that holds the key, and never sees the key itself. Ends with it, or by a
+ *  signal. */
 export async function run(_args: string[], options: Options): Promise<number> {
   const { socket, key } = options
   if (socket === undefined || key === undefined)

@@ -22,7 +22,8 @@ import { policyOf } from './signer.ts'
 const MOST_BYTES = 65_536
 const CALLS_PER_SECOND = 8
 
-/** `sluice verify-tx`: whether a transaction that somebody else built does what was ordered, and nothing else. Signs and sends nothing. */
+/** `sluice verify-tx`: whether a transaction that somebody else built does what was ordered, and nothing else. Signs
+ *  and sends nothing. */
 export async function run(_args: string[], options: Options): Promise<number> {
   const { tx, order, json = false } = options
   if (tx === undefined || order === undefined) throw new SluiceError('verify-tx needs --tx and --order', ExitCode.usage)

@@ -165,8 +165,8 @@ async function lookAtRpc(one: RpcToAsk, wallet: string): Promise<RpcLook> {
   return { finding, lamports: numberIn(balance, 'value'), tokens }
 }
 
-/** How many slots each is behind what any of them had told before it was asked. Of nodes that are asked one after the other, or answer one
- *  after the other, the last would be ahead. */
+/** How many slots each is behind what any of them had told before it was asked. Of nodes that are asked one after the
+ *  other, or answer one after the other, the last would be ahead. */
 export async function slotsBehind(rpcs: readonly Rpc[]): Promise<number[]> {
   const told = await slotsOf(rpcs)
   const later = await slotsOf(rpcs)

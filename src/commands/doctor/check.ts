@@ -54,7 +54,8 @@ const NAME_WIDTH = 14
 const LEAST_ROOM = 30
 const INDENT = ' '.repeat(2 + 4 + 2 + NAME_WIDTH + 1)
 
-/** One check: its verdict, its name, what was found; below it what to do. styleText leaves colour away where nobody sees it. */
+/** One check: its verdict, its name, what was found; below it what to do. styleText leaves colour away where nobody
+ *  sees it. */
 export function checkLine({ status, name, found, fix }: Check, columns: number): string {
   const verdict = styleText(status === 'ok' ? COLOUR.ok : ['bold', COLOUR[status]], status.padEnd(4))
   // On a terminal at words, so that what follows stays in its column; else not at all: one line a check.

@@ -12,8 +12,9 @@ import { examine } from './examine.ts'
 import type { Probed } from './live-probe.ts'
 import type { Step } from './probe-watch.ts'
 
-/** `sluice doctor FILE`: whether everything that a run needs is there and as it should be. Exit 1 where a check fails, 3 where the service
- *  refuses key or plan. With --probe-live it then buys a little and sells it, which proves what the document leaves open. */
+/** `sluice doctor FILE`: whether everything that a run needs is there and as it should be. Exit 1 where a check fails,
+ *  3 where the service refuses key or plan. With --probe-live it then buys a little and sells it, which proves what the
+ *  document leaves open. */
 export async function run(files: string[], options: Options): Promise<number> {
   const { json, mint = '', probeLive: sol, yes = false } = options
   if (mint !== '' && !isPublicKey(mint)) throw new SluiceError('--mint needs a base58 key of 32 bytes', ExitCode.usage)

@@ -43,7 +43,8 @@ export async function ask(
   return { status, reason: '', value: parse(body), skew: skewOf(headers.date, sentAt, heardAt) }
 }
 
-/** The header counts whole seconds, is of some moment between sending and hearing, and servers write it once a second. */
+/** The header counts whole seconds, is of some moment between sending and hearing, and servers write it once a
+ *  second. */
 function skewOf(date: string | undefined, sentAt: number, heardAt: number): SkewFinding | undefined {
   const told = date === undefined ? Number.NaN : Date.parse(date)
   if (!Number.isFinite(told)) return undefined
@@ -118,8 +119,8 @@ export interface Counting {
 /** A minute, where what this key sent in the last one is not known: another journal counted it. */
 const SLOT_WITHIN_MS = 62000
 
-/** Sends one request once there is a slot of the plan for it and that is durable; undefined where there is none within a minute, and
- *  nothing was sent. */
+/** Sends one request once there is a slot of the plan for it and that is durable; undefined where there is none within
+ *  a minute, and nothing was sent. */
 export async function counted<T>({ limiter, journal }: Counting, send: () => Promise<T>): Promise<T | undefined> {
   const slot = await slotOf(limiter)
   if (slot === undefined) return undefined

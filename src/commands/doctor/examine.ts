@@ -39,8 +39,8 @@ export interface ExamineOptions {
 
 const HTTP_WITHIN_MS = 15_000
 
-/** Looks at everything that a run of this configuration needs, and changes nothing but the journal's count of requests. Throws a SluiceError
- *  where the configuration lacks what it would need to begin. */
+/** Looks at everything that a run of this configuration needs, and changes nothing but the journal's count of requests.
+ *  Throws a SluiceError where the configuration lacks what it would need to begin. */
 export async function examine(config: Config, options: ExamineOptions): Promise<Check[]> {
   const findings = new Findings(options.show)
   const { journal, canRead } = examineMachine(config, findings)

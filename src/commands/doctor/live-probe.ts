@@ -42,8 +42,9 @@ const PRICE_WITHIN_MS = 90_000
 const ENOUGH_PRINTS = 5
 const PERCENT = 40
 
-/** Buys a little, and sells it in every way that the document leaves open. Through the engine, gateway, executor, resolver and journal of
- *  every run, by a bot of its own, so that whatever happens is recorded, proved and taken up by the next start. */
+/** Buys a little, and sells it in every way that the document leaves open. Through the engine, gateway, executor,
+ *  resolver and journal of every run, by a bot of its own, so that whatever happens is recorded, proved and taken up by
+ *  the next start. */
 export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))

@@ -53,7 +53,8 @@ export function journalFiles(path: string): FileFinding[] {
   })
 }
 
-/** The journal as far as it may be read, and as its writer where nobody else is: the slots of the plan are counted in it. */
+/** The journal as far as it may be read, and as its writer where nobody else is: the slots of the plan are counted in
+ *  it. */
 export interface JournalLook {
   readonly finding: JournalFinding
   readonly past: Recovered | undefined

@@ -39,7 +39,8 @@ interface Placed {
   readonly reason?: string
 }
 
-/** Tells the probe's bot what to do, and waits for what comes of it. Everything throws `Stopped` once the process is to end. */
+/** Tells the probe's bot what to do, and waits for what comes of it. Everything throws `Stopped` once the process is to
+ *  end. */
 export class ProbeOrders {
   readonly #parts: HandParts
   readonly #running: RunningBots

@@ -21,8 +21,8 @@ const RESULTS = 'results.db'
 
 type Decisions = ReturnType<typeof firstDifference> | null
 
-/** `sluice compare A B`: two runs side by side, each a folder of `backtest --out`, its report.json, or a journal. What they were made of and
- *  what differs in it, their results, and the first decision that is not the same. */
+/** `sluice compare A B`: two runs side by side, each a folder of `backtest --out`, its report.json, or a journal. What
+ *  they were made of and what differs in it, their results, and the first decision that is not the same. */
 export async function run([a = '', b = '']: string[], { json }: Options): Promise<number> {
   const [one, other] = [open(a), open(b)]
   try {

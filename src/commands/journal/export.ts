@@ -4,8 +4,8 @@ import { exportTax } from '../../journal/reader/tax-export.ts'
 import { openTape } from '../../journal/tape-files.ts'
 import type { Options } from '../options.ts'
 
-/** `sluice export --journal DB... --out FILE`: the tape as the service's messages, with when they arrived and what was missed; `--tax FILE`:
- *  what was sold. */
+/** `sluice export --journal DB... --out FILE`: the tape as the service's messages, with when they arrived and what was
+ *  missed; `--tax FILE`: what was sold. */
 export async function run(_args: string[], options: Options): Promise<number> {
   const { journals = ['data/sluice.db'], out, tax, json } = options
   if ((out === undefined) === (tax === undefined))

@@ -5,7 +5,8 @@ import type { Options } from '../options.ts'
 /** Bad lines that are shown; the rest is counted. */
 const SHOWN = 20
 
-/** `sluice import FILE... --journal DB`: captures of the feed (NDJSON in the service's message format) as the tape of a new journal. */
+/** `sluice import FILE... --journal DB`: captures of the feed (NDJSON in the service's message format) as the tape of a
+ *  new journal. */
 export async function run(
   files: string[],
   { journal = 'data/sluice.db', strict = false, json }: Options,

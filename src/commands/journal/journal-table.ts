@@ -4,7 +4,8 @@ import type { Options } from '../options.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Prints rows of a journal: one line of JSON with an array called `name`, or a table of the given columns with a hint on stderr. */
+/** Prints rows of a journal: one line of JSON with an array called `name`, or a table of the given columns with a hint
+ *  on stderr. */
 export function printJournal(
   name: string,
   read: (reader: JournalReader) => readonly object[],

@@ -8,8 +8,8 @@ import { openReader } from '../../journal/reader/reader.ts'
 import type { Options } from '../options.ts'
 import { counted } from '../terminal.ts'
 
-/** `sluice ledger`: where the SOL of each wallet went, and what was made with it; `sluice ledger ORDER`: the postings of one order. Exit 1
- *  where a lamport is not explained. */
+/** `sluice ledger`: where the SOL of each wallet went, and what was made with it; `sluice ledger ORDER`: the postings
+ *  of one order. Exit 1 where a lamport is not explained. */
 export async function run([order]: string[], { journal = 'data/sluice.db', json }: Options): Promise<number> {
   return order === undefined ? books(journal, json === true) : entries(journal, order, json === true)
 }

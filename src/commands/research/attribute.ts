@@ -9,8 +9,8 @@ import { openReader } from '../../journal/reader/reader.ts'
 import { dateTimeOf } from '../../runtime/time-text.ts'
 import type { Options } from '../options.ts'
 
-/** `sluice attribute LIVE BACKTEST`: LIVE is the journal of a live or paper run, BACKTEST the folder of `backtest --out`. Why they made
- *  different money. */
+/** `sluice attribute LIVE BACKTEST`: LIVE is the journal of a live or paper run, BACKTEST the folder of `backtest
+ *  --out`. Why they made different money. */
 export async function run([live = '', folder = '']: string[], { json }: Options): Promise<number> {
   const report = readReport(join(folder, 'report.json'))
   const results = openReader(join(folder, 'results.db'))

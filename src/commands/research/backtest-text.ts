@@ -13,7 +13,8 @@ import { isUnsellable, type Position } from '../../engine/accounting/position.ts
 import type { RoundTrip } from '../../engine/accounting/round-trip.ts'
 import { counted, listed, wrapped } from '../terminal.ts'
 
-/** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that cannot say. */
+/** A backtest for a person: what was played, what came of each bot, how its orders were filled, and what all that
+ *  cannot say. */
 export function backtestText(backtest: Backtest, calibration?: CalibrationReport, report?: Report): string {
   const { bots, lacks, alarms } = backtest
   return [

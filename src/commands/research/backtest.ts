@@ -33,8 +33,8 @@ const REPORT = 'report.json'
 /** Results can be computed again: no reserve is kept for them. */
 const NO_LIMITS = { tapeBytes: 0, entryBytes: 0, reserveBytes: 0 }
 
-/** `sluice backtest FILE [--journal DB...]`: what the bots of a configuration would have made of a recorded market. Exit 2 where the tape does
- *  not cover what they need, unless `--partial`; exit 1 where a strategy throws. */
+/** `sluice backtest FILE [--journal DB...]`: what the bots of a configuration would have made of a recorded market.
+ *  Exit 2 where the tape does not cover what they need, unless `--partial`; exit 1 where a strategy throws. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
   const { partial = false, out, json, calibrate } = options
   const config = await configOf([file])
@@ -89,8 +89,8 @@ async function intoFolder(folder: string | undefined, run: (journal?: Journal) =
   return backtest
 }
 
-/** A run that was ended midway left no report: its results are made anew. Throws SluiceError where it did, where what lies there is something
- *  else, and where somebody is at it. */
+/** A run that was ended midway left no report: its results are made anew. Throws SluiceError where it did, where what
+ *  lies there is something else, and where somebody is at it. */
 function clearUnfinished(folder: string): void {
   const path = join(folder, RESULTS)
   if (existsSync(join(folder, REPORT)) || !isOfBacktest(path))
@@ -148,7 +148,8 @@ function countersOf({ rows, decisions, bots }: Backtest): object {
 
 const LONGEST = 600
 
-/** `sluice backtest FILE --journal DB --verify-causal`: exit 1 where something was decided, or filled, that hangs on what came after it. */
+/** `sluice backtest FILE --journal DB --verify-causal`: exit 1 where something was decided, or filled, that hangs on
+ *  what came after it. */
 export function verifyCausal(config: Config, market: Market, { seed = 1, partial = false, json }: Options): ExitCode {
   tapeCoverage(config, market, partial)
   const found = verifyCausality(config, market, seed)

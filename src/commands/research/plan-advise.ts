@@ -7,7 +7,8 @@ import { tapesOf } from './config-tape.ts'
 
 const SECOND_MS = 1_000
 
-/** `sluice plan-advise FILE --journal DB`: the same backtest under each plan of the service, and the cheapest under which no exit waits. */
+/** `sluice plan-advise FILE --journal DB`: the same backtest under each plan of the service, and the cheapest under
+ *  which no exit waits. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
   const { partial = false, json } = options
   const config = await configOf([file])

@@ -5,8 +5,8 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import type { Options } from '../options.ts'
 
-/** `sluice replay --journal DB`: repeats every recorded segment and compares every decision, with or without `--verify`. Exit 1 on a
- *  divergence, and where no segment could be verified. */
+/** `sluice replay --journal DB`: repeats every recorded segment and compares every decision, with or without
+ *  `--verify`. Exit 1 on a divergence, and where no segment could be verified. */
 export async function run(_args: string[], { journal = 'data/sluice.db', json }: Options): Promise<number> {
   const outcomes: Outcome[] = []
   await replay(journal, (outcome) => {

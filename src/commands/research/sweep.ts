@@ -30,8 +30,8 @@ const STORE = 'sweep.db'
 const REPORT = 'sweep.html'
 const HOLD_OUT_PERCENT = 30
 
-/** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does not cover what the bot
- *  needs, unless `--partial`, and where there is nothing to sweep. */
+/** `sluice sweep FILE --journal DB`: many backtests of one bot over ranges of its params. Exit 2 where the tape does
+ *  not cover what the bot needs, unless `--partial`, and where there is nothing to sweep. */
 export async function run([file = '']: string[], options: Options): Promise<number> {
   const { partial = false, out, json, bot: name } = options
   const config = await configOf([file])
@@ -134,7 +134,8 @@ async function runAll(
   const hands = Math.min(jobs, left.length)
   if (known.size > 0)
     process.stderr.write(`${known.size} of ${sets.length} sets were kept: they are not computed again\n`)
-  // While sets run in this thread it hears nothing, Ctrl-C neither: then the system ends it, and there is nothing to be kept.
+  // While sets run in this thread it hears nothing, Ctrl-C neither: then the system ends it, and there is nothing to be
+  // kept.
   const threads = hands > 1 || passes > 1 ? new SweepThreads(ground, tape, hands) : undefined
   const interrupted = threads && whenInterrupted(ended)
   try {

@@ -11,7 +11,8 @@ import type { Options } from '../options.ts'
 import { counted } from '../terminal.ts'
 import { checkText, togetherOf } from './check-text.ts'
 
-/** `sluice check FILE...`: everything that is wrong at once, else what the bots are allowed to do. Reads no secret, opens no connection. */
+/** `sluice check FILE...`: everything that is wrong at once, else what the bots are allowed to do. Reads no secret,
+ *  opens no connection. */
 export async function run(files: string[], { json = false }: Options): Promise<number> {
   const result = await loadConfig(files)
   if (json) console.log(JSON.stringify(checkJson(result)))

@@ -18,7 +18,8 @@ import { openHttp } from '../../venues/http.ts'
 import type { Options } from '../options.ts'
 import { configOf } from './run-bots.ts'
 
-/** `sluice close-accounts FILE`: which empty token accounts of the wallet hold rent; `--yes` closes them to the wallet. */
+/** `sluice close-accounts FILE`: which empty token accounts of the wallet hold rent; `--yes` closes them to the
+ *  wallet. */
 export async function run(files: string[], { yes = false, json = false }: Options): Promise<number> {
   const config = await configOf(files)
   return withWallet(config, async (access) => {
@@ -118,7 +119,8 @@ export interface WalletAccess {
   openSigner(): Promise<RunningSigner>
 }
 
-/** Locks journal and wallet while `use` runs. Throws a SluiceError: exit 4 where a bot runs on either, exit 2 where wallet or RPC is missing. */
+/** Locks journal and wallet while `use` runs. Throws a SluiceError: exit 4 where a bot runs on either, exit 2 where
+ *  wallet or RPC is missing. */
 export async function withWallet<T>(config: Config, use: (access: WalletAccess) => Promise<T>): Promise<T> {
   const closers: (() => unknown)[] = []
   try {

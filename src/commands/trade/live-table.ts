@@ -14,8 +14,8 @@ const MOST_STOP_LINES = 4
 const dim = (text: string): string => styleText('dim', text)
 const bold = (text: string): string => styleText('bold', text)
 
-/** What a person wants to see of running bots, as lines of at most `columns` characters. Every stranger's text in it is escaped.
- *  `rowsPerSecond`: undefined where nobody has counted for long enough. */
+/** What a person wants to see of running bots, as lines of at most `columns` characters. Every stranger's text in it is
+ *  escaped. `rowsPerSecond`: undefined where nobody has counted for long enough. */
 export function liveTable(status: Status, title: string, rowsPerSecond: number | undefined, columns: number): string[] {
   return [
     `${bold('sluice')}  ${title}  ${dim(duration(status.time - status.startedAt))}`,

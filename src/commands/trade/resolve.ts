@@ -8,7 +8,8 @@ import type { Options } from '../options.ts'
 import { steer, tell } from './steer.ts'
 import { steeredJournal } from './steered-journal.ts'
 
-/** `sluice resolve ORDER`: what is known of an order that the chain has not decided; with --executed or --not-executed a person does. */
+/** `sluice resolve ORDER`: what is known of an order that the chain has not decided; with --executed or --not-executed
+ *  a person does. */
 export async function run([order = '']: string[], options: Options): Promise<number> {
   const { executed, notExecuted } = options
   if (!isOrderId(order)) throw new SluiceError('resolve needs the id of an order, such as o12', ExitCode.usage)

@@ -27,8 +27,8 @@ export interface WatchOptions extends Pick<BotsOptions, 'allow' | 'speed' | 'rec
   readonly json?: boolean | undefined
 }
 
-/** Runs bots until Ctrl-C, their end, or the time is over: a live table on a terminal, plain lines without one. What the journal then
- *  holds, and the exit code. */
+/** Runs bots until Ctrl-C, their end, or the time is over: a live table on a terminal, plain lines without one. What
+ *  the journal then holds, and the exit code. */
 export async function runBots(
   config: Config,
   options: WatchOptions,

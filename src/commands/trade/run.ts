@@ -6,7 +6,8 @@ import { confirm, counted } from '../terminal.ts'
 import { checkText } from './check-text.ts'
 import { configOf, runBots } from './run-bots.ts'
 
-/** `sluice run FILE... [--live]`: the bots of one or several files; those with `mode: live` trade only with --live, confirmed. */
+/** `sluice run FILE... [--live]`: the bots of one or several files; those with `mode: live` trade only with --live,
+ *  confirmed. */
 export async function run(files: string[], { live, yes, isolate, seconds, json }: Options): Promise<number> {
   const config = await configOf(files)
   if (config.bots.length === 0)

@@ -1,8 +1,8 @@
 const LOG_LINES = 6
 const DRAW_EVERY_MS = 500
 
-/** A picture on a terminal that is drawn again and again in its own buffer, so that what stood there before comes back. The last lines of
- *  the log stand below it. */
+/** A picture on a terminal that is drawn again and again in its own buffer, so that what stood there before comes back.
+ *  The last lines of the log stand below it. */
 export class Screen {
   readonly #draw: (columns: number) => string[]
   readonly #log: string[] = []

@@ -14,7 +14,8 @@ export async function steer(command: ControlCommand, options: Options): Promise<
   return 0
 }
 
-/** The answer of the process that runs on the journal that the options name. Throws a SluiceError where none does, or it says no. */
+/** The answer of the process that runs on the journal that the options name. Throws a SluiceError where none does, or
+ *  it says no. */
 export async function tell(command: ControlCommand, options: Options): Promise<object> {
   const journal = await steeredJournal(options)
   try {

@@ -7,8 +7,9 @@ import type { Options } from '../options.ts'
 
 const USUAL = 'data/sluice.db'
 
-/** The journal of the process that a command is for: by --journal, by the configuration (--config), else that of the only process of this
- *  user that runs. Throws SluiceError (exit 2) where several run. Where none is known, the usual journal. */
+/** The journal of the process that a command is for: by --journal, by the configuration (--config), else that of the
+ *  only process of this user that runs. Throws SluiceError (exit 2) where several run. Where none is known, the usual
+ *  journal. */
 export async function steeredJournal({ journal, configs }: Pick<Options, 'journal' | 'configs'>): Promise<string> {
   if (journal !== undefined && configs !== undefined)
     throw new SluiceError('--journal and --config name the same thing twice: give one of them', ExitCode.usage)

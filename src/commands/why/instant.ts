@@ -14,8 +14,8 @@ export interface Instant {
   readonly to: Millis
 }
 
-/** Reads a time. One without a day is of the only day between `first` and `last` on which it is, and `ran` holds; one without a zone is this
- *  machine's. Throws SluiceError (exit 2) that says what to write where it is unclear. */
+/** Reads a time. One without a day is of the only day between `first` and `last` on which it is, and `ran` holds; one
+ *  without a zone is this machine's. Throws SluiceError (exit 2) that says what to write where it is unclear. */
 export function readInstant(text: string, first: Millis, last: Millis, ran: (instant: Instant) => boolean): Instant {
   const instant = /^\d+$/.test(text) ? epochInstant(text) : (clockInstant(text, first, last, ran) ?? datedInstant(text))
   if (instant === undefined) throw unclear(`--at ${text} is no time`)

@@ -121,8 +121,8 @@ function noBot({ number, start }: Segment, bot: string | undefined): SluiceError
   return new SluiceError(printable(message), ExitCode.usage)
 }
 
-/** The segment up to the time, by its own strategies; where they are not to be had, what does not hang on them. `doubt`: why what the
- *  strategies kept is not known; '' where it is. */
+/** The segment up to the time, by its own strategies; where they are not to be had, what does not hang on them.
+ *  `doubt`: why what the strategies kept is not known; '' where it is. */
 async function repeated(
   reader: JournalReader,
   segment: Segment,

@@ -79,7 +79,8 @@ export function orderStory(reader: JournalReader, id: string): OrderStory | unde
   })
 }
 
-/** The row or input that it was decided on, the price, the exit that fired, the reason, and what the limits let pass. */
+/** The row or input that it was decided on, the price, the exit that fired, the reason, and what the limits let
+ *  pass. */
 function decisionSteps(order: Order, history: History, tape: TapeSearch): Step[] {
   const { time, seq, price, eventAgeMs, side, reserveLamports, notAfter } = order
   const step = (what: string, text: string): Step => ({ at: time, what, text })

@@ -21,8 +21,8 @@ export function pageColumns(columns: number | undefined): number {
   return columns === undefined ? USUAL : Math.min(WIDEST, Math.max(NARROWEST, columns))
 }
 
-/** Steps as lines: how long after `zero`, when by the clock, what, and the text in as many lines as it needs. A line says which day it is
- *  where that has changed. Every stranger's text in it is escaped. */
+/** Steps as lines: how long after `zero`, when by the clock, what, and the text in as many lines as it needs. A line
+ *  says which day it is where that has changed. Every stranger's text in it is escaped. */
 export function pageOf(steps: readonly Step[], zero: Millis, columns: number): string[] {
   const lines: string[] = []
   let day = localDateOf(zero)

@@ -61,8 +61,8 @@ export type Target =
   | { readonly kind: 'order' | 'conditional'; readonly id: string }
   | { readonly kind: 'mint'; readonly mint: string }
 
-/** An order or one of its attempts by its id; a mint by itself, its beginning, or what its creator called it. Throws SluiceError (exit 2)
- *  where nothing, or more than one, is meant. */
+/** An order or one of its attempts by its id; a mint by itself, its beginning, or what its creator called it. Throws
+ *  SluiceError (exit 2) where nothing, or more than one, is meant. */
 export function targetOf(reader: JournalReader, about: string): Target {
   const id = /^(o\d{1,15})(?:\.\d{1,6})?$/.exec(about)?.[1]
   if (id !== undefined) return { kind: 'order', id }

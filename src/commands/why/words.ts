@@ -112,7 +112,8 @@ export function orderText({ order, state, code }: RecordedOrder): string {
   return `${order.id} ${order.bot} ${order.side} ${sizeText(order.size)}: ${order.reason}: ${state}${code === '' ? '' : ` (${code})`}`
 }
 
-/** One link of the chain that an answer is: when, what kind of thing, and what happened, in words. `text` may hold a stranger's. */
+/** One link of the chain that an answer is: when, what kind of thing, and what happened, in words. `text` may hold a
+ *  stranger's. */
 export interface Step {
   /** null: it is as it is now. */
   readonly at: Millis | null

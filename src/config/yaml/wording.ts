@@ -134,7 +134,8 @@ type Shape = Record<string, z.ZodType>
 /** Keys that are named where none of them is near. */
 const MOST_LISTED = 12
 
-/** Keys that zod would drop without a word, because a strategy's `z.object` is not strict: they are typing errors there too. */
+/** Keys that zod would drop without a word, because a strategy's `z.object` is not strict: they are typing errors there
+ *  too. */
 export function droppedKeys(schema: unknown, value: unknown, path: Path = []): Complaint[] {
   const def = defOf(schema)
   if (!def || typeof value !== 'object' || value === null) return []
@@ -149,7 +150,8 @@ export function droppedKeys(schema: unknown, value: unknown, path: Path = []): C
   )
 }
 
-/** A key that stands one level too high is shown down; another is compared with those that there are, and where none is near they are named. */
+/** A key that stands one level too high is shown down; another is compared with those that there are, and where none is
+ *  near they are named. */
 function unknownKey(key: string, shape: Shape): string {
   const inside = Object.keys(shape).find((name) => Object.hasOwn(shapeOf(shape[name]), key))
   if (inside) return `unknown key; did you mean ${inside}.${key}?`
@@ -172,8 +174,8 @@ export function defOf(schema: unknown): Record<string, unknown> | undefined {
   return (schema as { _zod?: { def?: Record<string, unknown> } } | null | undefined)?._zod?.def
 }
 
-/** What was probably meant by `word`, or undefined when nothing is close. Case, `-`, `_` and spaces are no difference, and a word that is
- *  the beginning or the end of a candidate is near it (`stopLoss`, `percent`). */
+/** What was probably meant by `word`, or undefined when nothing is close. Case, `-`, `_` and spaces are no difference,
+ *  and a word that is the beginning or the end of a candidate is near it (`stopLoss`, `percent`). */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const bare = plain(word)
   let best: string | undefined
@@ -194,7 +196,8 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** How far a word is from the beginning or the end of another; one letter may be wrong where there are enough of them. */
+/** How far a word is from the beginning or the end of another; one letter may be wrong where there are enough of
+ *  them. */
 function partDistance(a: string, b: string): number {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   if (short.length < 4) return Number.POSITIVE_INFINITY

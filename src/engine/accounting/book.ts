@@ -38,7 +38,8 @@ export interface Booking {
   readonly realizedLamports: Lamports
 }
 
-/** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports only. */
+/** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports
+ *  only. */
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
   /** Open ones hold their lane and their reservation. */
@@ -71,7 +72,8 @@ export class Book {
     for (const position of money.positions) this.#forgive(position)
   }
 
-  /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this is the older. */
+  /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this
+   *  is the older. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     return this.orders.first(lane)
   }
@@ -96,8 +98,8 @@ export class Book {
     return this.#unproved.of(owner)[0]
   }
 
-  /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken for the other, so
-   *  that it may be a full exit's, whatever order it stands under. */
+  /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken
+   *  for the other, so that it may be a full exit's, whatever order it stands under. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
@@ -162,14 +164,16 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** A fill of this signature is booked with other amounts: a fork put it into another block, and nobody watched who would have said so. */
+  /** A fill of this signature is booked with other amounts: a fork put it into another block, and nobody watched who
+   *  would have said so. */
   hasOther({ account, signature, tokens, walletLamports }: Fill): boolean {
     const before = this.fills.get(account, signature)
     if (before === undefined || before.final) return false
     return before.tokens !== tokens || before.walletLamports !== walletLamports
   }
 
-  /** Takes back a fill that a fork removed; undefined when it is not booked. `comesAgain`: it is booked anew at once. */
+  /** Takes back a fill that a fork removed; undefined when it is not booked. `comesAgain`: it is booked anew at
+   *  once. */
   unbook(signature: string, comesAgain = false): Booking | undefined {
     const fill = this.fills.find(signature)
     if (fill === undefined) return undefined
@@ -219,8 +223,9 @@ export class Book {
     else position.soldEarly = { ...early, tokens: early.tokens - sold }
   }
 
-  /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was sold beyond the books
-   *  had come from elsewhere, or from a buy before the sale that is not known yet. No later buy was sold with it. */
+  /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was
+   *  sold beyond the books had come from elsewhere, or from a buy before the sale that is not known yet. No later buy
+   *  was sold with it. */
   #forgive(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)
@@ -260,7 +265,8 @@ export class Book {
     account.lamports = lamports(account.lamports + sign * fill.walletLamports)
   }
 
-  /** Takes a reading of the wallet and adds the fills that are later than it; undefined for an account of others and for an old reading. */
+  /** Takes a reading of the wallet and adds the fills that are later than it; undefined for an account of others and
+   *  for an old reading. */
   readWallet(id: string, balance: Lamports, slot: number): AccountMoney | undefined {
     const account = this.accounts.get(id)
     if (account === undefined || slot < account.slot) return undefined

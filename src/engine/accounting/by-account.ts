@@ -1,5 +1,5 @@
-/** What accounts have, each by a key of its own, in the order in which it came. What one account has is found without going through what
- *  the others have: a sweep runs many side by side. */
+/** What accounts have, each by a key of its own, in the order in which it came. What one account has is found without
+ *  going through what the others have: a sweep runs many side by side. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
   /** Looked up last; of an account that has nothing yet, no part. */
@@ -74,8 +74,8 @@ export class ByAccount<T> {
 
 const NOTHING: ReadonlyMap<string, unknown> = new Map()
 
-/** A map that can drop its oldest entries. An iterator that is kept passes what was deleted once; one that is made anew for each of them
- *  passes all of it again, hundreds of places before the first entry that is left. */
+/** A map that can drop its oldest entries. An iterator that is kept passes what was deleted once; one that is made anew
+ *  for each of them passes all of it again, hundreds of places before the first entry that is left. */
 export class AgedMap<T> extends Map<string, T> {
   /** Stands before the oldest entry but those passed. */
   #ages: Iterator<[string, T]> | undefined

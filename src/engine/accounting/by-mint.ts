@@ -6,9 +6,10 @@ export interface Owner {
   readonly mint: string
 }
 
-/** What accounts have of single mints. Found by two strings that are there already: one that is made of both for each look-up has to be
- *  copied together and hashed anew every time, which was a tenth of what an order cost. What was looked up last is kept at hand: an order
- *  asks for the same a dozen times on end, and a search waits for the memory that market rows have pushed out of the processor. */
+/** What accounts have of single mints. Found by two strings that are there already: one that is made of both for each
+ *  look-up has to be copied together and hashed anew every time, which was a tenth of what an order cost. What was
+ *  looked up last is kept at hand: an order asks for the same a dozen times on end, and a search waits for the memory
+ *  that market rows have pushed out of the processor. */
 export class ByMint<T extends NonNullable<unknown>> {
   readonly #all = new ByAccount<T>()
   /** Looked up last, undefined: nothing yet; and what was there. */

@@ -1,7 +1,7 @@
 import { type Lamports, lamports, type TokenAmount, ZERO } from '../../base/units.ts'
 
-/** Where the SOL of a fill went, each apart: together they are the change of the wallet, to the lamport (`walletChange`). What was paid is
- *  positive; amounts that were not read are 0 and named in `unknown`. */
+/** Where the SOL of a fill went, each apart: together they are the change of the wallet, to the lamport
+ *  (`walletChange`). What was paid is positive; amounts that were not read are 0 and named in `unknown`. */
 export interface FillCosts {
   /** For the tokens alone: what the pools got (buy) or gave (sell). */
   readonly tradeLamports: Lamports
@@ -22,8 +22,8 @@ export interface FillCosts {
   readonly remainderLamports: Lamports
   /** Base units that the token's own transfer fee took: beside the fill's `tokens` of a buy, inside those of a sale. */
   readonly withheldTokens: TokenAmount
-  /** Not to be told from the trade, or from one another: in the first one's case inside `tradeLamports`, where both are; `serviceFee` alone is
-   *  inside `venueFeeLamports`. */
+  /** Not to be told from the trade, or from one another: in the first one's case inside `tradeLamports`, where both
+   *  are; `serviceFee` alone is inside `venueFeeLamports`. */
   readonly unknown: readonly ('venueFee' | 'serviceFee')[]
 }
 

@@ -13,8 +13,8 @@ interface AccountOrders {
   readonly ended: OpenOrder[]
 }
 
-/** Orders by id: the open ones, and the last that ended, because a late fill may come, and a fork may open one again. The open ones by lane,
- *  too, with what they may still take out of each account. */
+/** Orders by id: the open ones, and the last that ended, because a late fill may come, and a fork may open one again.
+ *  The open ones by lane, too, with what they may still take out of each account. */
 export class KnownOrders {
   readonly #byId = new Map<string, OpenOrder>()
   /** Open ones of both sides. */
@@ -30,7 +30,8 @@ export class KnownOrders {
     return this.#byId.values()
   }
 
-  /** What one account has open, oldest first. One that a fork opened again would lie last here, and in its place after a restart. */
+  /** What one account has open, oldest first. One that a fork opened again would lie last here, and in its place after
+   *  a restart. */
   of(account: string): OpenOrder[] {
     return [...this.#byMint.of(account).values()].flat().sort(byNumber)
   }

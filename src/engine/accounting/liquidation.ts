@@ -23,8 +23,8 @@ export function valueAt(price: number, tokens: TokenAmount, decimals: number): L
   return sol * LAMPORTS_PER_SOL <= MOST_VALUE ? solToLamports(sol) : undefined
 }
 
-/** What selling all of a position at `price` would bring, SOL: impact and the venue's fee taken off, the network's not; nothing where tries to
- *  sell it have failed; undefined without a price. */
+/** What selling all of a position at `price` would bring, SOL: impact and the venue's fee taken off, the network's not;
+ *  nothing where tries to sell it have failed; undefined without a price. */
 export function liquidationSol(position: Position, price: number | undefined): number | undefined {
   if (position.tokens === 0n || isUnsellable(position)) return 0
   if (price === undefined) return undefined
@@ -43,8 +43,8 @@ export class Liquidation {
     this.#watch = watch
   }
 
-  /** What selling all of it now would bring; nothing for a token that is dead; undefined where nobody can know, for there is no price yet,
-   *  or not again since a gap. */
+  /** What selling all of it now would bring; nothing for a token that is dead; undefined where nobody can know, for
+   *  there is no price yet, or not again since a gap. */
   of(position: Position): Lamports | undefined {
     const isQuiet = this.#session.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
     return isQuiet && this.#watch.poolPriceOf(position) === undefined ? ZERO : this.atLastPrice(position)

@@ -62,8 +62,9 @@ export interface Holding extends Holder {
   readonly lostLamports: Lamports
 }
 
-/** First in, first out, for each wallet and mint, from all that moved it: nothing is kept between two readings, so that what a fork took back
- *  never happened, and a late fill stands where it belongs. Any order of `movements` gives the same lots. */
+/** First in, first out, for each wallet and mint, from all that moved it: nothing is kept between two readings, so that
+ *  what a fork took back never happened, and a late fill stands where it belongs. Any order of `movements` gives the
+ *  same lots. */
 export function holdingsOf(movements: readonly Movement[]): Holding[] {
   const holders = new Map<string, Movement[]>()
   for (const movement of movements) {
@@ -95,7 +96,8 @@ function holdingOf(movements: readonly Movement[]): Holding {
   return { account, bot, mint, lots: books.lots, disposals: books.disposals, lostLamports: lamports(books.lost) }
 }
 
-/** As the chain has it: by slot, and within one a buy before what could sell it. What has no slot comes between by its time. */
+/** As the chain has it: by slot, and within one a buy before what could sell it. What has no slot comes between by its
+ *  time. */
 export function inOrder(movements: readonly Movement[]): Movement[] {
   const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
   fills.sort((a, b) => a.fill.slot - b.fill.slot || sideOf(a.fill) - sideOf(b.fill) || compare(a.fill, b.fill))

@@ -25,7 +25,8 @@ export interface Position {
   decimals: number
   /** Paid for the tokens held, the venue's fee inside; network fee and rent are in `feeLamports`. */
   costLamports: Lamports
-  /** What was paid, SOL a whole token: the fees of venue and service are inside, network fees and rent are not; 0 while opening. */
+  /** What was paid, SOL a whole token: the fees of venue and service are inside, network fees and rent are not; 0 while
+   *  opening. */
   averagePrice: number
   openedAt: Millis
   /** Fixed when the position opens; an edited configuration changes new positions only. */
@@ -36,9 +37,11 @@ export interface Position {
   realizedLamports: Lamports
   /** Base fee, priority fee and rent of its transactions, failed ones included. */
   feeLamports: Lamports
-  /** Sales by its exits since the last one that sold, with the one that is out: how far up the ladder the next one starts. */
+  /** Sales by its exits since the last one that sold, with the one that is out: how far up the ladder the next one
+   *  starts. */
   exitTries: number
-  /** Bought since it opened, base units: what the shares of its take-profit steps are of. Absent where it opened before there were any. */
+  /** Bought since it opened, base units: what the shares of its take-profit steps are of. Absent where it opened before
+   *  there were any. */
   bought?: TokenAmount
   /** What its take-profit steps have asked for; absent before the first. */
   steps?: StepState
@@ -48,10 +51,12 @@ export interface Position {
   counted?: true
   /** Who made the token, as its announcement said; absent: nobody saw it. */
   creator?: string
-  /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in next was sold already.
-   *  Forgotten once nothing of the mint can be taken back any more, because then it had come from elsewhere. Absent: nothing. */
+  /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in
+   *  next was sold already. Forgotten once nothing of the mint can be taken back any more, because then it had come
+   *  from elsewhere. Absent: nothing. */
   oversold?: TokenAmount
-  /** Sold beyond the books when nothing could be taken back any more. A buy that landed by then and is found late was sold with the rest. */
+  /** Sold beyond the books when nothing could be taken back any more. A buy that landed by then and is found late was
+   *  sold with the rest. */
   soldEarly?: SoldEarly
 }
 
@@ -77,7 +82,8 @@ export const UNSELLABLE_AFTER = 3
 /** And so many, without those that say nothing about the token: it is written off. */
 export const WRITTEN_OFF_AFTER = 20
 
-/** Whether selling it has failed for so long that it takes nobody's place any more, though it is tried on: in any limit it is lost. */
+/** Whether selling it has failed for so long that it takes nobody's place any more, though it is tried on: in any limit
+ *  it is lost. */
 export function isWrittenOff({ exitTries }: Position): boolean {
   return exitTries > WRITTEN_OFF_AFTER
 }
@@ -97,13 +103,13 @@ export function sellingText(position: Position): string {
     : `${why}; tried ${exitTries} times`
 }
 
-/** Of what is bought: a step that leaves no more than this is done, for a share goes out with two decimals of a percent. So no part may be as
- *  small: it would count as sold before it is. */
+/** Of what is bought: a step that leaves no more than this is done, for a share goes out with two decimals of a
+ *  percent. So no part may be as small: it would count as sold before it is. */
 export const LEAST_PART_PERCENT = 0.1
 const STEP_REMAINDER = 1_000n
 
-/** What the steps of a take-profit have asked for and nothing has sold yet, base units. Whatever sold counts, so that nothing is sold twice
- *  and nothing is forgotten, whichever sale failed, came late or was taken back. */
+/** What the steps of a take-profit have asked for and nothing has sold yet, base units. Whatever sold counts, so that
+ *  nothing is sold twice and nothing is forgotten, whichever sale failed, came late or was taken back. */
 export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position): TokenAmount {
   if (steps === undefined || exiting !== '') return 0n
   const sold = bought > tokens ? bought - tokens : 0n
@@ -145,7 +151,8 @@ export function newPosition(
   }
 }
 
-/** The position that a fork gives something back to. What a closed one it had earned and paid stays with the closed one, so that the sum of both is right. */
+/** The position that a fork gives something back to. What a closed one it had earned and paid stays with the closed
+ *  one, so that the sum of both is right. */
 export function reopened(position: Position): Position {
   if (position.state !== 'closed') return position
   return { ...position, realizedLamports: ZERO, feeLamports: ZERO, counted: true }
@@ -168,7 +175,8 @@ export function addTokens(position: Position, fill: Fill): Lamports {
   return ZERO
 }
 
-/** Tokens went out; the profit. More than was held is an execution all the same: its proceeds count, the cost cannot go below nothing. */
+/** Tokens went out; the profit. More than was held is an execution all the same: its proceeds count, the cost cannot go
+ *  below nothing. */
 export function removeTokens(position: Position, fill: Fill): Lamports {
   const share = position.tokens === 0n ? 1 : Math.min(1, Number(fill.tokens) / Number(position.tokens))
   const cost = Math.round(position.costLamports * share)
@@ -186,8 +194,8 @@ export function undoBuy(position: Position, fill: Fill): Lamports {
   return ZERO
 }
 
-/** A fork took a sale back; the profit that goes with it, negated. What was sold comes back at its average price, and where that is not
- *  known any more at what it was sold for. */
+/** A fork took a sale back; the profit that goes with it, negated. What was sold comes back at its average price, and
+ *  where that is not known any more at what it was sold for. */
 export function undoSale(position: Position, fill: Fill): Lamports {
   const average = solToLamports(position.averagePrice * wholeTokens(fill.tokens, fill.decimals))
   const cost = position.averagePrice > 0 ? average : fill.tradeLamports
@@ -230,7 +238,8 @@ export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice'>
 /** Positions that are not closed, at most one of an account in a mint. */
 export class Positions {
   readonly #byMint = new ByMint<Position>()
-  /** In the order in which they were opened, whoever's they are: what goes through all of them does it in this order. */
+  /** In the order in which they were opened, whoever's they are: what goes through all of them does it in this
+   *  order. */
   readonly #all = new Set<Position>()
 
   get(owner: Owner): Position | undefined {

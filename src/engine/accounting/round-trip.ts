@@ -7,7 +7,8 @@ export interface RoundTrip {
   readonly openedAt: Millis
   /** null while something is held. */
   closedAt: Millis | null
-  /** Of the first buy, and of the last sale; '' before. Of one that could not be sold: that, and why it should have been. */
+  /** Of the first buy, and of the last sale; '' before. Of one that could not be sold: that, and why it should have
+   *  been. */
   readonly entryReason: string
   exitReason: string
   /** The fees of venue and service inside. */
@@ -19,7 +20,8 @@ export interface RoundTrip {
   valueLamports: number
   /** Whole tokens, of all its buys. */
   boughtTokens: number
-  /** The lowest and the highest robust price that stood while it was held, SOL a token; null where nobody looked, or there was none. */
+  /** The lowest and the highest robust price that stood while it was held, SOL a token; null where nobody looked, or
+   *  there was none. */
   lowPrice: number | null
   highPrice: number | null
 }
@@ -34,8 +36,8 @@ export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
-/** How far the robust price fell below what was paid a token (fees of venue and service inside), and rose above it, as shares of it: the
- *  first 0 or less, the other 0 or more. undefined where no price is known. */
+/** How far the robust price fell below what was paid a token (fees of venue and service inside), and rose above it, as
+ *  shares of it: the first 0 or less, the other 0 or more. undefined where no price is known. */
 export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
   const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens
@@ -91,7 +93,8 @@ export class RoundTripLog {
     else trip.feeLamports += feeLamports
   }
 
-  /** At the end: what each open one is worth, and why it is not sold although it should have been; '' where it should not. */
+  /** At the end: what each open one is worth, and why it is not sold although it should have been; '' where it should
+   *  not. */
   mark(left: (mint: string) => { readonly lamports: number; readonly unsold: string }): void {
     for (const trip of this.trips) {
       if (trip.closedAt !== null) continue

@@ -48,7 +48,8 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
   }
 
-  /** Not only what was seen: that hangs on how far a process has read ahead. What is known was proved when it became known. */
+  /** Not only what was seen: that hangs on how far a process has read ahead. What is known was proved when it became
+   *  known. */
   protected isMint(mint: string): boolean {
     return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
   }
@@ -108,7 +109,8 @@ export function mintOf(token: Token | string): string {
   return typeof token === 'string' ? token : token.mint
 }
 
-/** What `sol` would buy at `price` (SOL a token), own impact in; undefined without a price, or for what is no amount. */
+/** What `sol` would buy at `price` (SOL a token), own impact in; undefined without a price, or for what is no
+ *  amount. */
 export function quoteBuy(sol: number, price: number | undefined): Quote | undefined {
   if (price === undefined || !isAmount(sol)) return undefined
   const tokens = tokensFor(sol, reservesAt(price))

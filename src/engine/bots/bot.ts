@@ -43,8 +43,8 @@ export interface Seat {
   watch(token: number, on: boolean): void
 }
 
-/** What a strategy gets as `bot`: everything it may ask for, answered at once. What could be a market's doing is refused with its reason;
- *  what can only be a mistake in the strategy throws, and so ends its entries. */
+/** What a strategy gets as `bot`: everything it may ask for, answered at once. What could be a market's doing is
+ *  refused with its reason; what can only be a mistake in the strategy throws, and so ends its entries. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #session: EngineState
   readonly #desk: OrderFactory
@@ -214,8 +214,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: true }
   }
 
-  /** A strategy that does not look at the answer goes on without what it asked for, so a person is told; once, since it may ask again with
-   *  every row. */
+  /** A strategy that does not look at the answer goes on without what it asked for, so a person is told; once, since it
+   *  may ask again with every row. */
   #alarmOnce(code: ErrorCode, reason: string): void {
     if (this.#told.has(code)) return
     this.#told.add(code)
@@ -263,7 +263,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     this.#ask(1 + this.#host.keys.size / MINTS_A_REQUEST)
   }
 
-  /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not be repeated. */
+  /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not
+   *  be repeated. */
   #assertHandling(): void {
     if (this.#session.activity.running !== this.#seat.index)
       throw new Error(`${this.name} uses its bot outside of a handler; a handler ends before it returns`)
@@ -285,11 +286,12 @@ export const COST = {
 
 /** So many characters of a state or a note count as one request more. */
 const CHARACTERS_A_REQUEST = 100
-/** So many mints that a bot watches make the next `watch` count as one request more: the list goes to the feed whole. */
+/** So many mints that a bot watches make the next `watch` count as one request more: the list goes to the feed
+ *  whole. */
 const MINTS_A_REQUEST = 100
 
-/** How much a bot may ask for: each request crosses into the journal and may cost every other bot time. 10,000 at once, and 500 a second
- *  on end. By the engine's time, so that a replay agrees. */
+/** How much a bot may ask for: each request crosses into the journal and may cost every other bot time. 10,000 at once,
+ *  and 500 a second on end. By the engine's time, so that a replay agrees. */
 export class Allowance {
   #left = AT_ONCE
   #at: Millis = 0

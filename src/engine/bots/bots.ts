@@ -24,7 +24,8 @@ export class Bots {
     return this.#traders.find(({ name }) => name === bot)
   }
 
-  /** Exits are fixed when a position opens, so they hold for a bot that is not configured any more: another one of its wallet sells. */
+  /** Exits are fixed when a position opens, so they hold for a bot that is not configured any more: another one of its
+   *  wallet sells. */
   sellerOf({ bot, account }: Position): BotSettings {
     const trader = this.of(bot) ?? this.#traders.find(({ settings }) => settings.account.id === account)
     if (trader === undefined) throw new SluiceError(`${account} belongs to no bot of this start`)

@@ -145,7 +145,8 @@ export class StrategyRunner implements Host {
     this.#unsaid = undefined
   }
 
-  /** A day begins: what was not shown on the one that ended, and is not held, is freed. A market never runs out of tokens. */
+  /** A day begins: what was not shown on the one that ended, and is not held, is freed. A market never runs out of
+   *  tokens. */
   forgetTokens(): void {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()
@@ -193,7 +194,8 @@ export class StrategyRunner implements Host {
     return this.settings.name
   }
 
-  /** What it looked at and nobody can read, because the tape is damaged, is not its fault: that ends all, as other damage does. */
+  /** What it looked at and nobody can read, because the tape is damaged, is not its fault: that ends all, as other
+   *  damage does. */
   #broke(error: unknown): void {
     if (error instanceof SluiceError) throw error
     const { reason, stack } = readThrown(error)

@@ -33,8 +33,8 @@ export class SubscriptionRouter {
     else this.watch(trader, this.#mints.intern(key), true)
   }
 
-  /** What each bot keeps of a token lies somewhere in memory, and the processor would wait for it once a row and bot: looked at for the next
-   *  rows together, all of it comes while it waits once. Where to look ahead from again. */
+  /** What each bot keeps of a token lies somewhere in memory, and the processor would wait for it once a row and bot:
+   *  looked at for the next rows together, all of it comes while it waits once. Where to look ahead from again. */
   lookAhead({ kind, token }: Block, from: number, to: number): number {
     if (!this.#keeps) return to
     const end = from + ROWS_AHEAD < to ? from + ROWS_AHEAD : to
@@ -48,7 +48,8 @@ export class SubscriptionRouter {
     return end
   }
 
-  /** Shows a trader the rows of one token, or no longer. Lists are replaced, not changed: one may be being gone through. */
+  /** Shows a trader the rows of one token, or no longer. Lists are replaced, not changed: one may be being gone
+   *  through. */
   watch(trader: StrategyRunner, token: number, on: boolean): void {
     const others = this.#watchers[token]?.filter((other) => other !== trader) ?? []
     const left = on ? [...others, trader] : others

@@ -16,8 +16,8 @@ export interface Thrown {
 /** Finds the strategy's own code in a stack. It reads the text only, so it cannot run code of the strategy. */
 export type ThrownAtOf = (stack: string) => ThrownAt | undefined
 
-/** Anything may be thrown, and looking at it may throw again or run code of the strategy. So every mode looks at the same properties in the
- *  same order, and a replay repeats whatever that code did. */
+/** Anything may be thrown, and looking at it may throw again or run code of the strategy. So every mode looks at the
+ *  same properties in the same order, and a replay repeats whatever that code did. */
 export function readThrown(error: unknown): Thrown {
   let reason = 'it threw something that cannot be shown'
   let message = ''
@@ -30,7 +30,8 @@ export function readThrown(error: unknown): Thrown {
   return { reason, ...readStack(error, message) }
 }
 
-/** The stack begins with the message, which may be a stranger's text that looks like frames, so everything up to its end is cut off. */
+/** The stack begins with the message, which may be a stranger's text that looks like frames, so everything up to its
+ *  end is cut off. */
 function readStack(error: unknown, message: string): Omit<Thrown, 'reason'> {
   try {
     if (typeof error !== 'object' || error === null || !('stack' in error)) return NO_STACK

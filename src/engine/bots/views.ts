@@ -7,8 +7,8 @@ import { copyExits, type ExitRules } from '../exits/exit-rules.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 
-/** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and begins with what is looked
- *  at for every row. */
+/** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and
+ *  begins with what is looked at for every row. */
 export class TokenView implements Token<unknown> {
   readonly #session: EngineState
   /** -1 once nobody but the strategy keeps this: the number may become another token's. */

@@ -64,7 +64,8 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
   return readPart(options.oneCancelsOther === undefined ? {} : options, when, { side: 'buy', options: buy })
 }
 
-/** A bracket as a buy with the exits of its own; a veto where its ends do not lie around the price that it is bought at. */
+/** A bracket as a buy with the exits of its own; a veto where its ends do not lie around the price that it is bought
+ *  at. */
 export function bracketExits(options: BracketOptions, price: number | undefined): BuyOptions | Veto {
   const { atPrice = price, stopPrice, takeProfitPrice, exits, scaleIn } = options as BracketOptions & BuyOptions
   if (scaleIn === true) return invalid('a bracket opens a position; the exits of one that is held: bot.setExits')

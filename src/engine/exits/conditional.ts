@@ -40,7 +40,8 @@ export type Consequence =
   | { readonly side: 'buy'; readonly options: BuyOptions }
   | { readonly side: 'sell'; readonly options: SellOptions }
 
-/** working: its order is out. done: it was bought, or what is to be sold is on record as an exit, which sees it through. */
+/** working: its order is out. done: it was bought, or what is to be sold is on record as an exit, which sees it
+ *  through. */
 export type ConditionalState = 'waiting' | 'working' | 'done' | 'cancelled' | 'expired' | 'failed'
 
 export function isOver(state: ConditionalState): boolean {

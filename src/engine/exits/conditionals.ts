@@ -26,8 +26,8 @@ interface Owner extends Client {
   hear(order: OrderView): void
 }
 
-/** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. What they buy passes the desk as any buy does; what they sell
- *  becomes an exit of the position, which is seen through. */
+/** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. What they buy passes the desk as any buy
+ *  does; what they sell becomes an exit of the position, which is seen through. */
 export class Conditionals {
   readonly #session: EngineState
   readonly #desk: OrderFactory
@@ -113,7 +113,8 @@ export class Conditionals {
     else this.#buy(order)
   }
 
-  /** The position whose tokens they were to sell is gone. Its strategy is told at once and may buy again, so whoever closes one says so last. */
+  /** The position whose tokens they were to sell is gone. Its strategy is told at once and may buy again, so whoever
+   *  closes one says so last. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
       if (order.action.side === 'sell' && order.account === account) this.#endAndTell(order, 'cancelled', 'NO_POSITION')

@@ -5,20 +5,23 @@ import { ROBUST_WINDOW } from '../../market/price.ts'
 const MOST = 21
 /** Of the last prints, one more than the widest window at least: a power of 2. */
 const RING = 32
-/** Older prints say nothing about now, as long as there are enough newer ones: 21 prints of a quiet token are minutes. */
+/** Older prints say nothing about now, as long as there are enough newer ones: 21 prints of a quiet token are
+ *  minutes. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
 /** Copied for each token that somebody holds: plain arrays of doubles, because typed ones are costly to make. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
-/** The price that the exits of one token act on: the median of its last sized prints, of more than the robust price has, because what is
- *  sold on noise is not bought back. Only for tokens that somebody holds. It begins as if the robust price had stood for long. */
+/** The price that the exits of one token act on: the median of its last sized prints, of more than the robust price
+ *  has, because what is sold on noise is not bought back. Only for tokens that somebody holds. It begins as if the
+ *  robust price had stood for long. */
 export class ExitPrice {
   #prices: number[] = EMPTY as number[]
   #times: number[] = EMPTY as number[]
   /** 0: it has not begun. */
   #count = 0
-  /** The newest `#taken` of the first `#sortedCount` prints in ascending order: those of the window that are not too old. */
+  /** The newest `#taken` of the first `#sortedCount` prints in ascending order: those of the window that are not too
+   *  old. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
   #sortedCount = 0
@@ -34,7 +37,8 @@ export class ExitPrice {
     this.#times[at] = now
   }
 
-  /** The median of the last `window` prints, without those too old as long as five are left; `robust` where that is as good. */
+  /** The median of the last `window` prints, without those too old as long as five are left; `robust` where that is as
+   *  good. */
   of(window: number, robust: number, now: Millis): number {
     const count = this.#count
     if (count === 0 || (window <= ROBUST_WINDOW && count >= this.#robustFrom)) return robust

@@ -35,7 +35,8 @@ const EXIT_BOUNDS: Readonly<Record<FlatExit, number>> = {
 
 const usualExits = new WeakMap<ExitRules, ExitRules | string>()
 
-/** Those of `farther` places alone, as `readExits` has them: worked out once for each bot, because most orders name none of their own. */
+/** Those of `farther` places alone, as `readExits` has them: worked out once for each bot, because most orders name
+ *  none of their own. */
 export function readUsualExits(farther: ExitRules): ExitRules | string {
   const known = usualExits.get(farther)
   if (known !== undefined) return known
@@ -44,7 +45,8 @@ export function readUsualExits(farther: ExitRules): ExitRules | string {
   return rules
 }
 
-/** The exits that are named, together with those of `farther` places, which they go before; what is wrong with them where something is. */
+/** The exits that are named, together with those of `farther` places, which they go before; what is wrong with them
+ *  where something is. */
 export function readExits(exits: unknown, farther: ExitRules = {}): ExitRules | string {
   const named = readNamed(exits)
   if (typeof named === 'string') return named
@@ -116,7 +118,8 @@ export function describe(value: unknown): string {
   return typeof value === 'number' ? String(value) : `a ${typeof value}`
 }
 
-// Exits that are right by themselves and wrong together: one of them could never fire, or they ask for more than there is.
+// Exits that are right by themselves and wrong together: one of them could never fire, or they ask for more than there
+// is.
 
 export interface ExitProblem {
   /** Where it is: an exit, and what inside of it. */

@@ -1,5 +1,5 @@
-/** The exits of a position. Percent of the average fill price, on the median of the last prints; an absent exit is absent.
- *  The average has the fees of venue and service inside; network fees and rent are not in it. */
+/** The exits of a position. Percent of the average fill price, on the median of the last prints; an absent exit is
+ *  absent. The average has the fees of venue and service inside; network fees and rent are not in it. */
 export interface ExitRules {
   /** Sell all when the price is this far below the average fill price; above 0, below 100. */
   readonly stopLossPercent?: number
@@ -21,13 +21,15 @@ export interface ExitRules {
   readonly maxHoldSeconds?: number
   /** Sell all when nobody has traded the token for so long, while the feed is live. */
   readonly idleSeconds?: number
-  /** What to do when there is no price for so long, whatever the reason: a quiet token, or a feed that is stale or down. */
+  /** What to do when there is no price for so long, whatever the reason: a quiet token, or a feed that is stale or
+   *  down. */
   readonly whenStale?: WhenStale
   /** Over how many of the last sized prints the price of the exits is the median. Default 21. */
   readonly windowPrints?: (typeof EXIT_WINDOWS)[number]
 }
 
-/** Prints that the price of an exit is the median of, where nothing else is said; why: docs/decisions/0006-exit-price.md. */
+/** Prints that the price of an exit is the median of, where nothing else is said; why:
+ *  docs/decisions/0006-exit-price.md. */
 export const DEFAULT_EXIT_WINDOW = 21
 /** Odd, so that there is a middle one. */
 export const EXIT_WINDOWS = [5, 9, 15, 21] as const

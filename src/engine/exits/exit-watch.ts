@@ -24,8 +24,8 @@ export interface OrderActions {
   priced(order: ConditionalOrder, price: number): void
 }
 
-/** Everything that acts on a price by itself: exits of open positions, and buys that wait while the price runs away. By token number, so
- *  that a row of a token that nobody holds costs one array read. */
+/** Everything that acts on a price by itself: exits of open positions, and buys that wait while the price runs away. By
+ *  token number, so that a row of a token that nobody holds costs one array read. */
 export class ExitWatch {
   readonly #session: EngineState
   readonly #watched: ByToken<Watched> = []
@@ -83,8 +83,8 @@ export class ExitWatch {
     this.#session.wants.drop(order.mint)
   }
 
-  /** A buy that waits for its request, for the first time or once more: called off when the price has run up by more than
-   *  `maxChasePercent` before it is sent. */
+  /** A buy that waits for its request, for the first time or once more: called off when the price has run up by more
+   *  than `maxChasePercent` before it is sent. */
   await(order: Order, maxChasePercent: number): void {
     if (order.price === null) return
     const watched = this.#open(order.mint)
@@ -109,8 +109,8 @@ export class ExitWatch {
     return this.#watched[token] !== undefined
   }
 
-  /** When the token of a position was last traded, as far as it was seen: when it opened, at the start, and at the end of a gap, nobody
-   *  had looked. */
+  /** When the token of a position was last traded, as far as it was seen: when it opened, at the start, and at the end
+   *  of a gap, nobody had looked. */
   printedAt(position: Position): Millis {
     return this.#find(position)?.printedAt ?? this.#session.now
   }
@@ -120,8 +120,8 @@ export class ExitWatch {
     return this.#find(position)?.pricedAt ?? this.#session.now
   }
 
-  /** When the feed last gave its price, though it was interrupted since: what was not seen was not heard of either. Prints that give none,
-   *  too few since a gap or of an unproved unit, are silence. */
+  /** When the feed last gave its price, though it was interrupted since: what was not seen was not heard of either.
+   *  Prints that give none, too few since a gap or of an unproved unit, are silence. */
   heardAt(position: Position): Millis {
     return this.#find(position)?.heardAt ?? this.#session.now
   }
@@ -143,8 +143,8 @@ export class ExitWatch {
     return watched?.held.find(({ position }) => position.account === account)?.pool?.at(this.#session.now)
   }
 
-  /** Its pool was read: until its token is traded again, this is what its exits go by. False while the next reading is needed to say whether
-   *  something is due. */
+  /** Its pool was read: until its token is traded again, this is what its exits go by. False while the next reading is
+   *  needed to say whether something is due. */
   readPool(position: Position, pool: PoolPrice, price: number, slot: number): boolean {
     const held = this.#find(position)
     if (held === undefined) return true
@@ -274,18 +274,21 @@ export class ExitWatch {
 /** Lists are replaced, never changed, so that one that is empty serves all. */
 const NOBODY: readonly never[] = []
 
-/** What hangs on the price of one token. Lists are replaced, never changed: an exit may come and go while they are looked through. */
+/** What hangs on the price of one token. Lists are replaced, never changed: an exit may come and go while they are
+ *  looked through. */
 export interface Watched {
   held: readonly Held[]
   waiting: readonly Waiting[]
   orders: readonly ConditionalOrder[]
 }
 
-/** What is known of prints since the position is watched: of no more, so that bots of one engine do not change what another one's exits do. */
+/** What is known of prints since the position is watched: of no more, so that bots of one engine do not change what
+ *  another one's exits do. */
 export interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice
-  /** As of the last print, or reading of its pool; NaN before the first. A number always, so that no print allocates one. */
+  /** As of the last print, or reading of its pool; NaN before the first. A number always, so that no print allocates
+   *  one. */
   price: number
   /** The last sized print, or the end of a gap. */
   printedAt: Millis
@@ -304,11 +307,13 @@ interface Waiting {
 
 /** What is behind the newest by less only came in another order. */
 const OUT_OF_ORDER_MS = 10000
-/** A feed that shows nothing else of a token for longer repeats nothing: what was taken for the newest had a wrong stamp. */
+/** A feed that shows nothing else of a token for longer repeats nothing: what was taken for the newest had a wrong
+ *  stamp. */
 const LONGEST_MS = 30000
 
-/** Prints of watched tokens that the feed shows anew, as it may after a reconnect: older than what was seen before, and so no price of now.
- *  By the feed's own clock, since ours may be wrong: a feed that falls behind shows everything late, and repeats nothing. */
+/** Prints of watched tokens that the feed shows anew, as it may after a reconnect: older than what was seen before, and
+ *  so no price of now. By the feed's own clock, since ours may be wrong: a feed that falls behind shows everything
+ *  late, and repeats nothing. */
 export class Repeats {
   readonly #session: EngineState
   /** Of all that was looked at. */
@@ -321,7 +326,8 @@ export class Repeats {
     this.#session = session
   }
 
-  /** From now on the token is watched: what is older than the row at hand, or than what was seen of others, is of before. */
+  /** From now on the token is watched: what is older than the row at hand, or than what was seen of others, is of
+   *  before. */
   watch(token: TokenId): void {
     this.#note()
     setByToken(this.#seen, token, { newest: this.#newest, repeatsSince: Number.POSITIVE_INFINITY })

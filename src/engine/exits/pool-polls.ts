@@ -15,7 +15,8 @@ const CLOCKS_MS = 5_000
 /** Older than this a price is nothing to act on: the node is behind, or one of the clocks is wrong. */
 const OLDEST_MS = 60_000
 
-/** Has the pools read of those tokens that are held, and that the feed has said nothing of for as long as `whenStale` says. */
+/** Has the pools read of those tokens that are held, and that the feed has said nothing of for as long as `whenStale`
+ *  says. */
 export class PoolPolls {
   readonly #session: EngineState
   readonly #watch: ExitWatch

@@ -18,13 +18,14 @@ import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit
 import type { ExitWatch } from './exit-watch.ts'
 import { PoolPolls } from './pool-polls.ts'
 
-/** Waiting between two tries of an exit doubles up to so many times, and once it is written off up to so many: what cannot be sold is tried
- *  for ever, at a bounded cost. */
+/** Waiting between two tries of an exit doubles up to so many times, and once it is written off up to so many: what
+ *  cannot be sold is tried for ever, at a bounded cost. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 
-/** Ends of a sale that say nothing about the token: it never came to the chain, nobody signed it, or its lane was taken. The service, the
- *  chain or the signer may be out for hours, and what they kept from being sold has to go as soon as they are back. */
+/** Ends of a sale that say nothing about the token: it never came to the chain, nobody signed it, or its lane was
+ *  taken. The service, the chain or the signer may be out for hours, and what they kept from being sold has to go as
+ *  soon as they are back. */
 const OF_NO_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
 ])
@@ -56,7 +57,8 @@ export class Exits {
     return this.#settingsOf(position).exits
   }
 
-  /** A position just opened: its longest hold runs from then, and from now at the latest, where our clock is behind the chain's. */
+  /** A position just opened: its longest hold runs from then, and from now at the latest, where our clock is behind the
+   *  chain's. */
   opened(position: Position): void {
     position.openedAt = Math.min(position.openedAt, this.#session.now)
     const holdAt = holdEnds(position)
@@ -80,8 +82,8 @@ export class Exits {
     this.#session.timers.clearExits(position)
   }
 
-  /** After a restart: an exit that was due and has no open order is tried again. What was written off does not wait the hours that are left
-   *  of its wait: what kept it from being sold may have been mended. */
+  /** After a restart: an exit that was due and has no open order is tried again. What was written off does not wait the
+   *  hours that are left of its wait: what kept it from being sold may have been mended. */
   restore(position: Position): void {
     this.held(position)
     if (!this.isDue(position) && !this.#isStepDue(position)) return
@@ -89,7 +91,8 @@ export class Exits {
     if (isWrittenOff(position)) this.#retryWithin(position, this.#settingsOf(position).exitOrders.retryMs)
   }
 
-  /** It is to be sold, holds something, and no full exit is out. A partial sale is: what becomes of it is not waited for. */
+  /** It is to be sold, holds something, and no full exit is out. A partial sale is: what becomes of it is not waited
+   *  for. */
   isDue(position: Position): boolean {
     return position.exiting !== '' && position.tokens > 0n && this.#session.book.fullExitOf(position) === undefined
   }
@@ -213,7 +216,8 @@ export class Exits {
     this.#session.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
-  /** The timer may be that of an earlier position in the same mint, or of what a fork took back and gave again later: then it runs on. */
+  /** The timer may be that of an earlier position in the same mint, or of what a fork took back and gave again later:
+   *  then it runs on. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
     if (dueAt === undefined || position.tokens === 0n) return

@@ -17,7 +17,8 @@ export interface Buyer {
   readonly wallet: LimitScope
 }
 
-/** The one place where money is refused: what a bot may, what its wallet may, and what is there. Only an operator lifts anything of it. */
+/** The one place where money is refused: what a bot may, what its wallet may, and what is there. Only an operator lifts
+ *  anything of it. */
 export class LimitCheck {
   readonly #session: EngineState
   readonly #results: Results
@@ -83,8 +84,9 @@ export class LimitCheck {
     }
   }
 
-  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. What is written off counts where the buy
-   *  would add to it: to what cannot be sold anything could be added. Nobody looks where no limit does. */
+  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. What is written off
+   *  counts where the buy would add to it: to what cannot be sold anything could be added. Nobody looks where no limit
+   *  does. */
   #exposure(
     { account, bot, limits }: LimitScope,
     mint: string,
@@ -127,7 +129,8 @@ export class LimitCheck {
     }
   }
 
-  /** What one sale of each position takes, of this one too; what is being sold has it reserved. 0 where `left` is enough in any case. */
+  /** What one sale of each position takes, of this one too; what is being sold has it reserved. 0 where `left` is
+   *  enough in any case. */
   #exitFees(
     account: string,
     mint: string,

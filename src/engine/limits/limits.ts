@@ -24,7 +24,8 @@ export interface Use extends Losses {
   readonly openPositions: number
   /** Whether the mint would be one more position. */
   readonly newPosition: boolean
-  /** SOL in this mint already: what is held, at cost or at what it is worth, whichever is more. An open buy of it holds the lane. */
+  /** SOL in this mint already: what is held, at cost or at what it is worth, whichever is more. An open buy of it holds
+   *  the lane. */
   readonly mintLamports: number
   /** SOL in tokens of the same creator: what is held, in the same way, and what open and unknown buys ask for. */
   readonly creatorLamports: number
@@ -42,7 +43,8 @@ export function isBound({ streakPauseMs: _, ...limits }: Limits): boolean {
   return Object.values(limits).some((limit) => limit !== null)
 }
 
-/** The bounds below the strategy: the first one that the buy would break, how much of it is used, and when it is free again. */
+/** The bounds below the strategy: the first one that the buy would break, how much of it is used, and when it is free
+ *  again. */
 export function checkLimits(amount: Lamports, limits: Limits, use: Use): Veto | undefined {
   const { section, now } = use
   const sol = formatSol

@@ -5,9 +5,10 @@ import type { EngineState } from '../engine-state.ts'
 import type { ResultSums } from '../recovered-money.ts'
 import type { LimitScope } from './limit-scope.ts'
 
-/** What bots and wallets have made: of the UTC day, since ever, and how often in a row they lost. The result of a day: realised, and what
- *  open positions would bring now less what they would have brought when it began. A position of which nobody knows what it is worth counts
- *  for the worse: as worth nothing now, as worth its cost where later losses are measured from. */
+/** What bots and wallets have made: of the UTC day, since ever, and how often in a row they lost. The result of a day:
+ *  realised, and what open positions would bring now less what they would have brought when it began. A position of
+ *  which nobody knows what it is worth counts for the worse: as worth nothing now, as worth its cost where later losses
+ *  are measured from. */
 export class Results {
   readonly #session: EngineState
   readonly #liquidation: Liquidation
@@ -22,7 +23,8 @@ export class Results {
     return dayRealizedLamports + this.#unrealized(party, this.#now) - dayStartUnrealizedLamports
   }
 
-  /** How far below its highest realised result it stands, what is held marked at what selling it would bring; 0 where it is not. */
+  /** How far below its highest realised result it stands, what is held marked at what selling it would bring; 0 where
+   *  it is not. */
   drawdown(party: LimitScope): number {
     const { sums } = party
     const before = sums.peakLamports
@@ -75,8 +77,8 @@ export class Results {
     party.emit()
   }
 
-  /** A person lets entries go on: no pause any more, and a drawdown is measured from here. What nobody can see the loss of is not forgiven:
-   *  were it taken for lost, its price would come back as room for another loss. */
+  /** A person lets entries go on: no pause any more, and a drawdown is measured from here. What nobody can see the loss
+   *  of is not forgiven: were it taken for lost, its price would come back as room for another loss. */
   forgive(party: LimitScope): void {
     const { sums } = party
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(party, this.#forgiven))
@@ -112,8 +114,8 @@ export class Results {
   }
 }
 
-/** A peak below what is realised is one from which a person had what was held lost left out: it rises as that comes back, so that nothing of
- *  it can be lost twice. */
+/** A peak below what is realised is one from which a person had what was held lost left out: it rises as that comes
+ *  back, so that nothing of it can be lost twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)

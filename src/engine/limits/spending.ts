@@ -4,8 +4,8 @@ import { isOpen, type Order, type OrderState } from '../order.ts'
 /** Places of what is over are given back once there are so many, and more of them than of what is not. */
 const PLACES_KEPT = 1_024
 
-/** What a buy of the last hour asked for. It counts from the moment it is accepted while it is open and once it has filled: nobody knows of
- *  an unknown one that it did not execute. */
+/** What a buy of the last hour asked for. It counts from the moment it is accepted while it is open and once it has
+ *  filled: nobody knows of an unknown one that it did not execute. */
 export interface Spend {
   readonly orderId: string
   readonly account: string
@@ -95,7 +95,8 @@ export class BotSpending {
   }
 }
 
-/** SOL that buys asked for, of every bot. What was asked and in which state it is, is in the orders: that is where a restart reads it. */
+/** SOL that buys asked for, of every bot. What was asked and in which state it is, is in the orders: that is where a
+ *  restart reads it. */
 export class Spending {
   /** By account and bot: a text of both would be put together and hashed for every order. */
   readonly #bots = new Map<string, Map<string, BotSpending>>()
@@ -112,8 +113,8 @@ export class Spending {
     own.hour(time) // gives back what is over, where no limit asks for it
   }
 
-  /** What was asked for and not bought does not count, unless it turns out to have been bought. `order` and what it was `before`: where they
-   *  are known. Most moves change nothing in that, so that nobody looks for what was asked. */
+  /** What was asked for and not bought does not count, unless it turns out to have been bought. `order` and what it was
+   *  `before`: where they are known. Most moves change nothing in that, so that nobody looks for what was asked. */
   follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
     const counts = doesCount(state)
     if (before !== undefined && doesCount(before) === counts) return
@@ -170,7 +171,8 @@ export function asSpend({ id, account, bot, time, size }: Order, counts: boolean
   return { orderId: id, account, bot, time, lamports: size.kind === 'sol' ? size.lamports : lamports(0), counts }
 }
 
-/** When so much of the hour's budget of these bots is free again as to let `amount` pass; undefined: never, it is more than the whole. */
+/** When so much of the hour's budget of these bots is free again as to let `amount` pass; undefined: never, it is more
+ *  than the whole. */
 export function hourFreesAt(
   bots: readonly BotSpending[],
   now: Millis,

@@ -30,8 +30,9 @@ export interface Snapshot {
   readonly bots: ReadonlyMap<string, BotGlimpse>
 }
 
-/** Repeats a recorded segment up to a time and looks at one token: what is decided on the way was decided then already, and is dropped.
- *  `strategies` have to be those that it was recorded with; or silent ones, and then what bots kept is not known. */
+/** Repeats a recorded segment up to a time and looks at one token: what is decided on the way was decided then already,
+ *  and is dropped. `strategies` have to be those that it was recorded with; or silent ones, and then what bots kept is
+ *  not known. */
 export function glimpseAt(
   entries: Iterable<Entry>,
   mints: Mints,

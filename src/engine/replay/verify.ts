@@ -29,7 +29,8 @@ export interface Verification {
   readonly divergence: Divergence | null
 }
 
-/** Repeats a recorded segment: the same rows and inputs to a fresh engine, reports included, must give the same outputs, byte for byte. */
+/** Repeats a recorded segment: the same rows and inputs to a fresh engine, reports included, must give the same
+ *  outputs, byte for byte. */
 export function verifySegment(
   entries: Iterable<Entry>,
   mints: Mints,
@@ -93,7 +94,8 @@ function firstDifference(expected: unknown, got: unknown, path = ''): string {
   return path
 }
 
-/** One decision of a run as its journal tells it, whatever was numbered how in it: an order, a refusal, a cancellation, an alarm, or a note. */
+/** One decision of a run as its journal tells it, whatever was numbered how in it: an order, a refusal, a cancellation,
+ *  an alarm, or a note. */
 export interface Decision {
   readonly time: Millis
   readonly kind: string

@@ -79,8 +79,8 @@ const INPUT = 'SELECT seq, time, json FROM input'
 const WORD = `SELECT seq, time, kind, bot, code, reason FROM output
 WHERE kind IN ('refused', 'note') AND mint = ? AND time >= ? AND time <= ?`
 
-/** What became of orders and of mints, looked up in the rows; nothing of it has an index of its own, because that would be one more page in
- *  the commit of every order, so a question reads a table from end to end at worst. */
+/** What became of orders and of mints, looked up in the rows; nothing of it has an index of its own, because that would
+ *  be one more page in the commit of every order, so a question reads a table from end to end at worst. */
 export class History {
   readonly #db: Database
 

@@ -6,7 +6,8 @@ import type { Input } from '../../engine/messages.ts'
 import { LINES } from '../schema/ledger.ts'
 import { type FillTableRow, fillOf } from './recovery.ts'
 
-/** Where the SOL of a wallet went, lamports: positive left it, negative came. Each name is a line of the view `ledger`. */
+/** Where the SOL of a wallet went, lamports: positive left it, negative came. Each name is a line of the view
+ *  `ledger`. */
 export type LedgerLines = Readonly<Record<string, Lamports>>
 
 /** The books of one account. */
@@ -90,7 +91,8 @@ function auditOf(db: Database, account: string): LedgerAudit | null {
   return (last as LedgerAudit | undefined) ?? null
 }
 
-/** The engine books a fill on paper when it hears of it, the ledger when it is durable: what lies between the two is no difference. */
+/** The engine books a fill on paper when it hears of it, the ledger when it is durable: what lies between the two is no
+ *  difference. */
 function paperAuditOf(db: Database, account: string, ledger: Lamports): LedgerAudit | null {
   const walletLamports = db
     .prepare(`SELECT json_extract(json, '$.lamports') FROM account WHERE account = ?`)
@@ -119,14 +121,15 @@ export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
   return rows as LedgerEntry[]
 }
 
-/** All that changed how many tokens the wallets hold: our fills, but for those that a fork took back; what a bot was given; what somebody
- *  else took of it. */
+/** All that changed how many tokens the wallets hold: our fills, but for those that a fork took back; what a bot was
+ *  given; what somebody else took of it. */
 export function movementsOf(db: Database): Movement[] {
   const fills = (db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillTableRow[]).map(fillOf)
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
-/** Only what the engine took: it then wrote the position anew; what it made of it since, and other positions, are no movements. */
+/** Only what the engine took: it then wrote the position anew; what it made of it since, and other positions, are no
+ *  movements. */
 function foreignMovements(db: Database): Movement[] {
   const rows = db
     .prepare(

@@ -65,8 +65,9 @@ export interface Counters {
 
 export type { MarketItem }
 
-/** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is corrupt, newer or no
- *  journal; every method throws it when the file turns out corrupt. `mapped`: its tape is read as `MappedScan` does. */
+/** Opens a journal read-only, also one that is being written. Throws SluiceError (exit 1) where there is none, or it is
+ *  corrupt, newer or no journal; every method throws it when the file turns out corrupt. `mapped`: its tape is read as
+ *  `MappedScan` does. */
 export function openReader(path: string, { mapped = false } = {}): JournalReader {
   const db = openForReading(path)
   try {
@@ -109,8 +110,8 @@ export class JournalReader {
     return this.#readEach(this.#tape.rows(mints, range))
   }
 
-  /** As `blocks`, for strategies that are shown it before a start and keep what they like: they may look at all of it when the journal is
-   *  closed, or the tape dropped. */
+  /** As `blocks`, for strategies that are shown it before a start and keep what they like: they may look at all of it
+   *  when the journal is closed, or the tape dropped. */
   warmup(mints: Mints, range: SeqRange): Generator<Block, void, undefined> {
     return this.#readEach(this.#tape.rows(mints, range, true))
   }
@@ -123,7 +124,8 @@ export class JournalReader {
     return { stretches, rows, items, history: () => this.#readEach(tape.history()) }
   }
 
-  /** The part of it that one segment heard, with what its strategies were shown before; undefined where that is not there any more. */
+  /** The part of it that one segment heard, with what its strategies were shown before; undefined where that is not
+   *  there any more. */
   marketOf({ number, rows, complete, start: { warm } }: Segment): Market | undefined {
     const tape = this.#read(() => this.#db.transaction(() => new MarketTape(this.#db, this.#tape))())
     const stretches = tape.stretches.filter(({ segment }) => segment === number)
@@ -196,7 +198,8 @@ export class JournalReader {
     return this.#readEach(iterated<Decision>(this.#db, sql))
   }
 
-  /** Those that are held, oldest first. `worth`: what selling so much of a mint would bring, as far as the caller knows. */
+  /** Those that are held, oldest first. `worth`: what selling so much of a mint would bring, as far as the caller
+   *  knows. */
   positions(worth: Worth = () => undefined): PositionRow[] {
     const rows = this.#all<{ json: string }>('SELECT json FROM position ORDER BY opened_at, mint')
     return rows.map(({ json }) => {

@@ -19,7 +19,8 @@ import type { Learned } from '../../orders/learned.ts'
 import type { Slot } from '../../orders/ports.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet-audit.ts'
 
-/** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller restores his own only. */
+/** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller
+ *  restores his own only. */
 export interface Recovered {
   readonly money: RecoveredMoney
   /** The first seq that no row, input or output has. */
@@ -30,7 +31,8 @@ export interface Recovered {
   readonly untaken: readonly Extract<Input, { kind: 'report' }>[]
   /** Orders that are open or have an attempt that may still execute, oldest first. */
   readonly orders: readonly OpenOrder[]
-  /** All attempts of these orders, in the order in which they were made; an undecided one is resumed, never sent again. */
+  /** All attempts of these orders, in the order in which they were made; an undecided one is resumed, never sent
+   *  again. */
   readonly attempts: readonly Attempt[]
   readonly slots: readonly Slot[]
   /** Attempts that may still turn out to have executed, as far as more is known of them than their baseline. */
@@ -109,8 +111,8 @@ function unsettledOrders(db: Database): OpenOrder[] {
   return (rows as { json: string; state: OrderState }[]).map(({ json, state }) => ({ order: decodeJson(json), state }))
 }
 
-/** What buys asked for: each of the last hour, and the sums of the last UTC day. Orders are numbered in the order of their times, so older
- *  ones are not looked at. */
+/** What buys asked for: each of the last hour, and the sums of the last UTC day. Orders are numbered in the order of
+ *  their times, so older ones are not looked at. */
 function spendsOf(db: Database): Pick<RecoveredMoney, 'spends' | 'daySpends'> {
   const last = lastOf(db, 'time')
   const spends: Spend[] = []
@@ -157,8 +159,9 @@ function takenBack(db: Database): Pick<Fill, 'signature' | 'orderId'>[] {
   )
 }
 
-/** Closed positions that still bear on what comes, each as it closed last: a fork may take back the sale that closed it, or the sale sold more
- *  than was booked. Both were not long ago, so the last positions that closed are looked through, not all. */
+/** Closed positions that still bear on what comes, each as it closed last: a fork may take back the sale that closed
+ *  it, or the sale sold more than was booked. Both were not long ago, so the last positions that closed are looked
+ *  through, not all. */
 function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 'orderId'>[]): Position[] {
   const since = provisionalSales(db, sales)
   const oldest = Math.min(...since.values())
@@ -176,7 +179,8 @@ function closedPositions(db: Database, sales: readonly Pick<Fill, 'signature' | 
   return found
 }
 
-/** Of the positions, by account and mint, of which a sale is booked that is not final: when the first of them was booked. */
+/** Of the positions, by account and mint, of which a sale is booked that is not final: when the first of them was
+ *  booked. */
 function provisionalSales(
   db: Database,
   sales: readonly Pick<Fill, 'signature' | 'orderId'>[],

@@ -84,7 +84,8 @@ export interface FillRow {
   /** Base and priority fee, and tips. */
   readonly feeSol: number
   readonly rentSol: number
-  /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less what was wrapped. */
+  /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less what was
+   *  wrapped. */
   readonly walletSol: number
   /** The same, each apart. */
   readonly costs: CostsRow

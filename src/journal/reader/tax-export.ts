@@ -20,7 +20,8 @@ export interface TaxExport {
   readonly unknownCost: number
 }
 
-/** Sales of real money in these journals, together, as a new file. Throws SluiceError: exit 2 where the file is there already. */
+/** Sales of real money in these journals, together, as a new file. Throws SluiceError: exit 2 where the file is there
+ *  already. */
 export function exportTax(journals: readonly string[], file: string): TaxExport {
   if (existsSync(file)) throw new SluiceError(`${file} is there already; an export makes a new file`, ExitCode.usage)
   const live = once(journals.flatMap(movementsIn)).filter((one) => accountOf(one).startsWith('live|'))

@@ -1,6 +1,7 @@
-// The ledger: double entry, a row of `posting` for each transaction that moved a wallet's money. Every account of a posting but the wallet's
-// is a column, positive where lamports went there; together they are 0. It follows the tables that it explains by triggers, so that whatever
-// writes those books it in the same commit, and no process can forget to.
+// The ledger: double entry, a row of `posting` for each transaction that moved a wallet's money. Every account of a
+// posting but the wallet's is a column, positive where lamports went there; together they are 0. It follows the tables
+// that it explains by triggers, so that whatever writes those books it in the same commit, and no process can forget
+// to.
 
 /** The columns that, with `wallet`, make 0. */
 export const LINES = [
@@ -76,10 +77,12 @@ END;
 
 /** What is not there ends in the remainder: no posting may keep the fill that it explains from being written. */
 const cost = (name: string): string => `coalesce(json_extract(costs, '$.${name}Lamports'), 0)`
-/** What the tokens were worth at the price that the order was decided on, SOL a token; the trade alone where there was no such price. */
+/** What the tokens were worth at the price that the order was decided on, SOL a token; the trade alone where there was
+ *  no such price. */
 const WORTH = `CASE WHEN price * units * 1e9 BETWEEN 0 AND 9e15 THEN CAST(round(price * units * 1e9) AS INTEGER) ELSE alone END`
 
-/** Fills as they are to be posted. What a pool gave or took counts, so the price is held against the tokens before their transfer fee. */
+/** Fills as they are to be posted. What a pool gave or took counts, so the price is held against the tokens before
+ *  their transfer fee. */
 const fillPostings = (where: string): string => `
 SELECT 'fill' AS kind, account, signature, order_id, bot, mint, side, slot, audited, time, wallet_lamports AS wallet,
   trade, impact, venue_fee, service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped, 0 AS other,
@@ -105,8 +108,8 @@ FROM (
 const own = (name: string): string => `coalesce(json_extract(t.json, '$.costs.${name}Lamports'), 0)`
 const attempt = (name: string): string => `coalesce(json_extract(a.json, '$.${name}'), '')`
 
-/** What the audit found and no fill explains, as it is to be posted. One of ours that failed cost its fee and nothing else, and where that
- *  was not taken apart, a signature is paid first. */
+/** What the audit found and no fill explains, as it is to be posted. One of ours that failed cost its fee and nothing
+ *  else, and where that was not taken apart, a signature is paid first. */
 const transactionPostings = (where: string): string => `
 SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audited, time, wallet, 0 AS trade, 0 AS impact, 0 AS venue_fee,
   0 AS service_fee, base_fee, priority_fee, tip, rent_paid, rent_returned, wrapped,
@@ -133,7 +136,8 @@ const postedTransaction = (where: string): string => `
       WHERE p.standing = 1 AND p.signature = NEW.signature AND p.account = NEW.account);
 `
 
-/** In the place of what stood of the fill; and of what the audit took the transaction for, if that was not known to be ours then. */
+/** In the place of what stood of the fill; and of what the audit took the transaction for, if that was not known to be
+ *  ours then. */
 const POSTED_FILL = `
   UPDATE posting SET standing = 0 WHERE standing = 1 AND signature = NEW.signature AND account = NEW.account
     AND (order_id = NEW.order_id OR (kind <> 'fill' AND NEW.reversed = 0));
@@ -152,8 +156,8 @@ WHEN OLD.slot <> NEW.slot OR OLD.tokens <> NEW.tokens OR OLD.wallet_lamports <> 
 END;
 `
 
-/** What `read` (account, signature, id, slot, time, fee) tells of a transaction that failed on paper stands where the audit of a live wallet
- *  puts one. */
+/** What `read` (account, signature, id, slot, time, fee) tells of a transaction that failed on paper stands where the
+ *  audit of a live wallet puts one. */
 const failedOnPaper = (read: string): string => `
 INSERT OR REPLACE INTO wallet_transaction (account, slot, signature, class, attempt_id, lamports, time, json)
 SELECT account, slot, signature, 'ours', id, -fee, time, json_object('account', account, 'signature', signature, 'slot', slot,
@@ -177,7 +181,8 @@ function opening(account: string, slot: string, amount: string): string {
     SELECT 1, 'opening', ${account}, '', '', '', '', '', ${slot}, ${slot}, NULL, ${amount}, ${zeros}, '0', '0', 0`
 }
 
-/** A live wallet's begin with the first reading of its audit; a paper one's with the first word of the engine about it. */
+/** A live wallet's begin with the first reading of its audit; a paper one's with the first word of the engine about
+ *  it. */
 const OPENINGS = `
 CREATE TRIGGER wallet_opened AFTER INSERT ON wallet BEGIN
   ${opening('NEW.account', "json_extract(NEW.json, '$.slot')", "json_extract(NEW.json, '$.lamports')")}
@@ -190,12 +195,14 @@ WHEN NEW.account NOT LIKE 'live|%' AND json_type(NEW.json, '$.lamports') = 'inte
 END;
 `
 
-/** Signatures of fills that the engine has yet to hear of, or of which it has yet to hear that they are gone or other. */
+/** Signatures of fills that the engine has yet to hear of, or of which it has yet to hear that they are gone or
+ *  other. */
 const UNTOLD = `(SELECT json_extract(json, '$.fill.signature') FROM report WHERE taken = 0 AND json_type(json, '$.fill') = 'object'
   UNION ALL SELECT json_extract(json, '$.reversed') FROM report WHERE taken = 0 AND json_type(json, '$.reversed') = 'text')`
 
-/** What the ledger says that a wallet held at a finalized slot: all that audits have seen up to there; what they should have seen, being
- *  final, and did not. What is on its way to the engine counts as the chain has it: the fill is posted anew when it is there. */
+/** What the ledger says that a wallet held at a finalized slot: all that audits have seen up to there; what they should
+ *  have seen, being final, and did not. What is on its way to the engine counts as the chain has it: the fill is posted
+ *  anew when it is there. */
 const ledgerAt = (account: string, slot: string): string => `(
   coalesce((SELECT lamports FROM audited d WHERE d.account = ${account}), 0)
   - (SELECT coalesce(sum(p.wallet), 0) FROM posting p WHERE p.account = ${account} AND p.audited > ${slot})
@@ -206,7 +213,8 @@ const ledgerAt = (account: string, slot: string): string => `(
        WHERE p.signature = t.signature AND p.account = t.account AND p.standing = 1), 0)), 0)
      FROM wallet_transaction t WHERE t.signature IN ${UNTOLD} AND t.account = ${account} AND t.slot <= ${slot} AND t.class = 'ours'))`
 
-/** The ledger held against a finalized reading of the wallet: account, slot, time, lamports. What stays the same is one row. */
+/** The ledger held against a finalized reading of the wallet: account, slot, time, lamports. What stays the same is one
+ *  row. */
 export const AUDIT = `
 WITH given (account, slot, time, lamports) AS (VALUES (?, ?, ?, ?)),
 last AS (SELECT a.* FROM audit a JOIN given ON a.account = given.account ORDER BY a.first_slot DESC LIMIT 1),
@@ -222,7 +230,8 @@ export const PAPER_FAILED =
   failedOnPaper(`SELECT account, signature, id, CAST(? / 400 AS INTEGER) AS slot, ? AS time, ? AS fee
   FROM attempt WHERE undecided IN (0, 1) AND id = ? AND executor = 'paper'`)
 
-/** A journal from before: its fills and what its audits found are posted, and each wallet opens with what these leave of its last reading. */
+/** A journal from before: its fills and what its audits found are posted, and each wallet opens with what these leave
+ *  of its last reading. */
 const BACKFILL = `
 INSERT INTO posting (standing, ${COLUMNS}) SELECT 1, ${COLUMNS} FROM (${fillPostings('true')}) ORDER BY time, slot, order_id;
 ${failedOnPaper(`SELECT a.account, a.signature, a.id, a.armed_at / 400 AS slot, a.armed_at AS time,

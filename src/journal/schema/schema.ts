@@ -6,11 +6,12 @@ import { VIEWS } from './views.ts'
 /** Written into the file's header, so that a stranger's database is not taken for a journal: `SLUI`. */
 export const APPLICATION_ID = 0x534c5549
 
-/** How the columns of a block are encoded, see column.ts, and which checksum is over which, see block-row.ts. A reader meets blocks of its
- *  own format or older ones. In format 1 the checksum of a scan was over the late columns too. */
+/** How the columns of a block are encoded, see column.ts, and which checksum is over which, see block-row.ts. A reader
+ *  meets blocks of its own format or older ones. In format 1 the checksum of a scan was over the late columns too. */
 export const BLOCK_FORMAT = 2
 
-// Tables are named in the singular, views in the plural. Times are ms since the epoch, amounts lamports, `json` is the whole record.
+// Tables are named in the singular, views in the plural. Times are ms since the epoch, amounts lamports, `json` is the
+// whole record.
 
 const STREAM = `
 CREATE TABLE segment (
@@ -45,8 +46,8 @@ CREATE TABLE output (
 ) WITHOUT ROWID;
 `
 
-// What a restart asks for (open orders, undecided attempts, reports not taken) is the first part of a key, so it lies together: an index for
-// it would be another page in the commit of every order.
+// What a restart asks for (open orders, undecided attempts, reports not taken) is the first part of a key, so it lies
+// together: an index for it would be another page in the commit of every order.
 const ORDERS = `
 CREATE TABLE "order" (
   open INTEGER NOT NULL,
@@ -148,8 +149,8 @@ CREATE TABLE counter (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROW
 CREATE TABLE frame (id INTEGER PRIMARY KEY, time INTEGER NOT NULL, why TEXT NOT NULL, text TEXT NOT NULL);
 `
 
-// What a scan needs comes first: the columns lie in this order in a chain of pages, and a reader stops at the last one it asks for.
-// There is no index, for the same reason.
+// What a scan needs comes first: the columns lie in this order in a chain of pages, and a reader stops at the last one
+// it asks for. There is no index, for the same reason.
 const TAPE = `
 CREATE TABLE block (
   last_seq INTEGER PRIMARY KEY,
@@ -302,7 +303,8 @@ SELECT 'c' || number AS id, time, strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, '
 FROM conditional_order;
 `
 
-// What a fill cost, each part apart: `FillCosts` of engine/accounting/fill-costs.ts as JSON, beside the sums that the table has had from its beginning.
+// What a fill cost, each part apart: `FillCosts` of engine/accounting/fill-costs.ts as JSON, beside the sums that the
+// table has had from its beginning.
 /** Of fills that were read before: only their sums are known. */
 const costsOf = (trade: string, fee: string, rent: string): string => `json_object(
   'tradeLamports', ${trade}, 'venueFeeLamports', 0, 'serviceFeeLamports', 0,

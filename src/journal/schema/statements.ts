@@ -1,8 +1,8 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { AUDIT, PAPER_FAILED } from './ledger.ts'
 
-/** Everything that is ever written but blocks of the tape, by name. A record becomes one or more of these with their values, so that it
- *  crosses to the writer's thread as plain values and can be tried again when a commit fails. */
+/** Everything that is ever written but blocks of the tape, by name. A record becomes one or more of these with their
+ *  values, so that it crosses to the writer's thread as plain values and can be tried again when a commit fails. */
 const STATEMENTS = {
   segment: 'INSERT INTO segment (number, seq, time, config, code, seed, json) VALUES (?, ?, ?, ?, ?, ?, ?)',
   segmentEnded: 'UPDATE segment SET ended = ? WHERE number = ?',

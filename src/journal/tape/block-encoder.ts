@@ -51,8 +51,8 @@ export interface EncodedBlock {
 
 const DOUBLES = ['time', 'stamp', 'price', 'amount', 'size', 'marketCap', 'extra', 'extra2'] as const
 
-/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little is left to do when an order
- *  waits for the commit. */
+/** Collects market rows and encodes them as one block. Texts are packed when rows are added, so that little is left to
+ *  do when an order waits for the commit. */
 export class BlockEncoder {
   rows = 0
   #runs: { row: number; seq: Seq }[] = []
@@ -99,7 +99,8 @@ export class BlockEncoder {
     return end - from
   }
 
-  /** The rows as one block. Its bytes lie in this encoder until `clear`. Throws RangeError where a time is no whole number. */
+  /** The rows as one block. Its bytes lie in this encoder until `clear`. Throws RangeError where a time is no whole
+   *  number. */
   finish(): EncodedBlock {
     const { rows } = this
     const { time, stamp, price, amount, size, marketCap, extra, extra2 } = this.#doubles
@@ -215,8 +216,8 @@ export class BlockEncoder {
 
 const FREE = 0
 
-/** The keys of a block, each once and numbered as they come: by their bytes, because a string for each row costs more than all else that
- *  is done with it. Open addressing, at most half full. */
+/** The keys of a block, each once and numbered as they come: by their bytes, because a string for each row costs more
+ *  than all else that is done with it. Open addressing, at most half full. */
 class KeyIndex {
   /** One key after the other. */
   readonly bytes = new Uint8Array(KEY_BYTES * (MAX_ROWS + 1))

@@ -11,8 +11,8 @@ export interface Column {
 
 export const MAX_ROWS = 32_768
 
-/** Doubles as they are, bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry; with `maxEntries` above 1
- *  a column of few values becomes a dictionary where that is smaller. */
+/** Doubles as they are, bit by bit: a NaN keeps its payload and a zero its sign. A constant becomes one entry; with
+ *  `maxEntries` above 1 a column of few values becomes a dictionary where that is smaller. */
 export function encodeDoubles(values: Float64Array, maxEntries = 1): Column {
   const words = new Uint32Array(values.buffer, values.byteOffset, values.length * 2)
   if (isConstant(words)) return { entries: bytesOf(values.subarray(0, 1)), index: null }
@@ -58,7 +58,8 @@ function dictionaryOf(words: Uint32Array, maxEntries: number): Column | undefine
   return { entries: bytesOf(entries.subarray(0, count * 2)), index }
 }
 
-/** Whole numbers as 4-byte differences to `base`; undefined where one does not fit or would come back as another number. */
+/** Whole numbers as 4-byte differences to `base`; undefined where one does not fit or would come back as another
+ *  number. */
 export function encodeOffsets(values: Float64Array, base: number): Uint8Array | undefined {
   const offsets = new Int32Array(values.length)
   let differ = 0

@@ -25,8 +25,8 @@ export class RowWriter {
 type FeedRow = Extract<Input, { kind: 'feed' }> | ({ kind: 'feed'; status: FeedStatus } & KeyChange)
 type KeysRow = Extract<Output, { kind: 'keys' }> | ({ kind: 'keys' } & KeyChange)
 
-/** Inputs and outputs from their JSON, in the order in which they were written, from the start of a segment on or from a row with a whole
- *  list on. */
+/** Inputs and outputs from their JSON, in the order in which they were written, from the start of a segment on or from
+ *  a row with a whole list on. */
 export class RowReader {
   #confirmed: readonly string[] = []
   #wanted: readonly string[] = []
@@ -48,8 +48,9 @@ export class RowReader {
   }
 }
 
-// Which keys are wanted, and which are confirmed, changes by one or two with every position and every mint that somebody watches. In full
-// each time, these lists were more than the tape, and nothing drops them: so a row says what is another than in the row before.
+// Which keys are wanted, and which are confirmed, changes by one or two with every position and every mint that
+// somebody watches. In full each time, these lists were more than the tape, and nothing drops them: so a row says what
+// is another than in the row before.
 /** Then a row has the whole list again, so that nobody has to go back further. */
 const ROWS_BETWEEN = 64
 

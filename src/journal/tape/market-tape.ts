@@ -19,7 +19,8 @@ export interface Stretch {
   readonly lastSeq: Seq
   readonly from: Millis
   readonly to: Millis
-  /** When a feed that was live was last heard before the bots were stopped: what comes later up to `to` is no gap, it is over. */
+  /** When a feed that was live was last heard before the bots were stopped: what comes later up to `to` is no gap, it
+   *  is over. */
   readonly stoppedAt?: Millis
 }
 
@@ -220,7 +221,8 @@ export type Market = Pick<MarketTape, 'stretches' | 'rows'> & {
 
 type Told = Exclude<MarketItem, { kind: 'rows' }>
 
-/** A tape from one time up to another, both in it. What comes before is not played, but strategies may be shown the end of it. */
+/** A tape from one time up to another, both in it. What comes before is not played, but strategies may be shown the end
+ *  of it. */
 export function windowOf(market: Market, from: Millis, to: Millis): Market {
   const stretches = market.stretches.flatMap((stretch) => croppedTo(stretch, from, to) ?? [])
   let rows = 0

@@ -23,8 +23,9 @@ export function numbersOf(mints: Mints, list: Uint8Array): Uint32Array {
   return lookup.numbersOf(list)
 }
 
-/** Finds the mints of a list by their bytes where they lie: the same ones come with every block, and a string of its own for each, hashed
- *  anew, would cost more than all else that is done with the block. Open addressing, at most half full. */
+/** Finds the mints of a list by their bytes where they lie: the same ones come with every block, and a string of its
+ *  own for each, hashed anew, would cost more than all else that is done with the block. Open addressing, at most half
+ *  full. */
 class MintLookup {
   readonly #mints: Mints
   /** Entries, by hash. */
@@ -60,7 +61,8 @@ class MintLookup {
     return number
   }
 
-  /** The entry with these bytes; FREE where there is none. No entry holds a quote, so a guess that reaches beyond one finds nothing. */
+  /** The entry with these bytes; FREE where there is none. No entry holds a quote, so a guess that reaches beyond one
+   *  finds nothing. */
   #find(view: DataView, at: number, length: number): number {
     const mask = this.#table.length - 1
     for (let slot = hashOf(view, at) & mask; ; slot = (slot + 1) & mask) {

@@ -18,8 +18,8 @@ export const TEXTS = [
 ]
 for (let digit = 0; digit < BASE58.length; digit++) DIGITS[BASE58.charCodeAt(digit)] = digit + 1
 
-/** Packs a text, the first `length` bytes of ASCII, into `bytes` bytes (a multiple of 3) of `target` from `at` on; false where it is not
- *  base58 or does not fit, and what lies there then means nothing. */
+/** Packs a text, the first `length` bytes of ASCII, into `bytes` bytes (a multiple of 3) of `target` from `at` on;
+ *  false where it is not base58 or does not fit, and what lies there then means nothing. */
 export function packText(text: Uint8Array, length: number, target: Uint8Array, at: number, bytes: number): boolean {
   let end = at + bytes
   let rest = length

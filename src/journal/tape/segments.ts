@@ -22,8 +22,8 @@ export interface Segment {
   readonly complete: boolean
 }
 
-/** What happened in a segment, in the order of its seqs; the outputs of a row or input come right behind it, so a slice ends with a row that
- *  had outputs. The first item is the start. */
+/** What happened in a segment, in the order of its seqs; the outputs of a row or input come right behind it, so a slice
+ *  ends with a row that had outputs. The first item is the start. */
 export type SegmentItem =
   | ({ readonly kind: 'rows' } & Slice)
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }

@@ -21,7 +21,8 @@ type ChunkItem =
   | Exclude<MarketItem, { kind: 'rows' }>
   | { readonly kind: 'rows'; readonly from: number; readonly to: number }
 
-/** Where rows of a chunk come from: from `row` on they are those of the tape's item `ordinal`, its block's from `from` on. */
+/** Where rows of a chunk come from: from `row` on they are those of the tape's item `ordinal`, its block's from `from`
+ *  on. */
 interface Part {
   readonly row: number
   readonly rows: number
@@ -293,8 +294,8 @@ class SharedBlock implements Block {
   }
 }
 
-/** What a whole tape may take to be kept, bytes: about a million rows. A longer one is read and decoded anew for every pass, so that the
- *  memory does not grow with it. */
+/** What a whole tape may take to be kept, bytes: about a million rows. A longer one is read and decoded anew for every
+ *  pass, so that the memory does not grow with it. */
 const MOST_KEPT = 48 * 2 ** 20
 
 /** A tape that is gone through several times, in chunks that other threads may see: a short one is decoded once. */

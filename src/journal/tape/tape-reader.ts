@@ -57,9 +57,9 @@ export class TapeReader {
     this.#newestFirst = db.prepare('SELECT first_seq, last_seq, last_time FROM block ORDER BY last_seq DESC')
   }
 
-  /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may merge some meanwhile. Their
-   *  texts and late columns can be read while the journal is open and the block is not dropped from it. Throws SluiceError where a block is
-   *  damaged or has a format that this program does not know. */
+  /** Whole blocks that hold rows of the range, one at a time, all as they were when the first was read: a writer may
+   *  merge some meanwhile. Their texts and late columns can be read while the journal is open and the block is not
+   *  dropped from it. Throws SluiceError where a block is damaged or has a format that this program does not know. */
   *blocks(mints: Mints, { from, to }: SeqRange): Generator<TapeBlock, void, undefined> {
     for (const row of this.#from(from)) {
       if (row.first_seq > to) return
@@ -71,7 +71,8 @@ export class TapeReader {
     }
   }
 
-  /** The rows of the range and no others, as blocks: for those who need no seq. `isKept`: all of them is read at once. */
+  /** The rows of the range and no others, as blocks: for those who need no seq. `isKept`: all of them is read at
+   *  once. */
   *rows(mints: Mints, range: SeqRange, isKept = false): Generator<Block, void, undefined> {
     for (const block of this.blocks(mints, range)) {
       if (isKept) block.readRest()

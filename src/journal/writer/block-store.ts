@@ -26,7 +26,8 @@ export class BlockStore {
     this.#rows = (rows as number | undefined) ?? 0
   }
 
-  /** At the end of the tape; call `wrote` once the transaction is durable. Or in the place of others, behind `rowsBefore` rows. */
+  /** At the end of the tape; call `wrote` once the transaction is durable. Or in the place of others, behind
+   *  `rowsBefore` rows. */
   insert(segment: number, block: EncodedBlock, rowsBefore = this.#rows): void {
     const { extra, extra2, trader, signature } = block
     const scan = [
@@ -56,8 +57,8 @@ function jsonOf(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value)
 }
 
-/** A live recording has a block for every 200 ms. First many of those become one, then many of these: a row is written three times in
- *  all, and no step takes longer than a few milliseconds. */
+/** A live recording has a block for every 200 ms. First many of those become one, then many of these: a row is written
+ *  three times in all, and no step takes longer than a few milliseconds. */
 const LEVEL_ROWS = [1024, 8192] as const
 /** Looked at in a step. */
 const MOST_BLOCKS = 64
@@ -73,8 +74,8 @@ interface SmallBlock {
   readonly lastTime: Millis
 }
 
-/** Merges small blocks of the tape into large ones, a few at a time: a large one costs less disk, and a fraction of the time to read. Rows,
- *  their seqs and their times stay as they are, and a block stays within its segment. */
+/** Merges small blocks of the tape into large ones, a few at a time: a large one costs less disk, and a fraction of the
+ *  time to read. Rows, their seqs and their times stay as they are, and a block stays within its segment. */
 export class Compaction {
   readonly #tape: TapeReader
   readonly #store: BlockStore
@@ -98,8 +99,8 @@ export class Compaction {
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block BETWEEN ? AND ?')
   }
 
-  /** Merges one group of blocks, in a transaction of its own; how many rows were written, 0 where there was nothing to do. `encoder` is
-   *  empty, and empty again afterwards. Throws what SQLite says when it cannot write. */
+  /** Merges one group of blocks, in a transaction of its own; how many rows were written, 0 where there was nothing to
+   *  do. `encoder` is empty, and empty again afterwards. Throws what SQLite says when it cannot write. */
   step(encoder: BlockEncoder): number {
     for (const level of LEVEL_ROWS.keys()) {
       const group = this.#groupOf(level)
@@ -188,7 +189,8 @@ export class Retention {
     this.#dropRuns = db.prepare('DELETE FROM run WHERE block = ?')
   }
 
-  /** Drops a few blocks that ended before `now` less the days kept, in the order in which they were written; how many. */
+  /** Drops a few blocks that ended before `now` less the days kept, in the order in which they were written; how
+   *  many. */
   step(now: Millis): number {
     const oldest = this.#oldest.all(BLOCKS_A_STEP)
     const kept = oldest.findIndex(({ time }) => time >= now - this.#keepMs)

@@ -3,9 +3,9 @@ import type { Database, Statement } from 'better-sqlite3'
 
 const PIECE = Buffer.alloc(256 * 1024)
 
-/** Extends the journal's file before SQLite does. SQLite commits a new page into the log and gives it a place in the file only when it
- *  folds the log, much later: on a full disk that fails, and from then on the log can only grow. With the place taken before the commit,
- *  a log can always be folded, and the space of a folded log is used again. */
+/** Extends the journal's file before SQLite does. SQLite commits a new page into the log and gives it a place in the
+ *  file only when it folds the log, much later: on a full disk that fails, and from then on the log can only grow. With
+ *  the place taken before the commit, a log can always be folded, and the space of a folded log is used again. */
 export class FileGrowth {
   readonly #file: number
   readonly #pageBytes: number
@@ -33,7 +33,8 @@ export class FileGrowth {
     this.#covered = 0
   }
 
-  /** Whether the disk really gives so many bytes, whatever it says is free (a quota is not in that figure); they are given back. */
+  /** Whether the disk really gives so many bytes, whatever it says is free (a quota is not in that figure); they are
+   *  given back. */
   canTake(bytes: number): boolean {
     const { size } = fstatSync(this.#file)
     try {
@@ -58,7 +59,8 @@ export class FileGrowth {
   }
 }
 
-/** Fills an open file with zeros from its end up to `to`. Throws where the disk is full, and leaves what was written. */
+/** Fills an open file with zeros from its end up to `to`. Throws where the disk is full, and leaves what was
+ *  written. */
 export function extend(file: number, to: number): void {
   for (let at = fstatSync(file).size; at < to; ) at += writeSync(file, PIECE, 0, Math.min(PIECE.length, to - at), at)
 }

@@ -9,7 +9,8 @@ import { RowWriter } from '../tape/key-rows.ts'
 import { inputWrites, outputWrites, recordWrites } from './records.ts'
 import type { Batch } from './writer.ts'
 
-/** Rows are handed over at so many: seldom enough to cost nothing a row, often enough that few are left to encode when an order waits. */
+/** Rows are handed over at so many: seldom enough to cost nothing a row, often enough that few are left to encode when
+ *  an order waits. */
 const ROWS_A_BATCH = 128
 
 /** A journal that is open for writing. */
@@ -19,8 +20,9 @@ export interface OpenJournal extends Journal {
   close(): Promise<void>
 }
 
-/** What both writers share: gathers rows and records, and hands them over a whole turn at a time, so that what one event caused becomes
- *  durable together. A batch ends with a commit, or where a later call of `rows` shows that its turn is over. */
+/** What both writers share: gathers rows and records, and hands them over a whole turn at a time, so that what one
+ *  event caused becomes durable together. A batch ends with a commit, or where a later call of `rows` shows that its
+ *  turn is over. */
 export abstract class GatheringJournal implements OpenJournal {
   abstract readonly path: string
   #segment = 0

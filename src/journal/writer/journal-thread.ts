@@ -16,7 +16,8 @@ export interface ThreadStart {
   readonly path: string
   readonly options: WriterOptions
   readonly port: MessagePort
-  /** The first is counted up when a message has to be looked at; the second is 1 where one that commits will come in this very turn. */
+  /** The first is counted up when a message has to be looked at; the second is 1 where one that commits will come in
+   *  this very turn. */
   readonly bell: Int32Array
 }
 
@@ -52,9 +53,9 @@ export type FromThread =
 /** A batch without a commit is handed over so long after it began; the thread flushes within 200 ms more. */
 const HAND_OVER_MS = 5
 
-/** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose memory the thread
- *  reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks, else TypeError.
- *  Rejects with SluiceError as `openJournal` throws it. */
+/** Opens a journal with the writer in a thread of its own, for live runs: market rows stay in their LiveBlock, whose
+ *  memory the thread reads, and `then` of a commit runs in a later turn of the event loop. Rows come from LiveBlocks,
+ *  else TypeError. Rejects with SluiceError as `openJournal` throws it. */
 export async function startJournalThread(path: string, options: JournalOptions): Promise<OpenJournal> {
   const lock = lockJournal(path)
   const journal = new ThreadJournal(path, options, lock)
@@ -159,7 +160,8 @@ class ThreadJournal extends GatheringJournal {
     return { buffer: block.buffer, capacity: block.capacity }
   }
 
-  /** The timer is left running when a commit comes before it: setting it again would cost each order more than it costs to let it pass. */
+  /** The timer is left running when a commit comes before it: setting it again would cost each order more than it costs
+   *  to let it pass. */
   #due(): void {
     this.#isTiming = false
     this.handOver()

@@ -6,7 +6,8 @@ import type { Remainder } from './writer.ts'
 import { type Batch, Writer, type WriterOptions } from './writer.ts'
 
 export interface JournalOptions extends WriterOptions {
-  /** A commit failed, so nothing is certain any more: the process has to end and recover. Called once; nothing is written afterwards. */
+  /** A commit failed, so nothing is certain any more: the process has to end and recover. Called once; nothing is
+   *  written afterwards. */
   readonly onFailure: (error: Error) => void
   /** The disk runs short or has room again. Also called while it is opened, if it starts short. */
   readonly onSpace?: (report: SpaceReport) => void
@@ -14,8 +15,8 @@ export interface JournalOptions extends WriterOptions {
   readonly onRemainder?: (remainder: Remainder) => void
 }
 
-/** Opens a journal, or makes it, with the writer in this process: for tests, imports and simulations. `commit` calls `then` before it
- *  returns. What is not committed becomes durable with the next commit, at 32,768 rows, or at `close`.
+/** Opens a journal, or makes it, with the writer in this process: for tests, imports and simulations. `commit` calls
+ *  `then` before it returns. What is not committed becomes durable with the next commit, at 32,768 rows, or at `close`.
  *  Throws SluiceError: exit 4 when another process writes it, exit 1 when it is corrupt, newer or no journal. */
 export function openJournal(path: string, options: JournalOptions): OpenJournal {
   const lock = lockJournal(path)

@@ -44,8 +44,8 @@ export class Missed {
   }
 }
 
-/** Inputs and outputs that no money is read from. A strategy can cause any number of them. Those of the feed and its keys stay: each row of
- *  them says what changed since the one before. */
+/** Inputs and outputs that no money is read from. A strategy can cause any number of them. Those of the feed and its
+ *  keys stay: each row of them says what changed since the one before. */
 const IDLE_INPUTS: ReadonlySet<unknown> = new Set(['timer', 'mint', 'pool', 'list', 'wallet', 'plan'])
 const IDLE_OUTPUTS: ReadonlySet<unknown> = new Set([
   ...['note', 'refused', 'poll', 'timer', 'timerCleared', 'bot', 'account'],

@@ -5,8 +5,8 @@ const MOST_PIECE_BYTES = 2 ** 20
 /** A piece is written into the log first: it is folded before it outgrows the room that it has. */
 const PIECES_A_FOLD = 4
 
-/** Pages of the journal's own file that hold nothing, kept for exits on a full disk. Released, they are free for what is written next, and
- *  they never leave the file: another program that fills the same disk cannot get them. */
+/** Pages of the journal's own file that hold nothing, kept for exits on a full disk. Released, they are free for what
+ *  is written next, and they never leave the file: another program that fills the same disk cannot get them. */
 export class Reserve {
   readonly #transactions: Transactions
   readonly #bytes: number

@@ -1,8 +1,9 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** ample: all is written. noTape: market rows are not. noEntries: nothing may be bought either. full: the disk has refused a write, so only
- *  what is about money is written, into space that the journal reserved. stuck: that is used up too; what is decided waits. */
+/** ample: all is written. noTape: market rows are not. noEntries: nothing may be bought either. full: the disk has
+ *  refused a write, so only what is about money is written, into space that the journal reserved. stuck: that is used
+ *  up too; what is decided waits. */
 export type Space = 'ample' | 'noTape' | 'noEntries' | 'full' | 'stuck'
 
 export interface SpaceReport {

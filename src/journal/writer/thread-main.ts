@@ -1,4 +1,5 @@
-// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time that a message event takes.
+// The writer's thread. It has no event loop: it sleeps on the bell, which wakes it in half the time that a message
+// event takes.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { SluiceError } from '../../base/errors.ts'
 import { LiveBlock } from '../../market/live-block.ts'
@@ -41,7 +42,8 @@ let commits = 0
 /** When the disk last had no room for what waits, not even in the reserve. */
 let stuckAt: number | undefined
 
-/** Reads everything that has come, then makes it durable if a commit is among it: all commits that wait share one transaction. */
+/** Reads everything that has come, then makes it durable if a commit is among it: all commits that wait share one
+ *  transaction. */
 function turn(writer: Writer): 'go on' | 'end' {
   let closing = false
   for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
@@ -58,8 +60,8 @@ function turn(writer: Writer): 'go on' | 'end' {
   return closing ? 'end' : 'go on'
 }
 
-/** Where the disk has no room at all, what waits is kept, and whoever waits for it waits on: a process that ended instead could not write
- *  it down either. */
+/** Where the disk has no room at all, what waits is kept, and whoever waits for it waits on: a process that ended
+ *  instead could not write it down either. */
 function flush(writer: Writer): void {
   try {
     writer.flush()

@@ -30,7 +30,8 @@ export class Transactions {
     }
   }
 
-  /** Folds the log into the file, so that it is written from its beginning again. Waits for readers, but not for ever. */
+  /** Folds the log into the file, so that it is written from its beginning again. Waits for readers, but not for
+   *  ever. */
   fold(): void {
     try {
       if (!this.#db.memory) this.#db.pragma('wal_checkpoint(RESTART)')

@@ -46,10 +46,12 @@ const MAX_WRITES = 4096
 const ROW_BYTES = 128
 const SPACE_EVERY_MS = 1000
 
-/** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one transaction. A full disk first
- *  costs the tape and whatever is not about money, then the reserve. What does not fit even then is kept, for `flush` to be called again. */
+/** The one connection that writes a journal. Batches wait in memory until `flush` makes them durable in one
+ *  transaction. A full disk first costs the tape and whatever is not about money, then the reserve. What does not fit
+ *  even then is kept, for `flush` to be called again. */
 export class Writer {
-  /** When the oldest row or record that is not durable yet came in, ms of `performance.now()`; undefined when there is none. */
+  /** When the oldest row or record that is not durable yet came in, ms of `performance.now()`; undefined when there is
+   *  none. */
   waitingSince: number | undefined
   readonly #db: Database
   readonly #transactions: Transactions
@@ -101,7 +103,8 @@ export class Writer {
     for (const write of batch.writes) if (isWritten(write)) this.#writes.push(write)
   }
 
-  /** Makes everything taken durable in one transaction. Throws what the disk says when it cannot; nothing taken is lost by that. */
+  /** Makes everything taken durable in one transaction. Throws what the disk says when it cannot; nothing taken is lost
+   *  by that. */
   flush(): void {
     this.waitingSince = undefined
     if (this.#encoder.rows === 0 && this.#writes.length === 0 && this.#missed.pending().length === 0) return
@@ -114,7 +117,8 @@ export class Writer {
     this.#remainders.committed(writes)
   }
 
-  /** What can wait until nobody waits: room on the disk, old tape, small blocks, the log. Call it when no order is on its way. */
+  /** What can wait until nobody waits: room on the disk, old tape, small blocks, the log. Call it when no order is on
+   *  its way. */
   tidy(now = performance.now()): void {
     if (now - this.#lookedAt >= SPACE_EVERY_MS) {
       this.#lookedAt = now
@@ -288,7 +292,8 @@ export interface Remainder {
   readonly lamports: Lamports
 }
 
-/** Looks at each audit that was written, once it is durable, and tells when what is left over is another than before. */
+/** Looks at each audit that was written, once it is durable, and tells when what is left over is another than
+ *  before. */
 export class Remainders {
   readonly #newest: Statement
   readonly #tell: (remainder: Remainder) => void

@@ -24,8 +24,8 @@ export class NothingRuns extends SluiceError {
   }
 }
 
-/** Tells the process that runs on this journal to do something, and gives its answer. Throws NothingRuns where none does, and a SluiceError
- *  where it does not answer within 10 s, or says no: then with its message and exit code. */
+/** Tells the process that runs on this journal to do something, and gives its answer. Throws NothingRuns where none
+ *  does, and a SluiceError where it does not answer within 10 s, or says no: then with its message and exit code. */
 export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
   const nobody = new NothingRuns(journalPath)
   if (!existsSync(dirname(journalPath))) throw nobody

@@ -76,8 +76,9 @@ function fieldsOf(line: string): Record<string, unknown> {
 /** The system's limit is 104 bytes on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
 
-/** Where the process that runs on this journal listens: beside it, or in the runtime directory where that path would be too long. The
- *  journal's folder must exist. Throws a SluiceError where the runtime directory belongs to somebody else. */
+/** Where the process that runs on this journal listens: beside it, or in the runtime directory where that path would be
+ *  too long. The journal's folder must exist. Throws a SluiceError where the runtime directory belongs to somebody
+ *  else. */
 export function controlPath(journalPath: string): string {
   const path = join(realpathSync(dirname(resolve(journalPath))), basename(journalPath))
   const beside = `${path}.sock`
@@ -104,7 +105,8 @@ function runtimeDirectory(): string {
 /** A request is one line; a longer one is somebody else's protocol. */
 const LONGEST_LINE = 256 * 1024
 
-/** Reads the first line that comes; '' where the other side ends without one. Throws where it is too long, or the socket breaks. */
+/** Reads the first line that comes; '' where the other side ends without one. Throws where it is too long, or the
+ *  socket breaks. */
 export async function readLine(socket: Socket, longest = LONGEST_LINE): Promise<string> {
   socket.setEncoding('utf8')
   let text = ''

@@ -9,8 +9,8 @@ export function isOurHaltFile(path: string): boolean {
   return ownerOf(path) === userInfo().uid
 }
 
-/** Calls `halt` when the file appears, or is there already. Its removal resumes nothing. Looks twice a second: a folder watch costs more and
- *  misses what happens on network drives. */
+/** Calls `halt` when the file appears, or is there already. Its removal resumes nothing. Looks twice a second: a folder
+ *  watch costs more and misses what happens on network drives. */
 export function watchHaltFile(path: string, halt: () => void, warn: (message: string) => void): Cancel {
   let seen: number | undefined
   const look = (): void => {

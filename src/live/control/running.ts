@@ -3,9 +3,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isListening } from './client.ts'
 
-// Which processes of this user run, so that a command finds them without being told of their journals. Each one keeps a small file in the
-// user's runtime directory, which nobody else may write. A process that was killed leaves its file behind; so a file counts only while
-// somebody listens at the socket of its journal.
+// Which processes of this user run, so that a command finds them without being told of their journals. Each one keeps a
+// small file in the user's runtime directory, which nobody else may write. A process that was killed leaves its file
+// behind; so a file counts only while somebody listens at the socket of its journal.
 
 export interface Running {
   readonly journal: string
@@ -15,8 +15,8 @@ export interface Running {
 const FOLDER = 'sluice-running'
 const LONGEST_ENTRY = 10_000
 
-/** Says that this process runs on the journal, until the answered function is called. Where no directory can be written, the process goes on
- *  without an entry, and `warn` is told. */
+/** Says that this process runs on the journal, until the answered function is called. Where no directory can be
+ *  written, the process goes on without an entry, and `warn` is told. */
 export function announce(journalPath: string, warn: (message: string) => void): () => void {
   const entry: Running = { journal: resolve(journalPath), pid: process.pid }
   const problems: string[] = []
@@ -47,7 +47,8 @@ export async function running(): Promise<Running[]> {
 /** Made and removed by the system, with the user's session. */
 const sessionPlace = (): string => `/run/user/${userInfo().uid}`
 
-/** Best first. A service may have no XDG_RUNTIME_DIR where the user's shell has the usual one; so the usual places are looked at together. */
+/** Best first. A service may have no XDG_RUNTIME_DIR where the user's shell has the usual one; so the usual places are
+ *  looked at together. */
 function places(): string[] {
   const given = process.env.XDG_RUNTIME_DIR
   if (given && given !== sessionPlace()) return [given]
@@ -97,7 +98,8 @@ function readEntry(path: string): Running | undefined {
   }
 }
 
-/** Removes what killed processes left. The name has their process id, so the entry of another process is never removed. */
+/** Removes what killed processes left. The name has their process id, so the entry of another process is never
+ *  removed. */
 function dropDead(folder: string): void {
   for (const name of namesIn(folder))
     if (!isAlive(Number.parseInt(name, 10))) rmSync(join(folder, name), { force: true })

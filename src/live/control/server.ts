@@ -19,8 +19,9 @@ export interface ControlOptions {
   readonly warn: (message: string) => void
 }
 
-/** Listens to the operator: a socket beside the journal that only its owner may open, the file HALT beside it, and SIGUSR2; the latter two
- *  halt. To be called by the process that holds the journal's lock: what lies at the socket's path then is left from a crash. */
+/** Listens to the operator: a socket beside the journal that only its owner may open, the file HALT beside it, and
+ *  SIGUSR2; the latter two halt. To be called by the process that holds the journal's lock: what lies at the socket's
+ *  path then is left from a crash. */
 export async function serveControl({ journalPath, handle, warn }: ControlOptions): Promise<Stop> {
   const path = controlPath(journalPath)
   const halt = (why: string): void => {

@@ -8,7 +8,8 @@ import { type MintNews, MintTeller } from '../../market/mints.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 import type { EngineLink } from './threaded-runner.ts'
 
-/** What the thread is started with. It loads what every engine needs and then waits for `begin`, so that one may stand ready. */
+/** What the thread is started with. It loads what every engine needs and then waits for `begin`, so that one may stand
+ *  ready. */
 export interface EngineThreadStart {
   readonly port: MessagePort
   /** Counted up when a message has to be looked at. */
@@ -21,7 +22,8 @@ export interface EngineThreadStart {
 export const Cell = {
   /** Whose handler runs: an index into the bots of the start, -1 for none. */
   active: 0,
-  /** Counted up with every handler, every few rows, every input, every module loaded. Behind `active`, as the engine wants it. */
+  /** Counted up with every handler, every few rows, every input, every module loaded. Behind `active`, as the engine
+   *  wants it. */
   progress: 1,
   /** How long until the next count, ms, is too long; 0 while it waits for work. */
   deadlineMs: 2,

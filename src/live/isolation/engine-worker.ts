@@ -1,5 +1,5 @@
-// The thread of an engine. Once it has begun it has no event loop: it sleeps on the bell, so that nothing runs in it but handlers. What a
-// strategy leaves behind for later (a promise, a timer of its own) never comes.
+// The thread of an engine. Once it has begun it has no event loop: it sleeps on the bell, so that nothing runs in it
+// but handlers. What a strategy leaves behind for later (a promise, a timer of its own) never comes.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
 import { stackReader, thrownText } from '../../config/strategy-trace.ts'
@@ -77,7 +77,8 @@ function first(): BeginMessage {
   }
 }
 
-/** One after the other, so that it is known whose module never ends. A strategy that was stopped is not loaded for its own sake. */
+/** One after the other, so that it is known whose module never ends. A strategy that was stopped is not loaded for its
+ *  own sake. */
 async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<string, Strategy>> {
   const strategies = new Map<string, Strategy>()
   for (const [index, { name, strategy }] of bots.entries()) {

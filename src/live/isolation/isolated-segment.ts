@@ -13,7 +13,8 @@ import { Watchdog } from './watchdog.ts'
 
 /** Of all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
-/** So many threads stand ready: one that is lost right after another has one too. Each is made once the engine had time to settle. */
+/** So many threads stand ready: one that is lost right after another has one too. Each is made once the engine had time
+ *  to settle. */
 const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
@@ -32,8 +33,9 @@ export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'
   readonly failed: (reason: string) => void
 }
 
-/** As a `Segment`, with the engine in a thread of its own, which may be lost at any time: gateway, executors and journal go on meanwhile,
- *  and the next engine takes over what the journal holds, as a restart does. The bot that was the cause only closes what it holds. */
+/** As a `Segment`, with the engine in a thread of its own, which may be lost at any time: gateway, executors and
+ *  journal go on meanwhile, and the next engine takes over what the journal holds, as a restart does. The bot that was
+ *  the cause only closes what it holds. */
 export class IsolatedSegment implements AnySegment {
   readonly gateway: Gateway
   readonly runner: ThreadedRunner
@@ -215,9 +217,9 @@ export class StoppedBots {
       }
   }
 
-  /** An engine is dead. `hadBegun`: not while strategies were loaded or started.
-   *  The names of those that are stopped for it, or undefined where no further engine can help. The first time that nobody is known to be
-   *  the cause everybody gets another chance, the second time nobody. */
+  /** An engine is dead. `hadBegun`: not while strategies were loaded or started. The names of those that are stopped
+   *  for it, or undefined where no further engine can help. The first time that nobody is known to be the cause
+   *  everybody gets another chance, the second time nobody. */
   died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {
     const culprit = this.#bots[bot]
     if (culprit !== undefined && !this.#stopped.has(culprit.name)) {
@@ -238,8 +240,9 @@ export class StoppedBots {
   }
 }
 
-/** Highest prices of positions as an engine in another thread tells them, until they are written: the last of each. One that comes before
- *  its position is closed, and is written after, would be taken for that of the next position in the same mint. */
+/** Highest prices of positions as an engine in another thread tells them, until they are written: the last of each. One
+ *  that comes before its position is closed, and is written after, would be taken for that of the next position in the
+ *  same mint. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 

@@ -25,8 +25,9 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Looks at the memory of this thread between two handlers, and ends nothing itself. That costs nothing until there is too much; then the
- *  next engine is told to look who it is: handlers are counted, and what is allocated is sampled by whose it is. */
+/** Looks at the memory of this thread between two handlers, and ends nothing itself. That costs nothing until there is
+ *  too much; then the next engine is told to look who it is: handlers are counted, and what is allocated is sampled by
+ *  whose it is. */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined

@@ -42,9 +42,9 @@ type Given =
     }
   | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
-/** As a `Runner`, for an engine in another thread. Nothing is journaled, shown or carried out before the engine has answered: what it was
- *  given and did not answer has not happened. So an engine may be lost at any instant: what was not answered waits here for the next one,
- *  which takes over what the journal holds. */
+/** As a `Runner`, for an engine in another thread. Nothing is journaled, shown or carried out before the engine has
+ *  answered: what it was given and did not answer has not happened. So an engine may be lost at any instant: what was
+ *  not answered waits here for the next one, which takes over what the journal holds. */
 export class ThreadedRunner implements Sink {
   readonly #options: ThreadedRunnerOptions
   readonly #effects: Effects
@@ -92,7 +92,8 @@ export class ThreadedRunner implements Sink {
     link.begin(start.seq, start.time, input)
   }
 
-  /** The engine has begun, its strategies warmed up. It is told what no row holds, then what waited: an operator's word first. */
+  /** The engine has begun, its strategies warmed up. It is told what no row holds, then what waited: an operator's word
+   *  first. */
   begun(link: EngineLink, outputs: readonly Output[]): void {
     const start = this.#start
     assert(start !== undefined, 'nothing was begun')
@@ -171,7 +172,8 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Numbers and times it. Rows that were read before an input was stamped take its time, in the block too: that is what the journal keeps. */
+  /** Numbers and times it. Rows that were read before an input was stamped take its time, in the block too: that is
+   *  what the journal keeps. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)

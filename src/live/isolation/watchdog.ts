@@ -7,8 +7,9 @@ const MOST_GROWTH_MB = 1024
 /** A thread that was hardly let run, because others have the processors, is given so many deadlines. */
 const MOST_DEADLINES = 10
 
-/** Looks at a thread from outside. Time is counted in looks, not read from a clock: a machine that slept, or a main thread that was busy
- *  itself, makes nobody late. And a thread is late only by its own doing: it ran for half of its time or more, or slept through all of it. */
+/** Looks at a thread from outside. Time is counted in looks, not read from a clock: a machine that slept, or a main
+ *  thread that was busy itself, makes nobody late. And a thread is late only by its own doing: it ran for half of its
+ *  time or more, or slept through all of it. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void

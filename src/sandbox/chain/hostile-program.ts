@@ -24,7 +24,8 @@ export const ATTACKS = [
 
 export type Attack = (typeof ATTACKS)[number]
 
-/** `trap`: the account that says when and what; `prey`: the wallet's token account, and `loot` the thief's of the same mint. */
+/** `trap`: the account that says when and what; `prey`: the wallet's token account, and `loot` the thief's of the same
+ *  mint. */
 export interface AmbushAccounts {
   trap: string
   thief: string
@@ -77,7 +78,8 @@ export class Ambush {
   #fromSlot = NEVER
   #amount = LOOT
 
-  /** From this slot on; what is simulated at an older one sees nothing of it. `amount`: lamports or base units, where it may choose. */
+  /** From this slot on; what is simulated at an older one sees nothing of it. `amount`: lamports or base units, where
+   *  it may choose. */
   arm(attack: Attack, fromSlot: number, amount = LOOT): void {
     this.#attack = attack
     this.#fromSlot = BigInt(fromSlot)

@@ -235,7 +235,8 @@ export interface Landing {
   changes: Change[]
 }
 
-/** What holds the accounts of a chain and runs its transactions; blocks, time, forks and history are the chain's own (`chain-ledger.ts`). */
+/** What holds the accounts of a chain and runs its transactions; blocks, time, forks and history are the chain's own
+ *  (`chain-ledger.ts`). */
 export interface Machine {
   /** A chain keeps to one. */
   readonly name: string

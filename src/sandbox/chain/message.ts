@@ -40,7 +40,8 @@ export interface Draft {
   tables?: readonly Table[]
 }
 
-/** Accounts in Solana's order: the payer, then signers, then others, those that are written to first; what a table has and need not stand in the message comes out of the table. */
+/** Accounts in Solana's order: the payer, then signers, then others, those that are written to first; what a table has
+ *  and need not stand in the message comes out of the table. */
 export function compileMessage({ payer, blockhash, calls, version = 0, tables = [] }: Draft): Message {
   const used = new Map<string, { signer: boolean; writable: boolean; isProgram: boolean }>()
   const use = (address: string, signer: boolean, writable: boolean, isProgram = false): void => {
@@ -147,7 +148,8 @@ export function closeCall(owner: string, mint: string, tokenProgram: string): Ca
   return { program: tokenProgram, accounts, data: Uint8Array.of(9) }
 }
 
-/** Data of the two ComputeBudget instructions that make the priority fee exactly this, in lamports; `unitLimit` below a million. */
+/** Data of the two ComputeBudget instructions that make the priority fee exactly this, in lamports; `unitLimit` below a
+ *  million. */
 export function computeBudget(unitLimit: number, priorityFeeLamports: number): [limit: Uint8Array, price: Uint8Array] {
   const limit = Buffer.from([2, 0, 0, 0, 0])
   limit.writeUInt32LE(unitLimit, 1)
@@ -169,7 +171,8 @@ export function tableAccount({ entries }: Table): Account {
   return { lamports: rentExemption(data.length), owner: PROGRAMS.lookupTable, executable: false, data }
 }
 
-/** All addresses that a message names: its own, then what its lookups bring, writable ones first; or why they bring nothing. */
+/** All addresses that a message names: its own, then what its lookups bring, writable ones first; or why they bring
+ *  nothing. */
 export function namedAddresses(
   { keys, lookups }: Message,
   read: (address: string) => Account | undefined,

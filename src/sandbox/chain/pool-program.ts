@@ -76,7 +76,8 @@ export function encodeTrade({ side, exact, lamports, tokens }: PoolTrade): Uint8
   return data
 }
 
-/** A trade of `wallet`, whose token account has to be there; places that only pump.fun's own records have hold the program's id. */
+/** A trade of `wallet`, whose token account has to be there; places that only pump.fun's own records have hold the
+ *  program's id. */
 export function poolInstruction(
   wallet: string,
   mint: string,

@@ -90,7 +90,8 @@ class RuntimeMachine implements Machine {
     const { native, programs, records, venue } = options
     this.#options = options
     const vm = new native.LiteSvm()
-    // Signatures, blockhashes and what has landed before are the chain's to judge: the runtime knows one blockhash and 32 transactions.
+    // Signatures, blockhashes and what has landed before are the chain's to judge: the runtime knows one blockhash and
+    // 32 transactions.
     vm.setSigverify(false)
     vm.setBlockhashCheck(false)
     vm.setTransactionHistory(0n)

@@ -123,8 +123,8 @@ export function tradeEvent({ curve }: MarketToken, trade: CurveTrade): TradeEven
 const STRIDE_MS = 5
 /** A market that the process could not keep up with skips no event, but lets everything else run this often. */
 const LONGEST_TURN_MS = 20
-/** Real time that it fills up in one turn. Where a machine stood still for longer the market goes on later, not faster: filling all of it up
- *  would take the time that everybody else was short of. */
+/** Real time that it fills up in one turn. Where a machine stood still for longer the market goes on later, not faster:
+ *  filling all of it up would take the time that everybody else was short of. */
 const MOST_BEHIND_MS = 100
 
 /** Runs a market on the clock, `speed` times as fast as life. Returns how to stop it. */

@@ -37,8 +37,8 @@ export type Captured =
 const NOTHING: Captured = { kind: 'nothing' }
 const KEYS: Record<RowKind, string> = { 0: 'trades', 1: 'trades', 2: 'newTokens', 3: 'priceUpdates' }
 
-/** Reads what was kept of a feed, one message a line, with two additions: `receivedAt`, ms since the epoch, in any of them, and lines of
- *  type `gap` with `from`, `to` and `keys` for when nothing was heard. */
+/** Reads what was kept of a feed, one message a line, with two additions: `receivedAt`, ms since the epoch, in any of
+ *  them, and lines of type `gap` with `from`, `to` and `keys` for when nothing was heard. */
 export class CaptureReader {
   readonly #decoder = new Decoder()
   readonly #index = new MintIndex(new Mints())
@@ -90,7 +90,8 @@ function bad(why: string): Captured {
   return { kind: 'bad', why }
 }
 
-/** The lines of a file, counted from 1. One that is too long for any message comes cut off. Throws SluiceError where it cannot be read. */
+/** The lines of a file, counted from 1. One that is too long for any message comes cut off. Throws SluiceError where it
+ *  cannot be read. */
 export function* linesOf(path: string): Generator<Line, void, undefined> {
   const file = openFile(path)
   try {
@@ -165,8 +166,8 @@ export function csvLine({ metadata, ...message }: Readonly<Record<string, unknow
   return COLUMNS.map((name) => csvCell(all[name])).join(',')
 }
 
-/** The records of a CSV file, each as a line in the service's message format, with the number of the line where it begins. The first one
- *  names the columns. Throws SluiceError where it does not, or the file cannot be read. */
+/** The records of a CSV file, each as a line in the service's message format, with the number of the line where it
+ *  begins. The first one names the columns. Throws SluiceError where it does not, or the file cannot be read. */
 export function* csvLinesOf(path: string): Generator<Line, void, undefined> {
   let columns: readonly string[] | undefined
   for (const { number, text } of recordsOf(path)) {
@@ -182,7 +183,8 @@ interface Numbered {
   readonly text: string
 }
 
-/** A quoted cell may hold line ends. Without text: its quotes do not pair; the lines behind the first are then read for themselves. */
+/** A quoted cell may hold line ends. Without text: its quotes do not pair; the lines behind the first are then read for
+ *  themselves. */
 function* recordsOf(path: string): Generator<{ number: number; text: string | undefined }, void, undefined> {
   const lines = linesOf(path)
   const again: Numbered[] = []

@@ -19,8 +19,8 @@ export interface CloudParts extends TermParts {
 
 type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
-/** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified once (outcome.ts),
- *  nothing is ever sent again from here, and what happened is read from the chain. */
+/** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified
+ *  once (outcome.ts), nothing is ever sent again from here, and what happened is read from the chain. */
 export class CloudExecutor implements Executor {
   readonly #parts: CloudParts
 

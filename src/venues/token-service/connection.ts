@@ -190,8 +190,8 @@ const DEAD_AFTER = 50
 
 export type Beat = 'calm' | 'ping' | 'stale' | 'dead'
 
-/** Whether a connection still breathes. It counts ticks, not times: after a suspended machine or a blocked loop one late tick is one
- *  second, so that frames which wait in the socket are read before the server is declared dead. */
+/** Whether a connection still breathes. It counts ticks, not times: after a suspended machine or a blocked loop one
+ *  late tick is one second, so that frames which wait in the socket are read before the server is declared dead. */
 class Heartbeat {
   #silent = 0
   #sincePing = 0
@@ -225,8 +225,8 @@ export const LONGEST_REDIAL_MS = 30000
 /** Seconds of being live after which the next loss counts as the first. */
 const FORGIVEN_AFTER = 60
 
-/** When to dial again: uniform between the document's start of 1,000 ms and its doubling cap, so that clients that a restart of the server
- *  has thrown out together do not come back together. */
+/** When to dial again: uniform between the document's start of 1,000 ms and its doubling cap, so that clients that a
+ *  restart of the server has thrown out together do not come back together. */
 export class Redial {
   readonly #random: Random
   #losses = 0

@@ -19,8 +19,9 @@ interface EndpointRow {
 
 export type Endpoint = keyof typeof ENDPOINTS
 
-/** The address of an endpoint. Appended to `baseUrl`, which ends in /api: resolving an absolute path against it would drop that.
- *  `key`: the mint or wallet of an endpoint that has one in its path; throws RangeError where it is no key of 32 bytes. */
+/** The address of an endpoint. Appended to `baseUrl`, which ends in /api: resolving an absolute path against it would
+ *  drop that. `key`: the mint or wallet of an endpoint that has one in its path; throws RangeError where it is no key
+ *  of 32 bytes. */
 export function urlOf(baseUrl: string, endpoint: Endpoint, key?: string): string {
   return join(baseUrl, ENDPOINTS[endpoint], key)
 }

@@ -33,7 +33,8 @@ export interface FeedEvents {
 
 export type FeedState = Exclude<ConnectionState, 'open'> | 'subscribing' | 'live' | 'stale'
 
-/** The service's stream of market rows, into the columns of the current block and to the sink. The wanted keys are the only truth. */
+/** The service's stream of market rows, into the columns of the current block and to the sink. The wanted keys are the
+ *  only truth. */
 export class Feed implements Source {
   readonly counts = { frames: 0, rows: 0, duplicates: 0, shed: 0, unknownFields: 0, losses: 0 }
   readonly misfits: Misfits
@@ -103,7 +104,8 @@ export class Feed implements Source {
 
   #message(data: Uint8Array, binary: boolean, start: number, end: number): void {
     this.counts.frames++
-    // What lies behind another message in one chunk has arrived with it: reading the clock again would cost as much as half a row.
+    // What lies behind another message in one chunk has arrived with it: reading the clock again would cost as much as
+    // half a row.
     if (data !== this.#chunk || start < this.#chunkEnd) this.#heardAt = this.#now()
     this.#chunk = data
     this.#chunkEnd = end
@@ -126,7 +128,8 @@ export class Feed implements Source {
     return unknownFields > 0 ? 'unknown field' : undefined
   }
 
-  /** What it reports is stamped later than the chunk: the rows before it go first, and a row behind it must not be older. */
+  /** What it reports is stamped later than the chunk: the rows before it go first, and a row behind it must not be
+   *  older. */
   #control(message: Control): undefined {
     this.#intake.deliver()
     this.#chunk = undefined
@@ -191,7 +194,8 @@ export class Feed implements Source {
   }
 }
 
-/** What the engine and the tape are told of the feed: whether rows can be relied on, for which keys, and since when they could not. */
+/** What the engine and the tape are told of the feed: whether rows can be relied on, for which keys, and since when
+ *  they could not. */
 class Coverage {
   #sink: Sink | undefined
   /** null while live. */

@@ -13,8 +13,8 @@ export type Taken = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
 /** Takes rows of a block over and says up to which; it is asked again for the rest. */
 export type TakeOver = (block: LiveBlock, from: number, to: number) => number
 
-/** The last steps of a market record: into the columns of the current block, and on with the others of what was read at once, which costs
- *  less than one by one. Nothing is allocated for a row. */
+/** The last steps of a market record: into the columns of the current block, and on with the others of what was read at
+ *  once, which costs less than one by one. Nothing is allocated for a row. */
 export class Intake {
   /** The block that rows are being written to; another one once it is full. */
   block: LiveBlock
@@ -72,8 +72,8 @@ export class Intake {
     }
   }
 
-  /** Between two blocks, since one has one list of mints. What still waits to be handled must have come since the last time: those mints
-   *  keep their numbers. The row that there is no room for came before it. */
+  /** Between two blocks, since one has one list of mints. What still waits to be handled must have come since the last
+   *  time: those mints keep their numbers. The row that there is no room for came before it. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1
@@ -84,8 +84,8 @@ export class Intake {
     return this.block.appendBytes(time, row.stamp, row.kind, token, row.numbers, row.texts, row.details)
   }
 
-  /** Over all that makes an event itself. A trade with a signature is the same event whenever it is said to have happened; one
-   *  transaction may hold several trades, so the amounts count too. */
+  /** Over all that makes an event itself. A trade with a signature is the same event whenever it is said to have
+   *  happened; one transaction may hold several trades, so the amounts count too. */
   #isDuplicate({ kind, stamp, numbers, texts }: Row, token: TokenId): boolean {
     const hash = this.#hash
     hash.start(kind)
@@ -110,7 +110,8 @@ function isSheddable(kind: RowKind, shedding: Shedding): boolean {
 }
 
 /** Two hashes of 32 bits over the same words: together wide enough that two different events do not meet by chance
- *  (about 1e-15 an event with 8,192 remembered). Not against somebody who chooses the events: those come from the service itself. */
+ *  (about 1e-15 an event with 8,192 remembered). Not against somebody who chooses the events: those come from the
+ *  service itself. */
 export class EventHash {
   first = 0
   second = 0
@@ -136,7 +137,8 @@ export class EventHash {
     this.word(this.#words[1] as number)
   }
 
-  /** A key or signature in base58, by its length, its first four digits and its last twelve: those alone depend on every byte of it. */
+  /** A key or signature in base58, by its length, its first four digits and its last twelve: those alone depend on
+   *  every byte of it. */
   text({ bytes, view }: Bytes, start: number, end: number): void {
     this.word(end - start)
     if (end - start < 16) {
@@ -148,8 +150,8 @@ export class EventHash {
   }
 }
 
-/** Whether an event was seen among the last `size` to `2 * size`. Two tables take turns: when the newer one is full, the older is
- *  emptied and becomes the newer, so nothing is ever deleted one by one. */
+/** Whether an event was seen among the last `size` to `2 * size`. Two tables take turns: when the newer one is full,
+ *  the older is emptied and becomes the newer, so nothing is ever deleted one by one. */
 export class Duplicates {
   readonly #size: number
   #newer: HashSet
@@ -174,7 +176,8 @@ export class Duplicates {
   }
 }
 
-/** Pairs of 32-bit hashes by open addressing; at most half full. A first hash of 0 would mean free, so it is taken for 1. */
+/** Pairs of 32-bit hashes by open addressing; at most half full. A first hash of 0 would mean free, so it is taken for
+ *  1. */
 class HashSet {
   readonly #pairs: Int32Array
   readonly #mask: number

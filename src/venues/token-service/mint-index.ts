@@ -11,8 +11,8 @@ const LEAST_KEYS = 1 << 11
 const LEAST_NEW = 1 << 14
 const decoder = new TextDecoder()
 
-/** Token numbers by the bytes of their mints, so that a frame's mint becomes a number without becoming a string first. A mint is proved
- *  to be a key of 32 bytes once, when it is first seen. Open addressing, doubled at half full. */
+/** Token numbers by the bytes of their mints, so that a frame's mint becomes a number without becoming a string first.
+ *  A mint is proved to be a key of 32 bytes once, when it is first seen. Open addressing, doubled at half full. */
 export class MintIndex {
   readonly #mints: Mints
   /** Place among the keys; FREE where there is none. */
@@ -116,7 +116,8 @@ function resized<T extends Uint8Array | Int32Array>(from: T, to: T, count: numbe
   return to
 }
 
-/** Over sixteen of the first digits: they are as good as random, while the last ones may be somebody's vanity (`...pump`). */
+/** Over sixteen of the first digits: they are as good as random, while the last ones may be somebody's vanity
+ *  (`...pump`). */
 function hashOf(view: DataView, start: number): number {
   let hash = 0
   for (let at = start + 4; at < start + 20; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1)

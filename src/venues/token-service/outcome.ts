@@ -17,8 +17,8 @@ const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   RATE_LIMIT: 'wait',
 }
 
-/** A status that means refused where no code says more. Every other one proves nothing: 408, 409, 425, 5xx, a redirect or an odd 200 may
- *  come from something in between, after the service has executed. */
+/** A status that means refused where no code says more. Every other one proves nothing: 408, 409, 425, 5xx, a redirect
+ *  or an odd 200 may come from something in between, after the service has executed. */
 const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly retry: Retry }>> = {
   400: { code: 'INVALID_PARAMETERS', retry: 'never' },
   401: { code: 'KEY_REFUSED', retry: 'wait' },

@@ -6,12 +6,13 @@ export type Shedding = 0 | 1 | 2
 /** The loop has no second to spare above this share, and catches up below the other. */
 const FULL = 0.97
 const EASED = 0.85
-/** An engine that is so far behind in a thread of its own has no second to spare either, and catches up below half of it. One that was lost
- *  and came back is behind for a second. */
+/** An engine that is so far behind in a thread of its own has no second to spare either, and catches up below half of
+ *  it. One that was lost and came back is behind for a second. */
 const LATE_MS = 2_000
 
-/** How far the feed must be thinned out. One step up for each second in which the event loop never rested: rows then pile up in the
- *  socket, and everything, exits included, is decided on the past. One step down for each second in which it did. */
+/** How far the feed must be thinned out. One step up for each second in which the event loop never rested: rows then
+ *  pile up in the socket, and everything, exits included, is decided on the past. One step down for each second in
+ *  which it did. */
 export class Overload {
   level: Shedding = 0
   readonly #load: () => number

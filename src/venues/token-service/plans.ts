@@ -34,9 +34,10 @@ export interface KnownPlan {
   readonly notice: string
 }
 
-/** The plan behind the service's name for it, compared without case. A name without known numbers (an unknown tier, or Enterprise) leaves the
- *  `present` plan as it is. At the first connection that is Standard, because too slow is safe. Later it is the plan that was in force: a new name
- *  is no evidence of a smaller limit, and taking it for one would make stop-losses wait. If the limit is smaller, the service answers 429. */
+/** The plan behind the service's name for it, compared without case. A name without known numbers (an unknown tier, or
+ *  Enterprise) leaves the `present` plan as it is. At the first connection that is Standard, because too slow is safe.
+ *  Later it is the plan that was in force: a new name is no evidence of a smaller limit, and taking it for one would
+ *  make stop-losses wait. If the limit is smaller, the service answers 429. */
 export function planOf(name: string, present: Plan = STANDARD): KnownPlan {
   const tier = name.trim().toLowerCase()
   if (tier === 'standard') return { plan: STANDARD, notice: '' }

@@ -68,7 +68,8 @@ export class Subscriber {
     this.#askSoon()
   }
 
-  /** The service says that there were too many messages: the open batch is asked again, later, and the next ones wait as long. */
+  /** The service says that there were too many messages: the open batch is asked again, later, and the next ones wait
+   *  as long. */
   slowDown(): void {
     this.#slowMs = Math.min(LONGEST_REDIAL_MS, Math.max(FIRST_SLOW_MS, this.#slowMs * 2))
     this.keys.retry()
@@ -120,8 +121,9 @@ const BATCH = 100
 /** A key that three confirmations of its batch left out is given up. */
 const MOST_MISSES = 3
 
-/** Which keys are wanted, confirmed, given up or being asked for. The wanted ones are the truth: after each connect they are compared with
- *  what was confirmed and the rest is asked again. One batch is asked at a time, because a refusal names no key. No I/O. */
+/** Which keys are wanted, confirmed, given up or being asked for. The wanted ones are the truth: after each connect
+ *  they are compared with what was confirmed and the rest is asked again. One batch is asked at a time, because a
+ *  refusal names no key. No I/O. */
 export class Subscriptions {
   #wanted = new Set<string>()
   readonly #confirmed = new Set<string>()
@@ -150,8 +152,8 @@ export class Subscriptions {
     return true
   }
 
-  /** The whole set from now on; returns the confirmed keys that are no longer in it. What was given up is asked for anew where somebody
-   *  wants it again later. */
+  /** The whole set from now on; returns the confirmed keys that are no longer in it. What was given up is asked for
+   *  anew where somebody wants it again later. */
   want(keys: readonly string[]): string[] {
     this.#wanted = new Set(keys)
     for (const key of this.#dropped) if (!this.#wanted.has(key)) this.#dropped.delete(key)

@@ -35,8 +35,8 @@ export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade
   return checkSell(sell) ?? { asked: { ...terms, wallet, side: 'sell', amount }, body: sellBody(sell) }
 }
 
-/** The document does not say whether a sale's number counts whole tokens or base units: wrong by 10^6 either way, so it is not sent
- *  before one of them is proved. */
+/** The document does not say whether a sale's number counts whole tokens or base units: wrong by 10^6 either way, so it
+ *  is not sent before one of them is proved. */
 export type SellUnit = 'tokens' | 'base' | 'unproved'
 const HUNDREDTHS = 10000n
 /** Services count in floating point: one part in so many may be missing. */
@@ -48,7 +48,8 @@ export function isAsAsked(sold: TokenAmount, asked: TokenAmount): boolean {
   return off <= 1n || off * TOLERANCE <= asked
 }
 
-/** How a sale says how much. Shares are rounded down to what a percentage can say; `holding`: base units in the wallet. */
+/** How a sale says how much. Shares are rounded down to what a percentage can say; `holding`: base units in the
+ *  wallet. */
 export function sellAmountOf(
   size: Exclude<Size, { kind: 'sol' }>,
   unit: SellUnit,
@@ -68,7 +69,8 @@ function percent(hundredths: number): SellAmount {
   return hundredths === 10000 ? { kind: 'all' } : { kind: 'percent', percent: hundredths / 100 }
 }
 
-/** The document's bounds of a buy. A sell has none of them: they are not shown, and an exit must not fail on a guess. */
+/** The document's bounds of a buy. A sell has none of them: they are not shown, and an exit must not fail on a
+ *  guess. */
 const LEAST_BUY = solToLamports(0.001)
 const LEAST_FEE = lamports(10000)
 const MOST_FEE = lamports(10000000)

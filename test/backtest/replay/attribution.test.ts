@@ -153,7 +153,8 @@ test('a run that was started four times is replayed in four parts, each with its
   const rows = market()
   await writeTape(whole, [{ time: T0, items: rows }])
   const backtest = await backtestOf(whole, await configOf())
-  // The first one dies with transactions under way; the next one hears nothing at all; before the last one nobody pauses.
+  // The first one dies with transactions under way; the next one hears nothing at all; before the last one nobody
+  // pauses.
   const parts = [
     { from: T0, to: T0 + 71_000, params: {} },
     { from: T0 + 75_000, to: T0 + 75_000, params: {} },

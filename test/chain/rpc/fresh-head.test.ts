@@ -25,7 +25,8 @@ interface Node {
   readonly stands?: boolean
 }
 
-/** A chain that makes a block each `slotMs` from START on, as nodes show it, and a machine whose clock is some way off. */
+/** A chain that makes a block each `slotMs` from START on, as nodes show it, and a machine whose clock is some way
+ *  off. */
 class World {
   readonly clock: SimulatedClock
   readonly slotMs: number
@@ -116,7 +117,8 @@ class Asked {
   }
 }
 
-// Slot times of the design, of the main network measured in 2026, and of the plan; our clock as far off as is allowed for.
+// Slot times of the design, of the main network measured in 2026, and of the plan; our clock as far off as is allowed
+// for.
 test.each([
   [400, 0],
   [350, 2_000],

@@ -288,7 +288,8 @@ describe('lookup tables', () => {
   })
 })
 
-// Somebody got the right while the account was empty, by a program that was handed it; it would be a right to all that a sale leaves there.
+// Somebody got the right while the account was empty, by a program that was handed it; it would be a right to all that
+// a sale leaves there.
 test.each(['delegate', 'closeAuthority'] as const)('wrapped SOL is not left where a %s waits for it', async (right) => {
   const draft = honest('pump-swap sell', 4)
   const { user } = draft.drawn

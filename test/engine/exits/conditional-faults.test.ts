@@ -8,7 +8,8 @@ import { type BotOptions, type EngineRig, fillOf, MINT, orders } from '../../sup
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Conditional orders where something goes wrong: late fills, forks, clocks, restarts, and strategies that ask while they are told.
+// Conditional orders where something goes wrong: late fills, forks, clocks, restarts, and strategies that ask while
+// they are told.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const LIMIT = { ...BUY, atPrice: 0.8e-6, scaleIn: true }

@@ -202,7 +202,8 @@ it(`exits and conditional orders do what a plain list of rules does (${RUNS} sce
     expect({ what, isEnough: count > RUNS / 2 }).toEqual({ what, isEnough: true })
 })
 
-/** What becomes of the orders of one step, told to whoever asks first and again to the second: all, nothing, or a part. */
+/** What becomes of the orders of one step, told to whoever asks first and again to the second: all, nothing, or a
+ *  part. */
 function answersOf(random: Random): () => Answers {
   const seed = random.integer(2 ** 31)
   return () => {

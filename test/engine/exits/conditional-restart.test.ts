@@ -9,7 +9,8 @@ import { type BotOptions, type EngineRig, fillOf, MINT, MINT_2 as OTHER, orders 
 import { RecordedMoney } from '../../support/recorded-money.ts'
 import { TalkingBot } from '../../support/talking-bot.ts'
 
-// Conditional orders over a restart, at any point of what they do: what the rows say is all that the next process knows.
+// Conditional orders over a restart, at any point of what they do: what the rows say is all that the next process
+// knows.
 
 const BUY = { sol: 0.1, reason: 'told to' }
 const UNKNOWN = { code: 'ANSWER_LOST', reason: 'ECONNRESET' } as const

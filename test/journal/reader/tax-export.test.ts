@@ -59,7 +59,8 @@ test('first in, first out, a line for each lot, to the last lamport; nothing of 
     [
       '2026-01-02T03:01:00Z 2026-01-02T03:03:00Z 10 3 1 0.000005 1.999995',
       '2026-01-02T03:02:00Z 2026-01-02T03:03:00Z 5 1.5 1.5 0.0000025 -0.0000025',
-      // Of the 9 that were held somebody else took the two oldest: 3 of the second buy are left, and the 4 that were adopted.
+      // Of the 9 that were held somebody else took the two oldest: 3 of the second buy are left, and the 4 that were
+      // adopted.
       '2026-01-02T03:02:00Z 2026-01-02T03:07:00Z 3 0.6 0.9 0.0000018 -0.3000018',
       '2026-01-02T03:04:00Z 2026-01-02T03:07:00Z 4 0.8 2 0.0000012 -1.2000012',
       ' 2026-01-02T03:07:00Z 3 0.6 0 0.0000009 0.5999991',

@@ -48,7 +48,8 @@ function world() {
   return { lines, orders, options }
 }
 
-/** A market of two tokens that falls and rises, beside others that come and go; every order is filled at once, or refused. */
+/** A market of two tokens that falls and rises, beside others that come and go; every order is filled at once, or
+ *  refused. */
 async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => Promise<void>): Promise<void> {
   const random = seededRandom(5)
   const held = new Map<string, bigint>()

@@ -12,7 +12,8 @@ import { blockOf } from '../../support/market-rows.ts'
 const start = startInput([])
 const live: Input = { kind: 'feed', status: 'live', confirmed: [] }
 
-/** An engine that answers when it is told to, a step at a time, and decides an order on every seventh row and on every signal. */
+/** An engine that answers when it is told to, a step at a time, and decides an order on every seventh row and on every
+ *  signal. */
 class SlowEngine implements EngineLink {
   readonly #runner: ThreadedRunner
   readonly #random: Random

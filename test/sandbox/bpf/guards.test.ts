@@ -142,7 +142,8 @@ const revoke: Guard = ({ user, own, tokenProgram }) => ({
   data: Uint8Array.of(5),
 })
 
-/** SetAuthority(CloseAccount, none): only who has that right may give it up, which is the wallet as long as nobody took it. */
+/** SetAuthority(CloseAccount, none): only who has that right may give it up, which is the wallet as long as nobody took
+ *  it. */
 const keepClosing: Guard = ({ user, own, tokenProgram }) => ({
   program: tokenProgram,
   accounts: [writable(own), signer(user)],

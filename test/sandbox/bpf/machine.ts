@@ -45,7 +45,8 @@ export interface Landed {
 const RENT = 10_000_000n
 export const WALLET_LAMPORTS = 1_000_000_000_000n
 
-/** Solana's own runtime with the pool, a wallet, and one mint; nothing in it moves but by transactions and by `write`. */
+/** Solana's own runtime with the pool, a wallet, and one mint; nothing in it moves but by transactions and by
+ *  `write`. */
 export class Machine {
   readonly svm = new LiteSVM()
   readonly wallet = keypair('machine wallet')

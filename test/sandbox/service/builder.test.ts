@@ -83,7 +83,8 @@ async function trade(bytes: Uint8Array): Promise<unknown> {
   return shown.meta.err
 }
 
-/** Each answer to each question about the builder, over the plain ones; and what of the others a transaction depends on. */
+/** Each answer to each question about the builder, over the plain ones; and what of the others a transaction depends
+ *  on. */
 const questions = Object.entries(dialectQuestions).filter(([question]) =>
   /^(built\w+|tokenProgram|serviceFeeBps|buyExact|closesAccount)$/.test(question),
 )

@@ -13,8 +13,9 @@ import { aBuy, anOrder } from '../../support/gateway-world.ts'
 import { type ByteCutter, type Cut, openByteCutter } from './byte-cutter.ts'
 import { signatureOf, WALLET } from './wire/samples.ts'
 
-// The gateway, the cloud executor and the client that they really have, against a service on loopback; between them the connection is cut
-// after every byte of the request and of the answer, with an end and with a reset, on a new connection and on one that is kept open.
+// The gateway, the cloud executor and the client that they really have, against a service on loopback; between them the
+// connection is cut after every byte of the request and of the answer, with an end and with a reset, on a new
+// connection and on one that is kept open.
 
 /** A service that executes every request that reaches it whole. */
 class Service {

@@ -27,7 +27,8 @@ export async function openByteCutter(targetPort: number): Promise<ByteCutter> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
     const end = (how: Cut['how']): void => {
-      // What was passed on arrives before the end of it, unless a reset overtakes it: that is another cut, further to the front.
+      // What was passed on arrives before the end of it, unless a reset overtakes it: that is another cut, further to
+      // the front.
       upstream.end()
       if (how === 'end') client.destroy()
       else client.resetAndDestroy()

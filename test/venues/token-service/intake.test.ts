@@ -86,7 +86,8 @@ test('not while rows wait that came before the last time', () => {
   const door = new Door()
   door.launch(3 * 8_192)
   const { list } = door.mints
-  door.rowsHandled = 2 * 8_192 // all but the last one that came before the last time: the second block had no room for it
+  // all but the last one that came before the last time: the second block had no room for it
+  door.rowsHandled = 2 * 8_192
   door.launch(2 * 8_192)
   expect(door.mints.list).toBe(list)
   door.rowsHandled = 2 * 8_192 + 1

@@ -4,7 +4,8 @@ import { isSignature } from '../../../solana/base58.ts'
 export const HTTP_CODES = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED', 'RATE_LIMIT'] as const
 export type HttpCode = (typeof HTTP_CODES)[number]
 
-/** What an answer's body says. The document shows no body, so every plausible shape is read; what is ambiguous says nothing. */
+/** What an answer's body says. The document shows no body, so every plausible shape is read; what is ambiguous says
+ *  nothing. */
 export interface Answer {
   /** Exactly one signature was found; '' else. */
   readonly signature: string
@@ -80,7 +81,8 @@ function readText(text: string, name: string, found: Found): void {
   findCodes(text, found)
 }
 
-/** A code stands in a text as a word of its own, or is the whole text in another spelling (`slippage-exceeded`, `slippageExceeded`). */
+/** A code stands in a text as a word of its own, or is the whole text in another spelling (`slippage-exceeded`,
+ *  `slippageExceeded`). */
 function findCodes(text: string, found: Found): void {
   for (const code of text.match(CODE_PATTERN) ?? []) found.codes.add(code as HttpCode)
   if (text.length > LONGEST_CODE) return

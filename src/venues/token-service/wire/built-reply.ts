@@ -6,23 +6,27 @@ export type BuiltReply =
   | {
       readonly ok: true
       readonly bytes: Uint8Array
-      /** As the builder says; a stranger's number, to be compared and never to be relied on. Undefined where it says none, or several. */
+      /** As the builder says; a stranger's number, to be compared and never to be relied on. Undefined where it says
+       *  none, or several. */
       readonly lastValidBlockHeight: number | undefined
     }
   | ({ readonly ok: false } & Refusal)
 
-/** What is wrong with bytes as a transaction; undefined where nothing is. Reading transactions is not the service's business. */
+/** What is wrong with bytes as a transaction; undefined where nothing is. Reading transactions is not the service's
+ *  business. */
 export type CheckBytes = (bytes: Uint8Array) => Refusal | undefined
 
 const MOST_BYTES = 4_096
 const DEEPEST = 8
 const MOST_VALUES = 10_000
-/** Reading base58 takes time by the square of its length: of all texts together so much of it, some twenty transactions' worth. */
+/** Reading base58 takes time by the square of its length: of all texts together so much of it, some twenty
+ *  transactions' worth. */
 const MOST_BASE58_STEPS = 64_000_000
 const HEIGHT_NAMES = new Set(['lastvalidblockheight', 'lastvalidheight', 'validuntilblockheight'])
 
-/** The document shows no reply of the builder beyond a field `lastValidBlockHeight`, so every plausible one is read: the bytes themselves;
- *  base64 or base58, alone or anywhere in JSON; JSON's ways to write bytes. Exactly one transaction has to be in it. */
+/** The document shows no reply of the builder beyond a field `lastValidBlockHeight`, so every plausible one is read:
+ *  the bytes themselves; base64 or base58, alone or anywhere in JSON; JSON's ways to write bytes. Exactly one
+ *  transaction has to be in it. */
 export function readBuiltReply(body: Uint8Array, check: CheckBytes): BuiltReply {
   const raw = check(body)
   if (raw === undefined) return { ok: true, bytes: body, lastValidBlockHeight: undefined }
@@ -77,7 +81,8 @@ function add(bytes: Uint8Array, found: Found, check: CheckBytes): void {
   else if (found.problem?.code !== 'TX_VERSION' && bytes.length > SHORTEST) found.problem = problem
 }
 
-/** A signature, and a message of one account: what is shorter is a key, a signature or an id, and nobody meant it to be a transaction. */
+/** A signature, and a message of one account: what is shorter is a key, a signature or an id, and nobody meant it to be
+ *  a transaction. */
 const SHORTEST = 64 + 3 + 32 + 32
 
 function addHeight(value: unknown, { heights }: Found): void {

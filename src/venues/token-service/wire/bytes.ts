@@ -1,5 +1,5 @@
-/** Bytes of a frame, and the same as words of four: reading four at a time is what makes the scanner worth its while. Both span the whole
- *  buffer that the frame lies in, so that one view serves all frames of a chunk. */
+/** Bytes of a frame, and the same as words of four: reading four at a time is what makes the scanner worth its while.
+ *  Both span the whole buffer that the frame lies in, so that one view serves all frames of a chunk. */
 export interface Bytes {
   readonly bytes: Uint8Array
   readonly view: DataView
@@ -11,12 +11,13 @@ export function bytesOf(buffer: ArrayBufferLike): Bytes {
 
 const QUOTE = 34
 
-/** Where the closing quote of a text is, or -1 where a byte comes first that only JSON.parse may judge: an escape, a control character,
- *  anything but ASCII. */
+/** Where the closing quote of a text is, or -1 where a byte comes first that only JSON.parse may judge: an escape, a
+ *  control character, anything but ASCII. */
 export function endOfText({ bytes, view }: Bytes, start: number, limit: number): number {
   let at = start
   for (; at + 4 <= limit; at += 4) {
-    // Four bytes in one step (Mycroft's test for a zero byte): the sign bit of a byte stays if it is one of those to stop at.
+    // Four bytes in one step (Mycroft's test for a zero byte): the sign bit of a byte stays if it is one of those to
+    // stop at.
     const word = view.getInt32(at, true)
     const quote = word ^ 0x22222222
     const slash = word ^ 0x5c5c5c5c

@@ -26,7 +26,8 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const ROW: Decoded = { kind: 'row' }
 const PONG: Control = { kind: 'pong' }
 
-/** Reads the seven records that the service streams. Never throws, whatever comes; what does not fit is named by its reason. */
+/** Reads the seven records that the service streams. Never throws, whatever comes; what does not fit is named by its
+ *  reason. */
 export class Decoder {
   readonly row = new Row()
   readonly #frame = new Frame()
@@ -68,7 +69,8 @@ export class Decoder {
   }
 }
 
-/** A Buffer reads a range without a view of it, and puts U+FFFD where the UTF-8 is wrong; only then it matters which it was. */
+/** A Buffer reads a range without a view of it, and puts U+FFFD where the UTF-8 is wrong; only then it matters which it
+ *  was. */
 function textOf(data: Uint8Array, start: number, end: number): string {
   if (!(data instanceof Buffer)) return decoder.decode(data.subarray(start, end))
   const text = data.toString('utf8', start, end)

@@ -33,7 +33,8 @@ export const TEXT = Object.fromEntries(TEXT_FIELDS.map((name, index) => [name, i
 
 /** One market record taken apart: numbers, and where its texts lie. One object, used again for every frame. */
 export class Frame {
-  /** What `starts` and `ends` point into: the buffer of the frame itself, or texts that were decoded and written again. */
+  /** What `starts` and `ends` point into: the buffer of the frame itself, or texts that were decoded and written
+   *  again. */
   source: Bytes = bytesOf(new ArrayBuffer(0))
   /** NaN where the field is missing. */
   readonly numbers = new Float64Array(NUMBER_FIELDS.length)
@@ -81,7 +82,8 @@ const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
 /** The same bytes: a Buffer writes a text three times as fast as a TextEncoder. */
 const textBuffer = Buffer.from(texts.bytes.buffer)
 
-/** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any real one. */
+/** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any
+ *  real one. */
 export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Frame): boolean {
   frame.clear(texts)
   let at = 0

@@ -27,7 +27,8 @@ const PRICE_UPDATE = Buffer.from('priceUpdate')
 const BUY = Buffer.from('buy')
 const SELL = Buffer.from('sell')
 
-/** A market record as the columns of a block want it, still over the bytes of its frame. One object, used again for every frame. */
+/** A market record as the columns of a block want it, still over the bytes of its frame. One object, used again for
+ *  every frame. */
 export class Row {
   kind: RowKind = RowKind.buy
   stamp: Millis = 0
@@ -43,8 +44,8 @@ export class Row {
     traderEnd: 0,
   }
 
-  /** Takes over a frame, unless it lacks what the record's kind must have: a mint of a key's length, a time, and finite money where the
-   *  row is about money. What else is missing stays NaN or ''. */
+  /** Takes over a frame, unless it lacks what the record's kind must have: a mint of a key's length, a time, and finite
+   *  money where the row is about money. What else is missing stays NaN or ''. */
   read(frame: Frame): RowMisfit | '' {
     return this.#readKind(frame) || this.#readTexts(frame) || this.#readNumbers(frame)
   }

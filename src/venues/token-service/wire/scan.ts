@@ -193,7 +193,8 @@ export class Scanner {
     return at
   }
 
-  /** Reads the exponent after its letter into `#value`; returns the place after it, or -1 where there is none or it has four digits. */
+  /** Reads the exponent after its letter into `#value`; returns the place after it, or -1 where there is none or it has
+   *  four digits. */
   #exponent(start: number): number {
     const { bytes } = this.#source
     const sign = bytes[start]
@@ -207,7 +208,8 @@ export class Scanner {
   }
 }
 
-/** The number that four bytes of ASCII digits are, the first of them lowest in the word; -1 where they are not all digits. */
+/** The number that four bytes of ASCII digits are, the first of them lowest in the word; -1 where they are not all
+ *  digits. */
 function fourDigits(word: number): number {
   const digits = word ^ 0x30303030
   if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) return -1
@@ -237,8 +239,9 @@ function shortDecimal(digits: number, power: number): number {
   return power <= 22 ? digits * (EXACT_POWERS[power] as number) : Number.NaN
 }
 
-/** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for the 16 or 17 digits in which a double is
- *  printed; NaN where that does not decide how to round (about once in 10^8), or the parts are out of range. `high` is below 10^16. */
+/** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for the 16 or 17 digits in
+ *  which a double is printed; NaN where that does not decide how to round (about once in 10^8), or the parts are out of
+ *  range. `high` is below 10^16. */
 function longDecimal(high: number, low: number, lowDigits: number, power: number): number {
   if (lowDigits > 8 || power < 0 || power > 40) return Number.NaN
   const divisor = POWERS[power] as { high: number; low: number }
