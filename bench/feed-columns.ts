@@ -44,7 +44,7 @@ async function ourRate(server: Server, messages: number): Promise<number> {
   const clock = new SystemClock()
   let watch = stopwatch()
   let rows = 0
-  const feed = new Feed({
+  const feed = new Feed('the service', {
     ...{
       url: server.feedUrl,
       apiKey: () => 'k',

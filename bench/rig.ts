@@ -90,7 +90,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     if (output.kind === 'order') ordered?.()
   }
   const { promise: live, resolve } = Promise.withResolvers<void>()
-  const feed: Feed = new Feed({
+  const feed: Feed = new Feed('the service', {
     ...{ url, apiKey: () => 'k', clock, mints, random: seededRandom(1), pace: (job) => job(), load: () => 0 },
     dial: (to, on) => dialWebSocket(to, arrived === undefined ? on : { ...on, message: stamped(arrived, on.message) }),
     isHeld: () => false,

@@ -1,12 +1,12 @@
 import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
-import { PREMIUM, STANDARD } from '../venues/token-service/plans.ts'
+import { venueOf } from '../venues/registry.ts'
 import { type PlanUse, planUseOf } from './metrics/plan-use.ts'
 import { type Backtest, runBacktest } from './run.ts'
 
-/** No plan gives more, and nothing waits under it. */
-const UNLIMITED: Plan = { ...PREMIUM, name: 'unlimited', requestsPerMinute: 100_000 }
+/** More than any plan allows, so that no request waits. */
+const UNLIMITED = { name: 'unlimited', requestsPerMinute: 100_000 }
 
 /** The same run under one plan. */
 export interface PlanRun {
@@ -31,12 +31,13 @@ export interface PlanAdvice {
  *  refused, and what that costs. `partial` as in a backtest; the same errors. */
 export function advisePlan(config: Config, market: Market, partial: boolean): PlanAdvice {
   const { plan: configured } = config.service
-  const plans = [STANDARD, PREMIUM, ...(typeof configured === 'object' ? [configured] : [])]
+  const { published } = venueOf(config.service).plans
+  const plans = [...published, ...(typeof configured === 'object' ? [configured] : [])]
   plans.sort((one, other) => one.requestsPerMinute - other.requestsPerMinute)
   const oneBudget = config.bots.map(({ name }) => name)
   const run = (plan: Plan): Backtest =>
     runBacktest({ ...config, service: { ...config.service, plan } }, market, { partial, logged: true, oneBudget })
-  const free = run(UNLIMITED)
+  const free = run({ ...(published.at(-1) as Plan), ...UNLIMITED })
   const runs = plans.map((plan): PlanRun => {
     const backtest = run(plan)
     const netLamports = netOf(backtest)

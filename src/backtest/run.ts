@@ -13,6 +13,7 @@ import type { MarketItem } from '../journal/reader/reader.ts'
 import { NO_PAST } from '../journal/reader/recovery.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { Mints } from '../market/mints.ts'
+import { shareOf } from '../orders/budget.ts'
 import { Limiter } from '../orders/limiter.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import { Segment } from '../runtime/segment.ts'
@@ -20,7 +21,7 @@ import { NOT_WARM, startInput, warmupSeconds } from '../runtime/start-input.ts'
 import { dateTimeOf } from '../runtime/time-text.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
 import { type TapeItem, TapeSource } from '../simulation/tape-source.ts'
-import { firstPlan, shareOf } from '../venues/token-service/plans.ts'
+import { venueOf } from '../venues/registry.ts'
 import type { BotResult } from './bot-result.ts'
 import { FIREHOSES, type KeyCoverage, refuseLacks, tapeCoverage, WatchedMints } from './coverage.ts'
 import { Equity, EquitySampler } from './equity.ts'
@@ -85,7 +86,7 @@ class Run {
     this.#market = market
     this.#options = options
     this.#clock = new SimulatedClock(market.stretches[0]?.from ?? 0)
-    this.#plan = firstPlan(service.plan)
+    this.#plan = venueOf(service).plans.first(service.plan)
     const host = service.kind === 'remote' ? service.host : service.kind
     const { settings } = botSettings(config, { service: host, cluster: '', wallet: '', allow: 'backtest' })
     this.#bots = inOneWallet(settings, options.oneWallet)

@@ -4,7 +4,7 @@ import type { Millis } from '../base/units.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { eventOf } from '../market/block.ts'
 import { Mints } from '../market/mints.ts'
-import { CSV_HEADER, csvLine, isCsv } from '../venues/token-service/capture.ts'
+import { DEFAULT_VENUE } from '../venues/registry.ts'
 import { FIREHOSES } from './coverage.ts'
 
 const CHUNK_CHARACTERS = 1 << 20
@@ -24,8 +24,8 @@ export function exportTape(market: Market, path: string): Exported {
   const count = { rows: 0, gaps: 0 }
   let isWhole = false
   try {
-    const asLine = isCsv(path) ? csvLine : jsonLine
-    let chunk: string[] = isCsv(path) ? [CSV_HEADER, '\n'] : []
+    const writer = DEFAULT_VENUE.captures.writer(path)
+    let chunk: string[] = writer.header === '' ? [] : [writer.header, '\n']
     let length = 0
     const flush = (): void => {
       writeWhole(file, Buffer.from(chunk.join('')))
@@ -34,7 +34,7 @@ export function exportTape(market: Market, path: string): Exported {
     }
     for (const { kind, message } of messagesOf(market)) {
       count[kind]++
-      const line = asLine(message)
+      const line = writer.line(message)
       chunk.push(line, '\n')
       length += line.length
       if (length >= CHUNK_CHARACTERS) flush()
@@ -68,15 +68,6 @@ function* messagesOf(market: Market): Generator<{ kind: keyof Exported; message:
 
 function gapMessage({ from, to, keys }: { from: Millis; to: Millis; keys: readonly string[] }): Message {
   return { type: 'gap', from, to, keys }
-}
-
-function jsonLine(message: Message): string {
-  return JSON.stringify(message, finite)
-}
-
-/** What the service did not send is left out. */
-function finite(_key: string, value: unknown): unknown {
-  return typeof value === 'number' && !Number.isFinite(value) ? undefined : value
 }
 
 function created(path: string): number {

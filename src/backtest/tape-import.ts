@@ -4,10 +4,11 @@ import type { Millis, Seq } from '../base/units.ts'
 import type { Input } from '../engine/messages.ts'
 import { openJournal } from '../journal/writer/journal.ts'
 import type { LiveBlock } from '../market/live-block.ts'
-import { Mints } from '../market/mints.ts'
 import type { Journal } from '../orders/ports.ts'
-import { type Captured, CaptureReader, csvLinesOf, isCsv, type Line, linesOf } from '../venues/token-service/capture.ts'
-import { Intake } from '../venues/token-service/intake.ts'
+import { DEFAULT_VENUE } from '../venues/registry.ts'
+import type { Captured, CaptureImporter, Line } from '../venues/venue.ts'
+
+const { captures } = DEFAULT_VENUE
 
 export interface ImportOptions {
   /** The first bad line ends it. */
@@ -52,11 +53,11 @@ function lookAt(
   files: readonly string[],
   { strict, complain }: ImportOptions,
 ): { keys: Set<string>; badLines: number } {
-  const reader = new CaptureReader()
+  const reader = captures.reader()
   const keys = new Set<string>()
   let badLines = 0
   for (const file of files)
-    for (const line of messagesIn(file)) {
+    for (const line of captures.linesOf(file)) {
       const captured = reader.read(line)
       if (captured.kind === 'row') keys.add(captured.key)
       if (captured.kind !== 'bad') continue
@@ -73,16 +74,10 @@ function whyText(why: string): string {
   return /^\w+$/.test(why) ? `its ${why} is missing or wrong` : why
 }
 
-/** CSV by the name, else NDJSON. */
-function messagesIn(file: string): Generator<Line, void, undefined> {
-  return isCsv(file) ? csvLinesOf(file) : linesOf(file)
-}
-
 class Import {
   readonly #journal: Journal
   readonly #keys: readonly string[]
-  readonly #reader = new CaptureReader()
-  readonly #intake: Intake
+  readonly #importer: CaptureImporter
   #seq: Seq = 1
   #time: Millis = 0
   #rows = 0
@@ -94,11 +89,7 @@ class Import {
   constructor(journal: Journal, keys: readonly string[]) {
     this.#journal = journal
     this.#keys = keys
-    this.#intake = new Intake(
-      new Mints(),
-      () => true,
-      (block, from, to) => this.#take(block, from, to),
-    )
+    this.#importer = captures.importer((block, from, to) => this.#take(block, from, to))
   }
 
   run(files: readonly string[]): Omit<Imported, 'badLines'> {
@@ -106,10 +97,10 @@ class Import {
     const first = earliest(sources)
     if (first !== undefined) this.#input(first.time, { kind: 'feed', status: 'live', confirmed: this.#keys })
     for (let source = first; source !== undefined; source = earliest(sources)) {
-      this.#add(this.#reader.read(source.line as Line), source.time)
+      this.#add(this.#importer.read(source.line as Line), source.time)
       source.next()
     }
-    this.#intake.deliver()
+    this.#importer.deliver()
     return { rows: this.#rows, gaps: this.#gaps, duplicates: this.#duplicates, late: this.#late, keys: this.#keys }
   }
 
@@ -118,7 +109,7 @@ class Import {
     else {
       if (time < this.#time) this.#late++
       this.#time = Math.max(time, this.#time)
-      if (this.#intake.take(this.#reader.row, this.#time, 0) === 'duplicate') this.#duplicates++
+      if (!this.#importer.append(this.#time)) this.#duplicates++
     }
   }
 
@@ -129,7 +120,7 @@ class Import {
       return
     }
     this.#knownGaps.add(gap)
-    this.#intake.deliver()
+    this.#importer.deliver()
     this.#input(to, { kind: 'gap', from, to, keys })
     this.#gaps++
   }
@@ -152,10 +143,10 @@ class Source {
   line: Line | undefined
   time: Millis = 0
   readonly #lines: Generator<Line, void, undefined>
-  readonly #reader = new CaptureReader()
+  readonly #reader = captures.reader()
 
   constructor(file: string) {
-    this.#lines = messagesIn(file)
+    this.#lines = captures.linesOf(file)
     this.next()
   }
 

@@ -12,12 +12,13 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import type { Journal } from '../orders/ports.ts'
 import type { Log } from '../runtime/log.ts'
 import { decodeTransaction } from '../solana/transaction.ts'
-import { type BuilderParts, TransactionBuilder } from '../venues/token-service/transaction-builder.ts'
+import type { BuilderParts, Venue } from '../venues/venue.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { ServiceAccess } from './service-access.ts'
 import { openSigner } from './signer-access.ts'
 
 export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
+  readonly venue: Venue
   readonly http: Http
   readonly clock: Clock
   readonly journal: Journal
@@ -30,9 +31,9 @@ const RENT_KEPT_MS = 600_000
 
 /** Orders that the service only builds, and that are checked, signed and sent here. */
 export function localExecutor(parts: LocalTradingParts): LocalExecutor {
-  const { chain, clock, journal, signing } = parts
+  const { venue, chain, clock, journal, signing } = parts
   const { rpcs, wallet } = chain
-  const builder = new TransactionBuilder({
+  const builder = venue.openBuilder({
     ...parts,
     check: (bytes) => {
       const decoded = decodeTransaction(bytes)

@@ -1,8 +1,9 @@
 import { keysOf } from '../config/accounts.ts'
 import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
+import { shareOf } from '../orders/budget.ts'
 import { reservedOf } from '../orders/limiter.ts'
-import { firstPlan, shareOf } from '../venues/token-service/plans.ts'
+import { venueOf } from '../venues/registry.ts'
 
 /** What a configuration needs of the plan, and what of it there is for this process. */
 export interface PlanNeeds {
@@ -22,7 +23,8 @@ export interface PlanNeeds {
 }
 
 /** `auto` is taken for the Standard plan, until the service says which it is. */
-export function planNeeds({ bots, service, wallet, chain }: Config, plan = firstPlan(service.plan)): PlanNeeds {
+export function planNeeds({ bots, service, wallet, chain }: Config, named?: Plan): PlanNeeds {
+  const plan = named ?? venueOf(service).plans.first(service.plan)
   const requestsPerMinute = shareOf(plan.requestsPerMinute, service.share)
   const keptForExits = reservedOf(requestsPerMinute)
   const live = bots.filter(({ mode }) => mode === 'live')

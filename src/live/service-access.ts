@@ -11,9 +11,12 @@ import { SANDBOX_HOST } from '../engine/account.ts'
 import { type Lock, lockName } from '../journal/lock.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { redactor } from '../runtime/log.ts'
+import { venueOf } from '../venues/registry.ts'
+import type { Venue } from '../venues/venue.ts'
 
 /** Where the service and the chain are, and as whom we come. */
 export interface ServiceAccess {
+  readonly venue: Venue
   readonly baseUrl: string
   readonly wsUrl: string
   /** Read again for every connection and request: a key may be replaced while we run. */
@@ -51,6 +54,7 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
   const plan = typeof service.plan === 'string' && service.plan !== 'auto' ? service.plan : 'standard'
   const apiKey = sandbox.apiKeys[plan] ?? ''
   return {
+    venue: venueOf(service),
     baseUrl: sandbox.baseUrl,
     wsUrl: sandbox.wsUrl,
     apiKey: () => apiKey,
@@ -88,6 +92,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   if (live && rpc.length === 0) throw new SluiceError('chain.rpc is missing: a live bot needs it', ExitCode.usage)
   if (config.alerts) keep(config.alerts.url.read())
   return {
+    venue: venueOf(service),
     baseUrl: service.baseUrl,
     wsUrl: service.wsUrl,
     apiKey: readKey,

@@ -5,14 +5,13 @@ import type { Config } from '../config/config.ts'
 import type { Plan } from '../engine/settings.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import { type Block, RowKind } from '../market/block.ts'
+import type { SellUnit } from '../orders/asked-trade.ts'
 import type { Attempt } from '../orders/attempt.ts'
+import { shareOf } from '../orders/budget.ts'
 import type { ServiceProof } from '../orders/learned.ts'
 import { Limiter, type LimiterOptions } from '../orders/limiter.ts'
 import type { Journal } from '../orders/ports.ts'
 import type { Route } from '../orders/working-order.ts'
-import { CloudExecutor } from '../venues/token-service/cloud-executor.ts'
-import { firstPlan, planOf, shareOf } from '../venues/token-service/plans.ts'
-import type { SellUnit } from '../venues/token-service/trade-terms.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { LiveStats } from './live-stats.ts'
 import type { Signing } from './local-trading.ts'
@@ -21,7 +20,7 @@ import type { KeyUse, ServiceAccess } from './service-access.ts'
 
 export interface TradingParts {
   readonly config: Config
-  readonly service: Pick<ServiceAccess, 'baseUrl' | 'apiKey' | 'wallet'>
+  readonly service: Pick<ServiceAccess, 'venue' | 'baseUrl' | 'apiKey' | 'wallet'>
   readonly machine: Machine
   readonly journal: Journal
   readonly tally: LiveStats
@@ -54,7 +53,7 @@ export class Trading {
   constructor(parts: TradingParts) {
     const { config, service, machine, past, http, chain, tally, journal, signing, keyUse } = parts
     this.#parts = parts
-    this.#plan = firstPlan(config.service.plan)
+    this.#plan = service.venue.plans.first(config.service.plan)
     const key = createHash('sha256').update(service.apiKey()).digest('hex').slice(0, 16)
     const slots = past.slots.filter((slot) => slot.key === key)
     const isFresh = keyUse.isFresh && slots.length === 0
@@ -68,14 +67,15 @@ export class Trading {
       sellUnit: () => parts.onlooker?.sellUnit() ?? this.#sellUnit(chain),
       holding: (mint: string) => tally.holdingOf(mint),
     }
-    const executor = new CloudExecutor({
+    const executor = service.venue.openExecutor({
       ...common,
       resolve: chain.wallet.resolver,
       contradicted: (attempt, sold) => this.#contradicted(chain, attempt, sold),
     })
     const route = { limiter: this.limiter, baseline: chain.wallet.baseline }
     this.cloud = { ...route, kind: 'cloud', executor }
-    if (signing !== undefined) this.local = { ...route, kind: 'local', executor: localExecutor({ ...common, signing }) }
+    if (signing !== undefined)
+      this.local = { ...route, kind: 'local', executor: localExecutor({ ...common, venue: service.venue, signing }) }
   }
 
   #sellUnit(chain: LiveChain): SellUnit {
@@ -103,7 +103,7 @@ export class Trading {
   /** The service has named the plan of the key. A plan that the configuration names is not up to the service. */
   planNamed(name: string): void {
     if (this.#parts.config.service.plan !== 'auto') return
-    const { plan, notice } = planOf(name, this.#plan)
+    const { plan, notice } = this.#parts.service.venue.plans.named(name, this.#plan)
     this.#planNotice = notice
     if (plan === this.#plan) return
     this.#plan = plan

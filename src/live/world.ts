@@ -18,8 +18,8 @@ import type { Log } from '../runtime/log.ts'
 import { PaperWorld } from '../runtime/paper-world.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import { openHttp } from '../venues/http.ts'
-import { Feed } from '../venues/token-service/feed.ts'
-import { busier, loopLoad } from '../venues/token-service/overload.ts'
+import { busier, loopLoad } from '../venues/overload.ts'
+import type { VenueFeed } from '../venues/venue.ts'
 import { dialWebSocket } from '../venues/web-socket.ts'
 import { type Alert, Alerts } from './alerts.ts'
 import { FilterLists } from './filter-lists.ts'
@@ -59,7 +59,7 @@ type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 /** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that
  *  they share. */
 export class LiveWorld {
-  readonly feed: Feed
+  readonly feed: VenueFeed
   readonly decisionTime = new DecisionTime()
   readonly #parts: WorldParts
   readonly #paper: PaperWorld
@@ -98,7 +98,7 @@ export class LiveWorld {
         post: postTo(http.http, alerts.url.read()),
         warn: (text) => log.warn(text),
       })
-    this.feed = new Feed({
+    this.feed = service.venue.openFeed({
       url: service.wsUrl,
       apiKey: service.apiKey,
       dial: dialWebSocket,
@@ -243,10 +243,11 @@ export class LiveWorld {
 
   /** At the start a refused key ends the command; later it may be replaced, and what is held still has its exits. */
   #refused(reason: string): void {
-    const { end, log } = this.#parts
-    if (!this.#wasAuthenticated) end(ExitCode.refused, `the service refuses the API key: ${reason}`)
+    const { end, log, service } = this.#parts
+    const { name } = service.venue
+    if (!this.#wasAuthenticated) end(ExitCode.refused, `${name} refuses the API key: ${reason}`)
     else {
-      const text = 'the service refuses the API key; entries stop, the key is read again every 30 s'
+      const text = `${name} refuses the API key; entries stop, the key is read again every 30 s`
       log.error({ reason }, text)
       this.alert({ kind: 'key-refused', bot: '', text, time: this.#parts.machine.clock.now() })
     }

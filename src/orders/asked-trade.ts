@@ -1,4 +1,4 @@
-import type { Lamports } from '../base/units.ts'
+import type { Lamports, TokenAmount } from '../base/units.ts'
 import type { Outcome } from './ports.ts'
 
 /** What the service was asked for: the body of one of its requests, with the side. */
@@ -40,3 +40,16 @@ export type Built =
       readonly lastValidBlockHeight: number | undefined
     }
   | Extract<Outcome, { kind: 'refused' | 'unsent' }>
+
+/** Unit of the number in a sale's request. A wrong unit is wrong by 10^decimals, so a number is not sent while the unit
+ *  is unproved. */
+export type SellUnit = 'tokens' | 'base' | 'unproved'
+
+/** Services compute in floating point: the amount sold may differ by one part in a million. */
+const TOLERANCE = 1_000_000n
+
+/** Whether the amount sold is the amount asked for, base units. A wrong unit is off by powers of ten. */
+export function isAsAsked(sold: TokenAmount, asked: TokenAmount): boolean {
+  const off = sold > asked ? sold - asked : asked - sold
+  return off <= 1n || off * TOLERANCE <= asked
+}

@@ -22,6 +22,11 @@ export interface Hold {
   readonly text: string
 }
 
+/** A process's share of a plan's number per minute or second, at least 1. */
+export function shareOf(perInterval: number, share: number): number {
+  return Math.max(1, Math.floor(perInterval * share))
+}
+
 /** What a limiter knows of a hold. */
 export type HoldCause =
   | { readonly code: 'HISTORY_UNKNOWN'; readonly until: Millis; readonly exitShare: number }

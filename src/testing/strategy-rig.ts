@@ -14,7 +14,7 @@ import { PaperWorld } from '../runtime/paper-world.ts'
 import { Segment } from '../runtime/segment.ts'
 import { NOT_WARM, startInput } from '../runtime/start-input.ts'
 import { SimulatedClock } from '../simulation/simulated-clock.ts'
-import { firstPlan } from '../venues/token-service/plans.ts'
+import { venueOf } from '../venues/registry.ts'
 import type { TestOrder, TestRemark } from './run-log.ts'
 import { RunLog } from './run-log.ts'
 import { MINT, type TestNewToken, type TestPriceUpdate, TestRows, type TestTrade } from './test-rows.ts'
@@ -225,7 +225,7 @@ export function testStrategy<P, S>(strategy: Strategy<P, S>, options: StrategyTe
 
 function startOf(config: Config): StartInput {
   const { settings } = botSettings(config, { service: 'test', cluster: '', wallet: '', allow: 'paper' })
-  const plan = firstPlan(config.service.plan)
+  const plan = venueOf(config.service).plans.first(config.service.plan)
   return startInput(config, { segment: 1, code: 'test', bots: settings, plan, money: NO_MONEY, warm: NOT_WARM })
 }
 

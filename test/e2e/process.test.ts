@@ -97,7 +97,7 @@ describe.concurrent('the end of a process', () => {
     stage.giveKey('standard-nobody-knows-me')
     const one = stage.run()
     expect(await one.ended).toBe(3)
-    expect(one.stderr).toMatch(/^sluice: the service refuses the API key/m)
+    expect(one.stderr).toMatch(/^sluice: the token service refuses the API key/m)
     expect(one.stderr).not.toContain('nobody-knows-me')
   })
 })

@@ -5,6 +5,7 @@ import { Trading } from '../../src/live/trading.ts'
 import type { Limiter, RequestClass } from '../../src/orders/limiter.ts'
 import type { JournalRecord, Slot } from '../../src/orders/ports.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
 const clock = new SimulatedClock(1_000_000)
 
@@ -14,7 +15,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
   const use = { isFresh, began: 0 }
   const trading = new Trading({
     config: { service: { plan, share: 1 } } as Config,
-    service: { baseUrl: '', apiKey: () => 'key', wallet: '' },
+    service: { venue: DEFAULT_VENUE, baseUrl: '', apiKey: () => 'key', wallet: '' },
     machine: { clock, monotonicMs: () => clock.now(), boot: 'boot' },
     journal: { write: (record: JournalRecord) => written.push(record) } as never,
     tally: new LiveStats(),

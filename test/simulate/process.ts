@@ -18,6 +18,7 @@ import { Segment } from '../../src/runtime/segment.ts'
 import { recoveredStart } from '../../src/runtime/start-input.ts'
 import { SystemClock } from '../../src/runtime/system-clock.ts'
 import { draws } from '../../src/sandbox/draws.ts'
+import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 import type { SimulatedBuilder } from './builder.ts'
 import type { SimulatedChain } from './chain.ts'
 import { type DiskParts, SimulatedDisk } from './disk.ts'
@@ -102,6 +103,7 @@ export class Process implements Caller {
     const access = {
       baseUrl: 'https://service.invalid/api',
       apiKey: () => 'key',
+      venue: DEFAULT_VENUE,
       host: 'service.invalid',
       wallet: WALLET,
     }

@@ -6,7 +6,7 @@ import type { Rpc } from '../../chain/rpc/rpc.ts'
 import type { ServiceAccess } from '../../live/service-access.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { decodeTransaction } from '../../solana/transaction.ts'
-import { TransactionBuilder } from '../../venues/token-service/transaction-builder.ts'
+import type { Builder } from '../../venues/venue.ts'
 import { type Counting, counted } from '../doctor/endpoint-probe.ts'
 import { askedText } from './findings-text.ts'
 
@@ -61,7 +61,7 @@ interface Wanted {
   readonly fee: Lamports | null
 }
 
-async function sampleOf(parts: SampleParts, builder: TransactionBuilder, attempt: Attempt): Promise<Sample | string> {
+async function sampleOf(parts: SampleParts, builder: Builder, attempt: Attempt): Promise<Sample | string> {
   const built = await counted(parts.counting, () => builder.build(attempt))
   if (built === undefined) return 'no free request under the plan'
   // What the service says may repeat what it was sent.
@@ -71,8 +71,8 @@ async function sampleOf(parts: SampleParts, builder: TransactionBuilder, attempt
   return decoded.ok ? readSample(parts, decoded.transaction, built.asked) : `${decoded.code}: ${decoded.reason}`
 }
 
-function builderOf({ service, http, clock, maxBuyLamports }: SampleParts): TransactionBuilder {
-  return new TransactionBuilder({
+function builderOf({ service, http, clock, maxBuyLamports }: SampleParts): Builder {
+  return service.venue.openBuilder({
     ...{ http, clock, baseUrl: service.baseUrl, apiKey: service.apiKey, wallet: service.wallet },
     maxBuyLamports: () => maxBuyLamports,
     sellUnit: () => 'unproved',

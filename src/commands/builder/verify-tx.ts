@@ -14,8 +14,8 @@ import { BUILT_IN_POLICY, type BuilderPolicy } from '../../orders/builder-policy
 import { SystemClock } from '../../runtime/system-clock.ts'
 import { decodeTransaction } from '../../solana/transaction.ts'
 import { openHttp } from '../../venues/http.ts'
-import { type BuiltReply, readBuiltReply } from '../../venues/token-service/wire/built-reply.ts'
-import { readRequest } from '../../venues/token-service/wire/requests.ts'
+import { DEFAULT_VENUE } from '../../venues/registry.ts'
+import type { BuiltReply } from '../../venues/venue.ts'
 import type { Options } from '../options.ts'
 import { policyOf } from './signer.ts'
 
@@ -30,7 +30,7 @@ export async function run(_args: string[], options: Options): Promise<number> {
   const asked = askedOf(order)
   const policy = options.policy === undefined ? BUILT_IN_POLICY : policyOf(options.policy)
   if (policy === undefined) return ExitCode.usage
-  const reply = readBuiltReply(bytesOf(tx), (bytes) => {
+  const reply = DEFAULT_VENUE.transactions.readReply(bytesOf(tx), (bytes) => {
     const decoded = decodeTransaction(bytes)
     return decoded.ok ? undefined : decoded
   })
@@ -71,7 +71,9 @@ async function examineReply(
 }
 
 function askedOf(order: string): AskedTrade {
-  const read = readRequest(order.trimStart().startsWith('{') ? order : readSmall(order, '--order').toString('utf8'))
+  const read = DEFAULT_VENUE.transactions.readRequest(
+    order.trimStart().startsWith('{') ? order : readSmall(order, '--order').toString('utf8'),
+  )
   if (!read.ok) throw new SluiceError(`--order: ${read.problem}`, ExitCode.usage)
   return read.asked
 }

@@ -3,7 +3,7 @@ import type { ServiceAccess } from '../../live/service-access.ts'
 import type { Limiter } from '../../orders/limiter.ts'
 import type { Journal, Slot } from '../../orders/ports.ts'
 import { isPublicKey } from '../../solana/base58.ts'
-import { type Endpoint, headersOf, urlOf } from '../../venues/token-service/endpoints.ts'
+import type { VenueRecord } from '../../venues/venue.ts'
 import type { SkewFinding } from './machine.ts'
 
 // The service's endpoints that read. Each request takes a slot of the plan, as an order does.
@@ -26,13 +26,12 @@ export interface Asking extends Counting {
 /** One GET, once there is a slot for it and that is durable; without one within a minute it is not sent. */
 export async function ask(
   { service, http, limiter, journal }: Asking,
-  endpoint: Extract<Endpoint, 'portfolio' | 'tokenInfo'>,
+  record: VenueRecord,
   key: string,
 ): Promise<Asked> {
-  const url = urlOf(service.baseUrl, endpoint, key)
   const found = await counted({ limiter, journal }, async () => {
     const sentAt = Date.now()
-    const result = await http({ method: 'GET', url, headers: headersOf(service.apiKey()) })
+    const result = await http(service.venue.probe.request(record, key, service))
     return { result, sentAt, heardAt: Date.now() }
   })
   if (found === undefined)

@@ -5,8 +5,7 @@ import type { ServiceAccess } from '../../live/service-access.ts'
 import { type Block, RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import { Prices } from '../../market/price.ts'
-import { Feed } from '../../venues/token-service/feed.ts'
-import { STANDARD } from '../../venues/token-service/plans.ts'
+import type { VenueFeed } from '../../venues/venue.ts'
 import { dialWebSocket } from '../../venues/web-socket.ts'
 import type { FeedFinding, SessionFinding } from './service-verdicts.ts'
 
@@ -44,7 +43,7 @@ class Look {
   readonly #trades = new Map<string, number>()
   readonly #kinds = { trades: 0, 'new tokens': 0, 'price updates': 0 }
   readonly #notices: string[] = []
-  readonly #feed: Feed
+  readonly #feed: VenueFeed
   readonly #stop: () => Promise<void>
   readonly #startedAt = performance.now()
   #openedAt: number | undefined
@@ -54,8 +53,8 @@ class Look {
   #prints = 0
 
   constructor(service: ServiceAccess, clock: Clock) {
-    const pacer = new MessagePacer(STANDARD.messagesPerSecond / 2)
-    this.#feed = new Feed({
+    const pacer = new MessagePacer(service.venue.plans.first('auto').messagesPerSecond / 2)
+    this.#feed = service.venue.openFeed({
       url: service.wsUrl,
       apiKey: service.apiKey,
       dial: (url, on) => this.#dial(url, on),

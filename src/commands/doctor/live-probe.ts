@@ -6,8 +6,9 @@ import { DEFAULT_TOKEN_CHECKS } from '../../engine/limits/token-checks.ts'
 import type { Fill } from '../../engine/order.ts'
 import { NO_FILTERS, NO_LIMITS } from '../../engine/settings.ts'
 import { type RunningBots, startBots } from '../../live/start-bots.ts'
+import type { SellUnit } from '../../orders/asked-trade.ts'
 import type { ServiceProof } from '../../orders/learned.ts'
-import type { SellUnit } from '../../venues/token-service/trade-terms.ts'
+import { venueOf } from '../../venues/registry.ts'
 import { type HandParts, ProbeOrders, Stopped } from './probe-orders.ts'
 import {
   agrees,
@@ -49,7 +50,7 @@ export async function probeLive(parts: ProbeParts): Promise<Probed> {
   const { config } = parts
   if (config.bots.some(({ name }) => name === PROBE_BOT))
     throw new SluiceError(`a bot is called ${PROBE_BOT}, as the probe's own: give it another name`, ExitCode.usage)
-  const watch = new ProbeWatch(PROBE_BOT, config.service.units)
+  const watch = new ProbeWatch(PROBE_BOT, config.service.units, venueOf(config.service).probe)
   const running = await startBots(
     { ...config, bots: [await probeBot(parts.lamports)] },
     { allow: 'live', logFormat: 'json', onlooker: watch, writeLog: (line) => tellGrave(line, parts.warn) },

@@ -7,11 +7,11 @@ import type { Probe } from '../../live/trading.ts'
 import type { Block } from '../../market/block.ts'
 import { Prices } from '../../market/price.ts'
 import type { UnitSettings } from '../../market/unit-proof.ts'
+import { isAsAsked, type SellUnit } from '../../orders/asked-trade.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { Learned, ServiceProof } from '../../orders/learned.ts'
 import type { Journal, JournalRecord } from '../../orders/ports.ts'
-import { isAsAsked, type SellUnit } from '../../venues/token-service/trade-terms.ts'
-import { signaturePathOf } from '../../venues/token-service/wire/answers.ts'
+import type { VenueProbe } from '../../venues/venue.ts'
 
 /** What became of an order of the probe; times are of `performance`. */
 export interface ProbeOrder {
@@ -38,11 +38,13 @@ export class ProbeWatch implements Probe {
   /** Prints of a sensible size, by mint. */
   readonly prints = new Map<string, number>()
   readonly #bot: string
+  readonly #venue: Pick<VenueProbe, 'signaturePathOf'>
   readonly #prices: Prices
   #journal: Journal | undefined
   readonly #tokens = new Map<string, number>()
 
-  constructor(bot: string, units: UnitSettings) {
+  constructor(bot: string, units: UnitSettings, venue: Pick<VenueProbe, 'signaturePathOf'>) {
+    this.#venue = venue
     this.#bot = bot
     this.#prices = new Prices(units)
   }
@@ -53,7 +55,7 @@ export class ProbeWatch implements Probe {
 
   answered({ method }: HttpRequest, result: HttpResult): void {
     if (method === 'POST' && result.kind === 'answered')
-      this.signatureField = signaturePathOf(result.body) || this.signatureField
+      this.signatureField = this.#venue.signaturePathOf(result.body) || this.signatureField
   }
 
   /** The robust price of the feed, SOL a token. */

@@ -3,9 +3,10 @@ import type { Plan } from '../../engine/settings.ts'
 import { LiveStats } from '../../live/live-stats.ts'
 import { planNeeds } from '../../live/plan-needs.ts'
 import { Trading } from '../../live/trading.ts'
+import { shareOf } from '../../orders/budget.ts'
 import { proofOf } from '../../orders/learned.ts'
 import { bootId, monotonicMs } from '../../runtime/system-clock.ts'
-import { planOf, STANDARD, shareOf } from '../../venues/token-service/plans.ts'
+import { venueOf } from '../../venues/registry.ts'
 import type { ChainFound } from './chain.ts'
 import { type Check, warn } from './check.ts'
 import { type Asked, type Asking, ask, knownIn, shapeOf } from './endpoint-probe.ts'
@@ -54,7 +55,7 @@ export async function examineService(parts: ServiceParts): Promise<SkewFinding |
 /** A second session takes a connection from whoever has the first. */
 async function session({ busy, config }: ServiceParts, run: () => Promise<FeedLook>): Promise<FeedLook> {
   const configured = typeof config.service.plan === 'object' ? config.service.plan : undefined
-  const connections = (busy?.health?.plan ?? configured ?? STANDARD).connections
+  const connections = (busy?.health?.plan ?? configured ?? venueOf(config.service).plans.first('auto')).connections
   if (busy === undefined || connections > 1) return run()
   const reason = `the plan has one connection, and ${busy.holder} uses it`
   const units = { proved: false, quotedRatio: Number.NaN, prints: 0 }
@@ -63,10 +64,11 @@ async function session({ busy, config }: ServiceParts, run: () => Promise<FeedLo
 
 function planFinding({ config }: ServiceParts, { session }: FeedLook): PlanFinding {
   const { plan, share } = config.service
+  const { plans } = venueOf(config.service)
   const custom = typeof plan === 'object' ? plan : undefined
   const told = session.kind === 'authenticated' ? session.plan : ''
-  const { plan: known, notice } = planOf(told)
-  return { told, known, notice, configured: custom ?? (plan === 'auto' ? plan : planOf(String(plan)).plan), share }
+  const { plan: known, notice } = plans.named(told)
+  return { told, known, notice, configured: custom ?? (plan === 'auto' ? plan : plans.named(String(plan)).plan), share }
 }
 
 function needsOf({ config }: ServiceParts, plan: Plan): Parameters<typeof needsVerdict>[0] {

@@ -4,6 +4,15 @@ import { csvCell, withoutGuard } from '../../base/text.ts'
 import type { Millis } from '../../base/units.ts'
 import type { RowKind } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
+import type {
+  Captured,
+  CaptureImporter as CaptureImporterPort,
+  CaptureReader as CaptureReaderPort,
+  CaptureWriter,
+  Line,
+  TakeOver,
+} from '../venue.ts'
+import { Intake } from './intake.ts'
 import { MintIndex } from './mint-index.ts'
 import { Decoder } from './wire/decode.ts'
 import { asRecord, ownValue } from './wire/frame.ts'
@@ -16,30 +25,12 @@ const NEWLINE = 0x0a
 /** Last ms that a Date can hold. */
 const LAST_TIME = 8.64e15
 
-/** A line of a file, as it lies in memory until the next one is asked for. */
-export interface Line {
-  readonly number: number
-  readonly data: Buffer
-  readonly start: number
-  readonly end: number
-  /** Why it cannot be a message, where that is known already. */
-  readonly bad?: string
-}
-
-/** What a line of a capture is; a row lies in `CaptureReader.row` until the next call. */
-export type Captured =
-  | { readonly kind: 'row'; readonly key: string; readonly time: Millis }
-  | { readonly kind: 'gap'; readonly time: Millis; readonly from: Millis; readonly keys: readonly string[] | undefined }
-  /** Empty, or a message that says nothing of the market. */
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'bad'; readonly why: string }
-
 const NOTHING: Captured = { kind: 'nothing' }
 const KEYS: Record<RowKind, string> = { 0: 'trades', 1: 'trades', 2: 'newTokens', 3: 'priceUpdates' }
 
 /** Reads what was kept of a feed, one message a line, with two additions: `receivedAt`, ms since the epoch, in any of
  *  them, and lines of type `gap` with `from`, `to` and `keys` for when nothing was heard. */
-export class CaptureReader {
+export class CaptureReader implements CaptureReaderPort {
   readonly #decoder = new Decoder()
   readonly #index = new MintIndex(new Mints())
 
@@ -63,6 +54,24 @@ export class CaptureReader {
     if (!bytes.includes('"receivedAt"')) return { kind: 'row', key, time: row.stamp }
     const time = timeOf(recordOf(bytes.toString()), 'receivedAt')
     return time === undefined ? bad('receivedAt') : { kind: 'row', key, time }
+  }
+}
+
+/** Rows of a capture, without duplicates, in blocks. */
+export class CaptureImporter extends CaptureReader implements CaptureImporterPort {
+  readonly #intake: Intake
+
+  constructor(takeOver: TakeOver) {
+    super()
+    this.#intake = new Intake(new Mints(), () => true, takeOver)
+  }
+
+  append(time: Millis): boolean {
+    return this.#intake.take(this.row, time, 0) !== 'duplicate'
+  }
+
+  deliver(): void {
+    this.#intake.deliver()
   }
 }
 
@@ -153,9 +162,26 @@ const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
 /** A description may go over some lines; what goes over more has a quote that was never closed. */
 const MOST_LINES = 200
 
-/** Whether a file is one by its name. */
-export function isCsv(path: string): boolean {
+function isCsv(path: string): boolean {
   return path.toLowerCase().endsWith('.csv')
+}
+
+/** Messages of a capture: CSV by the file's name, else NDJSON. */
+export function messageLinesOf(path: string): Generator<Line, void, undefined> {
+  return isCsv(path) ? csvLinesOf(path) : linesOf(path)
+}
+
+export function captureWriter(path: string): CaptureWriter {
+  return isCsv(path) ? { header: CSV_HEADER, line: csvLine } : { header: '', line: jsonLine }
+}
+
+function jsonLine(message: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(message, finite)
+}
+
+/** Numbers that the service did not send are NaN in a row; the line omits them. */
+function finite(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? undefined : value
 }
 
 export const CSV_HEADER = COLUMNS.join(',')

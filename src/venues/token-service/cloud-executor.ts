@@ -1,30 +1,20 @@
 import type { Clock, Http, HttpRequest, HttpResult } from '../../base/machine.ts'
-import type { TokenAmount } from '../../base/units.ts'
+import { isAsAsked } from '../../orders/asked-trade.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import type { Executor, Outcome } from '../../orders/ports.ts'
+import type { ExecutorParts, Resolution } from '../venue.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { verdictOf } from './outcome.ts'
-import { isAsAsked, sellAmountOf, type TermParts, termsOf } from './trade-terms.ts'
-
-export interface CloudParts extends TermParts {
-  readonly http: Http
-  readonly clock: Clock
-  /** With the prefix /api. */
-  readonly baseUrl: string
-  readonly apiKey: () => string
-  readonly resolve: Resolve
-  /** A sale by number sold something else than it asked for: the number counts something else. */
-  readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
-}
+import { sellAmountOf, termsOf } from './trade-terms.ts'
 
 type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
 /** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified
  *  once (outcome.ts), nothing is ever sent again from here, and what happened is read from the chain. */
 export class CloudExecutor implements Executor {
-  readonly #parts: CloudParts
+  readonly #parts: ExecutorParts
 
-  constructor(parts: CloudParts) {
+  constructor(parts: ExecutorParts) {
     this.#parts = parts
   }
 
@@ -64,27 +54,6 @@ export class CloudExecutor implements Executor {
       return { kind: 'unsent', reason: 'the key cannot be read' }
     }
   }
-}
-
-/** Where all that is learnt of an attempt goes; from there comes what became of it. */
-export interface Resolution {
-  /** The service gave its signature. */
-  acked(signature: string): void
-  /** The answer is late, or says nothing. */
-  doubt(reason: string, signature?: string): void
-  /** No answer can come any more, and what was sent may still be carried out. */
-  hungUp(): void
-  /** The service said no. */
-  refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
-  /** Not a byte was sent. */
-  unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
-}
-
-/** Finds out what becomes of attempts. Never calls back from inside a call of these. */
-export interface Resolve {
-  begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution
-  /** Of an earlier process. */
-  resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 
 /** When the strategy hears `unknown`; the socket is read on, and a late answer is taken. */

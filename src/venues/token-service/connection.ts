@@ -1,17 +1,9 @@
-import type { Cancel, Clock, Dial, Socket } from '../../base/machine.ts'
+import type { Cancel, Socket } from '../../base/machine.ts'
 import type { Random } from '../../base/random.ts'
+import type { FeedParts } from '../venue.ts'
 import { messages } from './wire/requests.ts'
 
-export interface ConnectionParts {
-  readonly url: string
-  /** Read again for every connection, and every 30 s while the last one is refused. */
-  readonly apiKey: () => string
-  readonly dial: Dial
-  readonly clock: Clock
-  readonly random: Random
-  /** Runs jobs as fast as the plan lets messages out. */
-  readonly pace: (job: () => void) => void
-}
+export type ConnectionParts = Pick<FeedParts, 'url' | 'apiKey' | 'dial' | 'clock' | 'random' | 'pace'>
 
 export interface ConnectionEvents {
   message(data: Uint8Array, binary: boolean, start: number, end: number): void

@@ -1,43 +1,20 @@
 import type { Stop } from '../../base/machine.ts'
 import type { Millis } from '../../base/units.ts'
 import type { FeedStatus } from '../../engine/messages.ts'
-import type { Sink, Source } from '../../engine/ports.ts'
-import type { TokenId } from '../../market/block.ts'
-import type { Mints } from '../../market/mints.ts'
-import { Connection, type ConnectionParts, type ConnectionState, LONGEST_REDIAL_MS } from './connection.ts'
-import { Intake, type TakeOver } from './intake.ts'
-import { Overload } from './overload.ts'
+import type { Sink } from '../../engine/ports.ts'
+import { Overload } from '../overload.ts'
+import type { FeedParts, FeedState, TakeOver, VenueFeed } from '../venue.ts'
+import { Connection, LONGEST_REDIAL_MS } from './connection.ts'
+import { Intake } from './intake.ts'
 import { Subscriber } from './subscriptions.ts'
 import { type Control, Decoder } from './wire/decode.ts'
 
-export interface FeedParts extends ConnectionParts {
-  readonly mints: Mints
-  /** Whether a bot holds the token or has an order in it: its rows are never let go. */
-  readonly isHeld: (token: TokenId) => boolean
-  /** Share of the time since the last call that the event loop was busy, 0 to 1: `loopLoad()`. */
-  readonly load: () => number
-  /** How many of the rows that were handed over are done with; all of them where left out. */
-  readonly rowsHandled?: () => number
-  readonly on: FeedEvents
-}
-
-export interface FeedEvents {
-  authenticated(userId: string, plan: string): void
-  /** The service refuses the key: at the start this ends the command, later only entries stop. */
-  refused(reason: string): void
-  /** A frame that does not fit, for the journal; few of each kind. */
-  misfit(why: string, text: string): void
-  /** Something that an operator may want to read: a lost connection, an error of the service, a key given up. */
-  notice(text: string): void
-}
-
-export type FeedState = Exclude<ConnectionState, 'open'> | 'subscribing' | 'live' | 'stale'
-
 /** The service's stream of market rows, into the columns of the current block and to the sink. The wanted keys are the
  *  only truth. */
-export class Feed implements Source {
+export class Feed implements VenueFeed {
   readonly counts = { frames: 0, rows: 0, duplicates: 0, shed: 0, unknownFields: 0, losses: 0 }
   readonly misfits: Misfits
+  readonly #venue: string
   readonly #parts: FeedParts
   readonly #connection: Connection
   readonly #subscriber: Subscriber
@@ -55,7 +32,8 @@ export class Feed implements Source {
   #chunk: Uint8Array | undefined
   #chunkEnd = 0
 
-  constructor(parts: FeedParts) {
+  constructor(venue: string, parts: FeedParts) {
+    this.#venue = venue
     this.#parts = parts
     this.misfits = new Misfits(parts.on.misfit)
     const takeOver: TakeOver = (block, from, to) => (this.#sink as Sink).rows(block, from, to)
@@ -145,7 +123,7 @@ export class Feed implements Source {
   }
 
   #error(code: string, message: string): void {
-    this.#parts.on.notice(`the service says on the feed: ${code} ${message}`)
+    this.#parts.on.notice(`${this.#venue} reported an error on the feed: ${code} ${message}`)
     if (code === 'AUTHENTICATION_FAILED') {
       this.#connection.refuse()
       this.#parts.on.refused(message)

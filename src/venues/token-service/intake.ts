@@ -2,16 +2,14 @@ import type { Millis } from '../../base/units.ts'
 import { RowKind, type TokenId } from '../../market/block.ts'
 import { LiveBlock } from '../../market/live-block.ts'
 import type { Mints } from '../../market/mints.ts'
+import type { Shedding } from '../overload.ts'
+import type { TakeOver } from '../venue.ts'
 import { MintIndex } from './mint-index.ts'
-import type { Shedding } from './overload.ts'
 import type { Bytes } from './wire/bytes.ts'
 import type { Row } from './wire/row.ts'
 
 /** `bad mint`: not the key of 32 bytes that its length promised. `no room`: not even in an empty block. */
 export type Taken = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
-
-/** Takes rows of a block over and says up to which; it is asked again for the rest. */
-export type TakeOver = (block: LiveBlock, from: number, to: number) => number
 
 /** The last steps of a market record: into the columns of the current block, and on with the others of what was read at
  *  once, which costs less than one by one. Nothing is allocated for a row. */

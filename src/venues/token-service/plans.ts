@@ -1,5 +1,6 @@
 import { solToLamports } from '../../base/units.ts'
 import type { Plan } from '../../engine/settings.ts'
+import type { NamedPlan } from '../venue.ts'
 
 /** What the document says of each tier; Enterprise is `custom`, so its numbers come from the configuration. */
 export const STANDARD: Plan = {
@@ -23,22 +24,11 @@ export function firstPlan(configured: string | Plan): Plan {
   return typeof configured === 'object' ? configured : planOf(configured).plan
 }
 
-/** Of a number a minute or second, what a process may take that has so much of the plan: 1 at least. */
-export function shareOf(perInterval: number, share: number): number {
-  return Math.max(1, Math.floor(perInterval * share))
-}
-
-export interface KnownPlan {
-  readonly plan: Plan
-  /** '' where there is nothing to say. */
-  readonly notice: string
-}
-
 /** The plan behind the service's name for it, compared without case. A name without known numbers (an unknown tier, or
  *  Enterprise) leaves the `present` plan as it is. At the first connection that is Standard, because too slow is safe.
  *  Later it is the plan that was in force: a new name is no evidence of a smaller limit, and taking it for one would
  *  make stop-losses wait. If the limit is smaller, the service answers 429. */
-export function planOf(name: string, present: Plan = STANDARD): KnownPlan {
+export function planOf(name: string, present: Plan = STANDARD): NamedPlan {
   const tier = name.trim().toLowerCase()
   if (tier === 'standard') return { plan: STANDARD, notice: '' }
   if (tier === 'premium') return { plan: PREMIUM, notice: '' }

@@ -1,22 +1,11 @@
 import type { ErrorCode } from '../../base/errors.ts'
 import { type Lamports, lamports, solToLamports, type TokenAmount } from '../../base/units.ts'
 import type { Size } from '../../engine/order.ts'
-import type { AskedTrade, SellAmount } from '../../orders/asked-trade.ts'
+import type { AskedTrade, SellAmount, SellUnit } from '../../orders/asked-trade.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { isPublicKey } from '../../solana/base58.ts'
+import type { TermParts } from '../venue.ts'
 import { type BuyRequest, buyBody, type SellRequest, sellBody, tokenDecimal } from './wire/requests.ts'
-
-/** What the terms of a request depend on beside the attempt. */
-export interface TermParts {
-  /** Public key of the wallet that trades. */
-  readonly wallet: string
-  /** Of the present plan. */
-  readonly maxBuyLamports: () => Lamports
-  /** What a sale's number counts, as far as that is proved for this service. */
-  readonly sellUnit: () => SellUnit
-  /** What the wallet holds of a mint; undefined where that is not known. */
-  readonly holding: (mint: string) => TokenAmount | undefined
-}
 
 /** What the service is asked for, and the body of the request that asks it; or why it would not accept that. */
 export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade; body: string } | Breach {
@@ -35,18 +24,7 @@ export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade
   return checkSell(sell) ?? { asked: { ...terms, wallet, side: 'sell', amount }, body: sellBody(sell) }
 }
 
-/** The document does not say whether a sale's number counts whole tokens or base units: wrong by 10^6 either way, so it
- *  is not sent before one of them is proved. */
-export type SellUnit = 'tokens' | 'base' | 'unproved'
 const HUNDREDTHS = 10000n
-/** Services count in floating point: one part in so many may be missing. */
-const TOLERANCE = 1000000n
-
-/** Whether so much was sold as was asked, base units; a unit that is wrong is off by powers of ten. */
-export function isAsAsked(sold: TokenAmount, asked: TokenAmount): boolean {
-  const off = sold > asked ? sold - asked : asked - sold
-  return off <= 1n || off * TOLERANCE <= asked
-}
 
 /** How a sale says how much. Shares are rounded down to what a percentage can say; `holding`: base units in the
  *  wallet. */

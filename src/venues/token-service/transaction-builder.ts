@@ -1,26 +1,17 @@
-import type { Clock, Http, HttpResult } from '../../base/machine.ts'
+import type { HttpResult } from '../../base/machine.ts'
 import type { AskedTrade, Built } from '../../orders/asked-trade.ts'
 import type { Attempt } from '../../orders/attempt.ts'
+import type { Builder, BuilderParts } from '../venue.ts'
 import { headersOf, urlOf } from './endpoints.ts'
 import { type Verdict, verdictOf } from './outcome.ts'
-import { type TermParts, termsOf } from './trade-terms.ts'
-import { type CheckBytes, readBuiltReply } from './wire/built-reply.ts'
-
-export interface BuilderParts extends TermParts {
-  readonly http: Http
-  readonly clock: Clock
-  /** With the prefix /api. */
-  readonly baseUrl: string
-  readonly apiKey: () => string
-  /** What is wrong with bytes as a transaction. */
-  readonly check: CheckBytes
-}
+import { termsOf } from './trade-terms.ts'
+import { readBuiltReply } from './wire/built-reply.ts'
 
 /** What is built later than this is built on an old price, and asked for again. */
 const PATIENCE_MS = 5_000
 
 /** The service as a builder: POST /transaction/buy and /transaction/sell give unsigned transactions. */
-export class TransactionBuilder {
+export class TransactionBuilder implements Builder {
   readonly #parts: BuilderParts
 
   constructor(parts: BuilderParts) {

@@ -4,8 +4,8 @@ import type { Input } from '../../../src/engine/messages.ts'
 import { type Block, eventOf } from '../../../src/market/block.ts'
 import { Mints } from '../../../src/market/mints.ts'
 import { SimulatedClock } from '../../../src/simulation/simulated-clock.ts'
+import { busier } from '../../../src/venues/overload.ts'
 import { Feed } from '../../../src/venues/token-service/feed.ts'
-import { busier } from '../../../src/venues/token-service/overload.ts'
 import { ScriptedService } from './script.ts'
 import { keyOf, MINT, NEW_TOKEN, PRICE_UPDATE, signatureOf, TRADE } from './wire/samples.ts'
 
@@ -34,7 +34,7 @@ beforeEach(() => {
   held = new Set()
   load = 0
   paced = null
-  feed = new Feed({
+  feed = new Feed('the service', {
     url: 'wss://service.example/api/data',
     apiKey: () => apiKey,
     dial: service.dial,

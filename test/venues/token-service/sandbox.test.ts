@@ -35,7 +35,7 @@ function openFeed(rig: Rig, keys: string[], apiKey = rig.apiKeys.standard) {
   const events: MarketEvent[] = []
   const inputs: Input[] = []
   const told: string[] = []
-  const feed = new Feed({
+  const feed = new Feed('the service', {
     url: rig.wsUrl,
     apiKey: () => apiKey,
     dial: dialWebSocket,

@@ -1,20 +1,6 @@
 import type { Refusal } from '../../../base/errors.ts'
 import { decodeLongBase58 } from '../../../solana/base58.ts'
-
-/** What the builder answered with. */
-export type BuiltReply =
-  | {
-      readonly ok: true
-      readonly bytes: Uint8Array
-      /** As the builder says; a stranger's number, to be compared and never to be relied on. Undefined where it says
-       *  none, or several. */
-      readonly lastValidBlockHeight: number | undefined
-    }
-  | ({ readonly ok: false } & Refusal)
-
-/** What is wrong with bytes as a transaction; undefined where nothing is. Reading transactions is not the service's
- *  business. */
-export type CheckBytes = (bytes: Uint8Array) => Refusal | undefined
+import type { BuiltReply, CheckBytes } from '../../venue.ts'
 
 const MOST_BYTES = 4_096
 const DEEPEST = 8

@@ -1,6 +1,7 @@
 import { formatSol, type Lamports, solToLamports } from '../../../base/units.ts'
 import type { AskedTrade, SellAmount } from '../../../orders/asked-trade.ts'
 import { isPublicKey } from '../../../solana/base58.ts'
+import type { ReadRequest } from '../../venue.ts'
 
 /** What the client says on the socket. */
 export const messages = {
@@ -80,10 +81,6 @@ export function tokenDecimal(tokens: bigint, decimals: number): string {
   const fraction = digits.slice(point).replace(/0+$/, '')
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`
 }
-
-export type ReadRequest =
-  | { readonly ok: true; readonly asked: AskedTrade }
-  | { readonly ok: false; readonly problem: string }
 
 /** The document's own default, where a request names no slippage. */
 const DEFAULT_SLIPPAGE_PERCENT = 10

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ERRORS } from '../../../../src/base/errors.ts'
 import { lamports, solToLamports } from '../../../../src/base/units.ts'
+import type { SellUnit } from '../../../../src/orders/asked-trade.ts'
 import { join, urlOf } from '../../../../src/venues/token-service/endpoints.ts'
 import { PREMIUM, planOf, STANDARD } from '../../../../src/venues/token-service/plans.ts'
-import { checkBuy, checkSell, type SellUnit, sellAmountOf } from '../../../../src/venues/token-service/trade-terms.ts'
+import { checkBuy, checkSell, sellAmountOf } from '../../../../src/venues/token-service/trade-terms.ts'
 import {
   type BuyRequest,
   buyBody,

@@ -1,0 +1,36 @@
+import type { Venue } from '../venue.ts'
+import { CaptureImporter, CaptureReader, captureWriter, messageLinesOf } from './capture.ts'
+import { CloudExecutor } from './cloud-executor.ts'
+import { ENDPOINTS, headersOf, urlOf } from './endpoints.ts'
+import { Feed } from './feed.ts'
+import { firstPlan, PREMIUM, planOf, STANDARD } from './plans.ts'
+import { TransactionBuilder } from './transaction-builder.ts'
+import { signaturePathOf } from './wire/answers.ts'
+import { readBuiltReply } from './wire/built-reply.ts'
+import { readRequest } from './wire/requests.ts'
+
+/** The service of the document: one WebSocket feed, and an HTTPS interface that trades or only builds. */
+export function tokenService(name: string): Venue {
+  return {
+    name,
+    plans: { published: [STANDARD, PREMIUM], first: firstPlan, named: planOf },
+    captures: {
+      linesOf: messageLinesOf,
+      reader: () => new CaptureReader(),
+      importer: (takeOver) => new CaptureImporter(takeOver),
+      writer: captureWriter,
+    },
+    probe: {
+      request: (record, key, { baseUrl, apiKey }) => ({
+        method: ENDPOINTS[record].method,
+        url: urlOf(baseUrl, record, key),
+        headers: headersOf(apiKey()),
+      }),
+      signaturePathOf,
+    },
+    transactions: { readReply: readBuiltReply, readRequest },
+    openFeed: (parts) => new Feed(name, parts),
+    openExecutor: (parts) => new CloudExecutor(parts),
+    openBuilder: (parts) => new TransactionBuilder(parts),
+  }
+}

@@ -1,0 +1,249 @@
+import type { Refusal } from '../base/errors.ts'
+import type { Clock, Dial, Http, HttpRequest } from '../base/machine.ts'
+import type { Random } from '../base/random.ts'
+import type { Lamports, Millis, TokenAmount } from '../base/units.ts'
+import type { Source } from '../engine/ports.ts'
+import type { Plan } from '../engine/settings.ts'
+import type { TokenId } from '../market/block.ts'
+import type { LiveBlock } from '../market/live-block.ts'
+import type { Mints } from '../market/mints.ts'
+import type { AskedTrade, Built, SellUnit } from '../orders/asked-trade.ts'
+import type { Attempt } from '../orders/attempt.ts'
+import type { Executor, Outcome } from '../orders/ports.ts'
+
+/** One kind of trading service. A folder of `venues/` implements it, and `registry.ts` lists it. */
+export interface Venue {
+  /** Subject of a sentence in a message: "the token service". */
+  readonly name: string
+  readonly plans: Plans
+  readonly captures: Captures
+  readonly probe: VenueProbe
+  readonly transactions: BuiltTransactions
+  openFeed(parts: FeedParts): VenueFeed
+  /** Executes orders at the venue, which builds, signs and sends the transaction. */
+  openExecutor(parts: ExecutorParts): Executor
+  /** Orders unsigned transactions, for orders that are signed here. */
+  openBuilder(parts: BuilderParts): Builder
+}
+
+/** Request budgets by plan. */
+export interface Plans {
+  /** Plans with published numbers, the smallest first. */
+  readonly published: readonly [Plan, ...Plan[]]
+  /** Plan at the start. `auto` gives the smallest one until the venue names the plan of the key. */
+  first(configured: string | Plan): Plan
+  /** Plan that the venue calls `name`. An unknown name leaves `present` (default: the smallest plan) in force. */
+  named(name: string, present?: Plan): NamedPlan
+}
+
+export interface NamedPlan {
+  readonly plan: Plan
+  /** Why `plan` is an assumption; '' if the venue's name for the plan is known. */
+  readonly notice: string
+}
+
+// The feed.
+
+export interface FeedParts {
+  readonly url: string
+  /** Read again for every connection, and every 30 s while the venue refuses the last key. */
+  readonly apiKey: () => string
+  readonly dial: Dial
+  readonly clock: Clock
+  readonly random: Random
+  /** Runs each job when the plan's message rate allows it. */
+  readonly pace: (job: () => void) => void
+  readonly mints: Mints
+  /** Whether a bot holds the token or has an open order in it: rows of held tokens are never dropped. */
+  readonly isHeld: (token: TokenId) => boolean
+  /** Share of the time since the last call that the event loop was busy, 0 to 1: `loopLoad()`. */
+  readonly load: () => number
+  /** Number of delivered rows that the engine has processed. Default: all of them. */
+  readonly rowsHandled?: () => number
+  readonly on: FeedEvents
+}
+
+export interface FeedEvents {
+  authenticated(userId: string, plan: string): void
+  /** The venue refuses the key. At the start this ends the command; later only entries stop. */
+  refused(reason: string): void
+  /** A frame that cannot be decoded, for the journal. Only the first ones of each reason are reported. */
+  misfit(why: string, text: string): void
+  /** Text for an operator: a lost connection, an error of the venue, a dropped subscription key. */
+  notice(text: string): void
+}
+
+export type FeedState =
+  | 'idle'
+  | 'dialing'
+  | 'authenticating'
+  | 'subscribing'
+  | 'live'
+  | 'stale'
+  | 'waiting'
+  | 'refused'
+  | 'stopped'
+
+/** Market rows of a venue. */
+export interface VenueFeed extends Source {
+  readonly state: FeedState
+  readonly counts: FeedCounts
+  /** Number of undecodable frames by reason. */
+  readonly misfits: { readonly counts: ReadonlyMap<string, number> }
+}
+
+export interface FeedCounts {
+  readonly frames: number
+  readonly rows: number
+  readonly duplicates: number
+  /** Rows dropped under overload. */
+  readonly shed: number
+  readonly unknownFields: number
+  /** Lost connections. */
+  readonly losses: number
+}
+
+/** Takes rows of a block over. Returns the next row that was not taken; the caller offers the rest again. */
+export type TakeOver = (block: LiveBlock, from: number, to: number) => number
+
+// Orders.
+
+/** Where the venue is, and with which key and wallet to trade there. */
+export interface AccessParts {
+  readonly http: Http
+  readonly clock: Clock
+  readonly baseUrl: string
+  readonly apiKey: () => string
+}
+
+/** State that the terms of a request depend on, in addition to the attempt. */
+export interface TermParts {
+  /** Public key of the trading wallet. */
+  readonly wallet: string
+  /** Upper bound of a buy under the present plan. */
+  readonly maxBuyLamports: () => Lamports
+  /** Unit of a sale's number, as far as it is proved for this venue. */
+  readonly sellUnit: () => SellUnit
+  /** The wallet's balance of a mint, base units; undefined if unknown. */
+  readonly holding: (mint: string) => TokenAmount | undefined
+}
+
+export interface ExecutorParts extends AccessParts, TermParts {
+  readonly resolve: Resolve
+  /** Called when a sale by number sold another amount than it asked for: the assumed unit is wrong. */
+  readonly contradicted?: (attempt: Attempt, sold: TokenAmount) => void
+}
+
+/** Tracks attempts until their outcome is final. Never calls back from inside one of its methods. */
+export interface Resolve {
+  begin(attempt: Attempt, done: (outcome: Outcome) => void): Resolution
+  /** Continues an attempt that an earlier process armed. */
+  resume(attempt: Attempt, done: (outcome: Outcome) => void): void
+}
+
+/** Receives the evidence about one attempt. */
+export interface Resolution {
+  /** The venue answered with the signature. */
+  acked(signature: string): void
+  /** The answer is late or inconclusive. */
+  doubt(reason: string, signature?: string): void
+  /** No answer can arrive any more, but the request may still be executed. */
+  hungUp(): void
+  /** The venue refused the request. */
+  refused(outcome: Extract<Outcome, { kind: 'refused' }>): void
+  /** No byte of the request was sent. */
+  unsent(outcome: Extract<Outcome, { kind: 'unsent' }>): void
+}
+
+export interface BuilderParts extends AccessParts, TermParts {
+  readonly check: CheckBytes
+}
+
+export interface Builder {
+  /** Sends one request for an unsigned transaction. Never throws. */
+  build(attempt: Attempt): Promise<Built>
+}
+
+/** Returns why the bytes are not a transaction; undefined if they are one. */
+export type CheckBytes = (bytes: Uint8Array) => Refusal | undefined
+
+/** Reads what a builder request and its answer say, without a connection. */
+export interface BuiltTransactions {
+  readReply(body: Uint8Array, check: CheckBytes): BuiltReply
+  /** Parses the body of a trade request with `side` added to it. */
+  readRequest(text: string): ReadRequest
+}
+
+/** Answer of a builder. */
+export type BuiltReply =
+  | {
+      readonly ok: true
+      readonly bytes: Uint8Array
+      /** As the builder claims: to be compared, never trusted. Undefined if the answer names none or several. */
+      readonly lastValidBlockHeight: number | undefined
+    }
+  | ({ readonly ok: false } & Refusal)
+
+export type ReadRequest =
+  | { readonly ok: true; readonly asked: AskedTrade }
+  | { readonly ok: false; readonly problem: string }
+
+// Diagnosis.
+
+/** Requests and readings for `doctor`. */
+export interface VenueProbe {
+  /** Read-only request. Throws RangeError if `key` is not a public key of 32 bytes. */
+  request(record: VenueRecord, key: string, access: Pick<AccessParts, 'baseUrl' | 'apiKey'>): HttpRequest
+  /** Path of the signature in a trade's answer, such as `data.txid`; '' unless the answer holds exactly one. */
+  signaturePathOf(body: string): string
+}
+
+export type VenueRecord = 'portfolio' | 'tokenInfo'
+
+// Recorded feeds.
+
+/** File format of a recorded feed: NDJSON of the venue's messages, or CSV if the file name ends in .csv. */
+export interface Captures {
+  /** Yields the messages of a file. Throws SluiceError if the file cannot be read or its CSV header is incomplete. */
+  linesOf(path: string): Generator<Line, void, undefined>
+  reader(): CaptureReader
+  importer(takeOver: TakeOver): CaptureImporter
+  writer(path: string): CaptureWriter
+}
+
+/** A line of a file. The buffer is reused for the next line. */
+export interface Line {
+  readonly number: number
+  readonly data: Buffer
+  readonly start: number
+  readonly end: number
+  /** Why the line cannot be a message, if splitting the file showed that already. */
+  readonly bad?: string
+}
+
+/** Meaning of a line. */
+export type Captured =
+  | { readonly kind: 'row'; readonly key: string; readonly time: Millis }
+  | { readonly kind: 'gap'; readonly time: Millis; readonly from: Millis; readonly keys: readonly string[] | undefined }
+  /** An empty line, or a message without market data. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'bad'; readonly why: string }
+
+export interface CaptureReader {
+  read(line: Line): Captured
+}
+
+/** A reader that also turns its rows into blocks. */
+export interface CaptureImporter extends CaptureReader {
+  /** Appends the row that was read last, stamped with `time`. Returns false for a duplicate, which is dropped. */
+  append(time: Millis): boolean
+  /** Delivers all appended rows. */
+  deliver(): void
+}
+
+export interface CaptureWriter {
+  /** First lines of the file; '' if the format has no header. */
+  readonly header: string
+  /** A message as one line, without its line end. */
+  line(message: Readonly<Record<string, unknown>>): string
+}
