@@ -21,7 +21,7 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
     } as unknown as BotConfig
   })
   return {
-    ...{ bots, service: { plan: plan(100), share: 1 }, wallet: { limits: NO_LIMITS } },
+    ...{ bots, service: { kind: 'sandbox', plan: plan(100), share: 1 }, wallet: { limits: NO_LIMITS } },
     ...{ chain: { rpc: [{ sendsPerSecond: 2 }] }, ...more },
   } as unknown as Config
 }
@@ -31,7 +31,7 @@ test.each<[string, Config, positions: number | null, seconds: number | null]>([
   ['what is kept for exits goes at once', config([12, 8]), 20, 0],
   ['the rest as the minute goes by', config([21]), 21, 60],
   ['and minute by minute', config([221]), 221, 180],
-  ['half of the plan', config([31], { service: { plan: plan(100), share: 0.5 } }), 31, 60],
+  ['half of the plan', config([31], { service: { kind: 'sandbox', plan: plan(100), share: 0.5 } }), 31, 60],
   ['what the wallet may hold', config([30, 30], { wallet: { limits: { ...NO_LIMITS, maxOpenPositions: 20 } } }), 20, 0],
   ['no bound', config([5, null]), null, null],
   ['no bound but the wallet', config([null], { wallet: { limits: { ...NO_LIMITS, maxOpenPositions: 5 } } }), 5, 0],
@@ -42,7 +42,7 @@ test.each<[string, Config, positions: number | null, seconds: number | null]>([
 })
 
 test('requests, sockets and keys against the plan', () => {
-  expect(planNeeds(config([1, 2], { service: { plan: plan(60), share: 0.5 } }))).toMatchObject({
+  expect(planNeeds(config([1, 2], { service: { kind: 'sandbox', plan: plan(60), share: 0.5 } }))).toMatchObject({
     ...{ requestsPerMinute: 30, keptForExits: 6, sockets: 1, connections: 2, keys: 1 },
   })
   const creator = { ...NO_LIMITS, maxLamportsPerCreator: solToLamports(1) }
