@@ -1,6 +1,6 @@
-// Compiles the sandbox's programs (src/sandbox/bpf/*.c), links them and writes each beside its source, with their
-// hashes. `--check` writes nothing and fails where the committed bytes are not those of the source. Needs Debian 12's
-// clang (14); another one compiles to other bytes.
+// Compiles the sandbox's programs (src/sandbox/bpf/*.c), links them, and writes each binary next to its source together
+// with the hashes. `--check` writes nothing and fails if a committed binary differs from the compiled source. Needs
+// clang 14 (Debian 12): other versions produce different bytes.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -28,7 +28,7 @@ try {
   for (const [name, bytes] of files) {
     if (!process.argv.includes('--check')) writeFileSync(join(folder, name), bytes)
     else if (!readFileSync(join(folder, name)).equals(bytes)) {
-      console.error(`src/sandbox/bpf/${name} is not what its source compiles to: node scripts/build-programs.ts`)
+      console.error(`src/sandbox/bpf/${name} differs from its compiled source: run node scripts/build-programs.ts`)
       process.exitCode = 1
     }
   }

@@ -18,7 +18,7 @@ rmSync(dist, { recursive: true, force: true })
 compile('tsconfig.build.json')
 compile('tsconfig.build-strategies.json')
 
-// The compiler renames what is imported, not the modules that a worker or a child starts by URL.
+// The compiler renames imported modules, but not the modules that a worker or a child process starts by URL.
 const startedByUrl = /(new URL\((['"])\.[^'"]*)\.ts\2, import\.meta\.url\)/g
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (!name.endsWith('.js')) continue
@@ -28,7 +28,7 @@ for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   if (renamed !== text) writeFileSync(path, renamed)
 }
 
-// What the compiler leaves behind: the sandbox's programs, which are read beside the module that knows them.
+// The sandbox's programs are not TypeScript. The modules that describe them read them from the same folder.
 const programs = join('sandbox', 'bpf')
 cpSync(join(root, 'src', programs), join(dist, programs), {
   recursive: true,

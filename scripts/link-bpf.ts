@@ -1,8 +1,8 @@
-// Links one object file of clang's `bpf` target into what Solana's loader takes: a shared object of SBPF version 0 with
-// a `.text`, and one dynamic relocation for each call of a syscall (github.com/anza-xyz/sbpf elf.rs). Stock lld does
-// not know the target's relocations.
+// Links one object file of clang's `bpf` target into the form that Solana's loader accepts: a shared object of SBPF
+// version 0 with a `.text` section and one dynamic relocation for each syscall (github.com/anza-xyz/sbpf elf.rs). The
+// stock lld does not know the relocations of this target.
 
-/** Of ELF (System V ABI) and of its `bpf` machine: a call by symbol, by byte offset in the code. */
+/** ELF constants (System V ABI). R_BPF_64_32 is a call by symbol, at a byte offset in the code. */
 const R_BPF_64_32 = 10
 const CALL = 0x85
 const PAGE = 0x1000
@@ -11,7 +11,7 @@ const [HEADER, PROGRAM_HEADER, SECTION_HEADER, SYMBOL, RELOCATION, DYNAMIC] = [6
 interface Section {
   name: string
   data: Buffer
-  /** Number of the section that it is about. */
+  /** Index of the section that the relocations apply to. */
   link: number
 }
 
@@ -28,7 +28,7 @@ interface ObjectFile {
   calls: Call[]
 }
 
-/** The bytes of the program; throws, saying what, where the object holds something that the loader would not take. */
+/** Returns the bytes of the program. Throws an error that names the cause if the loader would not accept the object. */
 export function linkProgram(object: Buffer): Buffer {
   const { code, entry, calls } = readObject(object)
   const linked = Buffer.from(code)
@@ -39,7 +39,8 @@ export function linkProgram(object: Buffer): Buffer {
 function readObject(object: Buffer): ObjectFile {
   const sections = readSections(object)
   const loaded = sections.filter(({ name, data }) => data.length > 0 && /^\.(rodata|data|bss|text\.)/.test(name))
-  if (loaded.length > 0) throw new Error(`no memory is initialized on chain: leave out what makes ${loaded[0]?.name}`)
+  if (loaded.length > 0)
+    throw new Error(`programs have no initialized memory on chain: remove the cause of ${loaded[0]?.name}`)
   const code = find(sections, '.text').data
   const symbols = readSymbols(sections)
   const entry = symbols.find(({ name, isDefined }) => name === 'entrypoint' && isDefined)
@@ -57,7 +58,7 @@ function readCall(record: Buffer, code: Buffer, symbols: ReturnType<typeof readS
   const symbol = symbols[record.readUInt32LE(12)]
   const isCall = record.readUInt32LE(8) === R_BPF_64_32 && code[offset] === CALL
   if (!isCall || symbol === undefined || symbol.isDefined || !symbol.name.startsWith('sol_'))
-    throw new Error(`at byte ${offset} of the code: ${symbol?.name ?? 'nothing'} is no syscall`)
+    throw new Error(`at byte ${offset} of the code: ${symbol?.name ?? 'nothing'} is not a syscall`)
   return { offset, syscall: symbol.name }
 }
 
@@ -100,7 +101,7 @@ function textAt(names: Buffer, start: number): string {
   return names.toString('latin1', start, names.indexOf(0, start))
 }
 
-/** Sections of the program, in their order in the file; the numbers that they refer to each other by. */
+/** Indexes of the program's sections, in file order. Sections refer to each other by index. */
 const [TEXT, DYN, DYNSYM, DYNSTR] = [1, 2, 3, 4]
 
 interface Part {
@@ -112,7 +113,7 @@ interface Part {
   entrySize: number
 }
 
-/** Addresses are offsets in the file. */
+/** Addresses equal offsets in the file. */
 function writeProgram(code: Buffer, entry: number, calls: Call[]): Buffer {
   const syscalls = [...new Set(calls.map(({ syscall }) => syscall))]
   const [names, placeOf] = nameTable(['entrypoint', ...syscalls])
@@ -166,7 +167,7 @@ function assemble(segments: Buffer[], parts: Part[], places: number[], entry: nu
   return file
 }
 
-/** 64 bits, little end first, a shared object for the machine `bpf`. */
+/** 64-bit, little-endian, shared object, machine `bpf`. */
 function fileHeader(entry: number, sectionsAt: number, segments: number, sections: number): Buffer {
   const header = Buffer.alloc(HEADER)
   header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1])
@@ -193,7 +194,7 @@ function sectionHeader({ type, flags, data, link, entrySize }: Part, name: numbe
   header.writeUInt32LE(type, 4)
   header.set(words(flags, flags === 0 ? 0 : offset, offset, data.length), 8)
   header.writeUInt32LE(link, 40)
-  // Of .dynsym: the first symbol that is not local.
+  // In .dynsym: index of the first symbol that is not local.
   header.writeUInt32LE(type === 11 ? 1 : 0, 44)
   header.set(words(type === 3 ? 1 : 8, entrySize), 48)
   return header
@@ -208,7 +209,7 @@ function symbol(name: number, info: number, section: number, value: number): Buf
   return record
 }
 
-/** A table of texts, each ended by a zero, and where a text begins in it. */
+/** A table of null-terminated names, and a function that returns the offset of a name. */
 function nameTable(names: string[]): [table: Buffer, placeOf: (name: string) => number] {
   const table = Buffer.from(`\0${names.join('\0')}\0`, 'latin1')
   return [table, (name) => table.indexOf(`\0${name}\0`, 0, 'latin1') + 1]
