@@ -40,7 +40,7 @@ export class EngineState implements Stage {
   readonly gates = new Gates()
   /** Mints that were read, the last ones. */
   readonly mintFacts = new Map<string, MintFacts>()
-  nextOrder = 1
+  nextOrder: number
   /** The row being handled; undefined while an input is. */
   block: Block | undefined
   row = 0
@@ -59,7 +59,7 @@ export class EngineState implements Stage {
   constructor(
     outputs: Output[],
     mints: Mints,
-    { plan, units, lists }: StartInput,
+    { plan, units, lists, money }: StartInput,
     activity: Activity,
     thrownAt: ThrownAtOf | undefined,
   ) {
@@ -72,6 +72,9 @@ export class EngineState implements Stage {
     this.prices = new Prices(units)
     this.timers = new Timers(this)
     this.wants = new Wants(this)
+    this.nextOrder = money.nextOrder
+    this.book.restore(money)
+    this.spending.restore(money.spends, money.daySpends)
   }
 
   /** Half a change is in the books. Whose doing it is stays to be seen from outside. */

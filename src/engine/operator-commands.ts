@@ -1,47 +1,38 @@
 import { plainJson } from '../base/json.ts'
 import type { Position } from './accounting/position.ts'
-import type { StrategyRunner } from './bots/strategy-runner.ts'
+import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
-import type { Conditionals } from './exits/conditionals.ts'
-import type { Exits } from './exits/position-exits.ts'
 import type { Command } from './messages.ts'
+import type { WalletReconciler } from './wallet-reconciler.ts'
 
-/** What commands are about beside positions. */
-interface House {
-  /** Whatever stopped entries is over. */
-  forgive(): void
-  /** What somebody else did with the wallet is all right. */
-  accept(signature: string): void
-  traders(): readonly StrategyRunner[]
-}
-
-/** What an operator tells running bots. */
+/** Carries out the commands of an operator. */
 export class OperatorCommands {
-  readonly #session: EngineState
-  readonly #exits: Exits
-  readonly #conditionals: Conditionals
-  readonly #house: House
+  readonly #state: EngineState
+  readonly #parts: EngineParts
+  readonly #reconciler: WalletReconciler
 
-  constructor(session: EngineState, exits: Exits, conditionals: Conditionals, house: House) {
-    this.#session = session
-    this.#exits = exits
-    this.#conditionals = conditionals
-    this.#house = house
+  constructor(parts: EngineParts, reconciler: WalletReconciler) {
+    this.#state = parts.state
+    this.#parts = parts
+    this.#reconciler = reconciler
   }
 
   take(command: Command): void {
-    const session = this.#session
+    const state = this.#state
+    const runners = this.#parts.bots.all()
     switch (command.name) {
       case 'halt':
+        state.halt(true)
+        break
       case 'resume':
-        if (command.name === 'resume') this.#house.forgive()
-        session.halt(command.name === 'halt')
+        this.#liftStops()
+        state.halt(false)
         break
       case 'accept':
-        this.#house.accept(command.signature)
+        this.#reconciler.accept(command.signature)
         break
       case 'flatten':
-        session.halt(true)
+        state.halt(true)
         this.#sellAll('flatten', () => true)
         break
       case 'sell':
@@ -49,26 +40,32 @@ export class OperatorCommands {
         break
       case 'signal': {
         const data = plainJson(command.data, 'signal')
-        for (const trader of this.#house.traders()) trader.guard(() => trader.handlers.onSignal?.(command.signal, data))
+        for (const runner of runners) runner.guard(() => runner.handlers.onSignal?.(command.signal, data))
         break
       }
       case 'stop':
-        session.stopping = true
-        for (const trader of this.#house.traders()) trader.guard(() => trader.handlers.onStop?.())
+        state.stopping = true
+        for (const runner of runners) runner.guard(() => runner.handlers.onStop?.())
     }
   }
 
-  /** What is on its way in is called off, and sold where it comes all the same. */
+  /** Lifts everything that stopped entries: quarantines, breaches, pauses, the drawdown so far. */
+  #liftStops(): void {
+    const { scopes, results } = this.#parts
+    for (const account of this.#state.book.accounts.values()) this.#reconciler.release(account)
+    for (const scope of scopes.all()) results.forgive(scope)
+  }
+
+  /** Sells the positions that `which` selects and cancels their open buys. A buy that fills all the same is sold, too. */
   #sellAll(reason: string, which: (of: Pick<Position, 'mint'>) => boolean): void {
-    const session = this.#session
-    const { book } = session
-    this.#conditionals.cancelBuys(which)
+    const { book } = this.#state
+    this.#parts.conditionals.cancelBuys(which)
     for (const position of book.positions.all()) {
       if (!which(position)) continue
       const { account, mint } = position
-      this.#exits.sell(position, reason)
+      this.#parts.exits.sell(position, reason)
       for (const { order, state } of book.inLane({ account, mint, side: 'buy' }))
-        if (state === 'accepted') session.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
+        if (state === 'accepted') this.#state.emit({ kind: 'cancel', orderId: order.id, code: 'CANCELLED' })
     }
   }
 }

@@ -19,7 +19,7 @@ import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
 export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly party: LimitScope
+  readonly scope: LimitScope
   /** What it trades with, and whoever else does. */
   readonly wallet: LimitScope
   /** When it was first shown a token. */
@@ -37,12 +37,12 @@ type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 
 /** Turns requests into orders: everything that can be refused is refused here, at once, with its reason. */
 export class OrderFactory {
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #watch: ExitWatch
   readonly #limits: LimitCheck
 
-  constructor(session: EngineState, watch: ExitWatch, limits: LimitCheck) {
-    this.#session = session
+  constructor(state: EngineState, watch: ExitWatch, limits: LimitCheck) {
+    this.#state = state
     this.#watch = watch
     this.#limits = limits
   }
@@ -52,15 +52,15 @@ export class OrderFactory {
     const request = readBuy(options, settings.orders, settings.exits)
     if ('code' in request) return { ok: false, ...request }
     const { amount, orders } = request
-    const creator = this.#session.creatorOf(settings.account.id, mint)
+    const creator = this.#state.creatorOf(settings.account.id, mint)
     const veto =
       this.#vetoState(client, mint, request.scaleIn) ??
-      checkRanges(amount, orders, this.#session.plan) ??
+      checkRanges(amount, orders, this.#state.plan) ??
       this.#vetoToken(client, mint, amount, creator) ??
       this.#limits.veto(client, mint, request, creator)
     if (veto !== undefined) return { ok: false, ...veto }
 
-    const { now } = this.#session
+    const { now } = this.#state
     const order = this.#order({
       account: settings.account.id,
       bot: settings.name,
@@ -77,7 +77,7 @@ export class OrderFactory {
       reason: request.reason,
     })
     this.#openPosition(order, request.exits, creator)
-    this.#session.spending.ask(order, amount)
+    this.#state.spending.ask(order, amount)
     this.#send(order)
     this.#watch.await(order, settings.orders.maxChasePercent)
     return { ok: true, id: order.id }
@@ -87,7 +87,7 @@ export class OrderFactory {
     const sale = this.readSale(client, mint, options)
     if ('code' in sale) return { ok: false, ...sale }
     const { position, request } = sale
-    const { book } = this.#session
+    const { book } = this.#state
     const isFull = request.size.kind === 'all'
     const busy = isFull ? book.fullExitOf(position) : book.laneHolder({ account: position.account, mint, side: 'sell' })
     if (busy !== undefined) return { ok: false, code: 'LANE_BUSY', reason: `${busy.order.id} is still selling it` }
@@ -96,7 +96,7 @@ export class OrderFactory {
 
   /** What a bot would sell of which position. */
   readSale({ settings }: Client, mint: string, options: SellOptions): Sale | Veto {
-    const position = this.#session.book.positions.get({ account: settings.account.id, mint })
+    const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name || position.tokens === 0n)
       return { code: 'NO_POSITION', reason: `${settings.name} holds nothing of ${mint}` }
     const request = readSell(options, position)
@@ -132,7 +132,7 @@ export class OrderFactory {
       reason,
     })
     position.state = 'closing'
-    this.#session.emitPosition(position)
+    this.#state.emitPosition(position)
     this.#send(order)
     return order.id
   }
@@ -146,21 +146,21 @@ export class OrderFactory {
 
   /** A partial sale that is not out yet only stands in the way of a full exit. */
   #callOffPart({ account, mint }: Position, size: Size): void {
-    const sale = this.#session.book.laneHolder({ account, mint, side: 'sell' })
+    const sale = this.#state.book.laneHolder({ account, mint, side: 'sell' })
     if (size.kind !== 'all' || sale?.state !== 'accepted' || isFullExit(sale.order)) return
-    this.#session.emit({ kind: 'cancel', orderId: sale.order.id, code: 'CANCELLED' })
+    this.#state.emit({ kind: 'cancel', orderId: sale.order.id, code: 'CANCELLED' })
   }
 
   #order(parts: OrderParts): Order {
-    const session = this.#session
+    const state = this.#state
     const read = parts.side === 'sell' ? this.#watch.poolPriceOf(parts) : undefined
-    const price = read ?? session.price(parts.mint) ?? null
-    const eventAgeMs = Math.round(session.eventAgeMs())
+    const price = read ?? state.price(parts.mint) ?? null
+    const eventAgeMs = Math.round(state.eventAgeMs())
     // Field by field: spreading costs as much as all else here.
     return {
-      id: `o${session.nextOrder++}`,
-      seq: session.seq,
-      time: session.now,
+      id: `o${state.nextOrder++}`,
+      seq: state.seq,
+      time: state.now,
       account: parts.account,
       bot: parts.bot,
       mint: parts.mint,
@@ -180,34 +180,34 @@ export class OrderFactory {
   }
 
   #send(order: Order): void {
-    if (order.class === 'entry') this.#session.gates.entered(order)
-    this.#session.book.accept(order)
-    this.#session.wants.flush()
-    this.#session.emit({ kind: 'order', order })
+    if (order.class === 'entry') this.#state.gates.entered(order)
+    this.#state.book.accept(order)
+    this.#state.wants.flush()
+    this.#state.emit({ kind: 'order', order })
   }
 
   #openPosition(order: Order, exits: Position['exits'], creator: string): void {
-    const { book, now } = this.#session
+    const { book, now } = this.#state
     if (book.positions.get(order) !== undefined) return
     const position = book.open(order, now, exits)
     if (creator !== '') position.creator = creator
     this.#watch.watch(position)
-    this.#session.emitPosition(position)
+    this.#state.emitPosition(position)
   }
 
   /** What the bot's filters have against it. */
   #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
     if (!isChoosy(client.settings.filters)) return undefined
-    const { lists, launches, mints, now } = this.#session
+    const { lists, launches, mints, now } = this.#state
     return filterVeto(client.settings.filters, lists, {
       ...{ mint, amount, now, creator, launch: launches.of(mints.find(mint)), seenAt: client.seenAt(mint) },
-      price: this.#session.price(mint) as number,
+      price: this.#state.price(mint) as number,
     })
   }
 
   /** What stands in the way whatever the amount. */
   #vetoState(client: Client, mint: string, scaleIn: boolean): Veto | undefined {
-    const { book, feed, prices, stopping } = this.#session
+    const { book, feed, prices, stopping } = this.#state
     const { account, name, orders } = client.settings
     const veto = (code: Veto['code'], reason: string): Veto => ({ code, reason })
     if (client.money.status === 'exits-only')
@@ -218,10 +218,10 @@ export class OrderFactory {
     if (feed === 'refused') return veto('KEY_REFUSED', 'the service refuses the key')
     if (feed !== 'live') return veto('FEED_DOWN', `the feed is ${feed}`)
     if (DENIED_MINTS.has(mint)) return veto('MINT_DENIED', `${mint} is money, not a token to trade`)
-    if (this.#session.price(mint) === undefined) return veto('PRICE_UNKNOWN', 'no robust price yet')
-    const age = this.#session.eventAgeMs()
+    if (this.#state.price(mint) === undefined) return veto('PRICE_UNKNOWN', 'no robust price yet')
+    const age = this.#state.eventAgeMs()
     if (age > orders.maxEventAgeMs) return veto('STALE_EVENT', `the event is ${age} ms old`)
-    const inCustody = custodyVeto(this.#session, client.settings, mint)
+    const inCustody = custodyVeto(this.#state, client.settings, mint)
     if (inCustody !== undefined) return inCustody
     const owner = { account: account.id, mint }
     const lane = book.openOrderOf(owner)
@@ -231,7 +231,7 @@ export class OrderFactory {
     const sale = book.provisionalSale(owner)
     if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale ${sale.orderId} is not final`)
     const position = book.positions.get(owner)
-    const alone = this.#session.gates.alone(account.id)
+    const alone = this.#state.gates.alone(account.id)
     if (position === undefined) return alone
     if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds it`)
     if (position.exiting !== '') return veto('LANE_BUSY', 'it is being sold')

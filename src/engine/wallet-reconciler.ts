@@ -2,11 +2,8 @@ import type { ErrorCode } from '../base/errors.ts'
 import { formatSol, lamports } from '../base/units.ts'
 import { valueAt } from './accounting/liquidation.ts'
 import { newPosition } from './accounting/position.ts'
-import type { StrategyRunner } from './bots/strategy-runner.ts'
+import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
-import type { Conditionals } from './exits/conditionals.ts'
-import type { ExitWatch } from './exits/exit-watch.ts'
-import type { Exits } from './exits/position-exits.ts'
 import { mintRefusal } from './limits/token-checks.ts'
 import type { Input } from './messages.ts'
 import type { ExecutionReport } from './order.ts'
@@ -31,24 +28,12 @@ const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_
 
 /** What the chain says of wallets beside our own orders: what somebody else did with them, what they hold. */
 export class WalletReconciler {
-  readonly #session: EngineState
-  readonly #watch: ExitWatch
-  readonly #exits: Exits
-  readonly #conditionals: Conditionals
-  readonly #traderOf: (bot: string) => StrategyRunner | undefined
+  readonly #state: EngineState
+  readonly #parts: EngineParts
 
-  constructor(
-    session: EngineState,
-    watch: ExitWatch,
-    exits: Exits,
-    conditionals: Conditionals,
-    traderOf: (bot: string) => StrategyRunner | undefined,
-  ) {
-    this.#session = session
-    this.#watch = watch
-    this.#exits = exits
-    this.#conditionals = conditionals
-    this.#traderOf = traderOf
+  constructor(parts: EngineParts) {
+    this.#state = parts.state
+    this.#parts = parts
   }
 
   take(input: Of<'foreign'> | Of<'deficit'> | Of<'adopt'> | Of<'mint'>): void {
@@ -60,11 +45,11 @@ export class WalletReconciler {
 
   /** A person has seen this transaction, or all that there are, and says that it is all right. */
   accept(signature: string | 'all'): void {
-    for (const account of this.#session.book.accounts.values()) {
+    for (const account of this.#state.book.accounts.values()) {
       const left = (account.foreign ?? []).filter((other) => signature !== 'all' && other !== signature)
       if (left.length === (account.foreign?.length ?? 0)) continue
       account.foreign = left
-      this.#session.emitAccount(account)
+      this.#state.emitAccount(account)
     }
   }
 
@@ -74,39 +59,39 @@ export class WalletReconciler {
     if (account.breached !== undefined) account.breached = false
   }
 
-  alarm({ orderId, attemptId, code, reason, fill }: ExecutionReport): void {
+  reported({ orderId, attemptId, code, reason, fill }: ExecutionReport): void {
     if (code === '' || !ALARMING.has(code)) return
-    this.#session.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
-    const account = this.#session.book.accounts.get(fill?.account ?? '')
+    this.#state.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
+    const account = this.#state.book.accounts.get(fill?.account ?? '')
     if (account === undefined || !BREACHES.has(code)) return
     // It is booked now, so `resume` alone lets entries go on.
     const foreign = account.foreign?.filter((signature) => signature !== fill?.signature)
     if (account.breached === true && foreign?.length === account.foreign?.length) return
     account.breached = true
     if (foreign !== undefined) account.foreign = foreign
-    this.#session.emitAccount(account)
+    this.#state.emitAccount(account)
   }
 
   /** Each is told, up to the bound: a second process that goes on may make thousands. */
   #foreign({ account: id, signature, lamports: change, attemptId }: Of<'foreign'>): void {
-    const account = this.#session.book.accounts.get(id)
+    const account = this.#state.book.accounts.get(id)
     if (account === undefined) return
     const { foreign = [], breached = false } = account
     const isKnown = attemptId === undefined ? foreign.includes(signature) || foreign.length >= MOST_FOREIGN : breached
     if (isKnown) return
     if (attemptId === undefined) account.foreign = [...foreign, signature]
     else account.breached = true
-    this.#session.emitAccount(account)
+    this.#state.emitAccount(account)
     const [why, then] =
       attemptId === undefined
         ? ['no order of this process made it', `sluice resume --accept ${signature}`]
         : [`${attemptId}, which it looks like, was not waiting for it`, 'sluice resume']
     const reason = `${signature} changed the wallet by ${formatSol(change)} SOL, and ${why}. ${LIKELY_CAUSE}, then \`${then}\``
-    this.#session.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
+    this.#state.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
   }
 
   #deficit({ account: id, mint, tokens }: Of<'deficit'>): void {
-    const { book } = this.#session
+    const { book } = this.#state
     const account = book.accounts.get(id)
     const position = book.positions.get({ account: id, mint })
     if (account === undefined || position === undefined || position.tokens <= tokens) return
@@ -117,57 +102,57 @@ export class WalletReconciler {
     delete position.oversold
     book.settle(position)
     if (position.state === 'closed') {
-      this.#watch.unwatch(position)
-      this.#exits.closed(position)
+      this.#parts.watch.unwatch(position)
+      this.#parts.exits.closed(position)
     }
-    this.#session.emitPosition(position)
-    this.#traderOf(position.bot)?.refresh(mint)
+    this.#state.emitPosition(position)
+    this.#parts.bots.of(position.bot)?.refresh(mint)
     if (account.quarantined?.includes(mint) !== true) account.quarantined = [...(account.quarantined ?? []), mint]
-    this.#session.emitAccount(account)
-    this.#session.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
-    if (position.state === 'closed') this.#conditionals.positionClosed(position)
+    this.#state.emitAccount(account)
+    this.#state.emit({ kind: 'alarm', bot: position.bot, code: 'QUARANTINED', reason })
+    if (position.state === 'closed') this.#parts.conditionals.positionClosed(position)
   }
 
   /** What was bought before anybody knew is sold. */
   #mint({ mint, facts }: Of<'mint'>): void {
-    const { book, mintFacts } = this.#session
+    const { book, mintFacts } = this.#state
     mintFacts.delete(mint)
     mintFacts.set(mint, facts)
     if (mintFacts.size > MINTS_KEPT) mintFacts.delete(mintFacts.keys().next().value as string)
     for (const position of book.positions.ofMint(mint)) {
-      const settings = this.#traderOf(position.bot)?.settings
+      const settings = this.#parts.bots.of(position.bot)?.settings
       if (settings?.tokenChecks.when !== 'after' || settings.account.mode !== 'live') continue
       const refusal = mintRefusal(facts, settings.tokenChecks)
       if (refusal === undefined) continue
-      this.#session.emit({ kind: 'alarm', bot: position.bot, ...refusal })
-      this.#exits.sell(position, `${refusal.code}: ${refusal.reason}`)
+      this.#state.emit({ kind: 'alarm', bot: position.bot, ...refusal })
+      this.#parts.exits.sell(position, `${refusal.code}: ${refusal.reason}`)
       for (const { order, state } of book.inLane({ ...position, side: 'buy' }))
-        if (state === 'accepted') this.#session.emit({ kind: 'cancel', orderId: order.id, code: refusal.code })
+        if (state === 'accepted') this.#state.emit({ kind: 'cancel', orderId: order.id, code: refusal.code })
     }
   }
 
   /** At the present price, since nobody knows what was paid. */
   #adopt({ account, bot, mint, tokens, decimals }: Of<'adopt'>): void {
-    const { book, now } = this.#session
+    const { book, now } = this.#state
     const owner = { account, bot, mint }
-    const trader = this.#traderOf(bot)
-    const price = this.#session.price(mint)
+    const runner = this.#parts.bots.of(bot)
+    const price = this.#state.price(mint)
     const held = book.positions.get(owner)
     const costLamports = price === undefined ? undefined : valueAt(price, tokens, decimals)
-    if (trader === undefined || price === undefined || costLamports === undefined || held !== undefined) {
+    if (runner === undefined || price === undefined || costLamports === undefined || held !== undefined) {
       const why = price === undefined ? 'no robust price yet' : `it cannot be worth ${price} SOL a token`
       const [code, reason]: [ErrorCode, string] =
         held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', why]
-      this.#session.emit({ kind: 'refused', bot, mint, code, reason })
+      this.#state.emit({ kind: 'refused', bot, mint, code, reason })
       return
     }
-    const position = newPosition(owner, now, trader.settings.exits)
+    const position = newPosition(owner, now, runner.settings.exits)
     Object.assign(position, { tokens, bought: tokens, decimals, costLamports, averagePrice: price, highPrice: price })
     book.positions.set(position)
     book.settle(position)
-    this.#watch.watch(position)
-    this.#exits.opened(position)
-    this.#session.emitPosition(position)
-    trader.refresh(mint)
+    this.#parts.watch.watch(position)
+    this.#parts.exits.opened(position)
+    this.#state.emitPosition(position)
+    runner.refresh(mint)
   }
 }

@@ -35,24 +35,24 @@ export function liquidationSol(position: Position, price: number | undefined): n
 
 /** What limits take positions to be worth. */
 export class Liquidation {
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #watch: ExitWatch
 
-  constructor(session: EngineState, watch: ExitWatch) {
-    this.#session = session
+  constructor(state: EngineState, watch: ExitWatch) {
+    this.#state = state
     this.#watch = watch
   }
 
   /** What selling all of it now would bring; nothing for a token that is dead; undefined where nobody can know, for
    *  there is no price yet, or not again since a gap. */
   of(position: Position): Lamports | undefined {
-    const isQuiet = this.#session.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
+    const isQuiet = this.#state.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
     return isQuiet && this.#watch.poolPriceOf(position) === undefined ? ZERO : this.atLastPrice(position)
   }
 
   /** The same, though nobody may have printed it for long. What was read of its pool since it was is newer. */
   atLastPrice(position: Position): Lamports | undefined {
-    const price = this.#watch.poolPriceOf(position) ?? this.#session.price(position.mint)
+    const price = this.#watch.poolPriceOf(position) ?? this.#state.price(position.mint)
     const sol = liquidationSol(position, price)
     return sol === undefined ? undefined : solToLamports(Math.min(sol, MOST_VALUE / LAMPORTS_PER_SOL))
   }

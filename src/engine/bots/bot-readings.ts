@@ -6,31 +6,21 @@ import type { EngineState } from '../engine-state.ts'
 import { conditionalView } from '../exits/conditional.ts'
 import type { Conditionals } from '../exits/conditionals.ts'
 import type { Results } from '../limits/results.ts'
-import type { Client } from '../order-factory.ts'
 import type { FillView, OrderView, PositionView, Quote, Token } from '../strategy.ts'
+import type { BotContext, BotHost } from './bot-context.ts'
 import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 
 const FILLS_SHOWN = 100
 
-/** The trader behind the handle. */
-export interface Host extends Client {
-  /** Keys of its own, which decide what reaches it. */
-  readonly keys: Set<string>
-  /** Its strategy's `start` is running. */
-  readonly starting: boolean
-  viewOf(token: number): TokenView
-  refresh(mint: string): TokenView
-}
-
 /** What a strategy may look at. */
 export class BotReadings {
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #results: Results
   readonly #conditionals: Conditionals
-  readonly #host: Host
+  readonly #host: BotHost
 
-  constructor(session: EngineState, results: Results, conditionals: Conditionals, host: Host) {
-    this.#session = session
+  constructor({ state, results, conditionals }: BotContext, host: BotHost) {
+    this.#state = state
     this.#results = results
     this.#conditionals = conditionals
     this.#host = host
@@ -41,17 +31,17 @@ export class BotReadings {
   }
 
   now(): Millis {
-    return this.#session.now
+    return this.#state.now
   }
 
   token(mint: string): TokenView | undefined {
-    return this.isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
+    return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
   /** Not only what was seen: that hangs on how far a process has read ahead. What is known was proved when it became
    *  known. */
   protected isMint(mint: string): boolean {
-    return this.#session.mints.find(mint) !== undefined || isPublicKey(mint)
+    return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }
 
   position(mint: string): PositionView | undefined {
@@ -59,26 +49,26 @@ export class BotReadings {
   }
 
   positions(): PositionView[] {
-    const all = this.#session.book.positions.of(this.#host.settings.account.id)
+    const all = this.#state.book.positions.of(this.#host.settings.account.id)
     const own = [...all.values()].filter((position) => position.bot === this.name)
-    return own.map((position) => new HeldView(this.#session, position))
+    return own.map((position) => new HeldView(this.#state, position))
   }
 
   orders(): OrderView[] {
-    const all = this.#session.book.orders.of(this.#host.settings.account.id)
+    const all = this.#state.book.orders.of(this.#host.settings.account.id)
     const own = all.filter(({ order }) => order.bot === this.name)
     const conditional = this.#conditionals.of(this.#host).map(conditionalView)
     return [...own.map(({ order, state }) => orderView(order, state, '', order.reason)), ...conditional]
   }
 
   fills(): FillView[] {
-    const all = this.#session.book.fills.of(this.#host.settings.account.id)
+    const all = this.#state.book.fills.of(this.#host.settings.account.id)
     const own = [...all.values()].filter((fill) => fill.bot === this.name)
     return own.slice(-FILLS_SHOWN).map(fillView)
   }
 
   wallet(): { sol: number | undefined; reservedSol: number } {
-    const { book } = this.#session
+    const { book } = this.#state
     const balance = book.accounts.get(this.#host.settings.account.id)?.lamports ?? null
     return {
       sol: balance === null ? undefined : lamportsToSol(balance),
@@ -87,21 +77,21 @@ export class BotReadings {
   }
 
   budget(): { solThisHour: number; profitTodaySol: number; halted: boolean } {
-    const { party } = this.#host
+    const { scope } = this.#host
     return {
-      solThisHour: lamportsToSol(party.spending.reduce((sum, bot) => sum + bot.hour(this.#session.now), 0)),
-      profitTodaySol: lamportsToSol(this.#results.today(party)),
-      halted: this.#session.book.accounts.get(this.#host.settings.account.id)?.halted ?? false,
+      solThisHour: lamportsToSol(scope.spending.reduce((sum, bot) => sum + bot.hour(this.#state.now), 0)),
+      profitTodaySol: lamportsToSol(this.#results.today(scope)),
+      halted: this.#state.book.accounts.get(this.#host.settings.account.id)?.halted ?? false,
     }
   }
 
   quoteBuy(token: Token | string, sol: number): Quote | undefined {
-    return quoteBuy(sol, this.#session.price(mintOf(token)))
+    return quoteBuy(sol, this.#state.price(mintOf(token)))
   }
 
   quoteSell(token: Token | string, tokens: number | 'all'): Quote | undefined {
     const amount = tokens === 'all' ? (this.position(mintOf(token))?.tokens ?? 0) : tokens
-    return quoteSell(amount, this.#session.price(mintOf(token)))
+    return quoteSell(amount, this.#state.price(mintOf(token)))
   }
 }
 

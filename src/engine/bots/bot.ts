@@ -5,11 +5,8 @@ import type { Millis } from '../../base/units.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { stepTokensDue } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
-import type { Conditionals } from '../exits/conditionals.ts'
 import { readExits } from '../exits/exit-request.ts'
 import type { ExitRules } from '../exits/exit-rules.ts'
-import type { Results } from '../limits/results.ts'
-import type { OrderFactory } from '../order-factory.ts'
 import { readText, readTimer, timerRefusal } from '../requests.ts'
 import type {
   Answer,
@@ -23,7 +20,8 @@ import type {
   SellOptions,
   Token,
 } from '../strategy.ts'
-import { BotReadings, type Host, mintOf } from './bot-readings.ts'
+import type { BotContext, BotHost } from './bot-context.ts'
+import { BotReadings, mintOf } from './bot-readings.ts'
 import { ConditionalFactory } from './conditional-factory.ts'
 
 /** Mints that a bot may watch at a time. */
@@ -33,39 +31,27 @@ export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
 const WARMING = { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' } as const
 
-/** Its place in the engine. */
-export interface Seat {
-  readonly index: number
-  /** Gives its position in a mint other exits; false when there is none. */
-  setExits(mint: string, exits: ExitRules): boolean
-  readonly conditionals: Conditionals
-  /** Shows it the rows of one token, or no longer. */
-  watch(token: number, on: boolean): void
-}
-
 /** What a strategy gets as `bot`: everything it may ask for, answered at once. What could be a market's doing is
  *  refused with its reason; what can only be a mistake in the strategy throws, and so ends its entries. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
-  readonly #session: EngineState
-  readonly #desk: OrderFactory
-  readonly #host: Host
-  readonly #seat: Seat
+  readonly #state: EngineState
+  readonly #context: BotContext
+  readonly #host: BotHost
   readonly #random: Random
-  readonly #waiting: ConditionalFactory
+  readonly #conditionalFactory: ConditionalFactory
   readonly #allowance = new Allowance()
   /** Refusals that an alarm has told of. */
   readonly #told = new Set<ErrorCode>()
   /** Timers that its `start` asked for. */
   readonly #declared = new Set<string>()
 
-  constructor(session: EngineState, desk: OrderFactory, results: Results, host: Host, seat: Seat) {
-    super(session, results, seat.conditionals, host)
-    this.#session = session
-    this.#desk = desk
+  constructor(context: BotContext, host: BotHost) {
+    super(context, host)
+    this.#context = context
+    this.#state = context.state
     this.#host = host
-    this.#seat = seat
     this.#random = seededRandom(host.settings.seed)
-    this.#waiting = new ConditionalFactory(session, desk, seat.conditionals, host)
+    this.#conditionalFactory = new ConditionalFactory(context, host)
   }
 
   get state(): Json {
@@ -75,10 +61,10 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   set state(state: Json) {
     this.#assertHandling()
     const saved = plainJson(state, 'bot.state')
-    if (this.#session.warming) return
-    this.#allowance.take(this.#session.now, 1 + sizeOf(saved) / CHARACTERS_A_REQUEST)
+    if (this.#state.warming) return
+    this.#allowance.take(this.#state.now, 1 + sizeOf(saved) / CHARACTERS_A_REQUEST)
     this.#host.money.state = saved
-    this.#session.emitBot(this.#host.money)
+    this.#state.emitBot(this.#host.money)
   }
 
   random(): number {
@@ -87,55 +73,59 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   buy(token: Token | string, options: BuyOptions): Placed {
-    return this.#place(token, (mint) => this.#desk.buy(this.#host, mint, options))
+    return this.#place(token, (mint) => this.#context.factory.buy(this.#host, mint, options))
   }
 
   limitBuy(token: Token | string, options: LimitBuyOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.limitBuy(mint, options), COST.conditional)
+    return this.#place(token, (mint) => this.#conditionalFactory.limitBuy(mint, options), COST.conditional)
   }
 
   limitSell(token: Token | string, options: LimitSellOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.sell(mint, options, 'above'), COST.conditional)
+    return this.#place(token, (mint) => this.#conditionalFactory.sell(mint, options, 'above'), COST.conditional)
   }
 
   stopSell(token: Token | string, options: LimitSellOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.sell(mint, options, 'below'), COST.conditional)
+    return this.#place(token, (mint) => this.#conditionalFactory.sell(mint, options, 'below'), COST.conditional)
   }
 
   dca(token: Token | string, options: DcaOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.dca(mint, options), COST.conditional)
+    return this.#place(token, (mint) => this.#conditionalFactory.dca(mint, options), COST.conditional)
   }
 
   bracket(token: Token | string, options: BracketOptions): Placed {
-    return this.#place(token, (mint) => this.#waiting.bracket(mint, options), COST.conditional)
+    return this.#place(token, (mint) => this.#conditionalFactory.bracket(mint, options), COST.conditional)
   }
 
   sell(token: Token | string, options: SellOptions): Placed {
-    return this.#place(token, (mint) => this.#desk.sell(this.#host, mint, options))
+    return this.#place(token, (mint) => this.#context.factory.sell(this.#host, mint, options))
   }
 
   cancel(orderId: string): boolean {
     this.#ask()
-    const { orders, positions } = this.#session.book
-    if (!this.#session.warming && this.#whole(() => this.#seat.conditionals.cancel(this.#host, orderId))) return true
+    const { orders, positions } = this.#state.book
+    if (!this.#state.warming && this.#whole(() => this.#context.conditionals.cancel(this.#host, orderId))) return true
     const open = orders.get(orderId)
-    if (this.#session.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
+    if (this.#state.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
       return false
     const isDue = positions
       .ofMint(open.order.mint)
       .some((position) => position.exiting !== '' || stepTokensDue(position) > 0n)
     if (open.order.side === 'sell' && isDue) return false
-    this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
+    this.#state.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
     return true
   }
 
   setExits(token: Token | string, exits: ExitRules): Answer {
     this.#ask(COST.setExits)
     const mint = mintOf(token)
-    if (this.#session.warming) return WARMING
+    if (this.#state.warming) return WARMING
     const rules = readExits(exits)
     if (typeof rules === 'string') return this.#refuse(mint, 'REQUEST_INVALID', rules)
-    if (this.position(mint) !== undefined && this.#whole(() => this.#seat.setExits(mint, rules))) return { ok: true }
+    if (
+      this.position(mint) !== undefined &&
+      this.#whole(() => this.#context.exits.change(this.#host.settings, mint, rules))
+    )
+      return { ok: true }
     return this.#refuse(mint, 'NO_POSITION', `${this.name} holds nothing of it`)
   }
 
@@ -149,7 +139,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
 
   clear(name: string): void {
     this.#ask()
-    if (!this.#session.warming) this.#session.timers.clear(this.name, name)
+    if (!this.#state.warming) this.#state.timers.clear(this.name, name)
   }
 
   watch(mint: string): boolean {
@@ -161,16 +151,16 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
       return false
     }
     this.#host.keys.add(mint)
-    this.#session.wants.add(mint)
-    this.#seat.watch(this.#session.mints.intern(mint), true)
+    this.#state.wants.add(mint)
+    this.#host.watchToken(this.#state.mints.intern(mint), true)
     return true
   }
 
   unwatch(mint: string): void {
     this.#askToWatch()
     if (!isPublicKey(mint) || !this.#host.keys.delete(mint)) return
-    this.#session.wants.drop(mint)
-    this.#seat.watch(this.#session.mints.intern(mint), false)
+    this.#state.wants.drop(mint)
+    this.#host.watchToken(this.#state.mints.intern(mint), false)
   }
 
   note(mint: string, why: string): void {
@@ -178,24 +168,24 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     const reason = readText(why)
     this.#ask(1 + (reason?.length ?? 0) / CHARACTERS_A_REQUEST)
     if (about === undefined || reason === undefined) throw new TypeError('bot.note takes a mint and a text')
-    this.#session.emit({ kind: 'note', bot: this.name, mint: about, code: '', reason })
+    this.#state.emit({ kind: 'note', bot: this.name, mint: about, code: '', reason })
   }
 
   /** A timer of its strategy fires. False: it has fired too often for that. */
   mayFire(): boolean {
-    return this.#allowance.takeIfLeft(this.#session.now, COST.firing)
+    return this.#allowance.takeIfLeft(this.#state.now, COST.firing)
   }
 
   /** Ends the timers that an earlier `start` of the strategy set and this one did not. */
   endUndeclared(): void {
-    this.#session.timers.clearAll(this.name, ({ name, declared }) => declared === true && !this.#declared.has(name))
+    this.#state.timers.clearAll(this.name, ({ name, declared }) => declared === true && !this.#declared.has(name))
   }
 
   /** A strategy sets its timers in `start`; after a restart the one that runs goes on. */
   #setTimer(name: string, seconds: number, repeats: boolean): Answer {
     this.#ask()
     const ms = readTimer(name, seconds)
-    const { timers, warming, now } = this.#session
+    const { timers, warming, now } = this.#state
     if (warming) return WARMING
     const { starting, settings } = this.#host
     const running = timers.find(this.name, name)
@@ -219,12 +209,12 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   #alarmOnce(code: ErrorCode, reason: string): void {
     if (this.#told.has(code)) return
     this.#told.add(code)
-    this.#session.emit({ kind: 'alarm', bot: this.name, code, reason: `${reason}; more refusals are not told` })
+    this.#state.emit({ kind: 'alarm', bot: this.name, code, reason: `${reason}; more refusals are not told` })
   }
 
   #place(token: Token | string, place: (mint: string) => Placed, cost = 1): Placed {
     this.#ask(cost)
-    if (this.#session.warming || this.#host.starting) return WARMING
+    if (this.#state.warming || this.#host.starting) return WARMING
     const mint = mintOf(token)
     if (!this.isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
     const placed = this.#whole(() => place(mint))
@@ -234,11 +224,11 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   #refuse(mint: string, code: ErrorCode, reason: string): { ok: false } & Refusal {
-    const view = this.isMint(mint) ? this.#host.viewOf(this.#session.mints.intern(mint)) : undefined
-    const now = this.#session.now
+    const view = this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
+    const now = this.#state.now
     if (view?.refused?.code !== code || now - view.refused.at >= SAME_REFUSAL_MS) {
       const about = readText(mint, LONGEST_MINT) ?? ''
-      this.#session.emit({ kind: 'refused', bot: this.name, mint: about, code, reason })
+      this.#state.emit({ kind: 'refused', bot: this.name, mint: about, code, reason })
       if (view !== undefined) view.refused = { code, at: now }
     }
     return { ok: false, code, reason }
@@ -249,14 +239,14 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     try {
       return run()
     } catch (error) {
-      if (error instanceof RangeError && error.message.includes('call stack')) this.#session.tornBy = this.#seat.index
+      if (error instanceof RangeError && error.message.includes('call stack')) this.#state.tornBy = this.#context.index
       throw error
     }
   }
 
   #ask(cost = 1): void {
     this.#assertHandling()
-    if (!this.#session.warming) this.#allowance.take(this.#session.now, cost)
+    if (!this.#state.warming) this.#allowance.take(this.#state.now, cost)
   }
 
   #askToWatch(): void {
@@ -266,7 +256,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not
    *  be repeated. */
   #assertHandling(): void {
-    if (this.#session.activity.running !== this.#seat.index)
+    if (this.#state.activity.running !== this.#context.index)
       throw new Error(`${this.name} uses its bot outside of a handler; a handler ends before it returns`)
   }
 }

@@ -10,46 +10,46 @@ import type { SubscriptionRouter } from './subscription-router.ts'
 
 /** The bots of a start, in the order of the configuration. */
 export class Bots {
-  #traders: readonly StrategyRunner[] = []
+  #runners: readonly StrategyRunner[] = []
 
   all(): readonly StrategyRunner[] {
-    return this.#traders
+    return this.#runners
   }
 
-  add(trader: StrategyRunner): void {
-    this.#traders = [...this.#traders, trader]
+  add(runner: StrategyRunner): void {
+    this.#runners = [...this.#runners, runner]
   }
 
   of(bot: string): StrategyRunner | undefined {
-    return this.#traders.find(({ name }) => name === bot)
+    return this.#runners.find(({ name }) => name === bot)
   }
 
   /** Exits are fixed when a position opens, so they hold for a bot that is not configured any more: another one of its
    *  wallet sells. */
   sellerOf({ bot, account }: Position): BotSettings {
-    const trader = this.of(bot) ?? this.#traders.find(({ settings }) => settings.account.id === account)
-    if (trader === undefined) throw new SluiceError(`${account} belongs to no bot of this start`)
-    return trader.settings
+    const runner = this.of(bot) ?? this.#runners.find(({ settings }) => settings.account.id === account)
+    if (runner === undefined) throw new SluiceError(`${account} belongs to no bot of this start`)
+    return runner.settings
   }
 
   /** Strategies begin, or it is said, once, which of them may not. */
-  begin(start: StartInput, wants: Wants, audience: SubscriptionRouter): void {
-    for (const trader of this.#traders) {
-      for (const key of trader.keys) {
+  start(stopped: StartInput['stopped'], wants: Wants, router: SubscriptionRouter): void {
+    for (const runner of this.#runners) {
+      for (const key of runner.keys) {
         wants.add(key)
-        audience.subscribe(trader, key)
+        router.subscribe(runner, key)
       }
-      const stop = stopOf(start, trader.settings)
-      if (stop === undefined) trader.start()
-      else trader.stop(stop)
+      const stop = stopOf(stopped, runner.settings)
+      if (stop === undefined) runner.start()
+      else runner.stop(stop)
     }
   }
 
   /** Tells those that one of its keys is of. */
   missed({ from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
     const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
-    for (const trader of this.#traders)
-      if (keys.some((key) => trader.keys.has(key))) trader.guard(() => trader.handlers.onGap?.(gap))
+    for (const runner of this.#runners)
+      if (keys.some((key) => runner.keys.has(key))) runner.guard(() => runner.handlers.onGap?.(gap))
   }
 }
 
@@ -68,7 +68,7 @@ export function strategyOf(
   start: StartInput,
   strategies: ReadonlyMap<string, Strategy>,
 ): Strategy {
-  const strategy = stopOf(start, settings) === undefined ? strategies.get(settings.strategy) : NO_STRATEGY
+  const strategy = stopOf(start.stopped, settings) === undefined ? strategies.get(settings.strategy) : NO_STRATEGY
   if (strategy === undefined) throw new SluiceError(`no strategy ${settings.strategy}`)
   return strategy
 }
@@ -78,6 +78,6 @@ export function moneyIn({ money }: StartInput, { name, account }: BotSettings): 
   return money.bots.find((one) => one.bot === name && one.account === account.id)
 }
 
-function stopOf({ stopped }: StartInput, { name }: BotSettings): StoppedBot | undefined {
+function stopOf(stopped: StartInput['stopped'], { name }: BotSettings): StoppedBot | undefined {
   return stopped?.find(({ bot }) => bot === name)
 }

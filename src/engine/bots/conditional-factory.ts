@@ -1,5 +1,4 @@
 import { LEAST_PART_PERCENT } from '../accounting/position.ts'
-import type { EngineState } from '../engine-state.ts'
 import {
   bracketExits,
   type ConditionalRequest,
@@ -7,49 +6,45 @@ import {
   readLimitBuy,
   readPriceSell,
 } from '../exits/conditional-request.ts'
-import type { Conditionals } from '../exits/conditionals.ts'
 import type { Veto } from '../limits/order-bounds.ts'
-import type { Client, OrderFactory, Sale } from '../order-factory.ts'
+import type { Client, Sale } from '../order-factory.ts'
 import type { BracketOptions, DcaOptions, LimitBuyOptions, LimitSellOptions, Placed } from '../strategy.ts'
+import type { BotContext } from './bot-context.ts'
 
-/** Where one bot asks for conditional orders: what is no request is refused at once, as the desk does. */
+/** Where one bot asks for conditional orders: what is no request is refused at once, as the factory does. */
 export class ConditionalFactory {
-  readonly #session: EngineState
-  readonly #desk: OrderFactory
-  readonly #conditionals: Conditionals
+  readonly #context: BotContext
   readonly #client: Client
 
-  constructor(session: EngineState, desk: OrderFactory, conditionals: Conditionals, client: Client) {
-    this.#session = session
-    this.#desk = desk
-    this.#conditionals = conditionals
+  constructor(context: BotContext, client: Client) {
+    this.#context = context
     this.#client = client
   }
 
   limitBuy(mint: string, options: LimitBuyOptions): Placed {
-    return this.#wait(mint, readLimitBuy(options, this.#client.settings, this.#session.plan))
+    return this.#wait(mint, readLimitBuy(options, this.#client.settings, this.#context.state.plan))
   }
 
   /** `kind`: above for a limit, below for a stop. */
   sell(mint: string, options: LimitSellOptions, kind: 'above' | 'below'): Placed {
-    const sale = this.#desk.readSale(this.#client, mint, options)
+    const sale = this.#context.factory.readSale(this.#client, mint, options)
     return this.#wait(mint, 'code' in sale ? sale : (tooSmall(sale) ?? readPriceSell(options, kind)))
   }
 
   dca(mint: string, options: DcaOptions): Placed {
-    return this.#wait(mint, readDca(options, this.#client.settings, this.#session.plan))
+    return this.#wait(mint, readDca(options, this.#client.settings, this.#context.state.plan))
   }
 
   bracket(mint: string, options: BracketOptions): Placed {
-    const bracketed = bracketExits(options, this.#session.price(mint))
+    const bracketed = bracketExits(options, this.#context.state.price(mint))
     if ('code' in bracketed) return { ok: false, ...bracketed }
     const { atPrice } = options
-    if (atPrice === undefined) return this.#desk.buy(this.#client, mint, bracketed)
+    if (atPrice === undefined) return this.#context.factory.buy(this.#client, mint, bracketed)
     return this.limitBuy(mint, { ...bracketed, atPrice })
   }
 
   #wait(mint: string, request: ConditionalRequest | Veto): Placed {
-    return 'code' in request ? { ok: false, ...request } : this.#conditionals.place(this.#client, mint, request)
+    return 'code' in request ? { ok: false, ...request } : this.#context.conditionals.place(this.#client, mint, request)
   }
 }
 

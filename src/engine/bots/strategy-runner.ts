@@ -6,30 +6,30 @@ import { type ByToken, setByToken } from '../../market/mints.ts'
 import type { EngineState } from '../engine-state.ts'
 import { FiringRate } from '../firing-rate.ts'
 import { BotScope, type LimitScope } from '../limits/limit-scope.ts'
-import type { Results } from '../limits/results.ts'
 import type { Alarm, StoppedBot } from '../messages.ts'
-import type { OrderFactory } from '../order-factory.ts'
 import type { BotMoney } from '../recovered-money.ts'
 import type { BotSettings } from '../settings.ts'
 import type { Handlers, OrderView, Strategy } from '../strategy.ts'
-import { BotHandle, type Seat } from './bot.ts'
-import type { Host } from './bot-readings.ts'
+import { BotHandle } from './bot.ts'
+import type { BotContext, BotHost } from './bot-context.ts'
+import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown.ts'
 import { HeldView, TokenView } from './views.ts'
 
 /** One bot in the engine: its strategy, and the tokens as it sees them. */
-export class StrategyRunner implements Host {
+export class StrategyRunner implements BotHost, Subscriber {
   readonly settings: BotSettings
   readonly money: BotMoney
-  readonly party: BotScope
+  readonly scope: BotScope
   readonly wallet: LimitScope
   /** Keys of its own, which decide what reaches it. */
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
   starting = false
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #strategy: Strategy
-  readonly #seat: Seat
+  readonly #index: number
+  readonly #router: SubscriptionRouter
   /** Tokens as it sees them: those shown since the day began. */
   readonly #tokens: ByToken<TokenView> = []
   /** And those shown on the day before. */
@@ -37,27 +37,19 @@ export class StrategyRunner implements Host {
   readonly #bot: BotHandle
   readonly #firings = new FiringRate()
   /** The alarm of a strategy that threw during the warm-up, when outputs are discarded. */
-  #unsaid: Alarm | undefined
+  #heldAlarm: Alarm | undefined
 
-  constructor(
-    session: EngineState,
-    desk: OrderFactory,
-    results: Results,
-    settings: BotSettings,
-    money: BotMoney,
-    wallet: LimitScope,
-    strategy: Strategy,
-    seat: Seat,
-  ) {
-    this.#session = session
+  constructor(context: BotContext, settings: BotSettings, money: BotMoney, wallet: LimitScope, strategy: Strategy) {
+    this.#state = context.state
+    this.#index = context.index
+    this.#router = context.router
     this.settings = settings
     this.money = money
-    this.party = new BotScope(session, settings, money)
+    this.scope = new BotScope(context.state, settings, money)
     this.wallet = wallet
     this.#strategy = strategy
-    this.#seat = seat
     this.keys = new Set(strategy.keys)
-    this.#bot = new BotHandle(session, desk, results, this, seat)
+    this.#bot = new BotHandle(context, this)
   }
 
   start(): void {
@@ -75,8 +67,8 @@ export class StrategyRunner implements Host {
   /** In place of `start`: its strategy could not be let go on. */
   stop({ reason, told }: StoppedBot): void {
     this.money.status = 'exits-only'
-    this.#session.timers.clearAll(this.name)
-    if (!told) this.#sayBroken({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
+    this.#state.timers.clearAll(this.name)
+    if (!told) this.#emitEnd({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
   }
 
   /** Whether its strategy keeps something of tokens. */
@@ -93,8 +85,8 @@ export class StrategyRunner implements Host {
   row(kind: RowKind, event: MarketEvent, token: number): void {
     const view = this.#tokens[token] ?? this.viewOf(token)
     const { handlers } = this
-    const { activity } = this.#session
-    const before = activity.enter(this.#seat.index)
+    const { activity } = this.#state
+    const before = activity.enter(this.#index)
     try {
       const returned: unknown =
         kind <= RowKind.sell
@@ -111,7 +103,7 @@ export class StrategyRunner implements Host {
 
   /** One of its strategy's timers fired. */
   timer(name: string): void {
-    const { now } = this.#session
+    const { now } = this.#state
     this.#firings.add(now)
     if (this.#bot.mayFire()) this.guard(() => this.handlers.onTimer?.(name))
     else {
@@ -122,14 +114,14 @@ export class StrategyRunner implements Host {
 
   /** What became of one of its orders. */
   hear(order: OrderView): void {
-    const view = this.viewOf(this.#session.mints.intern(order.mint))
+    const view = this.viewOf(this.#state.mints.intern(order.mint))
     this.guard(() => this.handlers.onOrder?.(order, view))
   }
 
   /** Runs a handler; a strategy that throws goes to exits only, the others go on. */
   guard(run: () => unknown): void {
-    const { activity } = this.#session
-    const before = activity.enter(this.#seat.index)
+    const { activity } = this.#state
+    const before = activity.enter(this.#index)
     try {
       const returned = run()
       if (returned !== undefined) refusePromise(returned)
@@ -139,10 +131,10 @@ export class StrategyRunner implements Host {
     activity.leave(before)
   }
 
-  /** After the warm-up: what happened in it is said now. */
-  settle(): void {
-    if (this.#unsaid !== undefined) this.#sayBroken(this.#unsaid)
-    this.#unsaid = undefined
+  /** Emits the alarm of a strategy that failed during the warm-up, when outputs are discarded. */
+  endWarmup(): void {
+    if (this.#heldAlarm !== undefined) this.#emitEnd(this.#heldAlarm)
+    this.#heldAlarm = undefined
   }
 
   /** A day begins: what was not shown on the one that ended, and is not held, is freed. A market never runs out of
@@ -172,22 +164,26 @@ export class StrategyRunner implements Host {
     this.guard(() => {
       state = this.#strategy.token?.()
     })
-    const view = new TokenView(this.#session, token, state)
+    const view = new TokenView(this.#state, token, state)
     setByToken(this.#tokens, token, view)
     return this.refresh(view.mint)
   }
 
   /** After its position in a mint began or ended. */
   refresh(mint: string): TokenView {
-    const view = this.viewOf(this.#session.mints.intern(mint))
-    const position = this.#session.book.positions.get({ account: this.settings.account.id, mint })
+    const view = this.viewOf(this.#state.mints.intern(mint))
+    const position = this.#state.book.positions.get({ account: this.settings.account.id, mint })
     if (position === undefined || position.bot !== this.name) view.held = undefined
-    else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#session, position)
+    else if (view.held?.shows(position) !== true) view.held = new HeldView(this.#state, position)
     return view
   }
 
+  watchToken(token: number, on: boolean): void {
+    this.#router.watch(this, token, on)
+  }
+
   seenAt(mint: string): Millis {
-    return this.viewOf(this.#session.mints.intern(mint)).seenAt
+    return this.viewOf(this.#state.mints.intern(mint)).seenAt
   }
 
   get name(): string {
@@ -199,7 +195,7 @@ export class StrategyRunner implements Host {
   #broke(error: unknown): void {
     if (error instanceof SluiceError) throw error
     const { reason, stack } = readThrown(error)
-    const thrownAt = this.#session.thrownAt?.(stack)
+    const thrownAt = this.#state.thrownAt?.(stack)
     const alarm = { kind: 'alarm', bot: this.name, code: 'STRATEGY_THREW', reason } as const
     this.#end(thrownAt === undefined ? alarm : { ...alarm, thrownAt })
   }
@@ -208,14 +204,14 @@ export class StrategyRunner implements Host {
   #end(alarm: Alarm): void {
     this.handlers = {}
     this.money.status = 'exits-only'
-    if (this.#session.warming) this.#unsaid = alarm
-    else this.#sayBroken(alarm)
+    if (this.#state.warming) this.#heldAlarm = alarm
+    else this.#emitEnd(alarm)
   }
 
-  #sayBroken(alarm: Alarm): void {
-    this.#session.timers.clearAll(this.name)
-    this.#session.emitBot(this.money)
-    this.#session.emit(alarm)
+  #emitEnd(alarm: Alarm): void {
+    this.#state.timers.clearAll(this.name)
+    this.#state.emitBot(this.money)
+    this.#state.emit(alarm)
   }
 }
 

@@ -10,7 +10,7 @@ import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 /** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and
  *  begins with what is looked at for every row. */
 export class TokenView implements Token<unknown> {
-  readonly #session: EngineState
+  readonly #engine: EngineState
   /** -1 once nobody but the strategy keeps this: the number may become another token's. */
   #token: number
   state: unknown
@@ -22,12 +22,12 @@ export class TokenView implements Token<unknown> {
   /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
-  constructor(session: EngineState, token: number, state: unknown) {
-    this.#session = session
+  constructor(engine: EngineState, token: number, state: unknown) {
+    this.#engine = engine
     this.#token = token
     this.state = state
-    this.mint = session.mints.list[token] as string
-    this.seenAt = session.now
+    this.mint = engine.mints.list[token] as string
+    this.seenAt = engine.now
   }
 
   /** It is forgotten. */
@@ -36,8 +36,8 @@ export class TokenView implements Token<unknown> {
   }
 
   get price(): number | undefined {
-    const { prices } = this.#session
-    return this.#token >= 0 ? prices.at(this.#token) : this.#session.price(this.mint)
+    const { prices } = this.#engine
+    return this.#token >= 0 ? prices.at(this.#token) : this.#engine.price(this.mint)
   }
 
   get position(): PositionView | undefined {
@@ -48,10 +48,10 @@ export class TokenView implements Token<unknown> {
 /** A position in SOL and whole tokens; reads through, so it may be kept. */
 export class HeldView implements PositionView {
   readonly #position: Position
-  readonly #session: EngineState
+  readonly #state: EngineState
 
-  constructor(session: EngineState, position: Position) {
-    this.#session = session
+  constructor(state: EngineState, position: Position) {
+    this.#state = state
     this.#position = position
   }
 
@@ -81,7 +81,7 @@ export class HeldView implements PositionView {
     return this.#position.highPrice
   }
   get valueSol(): number | undefined {
-    return liquidationSol(this.#position, this.#session.price(this.#position.mint))
+    return liquidationSol(this.#position, this.#state.price(this.#position.mint))
   }
   get realizedSol(): number {
     return lamportsToSol(this.#position.realizedLamports)

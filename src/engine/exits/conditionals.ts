@@ -19,11 +19,16 @@ const RETRY_MS = 1_000
 /** The last instalment of a schedule is looked at again after so long while the order of a rival is out. */
 const HELD_BACK_MS = 5_000
 
-/** Whose they are. */
-interface Owner extends Client {
+/** The bot that placed a conditional order. */
+interface ConditionalOwner extends Client {
   /** Its position in a mint began. */
   refresh(mint: string): unknown
   hear(order: OrderView): void
+}
+
+/** Finds the bot that placed a conditional order; undefined for a bot that is not configured now. */
+interface ConditionalOwners {
+  of(bot: string): ConditionalOwner | undefined
 }
 
 /** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. What they buy passes the desk as any buy
@@ -33,22 +38,16 @@ export class Conditionals {
   readonly #desk: OrderFactory
   readonly #watch: ExitWatch
   readonly #exits: Exits
-  readonly #traderOf: (bot: string) => Owner | undefined
+  readonly #owners: ConditionalOwners
   readonly #open = new OpenConditionals()
   #next = 1
 
-  constructor(
-    session: EngineState,
-    desk: OrderFactory,
-    watch: ExitWatch,
-    exits: Exits,
-    traderOf: (bot: string) => Owner | undefined,
-  ) {
+  constructor(session: EngineState, desk: OrderFactory, watch: ExitWatch, exits: Exits, owners: ConditionalOwners) {
     this.#session = session
     this.#desk = desk
     this.#watch = watch
     this.#exits = exits
-    this.#traderOf = traderOf
+    this.#owners = owners
   }
 
   restore(orders: readonly ConditionalOrder[], next: number): void {
@@ -183,11 +182,11 @@ export class Conditionals {
 
   #tryBuy(order: ConditionalOrder): Placed | undefined {
     const { mint, action } = order
-    const trader = this.#ownerOf(order)
-    // Its bot is not configured now: it waits.
-    if (trader === undefined || action.side !== 'buy') return undefined
-    const placed = this.#desk.buy(trader, mint, action.options)
-    if (placed.ok) trader.refresh(mint)
+    const owner = this.#ownerOf(order)
+    // The bot is not configured now: the order waits.
+    if (owner === undefined || action.side !== 'buy') return undefined
+    const placed = this.#desk.buy(owner, mint, action.options)
+    if (placed.ok) owner.refresh(mint)
     return placed
   }
 
@@ -239,9 +238,9 @@ export class Conditionals {
   }
 
   /** A bot that has another wallet now is another one. */
-  #ownerOf({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): Owner | undefined {
-    const trader = this.#traderOf(bot)
-    return trader?.settings.account.id === account ? trader : undefined
+  #ownerOf({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOwner | undefined {
+    const owner = this.#owners.of(bot)
+    return owner?.settings.account.id === account ? owner : undefined
   }
 
   #endAndTell(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): void {

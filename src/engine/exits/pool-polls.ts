@@ -15,6 +15,12 @@ const CLOCKS_MS = 5_000
 /** Older than this a price is nothing to act on: the node is behind, or one of the clocks is wrong. */
 const OLDEST_MS = 60_000
 
+/** Acts on a reading of a pool. */
+export interface PoolReader {
+  /** Returns false if another reading is needed to decide whether an exit is due. `price`: SOL a token. */
+  poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean
+}
+
 /** Has the pools read of those tokens that are held, and that the feed has said nothing of for as long as `whenStale`
  *  says. */
 export class PoolPolls {
@@ -53,21 +59,22 @@ export class PoolPolls {
     this.#set(position, (Math.floor(now / everyMs) + 1) * everyMs)
   }
 
-  take({ mint, answer }: Extract<Input, { kind: 'pool' }>): void {
+  /** Passes an answer on to the positions whose pool was asked for. */
+  take({ mint, answer }: Extract<Input, { kind: 'pool' }>, reader: PoolReader): void {
     for (const position of this.#session.book.positions.ofMint(mint)) {
       // Nobody asked, or the token was traded since: the feed says more.
       const pool = this.#watch.poolOf(position)
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue
       const refusal = 'code' in answer ? answer : this.#tooOld(position, answer)
-      if (refusal === undefined) this.#read(position, pool, answer as PoolReading)
+      if (refusal === undefined) this.#read(position, pool, answer as PoolReading, reader)
       else this.#complain(position, refusal)
     }
   }
 
-  #read(position: Position, pool: PoolPrice, reading: PoolReading): void {
+  #read(position: Position, pool: PoolPrice, reading: PoolReading, reader: PoolReader): void {
     this.#said.delete(position)
     this.#isSilent = false
-    const isSettled = this.#watch.readPool(position, pool, poolPrice(reading), reading.slot)
+    const isSettled = reader.poolRead(position, pool, poolPrice(reading), reading.slot)
     if (!isSettled && isHeld(position)) this.#set(position, this.#session.now + SOON_MS)
   }
 

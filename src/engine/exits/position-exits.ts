@@ -16,7 +16,7 @@ import type { BotSettings } from '../settings.ts'
 import { type ExitTimer, exitTimerOf } from '../timers.ts'
 import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit-rules.ts'
 import type { ExitWatch } from './exit-watch.ts'
-import { PoolPolls } from './pool-polls.ts'
+import type { PoolPolls } from './pool-polls.ts'
 
 /** Waiting between two tries of an exit doubles up to so many times, and once it is written off up to so many: what
  *  cannot be sold is tried for ever, at a bounded cost. */
@@ -36,20 +36,21 @@ export class Exits {
   readonly #desk: OrderFactory
   readonly #watch: ExitWatch
   readonly #settingsOf: (position: Position) => BotSettings
-  readonly polls: PoolPolls
+  readonly #polls: PoolPolls
 
   /** `settingsOf`: how the exits of a position go out. */
   constructor(
     session: EngineState,
     desk: OrderFactory,
     watch: ExitWatch,
+    polls: PoolPolls,
     settingsOf: (position: Position) => BotSettings,
   ) {
     this.#session = session
     this.#desk = desk
     this.#watch = watch
     this.#settingsOf = settingsOf
-    this.polls = new PoolPolls(session, watch)
+    this.#polls = polls
   }
 
   /** The exits of a position of which nothing else is known. */
@@ -65,7 +66,7 @@ export class Exits {
     if (holdAt !== undefined) this.#set('hold', position, holdAt)
     const quietAt = this.#quietEnds(position)
     if (quietAt !== undefined) this.#set('quiet', position, quietAt)
-    this.polls.begin(position)
+    this.#polls.begin(position)
   }
 
   /** Nothing that is held is without its timers, whatever gave it back: a fork, or a restart. */
@@ -165,7 +166,7 @@ export class Exits {
       if (position.bot !== timer.bot) continue
       if (what === 'hold') this.#holdEnded(position)
       else if (what === 'quiet') this.#quietEnded(position)
-      else if (what === 'poll') this.polls.due(position)
+      else if (what === 'poll') this.#polls.due(position)
       else if (this.isDue(position)) this.sell(position, position.exiting)
       else this.#sellStep(position)
     }

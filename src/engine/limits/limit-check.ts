@@ -13,7 +13,7 @@ import { hourFreesAt } from './spending.ts'
 /** Who asks to buy: the bot, and the wallet that it would pay with. */
 export interface Buyer {
   readonly settings: BotSettings
-  readonly party: LimitScope
+  readonly scope: LimitScope
   readonly wallet: LimitScope
 }
 
@@ -30,48 +30,48 @@ export class LimitCheck {
     this.#liquidation = liquidation
   }
 
-  veto({ settings, party, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+  veto({ settings, scope, wallet }: Buyer, mint: string, request: BuyRequest, creator: string): Veto | undefined {
     return (
-      this.#vetoParty(party, mint, request, creator) ??
-      this.#vetoParty(wallet, mint, request, creator) ??
+      this.#vetoScope(scope, mint, request, creator) ??
+      this.#vetoScope(wallet, mint, request, creator) ??
       this.#vetoBalance(settings, mint, request)
     )
   }
 
   /** Whether a buy that was accepted, and waits for another try, has come to be one that would be refused. */
-  vetoAgain({ party, wallet }: Pick<Buyer, 'party' | 'wallet'>): Veto | undefined {
-    for (const one of [party, wallet]) {
+  vetoAgain({ scope, wallet }: Pick<Buyer, 'scope' | 'wallet'>): Veto | undefined {
+    for (const one of [scope, wallet]) {
       const veto = one.isBound ? checkLosses(one.limits, this.#losses(one)) : undefined
       if (veto !== undefined) return veto
     }
     return undefined
   }
 
-  #losses(party: LimitScope): Losses {
-    const { limits, section, sums } = party
+  #losses(scope: LimitScope): Losses {
+    const { limits, section, sums } = scope
     return {
       ...{ section, now: this.#session.now },
-      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(party),
-      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(party),
-      unknownPositions: () => this.#results.unknown(party),
-      deadPositions: () => this.#results.dead(party),
+      resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(scope),
+      drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(scope),
+      unknownPositions: () => this.#results.unknown(scope),
+      deadPositions: () => this.#results.dead(scope),
       pausedUntil: limits.maxLosingStreak === null ? 0 : sums.pausedUntil,
     }
   }
 
-  #vetoParty(party: LimitScope, mint: string, request: BuyRequest, creator: string): Veto | undefined {
-    if (!party.isBound) return undefined
-    return checkLimits(request.amount, party.limits, this.#use(party, mint, creator, request))
+  #vetoScope(scope: LimitScope, mint: string, request: BuyRequest, creator: string): Veto | undefined {
+    if (!scope.isBound) return undefined
+    return checkLimits(request.amount, scope.limits, this.#use(scope, mint, creator, request))
   }
 
-  #use(party: LimitScope, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
-    const { limits, spending, account } = party
+  #use(scope: LimitScope, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
+    const { limits, spending, account } = scope
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
-    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(party, mint, creator)
+    const { openPositions, creatorLamports, exposureLamports } = this.#exposure(scope, mint, creator)
     return {
-      ...this.#losses(party),
+      ...this.#losses(scope),
       slippagePercent: orders.slippagePercent,
       newPosition: position === undefined,
       mintLamports: position === undefined ? 0 : this.#liquidation.atRisk(position),

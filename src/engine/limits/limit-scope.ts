@@ -89,8 +89,8 @@ export class LimitScopes {
     this.#wallets = new Map(bots.map((bot) => [bot.account.id, new WalletScope(session, bot)]))
   }
 
-  add(party: BotScope): void {
-    this.#bots.set(party.bot, party)
+  add(scope: BotScope): void {
+    this.#bots.set(scope.bot, scope)
   }
 
   wallet(account: string): LimitScope {

@@ -18,74 +18,74 @@ export class Results {
     this.#liquidation = liquidation
   }
 
-  today(party: LimitScope): number {
-    const { dayRealizedLamports, dayStartUnrealizedLamports } = party.sums
-    return dayRealizedLamports + this.#unrealized(party, this.#now) - dayStartUnrealizedLamports
+  today(scope: LimitScope): number {
+    const { dayRealizedLamports, dayStartUnrealizedLamports } = scope.sums
+    return dayRealizedLamports + this.#unrealized(scope, this.#now) - dayStartUnrealizedLamports
   }
 
   /** How far below its highest realised result it stands, what is held marked at what selling it would bring; 0 where
    *  it is not. */
-  drawdown(party: LimitScope): number {
-    const { sums } = party
+  drawdown(scope: LimitScope): number {
+    const { sums } = scope
     const before = sums.peakLamports
-    const marked = sums.realizedLamports + this.#unrealized(party, this.#now)
+    const marked = sums.realizedLamports + this.#unrealized(scope, this.#now)
     raisePeak(sums, sums.peakLamports < sums.realizedLamports ? marked : sums.realizedLamports)
-    if (sums.peakLamports !== before) party.emit()
+    if (sums.peakLamports !== before) scope.emit()
     return Math.max(0, sums.peakLamports - marked)
   }
 
   /** Positions of which nobody knows what they are worth. */
-  unknown(party: LimitScope): number {
-    return this.#positionsOf(party).filter((position) => this.#liquidation.of(position) === undefined).length
+  unknown(scope: LimitScope): number {
+    return this.#positionsOf(scope).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
   /** Positions that count as nothing because nobody trades them: each day begins with more than that. */
-  dead(party: LimitScope): number {
+  dead(scope: LimitScope): number {
     const isDead = (position: Position): boolean =>
       this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0
-    return this.#positionsOf(party).filter(isDead).length
+    return this.#positionsOf(scope).filter(isDead).length
   }
 
   /** Begins the day where it is a new one, before anything of it counts. */
-  roll(party: LimitScope): void {
-    const { sums } = party
+  roll(scope: LimitScope): void {
+    const { sums } = scope
     const day = dayOf(this.#session.now)
     if (sums.day === day) return
-    const dayStartUnrealizedLamports = this.#unrealized(party, this.#dayStart)
+    const dayStartUnrealizedLamports = this.#unrealized(scope, this.#dayStart)
     Object.assign(sums, { day, dayRealizedLamports: ZERO, dayStartUnrealizedLamports })
-    party.emit()
+    scope.emit()
   }
 
-  book(party: LimitScope, resultLamports: number): void {
-    const { sums } = party
+  book(scope: LimitScope, resultLamports: number): void {
+    const { sums } = scope
     sums.dayRealizedLamports = lamports(sums.dayRealizedLamports + resultLamports)
     const isForgiven = sums.peakLamports < sums.realizedLamports
     sums.realizedLamports = lamports(sums.realizedLamports + resultLamports)
-    raisePeak(sums, sums.realizedLamports + (isForgiven ? this.#unrealized(party, this.#now) : 0))
-    party.emit()
+    raisePeak(sums, sums.realizedLamports + (isForgiven ? this.#unrealized(scope, this.#now) : 0))
+    scope.emit()
   }
 
   /** A position is sold: what it made, its fees and rent off, goes on with a losing streak, or ends it. */
-  closed(party: LimitScope, position: Position): void {
-    const { sums, limits } = party
+  closed(scope: LimitScope, position: Position): void {
+    const { sums, limits } = scope
     if (position.averagePrice === 0) return // nothing of it was ever bought
     if (position.counted === true) return
     const lost = position.realizedLamports < position.feeLamports
     if (!lost && sums.losses === 0) return
     sums.losses = lost ? sums.losses + 1 : 0
-    if (limits.maxLosingStreak !== null && sums.losses >= limits.maxLosingStreak) this.#pause(party)
-    party.emit()
+    if (limits.maxLosingStreak !== null && sums.losses >= limits.maxLosingStreak) this.#pause(scope)
+    scope.emit()
   }
 
   /** A person lets entries go on: no pause any more, and a drawdown is measured from here. What nobody can see the loss
    *  of is not forgiven: were it taken for lost, its price would come back as room for another loss. */
-  forgive(party: LimitScope): void {
-    const { sums } = party
-    const here = sums.realizedLamports + Math.min(0, this.#unrealized(party, this.#forgiven))
+  forgive(scope: LimitScope): void {
+    const { sums } = scope
+    const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
     const peakLamports = lamports(Math.min(sums.peakLamports, here))
     if (sums.pausedUntil === 0 && sums.losses === 0 && sums.peakLamports === peakLamports) return
     Object.assign(sums, { pausedUntil: 0, losses: 0, peakLamports })
-    party.emit()
+    scope.emit()
   }
 
   #pause({ sums, limits, section, bot }: LimitScope): void {
@@ -102,9 +102,9 @@ export class Results {
   readonly #dayStart = (position: Position): Lamports =>
     this.#liquidation.atLastPrice(position) ?? position.costLamports
 
-  #unrealized(party: LimitScope, worth: (position: Position) => Lamports): Lamports {
+  #unrealized(scope: LimitScope, worth: (position: Position) => Lamports): Lamports {
     let sum = 0
-    for (const position of this.#positionsOf(party)) sum += worth(position) - position.costLamports
+    for (const position of this.#positionsOf(scope)) sum += worth(position) - position.costLamports
     return lamports(Math.min(sum, MOST_VALUE))
   }
 

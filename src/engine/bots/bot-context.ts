@@ -1,0 +1,32 @@
+import type { EngineState } from '../engine-state.ts'
+import type { Conditionals } from '../exits/conditionals.ts'
+import type { Exits } from '../exits/position-exits.ts'
+import type { Results } from '../limits/results.ts'
+import type { Client, OrderFactory } from '../order-factory.ts'
+import type { SubscriptionRouter } from './subscription-router.ts'
+import type { TokenView } from './views.ts'
+
+/** The parts of the engine that a bot uses. */
+export interface BotContext {
+  /** Index into the bots of the start input. */
+  readonly index: number
+  readonly state: EngineState
+  readonly factory: OrderFactory
+  readonly results: Results
+  readonly exits: Exits
+  readonly conditionals: Conditionals
+  readonly router: SubscriptionRouter
+}
+
+/** The runner of a strategy, as the handle that the strategy calls sees it. */
+export interface BotHost extends Client {
+  /** Subscription keys of the bot: `trades`, `newTokens`, `priceUpdates`, mints. They decide which rows reach it. */
+  readonly keys: Set<string>
+  /** The `start` of the strategy is running. */
+  readonly starting: boolean
+  viewOf(token: number): TokenView
+  /** Updates the position in the view of a token, after the position opened or closed. */
+  refresh(mint: string): TokenView
+  /** Routes the rows of one token to this bot, or no longer. */
+  watchToken(token: number, on: boolean): void
+}

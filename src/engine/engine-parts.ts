@@ -1,0 +1,63 @@
+import { Liquidation } from './accounting/liquidation.ts'
+import type { BotContext } from './bots/bot-context.ts'
+import { Bots, moneyIn, strategyOf } from './bots/bots.ts'
+import { StrategyRunner } from './bots/strategy-runner.ts'
+import { SubscriptionRouter } from './bots/subscription-router.ts'
+import type { EngineState } from './engine-state.ts'
+import { Conditionals } from './exits/conditionals.ts'
+import { ExitTriggers } from './exits/exit-triggers.ts'
+import { ExitWatch } from './exits/exit-watch.ts'
+import { PoolPolls } from './exits/pool-polls.ts'
+import { Exits } from './exits/position-exits.ts'
+import { LimitCheck } from './limits/limit-check.ts'
+import { LimitScopes } from './limits/limit-scope.ts'
+import { Results } from './limits/results.ts'
+import type { StartInput } from './messages.ts'
+import { OrderFactory } from './order-factory.ts'
+import { moneyOf } from './recovered-money.ts'
+import type { Strategy } from './strategy.ts'
+
+/** The parts of a started engine. Each is built from those above it in this list, so all are complete from the start. */
+export interface EngineParts {
+  readonly state: EngineState
+  readonly watch: ExitWatch
+  readonly results: Results
+  readonly limits: LimitCheck
+  readonly scopes: LimitScopes
+  readonly factory: OrderFactory
+  readonly polls: PoolPolls
+  readonly exits: Exits
+  readonly conditionals: Conditionals
+  readonly triggers: ExitTriggers
+  readonly router: SubscriptionRouter
+  readonly bots: Bots
+}
+
+/** `strategies` by the name that the bots' settings use. Throws if one is missing. */
+export function createParts(
+  state: EngineState,
+  start: StartInput,
+  strategies: ReadonlyMap<string, Strategy>,
+): EngineParts {
+  const bots = new Bots()
+  const watch = new ExitWatch(state)
+  const liquidation = new Liquidation(state, watch)
+  const results = new Results(state, liquidation)
+  const limits = new LimitCheck(state, results, liquidation)
+  const scopes = new LimitScopes(state, start.bots)
+  const factory = new OrderFactory(state, watch, limits)
+  const polls = new PoolPolls(state, watch)
+  const exits = new Exits(state, factory, watch, polls, (position) => bots.sellerOf(position))
+  const conditionals = new Conditionals(state, factory, watch, exits, bots)
+  const triggers = new ExitTriggers(state, watch, exits, conditionals)
+  const router = new SubscriptionRouter(state.mints)
+  for (const [index, settings] of start.bots.entries()) {
+    const context: BotContext = { index, state, factory, results, exits, conditionals, router }
+    const money = moneyOf(settings, moneyIn(start, settings))
+    const wallet = scopes.wallet(settings.account.id)
+    const runner = new StrategyRunner(context, settings, money, wallet, strategyOf(settings, start, strategies))
+    scopes.add(runner.scope)
+    bots.add(runner)
+  }
+  return { state, watch, results, limits, scopes, factory, polls, exits, conditionals, triggers, router, bots }
+}

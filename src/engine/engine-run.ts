@@ -1,0 +1,233 @@
+import { dayOf, endOfDay, type Millis, type Seq } from '../base/units.ts'
+import { type Block, RowKind, type TokenId } from '../market/block.ts'
+import type { Position } from './accounting/position.ts'
+import type { SubscriptionRouter } from './bots/subscription-router.ts'
+import type { EngineParts } from './engine-parts.ts'
+import type { EngineState } from './engine-state.ts'
+import { ExecutionReports } from './execution-reports.ts'
+import type { ExitTriggers } from './exits/exit-triggers.ts'
+import type { ExitWatch } from './exits/exit-watch.ts'
+import type { Input, StartInput } from './messages.ts'
+import { OperatorCommands } from './operator-commands.ts'
+import { NO_RESULTS } from './recovered-money.ts'
+import type { BotSettings } from './settings.ts'
+import { exitTimerOf } from './timers.ts'
+import { WalletReconciler } from './wallet-reconciler.ts'
+
+/** The engine from one start input to the next: hands each row and input to the parts that it concerns. */
+export class EngineRun {
+  readonly #parts: EngineParts
+  readonly #commands: OperatorCommands
+  readonly #reports: ExecutionReports
+  readonly #reconciler: WalletReconciler
+  // Read for every row, so held here too.
+  readonly #state: EngineState
+  readonly #watch: ExitWatch
+  readonly #triggers: ExitTriggers
+  readonly #router: SubscriptionRouter
+  /** Time from which the next row or input first needs `#catchUp`: the end of the UTC day, or at once after a
+   *  warm-up. */
+  #dueAt: Millis = Number.NEGATIVE_INFINITY
+  #dayEnds: Millis = Number.NEGATIVE_INFINITY
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts
+    this.#state = parts.state
+    this.#watch = parts.watch
+    this.#triggers = parts.triggers
+    this.#router = parts.router
+    this.#reports = new ExecutionReports(parts)
+    this.#reconciler = new WalletReconciler(parts)
+    this.#commands = new OperatorCommands(parts, this.#reconciler)
+  }
+
+  rows(firstSeq: Seq, block: Block, from: number, to: number): number {
+    const state = this.#state
+    state.agesFrom = from
+    const next = this.#handle(state, firstSeq - from, block, from, to)
+    state.learnAges(block, next)
+    if (state.tornBy >= 0) state.end()
+    return next
+  }
+
+  /** Returns the next row to handle. The loop ends the method: V8 compiles it while it runs (on-stack replacement), and
+   *  would throw that code away at the first statement behind it. */
+  #handle(state: EngineState, seqOfZero: Seq, block: Block, from: number, to: number): number {
+    const { outputs } = state
+    const { time } = block
+    let row = from
+    let ahead = from
+    do {
+      if (row === ahead) ahead = this.#router.lookAhead(block, row, to)
+      const now = time[row] as number
+      if (!(now >= state.now)) throw new Error(`invariant broken: time runs backwards from ${state.now} to ${now}`)
+      state.seq = seqOfZero + row
+      state.now = now
+      if (now >= this.#dueAt) this.#catchUp(state)
+      this.#dispatch(state, block, row)
+      state.wants.flush()
+      row++
+    } while (row < to && outputs.length === 0)
+    return row
+  }
+
+  /** See `EnginePort.warm`. */
+  warm(block: Block, row: number): void {
+    const state = this.#state
+    state.warming = state.warmed = true
+    this.#dueAt = Number.NEGATIVE_INFINITY
+    state.now = block.time[row] as number
+    state.agesFrom = row
+    this.#dispatch(state, block, row)
+    state.block = block
+    this.#watch.repeats.warm()
+    state.block = undefined
+    state.warming = false
+  }
+
+  input(seq: Seq, time: Millis, input: Input): void {
+    const state = this.#state
+    state.seq = seq
+    state.now = time
+    if (time >= this.#dueAt) this.#catchUp(state)
+    this.#take(state, input)
+    state.wants.flush()
+    if (state.tornBy >= 0) state.end()
+  }
+
+  /** Whether the engine knows more of a token than of one that was never seen. */
+  holds(token: TokenId): boolean {
+    const { prices, launches } = this.#state
+    const isKnown = prices.holds(token) || launches.of(token) !== undefined
+    return this.#isWanted(token) || isKnown || this.#parts.bots.all().some((runner) => runner.holds(token))
+  }
+
+  takeMarks(): Position[] {
+    return this.#watch.takeMarks()
+  }
+
+  #isWanted(token: TokenId): boolean {
+    return this.#watch.at(token) !== undefined || this.#router.watches(token)
+  }
+
+  #dispatch(state: EngineState, block: Block, row: number): void {
+    const token = block.token[row] as number
+    const kind = block.kind[row] as RowKind
+    state.block = block
+    state.row = row
+    if (kind <= RowKind.sell) {
+      const watched = this.#watch.at(token)
+      if (watched === undefined) state.prices.fold(block, row, token)
+      else if (!this.#watch.repeats.isRepeat(token) && state.prices.fold(block, row, token) && !state.warming)
+        this.#triggers.printed(token, watched)
+    } else if (kind === RowKind.newToken) state.launches.note(block, row, token)
+    this.#router.show(block, row, kind, token)
+    state.block = undefined
+  }
+
+  /** Ends a warm-up, and begins a new UTC day. Prices of the warm-up are forgotten: no order may act on a print from
+   *  before the start. */
+  #catchUp(state: EngineState): void {
+    const { bots, scopes, results } = this.#parts
+    if (state.warmed) state.prices.forgetAll()
+    state.warmed = false
+    const isNewDay = state.now >= this.#dayEnds
+    this.#dueAt = this.#dayEnds = endOfDay(state.now)
+    for (const runner of bots.all()) runner.endWarmup()
+    if (!isNewDay) return
+    for (const runner of bots.all()) runner.forgetTokens()
+    state.nextDay((token) => this.#isWanted(token))
+    for (const scope of scopes.all()) results.roll(scope)
+  }
+
+  #take(state: EngineState, input: Input): void {
+    switch (input.kind) {
+      case 'start':
+        this.#start(state, input)
+        break
+      case 'gap':
+        this.#gap(state, input)
+        break
+      case 'timer':
+        this.#timer(state, input.id)
+        break
+      case 'report':
+        this.#reports.take(input.report)
+        this.#reconciler.reported(input.report)
+        break
+      case 'foreign':
+      case 'deficit':
+      case 'adopt':
+      case 'mint':
+        this.#reconciler.take(input)
+        break
+      case 'pool':
+        this.#parts.polls.take(input, this.#triggers)
+        break
+      case 'command':
+        this.#commands.take(input.command)
+        break
+      default:
+        state.take(input)
+    }
+  }
+
+  /** Opens accounts, restores what the journal recorded, and starts the strategies. */
+  #start(state: EngineState, { bots: settings, money, ...start }: StartInput): void {
+    const { bots, conditionals, router } = this.#parts
+    const { book, timers } = state
+    openAccounts(state, settings)
+    timers.restore(money.timers, money.nextTimer, (bot) => bots.of(bot)?.settings.strategy)
+    for (const position of book.positions.all()) this.#restore(state, position)
+    conditionals.restore(money.conditionals, money.nextConditional)
+    for (const { order, state: orderState } of book.orders.values())
+      if (orderState === 'accepted' && order.side === 'buy')
+        this.#watch.await(order, bots.of(order.bot)?.settings.orders.maxChasePercent ?? 0)
+    bots.start(start.stopped, state.wants, router)
+  }
+
+  #restore(state: EngineState, position: Position): void {
+    const { exits } = this.#parts
+    state.book.settle(position)
+    if (position.state === 'closed') {
+      state.emitPosition(position)
+      exits.closed(position)
+    } else {
+      this.#watch.watch(position)
+      exits.restore(position)
+    }
+  }
+
+  #gap(state: EngineState, gap: Extract<Input, { kind: 'gap' }>): void {
+    if (gap.keys.includes('trades')) state.prices.forgetAll()
+    else for (const key of gap.keys) state.prices.forget(state.mints.find(key))
+    this.#watch.missed(gap.keys)
+    this.#parts.bots.missed(gap)
+  }
+
+  #timer(state: EngineState, id: number): void {
+    const { bots, conditionals, exits } = this.#parts
+    const timer = state.timers.fire(id)
+    if (timer === undefined) return
+    const exitTimer = exitTimerOf(timer)
+    if (exitTimer === undefined) bots.of(timer.bot)?.timer(timer.name)
+    else if (exitTimer.what === 'due') conditionals.timer(exitTimer.mint)
+    else exits.timer(timer)
+  }
+}
+
+/** Opens an account for each bot whose account the journal does not know. */
+function openAccounts(state: EngineState, bots: readonly BotSettings[]): void {
+  const { accounts } = state.book
+  // `halt` means every account, so an account that joins later is halted too.
+  const halted = [...accounts.values()].some((account) => account.halted)
+  for (const { account, paperLamports } of bots) {
+    if (account.mode === 'live') state.gates.take({ kind: 'gate', account: account.id, open: false })
+    if (accounts.has(account.id)) continue
+    const lamports = account.mode === 'live' ? null : paperLamports
+    const results = { ...NO_RESULTS, day: dayOf(state.now) }
+    const money = { account: account.id, lamports, slot: 0, halted, results }
+    accounts.set(account.id, money)
+    state.emitAccount(money)
+  }
+}

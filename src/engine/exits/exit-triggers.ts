@@ -1,0 +1,103 @@
+import { RowKind, type TokenId } from '../../market/block.ts'
+import type { PoolPrice } from '../../market/pool-price.ts'
+import { isWrittenOff, type Position } from '../accounting/position.ts'
+import type { EngineState } from '../engine-state.ts'
+import type { ConditionalOrder } from './conditional.ts'
+import type { Conditionals } from './conditionals.ts'
+import { DEFAULT_EXIT_WINDOW, dueExit, stepsReached } from './exit-rules.ts'
+import type { ExitWatch, Held, Watched } from './exit-watch.ts'
+import type { PoolReader } from './pool-polls.ts'
+import type { Exits } from './position-exits.ts'
+
+/** Acts on prices: sells positions whose exit is due, triggers conditional orders, cancels buys that the price has run
+ *  away from. A price comes from a print or from a reading of the pool. */
+export class ExitTriggers implements PoolReader {
+  readonly #state: EngineState
+  readonly #watch: ExitWatch
+  readonly #exits: Exits
+  readonly #conditionals: Conditionals
+
+  constructor(state: EngineState, watch: ExitWatch, exits: Exits, conditionals: Conditionals) {
+    this.#state = state
+    this.#watch = watch
+    this.#exits = exits
+    this.#conditionals = conditionals
+  }
+
+  /** Checks a token after a print, the current row, that may have moved its robust price. */
+  printed(token: TokenId, watched: Watched): void {
+    const { block, row, now, prices } = this.#state
+    const price = prices.at(token)
+    if (price !== undefined && watched.waiting.length > 0) this.#watch.cancelChased(watched, price)
+    for (const held of watched.held) {
+      held.printedAt = now
+      if (block?.kind[row] === RowKind.sell && isWrittenOff(held.position)) this.#exits.seenSold(held.position)
+      if (price === undefined || block === undefined) continue
+      held.pricedAt = held.heardAt = now
+      held.pool = undefined
+      held.exitPrice.fold((block.amount[row] as number) / (block.size[row] as number), price, now)
+      const window = held.position.exits.windowPrints ?? DEFAULT_EXIT_WINDOW
+      held.price = held.exitPrice.of(window, price, now)
+      this.#checkPosition(held.position, held.price)
+    }
+    if (price !== undefined && watched.orders.length > 0) this.#checkOrders(watched.orders, watched.held, price)
+  }
+
+  /** Takes in a reading of the position's pool; the exits use its price until the token is printed again. Returns false
+   *  if another reading is needed to decide whether an exit is due. `price`: SOL a token. */
+  poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean {
+    const held = this.#watch.find(position)
+    if (held === undefined) return true
+    const isNew = pool.take(price, slot, this.#state.now)
+    const { middle } = pool
+    if (middle === undefined) return false
+    if (isNew) {
+      held.price = middle
+      held.exitPrice.restart(middle, this.#state.now)
+      this.#checkPosition(position, middle)
+      const { account, mint } = position
+      const sells = this.#watch
+        .ordersOf(mint)
+        .filter((order) => order.action.side === 'sell' && order.account === account)
+      this.#checkOrders(sells, [held], middle)
+    }
+    return position.exiting !== '' || !isDueAt(position, price)
+  }
+
+  /** Buys use the robust price, sales the price of the exits. */
+  #checkOrders(orders: readonly ConditionalOrder[], held: readonly Held[], price: number): void {
+    for (const order of orders) {
+      const own =
+        order.action.side === 'buy' ? undefined : held.find(({ position }) => position.account === order.account)
+      this.#conditionals.priced(order, own === undefined || Number.isNaN(own.price) ? price : own.price)
+    }
+  }
+
+  #checkPosition(position: Position, price: number): void {
+    if (position.tokens === 0n) return
+    if (price > position.highPrice) {
+      position.highPrice = price
+      this.#watch.mark(position)
+    }
+    if (position.exiting !== '') return
+    const { exits, averagePrice, steps } = position
+    const reason = dueExit(exits, averagePrice, position.highPrice, price)
+    if (reason !== undefined) {
+      this.#exits.sell(position, reason)
+      return
+    }
+    if (exits.takeProfitSteps === undefined) return
+    const taken = steps?.taken ?? 0
+    const reached = stepsReached(exits, taken, averagePrice, price)
+    if (reached > taken) this.#exits.step(position, reached, price)
+  }
+}
+
+/** Whether an exit would be due at a price that no second reading has confirmed yet. */
+function isDueAt({ exits, averagePrice, highPrice, steps }: Position, price: number): boolean {
+  const taken = steps?.taken ?? 0
+  return (
+    dueExit(exits, averagePrice, Math.max(highPrice, price), price) !== undefined ||
+    stepsReached(exits, taken, averagePrice, price) > taken
+  )
+}
