@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../base/errors.ts'
 import type { Millis } from '../base/units.ts'
-import { RoundTripLog } from '../engine/accounting/round-trip.ts'
+import { type BotMoney, MoneyFold } from '../engine/accounting/money.ts'
 import type { ExitRules } from '../engine/exits/exit-rules.ts'
 import type { Fill, Order, OrderClass, OrderState } from '../engine/order.ts'
 import type { TradeSide } from '../market/block.ts'
@@ -41,13 +41,24 @@ export interface FillMark {
 export class BotLog {
   readonly orders = new Map<string, OrderRecord>()
   readonly fills: FillMark[] = []
-  readonly trips = new RoundTripLog()
   /** When requests went out, in order. */
   readonly requestTimes: Millis[] = []
-  /** The exits that a position has, by mint: those of the last one. */
+  /** Exit rules of the last position of each mint. */
   readonly exits = new Map<string, ExitRules>()
+  readonly #fold = new MoneyFold()
+  readonly #bot: string
+  #account = ''
 
-  order({ id, mint, side, class: kind, time, price, size, reason }: Order): void {
+  constructor(bot: string) {
+    this.#bot = bot
+  }
+
+  get money(): BotMoney {
+    return this.#fold.bot({ account: this.#account, bot: this.#bot })
+  }
+
+  order({ id, account, mint, side, class: kind, time, price, size, reason }: Order): void {
+    this.#account = account
     const lamports = size.kind === 'sol' ? size.lamports : null
     const unset = { sentAt: null, filledAt: null, state: 'accepted', code: '' } as const
     this.orders.set(id, { id, mint, side, class: kind, time, price, lamports, reason, ...unset })
@@ -70,15 +81,15 @@ export class BotLog {
     const order = this.orders.get(fill.orderId)
     const reason = order?.reason ?? ''
     if (order !== undefined) order.filledAt ??= fill.time
-    this.trips.filled(fill, reason)
+    this.#account = fill.account
+    this.#fold.apply({ kind: 'fill', fill, reason })
     const { mint, side, time, tradeLamports, tokens, decimals } = fill
     const price = tradeLamports / 1e9 / (Number(tokens) / 10 ** decimals)
     this.fills.push({ mint, side, time, price, lamports: tradeLamports, reason })
   }
 
   failed(orderId: string, feeLamports: number): void {
-    const order = this.orders.get(orderId)
-    if (order === undefined) this.trips.strayFeeLamports += feeLamports
-    else this.trips.failed(order.mint, feeLamports)
+    const mint = this.orders.get(orderId)?.mint ?? ''
+    this.#fold.apply({ kind: 'failed', account: this.#account, bot: this.#bot, mint, feeLamports })
   }
 }

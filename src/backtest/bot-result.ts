@@ -1,85 +1,82 @@
 import type { ErrorCode } from '../base/errors.ts'
 import { LAMPORTS_PER_SOL, wholeTokens } from '../base/units.ts'
 import type { Position } from '../engine/accounting/position.ts'
+import { PositionSums } from '../engine/accounting/position-sums.ts'
+import { addFailed, addFill, type MoneyTotals, noTotals } from '../engine/accounting/totals.ts'
 import type { Fill, OrderState } from '../engine/order.ts'
 import type { BotLog } from './bot-log.ts'
 
-/** What a bot paid, lamports. */
-export interface Fees {
-  /** The venue's share, inside the prices of the fills. */
-  venue: number
-  /** The trading service's share, inside them too. */
-  service: number
-  /** What the market moved between decision and landing, and the impact of the orders themselves: against the robust
-   *  price of the decision. */
-  slippage: number
-  /** Base and priority fees of what was filled, ... */
-  network: number
-  /** ... and of transactions that landed and failed. */
-  failed: number
-  /** Put into token accounts and not got back. */
-  rent: number
+/** Costs of a bot, lamports. */
+export interface Fees extends Omit<MoneyTotals, 'wallet'> {
+  /** Price moves between decision and landing, and the impact of the orders: against the robust price of the
+   *  decision. */
+  readonly slippage: number
 }
 
-/** What became of one bot. */
+/** Result of one bot in a run. */
 export class BotResult {
   readonly name: string
   orders = 0
   buys = 0
   sells = 0
-  /** How often a pool would have been read. */
+  /** Times that a pool would have been read. */
   polls = 0
   /** Requests that became no orders, by code. */
   readonly refused = new Map<string, number>()
   /** Orders that ended without a fill, by state and code. */
   readonly ended = new Map<string, number>()
-  readonly fees: Fees = { venue: 0, service: 0, slippage: 0, network: 0, failed: 0, rent: 0 }
-  /** Change of the wallet by all transactions, lamports. */
-  walletLamports = 0
-  /** Those that are not closed, by mint. */
-  readonly positions = new Map<string, Position>()
-  /** What its report needs; undefined where nobody wants one. */
+  /** Input of the report; undefined if no report is wanted. */
   readonly log: BotLog | undefined
-  /** Names of `ended` by state and code: one that is made for each order has to be hashed for each. */
+  readonly #totals = noTotals()
+  #slippage = 0
+  readonly #sums = new PositionSums(({ mint }) => mint)
+  /** Keys of `ended` by state and code, cached: a new string would be hashed for each order. */
   readonly #endings = new Map<OrderState, Map<ErrorCode | '', string>>()
-  #closedLamports = 0
 
   constructor(name: string, log?: BotLog) {
     this.name = name
     this.log = log
   }
 
-  /** Profit of what was sold, network fees and rent aside, lamports. */
+  get fees(): Fees {
+    const { venue, service, network, failed, rent } = this.#totals
+    return { venue, service, slippage: this.#slippage, network, failed, rent }
+  }
+
+  /** Change of the wallet by all transactions, lamports. */
+  get walletLamports(): number {
+    return this.#totals.wallet
+  }
+
+  /** Positions that are not closed, by mint. */
+  get positions(): ReadonlyMap<string, Position> {
+    return this.#sums.open
+  }
+
+  /** Realized profit by average cost, before network fees and rent, lamports. */
   get realizedLamports(): number {
-    let sum = this.#closedLamports
-    for (const { realizedLamports } of this.positions.values()) sum += realizedLamports
-    return sum
+    return this.#sums.resultOf(this.name).realized
   }
 
-  /** Base and priority fees and rent, lamports. */
+  /** Network fees and rent, lamports. */
   get feeLamports(): number {
-    return this.fees.network + this.fees.failed + this.fees.rent
+    const { network, failed, rent } = this.#totals
+    return network + failed + rent
   }
 
-  /** `price`: the robust one that it was decided on, SOL a token; null where there was none. */
+  /** `price`: robust price of the decision, SOL per token; null if unknown. */
   filled(fill: Fill, price: number | null): void {
-    const { side, feeLamports, rentLamports, walletLamports, costs } = fill
-    if (side === 'buy') this.buys++
+    if (fill.side === 'buy') this.buys++
     else this.sells++
-    this.fees.venue += costs.venueFeeLamports
-    this.fees.service += costs.serviceFeeLamports
-    this.fees.network += feeLamports
-    this.fees.rent += rentLamports
-    this.walletLamports += walletLamports
-    if (price !== null) this.fees.slippage += slippageOf(fill, price)
+    addFill(this.#totals, fill)
+    if (price !== null) this.#slippage += slippageOf(fill, price)
     this.log?.filled(fill)
   }
 
-  /** A transaction that landed and moved nothing but its fee. */
+  /** A transaction that landed and failed: it moved its fee only. */
   failed(orderId: string, feeLamports: number): void {
     this.log?.failed(orderId, feeLamports)
-    this.fees.failed += feeLamports
-    this.walletLamports -= feeLamports
+    addFailed(this.#totals, feeLamports)
   }
 
   /** An order ended without a fill. */
@@ -96,12 +93,7 @@ export class BotResult {
 
   position(position: Position): void {
     this.log?.exits.set(position.mint, position.exits)
-    if (position.state !== 'closed') {
-      this.positions.set(position.mint, position)
-      return
-    }
-    this.positions.delete(position.mint)
-    this.#closedLamports += position.realizedLamports
+    this.#sums.note(position)
   }
 }
 

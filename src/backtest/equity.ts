@@ -1,6 +1,7 @@
 import type { Clock } from '../base/machine.ts'
 import type { Millis } from '../base/units.ts'
 import { isUnsellable, type Position, sellingText } from '../engine/accounting/position.ts'
+import { markTrips } from '../engine/accounting/round-trip.ts'
 import type { BotResult } from './bot-result.ts'
 
 /** What a bot is worth over time: its money, and what selling all that it holds would bring. Samples in the order of
@@ -114,7 +115,7 @@ export class EquitySampler {
   end(): void {
     this.#sample()
     for (const { result } of this.#bots) {
-      result.log?.trips.mark((mint) => {
+      markTrips(result.log?.money.trips ?? [], (mint) => {
         const position = result.positions.get(mint)
         const unsold = position === undefined || !isUnsellable(position) ? '' : sellingText(position)
         return { lamports: position === undefined ? 0 : this.#worth(position), unsold }

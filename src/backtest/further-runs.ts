@@ -97,7 +97,7 @@ function netOf({ result, valueLamports }: BotOutcome): number {
 }
 
 function variedRun(factor: number, bot: BotOutcome): VariedRun {
-  const trips = bot.result.log?.trips.trips ?? []
+  const trips = bot.result.log?.money.trips ?? []
   const bought = trips.reduce((sum, { boughtLamports }) => sum + boughtLamports, 0)
   const net = netOf(bot)
   return {

@@ -29,7 +29,7 @@ export class BacktestResults implements Journal {
   /** `logged`: keep what a report needs. */
   constructor(bots: readonly string[], logged: boolean, journal?: Journal) {
     this.#journal = journal
-    this.bots = bots.map((name) => new BotResult(name, logged ? new BotLog() : undefined))
+    this.bots = bots.map((name) => new BotResult(name, logged ? new BotLog(name) : undefined))
     this.#numbers = new Map(bots.map((name, number) => [name, number]))
   }
 

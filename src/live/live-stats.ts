@@ -1,6 +1,6 @@
 import { formatSol, type Millis } from '../base/units.ts'
-import { keyOf } from '../engine/accounting/by-mint.ts'
 import type { Position } from '../engine/accounting/position.ts'
+import { PositionSums } from '../engine/accounting/position-sums.ts'
 import { alarmText } from '../engine/bots/thrown.ts'
 import type { Output } from '../engine/messages.ts'
 import type { Fill } from '../engine/order.ts'
@@ -26,8 +26,6 @@ export class LiveStats {
   orders = 0
   /** Executions, each counted once. */
   filled = 0
-  /** Positions that are not closed. */
-  readonly positions = new Map<string, Position>()
   /** Bots by their orders that are open. */
   readonly openOrders = new Map<string, string>()
   readonly acts = new Map<string, Act>()
@@ -37,8 +35,7 @@ export class LiveStats {
   readonly liveAccounts = new Set<string>()
   /** By signature, oldest first, the last ones only. */
   readonly fills = new Map<string, Fill>()
-  /** Of positions that were closed, by bot: realised profit and network fees, lamports. */
-  readonly #closed = new Map<string, { realized: number; fees: number }>()
+  readonly #sums = new PositionSums()
 
   /** Told every output on its way into the journal. */
   listen: (time: Millis, output: Output) => void = () => {}
@@ -54,8 +51,7 @@ export class LiveStats {
 
   /** What was held and out before this process. */
   restore(money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
-    for (const position of money.positions)
-      if (position.state !== 'closed') this.positions.set(keyOf(position), position)
+    this.#sums.restore(money)
     for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)
     this.stops.restore(money)
   }
@@ -64,6 +60,11 @@ export class LiveStats {
    *  start. */
   mute(): void {
     this.#muted = true
+  }
+
+  /** Positions that are not closed. */
+  get positions(): Map<string, Position> {
+    return this.#sums.open
   }
 
   /** Whether a live order is open, whose trade the feed may show before the answer comes. */
@@ -121,15 +122,9 @@ export class LiveStats {
     }
   }
 
-  /** Realised profit and network fees of a bot since the start, lamports. */
+  /** Realized profit and network fees of a bot since the start, lamports. */
   resultOf(bot: string): { realized: number; fees: number } {
-    const sum = { ...(this.#closed.get(bot) ?? { realized: 0, fees: 0 }) }
-    for (const position of this.positions.values()) {
-      if (position.bot !== bot) continue
-      sum.realized += position.realizedLamports
-      sum.fees += position.feeLamports
-    }
-    return sum
+    return this.#sums.resultOf(bot)
   }
 
   #count(time: Millis, decided: Output): void {
@@ -137,7 +132,7 @@ export class LiveStats {
     this.decisions++
     this.listen(time, output)
     this.stops.take(time, output)
-    if (output.kind === 'position') this.#position(output.position)
+    if (output.kind === 'position') this.#sums.note(output.position)
     else if (output.kind === 'order') {
       const { bot, side, size, mint, reason } = output.order
       this.orders++
@@ -157,17 +152,6 @@ export class LiveStats {
     if (isOpen(state)) return
     this.#out.delete(orderId)
     this.openOrders.delete(orderId)
-  }
-
-  #position(position: Position): void {
-    if (position.state !== 'closed') {
-      this.positions.set(keyOf(position), position)
-      return
-    }
-    this.positions.delete(keyOf(position))
-    const { realized, fees } = this.#closed.get(position.bot) ?? { realized: 0, fees: 0 }
-    const sum = { realized: realized + position.realizedLamports, fees: fees + position.feeLamports }
-    this.#closed.set(position.bot, sum)
   }
 
   #fill(fill: Fill): void {

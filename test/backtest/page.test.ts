@@ -17,14 +17,14 @@ const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202
 
 /** A report in which every text is written by an enemy. */
 function hostileReport(): Report {
-  const log = new BotLog()
+  const log = new BotLog(HOSTILE)
   const result = new BotResult(HOSTILE, log)
   const trip: RoundTrip = {
     ...{ mint: HOSTILE, openedAt: T0, closedAt: T0 + 5_000, entryReason: HOSTILE, exitReason: HOSTILE },
     ...{ boughtLamports: 1e9, soldLamports: 2e9, feeLamports: 0, valueLamports: 0 },
     ...{ boughtTokens: 1e7, lowPrice: 1e-7, highPrice: 2e-7 },
   }
-  log.trips.trips.push(trip, { ...trip, mint: 'constructor', closedAt: null })
+  log.money.trips.push(trip, { ...trip, mint: 'constructor', closedAt: null })
   for (const side of ['buy', 'sell'] as const)
     log.fills.push({ mint: HOSTILE, side, time: T0, price: 1e-7, lamports: 1e9, reason: HOSTILE })
   result.refused.set(HOSTILE, 1)

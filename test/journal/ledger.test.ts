@@ -2,7 +2,9 @@ import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lamports } from '../../src/base/units.ts'
-import { holdingsOf } from '../../src/engine/accounting/lots.ts'
+import type { Disposal, Lot } from '../../src/engine/accounting/lots.ts'
+import { foldMovements } from '../../src/engine/accounting/money.ts'
+import { holderOf } from '../../src/engine/accounting/movement.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import { openReader } from '../../src/journal/reader/reader.ts'
 import type { OpenJournal } from '../../src/journal/writer/gathering-journal.ts'
@@ -101,22 +103,26 @@ function expectLots(path: string, { account, lamports: held, fills: all }: Ledge
   const fills = [...all.values()]
   const reader = openReader(path)
   const ledger = reader.ledger().find((one) => one.account === account)
-  const holdings = holdingsOf(reader.movements()).filter((one) => one.account === account)
+  const fold = foldMovements(reader.movements().filter((one) => holderOf(one).account === account))
   reader.close()
   expect(ledger).toMatchObject({ walletLamports: held, audit: { remainderLamports: 0, worstLamports: 0 } })
   const byMint = Map.groupBy(fills, ({ mint }) => mint)
-  expect(holdings.map(({ mint }) => mint).sort()).toEqual([...byMint.keys()].sort())
-  for (const holding of holdings) expectSlow(holding, byMint.get(holding.mint) ?? [])
+  const disposals = fold.bots.flatMap((money) => money.disposals)
+  for (const [mint, own] of byMint) {
+    const lots = fold.holdings.find((holding) => holding.mint === mint)?.lots ?? []
+    const sold = disposals.filter((disposal) => disposal.mint === mint)
+    expectSlow(lots, sold, own)
+  }
   // Profit and what is held are the change of the wallet, but for rent and wrapping, which are still its own.
-  const lots = holdings.flatMap((holding) => holding.lots)
-  const gains = holdings.flatMap(({ disposals }) => disposals).map(({ gainLamports }) => gainLamports)
+  const lots = fold.holdings.flatMap((holding) => holding.lots)
+  const gains = disposals.map(({ gainLamports }) => gainLamports)
   const kept = fills.map(({ rentLamports, costs }) => rentLamports + costs.wrappedLamports)
   const made = sum(gains) - sum(lots.map(({ costLamports, feeLamports }) => costLamports + feeLamports))
   expect(made - sum(kept)).toBe(sum(fills.map(({ walletLamports }) => walletLamports)))
 }
 
 /** Token by token: each remembers its buy, and the sale takes the oldest. */
-function expectSlow({ lots, disposals }: ReturnType<typeof holdingsOf>[number], fills: readonly Fill[]): void {
+function expectSlow(lots: readonly Lot[], disposals: readonly Disposal[], fills: readonly Fill[]): void {
   const held: string[] = []
   const sold: string[] = []
   // Within a slot: a buy before what could sell it, then by name.

@@ -109,7 +109,7 @@ export function botReport(input: BotReportInput): BotReport {
   const { result, startLamports, valueLamports, from, to, equity } = input
   const { log } = result
   if (log === undefined) throw new Error(`nothing was logged of ${result.name}`)
-  const { trips } = log.trips
+  const { trips, strayFeeLamports } = log.money
   return {
     name: result.name,
     strategy: input.strategy,
@@ -123,7 +123,7 @@ export function botReport(input: BotReportInput): BotReport {
     refused: mostFirst(result.refused),
     withoutBest: [1, 3, 5].map((tokens) => ({
       tokens,
-      netSol: withoutBest(trips, tokens) - log.trips.strayFeeLamports / 1e9,
+      netSol: withoutBest(trips, tokens) - strayFeeLamports / 1e9,
     })),
     endedAtZeroPercent: trips.length === 0 ? null : zeroShareOf(trips) * 100,
     missedEntries: mostFirst(missedOf(log)),

@@ -1,8 +1,9 @@
-import { type Lamports, lamportsToSol, type Millis, ZERO } from '../../base/units.ts'
+import { lamportsToSol, type Millis } from '../../base/units.ts'
 import type { Mode } from '../../engine/account.ts'
-import { inOrder, type Movement, type Worth } from '../../engine/accounting/lots.ts'
+import { type BotMoney, foldMovements, type Worth } from '../../engine/accounting/money.ts'
+import type { Movement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position } from '../../engine/accounting/position.ts'
-import { netOf, type RoundTrip, RoundTripLog } from '../../engine/accounting/round-trip.ts'
+import { markTrips, netOf, type RoundTrip } from '../../engine/accounting/round-trip.ts'
 import { isOpen } from '../../engine/order.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import type { ReportRows } from '../../journal/reader/report-rows.ts'
@@ -49,15 +50,13 @@ type Starts = Pick<BotTrades, 'bot' | 'mode' | 'account' | 'since' | 'starts'>
 /** From the journal's books, so that forks, adopted tokens and failed transactions are in it. */
 export function tradesOf(reader: JournalReader): BotTrades[] {
   const rows = reader.report()
-  const reasons = new Map(rows.orders.map(({ id, reason }) => [id, reason]))
-  const trades = recordedTrades(reader.movements(), rows.failed, (id) => reasons.get(id) ?? '')
+  const fold = foldMovements(movementsOf(reader, rows))
   const worth = liquidationOf(reader)
   return startsOf(rows).map((starts) => {
     const isOwn = (one: { readonly account: string; readonly bot: string }): boolean =>
       one.account === starts.account && one.bot === starts.bot
-    const log = trades.find(isOwn)?.log ?? new RoundTripLog()
     const held = rows.positions.filter((one) => isOwn(one) && one.tokens > 0n)
-    return { ...starts, ...moneyOf(log, held, worth, rows.failed.filter(isOwn)), ...ordersOf(rows, isOwn) }
+    return { ...starts, ...moneyOf(fold.bot(starts), held, worth), ...ordersOf(rows, isOwn) }
   })
 }
 
@@ -75,20 +74,19 @@ function startsOf({ segments }: ReportRows): Starts[] {
 
 type Money = Omit<BotTrades, keyof Starts | keyof ReturnType<typeof ordersOf>>
 
-function moneyOf(log: RoundTripLog, held: readonly Position[], worth: Worth, failed: ReportRows['failed']): Money {
+function moneyOf({ trips, totals, strayFeeLamports }: BotMoney, held: readonly Position[], worth: Worth): Money {
   const values = new Map(
     held.map((one) => [one.mint, isUnsellable(one) ? 0 : worth(one.mint, one.tokens, one.decimals)]),
   )
   const unsold = new Map(held.map(({ mint, exiting }) => [mint, exiting]))
-  log.mark((mint) => ({ lamports: values.get(mint) ?? 0, unsold: unsold.get(mint) ?? '' }))
-  const { trips, strayFeeLamports } = log
+  markTrips(trips, (mint) => ({ lamports: values.get(mint) ?? 0, unsold: unsold.get(mint) ?? '' }))
   const sol = <T>(all: readonly T[], of: (one: T) => number): number =>
     lamportsToSol(all.reduce((sum, one) => sum + of(one), 0))
   const priced = [...values.values()]
   return {
     netSol: sol([...trips.map(netOf), -strayFeeLamports], (lamports) => lamports),
-    feeSol: sol([...trips.map(({ feeLamports }) => feeLamports), strayFeeLamports], (lamports) => lamports),
-    failedSol: sol(failed, ({ feeLamports }) => feeLamports),
+    feeSol: lamportsToSol(totals.network + totals.failed + totals.rent),
+    failedSol: lamportsToSol(totals.failed),
     held: {
       count: held.length,
       costSol: sol(held, ({ costLamports }) => costLamports),
@@ -130,42 +128,11 @@ function countsOf(counted: readonly (readonly [string, number])[]): Record<strin
   return Object.fromEntries(sums)
 }
 
-/** A transaction that landed and moved nothing but its fee. */
-export interface FailedTransaction {
-  readonly account: string
-  readonly bot: string
-  readonly mint: string
-  readonly feeLamports: Lamports
+/** Fills with the reasons of their orders, and the fees of failed transactions. */
+function movementsOf(reader: JournalReader, { orders, failed }: ReportRows): Movement[] {
+  const reasons = new Map(orders.map(({ id, reason }) => [id, reason]))
+  const moved = reader.movements().map((one): Movement => {
+    return one.kind === 'fill' ? { ...one, reason: reasons.get(one.fill.orderId) ?? '' } : one
+  })
+  return [...moved, ...failed.map((one) => ({ kind: 'failed', ...one }) as const)]
 }
-
-/** What one bot has traded in one account, as the journal's books have it. */
-export interface RecordedTrades {
-  readonly account: string
-  readonly bot: string
-  readonly log: RoundTripLog
-}
-
-/** The trades of a run by bot, in the order in which they began: what a fork took back never was. `reasonOf`: of an
- *  order, by its id. */
-function recordedTrades(
-  movements: readonly Movement[],
-  failed: readonly FailedTransaction[],
-  reasonOf: (orderId: string) => string,
-): RecordedTrades[] {
-  const bots = new Map<string, RecordedTrades>()
-  const logOf = ({ account, bot }: Pick<RecordedTrades, 'account' | 'bot'>): RoundTripLog => {
-    const key = `${account}\n${bot}`
-    const known = bots.get(key) ?? { account, bot, log: new RoundTripLog() }
-    bots.set(key, known)
-    return known.log
-  }
-  for (const one of inOrder(movements)) {
-    if (one.kind === 'fill') logOf(one.fill).filled(one.fill, reasonOf(one.fill.orderId))
-    else if (one.kind === 'lost') logOf(one).lost(one.mint, one.time, one.left)
-    else logOf(one).filled({ ...one, ...BROUGHT, tradeLamports: one.costLamports }, 'adopted')
-  }
-  for (const one of failed) logOf(one).failed(one.mint, one.feeLamports)
-  return [...bots.values()]
-}
-
-const BROUGHT = { side: 'buy', feeLamports: ZERO, rentLamports: ZERO } as const

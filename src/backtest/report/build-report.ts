@@ -64,7 +64,7 @@ export function reportOf(config: Config, market: Market, backtest: Backtest, { e
 }
 
 function tripsOf({ bots }: Backtest): RoundTrip[] {
-  return bots.flatMap(({ result: { log } }) => log?.trips.trips ?? [])
+  return bots.flatMap(({ result: { log } }) => log?.money.trips ?? [])
 }
 
 function tapeReport(backtest: Backtest, study: TapeStudy): TapeReport {

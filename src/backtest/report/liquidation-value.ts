@@ -1,4 +1,4 @@
-import type { Worth } from '../../engine/accounting/lots.ts'
+import type { Worth } from '../../engine/accounting/money.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
 import { Mints } from '../../market/mints.ts'
 import { DEFAULT_FILL_MODEL } from '../../simulation/fill-model.ts'

@@ -2,7 +2,7 @@ import { liquidationOf } from '../../backtest/report/liquidation-value.ts'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { printable } from '../../base/text.ts'
 import { formatSol } from '../../base/units.ts'
-import { holdingsOf, type Profit, profitsOf } from '../../engine/accounting/lots.ts'
+import { foldMovements, type Profit, profitsOf } from '../../engine/accounting/money.ts'
 import type { AccountLedger, LedgerAudit, LedgerEntry } from '../../journal/reader/ledger.ts'
 import { openReader } from '../../journal/reader/reader.ts'
 import type { Options } from '../options.ts'
@@ -18,7 +18,7 @@ function books(journal: string, json: boolean): number {
   const reader = openReader(journal)
   try {
     const ledger = reader.ledger()
-    const profit = profitsOf(holdingsOf(reader.movements()), liquidationOf(reader))
+    const profit = profitsOf(foldMovements(reader.movements()), liquidationOf(reader))
     if (json) console.log(JSON.stringify({ ledger, profit }))
     else if (ledger.length === 0) console.log(`no ledger in ${journal}: nothing was traded`)
     else

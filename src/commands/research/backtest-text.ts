@@ -123,9 +123,9 @@ function furtherLines(bot: string, report: Report | undefined): string[] {
 /** What its trades were like; nothing where there was none. */
 function tradeLines({ result, startLamports, valueLamports, equity }: BotOutcome, backtest: Backtest): string[] {
   const { log } = result
-  if (log === undefined || log.trips.trips.length === 0) return []
+  if (log === undefined || log.money.trips.length === 0) return []
   const { from, to, plan } = backtest
-  const { trips, strayFeeLamports } = log.trips
+  const { trips, strayFeeLamports } = log.money
   const metrics = new Map(metricsOf({ from, to, startLamports, trips, equity }).map((one) => [one.key, one.value]))
   const figure = (key: string, digits: number): string => {
     const value = metrics.get(key)

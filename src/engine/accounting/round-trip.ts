@@ -1,43 +1,51 @@
-import { LAMPORTS_PER_SOL, type Millis, wholeTokens, ZERO } from '../../base/units.ts'
-import type { Fill } from '../order.ts'
+import { LAMPORTS_PER_SOL, type Millis } from '../../base/units.ts'
 
-/** One position from its first fill to its last, as a trader counts trades. Amounts in lamports. */
+/** One position from its first fill to its last: what traders call a trade. Lamports. */
 export interface RoundTrip {
   readonly mint: string
   readonly openedAt: Millis
-  /** null while something is held. */
+  /** null while tokens are held. */
   closedAt: Millis | null
-  /** Of the first buy, and of the last sale; '' before. Of one that could not be sold: that, and why it should have
-   *  been. */
+  /** Reason of the first buy. */
   readonly entryReason: string
+  /** Reason of the last sale; '' before. For a position that could not be sold: the reason of the exit, and why it
+   *  failed. */
   exitReason: string
-  /** The fees of venue and service inside. */
+  /** Including the fees of venue and service. */
   boughtLamports: number
+  /** After the fees of venue and service. */
   soldLamports: number
-  /** Base and priority fees, those of failed transactions too, and rent that did not come back. */
+  /** Base and priority fees, those of failed transactions, and rent that was not returned. */
   feeLamports: number
-  /** What selling what is left would bring; 0 once it is closed. */
+  /** Liquidation value of the tokens that are left; 0 once the position is closed. */
   valueLamports: number
-  /** Whole tokens, of all its buys. */
+  /** Whole tokens, sum of all buys. */
   boughtTokens: number
-  /** The lowest and the highest robust price that stood while it was held, SOL a token; null where nobody looked, or
-   *  there was none. */
+  /** Lowest and highest robust price while the position was held, SOL per token; null if no price is known. */
   lowPrice: number | null
   highPrice: number | null
 }
 
-/** What it brought after everything. */
+export function newTrip(mint: string, openedAt: Millis, entryReason: string): RoundTrip {
+  return {
+    ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
+    ...{ boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
+    ...{ boughtTokens: 0, lowPrice: null, highPrice: null },
+  }
+}
+
+/** Result after all costs, lamports. */
 export function netOf({ soldLamports, valueLamports, boughtLamports, feeLamports }: RoundTrip): number {
   return soldLamports + valueLamports - boughtLamports - feeLamports
 }
 
-/** The same as a share of what was paid. */
+/** Result as a share of the amount paid. */
 export function returnOf(trip: RoundTrip): number {
   return trip.boughtLamports > 0 ? netOf(trip) / trip.boughtLamports : 0
 }
 
-/** How far the robust price fell below what was paid a token (fees of venue and service inside), and rose above it, as
- *  shares of it: the first 0 or less, the other 0 or more. undefined where no price is known. */
+/** How far the robust price moved below (`worst`, at most 0) and above (`best`, at least 0) the price paid per token, as
+ *  shares of it. The price paid includes the fees of venue and service. undefined if no price is known. */
 export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly best: number } | undefined {
   const { boughtLamports, boughtTokens, lowPrice, highPrice } = trip
   const paid = boughtLamports / LAMPORTS_PER_SOL / boughtTokens
@@ -45,73 +53,16 @@ export function excursionOf(trip: RoundTrip): { readonly worst: number; readonly
   return { worst: Math.min(0, lowPrice / paid - 1), best: Math.max(0, highPrice / paid - 1) }
 }
 
-type TripFill = Pick<
-  Fill,
-  'mint' | 'side' | 'time' | 'tokens' | 'decimals' | 'tradeLamports' | 'feeLamports' | 'rentLamports'
->
-
-/** The trips of one bot, from its fills. */
-export class RoundTripLog {
-  /** Oldest first. */
-  readonly trips: RoundTrip[] = []
-  /** Fees of failed transactions in tokens of which nothing was ever held. */
-  strayFeeLamports = 0
-  readonly #last = new Map<string, RoundTrip>()
-  readonly #held = new Map<string, bigint>()
-
-  filled(fill: TripFill, reason: string): void {
-    const { mint, side, time, tokens, decimals } = fill
-    const held = this.#held.get(mint) ?? 0n
-    const trip = held === 0n ? this.#begin(mint, time, reason) : (this.#last.get(mint) as RoundTrip)
-    trip.feeLamports += fill.feeLamports + fill.rentLamports
-    if (side === 'buy') {
-      trip.boughtLamports += fill.tradeLamports
-      trip.boughtTokens += wholeTokens(tokens, decimals)
-    } else {
-      trip.soldLamports += fill.tradeLamports
-      trip.exitReason = reason
-    }
-    const left = side === 'buy' ? held + tokens : held - tokens
-    // More may be sold than is known to have come.
-    this.#held.set(mint, left > 0n ? left : 0n)
-    // The chain's times are whole seconds, and a fill that is not final yet has ours.
-    if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
-  }
-
-  /** Somebody else took all but `left`, base units: sold for nothing. */
-  lost(mint: string, time: Millis, left: bigint): void {
-    const tokens = (this.#held.get(mint) ?? 0n) - left
-    if (tokens <= 0n) return
-    const nothing = { tradeLamports: ZERO, feeLamports: ZERO, rentLamports: ZERO }
-    this.filled({ mint, side: 'sell', time, tokens, decimals: 0, ...nothing }, 'taken by somebody else')
-  }
-
-  /** A transaction that landed and moved nothing but its fee: it belongs to the last trip of its mint. */
-  failed(mint: string, feeLamports: number): void {
-    const trip = this.#last.get(mint)
-    if (trip === undefined) this.strayFeeLamports += feeLamports
-    else trip.feeLamports += feeLamports
-  }
-
-  /** At the end: what each open one is worth, and why it is not sold although it should have been; '' where it should
-   *  not. */
-  mark(left: (mint: string) => { readonly lamports: number; readonly unsold: string }): void {
-    for (const trip of this.trips) {
-      if (trip.closedAt !== null) continue
-      const { lamports, unsold } = left(trip.mint)
-      trip.valueLamports = lamports
-      if (unsold !== '') trip.exitReason = unsold
-    }
-  }
-
-  #begin(mint: string, openedAt: Millis, entryReason: string): RoundTrip {
-    const trip: RoundTrip = {
-      ...{ mint, openedAt, closedAt: null, entryReason, exitReason: '' },
-      ...{ boughtLamports: 0, soldLamports: 0, feeLamports: 0, valueLamports: 0 },
-      ...{ boughtTokens: 0, lowPrice: null, highPrice: null },
-    }
-    this.trips.push(trip)
-    this.#last.set(mint, trip)
-    return trip
+/** Sets the value of each open trip at the end of a run and, if an exit could not sell it, why (`unsold`; '' if no exit
+ *  was due). */
+export function markTrips(
+  trips: readonly RoundTrip[],
+  left: (mint: string) => { readonly lamports: number; readonly unsold: string },
+): void {
+  for (const trip of trips) {
+    if (trip.closedAt !== null) continue
+    const { lamports, unsold } = left(trip.mint)
+    trip.valueLamports = lamports
+    if (unsold !== '') trip.exitReason = unsold
   }
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../../base/json.ts'
 import type { Lamports, Millis } from '../../base/units.ts'
-import type { Movement } from '../../engine/accounting/lots.ts'
+import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import type { Input } from '../../engine/messages.ts'
 import { LINES } from '../schema/ledger.ts'
 import { type FillTableRow, fillOf } from './recovery.ts'
@@ -123,14 +123,14 @@ export function ledgerEntries(db: Database, orderId: string): LedgerEntry[] {
 
 /** All that changed how many tokens the wallets hold: our fills, but for those that a fork took back; what a bot was
  *  given; what somebody else took of it. */
-export function movementsOf(db: Database): Movement[] {
+export function movementsOf(db: Database): TokenMovement[] {
   const fills = (db.prepare('SELECT * FROM fill WHERE reversed = 0').all() as FillTableRow[]).map(fillOf)
   return [...fills.map((fill) => ({ kind: 'fill', fill }) as const), ...foreignMovements(db)]
 }
 
 /** Only what the engine took: it then wrote the position anew; what it made of it since, and other positions, are no
  *  movements. */
-function foreignMovements(db: Database): Movement[] {
+function foreignMovements(db: Database): TokenMovement[] {
   const rows = db
     .prepare(
       `SELECT i.time, i.json, json_extract(o.json, '$.position.bot') AS bot,

@@ -2,7 +2,8 @@ import type { Database } from 'better-sqlite3'
 import { type ErrorCode, SluiceError } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
 import { lamportsToSol, wholeTokens } from '../../base/units.ts'
-import type { Movement, Worth } from '../../engine/accounting/lots.ts'
+import type { Worth } from '../../engine/accounting/money.ts'
+import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import { isUnsellable, type Position, type PositionState, sellingText } from '../../engine/accounting/position.ts'
 import type { ConditionalState } from '../../engine/exits/conditional.ts'
 import type { Fill, OrderState } from '../../engine/order.ts'
@@ -223,7 +224,7 @@ export class JournalReader {
   }
 
   /** What changed how many tokens the wallets hold. */
-  movements(): Movement[] {
+  movements(): TokenMovement[] {
     return this.#read(() => this.#db.transaction(() => movementsOf(this.#db))())
   }
 

@@ -3,7 +3,9 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import { csvCell } from '../../base/text.ts'
 import { formatSol, type Millis, type TokenAmount } from '../../base/units.ts'
 import { isReal } from '../../engine/account.ts'
-import { type Disposal, holdingsOf, type Movement } from '../../engine/accounting/lots.ts'
+import type { Disposal } from '../../engine/accounting/lots.ts'
+import { foldMovements } from '../../engine/accounting/money.ts'
+import { holderOf, type TokenMovement } from '../../engine/accounting/movement.ts'
 import type { Fill } from '../../engine/order.ts'
 import { openReader } from './reader.ts'
 
@@ -27,7 +29,7 @@ export function exportTax(journals: readonly string[], file: string): TaxExport 
   const live = once(journals.flatMap(movementsIn)).filter((one) => accountOf(one).startsWith('live|'))
   const real = live.filter((one) => isReal(accountOf(one)))
   const final = real.filter((one) => !isOpen(one))
-  const disposals = holdingsOf(final).flatMap((holding) => holding.disposals)
+  const disposals = foldMovements(final).bots.flatMap((money) => money.disposals)
   try {
     writeFileSync(file, taxCsv(disposals), { flag: 'wx', mode: 0o600 })
   } catch (error) {
@@ -42,7 +44,7 @@ export function exportTax(journals: readonly string[], file: string): TaxExport 
   }
 }
 
-function movementsIn(journal: string): Movement[] {
+function movementsIn(journal: string): TokenMovement[] {
   const reader = openReader(journal)
   try {
     return reader.movements()
@@ -51,12 +53,12 @@ function movementsIn(journal: string): Movement[] {
   }
 }
 
-function accountOf(one: Movement): string {
-  return one.kind === 'fill' ? one.fill.account : one.account
+function accountOf(one: TokenMovement): string {
+  return holderOf(one).account
 }
 
 /** A copy of a journal tells of the same fill again, maybe from before it was final. */
-function once(movements: readonly Movement[]): Movement[] {
+function once(movements: readonly TokenMovement[]): TokenMovement[] {
   const seen = new Set<string>()
   const [open, rest] = [movements.filter(isOpen), movements.filter((one) => !isOpen(one))]
   return [...rest, ...open].filter((one) => {
@@ -66,7 +68,7 @@ function once(movements: readonly Movement[]): Movement[] {
 }
 
 /** A fork may still take it back. */
-function isOpen(one: Movement): boolean {
+function isOpen(one: TokenMovement): boolean {
   return one.kind === 'fill' && !one.fill.final
 }
 

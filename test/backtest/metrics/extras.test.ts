@@ -44,7 +44,7 @@ test('the further runs: dearer ones, other sizes, and entries left to chance', a
   const [bot] = base.bots as [Backtest['bots'][number]]
   const net = (bot.result.walletLamports + bot.valueLamports) / 1e9
   expect(found?.sizes.map(({ factor }) => factor)).toEqual([0.5, 1, 2, 5])
-  expect(found?.sizes[1]).toMatchObject({ netSol: net, trades: bot.result.log?.trips.trips.length })
+  expect(found?.sizes[1]).toMatchObject({ netSol: net, trades: bot.result.log?.money.trips.length })
   for (const run of found?.sizes ?? []) expect(run.trades, `size ${run.factor}`).toBeGreaterThan(5)
   for (const { factor, netSol, percentOfBought, trades } of found?.sizes ?? []) {
     const bought = (netSol / (percentOfBought ?? 0)) * 100

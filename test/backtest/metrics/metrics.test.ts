@@ -8,7 +8,8 @@ import type { MetricsInput } from '../../../src/backtest/metrics/metric.ts'
 import { metricsOf } from '../../../src/backtest/metrics/metrics.ts'
 import { normal, quantile } from '../../../src/backtest/metrics/statistics.ts'
 import { Excursions } from '../../../src/backtest/metrics/tape-study.ts'
-import { type RoundTrip, RoundTripLog } from '../../../src/engine/accounting/round-trip.ts'
+import { MoneyFold } from '../../../src/engine/accounting/money.ts'
+import type { RoundTrip } from '../../../src/engine/accounting/round-trip.ts'
 import { Mints } from '../../../src/market/mints.ts'
 import { fill } from '../../support/journal-values.ts'
 
@@ -115,10 +116,10 @@ test('what was not sold counts at what it would bring', () => {
 })
 
 test("what was sold in a second of the chain's that began before our fill is held for no time, not for less", () => {
-  const log = new RoundTripLog()
-  log.filled(fill(1, { side: 'buy', time: 1_000_900 }), 'in')
-  log.filled(fill(1, { side: 'sell', time: 1_000_000 }), 'out')
-  expect(log.trips).toMatchObject([{ openedAt: 1_000_900, closedAt: 1_000_900 }])
+  const fold = new MoneyFold()
+  fold.apply({ kind: 'fill', fill: fill(1, { side: 'buy', time: 1_000_900 }), reason: 'in' })
+  fold.apply({ kind: 'fill', fill: fill(1, { side: 'sell', time: 1_000_000 }), reason: 'out' })
+  expect(fold.bots[0]?.trips).toMatchObject([{ openedAt: 1_000_900, closedAt: 1_000_900 }])
 })
 
 // Paid 1 SOL for 1,000,000 tokens: 1e-6 SOL a token.

@@ -1,0 +1,220 @@
+import { type Lamports, type Millis, type TokenAmount, wholeTokens, ZERO } from '../../base/units.ts'
+import { type Disposal, type Lot, LotQueue } from './lots.ts'
+import { type Holder, holderOf, inOrder, type Movement, type TokenMovement } from './movement.ts'
+import { newTrip, type RoundTrip } from './round-trip.ts'
+import { addFailed, addFill, type MoneyTotals, noTotals } from './totals.ts'
+
+/** Money that a bot made and holds in one account. */
+export interface BotMoney {
+  readonly account: string
+  readonly bot: string
+  /** First in, first out. */
+  readonly disposals: Disposal[]
+  /** In the order in which they began. */
+  readonly trips: RoundTrip[]
+  readonly totals: MoneyTotals
+  /** Fees of failed transactions in mints without a trip. */
+  strayFeeLamports: number
+  /** Cost and fees of tokens that left the wallet without an order of ours. */
+  lostLamports: number
+}
+
+/** Lots of a wallet and mint. The bot is the one that moved them last. */
+export interface Holding extends Holder {
+  readonly lots: readonly Lot[]
+}
+
+interface Books {
+  holder: Holder
+  readonly queue: LotQueue
+  /** The trip that began last. */
+  trip: RoundTrip | undefined
+}
+
+/** The one fold over movements of money. Lots, disposals, round trips and sums that people read come from here; the
+ *  engine decides by its own average cost (`position.ts`), and `money.test.ts` states how both agree. */
+export class MoneyFold {
+  readonly #bots = new Map<string, BotMoney>()
+  readonly #books = new Map<string, Books>()
+  /** The trip that a bot began last in a mint. */
+  readonly #lastTrips = new Map<string, RoundTrip>()
+
+  /** Movements of one (account, mint) must come in order, see `inOrder`. */
+  apply(movement: Movement): void {
+    const holder = holderOf(movement)
+    const money = this.bot(holder)
+    if (movement.kind === 'failed') {
+      this.#failed(money, movement)
+      return
+    }
+    const books = this.#booksOf(holder)
+    if (movement.kind === 'fill') addFill(money.totals, movement.fill)
+    this.#follow(money, books, movement)
+    if (movement.kind === 'lost') money.lostLamports += books.queue.lose(movement.left)
+    else if (movement.kind === 'fill' && movement.fill.side === 'sell')
+      for (const disposal of books.queue.sell(movement.fill)) money.disposals.push(disposal)
+    else books.queue.add(movement as Extract<Movement, { kind: 'fill' | 'adopted' }>)
+  }
+
+  /** Creates an empty entry if the bot has moved nothing. */
+  bot({ account, bot }: Pick<Holder, 'account' | 'bot'>): BotMoney {
+    const key = `${account}\n${bot}`
+    let money = this.#bots.get(key)
+    if (money === undefined) {
+      money = {
+        ...{ account, bot, disposals: [], trips: [], totals: noTotals() },
+        ...{ strayFeeLamports: 0, lostLamports: 0 },
+      }
+      this.#bots.set(key, money)
+    }
+    return money
+  }
+
+  /** Sorted by account and bot. */
+  get bots(): BotMoney[] {
+    return [...this.#bots].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, money]) => money)
+  }
+
+  /** Those with lots. */
+  get holdings(): Holding[] {
+    return [...this.#books.values()]
+      .filter(({ queue }) => queue.lots.length > 0)
+      .map(({ holder: { account, bot, mint }, queue }) => ({ account, bot, mint, lots: queue.lots }))
+  }
+
+  #booksOf(holder: Holder): Books {
+    const key = `${holder.account}|${holder.mint}`
+    let books = this.#books.get(key)
+    if (books === undefined) {
+      books = { holder, queue: new LotQueue(), trip: undefined }
+      this.#books.set(key, books)
+    }
+    books.holder = holder
+    return books
+  }
+
+  /** The round trip of a movement, with the tokens held before it. */
+  #follow(money: BotMoney, books: Books, movement: TokenMovement): void {
+    const { queue, holder } = books
+    const { time, tokens, isBuy, reason, lamports, feeLamports } = legOf(movement, queue.tokens)
+    if (tokens <= 0n && movement.kind === 'lost') return
+    if (queue.tokens === 0n || books.trip === undefined) {
+      books.trip = newTrip(holder.mint, time, reason)
+      money.trips.push(books.trip)
+      this.#lastTrips.set(tripKey(holder), books.trip)
+    }
+    const { trip } = books
+    trip.feeLamports += feeLamports
+    if (isBuy) {
+      trip.boughtLamports += lamports
+      trip.boughtTokens += wholeTokens(tokens, decimalsOf(movement))
+    } else {
+      trip.soldLamports += lamports
+      trip.exitReason = reason
+    }
+    const left = isBuy ? queue.tokens + tokens : queue.tokens - tokens
+    // Block times are whole seconds, and a fill that is not final yet has the time of our clock.
+    if (left <= 0n) trip.closedAt = Math.max(trip.openedAt, time)
+  }
+
+  #failed(money: BotMoney, movement: Extract<Movement, { kind: 'failed' }>): void {
+    addFailed(money.totals, movement.feeLamports)
+    const trip = this.#lastTrips.get(tripKey(movement))
+    if (trip === undefined) money.strayFeeLamports += movement.feeLamports
+    else trip.feeLamports += movement.feeLamports
+  }
+}
+
+function tripKey({ account, bot, mint }: Holder): string {
+  return `${account}\n${bot}\n${mint}`
+}
+
+interface Leg {
+  readonly time: Millis
+  readonly tokens: TokenAmount
+  readonly isBuy: boolean
+  readonly reason: string
+  readonly lamports: number
+  readonly feeLamports: number
+}
+
+/** A movement as a leg of a round trip: adopted tokens were bought at their value, lost ones sold for nothing. */
+function legOf(movement: TokenMovement, held: TokenAmount): Leg {
+  if (movement.kind === 'fill') {
+    const { time, tokens, side, tradeLamports, feeLamports, rentLamports } = movement.fill
+    const about = { isBuy: side === 'buy', reason: movement.reason ?? '' }
+    return { time, tokens, ...about, lamports: tradeLamports, feeLamports: feeLamports + rentLamports }
+  }
+  const { time } = movement
+  if (movement.kind === 'lost')
+    return { time, tokens: held - movement.left, isBuy: false, reason: LOST, lamports: 0, feeLamports: 0 }
+  const { tokens, costLamports } = movement
+  return { time, tokens, isBuy: true, reason: 'adopted', lamports: costLamports, feeLamports: 0 }
+}
+
+const LOST = 'taken by somebody else'
+
+function decimalsOf(movement: Movement): number {
+  if (movement.kind === 'fill') return movement.fill.decimals
+  return movement.kind === 'adopted' ? movement.decimals : 0
+}
+
+/** Folds recorded movements. Any order of `movements` gives the same money: fills that a fork took back are left out by
+ *  the caller, and late ones are placed where they belong. */
+export function foldMovements(movements: readonly Movement[]): MoneyFold {
+  const fold = new MoneyFold()
+  const keyOf = (movement: Movement): string => `${holderOf(movement).account}|${holderOf(movement).mint}`
+  for (const own of Map.groupBy(movements, keyOf).values()) for (const one of inOrder(own)) fold.apply(one)
+  for (const { trips } of fold.bots) trips.sort((one, other) => one.openedAt - other.openedAt)
+  return fold
+}
+
+/** Liquidation value in lamports; undefined if no price is known. */
+export type Worth = (mint: string, tokens: TokenAmount, decimals: number) => Lamports | undefined
+
+/** Profit of a bot in one account, lamports. */
+export interface Profit {
+  readonly account: string
+  readonly bot: string
+  /** Sum of the gains of its sales, first in, first out, after network fees of buy and sale. */
+  readonly realizedLamports: Lamports
+  /** Liquidation value less cost and fees of what is held; null if a price is unknown. */
+  readonly unrealizedLamports: Lamports | null
+  /** Cost of what is held, including the fees of its buys. */
+  readonly heldLamports: Lamports
+  /** Cost of tokens that left the wallet without an order of ours. */
+  readonly lostLamports: Lamports
+  readonly disposals: number
+  readonly lots: number
+}
+
+export function profitsOf(fold: MoneyFold, value: Worth): Profit[] {
+  const { holdings } = fold
+  return fold.bots.map((money) =>
+    profitOf(
+      money,
+      holdings.filter(({ account, bot }) => account === money.account && bot === money.bot),
+      value,
+    ),
+  )
+}
+
+function profitOf({ account, bot, disposals, lostLamports }: BotMoney, holdings: readonly Holding[], value: Worth) {
+  const sum = (numbers: readonly number[]): Lamports => numbers.reduce((all, one) => all + one, 0) as Lamports
+  const lots = holdings.flatMap((holding) => holding.lots)
+  const heldLamports = sum(lots.map(({ costLamports, feeLamports }) => costLamports + feeLamports))
+  const worths = holdings.map(({ mint, lots: own }) => {
+    const tokens = own.reduce((all, lot) => all + lot.tokens, 0n)
+    return value(mint, tokens, own[0]?.decimals ?? 0)
+  })
+  const isKnown = worths.every((worth) => worth !== undefined)
+  return {
+    ...{ account, bot },
+    realizedLamports: sum(disposals.map(({ gainLamports }) => gainLamports)),
+    unrealizedLamports: isKnown ? sum([...worths.map((worth) => worth ?? ZERO), -heldLamports]) : null,
+    heldLamports,
+    lostLamports: lostLamports as Lamports,
+    disposals: disposals.length,
+    lots: lots.length,
+  }
+}

@@ -1,0 +1,61 @@
+import type { Lamports, Millis, TokenAmount } from '../../base/units.ts'
+import type { Fill } from '../order.ts'
+
+/** A change of the tokens that a wallet holds, or of the money it paid to trade. */
+export type Movement =
+  | {
+      readonly kind: 'fill'
+      readonly fill: Fill
+      /** Why the order was decided; '' if unknown. */
+      readonly reason?: string
+    }
+  /** Tokens from outside that a bot took over, at their value then. */
+  | (Holder & {
+      readonly kind: 'adopted'
+      readonly time: Millis
+      readonly tokens: TokenAmount
+      readonly decimals: number
+      readonly costLamports: Lamports
+    })
+  /** Tokens left the wallet without an order of ours; `left` remain. */
+  | (Holder & { readonly kind: 'lost'; readonly time: Millis; readonly left: TokenAmount })
+  /** A transaction of ours landed and failed: it moved its fee only. */
+  | (Holder & { readonly kind: 'failed'; readonly feeLamports: number })
+
+/** A movement of tokens. */
+export type TokenMovement = Exclude<Movement, { kind: 'failed' }>
+
+/** A (wallet, mint) belongs to one bot at a time. */
+export interface Holder {
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+}
+
+export function holderOf(movement: Movement): Holder {
+  return movement.kind === 'fill' ? movement.fill : movement
+}
+
+/** Movements of one wallet and mint in the order of the chain: by slot, and within a slot a buy before a sale that could
+ *  sell it. Movements without a slot are placed by time. Failed transactions come last: one may precede the first fill
+ *  of its mint, and its fee still belongs to that position. */
+export function inOrder(movements: readonly Movement[]): Movement[] {
+  const fills = movements.flatMap((one) => (one.kind === 'fill' ? [one] : []))
+  fills.sort((a, b) => a.fill.slot - b.fill.slot || rankOf(a.fill) - rankOf(b.fill) || compare(a.fill, b.fill))
+  const others = movements.flatMap((one) => (one.kind === 'adopted' || one.kind === 'lost' ? [one] : []))
+  others.sort((a, b) => a.time - b.time)
+  const ordered: Movement[] = []
+  for (const one of fills) {
+    while (others[0] !== undefined && others[0].time < one.fill.time) ordered.push(others.shift() as Movement)
+    ordered.push(one)
+  }
+  return [...ordered, ...others, ...movements.filter(({ kind }) => kind === 'failed')]
+}
+
+function rankOf({ side }: Fill): number {
+  return side === 'buy' ? 0 : 1
+}
+
+function compare(a: Fill, b: Fill): number {
+  return a.time - b.time || (a.signature < b.signature ? -1 : 1)
+}

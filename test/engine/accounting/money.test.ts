@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { lamports } from '../../../src/base/units.ts'
+import { foldMovements, MoneyFold, profitsOf } from '../../../src/engine/accounting/money.ts'
+import type { Movement } from '../../../src/engine/accounting/movement.ts'
+import { addTokens, newPosition, removeTokens } from '../../../src/engine/accounting/position.ts'
+import { netOf } from '../../../src/engine/accounting/round-trip.ts'
+import type { Fill } from '../../../src/engine/order.ts'
+import { fill } from '../../support/journal-values.ts'
+
+const MINT = 'M'
+
+interface Leg {
+  readonly side: 'buy' | 'sell'
+  readonly tokens: bigint
+  readonly price: number
+}
+
+/** Buys and sales of at most the tokens held; everything is sold at the end. */
+const closedPosition = fc
+  .array(
+    fc.record({ isBuy: fc.boolean(), share: fc.integer({ min: 1, max: 1000 }), price: fc.nat({ max: 1_000_000 }) }),
+    {
+      minLength: 1,
+      maxLength: 30,
+    },
+  )
+  .map((steps) => {
+    let held = 0n
+    const legs: Leg[] = []
+    for (const { isBuy, share, price } of steps) {
+      const tokens = isBuy ? BigInt(share) : (held * BigInt(share)) / 1000n
+      if (tokens === 0n) continue
+      held += isBuy ? tokens : -tokens
+      legs.push({ side: isBuy ? 'buy' : 'sell', tokens, price })
+    }
+    return held === 0n ? legs : [...legs, { side: 'sell', tokens: held, price: 500_000 } as const]
+  })
+
+function fillsOf(legs: readonly Leg[], more: Partial<Fill> = {}): Fill[] {
+  return legs.map(({ side, tokens, price }, n) =>
+    fill(n + 1, { side, tokens, slot: n, time: n * 1000, mint: MINT, tradeLamports: lamports(price), ...more }),
+  )
+}
+
+const moved = (fills: readonly Fill[]): Movement[] => fills.map((one) => ({ kind: 'fill', fill: one }))
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
+
+test('average cost and first in, first out agree on a position that is sold out, to the lamport', () => {
+  fc.assert(
+    fc.property(closedPosition, (legs) => {
+      const fills = fillsOf(legs)
+      const position = newPosition({ account: 'a', bot: 'b', mint: MINT }, 0, {})
+      for (const one of fills) {
+        if (one.side === 'buy') addTokens(position, one)
+        else removeTokens(position, one)
+      }
+      const money = foldMovements(moved(fills)).bots[0]
+      const networkFees = sum(fills.map(({ feeLamports }) => feeLamports))
+      // The engine's profit is before network fees; the gain of a disposal is after them.
+      expect(sum((money?.disposals ?? []).map(({ gainLamports }) => gainLamports))).toBe(
+        position.realizedLamports - networkFees,
+      )
+    }),
+  )
+})
+
+test('round trips, disposals and totals of one fold tell the same result', () => {
+  fc.assert(
+    fc.property(closedPosition, fc.nat({ max: 30 }), fc.nat(), (legs, sold, failedFee) => {
+      const fills = fillsOf(legs.slice(0, sold + 1))
+      const fold = foldMovements([
+        ...moved(fills),
+        { kind: 'failed', account: fills[0]?.account ?? 'a', bot: 'dips', mint: 'other', feeLamports: failedFee },
+      ])
+      const money = fold.bots[0]
+      if (money === undefined || fills.length === 0) return
+      const held = sum(fold.holdings.flatMap(({ lots }) => lots).map((lot) => lot.costLamports + lot.feeLamports))
+      const gains = sum(money.disposals.map(({ gainLamports }) => gainLamports))
+      expect(sum(money.trips.map(netOf)) - money.strayFeeLamports).toBe(
+        gains - held - money.totals.rent - money.totals.failed,
+      )
+      expect(money.totals.network).toBe(sum(fills.map(({ feeLamports }) => feeLamports)))
+      expect(money.totals.wallet + money.totals.failed).toBe(sum(fills.map(({ walletLamports }) => walletLamports)))
+    }),
+  )
+})
+
+const buyThenSell = [
+  { side: 'buy', tokens: 10n, price: 100 },
+  { side: 'sell', tokens: 10n, price: 300 },
+] as const
+
+test('two bots that trade one mint of a wallet one after the other keep their own profits', () => {
+  // An earlier version counted the disposals of both for the bot that moved the mint last.
+  const first = fillsOf(buyThenSell, { bot: 'first', feeLamports: lamports(0) })
+  const second = fillsOf(
+    buyThenSell.map((leg) => ({ ...leg, price: leg.side === 'buy' ? 100 : 60 })),
+    { bot: 'second', feeLamports: lamports(0) },
+  ).map((one) => ({ ...one, slot: one.slot + 10, time: one.time + 10_000, signature: `${one.signature}2` }))
+  const profits = profitsOf(foldMovements(moved([...second, ...first])), () => undefined)
+  expect(profits.map(({ bot, realizedLamports }) => [bot, realizedLamports])).toEqual([
+    ['first', 200],
+    ['second', -40],
+  ])
+})
+
+test('adopted tokens are placed by time among the fills of their own wallet', () => {
+  // An earlier version ordered the fills of all wallets together, but slots of two chains do not compare.
+  const early = fillsOf(buyThenSell, { account: 'live|sandbox|g|w' }).map((one) => ({ ...one, time: 50_000 }))
+  const own = fillsOf(buyThenSell, { account: 'live|main|g|w' }).map((one) => ({ ...one, slot: one.slot + 1000 }))
+  const adopted: Movement = {
+    ...{ kind: 'adopted', account: 'live|main|g|w', bot: 'dips', mint: MINT, time: 20_000 },
+    ...{ tokens: 5n, decimals: 6, costLamports: lamports(7) },
+  }
+  const money = foldMovements([adopted, ...moved([...early, ...own])]).bot({ account: 'live|main|g|w', bot: 'dips' })
+  expect(money.trips).toMatchObject([
+    { closedAt: 1_000, boughtLamports: 100, soldLamports: 300 },
+    { openedAt: 20_000, closedAt: null, boughtLamports: 7, entryReason: 'adopted' },
+  ])
+})
+
+test('a fill that a fork brings late is placed where the chain has it', () => {
+  const fills = fillsOf([...buyThenSell, ...buyThenSell])
+  const [one, two, three, four] = moved(fills) as [Movement, Movement, Movement, Movement]
+  expect(foldMovements([four, two, three, one]).bots).toEqual(foldMovements([one, two, three, four]).bots)
+})
+
+test('tokens that leave the wallet without an order close the round trip at a loss', () => {
+  const [buy] = fillsOf(buyThenSell, { feeLamports: lamports(5), rentLamports: lamports(0) }) as [Fill]
+  const fold = new MoneyFold()
+  fold.apply({ kind: 'fill', fill: buy, reason: 'in' })
+  fold.apply({ kind: 'lost', account: buy.account, bot: buy.bot, mint: MINT, time: 9_000, left: 0n })
+  expect(fold.bots).toMatchObject([{ lostLamports: 105, trips: [{ closedAt: 9_000, soldLamports: 0 }] }])
+  expect(fold.holdings).toEqual([])
+})
