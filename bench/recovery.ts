@@ -13,6 +13,7 @@ import { startBots } from '../src/live/start-bots.ts'
 import type { Attempt } from '../src/orders/attempt.ts'
 import { type Sandbox, startSandbox } from '../src/sandbox/sandbox.ts'
 import { encodeBase58 } from '../src/solana/base58.ts'
+import { venueOf } from '../src/venues/registry.ts'
 import { type Figure, isMain, printFigures, summarize } from './figure.ts'
 import { inTemporaryFolder } from './temporary-folder.ts'
 
@@ -27,7 +28,7 @@ export async function benchRecovery(smoke = false): Promise<Figure[]> {
   return inTemporaryFolder(async (folder) => {
     process.env.XDG_STATE_HOME ??= folder
     const orders = smoke ? SMOKE_ORDERS : ORDERS
-    const sandbox = await startSandbox({ fundSol: 10 })
+    const sandbox = await startSandbox(venueOf({ kind: 'sandbox' }).served, { fundSol: 10 })
     const path = join(folder, 'journal.db')
     await writeJournal(path, sandbox, orders)
     const config = configOf(sandbox, folder, path)

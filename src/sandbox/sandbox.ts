@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Clock } from '../base/machine.ts'
 import { deriveSeed } from '../base/random.ts'
+import type { ServedInterface } from '../orders/served-interface.ts'
 import { writeBotFiles } from './bot-files.ts'
 import type { Ledger } from './chain/ledger.ts'
 import { type ChainKind, openChain, SERVICE_TABLE } from './chain/open-chain.ts'
@@ -18,7 +19,7 @@ import { Builder } from './service/builder.ts'
 import { type ApiKeys, Customers } from './service/customers.ts'
 import { Frames } from './service/frames.ts'
 import { portOf, serve } from './service/http.ts'
-import { STREAM_PATH, Stream } from './service/stream.ts'
+import { Stream } from './service/stream.ts'
 import { TradingDesk } from './service/trading-desk.ts'
 
 export interface SandboxOptions {
@@ -80,7 +81,7 @@ export interface Sandbox {
  *     WS   /api/data      stream <- frames <------------------------------- market
  *     POST /sandbox/*     control -> faults, which every part asks before it acts
  */
-export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function startSandbox(served: ServedInterface, options: SandboxOptions = {}): Promise<Sandbox> {
   const { clock = systemClock, seed = 1, speed = 1 } = options
   const dialect =
     typeof options.dialect === 'object' ? { ...dialectOf(0), ...options.dialect } : dialectOf(options.dialect ?? 0)
@@ -96,13 +97,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     records,
     market,
   })
-  const customers = new Customers(ledger.genesisHash, dialect, records)
+  const customers = new Customers(ledger.genesisHash, dialect, records, served.plans)
   const answers = new Answers(dialect)
   const files = writeBotFiles({ stateFile: options.stateFile, wallet, coSigner, dialect, table: SERVICE_TABLE })
   const shared = { ledger, market, records, faults, dialect, tokenPrograms }
   const desk = new TradingDesk({ ...shared, wallets: [wallet.address] })
   const builder = new Builder({ ...shared, answers, coSigner, ambush, table: SERVICE_TABLE })
-  const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market })
+  const api = new Api({ answers, builder, clock, customers, desk, faults, ledger, market, endpoints: served.endpoints })
   const server = await serve(options.port ?? 0, [
     ['/api', api.handle],
     ['/rpc', rpcEndpoint(ledger, faults)],
@@ -112,13 +113,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     files.close()
     throw error
   })
-  stream = new Stream({ server, clock, customers, dialect, faults, frames: new Frames(dialect, seed) })
+  stream = new Stream({
+    server,
+    path: served.streamPath,
+    clock,
+    customers,
+    dialect,
+    faults,
+    frames: new Frames(dialect, seed),
+  })
   forkOnDemand(ledger, faults)
   const stopMarket = runMarket(market, clock, speed)
   const host = `127.0.0.1:${portOf(server)}`
   return {
     baseUrl: `http://${host}/api`,
-    wsUrl: `ws://${host}${STREAM_PATH}`,
+    wsUrl: `ws://${host}${served.streamPath}`,
     rpcUrl: `http://${host}/rpc`,
     apiKeys: customers.apiKeys,
     wallet: wallet.address,

@@ -10,6 +10,7 @@ import type { Mints } from '../market/mints.ts'
 import type { AskedTrade, Built, SellUnit } from '../orders/asked-trade.ts'
 import type { Attempt } from '../orders/attempt.ts'
 import type { Executor, Outcome } from '../orders/ports.ts'
+import type { ServedInterface } from '../orders/served-interface.ts'
 
 /** One kind of trading service. A folder of `venues/` implements it, and `registry.ts` lists it. */
 export interface Venue {
@@ -19,6 +20,8 @@ export interface Venue {
   readonly captures: Captures
   readonly probe: VenueProbe
   readonly transactions: BuiltTransactions
+  /** For a sandbox that serves this venue on loopback. */
+  readonly served: ServedInterface
   openFeed(parts: FeedParts): VenueFeed
   /** Executes orders at the venue, which builds, signs and sends the transaction. */
   openExecutor(parts: ExecutorParts): Executor

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Failpoint } from '../../src/base/failpoint.ts'
 import { isOpen } from '../../src/engine/order.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { venueOf } from '../../src/venues/registry.ts'
 import { type Books, discrepancies, readBooks } from './books.ts'
 import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
@@ -78,7 +79,9 @@ test.concurrent('the demo, killed twice: one journal, one chain, nothing left be
   expect(books.segments.map(({ ended }) => ended !== null)).toEqual([false, false, true])
   expect(await replayComplaints(journal, 3)).toEqual([])
   await until('the end of every process', () => processesWith(folder).length === 0)
-  const { ledger, wallet, close } = await startSandbox({ stateFile: `${journal}.chain` })
+  const { ledger, wallet, close } = await startSandbox(venueOf({ kind: 'sandbox' }).served, {
+    stateFile: `${journal}.chain`,
+  })
   onTestFinished(close)
   expect(ledger.transactionCount).toBeGreaterThan(3)
   expect(discrepancies(books, { ledger, wallet, funds: DEMO_SOL * 1e9 })).toEqual([])

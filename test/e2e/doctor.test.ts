@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { openForWriting } from '../../src/journal/database.ts'
 import { sendCommand } from '../../src/live/control/client.ts'
 import { startSandbox } from '../../src/sandbox/sandbox.ts'
+import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 import { openLoudService } from './loud-service.ts'
 import { sluice } from './process.ts'
 import { openRpcProxy } from './rpc-proxy.ts'
@@ -235,7 +236,7 @@ describe.concurrent('an RPC', () => {
 
   test('of another cluster', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
-    const other = await startSandbox({ seed: 2 })
+    const other = await startSandbox(DEFAULT_VENUE.served, { seed: 2 })
     onTestFinished(() => other.close())
     const rpc = [rpcFile(venue, 'rpc', venue.sandbox.rpcUrl), rpcFile(venue, 'rpc2', other.rpcUrl)]
     venue.configure({ chain: { rpc } })

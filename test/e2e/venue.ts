@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts'
 import type { MemoryLimits } from '../../src/live/isolation/memory-guard.ts'
 import { type RunningBots, startBots } from '../../src/live/start-bots.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
+import { venueOf } from '../../src/venues/registry.ts'
 import { type Books, type Chain, discrepancies, isSettled, readBooks } from './books.ts'
 import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
@@ -74,7 +75,12 @@ export async function openVenue(
 ): Promise<Venue> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-e2e-'))
   process.env.XDG_STATE_HOME ??= stateFolder()
-  const sandbox = await startSandbox({ fundSol: FUND_SOL, slotMs: 40, speed: 20, ...options })
+  const sandbox = await startSandbox(venueOf({ kind: 'sandbox' }).served, {
+    fundSol: FUND_SOL,
+    slotMs: 40,
+    speed: 20,
+    ...options,
+  })
   const { requests, requestedAt, stopCounting } = countRequests(sandbox)
   const giveKey = (apiKey: string): void => writeFileSync(join(folder, 'key'), apiKey, { mode: 0o600 })
   giveKey(sandbox.apiKeys.standard)

@@ -1,6 +1,7 @@
 import { WebSocket } from 'ws'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts'
 import { SimulatedClock } from '../../src/simulation/simulated-clock.ts'
+import { venueOf } from '../../src/venues/registry.ts'
 import { StillMarket } from './still-market.ts'
 
 const SLOT_MS = 400
@@ -30,7 +31,12 @@ export async function openRig(options: SandboxOptions = {}): Promise<Rig> {
     still = new StillMarket(emit)
     return still
   }
-  const sandbox = await startSandbox({ clock, market, entropy: 'test', ...options })
+  const sandbox = await startSandbox(venueOf({ kind: 'sandbox' }).served, {
+    clock,
+    market,
+    entropy: 'test',
+    ...options,
+  })
   return { ...sandbox, clock, still: still!, advance: (slots) => clock.advanceTo(clock.now() + slots * SLOT_MS) }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/sandbox.ts'
 import { PLAN_NAMES, type PlanName } from '../../sandbox/service/customers.ts'
+import { venueOf } from '../../venues/registry.ts'
 import type { Options } from '../options.ts'
 
 const SMALL =
@@ -21,7 +22,7 @@ export async function run(_args: string[], flags: Options): Promise<number> {
   }
   let sandbox: Sandbox
   try {
-    sandbox = await startSandbox(toOptions(flags))
+    sandbox = await startSandbox(venueOf({ kind: 'sandbox' }).served, toOptions(flags))
   } catch (error) {
     console.error(`the sandbox cannot start: ${describe(error, flags)}`)
     return 1

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/machine.ts'
+import type { ServedEndpoint, ServedInterface, ServedRoute } from '../../orders/served-interface.ts'
 import { isPublicKey } from '../../solana/base58.ts'
 import { decodeTokenAccount } from '../../solana/token-account.ts'
 import type { Ledger } from '../chain/ledger.ts'
@@ -20,6 +21,7 @@ export interface ApiOptions {
   faults: Faults
   ledger: Ledger
   market: Market
+  endpoints: ServedInterface['endpoints']
 }
 
 /** What a route does once key and limit are checked. `argument` is the last part of the path. */
@@ -28,35 +30,23 @@ type Route = (request: Request, customer: Customer, argument: string) => Answer
 /** The REST interface under /api. */
 export class Api {
   readonly #options: ApiOptions
-  readonly #routes: readonly [method: string, path: RegExp, route: Route][]
+  readonly #routes: readonly { readonly method: string; readonly path: RegExp; readonly route: Route }[]
 
   constructor(options: ApiOptions) {
     this.#options = options
-    this.#routes = [
-      [
-        'POST',
-        /^\/api\/trade\/buy$/,
-        ({ body }, { plan }) => this.#trade(parseBuy(parseJson(body), plan.maxBuySol), (buy) => options.desk.buy(buy)),
-      ],
-      [
-        'POST',
-        /^\/api\/trade\/sell$/,
-        ({ body }) => this.#trade(parseSell(parseJson(body)), (sell) => options.desk.sell(sell)),
-      ],
-      ['GET', /^\/api\/token\/info\/([^/]+)$/, (_request, _customer, mint) => this.#token(mint)],
-      ['GET', /^\/api\/portfolio\/([^/]+)$/, (_request, _customer, publicKey) => this.#portfolio(publicKey)],
-      [
-        'POST',
-        /^\/api\/transaction\/buy$/,
-        ({ body }, { plan }) =>
-          this.#built(parseBuy(parseJson(body), plan.maxBuySol), (buy) => options.builder.buy(buy)),
-      ],
-      [
-        'POST',
-        /^\/api\/transaction\/sell$/,
-        ({ body }) => this.#built(parseSell(parseJson(body)), (sell) => options.builder.sell(sell)),
-      ],
-    ]
+    const { desk, builder } = options
+    const routes: Record<ServedEndpoint, Route> = {
+      buy: ({ body }, { plan }) => this.#trade(parseBuy(parseJson(body), plan.maxBuySol), (buy) => desk.buy(buy)),
+      sell: ({ body }) => this.#trade(parseSell(parseJson(body)), (sell) => desk.sell(sell)),
+      tokenInfo: (_request, _customer, mint) => this.#token(mint),
+      portfolio: (_request, _customer, publicKey) => this.#portfolio(publicKey),
+      buildBuy: ({ body }, { plan }) =>
+        this.#built(parseBuy(parseJson(body), plan.maxBuySol), (buy) => builder.buy(buy)),
+      buildSell: ({ body }) => this.#built(parseSell(parseJson(body)), (sell) => builder.sell(sell)),
+    }
+    this.#routes = Object.entries(options.endpoints).map(([name, served]) => {
+      return { method: served.method, path: patternOf(served), route: routes[name as ServedEndpoint] }
+    })
   }
 
   readonly handle: Handle = (request) => {
@@ -78,8 +68,8 @@ export class Api {
   }
 
   #route(request: Request, customer: Customer): Answer {
-    for (const [method, pattern, route] of this.#routes) {
-      const match = pattern.exec(request.path)
+    for (const { method, path, route } of this.#routes) {
+      const match = path.exec(request.path)
       if (match && method === request.method) return route(request, customer, match[1] ?? '')
     }
     return this.#options.answers.refusal('NOT_FOUND', `no ${request.method} ${request.path}`)
@@ -111,6 +101,11 @@ export class Api {
     })
     return answers.portfolio(publicKey, lamports, holdings)
   }
+}
+
+/** A GET ends in the key that it asks about. */
+function patternOf({ method, path }: ServedRoute): RegExp {
+  return new RegExp(`^/api${path}${method === 'GET' ? '/([^/]+)' : ''}$`)
 }
 
 function bearer({ headers }: Request): string {

@@ -1,11 +1,11 @@
+import { LAMPORTS_PER_SOL } from '../../base/units.ts'
+import type { ServedInterface } from '../../orders/served-interface.ts'
 import { encodeBase58 } from '../../solana/base58.ts'
 import type { Dialect } from '../dialect.ts'
 import { digest } from '../keys.ts'
 import type { Records } from '../records.ts'
 
-export type PlanName = 'standard' | 'premium' | 'enterprise'
-
-/** The document's table of limits; its Enterprise numbers are "custom". */
+/** Limits of a plan. */
 export interface Plan {
   name: PlanName
   requestsPerMinute: number
@@ -14,19 +14,17 @@ export interface Plan {
   maxBuySol: number
 }
 
-const PLANS: Readonly<Record<PlanName, Plan>> = {
-  standard: { name: 'standard', requestsPerMinute: 100, connections: 5, messagesPerSecond: 50, maxBuySol: 100 },
-  premium: { name: 'premium', requestsPerMinute: 1_000, connections: 20, messagesPerSecond: 200, maxBuySol: 100 },
-  enterprise: {
-    name: 'enterprise',
-    requestsPerMinute: 5_000,
-    connections: 100,
-    messagesPerSecond: 1_000,
-    maxBuySol: 500,
-  },
-}
+export const PLAN_NAMES = ['standard', 'premium', 'enterprise'] as const
+export type PlanName = (typeof PLAN_NAMES)[number]
 
-export const PLAN_NAMES = Object.keys(PLANS) as PlanName[]
+/** The document calls Enterprise's numbers "custom"; these are the sandbox's own. */
+const ENTERPRISE: Plan = {
+  name: 'enterprise',
+  requestsPerMinute: 5_000,
+  connections: 100,
+  messagesPerSecond: 1_000,
+  maxBuySol: 500,
+}
 
 export type ApiKeys = Record<PlanName, string>
 
@@ -48,10 +46,10 @@ export class Customers {
   readonly #records: Records
   readonly #customers: Map<PlanName, Customer>
 
-  constructor(genesisHash: string, dialect: Dialect, records: Records) {
+  constructor(genesisHash: string, dialect: Dialect, records: Records, published: ServedInterface['plans']) {
     this.#records = records
     this.apiKeys = records.read<ApiKeys>('secret').get(KEYS) ?? firstKeys(genesisHash)
-    this.#customers = new Map(PLAN_NAMES.map((name) => [name, customer(name, dialect)]))
+    this.#customers = new Map(PLAN_NAMES.map((name) => [name, customer(planOf(name, published), dialect)]))
     this.#save()
   }
 
@@ -72,9 +70,15 @@ export class Customers {
   }
 }
 
-function customer(name: PlanName, dialect: Dialect): Customer {
-  const plan = PLANS[name]
-  return { userId: `user-${name}`, plan, window: requestWindow(plan.requestsPerMinute, dialect), connections: 0 }
+function planOf(name: PlanName, published: ServedInterface['plans']): Plan {
+  const known = published.find((plan) => plan.name.toLowerCase() === name)
+  if (known === undefined) return { ...ENTERPRISE, name }
+  const { maxBuyLamports, ...numbers } = known
+  return { ...numbers, name, maxBuySol: maxBuyLamports / LAMPORTS_PER_SOL }
+}
+
+function customer(plan: Plan, dialect: Dialect): Customer {
+  return { userId: `user-${plan.name}`, plan, window: requestWindow(plan.requestsPerMinute, dialect), connections: 0 }
 }
 
 function firstKeys(genesisHash: string): ApiKeys {

@@ -8,14 +8,13 @@ import { Connection, type Host } from './connection.ts'
 import { type Customers, PLAN_NAMES } from './customers.ts'
 import type { Frames } from './frames.ts'
 
-export const STREAM_PATH = '/api/data'
-
 const CHANNEL = { trade: 'trades', newToken: 'newTokens', priceUpdate: 'priceUpdates' } as const
 const LARGEST_MESSAGE_BYTES = 1_000_000
 const DEFAULT_SILENCE_MS = 60_000
 
 export interface StreamOptions {
   server: Server
+  path: string
   clock: Clock
   customers: Customers
   dialect: Dialect
@@ -23,7 +22,7 @@ export interface StreamOptions {
   frames: Frames
 }
 
-/** The WebSocket at /api/data: every market event to everybody whose keys cover it. */
+/** The WebSocket: every market event to everybody whose keys cover it. */
 export class Stream implements Host {
   readonly clock: Clock
   readonly customers: Customers
@@ -38,7 +37,7 @@ export class Stream implements Host {
   #held: MarketEvent | undefined
   #garbage = 0
 
-  constructor({ server, clock, customers, dialect, faults, frames }: StreamOptions) {
+  constructor({ server, path, clock, customers, dialect, faults, frames }: StreamOptions) {
     this.clock = clock
     this.customers = customers
     this.dialect = dialect
@@ -46,7 +45,7 @@ export class Stream implements Host {
     this.#frames = frames
     this.#sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: LARGEST_MESSAGE_BYTES })
     server.on('upgrade', (request, socket, head) => {
-      if (request.url?.split('?', 1)[0] !== STREAM_PATH) return socket.destroy()
+      if (request.url?.split('?', 1)[0] !== path) return socket.destroy()
       return this.#sockets.handleUpgrade(request, socket, head, (client) => this.#open(client))
     })
     faults.onNow((fault) => this.#strike(fault))

@@ -10,6 +10,9 @@ export const ENDPOINTS = {
   buildSell: { method: 'POST', path: '/transaction/sell', version: 1 },
 } as const satisfies Record<string, EndpointRow>
 
+/** Path of the WebSocket. */
+export const STREAM_PATH = '/api/data'
+
 interface EndpointRow {
   readonly method: 'GET' | 'POST'
   readonly path: string

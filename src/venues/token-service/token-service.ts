@@ -1,7 +1,7 @@
 import type { Venue } from '../venue.ts'
 import { CaptureImporter, CaptureReader, captureWriter, messageLinesOf } from './capture.ts'
 import { CloudExecutor } from './cloud-executor.ts'
-import { ENDPOINTS, headersOf, urlOf } from './endpoints.ts'
+import { ENDPOINTS, headersOf, STREAM_PATH, urlOf } from './endpoints.ts'
 import { Feed } from './feed.ts'
 import { firstPlan, PREMIUM, planOf, STANDARD } from './plans.ts'
 import { TransactionBuilder } from './transaction-builder.ts'
@@ -28,6 +28,7 @@ export function tokenService(name: string): Venue {
       }),
       signaturePathOf,
     },
+    served: { endpoints: ENDPOINTS, streamPath: STREAM_PATH, plans: [STANDARD, PREMIUM] },
     transactions: { readReply: readBuiltReply, readRequest },
     openFeed: (parts) => new Feed(name, parts),
     openExecutor: (parts) => new CloudExecutor(parts),

@@ -1,0 +1,18 @@
+import type { Plan } from '../engine/settings.ts'
+
+/** Addresses and plans of a trading service. A venue provides them, and the sandbox serves them. */
+export interface ServedInterface {
+  readonly endpoints: Readonly<Record<ServedEndpoint, ServedRoute>>
+  /** Path of the WebSocket. */
+  readonly streamPath: string
+  /** Plans with published numbers. */
+  readonly plans: readonly Plan[]
+}
+
+export type ServedEndpoint = 'buy' | 'sell' | 'tokenInfo' | 'portfolio' | 'buildBuy' | 'buildSell'
+
+export interface ServedRoute {
+  readonly method: 'GET' | 'POST'
+  /** Below /api. A GET appends the mint or the wallet. */
+  readonly path: string
+}
