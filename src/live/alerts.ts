@@ -9,7 +9,7 @@ import type { LiveChain } from './live-chain.ts'
 import type { LiveStats } from './live-stats.ts'
 import type { RecoveredJournal } from './recovered-journal.ts'
 
-/** What a person is told of at once. */
+/** Events that an operator hears about immediately. */
 export type AlertKind =
   | 'unknown'
   | 'held'
@@ -32,7 +32,7 @@ export type AlertKind =
 
 export interface Alert {
   readonly kind: AlertKind
-  /** '' where it concerns all. */
+  /** '' for an event that concerns every bot. */
   readonly bot: string
   readonly text: string
   readonly time: Millis
@@ -43,21 +43,21 @@ export type AlertShape = 'generic' | 'slack' | 'discord'
 export interface AlertsOptions {
   readonly shape: AlertShape
   readonly clock: Clock
-  /** Posts one body; false when it was not accepted. Never throws. */
+  /** Posts one body. Returns false if the webhook did not accept it. Never throws. */
   readonly post: (body: string) => Promise<boolean>
-  /** For the log: alerts that could not be delivered. */
+  /** Logs alerts that could not be delivered. */
   readonly warn: (text: string) => void
 }
 
-/** What comes together is told together. */
+/** Alerts of this window are sent in one message. */
 const GATHER_MS = 2_000
 const MOST_WAITING = 100
 const TRIES = 4
-/** Discord takes 2,000 characters, Slack about 4,000. */
+/** Discord accepts 2,000 characters, Slack about 4,000. */
 const LONGEST_TEXT = 1_800
 
-/** A webhook for what cannot wait. Batched, bounded, never in the way: what does not fit is counted, what cannot be
- *  delivered is logged. */
+/** Sends urgent events to a webhook, batched and bounded, without delaying trading. Alerts over the bound are
+ *  counted; alerts that cannot be delivered are logged. */
 export class Alerts {
   readonly #options: AlertsOptions
   #waiting: Alert[] = []
@@ -96,7 +96,7 @@ export class Alerts {
   }
 }
 
-/** The body of one message. Everything a stranger may have written is escaped for the place where it is shown. */
+/** The body of one message. Text from third parties is escaped for its destination. */
 export function bodyOf(shape: AlertShape, alerts: readonly Alert[], dropped: number): string {
   if (shape === 'generic') return JSON.stringify({ source: 'sluice', alerts, dropped })
   const lines = alerts.map(({ kind, bot, text }) => `${kind}${bot === '' ? '' : ` (${bot})`}: ${text}`)
@@ -110,7 +110,7 @@ export function bodyOf(shape: AlertShape, alerts: readonly Alert[], dropped: num
   )
 }
 
-/** No mention, link or markup survives: chat programs read more into a text than its writer may say. */
+/** Removes mentions, links and markup, which chat programs would act on. */
 function plain(line: string): string {
   return line
     .replace(/&/g, '&amp;')
@@ -119,7 +119,7 @@ function plain(line: string): string {
     .replace(/[*_~`|@#[\]]/g, (sign) => `${sign}\u200b`)
 }
 
-/** As what the engine's alarms are told. */
+/** Alert kinds by the code of an alarm. */
 const KINDS: Readonly<Record<string, AlertKind>> = {
   ...Object.fromEntries(MINT_REFUSALS.map((code) => [code, 'mint-refused'] as const)),
   FOREIGN_TX: 'foreign',
@@ -142,7 +142,7 @@ const KINDS: Readonly<Record<string, AlertKind>> = {
   POOL_UNREADABLE: 'pool-unread',
 }
 
-/** What is decided, and what a ledger does not explain, reaches a person from now on. */
+/** Sends an alert for each urgent decision and for each unexplained remainder of a ledger. */
 export function raiseAlarms(
   {
     tally,
@@ -163,11 +163,11 @@ export function raiseAlarms(
   past.onRemainder((text) => raise({ kind: 'ledger', bot: '', text, time: clock.now() }))
 }
 
-/** Which decisions a person has to hear of, each once: an order in doubt is told when it falls into doubt, not at every
- *  look. */
+/** Selects the decisions that need an alert, each once: an order in doubt is reported when the doubt begins, not
+ *  each time the order is examined. */
 class Alarms {
   readonly #raise: (alert: Alert) => void
-  /** Orders in doubt or held that were told. */
+  /** Orders that were reported as in doubt or held. */
   readonly #told = new Map<string, AlertKind>()
   readonly #bots = new Map<string, string>()
   readonly #halted = new Set<string>()
@@ -200,7 +200,7 @@ class Alarms {
         if (output.code === 'LOSS_LIMIT' || output.code === 'DRAWDOWN_LIMIT')
           this.#lossLimit(time, output.bot, output.reason)
         break
-      default: // nothing that cannot wait
+      default: // not urgent
     }
   }
 
@@ -223,7 +223,7 @@ class Alarms {
     if (halted) this.#raise({ kind: 'halted', bot: '', text: `entries of ${account} are halted`, time })
   }
 
-  /** Once a day and bot: the refusal itself comes again and again. */
+  /** Once per day and bot, because the refusal repeats with every buy. */
   #lossLimit(time: Millis, bot: string, reason: string): void {
     const day = Math.floor(time / 86400000)
     if (this.#atLossLimit.get(bot) === day) return

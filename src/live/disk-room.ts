@@ -21,7 +21,7 @@ export interface WatchedDisk {
   readonly log: DiskRoomParts['log']
 }
 
-/** What is known of the room on the journal's disk has its effect from now on. */
+/** Applies each report about free space on the journal's disk. */
 export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
   const room = new DiskRoom({
     stops: segment.gateway.stops,
@@ -32,7 +32,7 @@ export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (
   past.onSpace((report) => room.take(report))
 }
 
-/** Stops entries while the disk that holds the journal is short, says so, and lets them go on once there is room
+/** Stops entries while the journal's disk is nearly full, reports why, and lets entries continue once there is space
  *  again. */
 export class DiskRoom {
   readonly #parts: DiskRoomParts
@@ -67,7 +67,7 @@ export class DiskRoom {
     const { stops, post, log, alert } = this.#parts
     stops.diskLow(false)
     post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
-    const text = `${free}: this no longer stops entries`
+    const text = `${free}: entries are no longer stopped by this`
     log.info(text)
     alert(text)
   }
@@ -79,12 +79,12 @@ function stopsEntries(state: SpaceReport['state']): state is Short {
   return state === 'noEntries' || state === 'full' || state === 'stuck'
 }
 
-const ENTRIES_GO_ON = `entries go on by themselves once ${mebibytes(1.25 * SPACE_LIMITS.entryBytes)} are free`
+const ENTRIES_GO_ON = `entries continue automatically once ${mebibytes(1.25 * SPACE_LIMITS.entryBytes)} are free`
 
 const PROBLEMS: Readonly<Record<Short, string>> = {
-  noEntries: ` (fewer than ${mebibytes(SPACE_LIMITS.entryBytes)}): nothing is bought, exits go on. Make room there; ${ENTRIES_GO_ON}`,
-  full: `, and it refused a write: nothing is bought, exits go on in the space that the journal reserved for them. Make room there; ${ENTRIES_GO_ON}`,
-  stuck: `, and the space that the journal reserved is used up: NOTHING CAN BE SOLD until there is room, because an order is written down before it is sent. Make room there now; exits then go on within seconds, without a restart`,
+  noEntries: ` (less than ${mebibytes(SPACE_LIMITS.entryBytes)}): entries are stopped, exits continue. Free space there; ${ENTRIES_GO_ON}`,
+  full: `, and it refused a write: entries are stopped, exits continue in the space that the journal reserved for them. Free space there; ${ENTRIES_GO_ON}`,
+  stuck: `, and the journal's reserved space is used up: NOTHING CAN BE SOLD until there is room, because an order is recorded before it is sent. Free space there now; exits then continue within seconds, without a restart`,
 }
 
 function mebibytes(bytes: number): string {

@@ -5,7 +5,7 @@ import { type GateCode, type Input, isStrategyEnd, type Output } from '../engine
 import type { AccountMoney, BotMoney, RecoveredMoney } from '../engine/recovered-money.ts'
 import type { BotSettings } from '../engine/settings.ts'
 
-/** Why bots buy nothing for now, whatever their strategies ask for. Exits go on. */
+/** A reason why bots open no positions at present, regardless of their strategies. Exits continue. */
 export interface EntryStop {
   readonly code:
     | 'HALTED'
@@ -16,41 +16,41 @@ export interface EntryStop {
     | 'LOSING_STREAK'
     | 'POSITIONS_LIMIT'
     | GateCode
-  /** Names of the bots that it stops. */
+  /** Names of the bots that the reason applies to. */
   readonly bots: readonly string[]
-  /** null: since before this process. */
+  /** null: since before this process started. */
   readonly since: Millis | null
-  /** When it ends by itself; null: it does not. */
+  /** When the reason ends automatically; null if it does not. */
   readonly until: Millis | null
-  /** What it is, and what ends it. */
+  /** The reason, and how to end it. */
   readonly text: string
 }
 
 type Stop = Omit<EntryStop, 'bots'>
 
-/** What `sluice resume` ends. The rest stops entries until its cause is gone, whatever an operator says. */
+/** Codes that `sluice resume` ends. Every other stop lasts until its cause is gone. */
 const ENDED_BY_RESUME: ReadonlySet<EntryStop['code']> = new Set(['HALTED', 'QUARANTINED', 'LOSING_STREAK'])
 
 export function outlastsResume({ code }: Pick<EntryStop, 'code'>): boolean {
   return !ENDED_BY_RESUME.has(code)
 }
 
-/** What the engine last said of who may buy, for a person who watches. */
+/** Tracks why entries are stopped, from the engine's inputs and outputs, for status displays. */
 export class EntryStops {
-  /** By the name of a bot, or the account that its entries are of. */
+  /** By name of a bot, or by account for a stop that applies to the whole account. */
   readonly #stops = new Map<string, readonly Stop[]>()
-  /** Conditions that last, by account, '' for every account. */
+  /** Conditions that last, by account; '' applies to every account. */
   readonly #gates = new Map<string, Map<GateCode, Stop>>()
-  /** Why a bot only closes what it holds. */
+  /** Why a bot may only close positions, by bot. */
   readonly #reasons = new Map<string, string>()
 
-  /** What stood before this process. A strategy that threw begins anew. */
+  /** Restores the stops of the previous process. A strategy that threw starts again without one. */
   restore({ accounts, bots }: Pick<RecoveredMoney, 'accounts' | 'bots'>): void {
     for (const money of accounts) this.#set(money.account, stopsOfAccount(money), null)
     for (const money of bots) this.#set(money.bot, stopsOfResults(money), null)
   }
 
-  /** The engine was told that a condition begins or ends. */
+  /** Records that a condition began or ended. */
   hear(time: Millis, input: Input): void {
     if (input.kind !== 'gate') return
     const { account, open, code = 'CHAIN_UNREAD', reason = '' } = input
@@ -67,7 +67,7 @@ export class EntryStops {
     else if (output.kind === 'alarm' && isStrategyEnd(output.code)) this.#reasons.set(output.bot, alarmText(output))
   }
 
-  /** Those of these bots that stand now; what is the same for several is one. */
+  /** The present stops of these bots. Equal stops of several bots are merged. */
   of(bots: readonly Pick<BotSettings, 'name' | 'account'>[], now: Millis): EntryStop[] {
     const found = new Map<string, EntryStop>()
     for (const { name, account } of bots)
@@ -86,7 +86,7 @@ export class EntryStops {
     return [...gates, ...(this.#stops.get(account) ?? []), ...(this.#stops.get(bot) ?? [])]
   }
 
-  /** What goes on keeps the time from which it did. */
+  /** Replaces the stops of a bot or account. A stop that continues keeps its start time. */
   #set(who: string, stops: readonly Omit<Stop, 'since'>[], time: Millis | null): void {
     const before = this.#stops.get(who) ?? []
     const sinceOf = (code: string): Millis | null => {
@@ -124,11 +124,11 @@ function foreignText(signatures: readonly string[]): string {
 }
 
 function stopsOfBot(money: BotMoney): Omit<Stop, 'since'>[] {
-  const threw = { code: 'EXITS_ONLY', text: 'it only closes what it holds, until the next start', until: null } as const
+  const threw = { code: 'EXITS_ONLY', text: 'the bot only closes positions until the next start', until: null } as const
   return [...(money.status === 'exits-only' ? [threw] : []), ...stopsOfResults(money)]
 }
 
-/** A pause after losses; an older Sluice wrote none. */
+/** The pause after a losing streak. Journals of earlier versions have none. */
 function stopsOfResults({ pausedUntil = 0 }: Partial<Pick<BotMoney, 'pausedUntil'>>): Omit<Stop, 'since'>[] {
   return pausedUntil > 0 ? [{ code: 'LOSING_STREAK', text: ERRORS.LOSING_STREAK, until: pausedUntil }] : []
 }

@@ -6,13 +6,12 @@ import type { Input } from '../engine/messages.ts'
 import type { Log } from '../runtime/log.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 
-/** The lists that filters go by, as their files say while bots run. */
+/** Lists of the entry filters, which follow their files while bots run. */
 export class FilterLists {
-  /** What is wrong with files that are no lists any more, by path: what bots go by is older than what somebody wrote
-   *  down for them. */
+  /** Problems of files that are no longer valid, by path. Bots keep using the last valid list. */
   readonly broken = new Map<string, string>()
 
-  /** `alert`: tells a person of a file that broke. */
+  /** `alert`: called when a file becomes invalid. */
   watch(
     { lists }: Pick<Config, 'lists'>,
     log: Log,
@@ -39,14 +38,14 @@ const MOST_BYTES = 1048576
 
 export interface ListEvents {
   changed(path: string, entries: readonly string[]): void
-  /** It is no list any more, or for another reason: said once. */
+  /** The file became invalid, or invalid for another reason. Called once per problem. */
   broken(path: string, problem: string): void
-  /** It is one again. */
+  /** The file is valid again. */
   mended(path: string): void
 }
 
-/** Follows files of keys: one that changed and is still the same at the next look is read again. What cannot be read,
- *  or has a line that is no key, leaves the list as it was. `lists` is by path and holds what was read last. */
+/** Watches files of keys. A file is read again once it has changed and is unchanged at the next check. A file that
+ *  is unreadable or contains an invalid key leaves its list unchanged. `lists`: entries last read, by path. */
 export function watchLists(lists: Map<string, readonly string[]>, tell: ListEvents): Cancel {
   const files = [...lists.keys()].map((path) => new ListFile(path))
   const broken = new Set<string>()
@@ -73,7 +72,7 @@ export function watchLists(lists: Map<string, readonly string[]>, tell: ListEven
 
 class ListFile {
   readonly path: string
-  /** What the file looked like when it was read, and at the last look. */
+  /** State of the file when it was read, and at the last check. */
   #read: string | undefined
   #seen: string | undefined
 
@@ -81,25 +80,25 @@ class ListFile {
     this.path = path
   }
 
-  /** Its entries where it has changed; what is wrong with it where it has changed for the worse. */
+  /** Returns the entries if the file changed, or the problem if the file became invalid. */
   look(): readonly string[] | string | undefined {
     const stamp = stampOf(this.path)
     const isSettled = stamp === this.#seen
     this.#seen = stamp
     if (!isSettled || stamp === this.#read) return undefined
     this.#read = stamp
-    const keeps = 'the list stays as it was'
+    const keeps = 'the list stays unchanged'
     try {
       if (statSync(resolve(this.path)).size > MOST_BYTES) return `${this.path} is larger than 1 MiB; ${keeps}`
       const entries = readList(readFileSync(resolve(this.path), 'utf8'), isPublicKey)
-      return 'line' in entries ? `${this.path}:${entries.line} is no base58 key of 32 bytes; ${keeps}` : entries
+      return 'line' in entries ? `${this.path}:${entries.line} is not a base58 key of 32 bytes; ${keeps}` : entries
     } catch (error) {
       return `${this.path} cannot be read (${(error as Error).message}); ${keeps}`
     }
   }
 }
 
-/** '' where there is no file. */
+/** '' if the file does not exist. */
 function stampOf(path: string): string {
   const stat = statSync(resolve(path), { throwIfNoEntry: false, bigint: true })
   return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`

@@ -28,26 +28,26 @@ export interface ChainParts {
   readonly tally: LiveStats
   readonly past: Recovered
   readonly log: Pick<Log, 'info' | 'error'>
-  /** Somebody may trade. */
+  /** Whether at least one bot may trade real money. */
   readonly live: boolean
   readonly post: (input: Input) => void
 }
 
 const FIRST_ALONE =
-  'audit: the wallet is read; the gate is open, entries may go, the first alone until it shows that no other process buys beside it'
+  'audit: the wallet is read; entries may begin, the first one alone until the chain shows that no other process buys with this wallet'
 
 /** The chain, and the one wallet that live bots trade with. */
 export class LiveChain {
-  /** Of that wallet. */
+  /** Account of that wallet. */
   readonly account: string
   readonly genesis: string
-  /** What a probe has proved of its service. */
+  /** Units of this service that a probe has proved. */
   readonly proof: ServiceProof | undefined
   readonly wallet: LiveWallet
   readonly rpcs: Pick<Rpcs, 'any' | 'each'>
   readonly #stops: (() => void)[] = []
   readonly mints: MintReader
-  /** Told when the proof of lost orders cannot go on. */
+  /** Called when the proof of a lost order cannot continue. */
   onUndecided: (text: string) => void = () => {}
   readonly #balance: WalletReader
   readonly #post: (input: Input) => void
@@ -89,8 +89,9 @@ export class LiveChain {
       standIn: (attempt) => this.#findings.standIn(attempt),
       on: {
         gate: (open, single) => {
-          if (open) log.info({ ...this.wallet.baseline() }, single ? FIRST_ALONE : 'audit: entries may go')
-          else log.error('audit: no RPC has told the state of the wallet for 3 minutes; entries wait, full exits go')
+          if (open) log.info({ ...this.wallet.baseline() }, single ? FIRST_ALONE : 'audit: entries may continue')
+          else
+            log.error('audit: wallet state unknown: no RPC answered for 3 minutes; entries wait, full exits continue')
           post({ kind: 'gate', account: id, open, ...(single && { single }) })
         },
         foreign: (found) => post({ kind: 'foreign', account: id, ...found }),
@@ -107,22 +108,22 @@ export class LiveChain {
   }
 
   get #findings(): Gateway['findings'] {
-    assert(this.#gateway !== undefined, 'the chain speaks before anybody listens')
+    assert(this.#gateway !== undefined, 'the chain reported before the gateway was ready')
     return this.#gateway.findings
   }
 
-  /** What is known of the orders that are out. */
+  /** Open orders of the gateway. */
   get outgoing(): Gateway['outgoing'] {
-    assert(this.#gateway !== undefined, 'nobody has ordered anything yet')
+    assert(this.#gateway !== undefined, 'the gateway is not ready yet')
     return this.#gateway.outgoing
   }
 
-  /** A person should see it. */
+  /** Logs the text and sends an alert. */
   alarm(text: string): void {
     this.#parts.log.error(`chain: ${text}`)
   }
 
-  /** What else ends with the chain. */
+  /** Registers a function that `stop` calls. */
   onStop(stop: () => void): void {
     this.#stops.push(stop)
   }
@@ -131,21 +132,21 @@ export class LiveChain {
     this.#gateway = gateway
   }
 
-  /** Once what earlier processes left has been taken up. */
+  /** Starts the audit. Call it once the open orders of earlier processes are resumed. */
   start(): void {
     this.#balance.start()
     this.wallet.start()
   }
 
-  /** The tokens that the wallet holds of a mint become this bot's. */
+  /** Assigns the wallet's tokens of a mint to this bot. */
   adopt(bot: string, mint: string, holding: { tokens: bigint; decimals: number }): void {
     this.#post({ kind: 'adopt', account: this.account, bot, mint, ...holding })
   }
 
-  /** What a probe proved of a sale's number is not so, or not any more. */
+  /** Revokes what a probe proved about the number of a sale. */
   disproved(text: string): void {
     const { journal, log, machine } = this.#parts
-    log.error(`chain: ${text}; parts are sold by percent from now on`)
+    log.error(`chain: ${text}; from now on a part of a position is sold as a percentage`)
     if (this.proof === undefined) return
     const value = { ...this.proof, sellNumber: null }
     journal.write({
@@ -162,8 +163,8 @@ export class LiveChain {
   }
 }
 
-/** Reaches the chain; undefined where nobody is to trade. Without an answer it goes on where the journal knows the
- *  chain. Throws a SluiceError where it is not known which chain it is, or it is another one than configured. */
+/** Connects to the chain. Returns undefined if no bot trades. If no RPC answers, continues with the chain that the
+ *  journal knows. Throws SluiceError if the chain is unknown or differs from the configured one. */
 export async function reachChain(
   parts: ChainParts,
   http: ReturnType<typeof openHttp>['http'],
@@ -176,7 +177,7 @@ export async function reachChain(
   })
   const known = mine.length === 1 ? mine[0]?.cursor.genesis : undefined
   const { genesis, answers } = await genesisOf(rpcs, config.chain.cluster, known)
-  if (answers === 0) log.error('no RPC answers: entries wait, full exits go')
+  if (answers === 0) log.error('no RPC answers: entries wait, full exits continue')
   return new LiveChain(parts, rpcs, genesis)
 }
 
@@ -187,7 +188,7 @@ export interface PoolParts {
   readonly post: (input: Input) => void
 }
 
-/** Reads the pools that the engine asks for, and tells it, where money is traded and on paper alike. */
+/** Reads the pools that the engine asks for, live and on paper, and posts each answer as an input. */
 export function openPools(parts: PoolParts, http: Http, chain: LiveChain | undefined): PoolReader {
   const { service, machine, post } = parts
   const shown = (answer: PoolAnswer): PoolAnswer =>
@@ -200,7 +201,7 @@ export function openPools(parts: PoolParts, http: Http, chain: LiveChain | undef
   })
 }
 
-/** Where nobody trades nothing else is asked. */
+/** The RPC client of a paper run, which reads nothing but pools. */
 function paperRpc({ config, service, machine }: PoolParts, http: Http): Rpc {
   const rpcs = budgetedRpcs(service.rpc, http, machine.clock)
   const { cluster } = config.chain

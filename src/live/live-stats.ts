@@ -12,52 +12,51 @@ import { UndecidedOrders } from './undecided.ts'
 
 const FILLS_SHOWN = 100
 
-/** What a bot did last, in words. */
+/** The last action of a bot, as text. */
 export interface Act {
   readonly time: Millis
   readonly text: string
 }
 
-/** Counts what passes on its way into the journal, for a person who watches: this process's share, nothing is read
- *  back. */
+/** Counts journal writes since the start of this process, for status displays. Reads nothing back. */
 export class LiveStats {
   rows = 0
   decisions = 0
   orders = 0
   /** Executions, each counted once. */
   filled = 0
-  /** Bots by their orders that are open. */
+  /** Bot of each open order, by order id. */
   readonly openOrders = new Map<string, string>()
   readonly acts = new Map<string, Act>()
   readonly stops = new EntryStops()
   readonly undecided = new UndecidedOrders()
-  /** Live accounts, as the engine named them. */
+  /** Live accounts, as named by the engine. */
   readonly liveAccounts = new Set<string>()
-  /** By signature, oldest first, the last ones only. */
+  /** The most recent fills by signature, oldest first. */
   readonly fills = new Map<string, Fill>()
   readonly #sums = new PositionSums()
 
-  /** Told every output on its way into the journal. */
+  /** Called with every output that is written to the journal. */
   listen: (time: Millis, output: Output) => void = () => {}
-  /** Live orders that are out, by id. */
+  /** Mints of live open orders, by order id. */
   readonly #out = new Map<string, string>()
   #muted = false
   readonly #redact: (text: string) => string
 
-  /** `redact`: takes the secrets out of what a strategy threw, before a person is shown it. */
+  /** `redact`: removes secrets from the message of an error that a strategy threw. */
   constructor(redact = (text: string): string => text) {
     this.#redact = redact
   }
 
-  /** What was held and out before this process. */
+  /** Restores the open positions and orders of the previous process. */
   restore(money: Pick<RecoveredMoney, 'positions' | 'orders' | 'accounts' | 'bots'>): void {
     this.#sums.restore(money)
     for (const { order, state } of money.orders) if (isOpen(state)) this.openOrders.set(order.id, order.bot)
     this.stops.restore(money)
   }
 
-  /** Nothing is written any more: the journal is about to be closed, and what still happens is found out by the next
-   *  start. */
+  /** Drops all later writes, because the journal is about to be closed. The next start reads their outcome from the
+   *  chain. */
   mute(): void {
     this.#muted = true
   }
@@ -67,7 +66,7 @@ export class LiveStats {
     return this.#sums.open
   }
 
-  /** Whether a live order is open, whose trade the feed may show before the answer comes. */
+  /** Whether a live order is open. The feed may show its trade before the answer arrives. */
   get awaitsFill(): boolean {
     return this.#out.size > 0
   }
@@ -84,7 +83,7 @@ export class LiveStats {
     return undefined
   }
 
-  /** What live bots hold, base units by mint. */
+  /** Base units that live bots hold, by mint. */
   get booked(): Map<string, bigint> {
     const booked = new Map<string, bigint>()
     for (const { account, mint, tokens } of this.positions.values())
@@ -92,7 +91,7 @@ export class LiveStats {
     return booked
   }
 
-  /** The journal, watched. */
+  /** Returns a journal that counts each write before forwarding it. */
   watch(journal: Journal): Journal {
     return {
       rows: (block, from, to, firstSeq) => {
@@ -147,7 +146,7 @@ export class LiveStats {
       this.acts.set(output.bot, { time, text: `${output.code}: ${alarmText(output)}` })
   }
 
-  /** One that a fork brings back, which takes its fill away, is not among them again. */
+  /** An order that a fork reopens, which reverses its fill, is not counted as open again. */
   #orderState({ orderId, state }: Extract<Output, { kind: 'orderState' }>): void {
     if (isOpen(state)) return
     this.#out.delete(orderId)
@@ -163,7 +162,7 @@ export class LiveStats {
 
 const KEPT = 1024
 
-/** How long the engine takes for a run of rows, microseconds a row: the last thousand runs. */
+/** Decision time of the engine, microseconds per row, over the last thousand runs of rows. */
 export class DecisionTime {
   readonly #samples = new Float64Array(KEPT)
   #count = 0

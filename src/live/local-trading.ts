@@ -26,10 +26,10 @@ export interface LocalTradingParts extends Omit<BuilderParts, 'check'> {
   readonly signing: Signing
 }
 
-/** The rent changes with a vote of the validators, if ever. */
+/** Rent changes only by a vote of the validators. */
 const RENT_KEPT_MS = 600_000
 
-/** Orders that the service only builds, and that are checked, signed and sent here. */
+/** Creates the executor for orders that the service only builds and that are checked, signed and sent here. */
 export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   const { venue, chain, clock, journal, signing } = parts
   const { rpcs, wallet } = chain
@@ -77,19 +77,19 @@ function keptRent(clock: Clock): (rpc: Rpc) => Promise<bigint> {
   }
 }
 
-/** What local orders are signed with, and held against before. */
+/** The signer of local orders, and the policy that transactions are compared with. */
 export interface Signing {
   readonly signer: RunningSigner
   readonly policy: BuilderPolicy
   readonly policyHash: string
 }
 
-/** It trades, and signs here. */
+/** Whether the bot trades live and signs here. */
 function isLocal({ executor, mode }: Pick<BotConfig, 'executor' | 'mode'>): boolean {
   return executor === 'local' && mode === 'live'
 }
 
-/** Without the bots that sign here, for a sandbox where nothing runs what they would sign. */
+/** Removes the bots that sign here, for a sandbox without a Solana runtime to execute their transactions. */
 export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   const local = config.bots.filter(isLocal)
   if (local.length === 0) return config
@@ -98,9 +98,8 @@ export function withoutLocal(config: Config, log: Pick<Log, 'warn'>): Config {
   return { ...config, bots: config.bots.filter((bot) => !isLocal(bot)) }
 }
 
-/** Starts the signer, or connects to it, where a live bot signs here; undefined where none does. Throws a SluiceError
- *  where there is no policy, for whoever signs a stranger's bytes without one hands over the wallet, and where the
- *  signer says that something is wrong with the key. */
+/** Starts the signer or connects to it. Returns undefined if no live bot signs here. Throws SluiceError if there is
+ *  no policy (signing arbitrary bytes would hand over the wallet) or if the signer reports a problem with the key. */
 export async function openSigning(
   { bots }: Config,
   { wallet, signs }: Pick<ServiceAccess, 'wallet' | 'signs'>,
@@ -112,7 +111,7 @@ export async function openSigning(
   const { policy } = signs
   if (policy === undefined) {
     const way = 'set service.builderPolicy; `sluice learn-builder` writes one'
-    const what = `${local.name} has executor: local, and no policy says what the service may put into what it signs`
+    const what = `${local.name} has executor: local, but no policy limits what the service may put into its transactions`
     throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
   }
   refuseOneWay(local.name, policy)
@@ -122,13 +121,14 @@ export async function openSigning(
   return { signer, policy, policyHash: hash }
 }
 
-/** What could be bought and never sold: the policy knows of an opaque program only what was seen when it was learnt. */
+/** Refuses a policy under which a token could be bought but never sold: for an opaque program, a policy knows only
+ *  the instructions that were seen when it was learnt. */
 function refuseOneWay(bot: string, { programs }: BuilderPolicy): void {
   const stuck = programs.find((one) => one.decode === 'opaque' && one.buy.length > 0 && one.sell.length === 0)
   if (stuck === undefined) return
-  const way = 'learn it again with a mint that the wallet holds some of'
+  const way = 'learn the policy again with a mint that the wallet holds'
   throw new SluiceError(
-    `${bot} could buy by ${stuck.id} and never sell: the policy names no \`sell\` of it; ${way}`,
+    `${bot} could buy through ${stuck.id} but never sell: the policy has no \`sell\` instruction for it; ${way}`,
     ExitCode.unsafe,
   )
 }

@@ -1,24 +1,24 @@
 import Bottleneck from 'bottleneck'
 import PQueue from 'p-queue'
 
-/** What goes first where not everything can go at once: Bottleneck's scale, on which what is smaller goes first. */
+/** Priorities of calls that share a budget. Bottleneck's scale: a smaller number runs first. */
 export const Pace = { first: 0, status: 2, fill: 3, normal: 5, audit: 6, history: 8 } as const
 export type Pace = (typeof Pace)[keyof typeof Pace]
 
-// One at a time: without that, Bottleneck gives every job its time at once, and a priority comes too late.
+// One at a time: otherwise Bottleneck schedules every job at once, and a later job of higher priority cannot overtake.
 const evenly = (perSecond: number) => ({ minTime: 1000 / perSecond, maxConcurrent: 1 })
 const TURN = async (): Promise<void> => {}
 
-/** Outgoing WebSocket messages of one connection, evenly spaced; the plan's rate may change. */
+/** Spaces the outgoing WebSocket messages of one connection evenly. The plan's rate may change. */
 export class MessagePacer {
   readonly #bottleneck: Bottleneck
 
-  /** `perSecond`: the plan's messages a second. */
+  /** `perSecond`: messages per second of the plan. */
   constructor(perSecond: number) {
     this.#bottleneck = new Bottleneck(evenly(perSecond))
   }
 
-  /** Runs `send` when it is its turn. */
+  /** Runs `send` in its turn. */
   async run<T>(send: () => Promise<T> | T, priority: Pace = Pace.normal): Promise<T> {
     await this.#bottleneck.schedule({ priority }, TURN)
     return send()
@@ -36,7 +36,7 @@ export interface RpcRates {
 
 const RPC_RATES: RpcRates = { requestsPerSecond: 8, sendsPerSecond: 1 }
 
-/** Solana's own endpoints, which anybody may use and nobody much: 4 in 10 s a method. */
+/** Solana's public endpoints, which share one small limit: 4 calls in 10 s per method. */
 const PUBLIC_HOSTS = new Set([
   'api.mainnet-beta.solana.com',
   'api.mainnet.solana.com',
@@ -50,8 +50,8 @@ export function isPublicHost(url: string): boolean {
   return PUBLIC_HOSTS.has(new URL(url).hostname)
 }
 
-/** Calls to RPC providers: each host has a budget of its own; within it `sendTransaction`, and on public hosts every
- *  method. */
+/** Paces calls to RPC providers. Each host has its own budget; within it, `sendTransaction` has one too, and on
+ *  public hosts every method. */
 export class RpcPacer {
   readonly #hosts: Bottleneck.Group
   readonly #sends: Bottleneck.Group
@@ -62,7 +62,7 @@ export class RpcPacer {
     this.#sends = new Bottleneck.Group(evenly(rates.sendsPerSecond))
   }
 
-  /** Runs `call` when it is its turn. How many are under way at once is not its business: see `IoQueue`. */
+  /** Runs `call` in its turn. `IoQueue` limits how many calls run at once. */
   async run<T>(url: string, method: string, call: () => Promise<T>, priority: Pace = Pace.normal): Promise<T> {
     const { host } = new URL(url)
     if (isPublicHost(url)) await this.#methods.key(`${host} ${method}`).schedule({ priority }, TURN)
@@ -72,8 +72,8 @@ export class RpcPacer {
   }
 }
 
-/** Bounds how much I/O is under way at once; never in the way of an order whose slot is free, as long as `concurrency`
- *  exceeds the plan's slots that can be under way. */
+/** Limits how many I/O operations run at once. An order with a free slot never waits if `concurrency` exceeds the
+ *  number of the plan's slots that can be in use. */
 export class IoQueue {
   readonly #queue: PQueue
 
@@ -85,7 +85,7 @@ export class IoQueue {
     return this.#queue.add(io, { priority: -priority })
   }
 
-  /** When nothing is under way or waits. */
+  /** Resolves once no operation runs or waits. */
   async idle(): Promise<void> {
     await this.#queue.onIdle()
   }

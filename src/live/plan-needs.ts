@@ -5,24 +5,24 @@ import { shareOf } from '../orders/budget.ts'
 import { reservedOf } from '../orders/limiter.ts'
 import { venueOf } from '../venues/registry.ts'
 
-/** What a configuration needs of the plan, and what of it there is for this process. */
+/** Requirements of a configuration, and the part of the plan that is available to this process. */
 export interface PlanNeeds {
   readonly plan: Plan
-  /** For all HTTPS requests; so many of them are kept for exits. */
+  /** All HTTPS requests per minute; `kept` of them are reserved for exits. */
   readonly requestsPerMinute: number
   readonly keptForExits: number
   readonly sockets: number
   readonly connections: number
-  /** Subscriptions of the strategies; each position and open order is one more. */
+  /** Subscriptions of the strategies. Each position and each open order needs one more. */
   readonly keys: number
-  /** The most that may be held at once; null where nothing bounds it. */
+  /** Upper bound of open positions; null if unbounded. */
   readonly positions: number | null
-  /** How long it takes until a sale of each of them has left, where every one goes through at once and entries had used
-   *  up their part of the plan; null where nothing bounds the positions. Until they have landed some seconds more. */
+  /** Seconds until a sale of every position has been sent, if no sale fails and entries have used their share of the
+   *  plan; null if positions are unbounded. Landing takes some seconds more. */
   readonly flattenSeconds: number | null
 }
 
-/** `auto` is taken for the Standard plan, until the service says which it is. */
+/** `auto` counts as the Standard plan until the service names the plan. */
 export function planNeeds({ bots, service, wallet, chain }: Config, named?: Plan): PlanNeeds {
   const plan = named ?? venueOf(service).plans.first(service.plan)
   const requestsPerMinute = shareOf(plan.requestsPerMinute, service.share)
@@ -41,7 +41,7 @@ export function planNeeds({ bots, service, wallet, chain }: Config, named?: Plan
   }
 }
 
-/** What is kept goes at once, the rest as slots of the minute before come free. */
+/** Reserved requests are available at once, the others as slots of the previous minute become free. */
 function secondsToSell(sales: number, perMinute: number, kept: number, sendsPerSecond: number | undefined): number {
   const minutes = Math.ceil(Math.max(0, sales - kept) / perMinute)
   return Math.max(minutes * 60, sendsPerSecond === undefined ? 0 : Math.ceil(sales / sendsPerSecond))

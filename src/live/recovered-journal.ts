@@ -8,19 +8,20 @@ import type { Remainder } from '../journal/writer/writer.ts'
 import { isUndecided } from '../orders/attempt.ts'
 import type { Log } from '../runtime/log.ts'
 
-/** A journal that is locked and open, and what the processes before left in it. */
+/** An open, locked journal, and the state that earlier processes left in it. */
 export interface RecoveredJournal {
   readonly journal: OpenJournal
   readonly reader: JournalReader
   readonly recovered: Recovered
-  /** Calls `run` with what is known of the room on the disk, at once, and whenever it changes. */
+  /** Calls `run` with the present report about disk space, if any, and with every later one. */
   onSpace(run: (report: SpaceReport) => void): void
-  /** Calls `run` with what a person has to hear of a ledger, from now on. */
+  /** Calls `run` with every later report about an unexplained remainder of a ledger. */
   onRemainder(run: (text: string) => void): void
 }
 
-/** Opening also migrates; reading is from a connection of its own. `failed`: the journal can no longer be written.
- *  `opened`: closers, in their order. Throws a SluiceError as the journal does. */
+/** Opens the journal, which also migrates it. Reads use a separate connection. `failed`: called when the journal can
+ *  no longer be written. `opened`: receives a function that closes each resource, in order of opening. Throws
+ *  SluiceError. */
 export async function openPast(
   { journal: { path, keepTapeDays } }: Config,
   log: Log,
@@ -43,7 +44,7 @@ export async function openPast(
   opened(() => journal.close())
   const reader = openReader(path)
   opened(() => reader.close())
-  log.info({ path }, 'journal: locked, and every commit reaches the disk (synchronous=FULL, read back)')
+  log.info({ path }, 'journal: locked; every commit reaches the disk (synchronous=FULL, read back)')
   return {
     ...{ journal, reader, recovered: recover(path, reader, log), onSpace: (run) => room.tell(run) },
     onRemainder: (run) => {
@@ -63,7 +64,7 @@ function recover(path: string, reader: JournalReader, log: Log): Recovered {
   const { clean, lastSegment, money, attempts } = recovered
   if (!clean) {
     reader.checkIntegrity()
-    log.warn('journal: the process before did not end in order; the tables that money is read from are whole')
+    log.warn('journal: the previous process did not end in order; the tables of orders and money are intact')
   }
   const counts = {
     ordersOpen: money.orders.length,
@@ -73,7 +74,7 @@ function recover(path: string, reader: JournalReader, log: Log): Recovered {
   return recovered
 }
 
-/** The disk may run short before there is anybody to tell. */
+/** Keeps the last report about disk space until a listener is registered. */
 export class Room {
   #report: SpaceReport | undefined
   #run: (report: SpaceReport) => void = () => {}

@@ -10,10 +10,10 @@ import type { MintFacts } from '../solana/mint.ts'
 import type { LiveChain } from './live-chain.ts'
 import type { Trading } from './trading.ts'
 
-/** How the orders of each bot go out: on paper, through the service, or signed here. */
+/** Selects the executor of an order: paper, cloud or local. */
 export class Routes {
   readonly #paper: PaperWorld
-  /** By which executor a live bot has. */
+  /** By the executor that a live bot is configured with. */
   readonly #live: { readonly cloud: Route | undefined; readonly local: Route | undefined }
   readonly #signsHere: ReadonlySet<string>
 
@@ -32,8 +32,7 @@ export class Routes {
   }
 }
 
-/** The same way out, by which no mint is bought before it was looked at, or held longer, than the checks of its bot
- *  say. */
+/** Adds the token checks of each bot to a route. */
 export function vetted(
   route: Route,
   { bots }: Pick<Config, 'bots'>,
@@ -53,16 +52,16 @@ export function vetted(
 export interface VettedParts {
   readonly clock: Clock
   readonly executor: Executor
-  /** What a bot looks at. */
+  /** Token checks of a bot. */
   readonly checksOf: (bot: string) => TokenChecks
-  /** May tell at once; undefined: nobody could say in time. */
+  /** May call `told` synchronously; with undefined if no RPC answered in time. */
   readonly read: (mint: string, told: (facts: MintFacts | undefined) => void) => void
-  /** Why the order may not be sent any more. */
+  /** Why the order may no longer be sent, if so. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
 }
 
-/** Lets a buy through to its executor once what its mint allows is known, and is nothing that its bot refuses; sales at
- *  once. The engine is told of the mint too, and refuses the next buy itself. */
+/** Forwards a buy once its mint has been read and passes the token checks of its bot; forwards sales at once. The
+ *  engine also receives the mint's traits and refuses the next buy itself. */
 export class VettedExecutor implements Executor {
   readonly #parts: VettedParts
 
@@ -86,7 +85,7 @@ export class VettedExecutor implements Executor {
 
   #vet(attempt: Attempt, checks: TokenChecks, facts: MintFacts | undefined, done: (outcome: Outcome) => void): void {
     const { clock, executor, refusalOf } = this.#parts
-    const unread = { code: 'MINT_UNREAD', reason: `nobody could say what ${attempt.mint} allows` } as const
+    const unread = { code: 'MINT_UNREAD', reason: `no RPC could read the mint ${attempt.mint} in time` } as const
     const refusal = facts === undefined ? unread : mintRefusal(facts, checks)
     if (refusal !== undefined) clock.after(0, () => done({ kind: 'refused', ...refusal, retry: 'never' }))
     else {
@@ -98,14 +97,14 @@ export class VettedExecutor implements Executor {
 }
 
 const LATE: Readonly<Record<CalledOff | 'TTL', Outcome>> = {
-  TTL: { kind: 'unsent', reason: 'the answer about its mint took longer than the time to live' },
+  TTL: { kind: 'unsent', reason: 'reading its mint took longer than the time to live of the order' },
   EXIT_UNPROVED: {
     ...{ kind: 'unsent', code: 'EXIT_UNPROVED' },
-    reason: 'a full exit of its mint was accepted before the answer about it came',
+    reason: 'a full exit of its mint was accepted while the mint was being read',
   },
-  HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted before the answer about its mint came' },
+  HALTED: { kind: 'unsent', code: 'HALTED', reason: 'entries were halted while its mint was being read' },
   DISK_LOW: {
     ...{ kind: 'unsent', code: 'DISK_LOW' },
-    reason: 'the disk that holds the journal ran low before the answer about its mint came',
+    reason: "the journal's disk ran low while its mint was being read",
   },
 }

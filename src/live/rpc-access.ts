@@ -5,10 +5,11 @@ import { CLOCK_SYSVAR } from '../solana/programs.ts'
 import { IoQueue, Pace, RpcPacer } from './pacing.ts'
 import type { ServiceAccess } from './service-access.ts'
 
-/** Calls to the chain that are under way at once. */
+/** Upper bound of concurrent calls to the chain. */
 const MOST_CALLS = 16
 
-/** The chain, each provider within its own budget; what an exit waits for goes before what only completes the books. */
+/** RPC clients, each provider within its own budget. Calls that an exit waits for precede calls that only complete
+ *  the books. */
 export function budgetedRpcs(providers: ServiceAccess['rpc'], http: Http, clock: Clock): Rpcs {
   const io = new IoQueue(MOST_CALLS)
   const pacers = new Map(providers.map(({ url, ...rates }) => [url, new RpcPacer(rates)]))
@@ -30,18 +31,18 @@ const CLUSTERS: Readonly<Record<string, string>> = {
   testnet: '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 }
 
-/** '' for a chain that has no name. */
+/** '' for a chain without a name. */
 export function clusterName(genesis: string): string {
   return Object.entries(CLUSTERS).find(([, hash]) => hash === genesis)?.[0] ?? ''
 }
 
-/** The genesis hash that a name stands for; a hash stands for itself. */
+/** Genesis hash of a cluster name. A hash is returned unchanged. */
 export function genesisNamed(cluster: string): string {
   return CLUSTERS[cluster] ?? cluster
 }
 
-/** Which chain it is, by all providers that answer, or `known` where none does. Throws a SluiceError where two differ,
- *  it is not the configured one, or nobody knows. */
+/** Genesis hash that all answering providers agree on, or `known` if none answers. Throws SluiceError if two differ,
+ *  if it is not the configured chain, or if the chain is unknown. */
 export async function genesisOf(
   rpcs: Rpcs,
   cluster: string | undefined,
@@ -53,28 +54,26 @@ export async function genesisOf(
   const genesis = wanted ?? found[0] ?? known
   if (genesis === undefined) {
     const [first] = answers
-    throw new SluiceError(
-      `the chain does not answer: ${first === undefined || first.ok ? 'no genesis hash' : first.message}`,
-    )
+    throw new SluiceError(`no RPC answers: ${first === undefined || first.ok ? 'no genesis hash' : first.message}`)
   }
   const other = answers.findIndex((answer) => answer.ok && answer.value !== genesis)
   if (other >= 0)
     throw new SluiceError(
-      `chain.rpc: the RPC number ${other + 1} serves another chain than the others, or than chain.cluster`,
+      `chain.rpc: RPC number ${other + 1} serves another chain than the others, or than chain.cluster`,
       ExitCode.unsafe,
     )
   rpcs.pin(genesis)
   return { genesis, answers: found.length }
 }
 
-/** What is asked between deciding on a buy, or building a transaction, and sending it. */
+/** Methods that a buy or a transaction under construction waits for. */
 const BEFORE_SENDING = new Set([
   ...['getMultipleAccounts', 'isBlockhashValid', 'simulateTransaction', 'sendTransaction'],
   ...['getMinimumBalanceForRentExemption', 'getAccountInfo'],
 ])
 
-/** A provisional fill moves a position and its exits, and a stranger's transaction stops entries; that they are final
- *  only completes the books. Pools are read with the chain's clock before them: no order waits for that. */
+/** Reads at `confirmed` move positions and exits, and reveal foreign transactions; reads at `finalized` only
+ *  complete the books. Pool reads, and the chain clock read before them, delay no order. */
 function paceOf({ method, params }: RpcCall): Pace {
   if (method === 'getMultipleAccounts' && (params[0] as readonly unknown[])[0] === CLOCK_SYSVAR) return Pace.normal
   if (BEFORE_SENDING.has(method)) return Pace.first

@@ -14,27 +14,28 @@ import { redactor } from '../runtime/log.ts'
 import { venueOf } from '../venues/registry.ts'
 import type { Venue } from '../venues/venue.ts'
 
-/** Where the service and the chain are, and as whom we come. */
+/** Endpoints and credentials of the service and the chain. */
 export interface ServiceAccess {
   readonly venue: Venue
   readonly baseUrl: string
   readonly wsUrl: string
-  /** Read again for every connection and request: a key may be replaced while we run. */
+  /** Read again for every connection and request, because the key may be replaced at runtime. */
   readonly apiKey: () => string
   readonly rpc: readonly { readonly url: string; readonly requestsPerSecond: number; readonly sendsPerSecond: number }[]
-  /** Public key; '' where none is configured. */
+  /** Public key; '' if none is configured. */
   readonly wallet: string
-  /** It builds transactions for who signs here; a sandbox without a Solana runtime has nothing to run them. */
+  /** Whether the service builds transactions for local signing. A sandbox without a Solana runtime cannot execute
+   *  them. */
   readonly builds: boolean
-  /** For bots that sign here: what may be signed, and with what. */
+  /** For bots that sign here: the builder policy and the keypair. */
   readonly signs: { readonly policy: BuilderPolicy | undefined; readonly wallet: Omit<WalletConfig, 'limits'> }
-  /** As in an account. A sandbox has another port at every start and is the same service all the same. */
+  /** Host as used in the id of an account. A sandbox has a new port at every start but stays the same service. */
   readonly host: string
-  /** Nobody but us can have used the key. */
+  /** No other process can have used the key. */
   readonly fresh: boolean
-  /** Takes out of a text all that must never be shown, keys included that came later. */
+  /** Removes every secret from a text, including keys that were read later. */
   readonly redact: (text: string) => string
-  /** The service ended by itself; only a sandbox of ours can tell. */
+  /** Calls `run` when the service ends by itself. Only an embedded sandbox reports that. */
   onExit(run: () => void): void
   close(): Promise<void>
 }
@@ -42,8 +43,8 @@ export interface ServiceAccess {
 const SANDBOX_RPC_PER_SECOND = 50
 const NO_CAPS = { perTransaction: null, perHour: null, perDay: null }
 
-/** Starts the sandbox, its chain kept beside the journal, or reads the secrets of a configured service. `live`:
- *  somebody will trade. */
+/** Starts the sandbox, with its chain stored next to the journal, or reads the secrets of a configured service.
+ *  `live`: at least one bot trades. */
 export async function openService(config: Config, live: boolean, speed = 1): Promise<ServiceAccess> {
   const { service } = config
   return service.kind === 'sandbox' ? openSandbox(config, speed) : openRemote(config, service, live)
@@ -70,16 +71,16 @@ async function openSandbox({ journal, service }: Config, speed: number): Promise
   }
 }
 
-/** A sandbox writes a policy of what it builds. */
+/** A sandbox writes the policy of its builder. */
 function policyOf({ policy }: SandboxChild): BuilderPolicy {
   const loaded = loadPolicy(policy)
-  assert(loaded.ok, `the sandbox wrote a policy that does not fit: ${policy}`)
+  assert(loaded.ok, `invalid builder policy written by the sandbox: ${policy}`)
   return loaded.policy
 }
 
 async function openRemote(config: Config, service: RemoteService, live: boolean): Promise<ServiceAccess> {
   const { apiKey } = service
-  if (apiKey === undefined) throw new SluiceError('service.apiKey is missing: the feed needs it', ExitCode.usage)
+  if (apiKey === undefined) throw new SluiceError('service.apiKey is required: the feed needs it', ExitCode.usage)
   const secrets = new Set<string>()
   let redact = redactor([])
   const keep = (secret: string): string => {
@@ -89,7 +90,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   const readKey = (): string => keep(apiKey.read())
   readKey()
   const rpc = config.chain.rpc.map(({ url, ...rates }) => ({ url: keep(url.read()), ...rates }))
-  if (live && rpc.length === 0) throw new SluiceError('chain.rpc is missing: a live bot needs it', ExitCode.usage)
+  if (live && rpc.length === 0) throw new SluiceError('chain.rpc is required: a live bot needs it', ExitCode.usage)
   if (config.alerts) keep(config.alerts.url.read())
   return {
     venue: venueOf(service),
@@ -108,7 +109,7 @@ async function openRemote(config: Config, service: RemoteService, live: boolean)
   }
 }
 
-/** What a sandbox says of itself in its first line. */
+/** First output line of a sandbox. */
 export interface SandboxContact {
   readonly baseUrl: string
   readonly wsUrl: string
@@ -118,26 +119,26 @@ export interface SandboxContact {
   readonly genesisHash: string
   /** `small`: without Solana's runtime, so that bots with `executor: local` cannot trade. */
   readonly chain: 'runtime' | 'small'
-  /** Files: the wallet's keypair, and the builder-policy.yaml of what is built there. */
+  /** Paths of the wallet's keypair and of the sandbox builder's policy. */
   readonly keypair: string
   readonly policy: string
 }
 
 export interface SandboxChild extends SandboxContact {
-  /** Ends it and waits until it is gone. */
+  /** Ends the sandbox and waits for its exit. */
   close(): Promise<void>
-  /** Called when it ends by itself. */
+  /** Called when the sandbox ends by itself. */
   onExit(run: () => void): void
 }
 
-/** Starts `sluice sandbox` as a child that never outlives this process: it ends when its stdin does. Its chain is kept
- *  in `stateFile`. */
+/** Starts `sluice sandbox` as a child that never outlives this process: it ends when its stdin closes. Its chain is
+ *  stored in `stateFile`. */
 async function startSandboxChild(stateFile: string, speed: number): Promise<SandboxChild> {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const child = spawn(process.execPath, [main, 'sandbox', '--child', '--state', stateFile, '--speed', String(speed)], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    // A terminal's Ctrl-C goes to the whole group: the sandbox has to outlast the bots, which still tell what they
-    // hold.
+    // Ctrl-C in a terminal signals the whole process group. The sandbox must outlast the bots, which still report their
+    // positions.
     detached: true,
   })
   let closing = false
@@ -146,7 +147,7 @@ async function startSandboxChild(stateFile: string, speed: number): Promise<Sand
     if (!closing) exited()
   })
   const [line] = (await Promise.race([once(createInterface(child.stdout), 'line'), gone.then(() => [])])) as [string?]
-  if (line === undefined) throw new SluiceError('the sandbox did not start; what it said stands above')
+  if (line === undefined) throw new SluiceError('the sandbox did not start; its output is above')
   return {
     ...(JSON.parse(line) as SandboxContact),
     close: async () => {
@@ -160,17 +161,17 @@ async function startSandboxChild(stateFile: string, speed: number): Promise<Sand
   }
 }
 
-/** A hold on an API key. */
+/** Exclusive use of an API key. */
 export interface KeyUse {
-  /** No request was ever sent with it from this machine. */
+  /** This machine has never sent a request with the key. */
   readonly isFresh: boolean
-  /** A request is about to be sent. */
+  /** Records that a request is about to be sent. */
   began(): void
   release(): void
 }
 
-/** A key belongs to one process: two would each spend the whole plan. Not locked where it is shared on purpose, or a
- *  sandbox's. Throws a SluiceError that names the holder. */
+/** Locks the API key, because two processes would each spend the whole plan. A key that is shared on purpose and a
+ *  sandbox's key are not locked. Throws SluiceError that names the holder. */
 export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   const isAnybodys = config.service.kind === 'sandbox' || config.service.share < 1
   if (isAnybodys) return { isFresh: service.fresh, began: () => {}, release: () => {} }
@@ -182,12 +183,12 @@ export function lockKey(config: Config, service: ServiceAccess): KeyUse {
   }
 }
 
-/** One process trades with a wallet. */
+/** Locks the wallet: one process trades with a wallet. */
 export function lockWallet(service: ServiceAccess): Lock {
   return lockName(stateFolder(), 'the wallet', service.wallet)
 }
 
-/** Where things lie that belong to the machine's user and not to a journal: locks, what a signer has signed away. */
+/** Folder for state of the machine's user, independent of a journal: locks and the signer's spending counts. */
 export function stateFolder(): string {
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'sluice')
 }

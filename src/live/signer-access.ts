@@ -10,17 +10,16 @@ import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { stateFolder } from './service-access.ts'
 
 export interface SignerParts {
-  /** Base58; the key has to be its own. */
+  /** Base58. The signer's key must belong to this wallet. */
   readonly wallet: string
   readonly clock: Clock
-  /** Told in one line when it goes down and comes back. */
+  /** Called with one line when the signer becomes unreachable or reachable again. */
   readonly tell: (line: string) => void
-  /** Absent: requests may name any, and call any program. */
+  /** Without a policy, requests may use any fee account and call any program. */
   readonly policy?: BuilderPolicy
 }
 
-/** The signer that a configuration names: started here, or found at a socket. Throws a SluiceError that says what is
- *  wrong with it. */
+/** Starts the configured signer, or connects to its socket. Throws SluiceError that names the problem. */
 export async function openSigner(
   config: Omit<WalletConfig, 'limits'>,
   { wallet, clock, tell, policy }: SignerParts,
@@ -28,7 +27,7 @@ export async function openSigner(
   const { keypairPath, signerPath, caps } = config
   if (signerPath !== undefined) return connectSigner(signerPath, wallet, { clock, tell })
   if (keypairPath === undefined)
-    throw new SluiceError('nobody signs: set wallet.keypair or wallet.signer', ExitCode.usage)
+    throw new SluiceError('no signer configured: set wallet.keypair or wallet.signer', ExitCode.usage)
   const stateFile = join(stateFolder(), `signer-${wallet}.caps`)
   const launch = { keyPath: keypairPath, stateFile, caps: capsOf(caps), wallet, ...(policy && boundTo(policy)) }
   return startSigner(launch, { clock, tell })
@@ -39,7 +38,7 @@ export function capsOf({ perTransaction, perHour, perDay }: SignerCaps): Caps {
   return { perTransaction: cap(perTransaction), perHour: cap(perHour), perDay: cap(perDay) }
 }
 
-/** What a signer holds requests against that were made under a policy. */
+/** The parts of a policy that the signer checks requests against. */
 export function boundTo(policy: BuilderPolicy): { programs: string[]; policyHash: string } {
   return { programs: policy.programs.map(({ id }) => id), policyHash: policyHash(policy) }
 }

@@ -30,38 +30,39 @@ import { buildWorld, type LiveWorld } from './world.ts'
 
 const FIREHOSES = ['trades', 'newTokens', 'priceUpdates']
 const MARKS_EVERY_MS = 250
-/** How long an orderly end waits for answers that are on their way. */
+/** How long an orderly stop waits for answers in flight. */
 const LAST_ANSWERS_MS = 2_000
 
 export interface BotsOptions extends Isolation {
-  /** `live`: bots with `mode: live` trade; a sandbox's always do. */
+  /** `live`: bots with `mode: live` trade. With a sandbox they always do. */
   readonly allow: 'live' | 'paper'
-  /** Of the sandbox's market. */
+  /** Speed of the sandbox's market. */
   readonly speed?: number
-  /** Take the whole feed, though no bot asks for it. */
+  /** Subscribe to the whole feed, even if no bot asks for it. */
   readonly record?: boolean
-  /** Takes finished lines of the log; default stderr. */
+  /** Receives each line of the log; stderr by default. */
   readonly writeLog?: (line: string) => void
   readonly logFormat: 'json' | 'text'
-  /** Learns what the document leaves open. */
+  /** Observes orders and answers to learn facts that the service's document leaves open. */
   readonly onlooker?: Probe
 }
 
-/** Bots that run, until `stop` or until they end by themselves. */
+/** Running bots, until `stop` is called or they end by themselves. */
 export interface RunningBots {
   readonly bots: readonly BotSettings[]
   readonly tally: LiveStats
   readonly world: LiveWorld
   readonly log: Log
   readonly startedAt: number
-  /** Only when it ends by itself: the journal failed, the key is refused at the start, the sandbox is gone. */
+  /** Resolves only if the bots end by themselves: the journal failed, the service refused the key at the start, or
+   *  the sandbox ended. */
   readonly ended: Promise<Ending>
   handle(command: ControlCommand): object | Promise<object>
   stop(): Promise<void>
 }
 
-/** The wiring: opens the journal, takes over what it holds, reaches the service, and lets the engine run. A line of the
- *  log a step. */
+/** Starts bots: opens the journal, recovers its state, connects to the service, and starts the engine. Logs one line
+ *  per step. */
 export async function startBots(config: Config, options: BotsOptions): Promise<RunningBots> {
   const start = new Start(config, options)
   try {
@@ -72,14 +73,14 @@ export async function startBots(config: Config, options: BotsOptions): Promise<R
   }
 }
 
-/** What every step of a start needs. */
+/** Resources that every step of a start needs. */
 interface StartContext {
   readonly past: RecoveredJournal
   readonly service: ServiceAccess
   readonly machine: Machine
   readonly mints: Mints
   readonly tally: LiveStats
-  /** As seen by the tally, and by whoever looks on. */
+  /** Wrapped by LiveStats and by the probe. */
   readonly journal: Journal
 }
 
@@ -102,7 +103,7 @@ class Start {
     })
   }
 
-  /** What a stranger said may stand in it. */
+  /** Redacts a message, which may contain text of a third party. */
   shown(message: string): string {
     return printable(this.#redact(message))
   }
@@ -139,7 +140,7 @@ class Start {
     }
   }
 
-  /** What the process before left, the service, and who we are there. */
+  /** Opens the journal and the service, and determines the accounts. */
   async #openGround(): Promise<StartContext> {
     const config = this.#config
     const failed = ({ message }: Error): void => this.#end(ExitCode.failed, `the journal cannot be written: ${message}`)
@@ -158,7 +159,7 @@ class Start {
     return { past, service, machine, mints: new Mints(), tally, journal }
   }
 
-  /** Before anything is reached that could need a signature. */
+  /** Opens the signer before anything connects that could need a signature. */
   async #openSigning({ service, machine }: StartContext): Promise<Signing | undefined> {
     if (!this.#wantsLive) return undefined
     const signing = await openSigning(this.#config, service, machine.clock, this.#log)
@@ -188,7 +189,7 @@ class Start {
     return world
   }
 
-  /** Every bot with its account; who trades with real money locks the wallet. */
+  /** Settings of every bot, with its account. Locks the wallet if a bot trades real money. */
   #settle({ service, tally }: StartContext, world: LiveWorld): readonly BotSettings[] {
     const { settings, notices } = botSettings(this.#config, {
       service: service.host,
@@ -218,7 +219,7 @@ class Start {
     return segment
   }
 
-  /** What a segment begins with that goes on from what was recovered. */
+  /** Start input of a segment that continues from recovered state. */
   #startOf({ past }: StartContext, world: LiveWorld, settings: readonly BotSettings[]): StartOf {
     const config = this.#config
     const code = codeHash(config.bots.map(({ strategy }) => strategy))
@@ -226,7 +227,7 @@ class Start {
     return (recovered) => recoveredStart({ ...same, plan: world.plan(), past: recovered, proof: world.chain?.proof })
   }
 
-  /** Money from rows, strategies warmed up, open orders taken up, exits first. */
+  /** Restores money from rows, warms up strategies, and resumes open orders, exits first. */
   async #begin(
     { past, machine, mints, tally }: StartContext,
     world: LiveWorld,
@@ -239,7 +240,7 @@ class Start {
     tally.restore(start.money)
     tally.undecided.restore(past.recovered)
     world.restore(start.bots, start.money)
-    // It never comes once no engine can begin, or once the journal failed.
+    // Never resolves once no engine can start or the journal has failed.
     const rows = await unlessEnded(this.#ending.promise, segment.begin(start, past.reader.warmup(mints, start.warm)))
     watchDisk({ past, machine, segment, log: this.#log }, (alert) => world.alert(alert))
     this.#log.info({ rows, positions: positions.length, orders: orders.length }, 'recovered')
@@ -247,7 +248,7 @@ class Start {
     if (start.bots.some(({ account }) => account.mode === 'live')) world.chain?.start()
   }
 
-  /** The stream, from now on. */
+  /** Starts the stream of rows and inputs. */
   #listen(world: LiveWorld, segment: AnySegment): () => Promise<void> {
     const { runner } = segment
     if (this.#options.record === true) world.feed.want(FIREHOSES)
@@ -266,7 +267,7 @@ class Start {
     this.closers.add(await serveControl({ journalPath: path, handle, warn: (message) => this.#log.warn(message) }))
   }
 
-  /** Nothing new is decided. What was decided is sent once it is durable, and its answer is waited for. */
+  /** Stops decisions, sends earlier decisions that are durable, and waits for the answers. */
   async #stop({ journal, tally }: StartContext, segment: AnySegment, stopFeed: () => unknown): Promise<void> {
     postTo(segment)({ name: 'stop' })
     await this.closers.take(stopFeed)
@@ -293,12 +294,12 @@ function postTo({ runner }: AnySegment): (command: Command) => void {
   return (command) => runner.post({ kind: 'command', command })
 }
 
-/** Waits at most `ms`. */
+/** Waits until the condition holds, at most `ms`. */
 async function until(is: () => boolean, ms: number): Promise<void> {
   for (let waited = 0; !is() && waited < ms; waited += 20) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** What was opened and has to be closed again, the last first. */
+/** Closes resources in reverse order of opening. */
 class CloseStack {
   #steps: (() => unknown)[] = []
 
@@ -306,7 +307,7 @@ class CloseStack {
     this.#steps.push(close)
   }
 
-  /** Closes this one now. */
+  /** Closes this resource now. */
   async take(close: () => unknown): Promise<void> {
     this.#steps = this.#steps.filter((step) => step !== close)
     await close()
@@ -317,13 +318,13 @@ class CloseStack {
   }
 }
 
-/** Why bots ended by themselves. */
+/** Why the bots ended by themselves. */
 export interface Ending {
   readonly exitCode: ExitCode
   readonly message: string
 }
 
-/** Rejects with the reason of an ending that comes first. */
+/** Rejects with the reason if the ending comes first. */
 function unlessEnded<T>(ending: Promise<Ending>, coming: T | Promise<T>): Promise<T> {
   const ended = ending.then(({ message, exitCode }) => {
     throw new SluiceError(message, exitCode)

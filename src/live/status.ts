@@ -9,36 +9,36 @@ import type { EntryStop } from './entry-stops.ts'
 import type { LiveStats } from './live-stats.ts'
 import type { UndecidedStatus } from './undecided.ts'
 
-/** How running bots are: what the live table shows, and `sluice status` of another process. Plain JSON. */
+/** State of running bots: shown by the live table and by `sluice status`. Plain JSON. */
 export interface Status extends Health {
   readonly startedAt: Millis
   readonly time: Millis
-  /** Since this start, as all below. */
+  /** Since this start, as are all counts below. */
   readonly rows: number
   readonly orders: number
   readonly fills: number
-  /** What keeps bots from buying; empty where nothing does. */
+  /** Why bots open no positions; empty if entries are allowed. */
   readonly stops: readonly EntryStop[]
-  /** Orders of which it has not been known for a minute whether they executed; empty where there are none. */
+  /** Orders in doubt for more than a minute. */
   readonly undecided: readonly UndecidedStatus[]
   readonly bots: readonly BotStatus[]
-  /** Those that are not closed, oldest first. */
+  /** Positions that are not closed, oldest first. */
   readonly positions: readonly PositionStatus[]
-  /** The newest first. */
+  /** Newest first. */
   readonly lastFills: readonly FillStatus[]
 }
 
-/** Of what bots share. */
+/** State that all bots share. */
 export interface Health {
   readonly feed: string
   readonly reconnects: number
   readonly plan: Plan
-  /** Why the limits of the plan are not known; '' where they are. */
+  /** Why the limits of the plan are unknown; '' if they are known. */
   readonly planNotice: string
   readonly requests: Budget
-  /** What is wrong with files of filters; the list of before goes on. */
+  /** Problems of filter list files. The last valid list stays in use. */
   readonly brokenLists: readonly string[]
-  /** What a market row takes to be decided on, microseconds. */
+  /** Decision time per market row, microseconds. */
   readonly decisionUs: { readonly p50: number; readonly p99: number }
 }
 
@@ -50,13 +50,13 @@ export interface BotStatus {
   readonly openOrders: number
   readonly realizedSol: number
   readonly feesSol: number
-  /** What it did last, in words; a stranger's may stand among them. */
+  /** The last action of the bot as text, which may contain text of a third party. */
   readonly last: { readonly time: Millis; readonly text: string } | null
 }
 
 export interface PositionStatus extends PositionRow {
   readonly openedAt: Millis
-  /** It seems that it cannot be sold. */
+  /** Whether the position seems to be unsellable. */
   readonly unsellable: boolean
 }
 
@@ -72,7 +72,7 @@ export interface FillStatus {
 
 const LAST_FILLS = 6
 
-/** What is looked at of it. */
+/** The parts of a world that a status reads. */
 export interface WatchedWorld {
   readonly feed: { readonly state: string; readonly counts: { readonly losses: number } }
   readonly limiter: { status(): Budget }

@@ -25,29 +25,29 @@ export interface TradingParts {
   readonly journal: Journal
   readonly tally: LiveStats
   readonly past: Pick<Recovered, 'slots'>
-  /** Whether this key was ever used on this machine. */
+  /** Whether this machine ever used the key. */
   readonly keyUse: KeyUse
-  /** To the service. */
+  /** HTTP client of the service. */
   readonly http: Http
-  /** undefined where nobody trades. */
+  /** undefined if no bot trades. */
   readonly chain: LiveChain | undefined
   readonly onlooker?: Probe | undefined
-  /** undefined where nobody signs here. */
+  /** undefined if no bot signs here. */
   readonly signing?: Signing | undefined
 }
 
-/** How live orders go out: the executor at the service, and the budget of the plan that all requests share. */
+/** The executors of live orders, and the request budget that all of them share. */
 export class Trading {
   readonly limiter: Limiter
-  /** undefined where nobody trades. */
+  /** undefined if no bot trades. */
   readonly chain: LiveChain | undefined
-  /** Through the service, and where it only builds. */
+  /** Executor that the service signs for. The local executor uses the service only to build. */
   readonly cloud: Route | undefined
   readonly local: Route | undefined
   readonly #parts: TradingParts
   #plan: Plan
   #planNotice = ''
-  /** A sale has shown that its number counts something else than was thought. */
+  /** A sale has shown that the service counts the number of a sale in another unit. */
   #isContradicted = false
 
   constructor(parts: TradingParts) {
@@ -82,12 +82,13 @@ export class Trading {
     return this.#isContradicted ? 'unproved' : sellUnitOf(this.#parts.config, chain.proof)
   }
 
-  /** From now on parts are sold by percent; a probe tries on purpose what may be wrong. */
+  /** From now on a part of a position is sold as a percentage. A probe tries uncertain units on purpose, so its
+   *  sales do not count. */
   #contradicted(chain: LiveChain, { id, size }: Attempt, sold: TokenAmount): void {
     if (this.#isContradicted || this.#parts.onlooker !== undefined || size.kind !== 'tokens') return
     this.#isContradicted = true
     chain.disproved(
-      `${id} was to sell ${size.tokens} base units and sold ${sold}: a sale's number counts something else`,
+      `${id} was to sell ${size.tokens} base units but sold ${sold}: the service counts the number of a sale in another unit`,
     )
   }
 
@@ -95,12 +96,12 @@ export class Trading {
     return this.#plan
   }
 
-  /** Why the plan that the service named last has no known numbers; '' where it has. */
+  /** Why the numbers of the plan that the service named last are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#planNotice
   }
 
-  /** The service has named the plan of the key. A plan that the configuration names is not up to the service. */
+  /** Applies the plan that the service named. A plan in the configuration takes precedence. */
   planNamed(name: string): void {
     if (this.#parts.config.service.plan !== 'auto') return
     const { plan, notice } = this.#parts.service.venue.plans.named(name, this.#plan)
@@ -129,7 +130,7 @@ export class Trading {
     })
   }
 
-  /** Our own trades, as the feed shows them. */
+  /** Looks for the wallet's own trades in rows of the feed. */
   observe(block: Block, from: number, to: number): void {
     const { tally, service } = this.#parts
     if (this.chain === undefined || !tally.awaitsFill) return
@@ -141,18 +142,18 @@ export class Trading {
   }
 }
 
-/** The configuration's word, else what a probe has proved. */
+/** The configured unit, or the one that a probe has proved. */
 function sellUnitOf({ service }: Config, proof: ServiceProof | undefined): SellUnit {
   const sell = service.units.sell === 'auto' ? proof?.sellNumber : service.units.sell
   return sell === 'tokens' ? 'tokens' : sell === 'baseUnits' ? 'base' : 'unproved'
 }
 
-/** Somebody who looks on while orders go out, to learn what the service's document leaves open. */
+/** An observer of orders, used to learn facts that the service's document leaves open. */
 export interface Probe {
-  /** The journal with him in front of it: he sees what is decided and what becomes of it, and may write. */
+  /** Returns a journal that shows the probe each decision and its outcome. The probe may write to it. */
   watch(journal: Journal): Journal
-  /** Every answer of the service. */
+  /** Called with every answer of the service. */
   answered(request: HttpRequest, result: HttpResult): void
-  /** How the next sale's number is written. */
+  /** Unit for the number of the next sale. */
   sellUnit(): SellUnit
 }

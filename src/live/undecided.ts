@@ -7,7 +7,7 @@ import type { JournalRecord } from '../orders/ports.ts'
 import type { Watch } from '../orders/wallet-audit.ts'
 import type { EntryStop } from './entry-stops.ts'
 
-/** A live order of which it is not known yet whether it executed, for a person who watches. */
+/** A live order that may or may not have executed, for status displays. */
 export interface UndecidedStatus {
   readonly orderId: string
   readonly bot: string
@@ -15,19 +15,19 @@ export interface UndecidedStatus {
   readonly side: TradeSide
   /** When it was sent. */
   readonly since: Millis
-  /** What its proof waits for. */
+  /** What the proof of its outcome waits for. */
   readonly text: string
 }
 
-/** Most orders are decided within seconds: what takes longer is worth a line. */
+/** Most orders are decided within seconds. A longer wait is worth a line. */
 const LONG_MS = 60_000
 
-/** Live attempts that are out and were not seen on the chain, as they pass on their way into the journal. */
+/** Tracks live attempts in flight that were not seen on the chain, from the writes to the journal. */
 export class UndecidedOrders {
   readonly #attempts = new Map<string, Attempt>()
   readonly #progress = new Map<string, string>()
 
-  /** Of processes before this one. */
+  /** Restores attempts of earlier processes. */
   restore(past: { readonly attempts: readonly Attempt[]; readonly watches: readonly Watch[] }): void {
     for (const attempt of past.attempts) this.take({ kind: 'attempt', attempt })
     for (const watch of past.watches) this.take({ kind: 'watch', watch })
@@ -46,16 +46,15 @@ export class UndecidedOrders {
     else if (record.kind === 'watchOver') this.#progress.delete(record.attemptId)
   }
 
-  /** Those that take long, oldest first. `botOf`: of an order that is open. */
+  /** Orders in doubt for a long time, oldest first. `botOf` returns the bot of an open order. */
   of(now: Millis, botOf: (orderId: string) => string | undefined): UndecidedStatus[] {
     return this.#long(now).map(({ id, orderId, mint, side, armedAt }) => ({
       ...{ orderId, bot: botOf(orderId) ?? '', mint, side, since: armedAt },
-      text: this.#progress.get(id) || 'the chain is being searched for what became of it',
+      text: this.#progress.get(id) || 'the chain is being searched for its transaction',
     }))
   }
 
-  /** Bots whose open positions are as many as they may be, some of them only because nobody knows yet whether a buy
-   *  executed. */
+  /** Bots that have reached their maximum of open positions only because of buys in doubt. */
   stops(bots: readonly BotSettings[], positions: Iterable<Position>, now: Millis): EntryStop[] {
     const open = [...positions].filter((position) => !isWrittenOff(position))
     const lost = this.#long(now, true).filter(({ side }) => side === 'buy')
@@ -69,7 +68,7 @@ export class UndecidedOrders {
     })
   }
 
-  /** `andLost`: also what lost its answer just now. */
+  /** `andLost`: also attempts whose answer was lost a moment ago. */
   #long(now: Millis, andLost = false): Attempt[] {
     return [...this.#attempts.values()]
       .filter(({ armedAt, state }) => now - armedAt >= LONG_MS || (andLost && state === 'unknown'))
@@ -91,6 +90,6 @@ function stopOf(
   if (first === undefined) return []
   const orders = [...new Set(doubted.map(({ orderId }) => orderId))]
   const whose = orders.length === 1 ? 'a buy whose answer was' : 'buys whose answers were'
-  const text = `${open.length} of ${most} positions (${limit}), ${orders.length} of them ${whose} lost (${orders.join(', ')}): \`sluice why ${first.orderId}\` says what its proof waits for`
+  const text = `${open.length} of ${most} positions (${limit}), ${orders.length} of them ${whose} lost (${orders.join(', ')}): \`sluice why ${first.orderId}\` shows what its proof waits for`
   return [{ code: 'POSITIONS_LIMIT', bots: [bot], since: first.armedAt, until: null, text }]
 }

@@ -43,21 +43,20 @@ export interface WorldParts {
   readonly past: Recovered
   readonly log: Log
   readonly onlooker: Probe | undefined
-  /** Somebody may trade: the chain is asked who it is. */
+  /** At least one bot trades, so the wallet must be known. */
   readonly live: boolean
-  /** Whether this key was ever used on this machine. */
+  /** Whether this machine ever used the key. */
   readonly keyUse: KeyUse
-  /** undefined where no bot signs here. */
+  /** undefined if no bot signs here. */
   readonly signing: Signing | undefined
   readonly post: (input: Input) => void
   readonly end: (exitCode: ExitCode, message: string) => void
 }
 
-/** How far the engine is with the stream. */
+/** How far the engine is behind the stream. */
 type Progress = Pick<AnySegment, 'lagMs' | 'rowsHandled'>
 
-/** Everything outside of the engine that a live or paper run talks to: the feed, the executors, and the budget that
- *  they share. */
+/** The outside of the engine in a live or paper run: the feed, the executors and their shared budget. */
 export class LiveWorld {
   readonly feed: VenueFeed
   readonly decisionTime = new DecisionTime()
@@ -122,17 +121,17 @@ export class LiveWorld {
     return this.#trading.limiter
   }
 
-  /** undefined where nobody trades. */
+  /** undefined if no bot trades. */
   get chain(): LiveChain | undefined {
     return this.#trading.chain
   }
 
-  /** The robust price of a mint, SOL a token. */
+  /** Robust price of a mint, SOL per token. */
   priceOf(mint: string): number | undefined {
     return this.#paper.market.price(mint)
   }
 
-  /** The runner's door, timed. */
+  /** Returns a sink that measures the runner's decision time. */
   timed(runner: Sink): Sink {
     const sink = this.#paper.hearing(runner)
     return {
@@ -146,7 +145,7 @@ export class LiveWorld {
     }
   }
 
-  /** The stream, from now on, and whatever else may change while it runs. `segment`: how far the engine is with it. */
+  /** Starts the feed and every other source of inputs. `segment`: how far the engine is behind the stream. */
   listen(sink: Sink, segment: Progress): Stop {
     this.#segment = segment
     const { config, log, post, machine } = this.#parts
@@ -160,13 +159,13 @@ export class LiveWorld {
     }
   }
 
-  /** The subscription keys wanted from now on. A mint among them may be bought next. */
+  /** Sets the subscription keys. Mints among them may be bought next, so they are read in advance. */
   want(keys: readonly string[]): void {
     this.feed.want(keys)
     for (const key of keys) this.chain?.mints.prepare(key)
   }
 
-  /** Has the pool of a mint read; the answer comes as an input. */
+  /** Requests a reading of the mint's pool, which arrives as an input. */
   poll(mint: string): void {
     this.#pools.ask(mint)
   }
@@ -175,7 +174,7 @@ export class LiveWorld {
     return this.#trading.plan
   }
 
-  /** Why the limits of the plan are not known; '' where they are. */
+  /** Why the limits of the plan are unknown; '' if they are known. */
   get planNotice(): string {
     return this.#trading.planNotice
   }
@@ -185,7 +184,7 @@ export class LiveWorld {
     this.chain?.attach(gateway)
   }
 
-  /** Gives the executors their money. */
+  /** Restores the money of the executors. */
   restore(bots: readonly BotSettings[], money: RecoveredMoney): void {
     const untold = this.#parts.past.untaken.flatMap(({ report: { fill } }) => fill ?? [])
     this.#paper.restore(bots, money, (key) => this.#trading.limiterOf(key, 'fresh'), untold)
@@ -193,16 +192,17 @@ export class LiveWorld {
 
   readonly route = (order: Pick<Order, 'account' | 'bot'>): Route => this.#routes.of(order)
 
-  /** Shown every run of rows behind the engine: prices for paper fills, and our own trades as the feed shows them. */
+  /** Called with every run of rows after the engine: updates prices for paper fills and detects the wallet's own
+   *  trades. */
   readonly observe = (block: Block, from: number, to: number): void => {
     this.#paper.market.observe(block, from, to)
     this.#trading.observe(block, from, to)
   }
 
-  /** What the engine was told, where it runs in another thread. */
+  /** Called with every input of an engine in another thread. */
   readonly heard = (input: Input): void => this.#paper.hear(input)
 
-  /** Tells a person, where one is configured. */
+  /** Sends an alert, if alerts are configured. */
   alert(alert: Alert): void {
     this.#alerts?.raise({ ...alert, text: this.#parts.service.redact(alert.text) })
   }
@@ -213,7 +213,7 @@ export class LiveWorld {
     await this.#http.close()
   }
 
-  /** What the service says goes into the journal: it may say what it was sent. */
+  /** Redacts answers of the service before they are journaled, because an answer may echo the request. */
   #shown: Http = async (request) => {
     const result = await this.#http.http(request)
     this.#parts.onlooker?.answered(request, result)
@@ -241,13 +241,14 @@ export class LiveWorld {
     this.#parts.post({ kind: 'plan', plan })
   }
 
-  /** At the start a refused key ends the command; later it may be replaced, and what is held still has its exits. */
+  /** At the start, a refused key ends the command. Later the key may be replaced, and open positions still need
+   *  their exits. */
   #refused(reason: string): void {
     const { end, log, service } = this.#parts
     const { name } = service.venue
     if (!this.#wasAuthenticated) end(ExitCode.refused, `${name} refuses the API key: ${reason}`)
     else {
-      const text = `${name} refuses the API key; entries stop, the key is read again every 30 s`
+      const text = `${name} refuses the API key; entries stop and the key is read again every 30 s`
       log.error({ reason }, text)
       this.alert({ kind: 'key-refused', bot: '', text, time: this.#parts.machine.clock.now() })
     }
@@ -255,8 +256,7 @@ export class LiveWorld {
   }
 }
 
-/** Reaches the chain and builds the world. Throws a SluiceError where the chain cannot be asked and somebody wants to
- *  trade. */
+/** Connects to the chain and builds the world. Throws SluiceError if a bot trades and the chain cannot be read. */
 export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   const http = openHttp()
   try {
@@ -267,7 +267,7 @@ export async function buildWorld(parts: WorldParts): Promise<LiveWorld> {
   }
 }
 
-/** A webhook: accepted is any 2xx. */
+/** Posts to a webhook. Any 2xx counts as accepted. */
 function postTo(http: Http, url: string): (body: string) => Promise<boolean> {
   return async (body) => {
     const result = await http({ method: 'POST', url, headers: { 'content-type': 'application/json' }, body })

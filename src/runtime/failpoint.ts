@@ -1,12 +1,12 @@
 import { type Failpoint, setFailpoint } from '../base/failpoint.ts'
 
-/** Dies as by `kill -9`. */
+/** Ends the process like `kill -9`. */
 function kill(): void {
   process.kill(process.pid, 'SIGKILL')
-  for (;;); // no further instruction runs, should the signal take a moment
+  for (;;); // no further instruction runs, even if the signal is delayed
 }
 
-// Tests set it: SLUICE_FAILPOINT=armed:3 kills the process when the third order is armed.
+// For tests: SLUICE_FAILPOINT=armed:3 kills the process when the third order is armed.
 const setting = process.env.SLUICE_FAILPOINT
 if (setting) {
   const [at, times = '1'] = setting.split(':')

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** What every program stands on, as names of globals. */
+/** Built-in globals to freeze. */
 const NAMES = [
   ...['Object', 'Function', 'Array', 'String', 'Number', 'Boolean', 'Symbol', 'BigInt', 'Date', 'RegExp', 'Map', 'Set'],
   ...['WeakMap', 'WeakSet', 'WeakRef', 'Promise', 'Proxy', 'Reflect', 'JSON', 'Math', 'Atomics', 'ArrayBuffer'],
@@ -10,8 +10,7 @@ const NAMES = [
   ...['Buffer', 'structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'process', 'console'],
 ]
 
-/** What a library may give an object or a class of its own under the same name: these can still be set on what inherits
- *  them. */
+/** Properties that libraries override in their own objects and classes: these stay settable on inheriting objects. */
 const OVERRIDDEN = [
   'name',
   'message',
@@ -23,9 +22,8 @@ const OVERRIDDEN = [
   'hasOwnProperty',
 ]
 
-/** Nothing in this thread can change what all of its code stands on any more: an assignment to `Array.prototype.push`
- *  throws, where it would have changed the engine and every other strategy. Only for threads and processes of our own
- *  that go on to run strategies. */
+/** Freezes the built-in globals of this thread, so that an assignment to `Array.prototype.push` throws instead of
+ *  changing the engine and every other strategy. Only for threads and processes that run strategies. */
 export function hardenGlobals(): void {
   const roots = NAMES.map((name) => (globalThis as Record<string, unknown>)[name])
   const all = new Set<object>()
@@ -49,7 +47,7 @@ function add(all: Set<object>, one: unknown): void {
   if ((typeof one === 'object' && one !== null) || typeof one === 'function') all.add(one)
 }
 
-/** Prototypes that no name leads to. */
+/** Prototypes that are not reachable through a global name. */
 function hiddenPrototypes(): object[] {
   const iterators = [[][Symbol.iterator](), new Map().entries(), new Set().values(), ''[Symbol.iterator]()]
   const generator = Object.getPrototypeOf(function* () {})
@@ -61,12 +59,12 @@ function hiddenPrototypes(): object[] {
   ]
 }
 
-/** Prototypes of what programs make objects and classes from, without thinking of it. */
+/** Whether programs commonly create objects and classes that inherit from it. */
 function isInheritedFrom(one: object): boolean {
   return one === Object.prototype || one === Function.prototype || one instanceof Error || one === Error.prototype
 }
 
-/** A frozen property could not be set on anything that inherits it either. */
+/** Replaces a property by an accessor: a frozen data property could not be set on any inheriting object either. */
 function keepSettable(prototype: object): void {
   for (const key of OVERRIDDEN) {
     const found = Object.getOwnPropertyDescriptor(prototype, key)
@@ -75,7 +73,7 @@ function keepSettable(prototype: object): void {
     Object.defineProperty(prototype, key, {
       get: () => value,
       set(this: object, own: unknown) {
-        if (this === prototype) throw new TypeError(`${key} belongs to everybody and cannot be changed`)
+        if (this === prototype) throw new TypeError(`${key} is shared by all code and cannot be changed`)
         Object.defineProperty(this, key, { value: own, writable: true, enumerable: true, configurable: true })
       },
       enumerable,
@@ -88,8 +86,8 @@ const LONGEST = 500
 const LINES_A_SECOND = 20
 const METHODS = ['log', 'info', 'warn', 'error', 'debug', 'trace', 'dir', 'table'] as const
 
-/** What is written to the console of this thread goes to `say`, as one line each: the thread's own way out needs an
- *  event loop, which it does not have. More than 20 lines a second are dropped, and counted in the next one. */
+/** Redirects the console of this thread to `say`, one line per call, because the thread's own console needs an event
+ *  loop. At most 20 lines per second: dropped lines are counted in the next one. */
 export function takeConsole(say: (text: string) => void, nowMs = () => performance.now()): void {
   let second = 0
   let lines = 0
@@ -118,6 +116,6 @@ function shown(value: unknown): string {
       maxStringLength: LONGEST,
     })
   } catch {
-    return 'something that cannot be shown'
+    return 'a value that cannot be shown'
   }
 }

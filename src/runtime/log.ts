@@ -7,23 +7,22 @@ export type Log = Logger
 
 export interface LogOptions {
   readonly level: Level
-  /** Takes the secrets out of a line; see `redactor`. */
+  /** Removes the secrets from a line; see `redactor`. */
   readonly redact: (text: string) => string
-  /** `json`: a line of JSON each, for machines. `text`: time, level, message and fields, for a person at a terminal. */
+  /** `json`: one JSON object per line, for programs. `text`: time, level, message and fields, for a terminal. */
   readonly format: 'json' | 'text'
-  /** Takes a finished line. Default: stderr, where all logs go. */
+  /** Receives each finished line. Default: stderr. */
   readonly write?: (line: string) => void
 }
 
-/** Every line passes the redactor and `printable` as a whole, whatever went into it: fields, errors, their stacks and
- *  causes. */
+/** Every line passes the redactor and `printable` as a whole, including fields, errors, their stacks and causes. */
 export function createLog({ level, redact, format, write = toStderr }: LogOptions): Log {
   const line = format === 'json' ? (json: string) => json : textOf
   const destination = { write: (json: string) => write(`${printable(redact(line(json.trimEnd())))}\n`) }
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, destination)
 }
 
-/** A file may lie on a full disk. `process.stderr` would end the process for that, or never write again. */
+/** A file may be on a full disk. There, `process.stderr` would end the process or never write again. */
 const isFile = fstatSync(2).isFile()
 
 function toStderr(line: string): void {
@@ -34,7 +33,7 @@ function toStderr(line: string): void {
   try {
     writeSync(2, line)
   } catch {
-    // The line is lost. What it says reaches a person by `sluice status`, and by an alert where it cannot wait.
+    // The line is lost. Its content is also visible in `sluice status`, and urgent events are sent as alerts.
   }
 }
 
@@ -49,15 +48,16 @@ function textOf(json: string): string {
   return words.join(' ')
 }
 
-/** Shorter ones are ignored: they would tear up every other word. Checked where the configuration is read. */
+/** Shorter secrets are ignored, because redaction would break ordinary words. The configuration check refuses them. */
 const SHORTEST_SECRET = 4
-/** Of a secret URL also its parts from this length on: an error names a path or a query without the host. */
+/** Parts of a secret URL of at least this length are redacted too, because an error may show a path or a query
+ *  without the host. */
 const SHORTEST_URL_PART = 8
 const REDACTED = '[redacted]'
 
-/** A function that takes every secret out of a text, by value: as it is, with any of its characters escaped as in a
- *  URL, in JSON or in HTML, reversed, and its bytes in base64, base58, hex or decimal; of a URL also its user,
- *  password, path segments and query values. */
+/** Returns a function that redacts every secret by value: literally, with any of its characters escaped as in URLs,
+ *  JSON or HTML, reversed, and as base64, base58, hex or decimal bytes. For a URL, also its user, password, path
+ *  segments and query values. */
 export function redactor(secrets: readonly string[]): (text: string) => string {
   const parts = new Set(secrets.flatMap(partsOf).filter(isLongEnough))
   if (parts.size === 0) return (text) => text
@@ -83,7 +83,7 @@ function partsOf(secret: string): string[] {
   return [secret, url.href, ...parts.filter((part) => part.length >= SHORTEST_URL_PART)]
 }
 
-/** Every form as a regular expression, the most likely ones first. */
+/** Every form as a regular expression, most likely first. */
 function patternsOf(secret: string): string[] {
   const bytes = [...Buffer.from(secret)]
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, '0'))
@@ -99,7 +99,7 @@ function patternsOf(secret: string): string[] {
   ]
 }
 
-/** A character as it is, or escaped: a peer may escape more than it has to, or only some. */
+/** A literal or escaped character: a peer may escape more than necessary, or only some characters. */
 function characterPattern(character: string): string {
   const code = character.codePointAt(0) as number
   const percent = [...Buffer.from(character)].map((byte) => `%${eitherCase(byte.toString(16).padStart(2, '0'))}`)
@@ -115,12 +115,12 @@ function characterPattern(character: string): string {
   return `(?:${[...new Set(forms)].join('|')})`
 }
 
-/** By itself, and as part of something longer, where it may begin at any of three places. */
+/** The secret alone, and as part of a longer text, at any of three alignments. */
 function base64Patterns(secret: string): string[] {
   const whole = Buffer.from(secret).toString('base64').replace(/=+$/, '')
   const within = [0, 1, 2].map((offset) => {
     const text = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]).toString('base64')
-    // Characters that also hold bits of what stands before or behind.
+    // Characters that also encode bits of the adjacent text.
     return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + Buffer.byteLength(secret)) * 8) / 6))
   })
   const isLong = secret.length >= SHORTEST_URL_PART

@@ -17,8 +17,7 @@ import type { DepthUse, Measurements } from '../simulation/measurements.ts'
 import { PaperExecutor } from '../simulation/paper-executor.ts'
 import { PaperMarket } from '../simulation/paper-market.ts'
 
-/** The executors of bots on paper: one market that all of them see, and for each account money and a budget of its
- *  own. */
+/** Executors of paper bots: one market that all of them share, and a balance and a request budget for each account. */
 export class PaperWorld {
   readonly market: PaperMarket
   readonly #config: Config
@@ -27,7 +26,7 @@ export class PaperWorld {
   readonly #measured: Measurements | undefined
   readonly #routes = new Map<string, Route & { readonly executor: PaperExecutor }>()
 
-  /** `adjust`: what else is known of how orders fill; `measured`: what is known of single attempts. */
+  /** `adjust`: settings that change how orders fill; `measured`: known outcomes of single attempts. */
   constructor(
     config: Config,
     clock: Clock,
@@ -43,8 +42,8 @@ export class PaperWorld {
     this.#measured = measured
   }
 
-  /** Makes the executors of those of these bots that are on paper, and gives them their money. A paper account has a
-   *  budget of the same plan for itself; it never takes a live slot. */
+  /** Creates the executors of the paper bots and restores their balances. Each paper account has its own budget of
+   *  the same plan and never takes a live slot. */
   restore(
     bots: readonly BotSettings[],
     money: RecoveredMoney,
@@ -71,7 +70,7 @@ export class PaperWorld {
     }
   }
 
-  /** By what a bot's orders are filled. */
+  /** Fill model of a bot's orders. */
   modelOf(bot: string): FillModel {
     const found = this.#config.bots.find(({ name }) => name === bot)
     if (found === undefined) return this.#adjust(DEFAULT_FILL_MODEL)
@@ -79,19 +78,19 @@ export class PaperWorld {
     return this.#adjust({ ...DEFAULT_FILL_MODEL, latencyMs, serviceFeePercent })
   }
 
-  /** How much of a paper account's fills hangs on estimated depths. */
+  /** How much an account's fills depend on estimated pool depths. */
   depthOf(account: string): DepthUse | undefined {
     return this.#routes.get(account)?.executor.depth
   }
 
-  /** What the engine is told of gaps in the feed and of pools, the market hears too. */
+  /** Forwards gaps of the feed and pool readings to the paper market. */
   hear(input: Input): void {
     if (input.kind === 'gap') this.market.interrupted(input.keys)
     else if (input.kind === 'pool' && !('code' in input.answer))
       this.market.pooled(input.mint, poolPrice(input.answer), this.#clock.now())
   }
 
-  /** A runner's door that the market hears at, where the engine answers at once. */
+  /** Returns a sink that forwards inputs to the paper market, for an engine that answers at once. */
   hearing(sink: Sink): Sink {
     return {
       rows: (block, from, to) => sink.rows(block, from, to),
@@ -102,7 +101,7 @@ export class PaperWorld {
     }
   }
 
-  /** What selling a position now would bring, network fee and rent aside. */
+  /** Proceeds of selling a position now, without network fee and rent. */
   valueOf(position: Position): Lamports {
     return this.#routes.get(position.account)?.executor.valueOf(position) ?? ZERO
   }

@@ -11,18 +11,18 @@ import type { GatewayPort, Journal } from '../orders/ports.ts'
 
 export interface RunnerOptions extends EffectsOptions {
   readonly engine: EnginePort
-  /** Shown every run of rows once the engine has seen it, and before what its last row decided is carried out: where a
-   *  paper market folds prices and a simulated clock is brought to that row. So no fill knows a later row than its
-   *  order did. */
+  /** Called with every run of rows after the engine has seen it, but before the decisions of its last row are
+   *  carried out: a paper market updates its prices and a simulated clock advances. A fill therefore never knows a
+   *  later row than its order did. */
   readonly observe?: (block: Block, from: number, to: number) => void
-  /** Number of the first row or input of this process, above all in the journal. */
+  /** Number of the first row or input of this process, higher than all in the journal. */
   readonly firstSeq: Seq
-  /** Time of the last one in the journal; ours never falls below it. */
+  /** Time of the last entry in the journal. Time never falls below it. */
   readonly lastTime?: Millis
 }
 
-/** The one door to the engine: numbers and times every row and input once, journals them with what the engine decided,
- *  and carries that out. One thing at a time: what is posted while another is being handled waits for its turn. */
+/** The only entrance to the engine: numbers and times every row and input once, journals it with the engine's
+ *  outputs, and carries the outputs out. Items that are posted while another one is handled wait for their turn. */
 export class Runner implements Sink {
   readonly #options: RunnerOptions
   readonly #posted = new Fifo<Input>()
@@ -38,16 +38,16 @@ export class Runner implements Sink {
     this.#lastTime = options.lastTime ?? 0
   }
 
-  /** Rows carry the time of their arrival, which the source takes from the same clock, once for what it read together.
-   *  Where an input was stamped since, they take its time, in the block too: that is what the journal keeps and a
-   *  replay sees. */
+  /** Rows carry their arrival time, which the source reads once per batch from the same clock. Rows that were read
+   *  before an input was stamped take the input's time, also in the block, because the journal keeps that time and a
+   *  replay uses it. */
   rows(block: Block, from: number, to: number): number {
-    assert(!this.#busy, 'a source hands over rows from inside a handler')
+    assert(!this.#busy, 'a source delivered rows from inside a handler')
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
     const { engine, journal } = this.#options
     const { outputs } = engine
     const { time: times } = block
-    assert(outputs.length === 0, 'outputs were left behind')
+    assert(outputs.length === 0, 'outputs were not carried out')
     this.#busy = true
     const firstSeq = this.#nextSeq
     const lastTime = this.#lastTime
@@ -77,7 +77,7 @@ export class Runner implements Sink {
     return this.#nextSeq
   }
 
-  /** No timer of the engine fires any more. */
+  /** Cancels every timer of the engine. */
   stop(): void {
     this.#effects.stop()
   }
@@ -85,7 +85,7 @@ export class Runner implements Sink {
   #takePosted(): void {
     const { clock, engine, journal } = this.#options
     for (let input = this.#posted.shift(); input !== undefined; input = this.#posted.shift()) {
-      assert(engine.outputs.length === 0, 'outputs were left behind')
+      assert(engine.outputs.length === 0, 'outputs were not carried out')
       const seq = this.#nextSeq++
       const time = Math.max(clock.now(), this.#lastTime)
       this.#lastTime = time
@@ -111,32 +111,32 @@ export interface EffectsOptions {
   readonly gateway: GatewayPort
   /** The source's `want`. */
   readonly want: (keys: readonly string[]) => void
-  /** Has the pool of a mint read; left out where there is no chain, and then nothing comes of it. */
+  /** Requests a reading of a mint's pool. Without a chain it is absent, and polls are ignored. */
   readonly poll?: ((mint: string) => void) | undefined
-  /** A person should see it. */
+  /** Reports an alarm to the operator. */
   readonly alarm: (alarm: Alarm) => void
 }
 
-/** A timer of the engine, and how to call its next firing off. */
+/** A timer of the engine, and the function that cancels its next firing. */
 interface ArmedTimer {
   readonly timer: Timer
   cancel: Cancel
 }
 
-/** What follows from what the engine decided. */
+/** Carries out the outputs of the engine. */
 export class Effects {
   readonly #options: EffectsOptions
   readonly #post: (input: Input) => void
   readonly #timers = new Map<number, ArmedTimer>()
 
-  /** `post`: takes timers that fired. */
+  /** `post`: receives timers that fired. */
   constructor(options: EffectsOptions, post: (input: Input) => void) {
     this.#options = options
     this.#post = post
   }
 
-  /** First the whole of a step's outputs is written, then acted on: an order's commit takes along what was decided with
-   *  it. */
+  /** Writes all outputs of a step before acting on any, so that an order is committed together with the decisions
+   *  made with it. */
   carryOut(seq: Seq, time: Millis, outputs: readonly Output[]): void {
     const { journal } = this.#options
     const count = outputs.length
@@ -144,8 +144,8 @@ export class Effects {
     for (let index = 0; index < count; index++) this.#act(outputs[index] as Output, time)
   }
 
-  /** The engine has taken a timer that fired; to be called before what it decided is carried out. Only now the next
-   *  firing of one that repeats is set: an engine that is late gets one firing for all that it missed. */
+  /** Records that the engine has received a timer that fired. Call it before carrying out the outputs. Only now the
+   *  next firing of a repeating timer is scheduled, so that a late engine gets one firing for all that it missed. */
   fired(id: number, time: Millis): void {
     const armed = this.#timers.get(id)
     if (armed === undefined) return
@@ -153,7 +153,7 @@ export class Effects {
     else this.#arm(armed, nextFiring(armed.timer, time), time)
   }
 
-  /** No timer of the engine fires any more. */
+  /** Cancels every timer of the engine. */
   stop(): void {
     for (const { cancel } of this.#timers.values()) cancel()
     this.#timers.clear()
@@ -187,7 +187,7 @@ export class Effects {
       case 'alarm':
         this.#options.alarm(output)
         break
-      default: // rows of the journal, nothing to do
+      default: // rows of the journal without an effect
     }
   }
 
@@ -198,7 +198,7 @@ export class Effects {
     this.#arm(armed, timer.at, now)
   }
 
-  /** The engine never hears of a timer before its time, even where the clock was set back or fires early. */
+  /** The engine never receives a timer before its time, even if the clock was set back or fires early. */
   #arm(armed: ArmedTimer, at: Millis, now: Millis): void {
     const { clock } = this.#options
     armed.cancel()

@@ -17,7 +17,7 @@ export interface SegmentParts {
   readonly machine: Machine
   readonly journal: Journal
   readonly mints: Mints
-  /** By the name that the bots' settings use. */
+  /** By the strategy name in the bots' settings. */
   readonly strategies: ReadonlyMap<string, Strategy>
   readonly past: Recovered
   readonly route: GatewayOptions['route']
@@ -27,23 +27,23 @@ export interface SegmentParts {
   readonly alarm: (alarm: Alarm) => void
 }
 
-/** What a start needs of a segment, wherever its engine runs. */
+/** The interface of a segment, for an engine in this thread or in another one. */
 export interface AnySegment {
   readonly gateway: Gateway
   readonly runner: Sink
   begin(start: StartInput, blocks: Iterable<Block>): number | Promise<number>
   resume(start: StartInput): void
   takeMarks(): readonly Mark[]
-  /** Nothing waits for the engine any more. */
+  /** Whether nothing waits for the engine. */
   readonly isIdle: boolean
-  /** How long the oldest of what the engine has yet to answer has waited. */
+  /** Waiting time of the oldest unanswered item, ms. */
   readonly lagMs: number
-  /** Rows that it is done with, of those handed over since the start. */
+  /** Rows handled since the start. */
   readonly rowsHandled: number
   close(): unknown
 }
 
-/** One start of one process: the engine, the gateway and the runner between them, on top of what the journal holds. */
+/** One start of one process: the engine, the gateway and the runner that connects them, on top of a journal. */
 export class Segment implements AnySegment {
   readonly engine: Engine
   readonly gateway: Gateway
@@ -64,7 +64,7 @@ export class Segment implements AnySegment {
     })
   }
 
-  /** Money from rows, then the strategies are shown the past; how many rows that were. */
+  /** Restores money from rows and warms the strategies up. Returns the number of warm-up rows. */
   begin(start: StartInput, blocks: Iterable<Block>): number {
     this.runner.post(start)
     let warmed = 0
@@ -75,7 +75,7 @@ export class Segment implements AnySegment {
     return warmed
   }
 
-  /** Open orders of these bots are taken up, exits first. */
+  /** Resumes open orders of these bots, exits first. */
   resume(start: StartInput): void {
     takeUp(this.gateway, this.#past, start)
   }
@@ -94,7 +94,7 @@ export class Segment implements AnySegment {
   }
 }
 
-/** Open orders of these bots are taken up, exits first. */
+/** Resumes open orders of these bots, exits first. */
 export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: StartInput): void {
   for (const account of money.accounts) {
     gateway.trust(account.account, account.breached !== true)

@@ -9,17 +9,17 @@ import type { JournalReader } from '../journal/reader/reader.ts'
 import type { Recovered } from '../journal/reader/recovery.ts'
 import type { ServiceProof } from '../orders/learned.ts'
 
-/** What a segment begins with that its configuration does not say. */
+/** Parts of a start input that do not come from the configuration. */
 export interface Beginning
   extends Pick<StartInput, 'segment' | 'code' | 'bots' | 'plan' | 'money' | 'stopped' | 'warm'> {
-  /** What was proved of this service's units. */
+  /** Proved units of this service. */
   readonly proof?: ServiceProof | undefined
 }
 
-/** Shows strategies nothing of the tape. */
+/** A warm-up without rows. */
 export const NOT_WARM: StartInput['warm'] = { from: 1, to: 0 }
 
-/** What a segment begins with, live, in a backtest and in a test of a strategy. */
+/** Start input of a segment: live, in a backtest, and in a strategy's test. */
 export function startInput({ hash, service, lists }: Config, beginning: Beginning): StartInput {
   const { segment, code, bots, plan, money, stopped, warm, proof } = beginning
   const { tradePrice, tradeAmount } = service.units
@@ -36,7 +36,7 @@ export function startInput({ hash, service, lists }: Config, beginning: Beginnin
 const WARMUP_SECONDS = 600
 const MINTS_NAMED = 5
 
-/** The money of these accounts only: nothing else in the journal is ours to act on. */
+/** Money of these accounts only. Other accounts of the journal belong to other configurations. */
 function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): RecoveredMoney {
   const accounts = new Set(bots.map(({ account }) => account.id))
   const names = new Set(bots.map(({ name }) => name))
@@ -47,7 +47,7 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
     bots: money.bots.filter(mine),
     orders: money.orders.filter(({ order }) => mine(order)),
     positions: money.positions.filter(mine),
-    // Timers of strategies whose bot is not configured any more go along: the engine ends them.
+    // Includes timers of bots that are no longer configured: the engine ends them.
     timers: money.timers.filter(({ bot, owner }) => names.has(bot) || owner === 'strategy'),
     conditionals: money.conditionals.filter(mine),
     fills: money.fills.filter(mine),
@@ -56,7 +56,7 @@ function ownMoney(money: RecoveredMoney, bots: readonly BotSettings[]): Recovere
   }
 }
 
-/** What the journal holds of real money that no bot of this start sees to, one line an account: positions without
+/** Real money in the journal that no bot of this start manages, one line per account: positions without active
  *  exits, and orders in doubt. */
 export function unattended({ positions, orders }: RecoveredMoney, bots: readonly BotSettings[]): string[] {
   const attended = new Set(bots.map(({ account }) => account.id))
@@ -71,31 +71,30 @@ export function unattended({ positions, orders }: RecoveredMoney, bots: readonly
     const named = own.slice(0, MINTS_NAMED).map(({ mint }) => mint)
     if (own.length > named.length) named.push('...')
     return (
-      `nobody sees to ${account}: ${own.length} held for ${formatSol(cost)} SOL (${named.join(', ')}), ${openCount} open orders; ` +
-      'no exit of it goes until a bot with its wallet, service and chain runs with --live'
+      `no bot manages ${account}: ${own.length} positions at a cost of ${formatSol(cost)} SOL (${named.join(', ')}), ${openCount} open orders; ` +
+      'its exits are inactive until a bot with its wallet, service and chain runs with --live'
     )
   })
 }
 
-/** How much of the tape the bots are shown before they begin. */
+/** Seconds of tape that the bots are warmed up with. */
 export function warmupSeconds({ bots }: Pick<Config, 'bots'>): number {
   return Math.max(0, ...bots.map(({ strategy }) => strategy.strategy.warmup ?? WARMUP_SECONDS))
 }
 
-/** What a segment that goes on from a journal is made from. */
+/** Sources of a start input that continues from a journal. */
 export interface Recovery {
   readonly config: Config
   readonly bots: readonly BotSettings[]
   readonly plan: Plan
-  /** Hash of the code that decides. */
+  /** Hash of the deciding code. */
   readonly code: string
   readonly past: Recovered
   readonly reader: JournalReader
   readonly proof?: ServiceProof | undefined
 }
 
-/** What a segment begins with that goes on from what was recovered: money from rows, and the tape that its strategies
- *  are warmed up with. */
+/** Start input that continues from recovered state: money from rows, and the range of the tape for warm-up. */
 export function recoveredStart({ config, bots, past, reader, ...more }: Recovery): StartInput {
   const warm = bots.length === 0 ? NOT_WARM : reader.warmupRange(warmupSeconds(config))
   return startInput(config, { ...more, segment: past.lastSegment + 1, bots, money: ownMoney(past.money, bots), warm })

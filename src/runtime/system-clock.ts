@@ -8,14 +8,13 @@ import type { Millis } from '../base/units.ts'
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1
 const NOTHING = (): void => {}
 
-/** Milliseconds since the machine's boot, with fractions; the same for all its processes, and no setting of the clock
- *  moves it. */
+/** Milliseconds since the machine's boot, with fractions. Equal in all processes, and independent of the wall clock. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6
 }
 
-/** Names the boot that `monotonicMs` counts from. Where the system does not say, every process counts as a boot of its
- *  own. */
+/** Identifies the boot that `monotonicMs` counts from. If the system does not report it, every process counts as a
+ *  boot of its own. */
 export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   try {
     return readFileSync(path, 'utf8').trim()
@@ -24,25 +23,26 @@ export function bootId(path = '/proc/sys/kernel/random/boot_id'): string {
   }
 }
 
-/** The machine's time. `now` follows the wall clock, steps forward included, and never falls: where the wall clock is set back, it goes on
- *  at half speed until that has caught up. Delays are monotonic, of any length, and never end early.
- *
- *  Node keeps one list of timers for each duration and drains a list at a time, so after a late event loop a timer may fire before another
- *  one that was due earlier. Here one timer of Node serves a queue ordered by due time: the order is that of the simulated clock. */
+/** The machine's time. `now` follows the wall clock, forward steps included, and never decreases: after the wall
+ *  clock is set back, it runs at half speed until the wall clock has caught up. Delays are monotonic, of any length,
+ *  and never end early.
+ *  Node keeps one list of timers for each duration and drains a list at a time, so after a late event loop a timer
+ *  may fire before another one that was due earlier. Here a single Node timer serves a queue ordered by due time, as
+ *  in the simulated clock. */
 export class SystemClock implements Clock {
   readonly #wall: () => number
   readonly #monotonic: () => number
   readonly #queue = new DueQueue()
-  /** Node's timer for the head of the queue, and the time that it was set for. */
+  /** Node's timer for the head of the queue, and the time that it is set for. */
   #timer: NodeJS.Timeout | undefined
   #timerAt = Number.POSITIVE_INFINITY
   #isFiring = false
   #isStopped = false
   #last: number
-  /** When the wall clock was last seen behind `#last`; undefined while it is not. */
+  /** When the wall clock was last seen behind `#last`; undefined if it is not behind. */
   #behindAt: number | undefined
 
-  /** `notBefore`: the last time in the journal. The two clocks are given by tests only. */
+  /** `notBefore`: the last time in the journal. Tests pass the other two clocks. */
   constructor(notBefore: Millis = 0, wall: () => number = Date.now, monotonic: () => number = monotonicMs) {
     this.#wall = wall
     this.#monotonic = monotonic
@@ -74,16 +74,15 @@ export class SystemClock implements Clock {
     }
   }
 
-  /** Calls off everything that is still to come, and what an answer that comes later asks for, so that nothing keeps
-   *  the process alive. */
+  /** Cancels every pending timer and ignores later requests, so that nothing keeps the process alive. */
   stop(): void {
     this.#isStopped = true
     this.#queue.clear()
     this.#schedule()
   }
 
-  /** Sets Node's timer for the head of the queue. One that is set for an earlier time stays: it finds nothing due and
-   *  sets the next. */
+  /** Schedules Node's timer for the head of the queue. A timer that is set for an earlier time stays: it finds
+   *  nothing due and schedules the next. */
   #schedule(): void {
     if (this.#isFiring) return
     const at = this.#queue.nextAt()
@@ -95,8 +94,8 @@ export class SystemClock implements Clock {
     this.#timer = setTimeout(() => this.#fire(), Math.min(ms, LONGEST_TIMEOUT_MS))
   }
 
-  /** Runs what is due by now. What that sets is due later, so this ends; where one throws, the others keep their
-   *  turn. */
+  /** Runs everything that is due now. Timers that are set meanwhile are due later, so this ends. If one throws, the
+   *  others keep their turn. */
   #fire(): void {
     const now = this.#monotonic()
     this.#timerAt = Number.POSITIVE_INFINITY

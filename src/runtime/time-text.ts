@@ -5,17 +5,17 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** `12:03:04.120`, by this machine's clock. */
+/** `12:03:04.120`, local time. */
 export function clockOf(time: Millis): string {
   return isoOf(time, 'ms').slice(11)
 }
 
-/** `2026-11-22`, the same. */
+/** `2026-11-22`, local date. */
 export function localDateOf(time: Millis): string {
   return isoOf(time).slice(0, 10)
 }
 
-/** `2026-11-22 12:03:04.120 +01:00` */
+/** Local time and offset: `2026-11-22 12:03:04.120 +01:00`. */
 export function stampOf(time: Millis): string {
   const ahead = -new Date(time).getTimezoneOffset()
   const two = (value: number): string => String(value).padStart(2, '0')
@@ -23,13 +23,13 @@ export function stampOf(time: Millis): string {
   return `${isoOf(time, 'ms').replace('T', ' ')} ${zone}`
 }
 
-/** As `--at` takes it, to the second or to the millisecond. */
+/** As accepted by `--at`, to the second or to the millisecond. */
 export function isoOf(time: Millis, to: 's' | 'ms' = 's'): string {
   const local = new Date(time - new Date(time).getTimezoneOffset() * MINUTE_MS)
   return local.toISOString().slice(0, to === 's' ? 19 : 23)
 }
 
-/** A span for people: `+340 ms`, `+1.24 s`, `+4m05s`, `-2h14m`. */
+/** A time span: `+340 ms`, `+1.24 s`, `+4m05s`, `-2h14m`. */
 export function spanOf(ms: number): string {
   const sign = ms < 0 ? '-' : '+'
   return `${sign}${durationOf(Math.abs(ms))}`

@@ -112,7 +112,7 @@ describe.runIf(typeof disk !== 'string')('a file system without room', () => {
     await until('the condition in the journal, behind all that was decided before it', () =>
       venue.books().inputs.some(({ json }) => /"DISK_LOW"/.test(json)),
     )
-    await until('word of it', () => /DISK_LOW: .*Make room there/.test(first.stderr))
+    await until('word of it', () => /DISK_LOW: .*Free space there/.test(first.stderr))
     const buys = (): number => venue.books().orders.filter(({ side }) => side === 'buy').length
     const bought = buys()
     await until('all to be sold', () => {

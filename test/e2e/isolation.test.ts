@@ -10,7 +10,7 @@ const MEMORY = { heapMb: 96, buffersMb: 64 }
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
   [
     ['throw', 'THREW', /^Error: told to$/],
-    ['loop', 'STOPPED', /^a handler did not come back within \d+ ms$/],
+    ['loop', 'STOPPED', /^a handler did not return within \d+ ms$/],
     ['exit', 'STOPPED', /^its thread ended \(exit code 3\)$/],
     ['promise', 'THREW', /^TypeError: a handler returned a promise/],
     ['microtasks', '', /^$/],
@@ -103,7 +103,7 @@ test('a buy is out when the engine hangs, and the operator says flatten: what it
   await running.handle({ command: 'flatten' })
   stage.prints(5)
   await until('the fill, which nobody hears of yet', () => stage.books().fills.length > 0)
-  await until('the next engine', () => stage.log.some((line) => line.includes('the engine is back')))
+  await until('the next engine', () => stage.log.some((line) => line.includes('the engine runs again')))
   const { orders } = await stage.settled()
   expect(orders).toMatchObject([
     { id: 'o1', side: 'buy', state: 'filled' },
@@ -116,5 +116,5 @@ test('a buy is out when the engine hangs, and the operator says flatten: what it
 
 test('where no engine can begin, the start ends and says so', async ({ onTestFinished }) => {
   const stage = await openStage({ isolation: { heapMb: 2, buffersMb: 64 } }, onTestFinished)
-  await expect(stage.start()).rejects.toThrow('the engine failed again with no strategy in it')
+  await expect(stage.start()).rejects.toThrow('the engine failed again without any strategy')
 })

@@ -25,7 +25,7 @@ test('a start without an RPC: a line a step, buys wait, a full exit goes; what b
   const steps = [
     'journal: locked',
     'journal open',
-    'no RPC answers: entries wait, full exits go',
+    'no RPC answers: entries wait, full exits continue',
     'recovered',
     'running',
   ]
@@ -65,6 +65,6 @@ test('an RPC of another chain than the configured one: the start is refused, in 
   stage.configure({ service: units, chain: { cluster: 'devnet' } })
   const one = stage.run()
   expect(await one.ended).toBe(4)
-  expect(one.stderr).toMatch(/sluice: chain\.rpc: the RPC number 1 serves another chain/)
+  expect(one.stderr).toMatch(/sluice: chain\.rpc: RPC number 1 serves another chain/)
   expect(stage.requests).toEqual([])
 })

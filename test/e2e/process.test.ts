@@ -164,7 +164,7 @@ test('halt, resume, sell, flatten, the file HALT and SIGUSR2', async ({ onTestFi
   await until('what it says', () => /"msg":"HALTED: entries are halted/.test(one.stderr))
   expect(await cli('status')).toMatch(/^0 .*\nHALTED since before this start: /)
   expect(await ordered('buy')).toBe('HALTED')
-  expect(await cli('resume')).toBe('0 entries go on')
+  expect(await cli('resume')).toBe('0 entries continue')
   await bought('o3')
 
   expect(await cli('flatten')).toBe('0 entries are halted; selling 1 position')
@@ -176,9 +176,9 @@ test('halt, resume, sell, flatten, the file HALT and SIGUSR2', async ({ onTestFi
   writeFileSync(haltFile, '')
   await until('its effect', () => /halted by the file HALT/.test(one.stderr))
   expect(await ordered('buy')).toBe('HALTED')
-  expect(await cli('resume')).toMatch(/^4 sluice: the file .*HALT is there: remove it first$/)
+  expect(await cli('resume')).toMatch(/^4 sluice: the file .*HALT exists: remove it first$/)
   rmSync(haltFile)
-  expect(await cli('resume')).toBe('0 entries go on')
+  expect(await cli('resume')).toBe('0 entries continue')
 
   one.child.kill('SIGUSR2')
   await until('its effect', () => /halted by SIGUSR2/.test(one.stderr))

@@ -58,7 +58,7 @@ describe.concurrent('a run that is refused', () => {
       '--live, confirmed, on a chain that nobody can reach',
       () => ['run', config('far'), '--live', '--yes'],
       1,
-      /the chain does not answer/,
+      /no RPC answers/,
     ],
     ['--live without a live bot', () => ['run', config('paper', paper), '--live', '--yes'], 2, /no bot has mode: live/],
     ['a live bot without exits', () => ['run', config('bare', bare)], 2, /exits/],
@@ -108,7 +108,7 @@ describe.concurrent('a run that is refused', () => {
         '--yes',
       ],
       1,
-      /the chain does not answer/,
+      /no RPC answers/,
     ],
   ])('%s', async ([, args, code, said]) => {
     const refused = await refusal(args())

@@ -116,7 +116,7 @@ describe.concurrent('a wallet that somebody else uses', () => {
     const held = await until('the position', () => stage.books().positions[0])
     expect(held).toMatchObject({ bot: 'puppet', mint: MINT, state: 'open' })
     const twice = async () => running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })
-    await expect(twice).rejects.toThrow('puppet has a position in it already')
+    await expect(twice).rejects.toThrow('puppet already has a position in it')
     await tell(running.handle, stage, 'sell')
     await orderIn(stage, 'o1', isFilled)
     await running.handle({ command: 'accept', signature })

@@ -31,18 +31,18 @@ function watched() {
   return { inputs, take }
 }
 
-test('each step is said once, with what is free and what to do; entries stop and go on with it', () => {
+test('each step is reported once, with the free space and a remedy; entries stop and continue accordingly', () => {
   const { inputs, take } = watched()
   expect(take('noTape', 400)).toEqual([
     'warn: 400 MiB free on the disk that holds the journal: the market is not recorded until 640 MiB are free',
   ])
   const low =
-    '100 MiB free on the disk that holds the journal (fewer than 128 MiB): nothing is bought, exits go on. Make room there; entries go on by themselves once 160 MiB are free'
+    '100 MiB free on the disk that holds the journal (less than 128 MiB): entries are stopped, exits continue. Free space there; entries continue automatically once 160 MiB are free'
   expect(take('noEntries', 100)).toEqual(['stopped: true', `error: DISK_LOW: ${low}`, `alert: ${low}`])
   expect(take('noEntries', 90)).toEqual([])
-  expect(take('full', 0).at(-1)).toMatch(/^alert: 0 MiB free .*exits go on in the space that the journal reserved/)
+  expect(take('full', 0).at(-1)).toMatch(/^alert: 0 MiB free .*exits continue in the space that the journal reserved/)
   expect(take('stuck', 0).at(-1)).toMatch(/^alert: .*NOTHING CAN BE SOLD until there is room/)
-  const open = '700 MiB free on the disk that holds the journal: this no longer stops entries'
+  const open = '700 MiB free on the disk that holds the journal: entries are no longer stopped by this'
   expect(take('ample', 700)).toEqual(['stopped: false', `info: ${open}`, `alert: ${open}`])
   expect(inputs.map((input) => input.kind === 'gate' && [input.account, input.code, input.open])).toEqual([
     ['', 'DISK_LOW', false],
@@ -60,7 +60,7 @@ test('status names the condition with its reason, since its beginning, for every
   take('full', 0)
   for (const [index, input] of inputs.entries()) stops.hear(1_000 + index, input)
   expect(stops.of(bots, 5_000)).toMatchObject([{ code: 'DISK_LOW', bots: ['a', 'b'], since: 1_000, until: null }])
-  expect(stops.of(bots, 5_000)[0]?.text).toMatch(/refused a write.*Make room there/)
+  expect(stops.of(bots, 5_000)[0]?.text).toMatch(/refused a write.*Free space there/)
   take('ample', 700)
   stops.hear(2_000, inputs.at(-1) as Input)
   expect(stops.of(bots, 5_000)).toEqual([])
@@ -75,9 +75,9 @@ test('the answer of resume says what still stops entries', () => {
       throw new Error('not asked')
     },
   })
-  expect(operator.carryOut({ command: 'resume' })).toEqual({ text: 'entries go on' })
+  expect(operator.carryOut({ command: 'resume' })).toEqual({ text: 'entries continue' })
   tally.stops.hear(0, { kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason: 'make room' })
   expect(operator.carryOut({ command: 'resume' })).toEqual({
-    text: 'your halt is lifted, but entries are still stopped by what `resume` cannot end: DISK_LOW (eager): make room',
+    text: 'your halt is lifted, but entries are still stopped by causes that `resume` cannot end: DISK_LOW (eager): make room',
   })
 })

@@ -52,9 +52,11 @@ test('a broken one keeps the list and says so once; put right, it counts', () =>
   look()
   look()
   writeFileSync(path, `${MINT_2}\nnonsense\n`)
-  expect([...look(), ...look(), ...look()]).toEqual(['FILE:2 is no base58 key of 32 bytes; the list stays as it was'])
+  expect([...look(), ...look(), ...look()]).toEqual([
+    'FILE:2 is not a base58 key of 32 bytes; the list stays unchanged',
+  ])
   rmSync(path)
-  expect([...look(), ...look(), ...look()]).toEqual([expect.stringMatching(/^FILE cannot be read .*stays as it was$/)])
+  expect([...look(), ...look(), ...look()]).toEqual([expect.stringMatching(/^FILE cannot be read .*stays unchanged$/)])
   expect(lists.get(path)).toEqual([MINT])
   writeFileSync(path, `${MINT_2}\n`)
   expect([...look(), ...look(), ...look()]).toEqual(['mended', 'now 1'])

@@ -19,7 +19,7 @@ test.each([
 ] as const)('what a live bot holds is told where it now runs %s', (_what, options) => {
   const [told, ...more] = unattended(held(LIVE.id), [botSettings('dips', options)])
   expect(told).toMatch(
-    /^nobody sees to live\|host\|genesis\|wallet: 1 held for 0\.2 SOL \(\w+\), 1 open orders; .*--live$/,
+    /^no bot manages live\|host\|genesis\|wallet: 1 positions at a cost of 0\.2 SOL \(\w+\), 1 open orders; .*--live$/,
   )
   expect(more).toEqual([])
 })
@@ -27,7 +27,7 @@ test.each([
 test('of many positions the first are named', () => {
   const positions = Array.from({ length: 7 }, (_, n) => position(n + 1, { account: LIVE.id }))
   const [told] = unattended({ ...NO_MONEY, positions }, [])
-  expect(told).toMatch(/: 7 held for 0\.35 SOL \((\w+, ){5}\.\.\.\), 0 open orders;/)
+  expect(told).toMatch(/: 7 positions at a cost of 0\.35 SOL \((\w+, ){5}\.\.\.\), 0 open orders;/)
 })
 
 test.each<[string, Parameters<typeof unattended>[0], string]>([

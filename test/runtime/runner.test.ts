@@ -133,7 +133,7 @@ test.each<[string, (rigged: ReturnType<typeof rig>) => void, string]>([
       engine.outputs.push(note)
       runner.post(feed)
     },
-    'left behind',
+    'not carried out',
   ],
 ])('it asserts: no %s', (_what, run, message) => {
   expect(() => run(rig())).toThrow(message)

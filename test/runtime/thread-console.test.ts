@@ -24,6 +24,6 @@ test('a line each, short, and no more than 20 a second; what was dropped is coun
   now = 1_000
   console.warn('again')
   expect(said[0]).toBe('x'.repeat(500))
-  expect(said.slice(1, 4)).toEqual(['{ a: [ 1n ] }', 'something that cannot be shown', 'line 3'])
+  expect(said.slice(1, 4)).toEqual(['{ a: [ 1n ] }', 'a value that cannot be shown', 'line 3'])
   expect(said.slice(19)).toEqual(['line 19', 'again (10 lines before it were dropped)'])
 })

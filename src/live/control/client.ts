@@ -5,9 +5,9 @@ import { type ExitCode, SluiceError } from '../../base/errors.ts'
 import type { ControlCommand } from './command.ts'
 import { controlPath, readLine } from './command.ts'
 
-/** `flatten` answers when the sales are accepted, not when they are filled; so nothing takes long. */
+/** No command takes long: `flatten` answers when the sales are accepted, not when they are filled. */
 const ANSWER_TIMEOUT_MS = 10_000
-/** A status names every position. */
+/** A status lists every position. */
 const LONGEST_ANSWER = 16 * 1024 * 1024
 
 interface Answer {
@@ -17,15 +17,16 @@ interface Answer {
   readonly exitCode?: ExitCode
 }
 
-/** No process is there that could be told something. */
+/** No process runs on this journal. */
 export class NothingRuns extends SluiceError {
   constructor(journalPath: string) {
     super(`nothing runs on ${journalPath}`)
   }
 }
 
-/** Tells the process that runs on this journal to do something, and gives its answer. Throws NothingRuns where none
- *  does, and a SluiceError where it does not answer within 10 s, or says no: then with its message and exit code. */
+/** Sends a command to the process that runs on this journal and returns its answer. Throws NothingRuns if no process
+ *  runs, and SluiceError if the answer does not arrive within 10 s or is a refusal, with the message and exit code
+ *  of the refusal. */
 export async function sendCommand(journalPath: string, command: ControlCommand): Promise<object> {
   const nobody = new NothingRuns(journalPath)
   if (!existsSync(dirname(journalPath))) throw nobody
@@ -34,7 +35,7 @@ export async function sendCommand(journalPath: string, command: ControlCommand):
     socket.write(`${JSON.stringify(command)}\n`)
     const answer = parse(await readLine(socket, LONGEST_ANSWER))
     if (answer.ok === true) return answer.result ?? {}
-    throw new SluiceError(answer.error ?? 'the running process gave an answer that is none', answer.exitCode)
+    throw new SluiceError(answer.error ?? 'invalid response from the running process', answer.exitCode)
   } catch (error) {
     throw error instanceof SluiceError ? error : new SluiceError(`the running process: ${(error as Error).message}`)
   } finally {
@@ -42,7 +43,7 @@ export async function sendCommand(journalPath: string, command: ControlCommand):
   }
 }
 
-/** Whether a process answers for this journal, or will once it has time. */
+/** Whether a process listens on this journal's socket, even one that is too busy to answer. */
 export async function isListening(journalPath: string): Promise<boolean> {
   try {
     const socket = await dial(controlPath(journalPath), new NothingRuns(journalPath))
@@ -64,7 +65,7 @@ function dial(path: string, nobody: SluiceError): Promise<Socket> {
     socket.once('error', refuse)
     socket.once('connect', () => {
       socket.off('error', refuse)
-      socket.on('error', () => {}) // comes out of `readLine` too
+      socket.on('error', () => {}) // readLine rejects with this error too
       resolve(socket)
     })
   })
@@ -74,6 +75,6 @@ function parse(line: string): Answer {
   try {
     return JSON.parse(line) as Answer
   } catch {
-    throw new SluiceError('the running process gave an answer that is none')
+    throw new SluiceError('invalid response from the running process')
   }
 }

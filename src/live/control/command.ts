@@ -7,14 +7,14 @@ import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Json } from '../../base/json.ts'
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 
-/** What an operator may tell a running process. On the wire `{"command": "sell", "mint": "..."}`. */
+/** Commands of an operator to a running process. On the wire: `{"command": "sell", "mint": "..."}`. */
 export type ControlCommand =
   | { readonly command: 'halt' | 'resume' | 'flatten' | 'status' }
   | { readonly command: 'sell'; readonly mint: string }
   | { readonly command: 'signal'; readonly signal: string; readonly data: Json }
-  /** What somebody else did with the wallet is all right: one transaction, or `all` that there are. */
+  /** Accepts a foreign transaction by signature, or `all` of them. */
   | { readonly command: 'accept'; readonly signature: string }
-  /** An order that is not decided: what is known of it, or how a person decides it. */
+  /** An undecided order: shows the evidence, or applies the verdict of a person. */
   | { readonly command: 'resolve'; readonly order: string; readonly verdict: Verdict }
   | { readonly command: 'adopt'; readonly mint: string; readonly bot: string }
 
@@ -23,7 +23,7 @@ export type Verdict = 'show' | 'not-executed' | { readonly executed: string }
 const LONGEST_SIGNAL = 100
 const COMMANDS = 'halt, resume, accept, flatten, sell, resolve, adopt, signal, status'
 
-/** Reads one line of the wire. Throws a SluiceError that says what is wrong with it. */
+/** Parses one line of the wire. Throws SluiceError that names the problem. */
 export function readCommand(line: string): ControlCommand {
   const { command, mint, signal, data = null, signature, order, verdict, bot } = fieldsOf(line)
   switch (command) {
@@ -50,7 +50,7 @@ export function readCommand(line: string): ControlCommand {
       if (isPublicKey(mint) && typeof bot === 'string' && bot !== '') return { command, mint, bot }
       throw new SluiceError('adopt needs a mint and the name of a bot', ExitCode.usage)
     default:
-      throw new SluiceError(`unknown command; there are ${COMMANDS}`, ExitCode.usage)
+      throw new SluiceError(`unknown command: expected ${COMMANDS}`, ExitCode.usage)
   }
 }
 
@@ -70,15 +70,14 @@ function fieldsOf(line: string): Record<string, unknown> {
     const fields: unknown = JSON.parse(line)
     if (typeof fields === 'object' && fields !== null) return fields as Record<string, unknown>
   } catch {}
-  throw new SluiceError('a command is one line of JSON, an object', ExitCode.usage)
+  throw new SluiceError('a command must be one line of JSON that holds an object', ExitCode.usage)
 }
 
 /** The system's limit is 104 bytes on macOS and 108 on Linux. */
 const LONGEST_SOCKET_PATH = 100
 
-/** Where the process that runs on this journal listens: beside it, or in the runtime directory where that path would be
- *  too long. The journal's folder must exist. Throws a SluiceError where the runtime directory belongs to somebody
- *  else. */
+/** Path of the control socket: next to the journal, or in the runtime directory if that path would be too long. The
+ *  journal's folder must exist. Throws SluiceError if the runtime directory belongs to another user. */
 export function controlPath(journalPath: string): string {
   const path = join(realpathSync(dirname(resolve(journalPath))), basename(journalPath))
   const beside = `${path}.sock`
@@ -87,7 +86,7 @@ export function controlPath(journalPath: string): string {
   return join(runtimeDirectory(), `sluice-${name}.sock`)
 }
 
-/** The file whose presence halts, beside the journal. */
+/** Path of the file that halts entries while it exists, next to the journal. */
 export function haltPath(journalPath: string): string {
   return join(dirname(resolve(journalPath)), 'HALT')
 }
@@ -102,11 +101,10 @@ function runtimeDirectory(): string {
   return path
 }
 
-/** A request is one line; a longer one is somebody else's protocol. */
+/** A longer line is not a request of this protocol. */
 const LONGEST_LINE = 256 * 1024
 
-/** Reads the first line that comes; '' where the other side ends without one. Throws where it is too long, or the
- *  socket breaks. */
+/** Reads the first line; '' if the peer closes without one. Throws if the line is too long or the socket fails. */
 export async function readLine(socket: Socket, longest = LONGEST_LINE): Promise<string> {
   socket.setEncoding('utf8')
   let text = ''

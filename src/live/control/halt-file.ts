@@ -4,13 +4,14 @@ import type { Cancel } from '../../base/machine.ts'
 
 const LOOK_EVERY_MS = 500
 
-/** A regular file of the user that runs us: nobody else may stop the process by leaving one in a shared folder. */
+/** Whether the file is a regular file of this user. A file that another user leaves in a shared folder must not stop
+ *  the process. */
 export function isOurHaltFile(path: string): boolean {
   return ownerOf(path) === userInfo().uid
 }
 
-/** Calls `halt` when the file appears, or is there already. Its removal resumes nothing. Looks twice a second: a folder
- *  watch costs more and misses what happens on network drives. */
+/** Calls `halt` when the file appears or already exists. Removing the file does not resume. Polls twice a second: a
+ *  folder watch costs more and misses changes on network drives. */
 export function watchHaltFile(path: string, halt: () => void, warn: (message: string) => void): Cancel {
   let seen: number | undefined
   const look = (): void => {
@@ -18,7 +19,7 @@ export function watchHaltFile(path: string, halt: () => void, warn: (message: st
     if (owner === seen) return
     seen = owner
     if (owner === userInfo().uid) halt()
-    else if (owner !== undefined) warn(`${path} is not a file of ours, so it does not halt`)
+    else if (owner !== undefined) warn(`${path} is not a regular file of this user, so it does not halt`)
   }
   look()
   const timer = setInterval(look, LOOK_EVERY_MS)
@@ -26,7 +27,7 @@ export function watchHaltFile(path: string, halt: () => void, warn: (message: st
   return () => clearInterval(timer)
 }
 
-/** undefined: no such file; -1: something else than a regular file. */
+/** undefined: no such file; -1: not a regular file. */
 function ownerOf(path: string): number | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return undefined

@@ -14,7 +14,7 @@ export interface OperatorParts {
   readonly post: (command: Command) => void
   readonly tally: LiveStats
   readonly bots: readonly BotSettings[]
-  /** undefined where nobody trades. */
+  /** undefined if no bot trades. */
   readonly chain: LiveChain | undefined
   /** The robust price of a mint. */
   readonly priceOf: (mint: string) => number | undefined
@@ -24,7 +24,7 @@ export interface OperatorParts {
 
 type Of<K extends ControlCommand['command']> = Extract<ControlCommand, { command: K }>
 
-/** What an operator asked for, as an input; what it means is answered at once, what comes of it is in the journal. */
+/** Turns commands into inputs of the engine. The answer describes the command; its results are in the journal. */
 export class Operator {
   readonly #parts: OperatorParts
 
@@ -32,14 +32,14 @@ export class Operator {
     this.#parts = parts
   }
 
-  /** Throws a SluiceError that says why not. */
+  /** Throws SluiceError that names the reason of a refusal. */
   carryOut(command: ControlCommand): object | Promise<object> {
     const { post, tally } = this.#parts
     const held = [...tally.positions.values()].filter(({ tokens }) => tokens > 0n)
     switch (command.command) {
       case 'halt':
         post({ name: 'halt' })
-        return { text: 'entries are halted; exits go on; `sluice resume` lets entries go on' }
+        return { text: 'entries are halted; exits continue; `sluice resume` allows entries again' }
       case 'resume':
         post({ name: 'resume' })
         return { text: `${this.#afterResume()}${this.#unpriced(held)}` }
@@ -77,17 +77,17 @@ export class Operator {
   #afterResume(): string {
     const { tally, bots, now } = this.#parts
     const lasting = tally.stops.of(bots, now()).filter(outlastsResume)
-    if (lasting.length === 0) return 'entries go on'
+    if (lasting.length === 0) return 'entries continue'
     const reasons = lasting.map(({ code, bots, text }) => `${code} (${bots.join(', ')}): ${text}`)
-    return `your halt is lifted, but entries are still stopped by what \`resume\` cannot end: ${reasons.join('; ')}`
+    return `your halt is lifted, but entries are still stopped by causes that \`resume\` cannot end: ${reasons.join('; ')}`
   }
 
-  /** What a drawdown goes on counting as lost. */
+  /** Positions that a drawdown still counts as lost. */
   #unpriced(held: readonly Position[]): string {
     const count = held.filter(({ mint }) => this.#parts.priceOf(mint) === undefined).length
     if (count === 0) return ''
     const which = count === 1 ? '1 position has' : `${count} positions have`
-    return `; ${which} no price yet and count as lost until then: what limits.maxDrawdownSol refuses because of that, \`sluice resume\` forgives once there is one`
+    return `; ${which} no price yet and count as lost until then: run \`sluice resume\` again once there is a price to forgive the drawdown that they cause (limits.maxDrawdownSol)`
   }
 
   async #resolve({ order, verdict }: Of<'resolve'>): Promise<object> {
@@ -102,23 +102,21 @@ export class Operator {
     const chain = this.#chain
     const settings = bots.find(({ name }) => name === bot)
     if (settings === undefined)
-      throw new SluiceError(`no bot ${bot} runs here: ${bots.map(({ name }) => name).join(', ')}`)
-    if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper, it has no wallet`)
+      throw new SluiceError(`no bot ${bot} runs here; running: ${bots.map(({ name }) => name).join(', ')}`)
+    if (settings.account.id !== chain.account) throw new SluiceError(`${bot} runs on paper and has no wallet`)
     const owner = [...tally.positions.values()].find((one) => one.mint === mint && one.account === chain.account)
-    if (owner !== undefined) throw new SluiceError(`${owner.bot} has a position in it already`)
+    if (owner !== undefined) throw new SluiceError(`${owner.bot} already has a position in it`)
     const price = priceOf(mint)
     if (price === undefined)
-      throw new SluiceError(
-        `${mint} has no robust price yet, so that its exits would know nothing: a bot has to see it trade first`,
-      )
+      throw new SluiceError(`${mint} has no robust price yet, which its exits need: wait until a bot has seen it trade`)
     const holding = await chain.wallet.byHand.holding(mint)
-    if (holding === undefined) throw new SluiceError(`the wallet holds nothing of ${mint}`)
+    if (holding === undefined) throw new SluiceError(`the wallet holds no tokens of ${mint}`)
     const cost = valueAt(price, holding.tokens, holding.decimals)
     if (cost === undefined)
-      throw new SluiceError(`${mint} cannot be worth ${price} SOL a token: wait for another price`)
+      throw new SluiceError(`${price} SOL per token is not a plausible price of ${mint}: wait for another price`)
     chain.adopt(bot, mint, holding)
     const tokens = wholeTokens(holding.tokens, holding.decimals)
-    return { text: `${bot} has ${tokens} of ${mint}, at ${formatSol(cost)} SOL; its exits watch it from now on` }
+    return { text: `${bot} now holds ${tokens} of ${mint} at ${formatSol(cost)} SOL; its exits are active` }
   }
 
   get #chain(): LiveChain {

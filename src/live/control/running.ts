@@ -3,9 +3,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
 import { isListening } from './client.ts'
 
-// Which processes of this user run, so that a command finds them without being told of their journals. Each one keeps a
-// small file in the user's runtime directory, which nobody else may write. A process that was killed leaves its file
-// behind; so a file counts only while somebody listens at the socket of its journal.
+// A registry of this user's running processes, so that a command finds them without the path of their journal. Each
+// process keeps a small file in the user's runtime directory, which no other user may write. A killed process leaves
+// its file behind, so a file counts only while a process listens on the socket of its journal.
 
 export interface Running {
   readonly journal: string
@@ -15,8 +15,8 @@ export interface Running {
 const FOLDER = 'sluice-running'
 const LONGEST_ENTRY = 10_000
 
-/** Says that this process runs on the journal, until the answered function is called. Where no directory can be
- *  written, the process goes on without an entry, and `warn` is told. */
+/** Registers this process until the returned function is called. If no directory is writable, the process continues
+ *  without an entry and calls `warn`. */
 export function announce(journalPath: string, warn: (message: string) => void): () => void {
   const entry: Running = { journal: resolve(journalPath), pid: process.pid }
   const problems: string[] = []
@@ -31,11 +31,11 @@ export function announce(journalPath: string, warn: (message: string) => void): 
       problems.push((error as Error).message)
     }
   }
-  warn(`commands find this process by --journal only: ${problems.join('; ')}`)
+  warn(`commands find this process only with --journal: ${problems.join('; ')}`)
   return () => {}
 }
 
-/** The processes of this user that run, by journal. */
+/** Running processes of this user, by journal. */
 export async function running(): Promise<Running[]> {
   const entries = places().flatMap(entriesIn)
   const byJournal = new Map(entries.map((entry) => [entry.journal, entry]))
@@ -44,11 +44,11 @@ export async function running(): Promise<Running[]> {
   return found.toSorted((one, other) => (one.journal < other.journal ? -1 : 1))
 }
 
-/** Made and removed by the system, with the user's session. */
+/** Created and removed by the system with the user's session. */
 const sessionPlace = (): string => `/run/user/${userInfo().uid}`
 
-/** Best first. A service may have no XDG_RUNTIME_DIR where the user's shell has the usual one; so the usual places are
- *  looked at together. */
+/** Best first. A service may lack XDG_RUNTIME_DIR although the user's shell has it, so every usual place is
+ *  searched. */
 function places(): string[] {
   const given = process.env.XDG_RUNTIME_DIR
   if (given && given !== sessionPlace()) return [given]
@@ -59,12 +59,12 @@ function folderOf(place: string): string {
   return join(place, FOLDER)
 }
 
-/** Makes it where it is not there. Throws where it is not this user's alone. */
+/** Creates the folder if it does not exist. Throws if other users have access to it. */
 function ownFolder(place: string): string {
   const folder = folderOf(place)
   for (const path of [place, folder]) {
     if (!existsSync(path) && path !== sessionPlace()) mkdirSync(path, { mode: 0o700 })
-    if (!isOurs(path)) throw new Error(`${path} must be yours alone (chmod 700)`)
+    if (!isOurs(path)) throw new Error(`${path} must be accessible to you only (chmod 700)`)
   }
   return folder
 }
@@ -94,11 +94,11 @@ function readEntry(path: string): Running | undefined {
     const { journal, pid } = JSON.parse(readFileSync(path, 'utf8')) as Partial<Running>
     return typeof journal === 'string' && Number.isSafeInteger(pid) ? { journal, pid: pid as number } : undefined
   } catch {
-    return undefined // gone meanwhile, or cut off by a full disk
+    return undefined // removed meanwhile, or truncated by a full disk
   }
 }
 
-/** Removes what killed processes left. The name has their process id, so the entry of another process is never
+/** Removes files of killed processes. File names contain the process id, so the entry of another process is never
  *  removed. */
 function dropDead(folder: string): void {
   for (const name of namesIn(folder))

@@ -9,19 +9,19 @@ import { announce } from './running.ts'
 const MOST_CLIENTS = 16
 const CLIENT_TIMEOUT_MS = 10_000
 
-/** Carries a command out and says what came of it. What it throws is the answer too. */
+/** Executes a command and returns its result. An exception becomes the answer, too. */
 export type ControlHandler = (command: ControlCommand) => object | Promise<object>
 
 export interface ControlOptions {
   readonly journalPath: string
   readonly handle: ControlHandler
-  /** Something that only the log can be told: a HALT file that is not ours, a halt that failed. */
+  /** Logs problems that have no client: a HALT file of another user, a halt that failed. */
   readonly warn: (message: string) => void
 }
 
-/** Listens to the operator: a socket beside the journal that only its owner may open, the file HALT beside it, and
- *  SIGUSR2; the latter two halt. To be called by the process that holds the journal's lock: what lies at the socket's
- *  path then is left from a crash. */
+/** Listens to the operator: a socket next to the journal that only its owner may open, the file HALT next to it, and
+ *  SIGUSR2. The last two halt. Call it in the process that holds the journal's lock: an existing file at the
+ *  socket's path is left from a crash. */
 export async function serveControl({ journalPath, handle, warn }: ControlOptions): Promise<Stop> {
   const path = controlPath(journalPath)
   const halt = (why: string): void => {
@@ -51,7 +51,7 @@ export async function serveControl({ journalPath, handle, warn }: ControlOptions
   }
 }
 
-/** The mask makes the socket ours alone from its first moment on. */
+/** The umask restricts the socket to its owner from the first moment. */
 async function listen(server: Server, path: string): Promise<void> {
   const mask = process.umask(0o177)
   try {
@@ -78,7 +78,7 @@ async function resultOf(line: string, journalPath: string, handle: ControlHandle
   try {
     const command = readCommand(line)
     if (command.command === 'resume' && isOurHaltFile(haltPath(journalPath))) {
-      throw new SluiceError(`the file ${haltPath(journalPath)} is there: remove it first`, ExitCode.unsafe)
+      throw new SluiceError(`the file ${haltPath(journalPath)} exists: remove it first`, ExitCode.unsafe)
     }
     return { ok: true, result: await handle(command) }
   } catch (error) {

@@ -11,13 +11,13 @@ import type { LiveWorld } from '../world.ts'
 import { IsolatedSegment } from './isolated-segment.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 
-/** What a segment begins with that goes on from what was recovered. */
+/** Start input of a segment that continues from recovered state. */
 export type StartOf = (recovered: Recovered) => StartInput
 
 export interface Isolation {
-  /** The engine in a thread of its own, so that no strategy takes the others down. */
+  /** Run the engine in its own thread, so that a strategy cannot take other bots down. */
   readonly isolate?: boolean
-  /** What that thread may hold. */
+  /** Memory limits of that thread. */
   readonly memory?: MemoryLimits
 }
 
@@ -31,11 +31,11 @@ export interface HostParts {
   readonly world: LiveWorld
   readonly log: Log
   readonly startOf: StartOf
-  /** No engine can go on. */
+  /** Called when no engine can continue. */
   readonly failed: (reason: string) => void
 }
 
-/** The engine and what stands between it and the world, here or in a thread. */
+/** The engine and its connection to the world, in this thread or in another one. */
 export function hostEngine({ config, world, past, log, ...parts }: HostParts): AnySegment {
   const { machine, journal, mints, isolation, startOf, failed } = parts
   const common = {
@@ -56,7 +56,7 @@ export function hostEngine({ config, world, past, log, ...parts }: HostParts): A
   })
 }
 
-/** The place before the reason: a screen cuts long lines at their end. */
+/** The place precedes the reason, because a terminal cuts long lines at their end. */
 function logAlarm(log: Log, { bot, code, reason, thrownAt }: Alarm): void {
   if (thrownAt === undefined) log.error({ bot, code, reason }, 'alarm')
   else log.error({ bot, code, place: thrownAt.place, reason, stack: thrownAt.stack }, 'alarm')

@@ -8,36 +8,36 @@ import { type MintNews, MintTeller } from '../../market/mints.ts'
 import type { MemoryLimits } from './memory-guard.ts'
 import type { EngineLink } from './threaded-runner.ts'
 
-/** What the thread is started with. It loads what every engine needs and then waits for `begin`, so that one may stand
- *  ready. */
+/** Data that a thread starts with. It loads the engine's modules and then waits for `begin`, so that spare threads
+ *  can stand ready. */
 export interface EngineThreadStart {
   readonly port: MessagePort
-  /** Counted up when a message has to be looked at. */
+  /** Incremented when a message waits to be read. */
   readonly bell: Int32Array
-  /** By `Cell`. */
+  /** Indexed by `Cell`. */
   readonly cells: Int32Array
 }
 
-/** What the thread shows of itself while it has no time to say anything. */
+/** Shared counters that show the state of the thread even while it is too busy to send a message. */
 export const Cell = {
-  /** Whose handler runs: an index into the bots of the start, -1 for none. */
+  /** Index (in the start input) of the bot whose handler runs; -1 if none. */
   active: 0,
-  /** Counted up with every handler, every few rows, every input, every module loaded. Behind `active`, as the engine
-   *  wants it. */
+  /** Incremented with every handler, every few rows, every input, and every loaded module. It follows `active`,
+   *  because the engine needs that order. */
   progress: 1,
-  /** How long until the next count, ms, is too long; 0 while it waits for work. */
+  /** Longest time until the next progress, ms; 0 while the thread waits for work. */
   deadlineMs: 2,
-  /** The system's number of the thread, 0 where it has none. */
+  /** The system's thread id, 0 if unavailable. */
   thread: 3,
 } as const
 
-/** How a thread's engine begins. */
+/** How the engine of a thread begins. */
 export interface BeginMessage {
   readonly kind: 'begin'
   readonly seq: Seq
   readonly time: Millis
   readonly start: StartInput
-  /** Whose tape the strategies are warmed up with. */
+  /** Journal whose tape warms the strategies up. */
   readonly journal: string
   readonly memory: MemoryLimits
   readonly inspects: boolean
@@ -45,12 +45,12 @@ export interface BeginMessage {
 
 export interface RowsMessage {
   readonly kind: 'rows'
-  /** The first rows of a block bring its memory along. */
+  /** The first rows of a block carry its memory. */
   readonly memory: { readonly buffer: SharedArrayBuffer; readonly capacity: number } | null
   readonly from: number
   readonly to: number
   readonly firstSeq: Seq
-  /** Since the message before. */
+  /** Mints since the previous message. */
   readonly news: MintNews
 }
 
@@ -63,16 +63,16 @@ export type FromEngine =
   | { readonly kind: 'begun'; readonly outputs: readonly Output[]; readonly warmed: number }
   | { readonly kind: 'did'; readonly next: number; readonly outputs: readonly Output[] }
   | { readonly kind: 'marks'; readonly marks: readonly Mark[] }
-  /** What a strategy wrote to the console. */
+  /** Console output of a strategy. */
   | { readonly kind: 'log'; readonly bot: number; readonly text: string }
-  /** The engine cannot go on; it does nothing more. */
+  /** The engine cannot continue and does nothing more. */
   | ({ readonly kind: 'broke' } & Death)
 
 export interface Death {
-  /** Whose doing it is, -1 where that is not known. */
+  /** Bot that caused it, -1 if unknown. */
   readonly bot: number
   readonly reason: string
-  /** Too much memory is held. */
+  /** The memory limit is exceeded. */
   readonly isFull?: boolean
 }
 
@@ -81,21 +81,22 @@ export interface EngineThreadEvents {
   did(next: number, outputs: readonly Output[]): void
   marks(marks: readonly Mark[]): void
   log(bot: number, text: string): void
-  /** Once; nothing comes after it. */
+  /** Called once, as the last event. */
   died(death: Death): void
 }
 
-/** Beyond the limit a thread has room to find out whose the memory is; then it is ended. */
+/** Factor over the limit at which the thread is ended. The room between the two lets the thread find the bot that
+ *  holds the memory. */
 const HARD_HEAP = 2
 
 const NOBODY: EngineThreadEvents = { begun() {}, did() {}, marks() {}, log() {}, died() {} }
 
-/** A thread with an engine, from the side that everything else runs on. */
+/** The main thread's side of a thread with an engine. */
 export class EngineThread implements EngineLink {
   readonly cells = new Int32Array(new SharedArrayBuffer(16)).fill(-1, 0, 1)
-  /** Who is told. A thread that stands ready has nobody. */
+  /** Receiver of events. A spare thread has none. */
   on: EngineThreadEvents = NOBODY
-  /** Its engine also finds out whose the memory is, which costs time. */
+  /** Whether the engine also attributes memory to bots, which costs time. */
   inspects = false
   readonly #mints = new MintTeller()
   readonly #bell = new Int32Array(new SharedArrayBuffer(4))
@@ -107,7 +108,7 @@ export class EngineThread implements EngineLink {
   #death: Death | undefined
   #block: LiveBlock | undefined
 
-  /** `entry`: the module that the thread runs. `journal`: where the tape lies. */
+  /** `entry`: module that the thread runs. `journal`: path of the journal with the tape. */
   constructor(entry: URL, journal: string, memory: MemoryLimits) {
     const { port1, port2 } = new MessageChannel()
     const workerData: EngineThreadStart = { port: port2, bell: this.#bell, cells: this.cells }
@@ -115,7 +116,7 @@ export class EngineThread implements EngineLink {
     this.#memory = memory
     this.#port = port1
     this.#port.on('message', (message: FromEngine) => this.#receive(message))
-    // The stack is as deep as the main thread's, so that what fits here fits in a replay.
+    // The stack is as deep as that of the main thread, so that any handler that runs here also runs in a replay.
     const resourceLimits = {
       maxOldGenerationSizeMb: HARD_HEAP * memory.heapMb,
       maxYoungGenerationSizeMb: 32,
@@ -134,7 +135,7 @@ export class EngineThread implements EngineLink {
   }
 
   rows(block: Block, from: number, to: number, firstSeq: Seq): void {
-    if (!(block instanceof LiveBlock)) throw new TypeError('an engine thread takes rows of live blocks only')
+    if (!(block instanceof LiveBlock)) throw new TypeError('an engine thread accepts rows of live blocks only')
     const memory = block === this.#block ? null : { buffer: block.buffer, capacity: block.capacity }
     this.#block = block
     this.#post({ kind: 'rows', memory, from, to, firstSeq, news: this.#mints.news(block.mints) })
@@ -144,7 +145,7 @@ export class EngineThread implements EngineLink {
     this.#post({ kind: 'input', seq, time, input })
   }
 
-  /** Ends the thread, whatever it is doing; nothing is heard of it any more. */
+  /** Ends the thread unconditionally. No later event of it is delivered. */
   async end(): Promise<void> {
     this.#isOver = true
     this.#port.close()
@@ -182,7 +183,7 @@ export class EngineThread implements EngineLink {
     return Atomics.load(this.cells, Cell.active)
   }
 
-  /** What it said last may still lie in the port. */
+  /** The last messages of the thread may still wait in the port. */
   #ended(code: number): void {
     for (let last = this.#next(); last !== undefined; last = this.#next()) this.#receive(last)
     this.#die({ bot: this.#active, reason: `its thread ended (exit code ${code})` })
@@ -206,5 +207,5 @@ export class EngineThread implements EngineLink {
 }
 
 function textOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : 'it threw something that is no error'
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'the engine threw a value that is not an error'
 }

@@ -1,5 +1,5 @@
-// The thread of an engine. Once it has begun it has no event loop: it sleeps on the bell, so that nothing runs in it
-// but handlers. What a strategy leaves behind for later (a promise, a timer of its own) never comes.
+// Worker thread of an engine. After `begin` it has no event loop: it sleeps on the bell, so that only handlers run in
+// it. Work that a strategy leaves for later (a promise, its own timer) never runs.
 import { receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { loadStrategy } from '../../config/strategies.ts'
 import { stackReader, thrownText } from '../../config/strategy-trace.ts'
@@ -23,24 +23,24 @@ import {
 import { MemoryGuard } from './memory-guard.ts'
 import { threadId } from './watchdog.ts'
 
-/** For loading a module; for the `start` of a strategy; for a handler. */
+/** Deadlines for loading a module, for the `start` of a strategy, and for a handler. */
 const LOAD_DEADLINE_MS = 10_000
 const START_DEADLINE_MS = 2_000
 const DEADLINE_MS = 500
-/** Rows between two signs of life. */
+/** Rows between two updates of the progress counter. */
 const ROWS_A_STEP = 32
 const MARKS_EVERY_MS = 250
-/** Ours for a number that is free there. */
+/** Marks a number of the main thread that has no mint. */
 const NO_TOKEN = -1
 
 const { port, bell, cells } = workerData as EngineThreadStart
 const mints = new Mints()
-/** The main thread's numbers of mints, as ours. */
+/** Mint numbers of this thread by mint number of the main thread. */
 let tokens: number[] = []
 let block: TranslatedBlock
 let marksAt = 0
 let memory: MemoryGuard
-/** Made before globals are frozen: it asks for longer stacks. */
+/** Created before globals are frozen, because it requests longer stacks. */
 const thrownAt = stackReader()
 cells[Cell.thread] = threadId()
 takeConsole((text) => say({ kind: 'log', bot: cells[Cell.active] as number, text }))
@@ -77,8 +77,8 @@ function first(): BeginMessage {
   }
 }
 
-/** One after the other, so that it is known whose module never ends. A strategy that was stopped is not loaded for its
- *  own sake. */
+/** Loads one module at a time, so that a module that never returns can be identified. The file of a stopped strategy
+ *  is loaded only if another bot needs it. */
 async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<string, Strategy>> {
   const strategies = new Map<string, Strategy>()
   for (const [index, { name, strategy }] of bots.entries()) {
@@ -95,7 +95,7 @@ async function strategiesOf({ bots, stopped = [] }: StartInput): Promise<Map<str
   return strategies
 }
 
-/** What the strategies are shown of the past comes from the tape itself. */
+/** The thread reads the strategies' warm-up from the tape itself. */
 function warm(engine: Engine, journal: string, range: StartInput['warm']): number {
   if (range.from > range.to) return 0
   const reader = openReader(journal)
@@ -166,7 +166,7 @@ function tellMarks(engine: Engine): void {
   if (marks.length > 0) say({ kind: 'marks', marks })
 }
 
-/** Until it cannot go on. */
+/** Runs until the engine cannot continue. */
 function serve(engine: Engine): Death {
   for (;;) {
     const heard = Atomics.load(bell, 0)

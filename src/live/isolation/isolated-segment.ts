@@ -11,31 +11,31 @@ import type { MemoryLimits } from './memory-guard.ts'
 import { ThreadedRunner } from './threaded-runner.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** Of all strategies together. */
+/** Limits of all strategies together. */
 const MEMORY: MemoryLimits = { heapMb: 384, buffersMb: 256 }
-/** So many threads stand ready: one that is lost right after another has one too. Each is made once the engine had time
- *  to settle. */
+/** Number of spare threads. With two, an engine that is lost right after another one still finds a ready thread.
+ *  Spares are created once the engine has settled. */
 const SPARES = 2
 const SPARE_AFTER_MS = 1_000
 const LONGEST_REASON = 300
 
 export interface IsolatedParts extends Omit<SegmentParts, 'strategies' | 'mints'> {
-  /** Shown every input once the engine has answered it, in its place between the rows. */
+  /** Called with every input after the engine has answered it, in its place between the rows. */
   readonly heard: (input: Input) => void
-  /** Where the tape lies. */
+  /** Path of the journal with the tape. */
   readonly journalPath: string
   readonly memory?: MemoryLimits | undefined
-  /** Reads the journal and says what a start begins with that takes it over. */
+  /** Reads the journal and returns the start input that continues from it. */
   readonly startAgain: () => StartInput
   readonly decided: (us: number) => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
-  /** No engine can help any more. */
+  /** Called when no further engine can help. */
   readonly failed: (reason: string) => void
 }
 
-/** As a `Segment`, with the engine in a thread of its own, which may be lost at any time: gateway, executors and
- *  journal go on meanwhile, and the next engine takes over what the journal holds, as a restart does. The bot that was
- *  the cause only closes what it holds. */
+/** A `Segment` whose engine runs in its own thread and may be lost at any time. Gateway, executors and journal
+ *  continue meanwhile, and the next engine recovers from the journal as a restart does. The bot that caused the loss
+ *  may only close positions afterwards. */
 export class IsolatedSegment implements AnySegment {
   readonly gateway: Gateway
   readonly runner: ThreadedRunner
@@ -48,7 +48,7 @@ export class IsolatedSegment implements AnySegment {
   #unwatch: () => void = () => {}
   readonly #marks = new HighMarks()
   #hadBegun = false
-  /** The next engines find out whose the memory is. */
+  /** Whether the next engines attribute memory to bots. */
   #inspects = false
   #isOver = false
   #lostAt: number | undefined
@@ -66,7 +66,7 @@ export class IsolatedSegment implements AnySegment {
     })
   }
 
-  /** Money from rows, then the strategies are shown the past, by the thread itself; how many rows that were. */
+  /** Restores money from rows; the thread itself warms the strategies up. Returns the number of warm-up rows. */
   begin(start: StartInput): Promise<number> {
     this.#stopped = new StoppedBots(start.bots)
     this.#bots = start.bots.map(({ name }) => name)
@@ -74,7 +74,7 @@ export class IsolatedSegment implements AnySegment {
     return this.#warmed.promise
   }
 
-  /** Open orders of these bots are taken up, exits first. */
+  /** Resumes open orders of these bots, exits first. */
   resume(start: StartInput): void {
     takeUp(this.gateway, this.#parts.past, start)
   }
@@ -126,7 +126,7 @@ export class IsolatedSegment implements AnySegment {
       died: (death) => this.#died(thread, death),
     }
     this.#unwatch = new Watchdog(thread.cells, (bot, ms) =>
-      this.#died(thread, { bot, reason: `a handler did not come back within ${ms} ms` }),
+      this.#died(thread, { bot, reason: `a handler did not return within ${ms} ms` }),
     ).start()
     thread.inspects = this.#inspects
     this.runner.begin(thread, { ...start, isolated: true })
@@ -136,13 +136,13 @@ export class IsolatedSegment implements AnySegment {
     this.#warmed.resolve(warmed)
     if (this.#lostAt !== undefined) {
       const tookMs = Math.round(performance.now() - this.#lostAt)
-      this.#parts.log.warn({ tookMs, rows: warmed }, 'the engine is back')
+      this.#parts.log.warn({ tookMs, rows: warmed }, 'the engine runs again')
     }
     this.#lostAt = undefined
     this.#makeSpares()
   }
 
-  /** One after the other. */
+  /** Creates one spare at a time. */
   #makeSpares(): void {
     clearTimeout(this.#spareTimer)
     if (this.#spares.length === SPARES) return
@@ -161,22 +161,22 @@ export class IsolatedSegment implements AnySegment {
     if (thread !== this.#thread || this.#isOver) return
     const { log, journal, machine } = this.#parts
     this.#thread = undefined
-    clearTimeout(this.#spareTimer) // not while the next one begins
+    clearTimeout(this.#spareTimer) // not while the next engine begins
     this.#lostAt ??= performance.now()
     this.#unwatch()
     void thread.end()
     this.runner.lost()
     const reason = death.reason.slice(0, LONGEST_REASON)
-    // Whose the memory is shows only where it is counted, by the next engine.
+    // Only an engine that counts memory can name the bot, so the next one does.
     const isToInspect = death.isFull === true && !this.#inspects
     this.#inspects ||= isToInspect
     const bots = isToInspect ? [] : this.#stopped.died({ ...death, reason }, this.#hadBegun, machine.clock.now())
     if (bots === undefined) {
-      this.#parts.failed(`the engine failed again with no strategy in it: ${reason}`)
+      this.#parts.failed(`the engine failed again without any strategy: ${reason}`)
       return
     }
-    const whose = bots.length === 0 ? 'nobody is stopped for it yet' : 'these bots only close what they hold'
-    log.error({ bots, reason }, `the engine is lost and starts again from the journal; ${whose}`)
+    const whose = bots.length === 0 ? 'no bot is stopped for it yet' : 'these bots only close positions from now on'
+    log.error({ bots, reason }, `the engine was lost and restarts from the journal; ${whose}`)
     journal.commit(() => this.#recover())
   }
 
@@ -185,15 +185,15 @@ export class IsolatedSegment implements AnySegment {
     try {
       this.#run({ ...this.#parts.startAgain(), stopped: this.#stopped.list() })
     } catch (error) {
-      this.#parts.failed(`the engine cannot start again: ${(error as Error).message}`)
+      this.#parts.failed(`the engine cannot restart: ${(error as Error).message}`)
     }
   }
 }
 
-/** Deaths of which nobody is known to be the cause count for so long. */
+/** How long a loss without a known cause counts. */
 const REMEMBERED_MS = 600000
 
-/** Which bots may not go on, by what became of the engines that they were in. */
+/** Decides which bots may not continue after an engine was lost. */
 export class StoppedBots {
   readonly #bots: readonly Pick<BotSettings, 'name' | 'strategy'>[]
   readonly #stopped = new Map<string, StoppedBot>()
@@ -207,7 +207,7 @@ export class StoppedBots {
     return [...this.#stopped.values()]
   }
 
-  /** What an engine decided: a bot whose strategy threw does not come back with the next one. */
+  /** Reads the outputs of an engine: a bot whose strategy threw stays stopped in the next engine. */
   heard(outputs: readonly Output[]): void {
     for (const output of outputs)
       if (output.kind === 'bot' && output.money.status === 'exits-only') {
@@ -217,9 +217,9 @@ export class StoppedBots {
       }
   }
 
-  /** An engine is dead. `hadBegun`: not while strategies were loaded or started. The names of those that are stopped
-   *  for it, or undefined where no further engine can help. The first time that nobody is known to be the cause
-   *  everybody gets another chance, the second time nobody. */
+  /** Handles the loss of an engine. `hadBegun`: false while strategies were being loaded or started. Returns the
+   *  names of the bots that are stopped for it, or undefined if no further engine can help. After the first loss
+   *  without a known cause every bot continues, after the second one none does. */
   died({ bot, reason }: Death, hadBegun: boolean, now: Millis): readonly string[] | undefined {
     const culprit = this.#bots[bot]
     if (culprit !== undefined && !this.#stopped.has(culprit.name)) {
@@ -229,7 +229,7 @@ export class StoppedBots {
     }
     this.#unexplained = [...this.#unexplained.filter((time) => now - time < REMEMBERED_MS), now]
     if (this.#unexplained.length === 1) return []
-    const names = this.#stop(() => true, `${reason}; nobody is known to be the cause`)
+    const names = this.#stop(() => true, `${reason}; the cause is unknown`)
     return names.length === 0 ? undefined : names
   }
 
@@ -240,9 +240,9 @@ export class StoppedBots {
   }
 }
 
-/** Highest prices of positions as an engine in another thread tells them, until they are written: the last of each. One
- *  that comes before its position is closed, and is written after, would be taken for that of the next position in the
- *  same mint. */
+/** High-water marks that an engine in another thread reported and that are not yet written: the last one of each
+ *  position. A mark that is written after its position closed would apply to the next position in the same mint, so
+ *  closing drops it. */
 export class HighMarks {
   #byPosition = new ByMint<Mark>()
 
@@ -250,13 +250,13 @@ export class HighMarks {
     for (const mark of marks) this.#byPosition.set(mark, mark)
   }
 
-  /** What the engine has decided since. */
+  /** Reads the engine's outputs since the last call. */
   heard(outputs: readonly Output[]): void {
     for (const output of outputs)
       if (output.kind === 'position' && output.position.state === 'closed') this.#byPosition.delete(output.position)
   }
 
-  /** All that are there; they are not there any more. */
+  /** Returns all marks and forgets them. */
   take(): Mark[] {
     const marks = [...this.#byPosition.values()]
     this.#byPosition = new ByMint()

@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8'
 import { runInThisContext } from 'node:vm'
 import type { Handlers, Strategy } from '../../engine/strategy.ts'
 
-/** Of all strategies together: objects, and buffers beside the heap. */
+/** Limits of all strategies together: heap, and buffers outside of it. */
 export interface MemoryLimits {
   readonly heapMb: number
   readonly buffersMb: number
@@ -13,7 +13,7 @@ const SAMPLE_BYTES = 16_384
 const LOOK_EVERY_MS = 20
 const MB = 2 ** 20
 
-/** Who holds too much memory. `bot`: -1 where that is not known. */
+/** A breach of a memory limit. `bot`: -1 if the cause is unknown. */
 export interface Breach {
   readonly bot: number
   readonly reason: string
@@ -25,13 +25,13 @@ interface SampledNode {
   readonly children: readonly SampledNode[]
 }
 
-/** Looks at the memory of this thread between two handlers, and ends nothing itself. That costs nothing until there is
- *  too much; then the next engine is told to look who it is: handlers are counted, and what is allocated is sampled by
- *  whose it is. */
+/** Checks the memory of this thread between two handlers. It ends nothing itself, and costs nothing until a limit is
+ *  exceeded. Then the next engine attributes memory: it counts the buffers of each handler and samples the heap
+ *  allocations of each bot. */
 export class MemoryGuard {
   readonly #limits: MemoryLimits
   readonly #session: Session | undefined
-  /** Bytes of buffers made while a bot's handlers ran. */
+  /** Bytes of buffers allocated while a bot's handlers ran. */
   readonly #buffers = new Map<number, number>()
   #lookedAt = 0
 
@@ -43,7 +43,7 @@ export class MemoryGuard {
     this.#session.post('HeapProfiler.startSampling', { samplingInterval: SAMPLE_BYTES })
   }
 
-  /** The strategy, counted where that is asked for. `indexOf`: a bot's place by its name. */
+  /** Returns the strategy, wrapped if memory is attributed to bots. `indexOf`: index of a bot by its name. */
   watched(strategy: Strategy, indexOf: (bot: string) => number): Strategy {
     if (this.#session === undefined) return strategy
     return {
@@ -73,7 +73,7 @@ export class MemoryGuard {
     return bot
   }
 
-  /** Each handler in a function of its own name, by which a sample tells whose it is. */
+  /** Wraps each handler in a function with its own name, by which a heap sample identifies the bot. */
   #counted(handlers: Handlers<unknown>, bot: number): Handlers<unknown> {
     const counted: Record<string, unknown> = {}
     for (const name in handlers) {
@@ -101,7 +101,7 @@ export class MemoryGuard {
     if (this.#session === undefined) session.disconnect()
   }
 
-  /** Sampled bytes that are still held, by whose handler allocated them. */
+  /** Sampled bytes still in use, by the bot whose handler allocated them. */
   #heapByBot(): Map<number, number> {
     const bytes = new Map<number, number>()
     const walk = ({ callFrame, selfSize, children }: SampledNode, owner: number): void => {

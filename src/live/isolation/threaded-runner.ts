@@ -6,31 +6,31 @@ import type { Sink } from '../../engine/ports.ts'
 import type { Block } from '../../market/block.ts'
 import { Effects, type EffectsOptions } from '../../runtime/runner.ts'
 
-/** Rows that the engine is given before it has answered: an operator's word waits for no more. */
+/** Upper bound of rows in flight to the engine. An operator's command waits for no more than these. */
 const ROWS_AHEAD = 64
 
-/** An engine in another thread: takes what it is given in that order, and answers each in that order. */
+/** An engine in another thread, which receives and answers everything in order. */
 export interface EngineLink {
   /** Answered by `begun`. */
   begin(seq: Seq, time: Millis, start: StartInput): void
-  /** Answered by `did`, once for each row that decided something and once at the end. */
+  /** Answered by `did`, once for each row with a decision and once at the end. */
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   /** Answered by `did`. */
   input(seq: Seq, time: Millis, input: Input): void
 }
 
 export interface ThreadedRunnerOptions extends EffectsOptions {
-  /** As a Runner's. */
+  /** The same as a Runner's. */
   readonly observe: (block: Block, from: number, to: number) => void
-  /** Shown every input in its place between the rows that `observe` is shown. */
+  /** Called with every input in its place between the rows that `observe` receives. */
   readonly heard: (input: Input) => void
   readonly firstSeq: Seq
   readonly lastTime: Millis
-  /** How long rows took from the door until what they decided was known, microseconds a row. */
+  /** Time from the arrival of rows until their decisions were known, microseconds per row. */
   readonly decided: (us: number) => void
 }
 
-/** Something that the engine was given, and has not answered to the end; numbered when it is given. */
+/** An item in flight to the engine, numbered when it is sent. */
 type Given =
   | {
       readonly kind: 'rows'
@@ -42,9 +42,9 @@ type Given =
     }
   | { readonly kind: 'input'; readonly input: Input; seq: Seq; time: Millis; readonly at: number }
 
-/** As a `Runner`, for an engine in another thread. Nothing is journaled, shown or carried out before the engine has
- *  answered: what it was given and did not answer has not happened. So an engine may be lost at any instant: what was
- *  not answered waits here for the next one, which takes over what the journal holds. */
+/** A `Runner` for an engine in another thread. An item is journaled, observed and carried out only after the engine
+ *  has answered it. An engine may therefore be lost at any instant: unanswered items wait here for the next engine,
+ *  which recovers from the journal. */
 export class ThreadedRunner implements Sink {
   readonly #options: ThreadedRunnerOptions
   readonly #effects: Effects
@@ -52,16 +52,16 @@ export class ThreadedRunner implements Sink {
   #link: EngineLink | undefined
   #start: { readonly seq: Seq; readonly time: Millis; readonly input: StartInput } | undefined
   #given = new Fifo<Given>()
-  /** Rows among them. */
+  /** Rows in `#given`. */
   #rowsAhead = 0
-  /** Answered, and shown to whoever looks on, since the start. */
+  /** Rows answered and observed since the start. */
   #rowsHandled = 0
-  /** Came while there was no engine, or while it had enough to do. */
+  /** Items that arrived without an engine, or while the engine had enough to do. */
   #waiting = new Fifo<Given>()
-  /** Of the next row or input that is given. */
+  /** Number of the next row or input to be sent. */
   #nextSeq: Seq
   #lastTime: Millis
-  /** Of the last that was answered. */
+  /** The last answered item. */
   #answered: { seq: Seq; time: Millis }
 
   constructor(options: ThreadedRunnerOptions) {
@@ -72,7 +72,7 @@ export class ThreadedRunner implements Sink {
     this.#answered = { seq: options.firstSeq - 1, time: options.lastTime }
   }
 
-  /** All rows are taken at once. */
+  /** Accepts all rows at once. */
   rows(block: Block, from: number, to: number): number {
     assert(from < to && to <= block.length, 'no rows, or rows that the block does not have')
     this.#take({ kind: 'rows', block, from, to, firstSeq: 0, at: performance.now() })
@@ -83,7 +83,7 @@ export class ThreadedRunner implements Sink {
     this.#take(asGiven(input))
   }
 
-  /** Gives the money that the journal holds to an engine that knows nothing yet; what comes meanwhile waits. */
+  /** Starts a new engine with the journal's money. Later items wait. */
   begin(link: EngineLink, input: StartInput): void {
     assert(this.#link === undefined, 'an engine runs already')
     const { clock } = this.#options
@@ -92,11 +92,11 @@ export class ThreadedRunner implements Sink {
     link.begin(start.seq, start.time, input)
   }
 
-  /** The engine has begun, its strategies warmed up. It is told what no row holds, then what waited: an operator's word
-   *  first. */
+  /** The engine has begun and its strategies are warmed up. Sends the standing inputs, then the waiting items, an
+   *  operator's commands first. */
   begun(link: EngineLink, outputs: readonly Output[]): void {
     const start = this.#start
-    assert(start !== undefined, 'nothing was begun')
+    assert(start !== undefined, 'no engine was started')
     this.#start = undefined
     const isAgain = this.#standing.all()
     const { seq, time, input } = start
@@ -116,16 +116,16 @@ export class ThreadedRunner implements Sink {
     this.#giveMore()
   }
 
-  /** The engine has done with the next input, or with rows up to `next`. */
+  /** The engine has answered the next input, or rows up to `next`. */
   did(next: number, outputs: readonly Output[]): void {
     const one = this.#given.peek()
-    assert(one !== undefined, 'the engine answers what it was not given')
+    assert(one !== undefined, 'the engine answered an item that was not sent')
     if (one.kind === 'input') this.#didInput(one, outputs)
     else this.#didRows(one, next, outputs)
     this.#giveMore()
   }
 
-  /** There is no engine any more; what it did not answer waits for the next. */
+  /** The engine is lost. Unanswered items wait for the next one. */
   lost(): void {
     this.#link = undefined
     this.#start = undefined
@@ -136,7 +136,7 @@ export class ThreadedRunner implements Sink {
     this.#waiting = unanswered
   }
 
-  /** How long the oldest of what is not answered waits, ms. */
+  /** Waiting time of the oldest unanswered item, ms. */
   get lagMs(): number {
     const oldest = this.#given.peek() ?? this.#waiting.peek()
     return oldest === undefined ? 0 : performance.now() - oldest.at
@@ -146,12 +146,12 @@ export class ThreadedRunner implements Sink {
     return this.#rowsHandled
   }
 
-  /** Everything was answered. */
+  /** Whether every item was answered. */
   get isIdle(): boolean {
     return this.#link !== undefined && this.#given.length === 0 && this.#waiting.length === 0
   }
 
-  /** No timer of the engine fires any more. */
+  /** Cancels every timer of the engine. */
   stop(): void {
     this.#effects.stop()
   }
@@ -172,8 +172,8 @@ export class ThreadedRunner implements Sink {
     }
   }
 
-  /** Numbers and times it. Rows that were read before an input was stamped take its time, in the block too: that is
-   *  what the journal keeps. */
+  /** Numbers and times an item and sends it. Rows that were read before an input was stamped take the input's time,
+   *  also in the block, because the journal keeps that time. */
   #give(one: Given): void {
     const link = this.#link as EngineLink
     this.#given.push(one)
@@ -207,7 +207,7 @@ export class ThreadedRunner implements Sink {
   #didRows(one: Given & { kind: 'rows' }, next: number, outputs: readonly Output[]): void {
     const { journal, observe, decided } = this.#options
     const { block, from, to, firstSeq, at } = one
-    assert(from < next && next <= to, 'the engine answers rows that it was not given')
+    assert(from < next && next <= to, 'the engine answered rows that were not sent')
     const seq = firstSeq + next - from - 1
     const time = block.time[next - 1] as number
     one.from = next
@@ -231,10 +231,10 @@ function isCommand(one: Given): boolean {
   return one.kind === 'input' && one.input.kind === 'command'
 }
 
-/** More is not kept by an engine either. */
+/** An engine keeps no more either. */
 const MINTS_KEPT = 1000
 
-/** What an engine knows from inputs alone, and no row of the journal holds: a fresh one has to be told again. */
+/** Inputs that an engine remembers but that no row of the journal holds. A new engine receives them again. */
 export class StandingInputs {
   readonly #byKey = new Map<string, Input>()
 

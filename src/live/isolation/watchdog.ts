@@ -2,19 +2,20 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { Cell } from './engine-thread.ts'
 
 const EVERY_MS = 20
-/** What a process may grow by while one handler runs: the machine's memory may be gone before the deadline. */
+/** Growth of the process during one handler that ends the thread: otherwise the machine's memory could be exhausted
+ *  before the deadline. */
 const MOST_GROWTH_MB = 1024
-/** A thread that was hardly let run, because others have the processors, is given so many deadlines. */
+/** Deadlines granted to a thread that got little processor time. */
 const MOST_DEADLINES = 10
 
-/** Looks at a thread from outside. Time is counted in looks, not read from a clock: a machine that slept, or a main
- *  thread that was busy itself, makes nobody late. And a thread is late only by its own doing: it ran for half of its
- *  time or more, or slept through all of it. */
+/** Watches a thread from outside. Time is counted in polls instead of read from a clock, so that a suspended machine
+ *  or a busy main thread makes no handler late. A thread is late only through its own work: it ran for at least half
+ *  of its time, or slept through all of it. */
 export class Watchdog {
   readonly #cells: Int32Array
   readonly #stuck: (bot: number, ms: number) => void
   readonly #usageOf: (thread: number) => ThreadUsage | undefined
-  /** How often each was seen running since the last progress. */
+  /** Polls at which each bot was seen running since the last progress. */
   readonly #seen = new Map<number, number>()
   #progress = 0
   #looks = 0
@@ -23,20 +24,20 @@ export class Watchdog {
   #rssMb = 0
   #isOver = false
 
-  /** `stuck`: told once, with the bot that was seen most, -1 for none. */
+  /** `stuck`: called once, with the bot that was seen most often, -1 for none. */
   constructor(cells: Int32Array, stuck: (bot: number, ms: number) => void, usageOf = threadUsage) {
     this.#cells = cells
     this.#stuck = stuck
     this.#usageOf = usageOf
   }
 
-  /** Until the function that it returns is called. */
+  /** Polls until the returned function is called. */
   start(): () => void {
     const timer = setInterval(() => this.look(), EVERY_MS)
     return () => clearInterval(timer)
   }
 
-  /** Once every 20 ms. */
+  /** One poll, every 20 ms. */
   look(): void {
     const progress = Atomics.load(this.#cells, Cell.progress)
     const deadlineMs = Atomics.load(this.#cells, Cell.deadlineMs)
@@ -73,16 +74,16 @@ function rssMb(): number {
   return process.memoryUsage.rss() / 2 ** 20
 }
 
-/** What the system knows of a thread: how long it has run, ms, and whether it sleeps by its own doing. */
+/** Processor time of a thread, ms, and whether it sleeps voluntarily. */
 export interface ThreadUsage {
   readonly cpuMs: number
   readonly sleeps: boolean
 }
 
-/** Linux counts in hundredths of a second, on every architecture that Node runs on. */
+/** Linux counts in hundredths of a second on every architecture that Node supports. */
 const MS_A_TICK = 10
 
-/** The system's number of the calling thread; 0 where it has none to be known. */
+/** The system's id of the calling thread; 0 if unavailable. */
 export function threadId(): number {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))
@@ -91,7 +92,7 @@ export function threadId(): number {
   }
 }
 
-/** Of a thread of this process; undefined where the system does not say. */
+/** Usage of a thread of this process; undefined if the system does not report it. */
 export function threadUsage(id: number): ThreadUsage | undefined {
   if (id === 0) return undefined
   try {

@@ -205,7 +205,7 @@ describe('orders whose answer was lost', () => {
   test('after a minute each has a line that says what it waits for', () => {
     expect(said([], [lost('o1', MINT), lost('o2', OTHER_MINT, 'armed')])).toEqual([
       `UNDECIDED o1 dips buy ${MINT.slice(0, 8)}, sent 11:59:30: ${progress}`,
-      'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for what became of it',
+      'UNDECIDED o2 dips buy J5p7z5dZ, sent 11:59:30: the chain is being searched for its transaction',
     ])
     expect(said([], [lost('o1', MINT, 'landed'), lost('o2', OTHER_MINT, 'absent')])).toEqual([])
     expect(said([], [{ ...lost('o1', MINT), armedAt: NOON + 30_000 }])).toEqual([])

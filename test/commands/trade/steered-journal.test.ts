@@ -148,7 +148,7 @@ test('a process that cannot be listed runs, and says so', async () => {
   vi.stubEnv('XDG_RUNTIME_DIR', '/dev/null/runtime')
   const warnings: string[] = []
   const told = await runs('own.db', (message) => warnings.push(message))
-  expect(warnings).toEqual([expect.stringMatching(/^commands find this process by --journal only: /)])
+  expect(warnings).toEqual([expect.stringMatching(/^commands find this process only with --journal: /)])
   expect(await called(['halt', '--journal', 'own.db'], folder)).toMatchObject({ code: 0 })
   expect(told).toEqual(['halt'])
 })

@@ -164,5 +164,5 @@ test('the file HALT halts, and while it is there nobody resumes', async () => {
 test('something else of that name does not halt, and is told', async () => {
   mkdirSync(haltPath(journalPath))
   await serve(() => expect.unreachable())
-  expect(warnings).toEqual([expect.stringContaining('not a file of ours')])
+  expect(warnings).toEqual([expect.stringContaining('is not a regular file of this user')])
 })
