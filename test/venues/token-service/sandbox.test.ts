@@ -1,54 +1,30 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { seededRandom } from '../../../src/base/random.ts'
-import { solToLamports } from '../../../src/base/units.ts'
-import { openRpcs } from '../../../src/chain/rpc/rpc.ts'
-import { LiveWallet } from '../../../src/chain/wallet/live-wallet.ts'
 import type { Input } from '../../../src/engine/messages.ts'
 import { eventOf, type MarketEvent } from '../../../src/market/block.ts'
-import { Mints } from '../../../src/market/mints.ts'
 import type { Attempt } from '../../../src/orders/attempt.ts'
 import type { Outcome } from '../../../src/orders/ports.ts'
-import { openHttp } from '../../../src/venues/http.ts'
 import { CloudExecutor } from '../../../src/venues/token-service/cloud-executor.ts'
 import { Feed } from '../../../src/venues/token-service/feed.ts'
-import { dialWebSocket } from '../../../src/venues/web-socket.ts'
 import { openRig, type Rig } from '../../sandbox/client.ts'
 import { MINT } from '../../sandbox/still-market.ts'
 import { buyAttempt, sellAttempt } from '../../support/attempts.ts'
+import { feedParts, openExecutorParts, until } from './sandbox-rig.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** Turns of the event loop, and of the sandbox's time, until something is true. */
-async function until(rig: Rig, condition: () => boolean, slots = 0): Promise<void> {
-  for (let turn = 0; turn < 20_000; turn++) {
-    if (condition()) return
-    if (turn % 20 === 0 && slots > 0) rig.advance(slots)
-    await new Promise(setImmediate)
-  }
-  expect.fail('it never came')
-}
-
 function openFeed(rig: Rig, keys: string[], apiKey = rig.apiKeys.standard) {
   const events: MarketEvent[] = []
   const inputs: Input[] = []
-  const told: string[] = []
-  const feed = new Feed('the service', {
-    url: rig.wsUrl,
-    apiKey: () => apiKey,
-    dial: dialWebSocket,
-    clock: rig.clock,
-    random: seededRandom(1),
-    mints: new Mints(),
-    pace: (job) => job(),
-    isHeld: () => true,
-    load: () => 0,
+  const notes: string[] = []
+  const feed = new Feed('the sandbox', {
+    ...feedParts(rig, apiKey),
     on: {
-      authenticated: (_user, plan) => told.push(`plan ${plan.toLowerCase()}`),
-      refused: () => told.push('refused'),
-      misfit: (why) => told.push(`misfit ${why}`),
+      authenticated: (_user, plan) => notes.push(`plan ${plan.toLowerCase()}`),
+      refused: () => notes.push('refused'),
+      misfit: (why) => notes.push(`misfit ${why}`),
       notice: () => {},
     },
   })
@@ -61,42 +37,16 @@ function openFeed(rig: Rig, keys: string[], apiKey = rig.apiKeys.standard) {
     post: (input) => void inputs.push(input),
   })
   closing.push(stop)
-  return { feed, events, inputs, told }
+  return { feed, events, inputs, notes }
 }
 
 async function openExecutor(rig: Rig) {
-  const { http, close } = openHttp()
+  const { parts, wallet, close } = await openExecutorParts(rig)
   closing.push(close)
-  const { clock, genesisHash: genesis } = rig
-  const wallet = new LiveWallet({
-    rpcs: openRpcs({ http, clock, urls: [rig.rpcUrl], pace: (_url, _call, run) => run() }),
-    ...{ clock, monotonicMs: () => clock.now(), boot: 'b', account: 'a', genesis, wallet: rig.wallet },
-    ...{ lateMs: 120_000, secondOpinionLamports: 1e9, past: { cursor: undefined, transactions: [], watches: [] } },
-    ...{ booked: () => new Map(), write: () => {}, late: () => expect.fail('late') },
-    ...{ paid: () => expect.fail('paid'), standIn: () => expect.fail('stand-in') },
-    on: {
-      ...{ gate: () => {}, foreign: () => expect.fail('foreign'), deficit: () => expect.fail('deficit') },
-      ...{ landed: () => {}, notice: () => {}, alarm: () => expect.fail('alarm'), undecided: () => {} },
-    },
-  })
-  closing.push(async () => wallet.stop())
-  wallet.start()
-  await until(rig, () => wallet.baseline() !== null)
-  const executor = new CloudExecutor({
-    http,
-    clock: rig.clock,
-    baseUrl: rig.baseUrl,
-    apiKey: () => rig.apiKeys.standard,
-    wallet: rig.wallet,
-    maxBuyLamports: () => solToLamports(100),
-    sellUnit: () => 'unproved',
-    holding: () => undefined,
-    resolve: wallet.resolver,
-  })
+  const executor = new CloudExecutor(parts)
   const run = async (attempt: Attempt): Promise<Outcome[]> => {
     const outcomes: Outcome[] = []
-    const armed = { ...attempt, baseline: wallet.baseline() }
-    executor.execute(armed, (outcome) => outcomes.push(outcome))
+    executor.execute(attempt, (outcome) => outcomes.push(outcome))
     await until(rig, () => outcomes.some(isEnd), 2)
     return outcomes
   }
@@ -110,10 +60,10 @@ function isEnd(outcome: Outcome): boolean {
 const dialects = Array.from({ length: 12 }, (_, seed) => seed)
 
 describe.each(dialects)('dialect %d', (dialect) => {
-  test('the feed delivers every kind of record, once', async () => {
+  test('the feed delivers each record of every kind once', async () => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
-    const { feed, events, told, inputs } = openFeed(rig, ['trades', 'newTokens', 'priceUpdates', MINT])
+    const { feed, events, notes, inputs } = openFeed(rig, ['trades', 'newTokens', 'priceUpdates', MINT])
     await until(rig, () => feed.state === 'live')
     rig.still.launch()
     for (let count = 0; count < 5; count++) rig.still.trade('buy', 100_000_000n)
@@ -121,11 +71,11 @@ describe.each(dialects)('dialect %d', (dialect) => {
     await until(rig, () => events.length === 7)
     expect(events.map(({ type }) => type)).toEqual(['newToken', ...Array(5).fill('trade'), 'priceUpdate'])
     expect(new Set(events.map(({ mint }) => mint))).toEqual(new Set([MINT]))
-    expect(told.filter((text) => !/unknown/.test(text))).toEqual(['plan standard'])
+    expect(notes.filter((text) => !/unknown/.test(text))).toEqual(['plan standard'])
     expect(inputs.at(-1)).toMatchObject({ kind: 'feed', status: 'live' })
   })
 
-  test('a buy and a sale of everything fill, provisional and final', async () => {
+  test('a buy and a full sale are filled, provisionally and finally', async () => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -143,8 +93,8 @@ describe.each(dialects)('dialect %d', (dialect) => {
   })
 
   test.each<[string, Attempt, string]>([
-    ['more than there is', buyAttempt(MINT, 50, { slippagePercent: 50 }), 'INSUFFICIENT_BALANCE'],
-    ['a mint that does not exist', buyAttempt('SysvarC1ock11111111111111111111111111111111', 0.1), 'INVALID_MINT'],
+    ['a buy above the balance', buyAttempt(MINT, 50, { slippagePercent: 50 }), 'INSUFFICIENT_BALANCE'],
+    ['a buy of an unknown mint', buyAttempt('SysvarC1ock11111111111111111111111111111111', 0.1), 'INVALID_MINT'],
   ])('%s is refused', async (_name, attempt, code) => {
     const rig = await openRig({ dialect })
     closing.push(() => rig.close())
@@ -153,16 +103,16 @@ describe.each(dialects)('dialect %d', (dialect) => {
   })
 })
 
-test('a wrong key is refused, and not tried again', async () => {
+test('a refused key is not tried again', async () => {
   const rig = await openRig()
   closing.push(() => rig.close())
-  const { feed, told } = openFeed(rig, ['trades'], 'wrong')
+  const { feed, notes } = openFeed(rig, ['trades'], 'wrong')
   await until(rig, () => feed.state === 'refused')
-  expect(told).toEqual(['refused'])
+  expect(notes).toEqual(['refused'])
 })
 
 describe('faults', () => {
-  test('an answer that is lost after the order was executed: unknown, until the feed shows the trade', async () => {
+  test('an order whose answer is lost is unknown until the feed shows its trade', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { executor, resolver } = await openExecutor(rig)
@@ -180,7 +130,7 @@ describe('faults', () => {
     expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'filled', 'filled'])
   })
 
-  test('a fork takes the transaction back, and it lands again: the final fill is what counts', async () => {
+  test('a transaction that a fork reverts and that lands again ends in a final fill', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -190,7 +140,7 @@ describe('faults', () => {
     expect(outcomes.at(-1)).toMatchObject({ kind: 'filled', final: true })
   })
 
-  test('a transaction that reverts', async () => {
+  test('a transaction that fails on chain ends as reverted and costs its fee', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { run } = await openExecutor(rig)
@@ -200,7 +150,7 @@ describe('faults', () => {
     expect((outcomes.at(-1) as { feeLamports: number }).feeLamports).toBeGreaterThanOrEqual(5_000)
   })
 
-  test('a connection that is cut comes back by itself', async () => {
+  test('a lost connection is dialed again, and both gaps are reported', async () => {
     const rig = await openRig()
     closing.push(() => rig.close())
     const { feed, events, inputs } = openFeed(rig, ['trades'])
