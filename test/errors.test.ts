@@ -13,7 +13,7 @@ interface Row {
 
 const page = readFileSync(new URL('../docs/errors.md', import.meta.url), 'utf8')
 const rows = rowsOf(page)
-const STATES = ['States of an order', 'States of an attempt', 'Exit codes', 'Alarms beside the codes above']
+const STATES = ['States of an order', 'States of an attempt', 'Exit codes', 'Alarms without an error code']
 
 function rowsOf(text: string): Row[] {
   return text.split(/^## /m).flatMap((part) => {
@@ -33,8 +33,8 @@ function codesIn(section: string): string[] {
 
 describe('docs/errors.md', () => {
   test('has every code once, in the order of the table, with its meaning', () => {
-    const told = rows.filter(({ section }) => !STATES.includes(section))
-    expect(told.map(({ code, means }) => `${code}: ${means}`)).toEqual(
+    const documented = rows.filter(({ section }) => !STATES.includes(section))
+    expect(documented.map(({ code, means }) => `${code}: ${means}`)).toEqual(
       Object.entries(ERRORS).map(([code, means]) => `${code}: ${means}`),
     )
   })
@@ -45,7 +45,7 @@ describe('docs/errors.md', () => {
     const { code: alarms = '' } =
       /type StrategyEnd = (?<code>.*)/.exec(readFileSync(new URL('../src/engine/messages.ts', import.meta.url), 'utf8'))
         ?.groups ?? {}
-    expect(codesIn('Alarms beside the codes above')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))
+    expect(codesIn('Alarms without an error code')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))
   })
   test('says of each what to do', () => {
     expect(rows.filter(({ means, advice }) => means.trim() === '' || advice.trim() === '')).toEqual([])
