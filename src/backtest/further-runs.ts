@@ -1,7 +1,8 @@
 import { deriveSeed } from '../base/random.ts'
 import { LAMPORTS_PER_SOL, type Lamports, lamports } from '../base/units.ts'
 import type { BotConfig, Config } from '../config/config.ts'
-import { type Limits, NO_LIMITS } from '../engine/settings.ts'
+import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limit-rows.ts'
+import { mapSol } from '../engine/limits/setting-rows.ts'
 import type { Market } from '../journal/tape/market-tape.ts'
 import { type FillModel, stressed, withoutDelay } from '../simulation/fill-model.ts'
 import {
@@ -169,20 +170,14 @@ function withoutSales(config: Config): Config {
 function sized(config: Config, factor: number): Config {
   const times = <T extends Lamports | null>(amount: T): T =>
     amount === null ? amount : (lamports(Math.round(amount * factor)) as T)
-  const timesAll = <T extends Limits>({
-    maxOpenPositions,
-    maxLosingStreak,
-    streakPauseMs,
-    maxSlippagePercent,
-    ...sol
-  }: T): T => ({
-    ...(Object.fromEntries(Object.entries(sol).map(([name, limit]) => [name, times(limit)])) as unknown as T),
-    ...{ maxOpenPositions, maxLosingStreak, streakPauseMs, maxSlippagePercent },
-  })
   const bots = config.bots.map((bot): BotConfig => {
     const strategy = { ...bot.strategy, strategy: scaledStrategy(bot.strategy.strategy, factor) }
     const paper = { ...bot.paper, lamports: times(bot.paper.lamports) }
-    return { ...bot, strategy, limits: timesAll(bot.limits), paper }
+    return { ...bot, strategy, limits: mapSol<Limits>(LIMITS, bot.limits, times), paper }
   })
-  return { ...config, wallet: { ...config.wallet, limits: timesAll(config.wallet.limits) }, bots }
+  return {
+    ...config,
+    wallet: { ...config.wallet, limits: mapSol<WalletLimits>(WALLET_LIMITS, config.wallet.limits, times) },
+    bots,
+  }
 }

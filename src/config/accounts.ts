@@ -1,5 +1,6 @@
 import { accountOf, type Mode } from '../engine/account.ts'
-import { asksForLaunches, type BotSettings, type WalletLimits } from '../engine/settings.ts'
+import type { WalletLimits } from '../engine/limits/limit-rows.ts'
+import { asksForLaunches, type BotSettings } from '../engine/settings.ts'
 import type { BotConfig, Config } from './config.ts'
 
 /** What is known once the service and the chain were asked, and what the command allows. */

@@ -1,11 +1,10 @@
 import { type Lamports, solToLamports } from '../base/units.ts'
-import type { Limits } from '../engine/settings.ts'
+import { limitProblems } from '../engine/limits/limit-rows.ts'
 import type { CheckedBot } from './bots.ts'
 import { limitsFrom, serviceFrom } from './effective.ts'
 import { exitErrors, exitWarnings } from './exit-consistency.ts'
 import type { Problem } from './problem.ts'
 import type { ConfigFile } from './read.ts'
-import type { LimitsInput } from './schema.ts'
 import { type Agreed, walletLimitsOf } from './shared.ts'
 import { worstCaseOf } from './worst-case.ts'
 import type { ConfigError } from './yaml/errors.ts'
@@ -20,7 +19,7 @@ export function botProblems(bot: CheckedBot, agreed: Agreed): Problem[] {
   }
   return [
     ...liveProblems(bot, agreed, say(true)),
-    ...limitProblems(bot),
+    ...limitErrors(bot),
     ...exitErrors(bot, agreed),
     ...exitWarnings(bot, agreed),
     ...liveWarnings(bot, agreed, say(false)),
@@ -52,61 +51,21 @@ function liveProblems({ config, lacksStrategy, input, defaultExits }: CheckedBot
   return problems
 }
 
-/** Said where the limit stands: at the bot, else among the defaults. */
-function limitProblems({ config: { limits, orders }, input, document, path }: CheckedBot): Problem[] {
-  const say = (key: keyof LimitsInput, message: string): Problem => {
-    const isFar = input.limits?.[key] === undefined
-    const whose = isFar ? ` (for the bot ${input.name})` : ''
-    const at = [...(isFar ? ['defaults'] : path), 'limits', key]
-    return { fatal: true, error: document.error(at, `${message}${whose}`) }
-  }
-  const { maxSlippagePercent } = limits
-  const key = orders.slippageLadder === undefined ? 'slippagePercent' : 'slippageLadder'
-  const highest = orders.slippageLadder?.at(-1) ?? orders.slippagePercent
-  const isSlack = maxSlippagePercent !== null && highest > maxSlippagePercent
-  const slack = `less than the ${highest} % of orders.${key}`
-  return [
-    ...overOrder(limits).map((bound) =>
-      say('maxSolPerOrder', `more than limits.${bound}: an order of this size could never pass`),
-    ),
-    ...(isLeastOver(limits) ? [say('minSolPerOrder', LEAST_OVER)] : []),
-    ...(isSlack ? [say('maxSlippagePercent', slack)] : []),
-  ]
-}
-
-const LEAST_OVER = 'more than maxSolPerOrder: no order could ever pass'
-
-function isLeastOver({ minLamportsPerOrder: least, maxLamportsPerOrder: most }: Limits): boolean {
-  return least !== null && most !== null && least > most
-}
-
-/** Bounds that one order of the largest size would break by itself. */
-function overOrder(limits: Limits): string[] {
-  const order = limits.maxLamportsPerOrder
-  const bounds = [
-    ['maxSolPerHour', limits.maxLamportsPerHour],
-    ['maxSolPerDay', limits.maxLamportsPerDay],
-    ['maxSolPerMint', limits.maxLamportsPerMint],
-    ['maxSolPerCreator', limits.maxLamportsPerCreator],
-    ['maxExposureSol', limits.maxExposureLamports],
-  ] as const
-  return bounds.flatMap(([name, bound]) => (order !== null && bound !== null && order > bound ? [name] : []))
-}
-
-/** Of the wallet's limits. */
-export function walletProblems(files: readonly ConfigFile[]): ConfigError[] {
-  return files.flatMap(({ document, sections: { wallet } }) => {
-    const given = wallet?.limits
-    if (given === undefined) return []
-    const limits = limitsFrom(given)
-    const say = (key: string, message: string) => document.error(['wallet', 'limits', key], message)
-    return [
-      ...overOrder(limits).map((bound) =>
-        say('maxSolPerOrder', `more than wallet.limits.${bound}: an order of this size could never pass`),
-      ),
-      ...(isLeastOver(limits) ? [say('minSolPerOrder', LEAST_OVER)] : []),
-    ]
+/** Reports a contradiction at the key of the bot, or at the key of the defaults if the bot does not set it. */
+function limitErrors({ config: { limits, orders }, input, document, path }: CheckedBot): Problem[] {
+  return limitProblems(limits, 'limits', orders).map(({ key, message }) => {
+    const isOfBot = Object.hasOwn(input.limits ?? {}, key)
+    const at = [...(isOfBot ? path : ['defaults']), 'limits', key]
+    return { fatal: true, error: document.error(at, isOfBot ? message : `${message} (for the bot ${input.name})`) }
   })
+}
+
+export function walletErrors(files: readonly ConfigFile[]): ConfigError[] {
+  return files.flatMap(({ document, sections: { wallet } }) =>
+    limitProblems(limitsFrom(wallet?.limits ?? {}), 'wallet.limits').map(({ key, message }) =>
+      document.error(['wallet', 'limits', key], message),
+    ),
+  )
 }
 
 function liveWarnings({ config }: CheckedBot, agreed: Agreed, say: Say): Problem[] {

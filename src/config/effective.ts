@@ -1,7 +1,10 @@
 import { deriveSeed } from '../base/random.ts'
 import { type Lamports, type Millis, solToLamports } from '../base/units.ts'
+import { type EntryFilters, FILTERS } from '../engine/limits/entry-filters.ts'
+import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../engine/limits/limit-rows.ts'
+import { settingsFrom } from '../engine/limits/setting-rows.ts'
 import { DEFAULT_TOKEN_CHECKS, type TokenChecks } from '../engine/limits/token-checks.ts'
-import type { EntryFilters, ExitOrderSettings, Limits, OrderSettings, WalletLimits } from '../engine/settings.ts'
+import type { ExitOrderSettings, OrderSettings } from '../engine/settings.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
 import { MINT_TRAITS } from '../solana/mint.ts'
 import { isOpenLoopback, rpcAddressProblem } from './address.ts'
@@ -113,39 +116,15 @@ export function exitOrdersFrom(bot: BotInput, defaults: DefaultsInput): ExitOrde
 }
 
 export function limitsFrom(given: LimitsInput): Limits {
-  return {
-    minLamportsPerOrder: lamportsOrNull(given.minSolPerOrder),
-    maxSlippagePercent: given.maxSlippagePercent ?? null,
-    maxLamportsPerOrder: lamportsOrNull(given.maxSolPerOrder),
-    maxLamportsPerHour: lamportsOrNull(given.maxSolPerHour),
-    maxLamportsPerDay: lamportsOrNull(given.maxSolPerDay),
-    maxOpenPositions: given.maxOpenPositions ?? null,
-    maxLamportsPerMint: lamportsOrNull(given.maxSolPerMint),
-    maxLamportsPerCreator: lamportsOrNull(given.maxSolPerCreator),
-    maxExposureLamports: lamportsOrNull(given.maxExposureSol),
-    maxDailyLossLamports: lamportsOrNull(given.maxDailyLossSol),
-    maxDrawdownLamports: lamportsOrNull(given.maxDrawdownSol),
-    maxLosingStreak: given.maxLosingStreak ?? null,
-    streakPauseMs: millis(given.streakPauseSeconds ?? 3600),
-  }
+  return settingsFrom<Limits>(LIMITS, given)
 }
 
 function walletLimitsFrom(given: NonNullable<Section<'wallet'>['limits']> = {}): WalletLimits {
-  return { ...limitsFrom(given), minBalanceLamports: lamportsOrNull(given.minBalanceSol) }
+  return settingsFrom<WalletLimits>(WALLET_LIMITS, given)
 }
 
 export function filtersFrom(bot: BotInput, defaults: DefaultsInput): EntryFilters {
-  const given = { ...defaults.filters, ...bot.filters }
-  return {
-    minLiquidityLamports: lamportsOrNull(given.minLiquiditySol),
-    minAgeMs: given.minAgeSeconds === undefined ? null : millis(given.minAgeSeconds),
-    maxPoolSharePercent: given.maxPoolSharePercent ?? null,
-    allowMints: given.allowMints ?? null,
-    denyMints: given.denyMints ?? null,
-    allowCreators: given.allowCreators ?? null,
-    denyCreators: given.denyCreators ?? null,
-    unknownCreators: given.unknownCreators ?? 'refuse',
-  }
+  return settingsFrom<EntryFilters>(FILTERS, { ...defaults.filters, ...bot.filters })
 }
 
 export function tokenChecksFrom(bot: BotInput, defaults: DefaultsInput): TokenChecks {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { LEAST_PERCENT, LEAST_SECONDS } from '../engine/bounds.ts'
 import { exitProblems, MOST_STEPS } from '../engine/exits/exit-request.ts'
 import { EXIT_WINDOWS, type ExitRules, STALE_POLICIES } from '../engine/exits/exit-rules.ts'
-import { LEAST_PERCENT, LEAST_SECONDS } from './bounds.ts'
 
 const none = z.literal('none')
 const under = z.number().min(LEAST_PERCENT).lt(100)

@@ -1,7 +1,8 @@
+import { LIST_FILTERS } from '../engine/limits/entry-filters.ts'
 import { isPublicKey, readList } from '../solana/base58.ts'
 import { botsOf, type CheckedBot } from './bots.ts'
 import type { AlertsConfig, Config } from './config.ts'
-import { botProblems, serviceWarnings, walletProblems } from './consistency.ts'
+import { botProblems, serviceWarnings, walletErrors } from './consistency.ts'
 import { alertsFrom, chainFrom, journalFrom, serviceFrom, walletFrom } from './effective.ts'
 import { configHash } from './hashes.ts'
 import { loadPolicy, type PolicyResult } from './policy.ts'
@@ -30,7 +31,7 @@ export async function loadConfig(
   const problems = bots.flatMap((bot) => botProblems(bot, agreed))
   errors.push(...botErrors, ...problems.filter(({ fatal }) => fatal).map(({ error }) => error))
   const { lists, errors: listErrors } = listsOf(bots, cwd)
-  errors.push(...walletProblems(parts), ...listErrors)
+  errors.push(...walletErrors(parts), ...listErrors)
   const policy = readsPolicy ? policyOf(service, cwd) : undefined
   if (policy?.ok === false) errors.push(...policy.errors)
   if (errors.length > 0 || !service) return { ok: false, errors: inOrder(errors, files) }
@@ -57,8 +58,6 @@ function policyOf(service: Agreed['service'], cwd: string): PolicyResult | undef
   return file === undefined ? undefined : loadPolicy(file, cwd)
 }
 
-const LISTS = ['allowMints', 'denyMints', 'allowCreators', 'denyCreators'] as const
-
 /** The lists that filters name, read; what is wrong with a file is said where it is named. */
 function listsOf(
   bots: readonly CheckedBot[],
@@ -67,7 +66,7 @@ function listsOf(
   const lists = new Map<string, readonly string[]>()
   const errors: ConfigError[] = []
   for (const { config, input, document, path: bot } of bots)
-    for (const key of LISTS) {
+    for (const key of LIST_FILTERS) {
       const file = config.filters[key]
       if (file === null || lists.has(file)) continue
       const entries = readEntries(file, cwd)

@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import { z } from 'zod'
 import { type Lamports, solToLamports } from '../base/units.ts'
+import { MOST_SOL } from '../engine/bounds.ts'
 import {
   BUILT_IN_POLICY,
   type BuilderPolicy,
@@ -9,7 +10,6 @@ import {
   type TradingProgram,
 } from '../orders/builder-policy.ts'
 import { isPublicKey } from '../solana/base58.ts'
-import { MOST_SOL } from './bounds.ts'
 import { isMap, readText } from './read.ts'
 import { ConfigDocument } from './yaml/document.ts'
 import type { ConfigError } from './yaml/errors.ts'

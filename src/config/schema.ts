@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_PAPER_SOL, MOST_SLIPPAGE, MOST_SOL } from '../engine/bounds.ts'
+import { FILTERS } from '../engine/limits/entry-filters.ts'
+import { LIMITS, WALLET_LIMITS } from '../engine/limits/limit-rows.ts'
+import { shapeOf } from '../engine/limits/setting-rows.ts'
 import { MOST_BUY_STEPS } from '../engine/order.ts'
 import { isPublicKey } from '../solana/base58.ts'
 import { MINT_TRAITS, type MintTrait } from '../solana/mint.ts'
 import { openAddressProblem, type SecureScheme } from './address.ts'
-import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_PAPER_SOL, MOST_POOL_SOL, MOST_SOL } from './bounds.ts'
 import { botExits, defaultExits } from './exit-schema.ts'
 import { keypairReference, rpcReference, secretReference } from './secret.ts'
 
@@ -11,7 +14,7 @@ import { keypairReference, rpcReference, secretReference } from './secret.ts'
 // to be there is checked where the files come together. Messages are worded in wording.ts.
 
 const seconds = z.number().min(LEAST_SECONDS).max(86_400)
-const slippage = z.number().min(0.1)
+const slippage = z.number().min(LEAST_SLIPPAGE)
 const sol = z.number().min(LEAST_SOL).max(MOST_SOL)
 /** Below this the service takes no buy, so a smaller bound would be a halt in disguise. */
 const buySol = z.number().min(0.001).max(MOST_SOL)
@@ -30,9 +33,9 @@ const ladder = (step: z.ZodNumber, most = 10) =>
 
 const orders = z
   .strictObject({
-    slippagePercent: slippage.max(50).exactOptional(),
+    slippagePercent: slippage.max(MOST_SLIPPAGE).exactOptional(),
     /** In place of slippagePercent: a buy refused for its slippage goes again with the next step. */
-    slippageLadder: ladder(slippage.max(50), MOST_BUY_STEPS).exactOptional(),
+    slippageLadder: ladder(slippage.max(MOST_SLIPPAGE), MOST_BUY_STEPS).exactOptional(),
     priorityFeeSol: z.union([z.literal('auto'), z.number().min(0.00001).max(0.01)]).exactOptional(),
     ttlSeconds: seconds.exactOptional(),
     maxEventAgeSeconds: seconds.exactOptional(),
@@ -49,40 +52,12 @@ const exitOrders = z.strictObject({
   retrySeconds: z.number().min(0.5).max(3600).exactOptional(),
 })
 
-const limits = z.strictObject({
-  minSolPerOrder: buySol.exactOptional(),
-  maxSolPerOrder: buySol.exactOptional(),
-  maxSlippagePercent: slippage.max(50).exactOptional(),
-  maxSolPerHour: buySol.exactOptional(),
-  maxSolPerDay: buySol.exactOptional(),
-  maxOpenPositions: z.int().min(1).max(10_000).exactOptional(),
-  maxSolPerMint: buySol.exactOptional(),
-  maxSolPerCreator: buySol.exactOptional(),
-  maxExposureSol: buySol.exactOptional(),
-  maxDailyLossSol: sol.exactOptional(),
-  maxDrawdownSol: sol.exactOptional(),
-  maxLosingStreak: z.int().min(1).max(1_000).exactOptional(),
-  streakPauseSeconds: z
-    .number()
-    .min(LEAST_SECONDS)
-    .max(30 * 86_400)
-    .exactOptional(),
-})
+const limits = z.strictObject(shapeOf(LIMITS))
 
-/** Of all bots that trade with it together. */
-const walletLimits = limits.extend({ minBalanceSol: z.number().min(0).max(MOST_SOL).exactOptional() })
+/** All bots of the wallet together. */
+const walletLimits = z.strictObject(shapeOf(WALLET_LIMITS))
 
-/** Which tokens a bot may buy. */
-const filters = z.strictObject({
-  minLiquiditySol: z.number().min(LEAST_SOL).max(MOST_POOL_SOL).exactOptional(),
-  minAgeSeconds: seconds.exactOptional(),
-  maxPoolSharePercent: z.number().min(LEAST_PERCENT).max(100).exactOptional(),
-  allowMints: z.string().min(1).exactOptional(),
-  denyMints: z.string().min(1).exactOptional(),
-  allowCreators: z.string().min(1).exactOptional(),
-  denyCreators: z.string().min(1).exactOptional(),
-  unknownCreators: z.enum(['refuse', 'allow']).exactOptional(),
-})
+const filters = z.strictObject(shapeOf(FILTERS))
 
 const tokenChecks = z.strictObject({
   when: z.enum(['before', 'after', 'off']).exactOptional(),

@@ -1,4 +1,4 @@
-import type { Limits } from '../engine/settings.ts'
+import type { Limits } from '../engine/limits/limit-rows.ts'
 import { alertsFrom, chainFrom, journalFrom, limitsFrom, serviceFrom, walletFrom } from './effective.ts'
 import { canonicalJson } from './hashes.ts'
 import { type ConfigFile, isMap } from './read.ts'

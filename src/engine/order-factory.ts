@@ -4,7 +4,7 @@ import { DENIED_MINTS } from '../solana/programs.ts'
 import type { Position } from './accounting/position.ts'
 import type { EngineState } from './engine-state.ts'
 import type { ExitWatch } from './exits/exit-watch.ts'
-import { filterVeto, isChoosy } from './limits/entry-filters.ts'
+import { checkFilters, hasFilters } from './limits/entry-filters.ts'
 import { type LimitCheck, reserveOf } from './limits/limit-check.ts'
 import type { LimitScope } from './limits/limit-scope.ts'
 import { checkRanges, sellCost, type Veto } from './limits/order-bounds.ts'
@@ -197,9 +197,9 @@ export class OrderFactory {
 
   /** What the bot's filters have against it. */
   #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
-    if (!isChoosy(client.settings.filters)) return undefined
+    if (!hasFilters(client.settings.filters)) return undefined
     const { lists, launches, mints, now } = this.#state
-    return filterVeto(client.settings.filters, lists, {
+    return checkFilters(client.settings.filters, lists, {
       ...{ mint, amount, now, creator, launch: launches.of(mints.find(mint)), seenAt: client.seenAt(mint) },
       price: this.#state.price(mint) as number,
     })

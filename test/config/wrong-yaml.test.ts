@@ -452,7 +452,7 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a ladder of buys whose last step the limit never lets pass',
     bot('orders: { slippageLadder: [1, 2, 9] }, limits: { maxSlippagePercent: 5 }'),
-    '3:106 bots[0].limits.maxSlippagePercent: less than the 9 % of orders.slippageLadder',
+    '3:106 bots[0].limits.maxSlippagePercent: below the 9 % of orders.slippageLadder: those buys would be refused; raise this or lower that',
   ],
   [
     'a priority fee out of range',
@@ -507,27 +507,27 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'an order larger than the hour',
     bot('limits: { maxSolPerOrder: 2, maxSolPerHour: 1 }'),
-    '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerHour: an order of this size could never pass',
+    '3:63 bots[0].limits.maxSolPerOrder: exceeds limits.maxSolPerHour (1): a buy of 2 SOL would always be refused',
   ],
   [
     'an order larger than the position',
     bot('limits: { maxSolPerOrder: 2, maxSolPerMint: 1 }'),
-    '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerMint: an order of this size could never pass',
+    '3:63 bots[0].limits.maxSolPerOrder: exceeds limits.maxSolPerMint (1): a buy of 2 SOL would always be refused',
   ],
   [
     'an order larger than the day',
     bot('limits: { maxSolPerOrder: 2, maxSolPerDay: 1 }'),
-    '3:63 bots[0].limits.maxSolPerOrder: more than limits.maxSolPerDay: an order of this size could never pass',
+    '3:63 bots[0].limits.maxSolPerOrder: exceeds limits.maxSolPerDay (1): a buy of 2 SOL would always be refused',
   ],
   [
     'a least order above the largest',
     bot('limits: { maxSolPerOrder: 1, minSolPerOrder: 2 }'),
-    '3:82 bots[0].limits.minSolPerOrder: more than maxSolPerOrder: no order could ever pass',
+    '3:82 bots[0].limits.minSolPerOrder: exceeds maxSolPerOrder (1): every buy would be refused',
   ],
   [
     'a slippage that the limit never lets pass',
     bot('limits: { maxSlippagePercent: 2 }'),
-    '3:67 bots[0].limits.maxSlippagePercent: less than the 5 % of orders.slippagePercent',
+    '3:67 bots[0].limits.maxSlippagePercent: below the 5 % of orders.slippagePercent: those buys would be refused; raise this or lower that',
   ],
   [
     'a streak of no losses',

@@ -3,18 +3,13 @@ import { accountOf, type Mode } from '../../src/engine/account.ts'
 import { NO_COSTS } from '../../src/engine/accounting/fill-costs.ts'
 import { Engine } from '../../src/engine/engine.ts'
 import type { ExitRules } from '../../src/engine/exits/exit-rules.ts'
+import { type EntryFilters, NO_FILTERS } from '../../src/engine/limits/entry-filters.ts'
+import { type Limits, NO_LIMITS, type WalletLimits } from '../../src/engine/limits/limit-rows.ts'
 import { DEFAULT_TOKEN_CHECKS } from '../../src/engine/limits/token-checks.ts'
 import type { Input, Output, StartInput } from '../../src/engine/messages.ts'
 import type { ExecutionReport, Fill, Order } from '../../src/engine/order.ts'
 import { NO_MONEY } from '../../src/engine/recovered-money.ts'
-import {
-  type BotSettings,
-  type EntryFilters,
-  type Limits,
-  NO_FILTERS,
-  NO_LIMITS,
-  type WalletLimits,
-} from '../../src/engine/settings.ts'
+import type { BotSettings } from '../../src/engine/settings.ts'
 import type { Strategy } from '../../src/engine/strategy.ts'
 import { RowKind } from '../../src/market/block.ts'
 import { LiveBlock } from '../../src/market/live-block.ts'

@@ -1,5 +1,5 @@
+import type { Limits } from '../../src/engine/limits/limit-rows.ts'
 import type { ExecutionReport, Order } from '../../src/engine/order.ts'
-import type { Limits } from '../../src/engine/settings.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,10 +1,12 @@
 import { lamports } from '../../base/units.ts'
 import type { BotConfig, Config } from '../../config/config.ts'
 import { loadStrategy } from '../../config/strategies.ts'
+import { NO_FILTERS } from '../../engine/limits/entry-filters.ts'
+import { NO_LIMITS } from '../../engine/limits/limit-rows.ts'
 import type { StartInput, StoppedBot } from '../../engine/messages.ts'
 import type { Fill } from '../../engine/order.ts'
 import type { RecoveredMoney } from '../../engine/recovered-money.ts'
-import { type BotSettings, NO_FILTERS, NO_LIMITS } from '../../engine/settings.ts'
+import type { BotSettings } from '../../engine/settings.ts'
 import type { FillModel } from '../../simulation/fill-model.ts'
 import type { Told } from './run-record.ts'
 

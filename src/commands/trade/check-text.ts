@@ -4,7 +4,9 @@ import type { BotConfig, Config } from '../../config/config.ts'
 import { overriddenText } from '../../config/effective-exits.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { formatErrors, printable } from '../../config/yaml/errors.ts'
-import { type Limits, NO_LIMITS, type WalletLimits } from '../../engine/settings.ts'
+import { type EntryFilters, FILTERS } from '../../engine/limits/entry-filters.ts'
+import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../../engine/limits/limit-rows.ts'
+import { sentencesOf } from '../../engine/limits/setting-rows.ts'
 import { type PlanNeeds, planNeeds } from '../../live/plan-needs.ts'
 import { rows, shortSol as sol, table, wrapped } from '../terminal.ts'
 
@@ -43,11 +45,9 @@ function shared({ service, chain, wallet, journal }: Config): string {
   ])
 }
 
-/** What holds for all bots of a wallet; nothing is said where nothing is set. */
-function together(all: WalletLimits): [string, string][] {
-  const there = limits(all)
-  const floor = all.minBalanceLamports === null ? '' : `${sol(all.minBalanceLamports)} SOL stay in it`
-  const text = [there === 'none' ? '' : there, floor].filter((part) => part !== '').join(', ')
+/** Limits of the wallet, if it has any. */
+function together(limits: WalletLimits): [string, string][] {
+  const text = sentencesOf<WalletLimits>(WALLET_LIMITS, limits).join(', ')
   return text === '' ? [] : [['together', text]]
 }
 
@@ -79,7 +79,7 @@ function botText(bot: BotConfig, { service }: Config): string {
         `slippage ${(orders.slippageLadder ?? [orders.slippagePercent]).join(', ')} %, priority fee ${fee}, ttl ${orders.ttlMs / 1000} s, event age ${orders.maxEventAgeMs / 1000} s, chase ${orders.maxChasePercent} %`,
       ],
       ['sales', sales(bot)],
-      ['limits', limits(bot.limits)],
+      ['limits', sentencesOf<Limits>(LIMITS, bot.limits).join(', ') || 'none'],
       ['mints', tokenChecks(bot)],
       ...filters(bot),
     ]),
@@ -120,39 +120,9 @@ function staleText(policy: string | undefined, seconds: number): string {
   return policy === 'poll' ? `its pool is read over RPC, then every ${seconds} s` : `${policy}`
 }
 
-function limits(limits: Limits): string {
-  return listed('none', [
-    [limits.minLamportsPerOrder, (value) => `at least ${sol(value)} SOL an order`],
-    [limits.maxLamportsPerOrder, (value) => `${sol(value)} SOL an order`],
-    [limits.maxSlippagePercent, (value) => `slippage ${value} %`],
-    [limits.maxLamportsPerHour, (value) => `${sol(value)} SOL an hour`],
-    [limits.maxLamportsPerDay, (value) => `${sol(value)} SOL a day`],
-    [limits.maxOpenPositions, (value) => `${value} positions`],
-    [limits.maxLamportsPerMint, (value) => `${sol(value)} SOL a mint`],
-    [limits.maxLamportsPerCreator, (value) => `${sol(value)} SOL a creator`],
-    [limits.maxExposureLamports, (value) => `${sol(value)} SOL at once`],
-    [limits.maxDailyLossLamports, (value) => `${sol(value)} SOL loss a day`],
-    [limits.maxDrawdownLamports, (value) => `${sol(value)} SOL below its best`],
-    [limits.maxLosingStreak, (value) => `${value} losses in a row, then ${limits.streakPauseMs / 1000} s pause`],
-  ])
-}
-
-function filters({ filters: given }: BotConfig): [string, string][] {
-  const text = listed('', [
-    [given.minLiquidityLamports, (value) => `at least ${sol(value)} SOL in the pool`],
-    [given.minAgeMs, (value) => `at least ${value / 1000} s old`],
-    [given.maxPoolSharePercent, (value) => `an order at most ${value} % of the pool`],
-  ])
-  const lists = (
-    [
-      [given.allowMints, 'only mints of'],
-      [given.denyMints, 'no mint of'],
-      [given.allowCreators, 'only creators of'],
-      [given.denyCreators, 'no creator of'],
-    ] as const
-  ).flatMap(([path, verb]) => (path === null ? [] : [`${verb} ${printable(path)}`]))
-  const all = [text, ...lists].filter((part) => part !== '').join(', ')
-  return all === '' ? [] : [['tokens', all]]
+function filters({ filters }: BotConfig): [string, string][] {
+  const text = sentencesOf<EntryFilters>(FILTERS, filters).join(', ')
+  return text === '' ? [] : [['tokens', printable(text)]]
 }
 
 function tokenChecks({ tokenChecks: { when, allow } }: BotConfig): string {

@@ -4,7 +4,9 @@ import type { BotConfig, Config } from '../../config/config.ts'
 import { type LoadResult, loadConfig } from '../../config/load.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf } from '../../config/worst-case.ts'
 import { formatErrors } from '../../config/yaml/errors.ts'
-import type { EntryFilters, Limits } from '../../engine/settings.ts'
+import { type EntryFilters, FILTERS } from '../../engine/limits/entry-filters.ts'
+import { LIMITS, type Limits, WALLET_LIMITS, type WalletLimits } from '../../engine/limits/limit-rows.ts'
+import { writtenFrom } from '../../engine/limits/setting-rows.ts'
 import { planNeeds } from '../../live/plan-needs.ts'
 import { MINT_TRAITS } from '../../solana/mint.ts'
 import type { Options } from '../options.ts'
@@ -26,10 +28,8 @@ export function checkJson(result: LoadResult): object {
   if (!result.ok) return { ok: false, errors: result.errors, bots: [] }
   const { config } = result
   const { warnings, bots, wallet } = config
-  const walletLimits = {
-    ...limitsJson(wallet.limits),
-    minBalanceSol: wallet.limits.minBalanceLamports === null ? 'auto' : lamportsToSol(wallet.limits.minBalanceLamports),
-  }
+  const walletLimits = writtenFrom<WalletLimits>(WALLET_LIMITS, wallet.limits)
+  walletLimits.minBalanceSol ??= 'auto'
   return {
     ...{ ok: true, errors: [], warnings, walletLimits, bots: bots.map((bot) => botJson(bot, config)) },
     ...(bots.length > 0 && { worstTogether: worstJson(togetherOf(config)), plan: planJson(config) }),
@@ -76,8 +76,8 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
       priorityFeeLadderSol: exitOrders.priorityFeeLadder.map(lamportsToSol),
       retrySeconds: exitOrders.retryMs / 1000,
     },
-    limits: limitsJson(limits),
-    filters: filtersJson(bot.filters),
+    limits: writtenFrom<Limits>(LIMITS, limits),
+    filters: writtenFrom<EntryFilters>(FILTERS, bot.filters),
     tokenChecks: {
       when: tokenChecks.when,
       ...Object.fromEntries(
@@ -86,32 +86,6 @@ function botJson(bot: BotConfig, { service, wallet }: Config): object {
     },
     worstCase: worstJson(worst),
     breakEvenPercent: usualBuy === null ? null : round(breakEvenPercent(usualBuy, orders.priorityFeeLamports)),
-  }
-}
-
-function filtersJson({ minLiquidityLamports, minAgeMs, ...rest }: EntryFilters): object {
-  return {
-    minLiquiditySol: sol(minLiquidityLamports),
-    minAgeSeconds: minAgeMs === null ? null : minAgeMs / 1000,
-    ...rest,
-  }
-}
-
-function limitsJson(limits: Limits): object {
-  return {
-    minSolPerOrder: sol(limits.minLamportsPerOrder),
-    maxSolPerOrder: sol(limits.maxLamportsPerOrder),
-    maxSlippagePercent: limits.maxSlippagePercent,
-    maxSolPerHour: sol(limits.maxLamportsPerHour),
-    maxSolPerDay: sol(limits.maxLamportsPerDay),
-    maxOpenPositions: limits.maxOpenPositions,
-    maxSolPerMint: sol(limits.maxLamportsPerMint),
-    maxSolPerCreator: sol(limits.maxLamportsPerCreator),
-    maxExposureSol: sol(limits.maxExposureLamports),
-    maxDailyLossSol: sol(limits.maxDailyLossLamports),
-    maxDrawdownSol: sol(limits.maxDrawdownLamports),
-    maxLosingStreak: limits.maxLosingStreak,
-    streakPauseSeconds: limits.streakPauseMs / 1000,
   }
 }
 

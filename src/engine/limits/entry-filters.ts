@@ -1,91 +1,161 @@
+import { z } from 'zod'
+import type { Refusal } from '../../base/errors.ts'
 import { formatInstant, formatSol, type Lamports, lamportsToSol, type Millis } from '../../base/units.ts'
 import type { Launch } from '../../market/launches.ts'
 import { poolSol } from '../../solana/pool-depth.ts'
-import type { EntryFilters } from '../settings.ts'
-import type { Veto } from './order-bounds.ts'
+import { LEAST_PERCENT, LEAST_SECONDS, LEAST_SOL, MOST_POOL_SOL } from '../bounds.ts'
+import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
+
+/** Which tokens a bot may buy. A list is the path of its file, as written. Null: no such filter. */
+export interface EntryFilters {
+  readonly denyMints: string | null
+  readonly allowMints: string | null
+  /** Decides on tokens whose announcement was not seen, if a list of creators is set. */
+  readonly unknownCreators: 'refuse' | 'allow'
+  readonly denyCreators: string | null
+  readonly allowCreators: string | null
+  /** Since the announcement, or since the bot first saw the token. */
+  readonly minAgeMs: Millis | null
+  /** SOL in the pool, estimated from the price. */
+  readonly minLiquidityLamports: Lamports | null
+  /** Share of a buy in the SOL of the pool. */
+  readonly maxPoolSharePercent: number | null
+}
 
 /** Lists by the path of their file. */
 export type EntryLists = ReadonlyMap<string, ReadonlySet<string>>
 
-/** A token as far as filters ask, and the buy of it. */
+/** A buy, and the facts about its token that filters use. */
 export interface Candidate {
   readonly mint: string
   readonly amount: Lamports
   readonly now: Millis
-  /** Robust, SOL a token. */
+  /** Robust price, SOL per token. */
   readonly price: number
-  /** '' where nobody knows. */
+  /** '' if the announcement was not seen. */
   readonly creator: string
   readonly launch: Launch | undefined
-  /** When the bot was first shown it. */
+  /** When the bot first saw the token. */
   readonly seenAt: Millis
 }
 
-/** Whether a bot with these filters asks anything of a token. */
-export function isChoosy(filters: EntryFilters): boolean {
-  const { minLiquidityLamports, minAgeMs, maxPoolSharePercent } = filters
-  const { allowMints, denyMints, allowCreators, denyCreators } = filters
-  return (
-    (minLiquidityLamports ?? minAgeMs ?? maxPoolSharePercent ?? null) !== null ||
-    (allowMints ?? denyMints ?? allowCreators ?? denyCreators ?? null) !== null
-  )
+interface FilterRow<Value> extends SettingRow<Value, EntryFilters> {
+  readonly refuse: (
+    value: NonNullable<Value>,
+    token: Candidate,
+    lists: EntryLists,
+    filters: EntryFilters,
+  ) => Refusal | undefined
 }
 
-/** Why a bot with these filters does not buy it. */
-export function filterVeto(filters: EntryFilters, lists: EntryLists, token: Candidate): Veto | undefined {
-  return listVeto(filters, lists, token) ?? youngVeto(filters, token) ?? poolVeto(filters, token)
+const file = z.string().min(1)
+
+/** In the order in which they decide. */
+export const FILTERS = {
+  denyMints: {
+    ...{ key: 'denyMints', unit: 'file', schema: file, default: null },
+    text: (shown) => `no mint of ${shown}`,
+    refuse: (path, { mint }, lists) =>
+      lists.get(path)?.has(mint) === true ? { code: 'MINT_LISTED', reason: `${path} lists the mint` } : undefined,
+  },
+  allowMints: {
+    ...{ key: 'allowMints', unit: 'file', schema: file, default: null },
+    text: (shown) => `only mints of ${shown}`,
+    refuse: (path, { mint }, lists) =>
+      lists.get(path)?.has(mint) === true
+        ? undefined
+        : { code: 'MINT_UNLISTED', reason: `${path} does not list the mint` },
+  },
+  unknownCreators: {
+    ...{ key: 'unknownCreators', unit: 'choice', schema: z.enum(['refuse', 'allow']), default: 'refuse' },
+    refuse: (policy, { creator }, _lists, { allowCreators, denyCreators }) =>
+      policy === 'allow' || creator !== '' || (allowCreators === null && denyCreators === null)
+        ? undefined
+        : {
+            code: 'CREATOR_UNKNOWN',
+            reason: 'the creator is unknown: the announcement of the token was not seen (filters.unknownCreators)',
+          },
+  },
+  denyCreators: {
+    ...{ key: 'denyCreators', unit: 'file', schema: file, default: null, needsLaunches: true },
+    text: (shown) => `no creator of ${shown}`,
+    refuse: (path, { creator }, lists) =>
+      creator !== '' && lists.get(path)?.has(creator) === true
+        ? { code: 'CREATOR_LISTED', reason: `${path} lists the creator ${creator}` }
+        : undefined,
+  },
+  allowCreators: {
+    ...{ key: 'allowCreators', unit: 'file', schema: file, default: null, needsLaunches: true },
+    text: (shown) => `only creators of ${shown}`,
+    refuse: (path, { creator }, lists) =>
+      creator === '' || lists.get(path)?.has(creator) === true
+        ? undefined
+        : { code: 'CREATOR_UNLISTED', reason: `${path} does not list the creator ${creator}` },
+  },
+  minAgeMs: {
+    ...{ key: 'minAgeSeconds', unit: 'seconds', default: null, needsLaunches: true },
+    schema: z.number().min(LEAST_SECONDS).max(86_400),
+    text: (shown) => `at least ${shown} s old`,
+    refuse: (minAgeMs, { launch, seenAt, now }) => {
+      const since = launch?.time ?? seenAt
+      if (now - since >= minAgeMs) return undefined
+      const event = launch === undefined ? 'first seen' : 'announced'
+      const age = `${event} ${Math.floor((now - since) / 1000)} s ago`
+      const eligible = formatInstant(since + minAgeMs, now)
+      const reason = `${age}, younger than ${minAgeMs / 1000} s (filters.minAgeSeconds); eligible at ${eligible}`
+      return { code: 'TOKEN_YOUNG', reason }
+    },
+  },
+  minLiquidityLamports: {
+    ...{ key: 'minLiquiditySol', unit: 'sol', default: null },
+    schema: z.number().min(LEAST_SOL).max(MOST_POOL_SOL),
+    text: (shown) => `at least ${shown} SOL in the pool`,
+    refuse: (least, { price }) => {
+      const inPool = poolSol(price)
+      const isLow = inPool < lamportsToSol(least)
+      if (!isLow) return undefined
+      const reason = `the pool holds about ${inPool.toFixed(2)} SOL, less than ${formatSol(least)} (filters.minLiquiditySol)`
+      return { code: 'LIQUIDITY_LOW', reason }
+    },
+  },
+  maxPoolSharePercent: {
+    ...{ key: 'maxPoolSharePercent', unit: 'percent', default: null },
+    schema: z.number().min(LEAST_PERCENT).max(100),
+    text: (shown) => `a buy at most ${shown} % of the pool`,
+    refuse: (most, { price, amount }) => {
+      const inPool = poolSol(price)
+      const share = (lamportsToSol(amount) / inPool) * 100
+      if (share <= most) return undefined
+      const reason = `the pool holds about ${inPool.toFixed(2)} SOL; the buy exceeds ${most} % of that (filters.maxPoolSharePercent)`
+      return { code: 'POOL_SHARE', reason }
+    },
+  },
+} as const satisfies { readonly [F in keyof EntryFilters]: FilterRow<EntryFilters[F]> }
+
+export const NO_FILTERS: EntryFilters = settingsFrom<EntryFilters>(FILTERS, {})
+
+/** Filters whose value is the path of a list. */
+export const LIST_FILTERS = ['denyMints', 'allowMints', 'denyCreators', 'allowCreators'] as const
+
+const ROWS = rowsOf<{ readonly [F in keyof EntryFilters]: FilterRow<EntryFilters[F]> }>(FILTERS) as [
+  keyof EntryFilters,
+  FilterRow<unknown>,
+][]
+
+/** Whether any filter is set. */
+export function hasFilters(filters: EntryFilters): boolean {
+  return ROWS.some(([field]) => field !== 'unknownCreators' && filters[field] !== null)
 }
 
-function listVeto(filters: EntryFilters, lists: EntryLists, { mint, creator }: Candidate): Veto | undefined {
-  const { allowMints, denyMints, allowCreators, denyCreators, unknownCreators } = filters
-  const unread = [denyMints, allowMints, denyCreators, allowCreators].find((list) => list !== null && !lists.has(list))
-  if (unread !== undefined) return { code: 'LIST_UNREAD', reason: `${unread} was never read` }
-  const has = (list: string, key: string): boolean => lists.get(list)?.has(key) === true
-  if (denyMints !== null && has(denyMints, mint)) return { code: 'MINT_LISTED', reason: `${denyMints} names it` }
-  if (allowMints !== null && !has(allowMints, mint))
-    return { code: 'MINT_UNLISTED', reason: `${allowMints} does not name it` }
-  if (allowCreators === null && denyCreators === null) return undefined
-  if (creator === '')
-    return unknownCreators === 'allow'
-      ? undefined
-      : {
-          code: 'CREATOR_UNKNOWN',
-          reason: 'nobody saw it announced, so its creator is not known (filters.unknownCreators)',
-        }
-  if (denyCreators !== null && has(denyCreators, creator))
-    return { code: 'CREATOR_LISTED', reason: `${denyCreators} names its creator ${creator}` }
-  if (allowCreators !== null && !has(allowCreators, creator))
-    return { code: 'CREATOR_UNLISTED', reason: `${allowCreators} does not name its creator ${creator}` }
-  return undefined
-}
-
-function youngVeto({ minAgeMs }: EntryFilters, { launch, seenAt, now }: Candidate): Veto | undefined {
-  if (minAgeMs === null) return undefined
-  const since = launch?.time ?? seenAt
-  if (now - since >= minAgeMs) return undefined
-  const known = launch === undefined ? 'seen for the first time' : 'announced'
-  const age = `${known} ${Math.floor((now - since) / 1000)} s ago`
-  return {
-    code: 'TOKEN_YOUNG',
-    reason: `${age}, it has to be ${minAgeMs / 1000} s old (filters.minAgeSeconds); it is at ${formatInstant(since + minAgeMs, now)}`,
+/** The first filter that refuses the buy. */
+export function checkFilters(filters: EntryFilters, lists: EntryLists, token: Candidate): Refusal | undefined {
+  const paths = LIST_FILTERS.map((field) => filters[field])
+  const unread = paths.find((path) => path !== null && !lists.has(path))
+  if (unread !== undefined) return { code: 'LIST_UNREAD', reason: `the list ${unread} is not loaded` }
+  for (const [field, { refuse }] of ROWS) {
+    const value = filters[field]
+    const refusal = value === null ? undefined : refuse(value, token, lists, filters)
+    if (refusal !== undefined) return refusal
   }
-}
-
-function poolVeto(filters: EntryFilters, { price, amount }: Candidate): Veto | undefined {
-  const { minLiquidityLamports, maxPoolSharePercent } = filters
-  if (minLiquidityLamports === null && maxPoolSharePercent === null) return undefined
-  const sol = poolSol(price)
-  const there = `about ${sol.toFixed(2)} SOL are in its pool`
-  if (minLiquidityLamports !== null && sol < lamportsToSol(minLiquidityLamports))
-    return {
-      code: 'LIQUIDITY_LOW',
-      reason: `${there}, ${formatSol(minLiquidityLamports)} are asked for (filters.minLiquiditySol)`,
-    }
-  const share = (lamportsToSol(amount) / sol) * 100
-  if (maxPoolSharePercent !== null && !(share <= maxPoolSharePercent))
-    return {
-      code: 'POOL_SHARE',
-      reason: `${there}: the order would be more than ${maxPoolSharePercent} % of it (filters.maxPoolSharePercent)`,
-    }
   return undefined
 }

@@ -3,9 +3,9 @@ import type { Liquidation } from '../accounting/liquidation.ts'
 import { isWrittenOff } from '../accounting/position.ts'
 import type { EngineState } from '../engine-state.ts'
 import type { BuyRequest } from '../requests.ts'
-import type { BotSettings, Limits } from '../settings.ts'
+import type { BotSettings } from '../settings.ts'
+import { checkLimits, checkLosses, type Limits, type LimitUse, type Losses } from './limit-rows.ts'
 import type { LimitScope } from './limit-scope.ts'
-import { checkLimits, checkLosses, type Losses, type Use } from './limits.ts'
 import { sellCost, type Veto, worstCost } from './order-bounds.ts'
 import type { Results } from './results.ts'
 import { hourFreesAt } from './spending.ts'
@@ -61,10 +61,10 @@ export class LimitCheck {
 
   #vetoScope(scope: LimitScope, mint: string, request: BuyRequest, creator: string): Veto | undefined {
     if (!scope.isBound) return undefined
-    return checkLimits(request.amount, scope.limits, this.#use(scope, mint, creator, request))
+    return checkLimits(scope.limits, this.#use(scope, mint, creator, request))
   }
 
-  #use(scope: LimitScope, mint: string, creator: string, { amount, orders }: BuyRequest): Use {
+  #use(scope: LimitScope, mint: string, creator: string, { amount, orders }: BuyRequest): LimitUse {
     const { limits, spending, account } = scope
     const { book, now } = this.#session
     const position = book.positions.get({ account, mint })
@@ -72,6 +72,7 @@ export class LimitCheck {
     const { openPositions, creatorLamports, exposureLamports } = this.#exposure(scope, mint, creator)
     return {
       ...this.#losses(scope),
+      amount,
       slippagePercent: orders.slippagePercent,
       newPosition: position === undefined,
       mintLamports: position === undefined ? 0 : this.#liquidation.atRisk(position),
@@ -91,7 +92,7 @@ export class LimitCheck {
     { account, bot, limits }: LimitScope,
     mint: string,
     creator: string,
-  ): Pick<Use, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
+  ): Pick<LimitUse, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
     const { book } = this.#session
     const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
     if (!isExposureBound(limits)) return NO_EXPOSURE

@@ -1,8 +1,8 @@
 import type { EngineState } from '../engine-state.ts'
 import { type BotMoney, NO_RESULTS, type ResultSums } from '../recovered-money.ts'
-import type { BotSettings, Limits } from '../settings.ts'
+import type { BotSettings } from '../settings.ts'
 import { asksForLaunches } from '../settings.ts'
-import { isBound } from './limits.ts'
+import { isBound, type Limits } from './limit-rows.ts'
 import type { BotSpending } from './spending.ts'
 
 /** Whom limits bind: one bot, or all bots of a wallet together. */

@@ -1,7 +1,8 @@
-import type { ErrorCode } from '../../base/errors.ts'
+import type { Refusal } from '../../base/errors.ts'
 import { formatSol, type Lamports, lamports, solToLamports } from '../../base/units.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { MOST_ROUNDING } from '../../solana/rounding.ts'
+import { LEAST_SLIPPAGE, MOST_SLIPPAGE } from '../bounds.ts'
 import type { OrderSettings, Plan } from '../settings.ts'
 
 /** What `auto` may cost: the document's maximum. */
@@ -10,14 +11,9 @@ const MOST_PRIORITY_FEE = solToLamports(0.01)
 const SERVICE_FEE = 0.01
 /** The least priority fee that the document lets a request name. */
 export const LEAST_PRIORITY_FEE = lamports(10_000)
-/** Of a buy; percent. */
-export const MOST_SLIPPAGE = 50
 export const LEAST_BUY = solToLamports(0.001)
 
-export interface Veto {
-  readonly code: ErrorCode
-  readonly reason: string
-}
+export type Veto = Refusal
 
 /** The most that a buy can take out of the wallet. */
 export function worstCost(amount: Lamports, slippagePercent: number, priorityFee: Lamports | null): Lamports {
@@ -50,7 +46,7 @@ export function checkRanges(
     }
   }
   const slippage = orders.slippagePercent
-  if (!Number.isFinite(slippage) || slippage < 0.1 || slippage > MOST_SLIPPAGE) {
+  if (!Number.isFinite(slippage) || slippage < LEAST_SLIPPAGE || slippage > MOST_SLIPPAGE) {
     return { code: 'SLIPPAGE_RANGE', reason: `slippage ${slippage} % is outside 0.1 to 50 %` }
   }
   const fee = orders.priorityFeeLamports

@@ -93,7 +93,7 @@ export class Results {
     const { losses } = sums
     Object.assign(sums, { losses: 0, pausedUntil: now + limits.streakPauseMs })
     const until = formatInstant(sums.pausedUntil, now)
-    const reason = `${losses} positions in a row were closed at a loss (${section}.maxLosingStreak): nothing is bought until ${until}`
+    const reason = `${losses} positions in a row were closed at a loss (${section}.maxLosingStreak); entries resume at ${until}`
     this.#session.emit({ kind: 'alarm', bot: bot ?? '', code: 'LOSING_STREAK', reason })
   }
 

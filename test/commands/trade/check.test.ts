@@ -84,7 +84,7 @@ dips  dip-buyer, paper, 10 SOL
   exits    take-profit 10 %, no price for 5 s: its pool is read over RPC, then every 5 s
   buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
   sales    slippage 5, 15, 30, 50 %, again after 3 s
-  limits   at least 0.05 SOL an order, 0.05 SOL an order, slippage 20 %, 2 positions, 0.05 SOL a mint
+  limits   at most 0.05 SOL per buy, at least 0.05 SOL per buy, slippage at most 20 %, at most 2 positions, 0.05 SOL per mint
   mints    looked at before the first buy
 
 free  dip-buyer, paper, 10 SOL

@@ -96,7 +96,7 @@ describe('a loss', () => {
     crew.rig.now += 600_000
     crew.rig.settle(1e-6, MINT_2)
     const reason = expect.stringMatching(
-      /[^;]*; 1 held token has no trades and counts as nothing, on every day until sold/,
+      /[^;]*; 1 held token has no trades and counts as worthless every day until sold/,
     )
     expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({ ok: false, reason })
     crew.rig.settle(1e-6, MINT) // it is alive
@@ -201,7 +201,7 @@ describe('a loss', () => {
     crew.rig.input(gap)
     expect(crew.buy('a', MINT_2, 0.01)).toMatchObject({
       code: 'DRAWDOWN_LIMIT',
-      reason: expect.stringMatching(/; 1 held token has no price since the start or a gap and counts as nothing$/),
+      reason: expect.stringMatching(/; 1 held token has no price since the start or a gap and counts as worthless$/),
     })
     crew.rig.settle(1e-6, MINT)
     expect(crew.bought('a', MINT_2, 0.01)).toBe('')

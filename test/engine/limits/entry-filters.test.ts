@@ -1,7 +1,11 @@
 import { describe, expect, it, test } from 'vitest'
 import { solToLamports } from '../../../src/base/units.ts'
-import { type Candidate, filterVeto } from '../../../src/engine/limits/entry-filters.ts'
-import { type EntryFilters, NO_FILTERS } from '../../../src/engine/settings.ts'
+import {
+  type Candidate,
+  checkFilters,
+  type EntryFilters,
+  NO_FILTERS,
+} from '../../../src/engine/limits/entry-filters.ts'
 import type { Placed } from '../../../src/engine/strategy.ts'
 import { readList } from '../../../src/solana/base58.ts'
 import { MINT, MINT_2 } from '../../support/engine-rig.ts'
@@ -46,7 +50,7 @@ test.each<Row>([
   ['a larger one', { maxPoolSharePercent: 0.37 }, {}, 'POOL_SHARE'],
   ['any share of an empty one', { maxPoolSharePercent: 100 }, { price: 1e-9 }, 'POOL_SHARE'],
 ])('%s', (_what, filters, more, code) => {
-  expect(filterVeto({ ...NO_FILTERS, ...filters }, lists, { ...token, ...more })?.code).toBe(code)
+  expect(checkFilters({ ...NO_FILTERS, ...filters }, lists, { ...token, ...more })?.code).toBe(code)
 })
 
 test('a list: a key a line, comments and blank lines aside; the line that is none', () => {
@@ -63,7 +67,7 @@ describe('in the engine', () => {
     const talk = new TalkingBot({ filters: { denyMints: 'deny.txt' } })
     talk.rig.settle(1e-6)
     talk.rig.input({ kind: 'list', name: 'deny.txt', entries: [MINT] })
-    expect(buy(talk)).toEqual({ ok: false, code: 'MINT_LISTED', reason: 'deny.txt names it' })
+    expect(buy(talk)).toEqual({ ok: false, code: 'MINT_LISTED', reason: 'deny.txt lists the mint' })
     talk.rig.input({ kind: 'list', name: 'deny.txt', entries: [] })
     expect(buy(talk)).toMatchObject({ ok: true })
   })
@@ -79,7 +83,7 @@ describe('in the engine', () => {
     talk.rig.input({ kind: 'list', name: 'makers.txt', entries: [] })
     expect(buy(talk)).toMatchObject({
       code: 'TOKEN_YOUNG',
-      reason: expect.stringMatching(/^announced 0 s ago, it has to be 600 s old \(filters.minAgeSeconds\); it is at /),
+      reason: expect.stringMatching(/^announced 0 s ago, younger than 600 s \(filters.minAgeSeconds\); eligible at /),
     })
     talk.rig.now += 600_000
     talk.rig.settle(1e-6)

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { lamports, solToLamports } from '../../../src/base/units.ts'
 import { newPosition } from '../../../src/engine/accounting/position.ts'
 import { dueExit, type ExitRules } from '../../../src/engine/exits/exit-rules.ts'
-import { checkLimits } from '../../../src/engine/limits/limits.ts'
+import { checkLimits, NO_LIMITS } from '../../../src/engine/limits/limit-rows.ts'
 import { checkRanges, sellCost, worstCost } from '../../../src/engine/limits/order-bounds.ts'
 import type { Order } from '../../../src/engine/order.ts'
 import { NO_MONEY, type Timer } from '../../../src/engine/recovered-money.ts'
-import { NO_LIMITS } from '../../../src/engine/settings.ts'
 import { BASE_FEE, TOKEN_ACCOUNT_RENT } from '../../../src/solana/constants.ts'
 import { MOST_ROUNDING } from '../../../src/solana/rounding.ts'
 import { botSettings, fillOf, MINT, orders, startInput } from '../../support/engine-rig.ts'
@@ -19,6 +18,7 @@ describe('limits', () => {
   const sol = solToLamports
   const now = 20_000 * DAY + 14 * 3_600_000
   const none = {
+    amount: sol(0.1),
     ...{
       section: 'limits',
       now,
@@ -55,28 +55,28 @@ describe('limits', () => {
     ['a pause that is over', { maxLosingStreak: 3 }, { pausedUntil: now }, undefined],
   ]
   it.each(tables)('%s', (_name, limits, exposure, code) => {
-    const veto = checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...exposure })
+    const veto = checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...exposure })
     expect(veto?.code).toBe(code)
   })
 
   const veto = (limits: object, use: object): string | undefined =>
-    checkLimits(sol(0.1), { ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
+    checkLimits({ ...NO_LIMITS, ...limits }, { ...none, ...use })?.reason
   it('say which one it is, how much of it is used, and when it is free again', () => {
     expect(veto({ maxLamportsPerHour: sol(1) }, { hourLamports: sol(0.95) })).toBe(
-      '0.95 of 1 SOL an hour are used (limits.maxSolPerHour); 0.1 more fit at 14:01:40 UTC (in 2 min)',
+      '0.95 of 1 SOL per hour are used (limits.maxSolPerHour); 0.1 more fit at 14:01:40 UTC (in 2 min)',
     )
     expect(veto({ maxLamportsPerHour: sol(0.05) }, { hourFreesAt: () => undefined })).toMatch(/; 0.1 more fit never$/)
     expect(veto({ maxLamportsPerDay: sol(1) }, { todayLamports: sol(1), section: 'wallet.limits' })).toBe(
-      '1 of 1 SOL a day are used (wallet.limits.maxSolPerDay); begins anew at 00:00:00 UTC (in 10 h)',
+      '1 of 1 SOL per day are used (wallet.limits.maxSolPerDay); resets at 00:00:00 UTC (in 10 h)',
     )
     expect(veto({ maxLamportsPerCreator: sol(0.3) }, { creatorLamports: sol(0.25) })).toBe(
-      '0.25 of 0.3 SOL are in tokens of its creator (limits.maxSolPerCreator), so 0.1 more do not fit; free when it is sold',
+      '0.25 of 0.3 SOL are at risk in tokens of its creator (limits.maxSolPerCreator), so 0.1 more do not fit; sell first',
     )
     expect(veto({ maxDrawdownLamports: sol(1) }, { drawdownLamports: sol(1.2), unknownPositions: () => 1 })).toBe(
-      '1.2 SOL below the highest result; the limit is 1 (limits.maxDrawdownSol); until it recovers, or `sluice resume`; 1 held token has no price since the start or a gap and counts as nothing',
+      'the result is 1.2 SOL below its high, the limit is 1 (limits.maxDrawdownSol); entries resume when it recovers, or with `sluice resume`; 1 held token has no price since the start or a gap and counts as worthless',
     )
     expect(veto({ maxLosingStreak: 3 }, { pausedUntil: now + 5_400_000 })).toBe(
-      'too many losses in a row (limits.maxLosingStreak): nothing is bought until 15:30:00 UTC (in 1 h 30 min)',
+      'too many losses in a row (limits.maxLosingStreak); entries resume at 15:30:00 UTC (in 1 h 30 min)',
     )
   })
 })

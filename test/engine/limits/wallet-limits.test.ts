@@ -16,7 +16,7 @@ describe('what all bots of a wallet may do together', () => {
     ])
     const placed = crew.buy('b', MINT_3, 0.1)
     expect(placed).toMatchObject({
-      reason: expect.stringContaining('0.2 of 0.25 SOL an hour are used (wallet.limits.'),
+      reason: expect.stringContaining('0.2 of 0.25 SOL per hour are used (wallet.limits.'),
     })
     const after = crew.restarted(options, ['c'])
     expect(after.bought('c', MINT_3, 0.1)).toBe('HOUR_LIMIT')

@@ -1,0 +1,320 @@
+import { z } from 'zod'
+import type { ErrorCode, Refusal } from '../../base/errors.ts'
+import { endOfDay, formatInstant, type Lamports, type Millis, formatSol as sol } from '../../base/units.ts'
+import { LEAST_SECONDS, LEAST_SLIPPAGE, LEAST_SOL, MOST_SLIPPAGE, MOST_SOL } from '../bounds.ts'
+import { rowsOf, type SettingRow, settingsFrom } from './setting-rows.ts'
+
+// Every limit: one row for its key in the YAML, schema, unit, default, checks, sentence, error code and decision.
+
+/** Bounds below the strategy. JSON has no Infinity, so an absent bound is null. */
+export interface Limits {
+  readonly maxLamportsPerOrder: Lamports | null
+  /** Fees weigh more the smaller a buy is. */
+  readonly minLamportsPerOrder: Lamports | null
+  /** Upper bound of the slippage that a buy may accept. */
+  readonly maxSlippagePercent: number | null
+  /** Positions closed at a loss in a row, fees and rent included; then entries pause for `streakPauseMs`. */
+  readonly maxLosingStreak: number | null
+  readonly streakPauseMs: Millis
+  /** SOL asked for by buys in any 60 minutes, open and unknown ones included. */
+  readonly maxLamportsPerHour: Lamports | null
+  /** SOL asked for by buys since 00:00 UTC. */
+  readonly maxLamportsPerDay: Lamports | null
+  readonly maxOpenPositions: number | null
+  /** SOL at risk in one mint: the cost of the position, or its value if that is higher. */
+  readonly maxLamportsPerMint: Lamports | null
+  /** SOL at risk in the tokens of one creator, open buys included. All unknown creators count as one. */
+  readonly maxLamportsPerCreator: Lamports | null
+  /** SOL at risk in all tokens, open buys included. */
+  readonly maxExposureLamports: Lamports | null
+  /** Realized and unrealized loss since 00:00 UTC; an open position counts at its liquidation value. */
+  readonly maxDailyLossLamports: Lamports | null
+  /** Distance of the result below its highest realized value; an open position counts at its liquidation value. */
+  readonly maxDrawdownLamports: Lamports | null
+}
+
+export interface WalletLimits extends Limits {
+  /** Left in the wallet after a buy at its worst cost; null: the fees of one sale of every position. */
+  readonly minBalanceLamports: Lamports | null
+}
+
+/** Losses of a bot or a wallet. */
+export interface Losses {
+  /** Section of the YAML that sets the limits. */
+  readonly section: string
+  readonly now: Millis
+  /** Realized and unrealized result of the UTC day, at liquidation value. */
+  readonly resultLamports: number
+  readonly drawdownLamports: number
+  /** Number of open positions that count as worthless because their price is unknown. */
+  readonly unknownPositions: () => number
+  /** Number of open positions that count as worthless because their token is no longer traded. */
+  readonly deadPositions: () => number
+  readonly pausedUntil: Millis
+}
+
+/** A buy, and how much of the limits is used. A figure is 0 if no limit asks for it. */
+export interface LimitUse extends Losses {
+  readonly amount: Lamports
+  /** Slippage that the buy accepts. */
+  readonly slippagePercent: number
+  readonly openPositions: number
+  /** The buy would open a position. */
+  readonly newPosition: boolean
+  /** SOL at risk in this mint. An open buy of the mint holds the lane, so none is missing here. */
+  readonly mintLamports: number
+  /** SOL at risk in tokens of the same creator, and asked for by open and unknown buys of them. */
+  readonly creatorLamports: number
+  /** The same of all tokens. */
+  readonly exposureLamports: number
+  /** SOL asked for by buys of the last 60 minutes. */
+  readonly hourLamports: number
+  /** SOL asked for by buys since 00:00 UTC. */
+  readonly todayLamports: number
+  /** When the hour has room for the buy; undefined: never. */
+  readonly hourFreesAt: () => Millis | undefined
+}
+
+/** Slippage of the buys that the limits apply to. */
+interface Slippages {
+  readonly slippagePercent: number
+  readonly slippageLadder?: readonly number[]
+}
+
+/** Limits that contradict each other. */
+export interface LimitProblem {
+  /** Key of the YAML. */
+  readonly key: string
+  readonly message: string
+}
+
+interface LimitRow<Value> extends SettingRow<Value, Limits> {
+  readonly schema: z.ZodNumber
+  /** Decides on a buy; `name` is the path of the limit in the YAML. */
+  readonly refuse?: (bound: NonNullable<Value>, use: LimitUse, name: string) => Refusal | undefined
+  /** Decides on a buy, and again before each retry of an accepted one. */
+  readonly stop?: (bound: NonNullable<Value>, losses: Losses, name: string) => Refusal | undefined
+  /** Finds a contradiction with another limit or with the slippage of the bot's buys. */
+  readonly problem?: (
+    bound: NonNullable<Value>,
+    limits: Limits,
+    name: string,
+    orders: Slippages | undefined,
+  ) => LimitProblem | undefined
+}
+
+/** The service takes no smaller buy, so a lower bound would stop all entries without saying so. */
+const buySol = z.number().min(0.001).max(MOST_SOL)
+const lossSol = z.number().min(LEAST_SOL).max(MOST_SOL)
+
+/** In the order in which they decide. */
+export const LIMITS = {
+  maxLamportsPerOrder: {
+    ...{ key: 'maxSolPerOrder', unit: 'sol', schema: buySol, default: null },
+    text: (shown) => `at most ${shown} SOL per buy`,
+    refuse: (bound, { amount }, name) =>
+      refuseIf(amount > bound, 'ORDER_LIMIT', `${sol(amount)} SOL exceeds ${sol(bound)} SOL per buy (${name})`),
+  },
+  minLamportsPerOrder: {
+    ...{ key: 'minSolPerOrder', unit: 'sol', schema: buySol, default: null },
+    text: (shown) => `at least ${shown} SOL per buy`,
+    refuse: (bound, { amount }, name) =>
+      refuseIf(amount < bound, 'ORDER_LIMIT', `${sol(amount)} SOL is below ${sol(bound)} SOL per buy (${name})`),
+    problem: (bound, { maxLamportsPerOrder: most }) =>
+      most !== null && bound > most
+        ? { key: 'minSolPerOrder', message: `exceeds maxSolPerOrder (${sol(most)}): every buy would be refused` }
+        : undefined,
+  },
+  maxSlippagePercent: {
+    ...{ key: 'maxSlippagePercent', unit: 'percent', default: null },
+    schema: z.number().min(LEAST_SLIPPAGE).max(MOST_SLIPPAGE),
+    text: (shown) => `slippage at most ${shown} %`,
+    refuse: (bound, { slippagePercent }, name) =>
+      refuseIf(slippagePercent > bound, 'SLIPPAGE_LIMIT', `slippage ${slippagePercent} % exceeds ${bound} % (${name})`),
+    problem: (bound, _limits, _name, orders) => {
+      const highest = orders?.slippageLadder?.at(-1) ?? orders?.slippagePercent ?? 0
+      const key = orders?.slippageLadder === undefined ? 'slippagePercent' : 'slippageLadder'
+      const message = `below the ${highest} % of orders.${key}: those buys would be refused; raise this or lower that`
+      return highest > bound ? { key: 'maxSlippagePercent', message } : undefined
+    },
+  },
+  maxLosingStreak: {
+    ...{ key: 'maxLosingStreak', unit: 'count', schema: z.int().min(1).max(1_000), default: null },
+    text: (shown, { streakPauseMs }) => `a pause of ${streakPauseMs / 1000} s after ${shown} losses in a row`,
+    stop: (_bound, { now, pausedUntil }, name) =>
+      refuseIf(
+        pausedUntil > now,
+        'LOSING_STREAK',
+        `too many losses in a row (${name}); entries resume at ${formatInstant(pausedUntil, now)}`,
+      ),
+  },
+  streakPauseMs: {
+    ...{ key: 'streakPauseSeconds', unit: 'seconds', default: 3_600_000 },
+    schema: z
+      .number()
+      .min(LEAST_SECONDS)
+      .max(30 * 86_400),
+  },
+  maxLamportsPerHour: {
+    ...{ key: 'maxSolPerHour', unit: 'sol', schema: buySol, default: null },
+    text: (shown) => `${shown} SOL per hour`,
+    refuse: (bound, { amount, hourLamports, hourFreesAt, now }, name) => {
+      if (hourLamports + amount <= bound) return undefined
+      const freesAt = hourFreesAt()
+      const when = freesAt === undefined ? 'never' : `at ${formatInstant(freesAt, now)}`
+      const reason = `${sol(hourLamports)} of ${sol(bound)} SOL per hour are used (${name}); ${sol(amount)} more fit ${when}`
+      return { code: 'HOUR_LIMIT', reason }
+    },
+    problem: oneBuyFits,
+  },
+  maxLamportsPerDay: {
+    ...{ key: 'maxSolPerDay', unit: 'sol', schema: buySol, default: null },
+    text: (shown) => `${shown} SOL per day`,
+    refuse: (bound, { amount, todayLamports, now }, name) =>
+      refuseIf(
+        todayLamports + amount > bound,
+        'DAY_LIMIT',
+        `${sol(todayLamports)} of ${sol(bound)} SOL per day are used (${name}); resets at ${resetOf(now)}`,
+      ),
+    problem: oneBuyFits,
+  },
+  maxOpenPositions: {
+    ...{ key: 'maxOpenPositions', unit: 'count', schema: z.int().min(1).max(10_000), default: null },
+    text: (shown) => `at most ${shown} position${shown === '1' ? '' : 's'}`,
+    refuse: (bound, { newPosition, openPositions }, name) =>
+      refuseIf(
+        newPosition && openPositions >= bound,
+        'POSITIONS_LIMIT',
+        `${openPositions} of ${bound} positions are open (${name}); sell one first`,
+      ),
+  },
+  maxLamportsPerMint: {
+    ...{ key: 'maxSolPerMint', unit: 'sol', schema: buySol, default: null },
+    text: (shown) => `${shown} SOL per mint`,
+    refuse: (bound, use, name) => exposed('MINT_LIMIT', use.mintLamports, bound, 'in this mint', use, name),
+    problem: oneBuyFits,
+  },
+  maxLamportsPerCreator: {
+    ...{ key: 'maxSolPerCreator', unit: 'sol', schema: buySol, default: null, needsLaunches: true },
+    text: (shown) => `${shown} SOL per creator`,
+    refuse: (bound, use, name) =>
+      exposed('CREATOR_LIMIT', use.creatorLamports, bound, 'in tokens of its creator', use, name),
+    problem: oneBuyFits,
+  },
+  maxExposureLamports: {
+    ...{ key: 'maxExposureSol', unit: 'sol', schema: buySol, default: null },
+    text: (shown) => `${shown} SOL at risk at once`,
+    refuse: (bound, use, name) =>
+      exposed('EXPOSURE_LIMIT', use.exposureLamports, bound, 'in tokens and open buys', use, name),
+    problem: oneBuyFits,
+  },
+  maxDailyLossLamports: {
+    ...{ key: 'maxDailyLossSol', unit: 'sol', schema: lossSol, default: null },
+    text: (shown) => `a loss of ${shown} SOL per day`,
+    stop: (bound, losses, name) => {
+      const { resultLamports, now } = losses
+      if (resultLamports > -bound) return undefined
+      const reason = `today's result is ${sol(resultLamports)} SOL, the limit is a loss of ${sol(bound)} (${name}); resets at ${resetOf(now)}`
+      return { code: 'LOSS_LIMIT', reason: reason + withoutPrice(losses) }
+    },
+  },
+  maxDrawdownLamports: {
+    ...{ key: 'maxDrawdownSol', unit: 'sol', schema: lossSol, default: null },
+    text: (shown) => `a drawdown of ${shown} SOL`,
+    stop: (bound, losses, name) => {
+      const { drawdownLamports } = losses
+      if (drawdownLamports < bound) return undefined
+      const reason = `the result is ${sol(drawdownLamports)} SOL below its high, the limit is ${sol(bound)} (${name}); entries resume when it recovers, or with \`sluice resume\``
+      return { code: 'DRAWDOWN_LIMIT', reason: reason + withoutPrice(losses) }
+    },
+  },
+} as const satisfies { readonly [F in keyof Limits]: LimitRow<Limits[F]> }
+
+/** The section `wallet.limits`. `LimitCheck` decides on the balance itself. */
+export const WALLET_LIMITS = {
+  ...LIMITS,
+  minBalanceLamports: {
+    ...{ key: 'minBalanceSol', unit: 'sol', schema: z.number().min(0).max(MOST_SOL), default: null },
+    text: (shown) => `at least ${shown} SOL left in the wallet`,
+  },
+} as const satisfies { readonly [F in keyof WalletLimits]: LimitRow<WalletLimits[F]> }
+
+export const NO_LIMITS: WalletLimits = settingsFrom<WalletLimits>(WALLET_LIMITS, {})
+
+const DECIDING = rowsOf<{ readonly [F in keyof Limits]: LimitRow<Limits[F]> }>(LIMITS).filter(
+  ([, { refuse, stop }]) => refuse !== undefined || stop !== undefined,
+) as [keyof Limits, LimitRow<number>][]
+
+/** Whether any limit can refuse a buy. */
+export function isBound(limits: Limits): boolean {
+  return DECIDING.some(([field]) => limits[field] !== null)
+}
+
+/** The first limit that the buy would break. */
+export function checkLimits(limits: Limits, use: LimitUse): Refusal | undefined {
+  for (const [field, { key, refuse, stop }] of DECIDING) {
+    const bound = limits[field]
+    if (bound === null) continue
+    const name = `${use.section}.${key}`
+    const refusal = refuse?.(bound, use, name) ?? stop?.(bound, use, name)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+/** The first limit on losses that stops a buy which was accepted earlier and waits for its retry. */
+export function checkLosses(limits: Limits, losses: Losses): Refusal | undefined {
+  for (const [field, { key, stop }] of DECIDING) {
+    const bound = limits[field]
+    const refusal = bound === null ? undefined : stop?.(bound, losses, `${losses.section}.${key}`)
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
+/** Contradictions among the limits of one section. `orders` are the buys of the bot, if the section is of a bot. */
+export function limitProblems(limits: Limits, section: string, orders?: Slippages): LimitProblem[] {
+  return (Object.entries(LIMITS) as [keyof Limits, LimitRow<number>][]).flatMap(([field, { key, problem }]) => {
+    const bound = limits[field]
+    return bound === null ? [] : (problem?.(bound, limits, `${section}.${key}`, orders) ?? [])
+  })
+}
+
+function refuseIf(isBroken: boolean, code: ErrorCode, reason: string): Refusal | undefined {
+  return isBroken ? { code, reason } : undefined
+}
+
+function exposed(
+  code: ErrorCode,
+  used: number,
+  bound: Lamports,
+  where: string,
+  { amount }: LimitUse,
+  name: string,
+): Refusal | undefined {
+  if (used + amount <= bound) return undefined
+  const reason = `${sol(used)} of ${sol(bound)} SOL are at risk ${where} (${name}), so ${sol(amount)} more do not fit; sell first`
+  return { code, reason }
+}
+
+/** A bound has to let the largest buy pass, or that buy could never be made. */
+function oneBuyFits(bound: Lamports, { maxLamportsPerOrder: buy }: Limits, name: string): LimitProblem | undefined {
+  if (buy === null || buy <= bound) return undefined
+  const message = `exceeds ${name} (${sol(bound)}): a buy of ${sol(buy)} SOL would always be refused`
+  return { key: 'maxSolPerOrder', message }
+}
+
+function resetOf(now: Millis): string {
+  return formatInstant(endOfDay(now), now)
+}
+
+/** Points out losses that a price may take back, and losses that come again every day. */
+function withoutPrice({ unknownPositions, deadPositions }: Losses): string {
+  const [unknown, dead] = [unknownPositions(), deadPositions()]
+  const tokens = (count: number): string => `; ${count} held token${count === 1 ? ' has' : 's have'}`
+  const asNothing = (count: number): string => `and count${count === 1 ? 's' : ''} as worthless`
+  return [
+    unknown === 0 ? '' : `${tokens(unknown)} no price since the start or a gap ${asNothing(unknown)}`,
+    dead === 0 ? '' : `${tokens(dead)} no trades ${asNothing(dead)} every day until sold (\`sluice sell\`)`,
+  ].join('')
+}

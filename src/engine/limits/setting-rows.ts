@@ -1,0 +1,89 @@
+import type { z } from 'zod'
+import { formatSol, type Lamports, lamportsToSol, solToLamports } from '../../base/units.ts'
+
+// Settings that a configuration gives key by key: one row for each. Schema, default, conversion to the engine's units,
+// `check` and the messages of the engine are derived from the rows.
+
+/** Unit of the YAML. The engine has lamports for `sol` and milliseconds for `seconds`. */
+export type SettingUnit = 'sol' | 'seconds' | 'percent' | 'count' | 'file' | 'choice'
+
+export interface SettingRow<Value, Settings> {
+  /** Key in the YAML. */
+  readonly key: string
+  readonly unit: SettingUnit
+  /** Accepts the value as written, in the unit of the YAML. */
+  readonly schema: z.ZodType
+  /** In the unit of the engine; null: no bound. */
+  readonly default: Value
+  /** Sentence of `check`. `shown` is the value in the unit of the YAML. */
+  readonly text?: (shown: string, settings: Settings) => string
+  /** The rule cannot be checked without the announcements of new tokens. */
+  readonly needsLaunches?: true
+}
+
+/** Rows by the name of the setting in the engine. */
+export type SettingRows<Settings> = { readonly [F in keyof Settings]: SettingRow<Settings[F], Settings> }
+
+type AnyRows = Readonly<Record<string, Pick<SettingRow<never, never>, 'key' | 'schema'>>>
+type Shape<Rows extends AnyRows> = { [F in keyof Rows as Rows[F]['key']]: z.ZodExactOptional<Rows[F]['schema']> }
+
+/** Shape of the YAML section: every key is optional. */
+export function shapeOf<const Rows extends AnyRows>(rows: Rows): Shape<Rows> {
+  const entries = Object.values(rows).map(({ key, schema }) => [key, schema.exactOptional()])
+  return Object.fromEntries(entries) as Shape<Rows>
+}
+
+/** Settings of the engine from the keys that were written. */
+export function settingsFrom<S extends object>(rows: SettingRows<S>, written: object): S {
+  const entries = rowsOf(rows).map(([field, row]) => {
+    const value: unknown = (written as Record<string, unknown>)[row.key]
+    return [field, value === undefined ? row.default : toEngine(row.unit, value)]
+  })
+  return Object.fromEntries(entries) as S
+}
+
+/** Settings by the keys and in the units of the YAML; null where nothing is bounded. */
+export function writtenFrom<S extends object>(rows: SettingRows<S>, settings: S): Record<string, unknown> {
+  const entries = rowsOf(rows).map(([field, row]) => {
+    const value: unknown = settings[field]
+    return [row.key, value === null ? null : toYaml(row.unit, value)]
+  })
+  return Object.fromEntries(entries) as Record<string, unknown>
+}
+
+/** One sentence for each setting that bounds something, in the order of the rows. */
+export function sentencesOf<S extends object>(rows: SettingRows<S>, settings: S): string[] {
+  return rowsOf(rows).flatMap(([field, { unit, text }]) => {
+    const value: unknown = settings[field]
+    if (value === null || value === undefined || text === undefined) return []
+    return [text(unit === 'sol' ? formatSol(value as Lamports) : String(toYaml(unit, value)), settings)]
+  })
+}
+
+/** Settings with each amount of SOL replaced by `change` of it. */
+export function mapSol<S extends object>(rows: SettingRows<S>, settings: S, change: (amount: Lamports) => Lamports): S {
+  const entries = rowsOf(rows).map(([field, { unit }]) => {
+    const value = settings[field]
+    return [field, unit === 'sol' && value !== null ? change(value as unknown as Lamports) : value]
+  })
+  return Object.fromEntries(entries) as S
+}
+
+/** Whether a setting is active that depends on the announcements of new tokens. */
+export function needsLaunches<S extends object>(rows: SettingRows<S>, settings: S): boolean {
+  return rowsOf(rows).some(([field, row]) => row.needsLaunches === true && settings[field] !== null)
+}
+
+export function rowsOf<Rows extends object>(rows: Rows): [keyof Rows, Rows[keyof Rows]][] {
+  return Object.entries(rows) as [keyof Rows, Rows[keyof Rows]][]
+}
+
+function toEngine(unit: SettingUnit, value: unknown): unknown {
+  if (unit === 'sol') return solToLamports(value as number)
+  return unit === 'seconds' ? Math.round((value as number) * 1000) : value
+}
+
+function toYaml(unit: SettingUnit, value: unknown): unknown {
+  if (unit === 'sol') return lamportsToSol(value as Lamports)
+  return unit === 'seconds' ? (value as number) / 1000 : value
+}
