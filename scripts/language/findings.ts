@@ -55,7 +55,8 @@ function phrasesIn({ start, text }: Text): Place[] {
 
 function suggestionsFor({ kind, start, text }: Text): Place[] {
   if (!SENTENCES.includes(kind)) return []
-  return writeGood(text, WRITE_GOOD).flatMap(({ index, offset, reason }) => {
+  // On one line: write-good takes the beginning of a line for that of a sentence.
+  return writeGood(text.replaceAll('\n', ' '), WRITE_GOOD).flatMap(({ index, offset, reason }) => {
     const found = text
       .slice(index, index + offset)
       .trim()
