@@ -1,11 +1,9 @@
 import type { Random } from '../base/random.ts'
 import { baseUnits, LAMPORTS_PER_SOL, type Lamports, lamports, type TokenAmount, wholeTokens } from '../base/units.ts'
 import { DEAD_AFTER_MS } from '../engine/accounting/liquidation.ts'
-import { BASE_FEE } from '../solana/constants.ts'
+import { BASE_FEE, TOKEN_DECIMALS } from '../solana/constants.ts'
 import { type Reserves, solFor, tokensFor, VENUE_FEE } from '../solana/pool-depth.ts'
 
-/** Of every token that is bought here, as pump.fun makes them. */
-export const TOKEN_DECIMALS = 6
 export const SLOT_MS = 400
 
 /** What a paper trade costs and how it goes wrong. Pessimistic: a paper result that flatters is worse than none. */

@@ -2,8 +2,7 @@ import { type Lamports, lamports, type TokenAmount, ZERO } from '../base/units.t
 import type { Position } from '../engine/accounting/position.ts'
 import type { Fill, Size } from '../engine/order.ts'
 import type { Attempt } from '../orders/attempt.ts'
-import { TOKEN_ACCOUNT_RENT } from '../solana/constants.ts'
-import { TOKEN_DECIMALS } from './fill-model.ts'
+import { TOKEN_ACCOUNT_RENT, TOKEN_DECIMALS } from '../solana/constants.ts'
 
 const RENT_BACK = lamports(-TOKEN_ACCOUNT_RENT)
 

@@ -1,21 +1,10 @@
-/**
- * A pump.fun bonding curve in integers: lamports and base units (6 decimals), virtual reserves x * y = k. Formulas,
- * start state and the 1.25 % fee: research/solana.md 7.1 (pump-fun/pump-public-docs @1b82215).
- */
+import { CURVE_FEE_BPS, CURVE_START, POOL_START, TOKEN_DECIMALS, TOKEN_SUPPLY } from './constants.ts'
+import { CURVE_PRODUCT } from './pool-depth.ts'
 
-export const TOKEN_DECIMALS = 6
-/** Every token's supply in base units: 1e9 whole tokens. */
-export const TOKEN_SUPPLY = 1_000_000_000_000_000n
-/** Of the SOL that enters or leaves the curve; 0.95 % protocol and 0.30 % creator. */
-export const CURVE_FEE_BPS = 125n
+// A pump.fun bonding curve in integers: constant product x * y = k of virtual reserves (pump-fun/pump-public-docs
+// @1b82215).
 
-const START = { virtualSol: 30_000_000_000n, virtualTokens: 1_073_000_000_000_000n, realTokens: 793_100_000_000_000n }
-/** What the pool starts with after a curve is bought out and migrates. */
-const MIGRATED = { virtualSol: 84_990_360_000n, virtualTokens: 206_900_000_000_000n }
-/** 30 SOL * 1.073e9 tokens. */
-const START_K = 30 * 1.073e9
-
-/** Reserves in lamports and base units; `realTokens` are those still for sale; `complete` after migration to a pool. */
+/** Reserves, lamports and base units. `realTokens` are still for sale; `complete` after the migration to a pool. */
 export interface Reserves {
   virtualSol: bigint
   virtualTokens: bigint
@@ -23,34 +12,30 @@ export interface Reserves {
   complete: boolean
 }
 
-/**
- * `sol`: lamports that enter or leave the curve before fees; `fee`: lamports on top of a buy or out of a sale;
- * `tokens`: base units.
- */
 export interface Swap {
+  /** Lamports that enter or leave the curve, without the fee. */
   sol: bigint
+  /** Lamports on top of a buy, or out of the proceeds of a sale. */
   fee: bigint
+  /** Base units. */
   tokens: bigint
 }
 
 export class Curve {
   reserves: Reserves
 
-  constructor(reserves: Reserves = { ...START, complete: false }) {
+  constructor(reserves: Reserves = { ...CURVE_START, complete: false }) {
     this.reserves = reserves
   }
 
-  /**
-   * Sets the price (SOL a whole token), for recorded markets: a pool with reserves by sqrt(k * price), as deep as a
-   * curve at that price.
-   */
+  /** Sets the price of a recorded market, SOL per whole token. The pool becomes as deep as a curve at that price. */
   moveTo(price: number): void {
-    const virtualSol = BigInt(Math.max(1, Math.round(Math.sqrt(START_K * price) * 1e9)))
-    const virtualTokens = BigInt(Math.max(1, Math.round(Math.sqrt(START_K / price) * 10 ** TOKEN_DECIMALS)))
+    const virtualSol = BigInt(Math.max(1, Math.round(Math.sqrt(CURVE_PRODUCT * price) * 1e9)))
+    const virtualTokens = BigInt(Math.max(1, Math.round(Math.sqrt(CURVE_PRODUCT / price) * 10 ** TOKEN_DECIMALS)))
     this.reserves = { virtualSol, virtualTokens, realTokens: virtualTokens, complete: true }
   }
 
-  /** SOL a whole token at the margin. */
+  /** Marginal price, SOL per whole token. */
   get price(): number {
     return Number(this.reserves.virtualSol) / Number(this.reserves.virtualTokens) / 10 ** (9 - TOKEN_DECIMALS)
   }
@@ -59,13 +44,13 @@ export class Curve {
     return this.price * (Number(TOKEN_SUPPLY) / 10 ** TOKEN_DECIMALS)
   }
 
-  /** Lamports that the pool really holds: what sellers can be paid from. */
+  /** Lamports that the pool holds and can pay to sellers. */
   get realSol(): bigint {
     const { virtualSol, complete } = this.reserves
-    return complete ? virtualSol : virtualSol - START.virtualSol
+    return complete ? virtualSol : virtualSol - CURVE_START.virtualSol
   }
 
-  /** Spending `spend` lamports, fee included. */
+  /** Quotes a buy for `spend` lamports, fee included. */
   quoteBuy(spend: bigint): Swap {
     const { virtualSol, virtualTokens, realTokens } = this.reserves
     const sol = spend <= 1n ? 0n : ((spend - 1n) * 10_000n) / (10_000n + CURVE_FEE_BPS)
@@ -73,7 +58,7 @@ export class Curve {
     return tokens > realTokens ? this.quoteTokens(realTokens) : { sol, fee: feeOn(sol), tokens }
   }
 
-  /** Buying exactly `tokens` base units, at most what is for sale. */
+  /** Quotes a buy of exactly `tokens` base units, or of all that are still for sale if those are fewer. */
   quoteTokens(tokens: bigint): Swap {
     const { virtualSol, virtualTokens, realTokens } = this.reserves
     const bought = tokens < realTokens ? tokens : realTokens
@@ -96,7 +81,7 @@ export class Curve {
     this.#migrate()
   }
 
-  /** Takes over what a program made of it. */
+  /** Replaces the reserves by those that a simulated program computed. */
   settle({ virtualSol, virtualTokens, realTokens }: Omit<Reserves, 'complete'>): void {
     const { complete } = this.reserves
     this.reserves = { virtualSol, virtualTokens, realTokens, complete }
@@ -109,11 +94,11 @@ export class Curve {
     this.reserves.realTokens += tokens
   }
 
-  /** Once everything is sold the token moves to a pool. */
+  /** Moves a sold-out token to a pool. */
   #migrate(): void {
     const { realTokens, complete } = this.reserves
     if (realTokens <= 0n && !complete)
-      this.reserves = { ...MIGRATED, realTokens: MIGRATED.virtualTokens, complete: true }
+      this.reserves = { ...POOL_START, realTokens: POOL_START.virtualTokens, complete: true }
   }
 }
 

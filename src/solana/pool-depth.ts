@@ -1,44 +1,53 @@
-/** Constant-product depth behind a price, for quotes, marks and simulated fills: pump.fun's bonding curve while it
- *  lasts and the pool it migrates to afterwards. An estimate: the feed names no reserves. Figures:
- *  pump-fun/pump-public-docs, pump-sdk 2.0.0. */
+import { CURVE_FEE_BPS, CURVE_START, POOL_START, TOKEN_DECIMALS } from './constants.ts'
 
-const VIRTUAL_SOL = 30
-const VIRTUAL_TOKENS = 1_073_000_000
-/** Products of SOL and whole tokens: of the curve, always, and of the pool that a token migrates to. */
-export const CURVE_PRODUCT = VIRTUAL_SOL * VIRTUAL_TOKENS
-export const POOL_PRODUCT = 84.99036 * 206_900_000
-/** A token that was once this dear (SOL a token) has left the curve for good. */
+// Constant-product depth behind a price, for quotes, marks and simulated fills: pump.fun's bonding curve, and the pool
+// that a token migrates to. An estimate, because the feed reports no reserves.
+
+const VIRTUAL_SOL = sol(CURVE_START.virtualSol)
+/** Constant product of the bonding curve, SOL times whole tokens. */
+export const CURVE_PRODUCT = VIRTUAL_SOL * tokens(CURVE_START.virtualTokens)
+/** Constant product of the pool that a token migrates to, at its start. */
+export const POOL_PRODUCT = sol(POOL_START.virtualSol) * tokens(POOL_START.virtualTokens)
+/** Last price of the bonding curve, SOL per token. A token that has reached it has left the curve for good. */
 export const GRADUATION_PRICE = 4.1088e-7
 
-/** Venue fee of curve and low pool tiers, each way. */
-export const VENUE_FEE = 0.0125
+/** Fee of each trade, as a share: of the curve and of the lowest pool tiers. */
+export const VENUE_FEE = Number(CURVE_FEE_BPS) / 10_000
 
-/** SOL and whole tokens on the two sides of the pool, if it stands at `price` (SOL a token). */
+function sol(lamports: bigint): number {
+  return Number(lamports) / 1e9
+}
+
+function tokens(baseUnits: bigint): number {
+  return Number(baseUnits) / 10 ** TOKEN_DECIMALS
+}
+
+/** Reserves of a pool in SOL and whole tokens. */
 export interface Reserves {
   readonly sol: number
   readonly tokens: number
 }
 
-/** `product`: of SOL and whole tokens; where it is left out, that of the curve below its last price, and of a migrated
- *  pool above. */
+/** Reserves of a pool at `price`, SOL per token. `product`: SOL times whole tokens; by default the curve's below its
+ *  last price, and a migrated pool's above. */
 export function reservesAt(price: number, product = price < GRADUATION_PRICE ? CURVE_PRODUCT : POOL_PRODUCT): Reserves {
-  const sol = Math.sqrt(product * price)
-  return { sol, tokens: product / sol }
+  const side = Math.sqrt(product * price)
+  return { sol: side, tokens: product / side }
 }
 
-/** SOL that selling everything could bring at most: on the curve what was paid in, in a migrated pool its SOL. */
+/** Upper bound of the SOL that sellers can take out: on the curve the SOL paid in, in a migrated pool all of it. */
 export function poolSol(price: number): number {
-  const { sol } = reservesAt(price)
-  return price < GRADUATION_PRICE ? Math.max(0, sol - VIRTUAL_SOL) : sol
+  const reserves = reservesAt(price)
+  return price < GRADUATION_PRICE ? Math.max(0, reserves.sol - VIRTUAL_SOL) : reserves.sol
 }
 
-/** Whole tokens that `sol` buys, the fee (a share) taken first. */
-export function tokensFor(sol: number, reserves: Reserves, fee = VENUE_FEE): number {
-  const paid = sol / (1 + fee)
+/** Whole tokens that a buy for `spend` SOL gives. `fee`: a share, taken before the swap. */
+export function tokensFor(spend: number, reserves: Reserves, fee = VENUE_FEE): number {
+  const paid = spend / (1 + fee)
   return (paid * reserves.tokens) / (reserves.sol + paid)
 }
 
-/** SOL that selling `tokens` whole tokens brings, the fee (a share) taken last. */
-export function solFor(tokens: number, reserves: Reserves, fee = VENUE_FEE): number {
-  return ((tokens * reserves.sol) / (reserves.tokens + tokens)) * (1 - fee)
+/** SOL that a sale of `sold` whole tokens gives. `fee`: a share, taken after the swap. */
+export function solFor(sold: number, reserves: Reserves, fee = VENUE_FEE): number {
+  return ((sold * reserves.sol) / (reserves.tokens + sold)) * (1 - fee)
 }

@@ -1,5 +1,5 @@
 import { decodeBase58, encodeBase58 } from './base58.ts'
-import { TOKEN_DECIMALS, TOKEN_SUPPLY } from './bonding-curve.ts'
+import { TOKEN_DECIMALS, TOKEN_SUPPLY } from './constants.ts'
 import { PROGRAMS } from './programs.ts'
 
 /** Bytes of the SPL token program's accounts (spl-token state.rs): token accounts of 165 bytes, mints of 82. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { BASE_FEE_LAMPORTS, type Ledger, type Transaction } from '../../src/sandbox/chain/ledger.ts'
+import type { Ledger, Transaction } from '../../src/sandbox/chain/ledger.ts'
+import { BASE_FEE } from '../../src/solana/constants.ts'
 
 /** A new chain with one funded wallet, on time that the test moves. */
 export interface LedgerWorld {
@@ -13,7 +14,7 @@ export interface LedgerWorld {
   advance(slots: number): void
 }
 
-const FEE = BASE_FEE_LAMPORTS
+const FEE = BASE_FEE
 
 /** The rules of the port `Ledger` (src/sandbox/chain/ledger.ts), for every adapter. */
 export function ledgerContract(name: string, open: () => LedgerWorld): void {

@@ -8,7 +8,7 @@ import { type FillTableRow, fillOf } from '../../src/journal/reader/recovery.ts'
 import type { TradeSide } from '../../src/market/block.ts'
 import { type Attempt, isUndecided } from '../../src/orders/attempt.ts'
 import type { LandedTransaction, Ledger } from '../../src/sandbox/chain/ledger.ts'
-import { TOKEN_DECIMALS } from '../../src/solana/bonding-curve.ts'
+import { TOKEN_DECIMALS } from '../../src/solana/constants.ts'
 import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 
 /** What a journal says of money, to the lamport. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/machine.ts'
 import { solToLamports } from '../../src/base/units.ts'
 import type { Bank } from '../../src/sandbox/chain/bank.ts'
-import { type Ledger, rentExemption, type Transaction } from '../../src/sandbox/chain/ledger.ts'
+import type { Ledger, Transaction } from '../../src/sandbox/chain/ledger.ts'
 import { MarketVenue } from '../../src/sandbox/chain/market-venue.ts'
 import { CURVE_FEES, POOL_PROGRAM, poolBinary } from '../../src/sandbox/chain/pool-program.ts'
 import { type Program, transferProgram } from '../../src/sandbox/chain/program.ts'
@@ -13,6 +13,7 @@ import { TRADE_PROGRAM, TradeProgram } from '../../src/sandbox/chain/trade-progr
 import { secretOf, tokenAccountAddress, walletAddress } from '../../src/sandbox/keys.ts'
 import type { Market } from '../../src/sandbox/market/market.ts'
 import { forgetfulRecords } from '../../src/sandbox/records.ts'
+import { rentExemption } from '../../src/solana/constants.ts'
 
 /** What bots trade with, and who else is on the chain. */
 export const OWNER = secretOf(Buffer.alloc(32, 7))

@@ -1,7 +1,8 @@
 import { isFullExit } from '../../src/engine/order.ts'
 import type { TradeSide } from '../../src/market/block.ts'
 import type { Attempt } from '../../src/orders/attempt.ts'
-import { BLOCKHASH_BLOCKS, type LandedTransaction, type Ledger } from '../../src/sandbox/chain/ledger.ts'
+import type { LandedTransaction, Ledger } from '../../src/sandbox/chain/ledger.ts'
+import { BLOCKHASH_BLOCKS } from '../../src/solana/constants.ts'
 
 /** A request that left, as it really was. */
 export interface Post {

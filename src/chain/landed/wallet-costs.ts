@@ -2,6 +2,7 @@ import { lamports } from '../../base/units.ts'
 import { JITO_TIPS } from '../../orders/builder-policy.ts'
 import type { WalletCosts } from '../../orders/wallet-audit.ts'
 import { decodeLongBase58, encodeBase58 } from '../../solana/base58.ts'
+import { BASE_FEE } from '../../solana/constants.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import type { Call, LandedTransaction, TokenBalance } from './landed-transaction.ts'
 import { balanceChange } from './wallet-change.ts'
@@ -97,7 +98,6 @@ function sumBy(payments: readonly Payment[]): Map<string, number> {
   return sums
 }
 
-const SIGNATURE_LAMPORTS = 5000
 const LIMIT = 2
 const PRICE = 3
 const MICRO = 1000000
@@ -114,7 +114,7 @@ function networkFeeOf({ feeLamports, signers, calls }: Pick<LandedTransaction, '
   const price = numberIn(budget, PRICE, 8)
   if (budget !== undefined && price === undefined) return { base: feeLamports, priority: 0 }
   const asked = limit === undefined || price === undefined ? undefined : Math.ceil((limit * price) / MICRO)
-  const signatures = Math.min(feeLamports, SIGNATURE_LAMPORTS * signers)
+  const signatures = Math.min(feeLamports, BASE_FEE * signers)
   const priority = asked !== undefined && feeLamports - asked >= signatures ? asked : feeLamports - signatures
   return { base: feeLamports - priority, priority }
 }

@@ -3,6 +3,8 @@
 // that it explains by triggers, so that whatever writes those books it in the same commit, and no process can forget
 // to.
 
+import { BASE_FEE } from '../../solana/constants.ts'
+
 /** The columns that, with `wallet`, make 0. */
 export const LINES = [
   ...['trade', 'impact', 'venue_fee', 'service_fee', 'base_fee', 'priority_fee', 'tip', 'rent_paid', 'rent_returned'],
@@ -116,8 +118,8 @@ SELECT kind, account, signature, order_id, bot, mint, side, slot, slot AS audite
   CASE WHEN is_ours THEN 0 ELSE rest END AS other, CASE WHEN is_ours THEN rest ELSE 0 END AS remainder,
   '0' AS tokens, '0' AS withheld, 0 AS decimals
 FROM (SELECT *, -(wallet + base_fee + priority_fee + tip + rent_paid + rent_returned + wrapped) AS rest FROM (
-  SELECT *, CASE WHEN is_sum THEN min(-wallet, 5000) ELSE base END AS base_fee,
-    CASE WHEN is_sum THEN max(-wallet - 5000, 0) ELSE priority END AS priority_fee
+  SELECT *, CASE WHEN is_sum THEN min(-wallet, ${BASE_FEE}) ELSE base END AS base_fee,
+    CASE WHEN is_sum THEN max(-wallet - ${BASE_FEE}, 0) ELSE priority END AS priority_fee
   FROM (
     SELECT t.account, t.slot, t.signature, t.time, t.lamports AS wallet, t.class = 'ours' AS is_ours,
       CASE t.class WHEN 'ours' THEN 'failed' ELSE t.class END AS kind,

@@ -1,7 +1,7 @@
+import { TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { TokenState } from '../../solana/token-account.ts'
 import { tokenAccountAddress } from '../keys.ts'
-import { TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
 
 export interface AccountState {
   lamports: number
@@ -63,7 +63,7 @@ export class Bank {
   openTokenAccount(payer: string, owner: string, mint: string): string {
     const address = tokenAccountAddress(owner, mint)
     if (this.token(address)) return address
-    this.transfer(payer, address, TOKEN_ACCOUNT_RENT_LAMPORTS)
+    this.transfer(payer, address, TOKEN_ACCOUNT_RENT)
     this.set(address, { lamports: this.lamports(address), token: { mint, owner, amount: 0n } })
     return address
   }

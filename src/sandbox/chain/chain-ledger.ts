@@ -1,23 +1,25 @@
 import type { Clock } from '../../base/machine.ts'
 import { deriveSeed } from '../../base/random.ts'
 import { encodeBase58 } from '../../solana/base58.ts'
+import { BLOCKHASH_BLOCKS } from '../../solana/constants.ts'
 import { type Draws, draws } from '../draws.ts'
 import { digest } from '../keys.ts'
 import type { Change, Records } from '../records.ts'
 import { type ChainRecord, chainChange, readChain, readLanded } from './chain-record.ts'
-import type { Machine, Pending, Place } from './ledger.ts'
-import {
-  type Account,
-  BLOCKHASH_BLOCKS,
-  type Blockhash,
-  type Commitment,
-  type Head,
-  type LandedTransaction,
-  type Ledger,
-  type SignatureQuery,
-  type SimulatedTransaction,
-  type SimulationOptions,
-  type Transaction,
+import type {
+  Account,
+  Blockhash,
+  Commitment,
+  Head,
+  LandedTransaction,
+  Ledger,
+  Machine,
+  Pending,
+  Place,
+  SignatureQuery,
+  SimulatedTransaction,
+  SimulationOptions,
+  Transaction,
 } from './ledger.ts'
 import { FIRST_AVAILABLE_SLOT, Slots } from './slots.ts'
 

@@ -1,4 +1,4 @@
-import { TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import type { Change, Records } from '../records.ts'
 import type { LandedTransaction } from './ledger.ts'

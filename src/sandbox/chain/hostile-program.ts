@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { rentExemption } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { encodeTokenAccount, TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
 import { namedAddress, tokenAccountAddress } from '../keys.ts'
-import { type Account, rentExemption } from './ledger.ts'
+import type { Account } from './ledger.ts'
 import { type PoolTrade, type ProgramInstruction, poolInstruction } from './pool-program.ts'
 
 /** What stands in `bpf/hostile.c`, as seen from outside. */

@@ -203,17 +203,6 @@ export interface Ledger {
 
 export const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
 
-export const BASE_FEE_LAMPORTS = 5_000
-/** How long a blockhash lives, in blocks (MAX_PROCESSING_AGE). */
-export const BLOCKHASH_BLOCKS = 150
-/** What an account of 165 bytes must hold to be exempt from rent. */
-export const TOKEN_ACCOUNT_RENT_LAMPORTS = 2_039_280
-
-/** 3,480 lamports a byte-year, two years, 128 bytes of overhead. */
-export function rentExemption(bytes: number): number {
-  return (128 + bytes) * 6_960
-}
-
 /** A transaction on its way. */
 export interface Pending {
   signature: string

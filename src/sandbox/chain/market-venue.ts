@@ -1,9 +1,9 @@
+import { BASE_FEE, rentExemption } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { encodeMint, encodeTokenAccount, MINT_BYTES, TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
 import type { CurveTrade, Market, MarketToken } from '../market/market.ts'
 import { Ambush, TRAP } from './hostile-program.ts'
 import type { Account, LandedTransaction } from './ledger.ts'
-import { BASE_FEE_LAMPORTS, rentExemption } from './ledger.ts'
 import type { Table } from './message.ts'
 import { tableAccount } from './message.ts'
 import { decodePool, encodePool, POOL_BYTES, POOL_PROGRAM, poolOf, vaultOf } from './pool-program.ts'
@@ -88,7 +88,7 @@ export class MarketVenue implements Venue {
         sol: sol < 0n ? -sol : sol,
         tokens: tokens < 0n ? -tokens : tokens,
         slippagePercent: given?.slippagePercent ?? USUAL_SLIPPAGE_PERCENT,
-        priorityFeeSol: given?.priorityFeeSol ?? (feeLamports - signers * BASE_FEE_LAMPORTS) / 1e9,
+        priorityFeeSol: given?.priorityFeeSol ?? (feeLamports - signers * BASE_FEE) / 1e9,
       })
     }
   }

@@ -1,5 +1,6 @@
 import { sign, verify } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '../../solana/base58.ts'
+import { rentExemption } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import {
   encodeMessage,
@@ -10,7 +11,7 @@ import {
   type TransactionBytes,
 } from '../../solana/transaction.ts'
 import { type Secret, tokenAccountAddress, verifyingKey } from '../keys.ts'
-import { type Account, rentExemption, type TransactionError } from './ledger.ts'
+import type { Account, TransactionError } from './ledger.ts'
 
 export interface CallAccount {
   address: string

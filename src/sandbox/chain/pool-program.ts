@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { decodeBase58, encodeBase58 } from '../../solana/base58.ts'
-import { CURVE_FEE_BPS, type Curve, type Reserves, TOKEN_SUPPLY } from '../../solana/bonding-curve.ts'
+import type { Curve, Reserves } from '../../solana/bonding-curve.ts'
+import { CURVE_FEE_BPS, TOKEN_SUPPLY } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { namedAddress, poolAddress, poolBump, tokenAccountAddress } from '../keys.ts'
 

@@ -1,5 +1,5 @@
 import { encodeBase58 } from '../../solana/base58.ts'
-import { TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import { BASE_FEE, TOKEN_DECIMALS } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { encodeTokenAccount } from '../../solana/token-account.ts'
 import { digest } from '../keys.ts'
@@ -7,7 +7,7 @@ import type { Change, Records } from '../records.ts'
 import { type AccountState, Bank, ownerOf, ProgramFailure } from './bank.ts'
 import { ChainLedger, type ChainOptions } from './chain-ledger.ts'
 import type { AccountUse, LandedInstruction, Landing, Machine, Pending, Place, TransactionError } from './ledger.ts'
-import { type Account, BASE_FEE_LAMPORTS, type LandedTransaction, type Transaction, Unsupported } from './ledger.ts'
+import { type Account, type LandedTransaction, type Transaction, Unsupported } from './ledger.ts'
 import { computeBudget } from './message.ts'
 import type { Plan, Program } from './program.ts'
 import { FIRST_AVAILABLE_SLOT } from './slots.ts'
@@ -116,7 +116,7 @@ function executeTransaction(
   place: Place,
 ): LandedTransaction | undefined {
   const { payer, instruction, priorityFeeLamports } = pending.transaction!
-  const feeLamports = BASE_FEE_LAMPORTS + priorityFeeLamports
+  const feeLamports = BASE_FEE + priorityFeeLamports
   if (bank.lamports(payer) < feeLamports) return undefined
   const plan = program.plan(instruction.data)
   const budget = computeBudget(COMPUTE_UNIT_LIMIT, priorityFeeLamports)

@@ -1,10 +1,11 @@
 import type { Curve, Swap } from '../../solana/bonding-curve.ts'
+import { rentExemption, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { encodeMint, MINT_BYTES } from '../../solana/token-account.ts'
 import { namedAddress, poolAddress, tokenAccountAddress } from '../keys.ts'
 import type { CurveTrade, Market } from '../market/market.ts'
 import { type Bank, ProgramFailure } from './bank.ts'
-import { type LandedTransaction, rentExemption, TOKEN_ACCOUNT_RENT_LAMPORTS } from './ledger.ts'
+import type { LandedTransaction } from './ledger.ts'
 import { CURVE_FEES, encodePool, encodeTrade, POOL_FAILURES } from './pool-program.ts'
 import type { AccountMeta, Program } from './program.ts'
 
@@ -63,9 +64,9 @@ export class TradeProgram implements Program<TradeData> {
     const curve = this.#market.token(mint)?.curve
     if (!curve) return
     const pool = poolAddress(mint)
-    bank.set(pool, { lamports: Number(curve.realSol) + TOKEN_ACCOUNT_RENT_LAMPORTS })
+    bank.set(pool, { lamports: Number(curve.realSol) + TOKEN_ACCOUNT_RENT })
     bank.set(tokenAccountAddress(pool, mint), {
-      lamports: TOKEN_ACCOUNT_RENT_LAMPORTS,
+      lamports: TOKEN_ACCOUNT_RENT,
       token: { mint, owner: pool, amount: curve.reserves.realTokens },
     })
     for (const address of [CURVE_FEES, SERVICE_FEES])
@@ -135,7 +136,7 @@ export class TradeProgram implements Program<TradeData> {
     const pooled = this.#market.token(this.#pools.get(address) ?? '')
     if (pooled) {
       const data = encodePool(pooled.mint, pooled.curve).subarray(0, PUMP_CURVE_BYTES)
-      const lamports = Number(pooled.curve.realSol) + TOKEN_ACCOUNT_RENT_LAMPORTS
+      const lamports = Number(pooled.curve.realSol) + TOKEN_ACCOUNT_RENT
       return { lamports, owner: PROGRAMS.bondingCurve, executable: false, data }
     }
     if (!this.#market.token(address)) return undefined

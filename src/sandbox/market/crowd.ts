@@ -1,4 +1,4 @@
-import { TOKEN_SUPPLY } from '../../solana/bonding-curve.ts'
+import { TOKEN_SUPPLY } from '../../solana/constants.ts'
 import type { Draws } from '../draws.ts'
 import type { Listing, MarketFloor } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './trade-sizes.ts'

@@ -1,4 +1,5 @@
-import { type Curve, TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import type { Curve } from '../../solana/bonding-curve.ts'
+import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import { type Draws, draws } from '../draws.ts'
 import {
   type CurveTrade,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/machine.ts'
-import { Curve, type Reserves, TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import { Curve, type Reserves } from '../../solana/bonding-curve.ts'
+import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import type { Records } from '../records.ts'
 
 /**

@@ -1,14 +1,8 @@
 import { encodeBase58 } from '../../solana/base58.ts'
+import { BLOCKHASH_BLOCKS, rentExemption } from '../../solana/constants.ts'
 import { CLOCK_SYSVAR } from '../../solana/programs.ts'
 import { decodeTokenAccount } from '../../solana/token-account.ts'
-import {
-  type Account,
-  BLOCKHASH_BLOCKS,
-  type Commitment,
-  type LandedTransaction,
-  type Ledger,
-  rentExemption,
-} from '../chain/ledger.ts'
+import type { Account, Commitment, LandedTransaction, Ledger } from '../chain/ledger.ts'
 import { digest } from '../keys.ts'
 import {
   address,

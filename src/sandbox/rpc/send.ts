@@ -1,4 +1,5 @@
 import { decodeLongBase58, encodeBase58 } from '../../solana/base58.ts'
+import { PACKET_BYTES } from '../../solana/constants.ts'
 import {
   type Account,
   BadTransaction,
@@ -16,8 +17,7 @@ import { accountShape, balancesShape } from './shapes.ts'
 const PREFLIGHT_FAILURE = -32002
 const SIGNATURE_FAILURE = -32003
 const METHOD_NOT_FOUND = -32601
-/** What fits into a packet, and its base58 at most. */
-const MOST_BYTES = 1_232
+/** Base58 digits of the longest transaction. */
 const MOST_BASE58 = 1_683
 
 /** The methods that take a transaction, as Agave answers them (rpc/src/rpc.rs, 3.0). */
@@ -121,19 +121,19 @@ function wire(encoded: unknown, encoding: unknown): Uint8Array {
   if (encoding !== 'base58')
     throw invalid(`unsupported encoding: ${String(encoding)}. Supported encodings: base58, base64`)
   if (encoded.length > MOST_BASE58) throw tooLarge(encoded.length, 'encoded')
-  const bytes = decodeLongBase58(encoded, MOST_BYTES)
+  const bytes = decodeLongBase58(encoded, PACKET_BYTES)
   if (!bytes) throw invalid('invalid base58 encoding: InvalidCharacter')
   return sized(bytes)
 }
 
 function sized(bytes: Uint8Array): Uint8Array {
-  if (bytes.length > MOST_BYTES) throw tooLarge(bytes.length, 'decoded')
+  if (bytes.length > PACKET_BYTES) throw tooLarge(bytes.length, 'decoded')
   return bytes
 }
 
 function tooLarge(size: number, what: string): RpcError {
   return invalid(
-    `${what} solana_transaction::versioned::VersionedTransaction too large: ${size} bytes (max: encoded/raw ${MOST_BASE58}/${MOST_BYTES})`,
+    `${what} solana_transaction::versioned::VersionedTransaction too large: ${size} bytes (max: encoded/raw ${MOST_BASE58}/${PACKET_BYTES})`,
   )
 }
 

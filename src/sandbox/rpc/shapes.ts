@@ -1,5 +1,5 @@
 import { decodeBase58, encodeBase58 } from '../../solana/base58.ts'
-import { TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { decodeTokenAccount, MINT_BYTES } from '../../solana/token-account.ts'
 import {

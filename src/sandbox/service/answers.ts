@@ -1,4 +1,4 @@
-import { TOKEN_DECIMALS, TOKEN_SUPPLY } from '../../solana/bonding-curve.ts'
+import { TOKEN_DECIMALS, TOKEN_SUPPLY } from '../../solana/constants.ts'
 import type { Dialect } from '../dialect.ts'
 import type { MarketToken } from '../market/market.ts'
 import type { Admission } from './customers.ts'

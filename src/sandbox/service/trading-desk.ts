@@ -1,8 +1,8 @@
 import { solToLamports } from '../../base/units.ts'
-import { TOKEN_DECIMALS } from '../../solana/bonding-curve.ts'
+import { BASE_FEE, rentExemption, TOKEN_DECIMALS } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { decodeTokenAccount, tokenAccountBytes } from '../../solana/token-account.ts'
-import { BASE_FEE_LAMPORTS, type Ledger, rentExemption } from '../chain/ledger.ts'
+import type { Ledger } from '../chain/ledger.ts'
 import type { TokenPrograms } from '../chain/program.ts'
 import { serviceFee, TRADE_PROGRAM, type TradeData } from '../chain/trade-program.ts'
 import type { Dialect } from '../dialect.ts'
@@ -104,7 +104,7 @@ export class Pricing {
     const opens = this.#holding(publicKey, mint) === undefined
     const quote = token.curve.quoteBuy(spend)
     const most = dialect.buyExact === 'in' ? spend : worsened(spend, slippagePercent)
-    const fees = BASE_FEE_LAMPORTS + solToLamports(priorityFeeSol) + (opens ? this.#rent(mint) : 0)
+    const fees = BASE_FEE + solToLamports(priorityFeeSol) + (opens ? this.#rent(mint) : 0)
     const need = Number(most + serviceFee(most, dialect.serviceFeeBps)) + fees
     if (this.#lamports(publicKey) < need)
       return refused('INSUFFICIENT_BALANCE', `the trade needs ${need} lamports with fees`)
@@ -134,7 +134,7 @@ export class Pricing {
     if (held === 0n || tokens > held)
       return refused('INSUFFICIENT_BALANCE', `the wallet holds ${held} base units of the token`)
     if (tokens === 0n) return refused('INVALID_PARAMETERS', 'amount is less than the smallest unit of the token')
-    const fee = BASE_FEE_LAMPORTS + solToLamports(priorityFeeSol)
+    const fee = BASE_FEE + solToLamports(priorityFeeSol)
     if (this.#lamports(publicKey) < fee)
       return refused('INSUFFICIENT_BALANCE', `the trade needs ${fee} lamports for fees`)
     const quote = token.curve.quoteSell(tokens)
