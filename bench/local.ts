@@ -8,6 +8,7 @@ import { Sender } from '../src/chain/sender.ts'
 import type { RunningSigner } from '../src/chain/signer/running.ts'
 import { startSigner } from '../src/chain/signer/start.ts'
 import { readRent } from '../src/chain/verifier/chain-facts.ts'
+import { examine } from '../src/chain/verifier/examine.ts'
 import { startJournalThread } from '../src/journal/writer/journal-thread.ts'
 import type { Attempt } from '../src/orders/attempt.ts'
 import { Gateway } from '../src/orders/gateway.ts'
@@ -83,6 +84,7 @@ async function ordersSent(signer: RunningSigner, drafts: readonly Case[], folder
       rpcs: [rpc],
       clock,
       signer,
+      examine,
       policyHash: '',
       rent: keptRent(),
       sender: new Sender({ providers: [rpc], clock: NO_RESENDS, alarm: () => {} }),

@@ -6,6 +6,7 @@ interface Locked {
   resolved?: string
   integrity?: string
   dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
   hasInstallScript?: boolean
 }
 
@@ -14,23 +15,29 @@ const manifest = read('package.json')
 const { '': _root, ...packages } = read('package-lock.json').packages as Record<string, Locked>
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-/** What reaches a user's machine and is more than JavaScript; a new name here is a decision (docs/decisions/0001). */
-const RUNTIME_WITH_BINARY = ['better-sqlite3']
+/** Packages of a user's installation that hold a binary. A new name is a decision (docs/decisions/0001). The last two
+ *  are optional: @solana/web3.js brings them, and no code of ours opens the socket that would load them. */
+const RUNTIME_WITH_BINARY = ['better-sqlite3', 'bufferutil', 'utf-8-validate']
+/** Packages of a user's installation, @solana/web3.js with its own included. */
+const MOST_PACKAGES = 75
+/** Packages that every run may load. */
+const MOST_WITHOUT_WEB3 = 23
 
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall']
 
-/** Packages that an `npm install` of Sluice brings along. */
-function runtimePackages(): string[] {
+/** Paths of the packages that an `npm install` of Sluice installs. */
+function runtimePackages(without?: string): string[] {
   const found = new Set<string>()
-  const visit = (from: string, { dependencies = {} }: Pick<Locked, 'dependencies'>): void => {
-    for (const name of Object.keys(dependencies)) {
+  const visit = (from: string, { dependencies, optionalDependencies }: Partial<Locked>): void => {
+    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      if (name === without) continue
       const path = [`${from}/node_modules/${name}`, `node_modules/${name}`].find((one) => one in packages) as string
       if (found.has(path)) continue
       found.add(path)
       visit(path, packages[path] as Locked)
     }
   }
-  visit('', manifest)
+  visit('', { dependencies: manifest.dependencies })
   return [...found]
 }
 
@@ -47,12 +54,12 @@ test('every package comes from the npm registry, with its hash', () => {
   }
 })
 
-/** Packages for which npm may run a script when it installs them. The lockfile's flag alone is not enough: npm writes
- *  it by what it saw while installing. A binding.gyp counts too: npm builds it unasked, and forgets `gypfile: false`
- *  when it installs by a lockfile. */
+/** Whether npm may run a script when it installs a package. The lockfile's flag alone is not enough, because npm sets it
+ *  only for packages that it has unpacked. A binding.gyp counts too: npm builds it unasked, and ignores `gypfile: false`
+ *  when it installs from a lockfile. */
 function hasInstallScript(path: string): boolean {
   if (packages[path]?.hasInstallScript) return true
-  if (!existsSync(`${path}/package.json`)) return false // of another platform
+  if (!existsSync(`${path}/package.json`)) return false // a package of another platform
   const { scripts = {} } = JSON.parse(readFileSync(`${path}/package.json`, 'utf8'))
   return INSTALL_SCRIPTS.some((name) => name in scripts) || existsSync(`${path}/binding.gyp`)
 }
@@ -65,10 +72,11 @@ test('allowScripts decides on every package with an install script, and only nod
   expect(runtimePackages().map(nameOf)).not.toContain('node')
 })
 
-test('few packages run beside money, and one of them holds a binary', () => {
+test('an installation has few packages, and three of them hold a binary', () => {
   const paths = runtimePackages()
-  expect(paths.length).toBeLessThanOrEqual(23)
-  expect(paths).toContain('node_modules/sonic-boom') // what a dependency depends on is among them
+  expect(paths.length).toBeLessThanOrEqual(MOST_PACKAGES)
+  expect(runtimePackages('@solana/web3.js').length).toBeLessThanOrEqual(MOST_WITHOUT_WEB3)
+  expect(paths).toContain('node_modules/sonic-boom') // a dependency of pino
   const withBinary = paths.filter((path) => globSync(`${path}/{build,prebuilds}/**/*.node`).length > 0)
-  expect(withBinary.map(nameOf)).toEqual(RUNTIME_WITH_BINARY)
+  expect(withBinary.map(nameOf).toSorted()).toEqual(RUNTIME_WITH_BINARY)
 })

@@ -121,6 +121,7 @@ export const ERRORS = {
   REPLY_UNREADABLE: "the builder's answer contains no transaction, or several",
   TX_MALFORMED: 'the bytes are not exactly one transaction',
   TX_VERSION: 'unsupported transaction version: only legacy and v0 are signed',
+  READERS_DISAGREE: 'our reader and @solana/web3.js read the transaction differently, so it is not signed',
   FEE_PAYER: 'the fee payer is not the wallet',
   CO_SIGNER: 'a signer is not in coSigners, or its signature is missing or wrong',
   SIGNATURE_PRESENT: "the wallet's signature slot is not empty",

@@ -1,8 +1,8 @@
 import type { Clock } from '../base/machine.ts'
 import { encodeBase58, isPublicKey } from '../solana/base58.ts'
+import { BASE_FEE } from '../solana/constants.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 import { tokenAccountOf } from '../solana/token-account.ts'
-import { encodeMessage, type Message } from '../solana/transaction.ts'
 import { accountOf } from './rpc/accounts.ts'
 import { call, readHead, record, Unread, whole } from './rpc/read.ts'
 import type { Rpc } from './rpc/rpc.ts'
@@ -60,25 +60,22 @@ function rentAccountOf(row: unknown, wallet: string, inUse: ReadonlySet<string>)
   return { address, program: state.owner, mint: held.mint, lamports: state.lamports, keptBecause }
 }
 
-/** The bytes to sign that close these accounts to the wallet, and do nothing else. The chain refuses to close one that
- *  holds anything. */
-function closingMessage(wallet: string, accounts: readonly RentAccount[], blockhash: string): Uint8Array {
-  const programs = [...new Set(accounts.map(({ program }) => program))]
-  const keys = [wallet, ...accounts.map(({ address }) => address), ...programs]
-  const message: Message = {
-    ...{ version: 'legacy', signers: 1, readonlySigners: 0, readonlyOthers: programs.length, keys, blockhash },
-    instructions: accounts.map(({ program }, index) => ({
-      program: keys.length - programs.length + programs.indexOf(program),
-      accounts: [index + 1, 0, 0],
-      data: CLOSE,
-    })),
-    lookups: [],
-  }
-  return encodeMessage(message)
+/** The message that closes these accounts to the wallet. The chain refuses to close an account that holds tokens. */
+async function closingMessage(
+  wallet: string,
+  accounts: readonly RentAccount[],
+  blockhash: string,
+): Promise<Uint8Array> {
+  const { newMessage } = await import('./web3.ts')
+  const owner = { address: wallet, isSigner: true, isWritable: true }
+  const instructions = accounts.map(({ program, address }) => {
+    return { program, accounts: [{ address, isSigner: false, isWritable: true }, owner, owner], data: CLOSE }
+  })
+  const compiled = newMessage(wallet, blockhash, instructions)
+  if (!compiled.ok) throw new Unread(compiled.reason ?? 'the message does not fit into a packet')
+  return compiled.messageBytes
 }
 
-/** Base fee of one signature: all that leaves the wallet. */
-export const CLOSING_FEE = 5000
 const LOOK_EVERY_MS = 1000
 /** A node may be some blocks ahead of the one that told the height. */
 const SPARE_BLOCKS = 8
@@ -126,12 +123,12 @@ export async function closeAll(parts: ClosingParts, accounts: readonly RentAccou
 async function closeBatch(parts: ClosingParts, accounts: readonly RentAccount[]): Promise<Closing> {
   const { rpcs, signer, wallet, policyHash, clock, say } = parts
   const { blockhash, lastHeight } = await freshBlockhash(rpcs.any)
-  const message = closingMessage(wallet, accounts, blockhash)
+  const message = await closingMessage(wallet, accounts, blockhash)
   const refusal = await simulated(rpcs.any, message)
   if (refusal !== '') return { accounts, signature: '', failure: refusal }
   const id = `close-${encodeBase58(message.subarray(-8))}-${lastHeight}`
   const signed = await signer.sign({
-    ...{ orderId: id, attemptId: id, message, boundLamports: BigInt(CLOSING_FEE), policyHash, guarded: false },
+    ...{ orderId: id, attemptId: id, message, boundLamports: BigInt(BASE_FEE), policyHash, guarded: false },
   })
   if (!signed.ok) throw new Unread(`the signer refuses: ${signed.reason}`)
   const signature = encodeBase58(signed.signature)

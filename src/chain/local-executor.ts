@@ -12,8 +12,8 @@ import { CheckRpcs } from './rpc/rpc.ts'
 import { Turns } from './rpc/turns.ts'
 import type { Sender } from './sender.ts'
 import type { Signer } from './signer/signer.ts'
-import { type Examination, examine } from './verifier/examine.ts'
-import { GuardRoom, type Taken } from './verifier/guards.ts'
+import type { Examination, Examine } from './verifier/examine.ts'
+import { GuardRoom, type Outgoing } from './verifier/guard-room.ts'
 
 export interface LocalParts {
   readonly build: (attempt: Attempt) => Promise<Built>
@@ -24,11 +24,13 @@ export interface LocalParts {
   readonly clock: Clock
   /** Rent of a token account, as the chain has it. */
   readonly rent: (rpc: Rpc) => Promise<bigint>
+  /** `examine` of verifier/examine.ts, which loads @solana/web3.js. */
+  readonly examine: Examine
   readonly signer: Signer
   readonly sender: Sender
   readonly resolve: Pick<Resolver, 'begin' | 'resume' | 'signedBytes' | 'isKnown'>
   /** What this order may cost at most, and what the other open orders of the wallet may take meanwhile, lamports. */
-  readonly room: (attempt: Attempt) => Taken
+  readonly room: (attempt: Attempt) => Outgoing
   /** Why the order may not be signed or sent any more. */
   readonly refusalOf: (orderId: string) => CalledOff | 'TTL' | undefined
   /** All that was written becomes durable. */
@@ -106,7 +108,7 @@ export class LocalExecutor implements Executor {
   }
 
   async #check(attempt: Attempt, built: Extract<Built, { kind: 'built' }>): Promise<Examination | Refusal> {
-    const { policy, clock, rent, room } = this.#parts
+    const { policy, clock, rent, room, examine } = this.#parts
     const decoded = decodeTransaction(built.bytes)
     if (!decoded.ok) return decoded
     const { rpc, end } = this.#checkRpcs.begin()

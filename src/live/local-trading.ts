@@ -6,6 +6,7 @@ import type { Rpc } from '../chain/rpc/rpc.ts'
 import { Sender } from '../chain/sender.ts'
 import type { RunningSigner } from '../chain/signer/running.ts'
 import { readRent } from '../chain/verifier/chain-facts.ts'
+import type { Examine } from '../chain/verifier/examine.ts'
 import type { BotConfig, Config } from '../config/config.ts'
 import { policyHash } from '../config/hashes.ts'
 import type { BuilderPolicy } from '../orders/builder-policy.ts'
@@ -44,6 +45,7 @@ export function localExecutor(parts: LocalTradingParts): LocalExecutor {
   chain.onStop(() => sender.stop())
   return new LocalExecutor({
     ...{ clock, sender, signer: signing.signer, policy: signing.policy, policyHash: signing.policyHash },
+    examine: signing.examine,
     ...{ rpcs: rpcs.each, resolve: wallet.resolver, rent: keptRent(clock) },
     build: async (attempt) => {
       const built = await builder.build(attempt)
@@ -82,6 +84,7 @@ export interface Signing {
   readonly signer: RunningSigner
   readonly policy: BuilderPolicy
   readonly policyHash: string
+  readonly examine: Examine
 }
 
 /** Whether the bot trades live and signs here. */
@@ -115,10 +118,12 @@ export async function openSigning(
     throw new SluiceError(`${what}: ${way}`, ExitCode.unsafe)
   }
   refuseOneWay(local.name, policy)
+  // Loads @solana/web3.js, which no other run needs.
+  const { examine } = await import('../chain/verifier/examine.ts')
   const signer = await openSigner(signs.wallet, { wallet, clock, policy, tell: (line) => log.error(`signer: ${line}`) })
   const hash = policyHash(policy)
   log.info({ wallet: signer.wallet, policy: policy.name, hash: hash.slice(0, 16) }, 'the signer is ready')
-  return { signer, policy, policyHash: hash }
+  return { signer, policy, policyHash: hash, examine }
 }
 
 /** Refuses a policy under which a token could be bought but never sold: for an opaque program, a policy knows only

@@ -76,7 +76,7 @@ export function decodeMessage(bytes: Uint8Array): DecodedMessage {
     if (bytes.length > MOST_BYTES) throw new Malformed(`${bytes.length} bytes, and at most ${MOST_BYTES} travel`)
     const message = readMessage(reader)
     if (reader.left > 0) throw new Malformed(`${reader.left} bytes follow after its end`)
-    if (!isSame(encodeMessage(message), bytes)) throw new Malformed('written again, it is not the same bytes')
+    if (!isSameBytes(encodeMessage(message), bytes)) throw new Malformed('written again, it is not the same bytes')
     return { ok: true, message }
   })
 }
@@ -139,6 +139,19 @@ function checkMessage({ signers, readonlySigners, readonlyOthers, keys, instruct
   }
 }
 
+/** Whether the account at a place signs the message; looked-up accounts never do. */
+export function isSigner({ signers }: Message, place: number): boolean {
+  return place < signers
+}
+
+/** Whether the account at a place may be written to. Looked-up accounts follow the keys, all writable ones first. */
+export function isWritable(message: Message, place: number): boolean {
+  const { keys, signers, readonlySigners, readonlyOthers, lookups } = message
+  if (place < signers) return place < signers - readonlySigners
+  if (place < keys.length) return place < keys.length - readonlyOthers
+  return place < keys.length + lookups.reduce((sum, { writable }) => sum + writable.length, 0)
+}
+
 /** The bytes of a transaction as they travel. */
 export function encodeTransaction({
   signatures,
@@ -184,7 +197,7 @@ export function keyBytes(address: string): Uint8Array {
   return bytes
 }
 
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
+export function isSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 

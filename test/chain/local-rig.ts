@@ -5,6 +5,7 @@ import type { Rpc, RpcResult } from '../../src/chain/rpc/rpc.ts'
 import { Sender } from '../../src/chain/sender.ts'
 import type { SignRequest, SignResult } from '../../src/chain/signer/signer.ts'
 import { readRent } from '../../src/chain/verifier/chain-facts.ts'
+import { examine } from '../../src/chain/verifier/examine.ts'
 import { LiveWallet } from '../../src/chain/wallet/live-wallet.ts'
 import type { Fill } from '../../src/engine/order.ts'
 import type { AskedTrade, Built } from '../../src/orders/asked-trade.ts'
@@ -242,6 +243,7 @@ export class LocalRig {
         policy: this.policy,
         policyHash: 'hash',
         rent: readRent,
+        examine,
         resolve: this.wallet.resolver,
       },
       build: (attempt) => this.build(attempt),

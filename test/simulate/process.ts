@@ -1,4 +1,5 @@
 import type { Clock, Machine } from '../../src/base/machine.ts'
+import { examine } from '../../src/chain/verifier/examine.ts'
 import { botSettings } from '../../src/config/accounts.ts'
 import type { Config } from '../../src/config/config.ts'
 import type { Input } from '../../src/engine/messages.ts'
@@ -123,6 +124,7 @@ export class Process implements Caller {
       signer: local.signer.port(() => this.#isAlive),
       policy: POLICY,
       policyHash: 'simulated',
+      examine,
     }
     const isFresh = !parts.key.isUsed || mutant === 'limiterForgets'
     const began = (): void => {

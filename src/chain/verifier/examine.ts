@@ -2,27 +2,30 @@ import type { ErrorCode, Refusal } from '../../base/errors.ts'
 import type { Clock } from '../../base/machine.ts'
 import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import { BLOCKHASH_BLOCKS, TOKEN_ACCOUNT_RENT } from '../../solana/constants.ts'
 import type { AccountState } from '../../solana/token-account.ts'
 import type { TransactionBytes } from '../../solana/transaction.ts'
 import { call, readHead, record, Unread, whole } from '../rpc/read.ts'
 import type { Rpc } from '../rpc/rpc.ts'
+import { disagreement } from '../web3.ts'
 import { type ChainFacts, readFacts, readRent } from './chain-facts.ts'
-import { type GuardRoom, guardTransaction } from './guards.ts'
+import type { GuardRoom } from './guard-room.ts'
+import { guardTransaction } from './guards.ts'
 import { judgeSimulated } from './judge.ts'
 import { resolveAccounts } from './lookup-tables.ts'
 import { sol } from './reading.ts'
 import { type Simulation, simulateTransaction, writableOf } from './simulate.ts'
 import { NOTHING_FOUND, type Verdict, verifyTransaction } from './verify.ts'
 
-/** What is known of a transaction; signed only where there are no refusals. */
+/** Result of all checks of a built transaction. It may be signed only if there are no refusals. */
 export interface Examination extends Verdict {
-  /** By how much the wallet would change; undefined where it was not simulated, or fails. */
+  /** Change of the wallet in the simulation; undefined if it was not simulated, or if it fails. */
   readonly simulated: { readonly lamports: bigint; readonly tokens: bigint } | undefined
-  /** What was verified and simulated: what is to be signed. */
+  /** The transaction that was verified and simulated, with its guards: this one is signed. */
   readonly transaction: TransactionBytes
-  /** Guards of ours stand at its end. */
+  /** Guards were appended. */
   readonly guarded: boolean
-  /** The last height at which it may land; undefined where nobody was asked. */
+  /** Last block height at which it may land; undefined if no node was asked. */
   readonly lastHeight: number | undefined
 }
 
@@ -30,52 +33,67 @@ export interface ExamineParts {
   readonly transaction: TransactionBytes
   readonly asked: AskedTrade
   readonly policy: BuilderPolicy
-  /** Absent: nothing is asked of the chain, and the examination says what is not known for that. */
+  /** Absent: no node is asked, and the examination lists what is unknown for that reason. */
   readonly chain?: ChainAccess
-  /** The last height at which it may land, as the builder says. */
+  /** Last block height at which it may land, according to the builder. */
   readonly lastValidBlockHeight?: number | undefined
-  /** Absent: it is looked at as it is. */
+  /** Absent: no guards are appended. */
   readonly guard?: GuardRoom
 }
+
+export type Examine = (parts: ExamineParts) => Promise<Examination>
 
 export interface ChainAccess {
   readonly rpc: Rpc
   readonly clock: Clock
-  /** Rent of a token account; absent: asked for each time. */
+  /** Reads the rent of a token account; absent: each examination asks the node. */
   readonly rent?: (rpc: Rpc) => Promise<bigint>
 }
 
-/** A token account's rent as it was for years; the chain has lowered it since, so it is a bound. */
-const USUAL_RENT_LAMPORTS = 2_039_280n
-/** A node that is a few slots behind the builder does not know the newest blockhash yet, or tokens that have just
- *  arrived. */
+/** A node a few slots behind the builder does not know the newest blockhash yet, or tokens that have just arrived. */
 const BEHIND_TRIES = 5
 const BEHIND_WAIT_MS = 200
-/** What another order of the wallet did between reading its accounts and simulating looks as if this one did it. */
+/** Another order of the wallet that lands between reading its accounts and simulating looks like a loss of this one. */
 const LOSS_TRIES = 3
-const MOVES: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
+const CAUSED_BY_OTHERS: ReadonlySet<ErrorCode> = new Set(['SIMULATION_LOSS', 'MIN_OUT'])
 const NOTHING_READ = new Map<string, never>()
 
-/** First what can be read, then what the chain would make of it. */
+/** Verifies a built transaction: two readers must agree on it, it must match the order and the policy, and its
+ *  simulation must stay within its bound. */
 export async function examine(parts: ExamineParts): Promise<Examination> {
-  const { transaction, asked, policy, chain } = parts
-  const plain = { transaction, guarded: false, lastHeight: undefined, simulated: undefined }
   try {
-    if (chain !== undefined) return await examineOnChain(parts, chain)
-    const resolved = await resolveAccounts(transaction.message, policy, undefined)
-    const accounts = resolved.ok ? resolved.accounts : undefined
-    const verdict = verifyTransaction(transaction, accounts, asked, policy, { rentLamports: USUAL_RENT_LAMPORTS })
-    const unknown = 'it was not simulated, and its blockhash not looked up: give --rpc'
-    const refusals = [...verdict.refusals, ...(resolved.ok ? [] : resolved.refusals)]
-    return { ...plain, ...verdict, refusals, notUnderstood: [unknown, ...verdict.notUnderstood] }
+    return await (parts.chain === undefined ? examineOffline(parts) : examineOnChain(parts, parts.chain))
   } catch (error) {
     if (!(error instanceof Unread)) throw error
-    return { ...plain, ...NOTHING_FOUND, refusals: [{ code: 'CHAIN_SILENT', reason: error.message }] }
+    return { ...unexamined(parts), ...NOTHING_FOUND, refusals: [{ code: 'CHAIN_SILENT', reason: error.message }] }
   }
 }
 
+function unexamined({ transaction }: ExamineParts) {
+  return { transaction, guarded: false, lastHeight: undefined, simulated: undefined }
+}
+
+async function examineOffline(parts: ExamineParts): Promise<Examination> {
+  const { transaction, asked, policy } = parts
+  const resolved = await resolveAccounts(transaction.message, policy, undefined)
+  const accounts = resolved.ok ? resolved.accounts : undefined
+  const rentLamports = BigInt(TOKEN_ACCOUNT_RENT)
+  const verdict = verifyTransaction(transaction, accounts, asked, policy, { rentLamports })
+  const refusals = [
+    ...listed(disagreement(transaction, accounts, [])),
+    ...verdict.refusals,
+    ...(resolved.ok ? [] : resolved.refusals),
+  ]
+  const unknown = 'the transaction was not simulated, and its blockhash was not looked up: give --rpc'
+  return { ...unexamined(parts), ...verdict, refusals, notUnderstood: [unknown, ...verdict.notUnderstood] }
+}
+
+function listed(refusal: Refusal | undefined): Refusal[] {
+  return refusal === undefined ? [] : [refusal]
+}
+
 async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<Examination> {
-  const { transaction, asked, policy, guard, lastValidBlockHeight } = parts
+  const { transaction, asked, policy, guard } = parts
   const { message } = transaction
   const resolving = resolveAccounts(message, policy, chain.rpc)
   const [resolved, { facts, read, verdict }, slot] = await Promise.all([
@@ -83,44 +101,55 @@ async function examineOnChain(parts: ExamineParts, chain: ChainAccess): Promise<
     judgeOnChain(parts, chain, resolving),
     blockhashKnownAt(chain, message.blockhash),
   ])
-  const accounts = resolved.ok ? resolved.accounts : undefined
-  const plain = { ...verdict, transaction, guarded: false, lastHeight: undefined, simulated: undefined }
+  const { accounts, tables } = resolved.ok ? resolved : { accounts: undefined, tables: [] }
+  const plain = { ...unexamined(parts), ...verdict }
   // A node that does not know the blockhash is behind the builder, and may not know the tokens either.
   const judged = slot === undefined ? verdict.refusals.filter((one) => !isOverShare(one, asked)) : verdict.refusals
-  const found = [...judged, ...(resolved.ok ? [] : resolved.refusals)]
+  const found = [
+    ...listed(disagreement(transaction, accounts, tables)),
+    ...judged,
+    ...(resolved.ok ? [] : resolved.refusals),
+  ]
   if (found.length === 0) found.push(...uncovered(verdict, facts))
-  if (found.length === 0 && slot === undefined)
-    found.push({ code: 'BLOCKHASH_UNKNOWN', reason: `${message.blockhash} is not one of the last 150` })
-  if (found.length > 0 || accounts === undefined || slot === undefined) return { ...plain, refusals: found }
-  const run = async (subject: TransactionBytes, all: readonly string[], of: Verdict): Promise<Simulation> => {
-    let before = read
-    for (let tries = 1; ; tries++) {
-      const simulation = await simulateTransaction(
-        chain.rpc,
-        subject,
-        { accounts: all, slot, before },
-        asked,
-        policy,
-        of,
-      )
-      if (tries === LOSS_TRIES || !simulation.refusals.some(({ code }) => MOVES.has(code)))
-        return of.trade === undefined ? withinOrder(simulation, { asked, policy }, facts, of) : simulation
-      before = NOTHING_READ
-    }
+  if (found.length === 0 && slot === undefined) {
+    const reason = `our node does not know the blockhash ${message.blockhash} among the last ${BLOCKHASH_BLOCKS} blocks`
+    found.push({ code: 'BLOCKHASH_UNKNOWN', reason })
   }
+  if (found.length > 0 || accounts === undefined || slot === undefined) return { ...plain, refusals: found }
+  const run = simulator(parts, chain.rpc, { slot, read, facts })
   const unguarded = { ...plain, accounts }
   const subject =
     guard === undefined ? unguarded : await guardTransaction({ ...unguarded, asked, policy, facts, guard, run })
-  if (subject.refusals.length > 0) return { ...plain, refusals: subject.refusals }
+  const refusals = subject.guarded
+    ? [...subject.refusals, ...listed(disagreement(subject.transaction, subject.accounts, tables))]
+    : subject.refusals
+  if (refusals.length > 0) return { ...plain, refusals }
   const [simulation, expiry] = await Promise.all([
     run(subject.transaction, subject.accounts, subject),
-    readExpiry(chain.rpc, slot, lastValidBlockHeight),
+    readExpiry(chain.rpc, slot, parts.lastValidBlockHeight),
   ])
   return joined({ ...plain, ...subject }, simulation, expiry)
 }
 
-/** A share of what the wallet holds is more for a builder that sees newer tokens than our node does, so our node is
- *  asked again before such a sale is refused. */
+/** Simulates a transaction, again if another order of the wallet may have caused the refusal. */
+function simulator(
+  { asked, policy }: ExamineParts,
+  rpc: Rpc,
+  { slot, read, facts }: { slot: number; read: ReadonlyMap<string, AccountState | null>; facts: ChainFacts },
+) {
+  return async (subject: TransactionBytes, accounts: readonly string[], verdict: Verdict): Promise<Simulation> => {
+    let before = read
+    for (let tries = 1; ; tries++) {
+      const simulation = await simulateTransaction(rpc, subject, { accounts, slot, before }, asked, policy, verdict)
+      if (tries === LOSS_TRIES || !simulation.refusals.some(({ code }) => CAUSED_BY_OTHERS.has(code)))
+        return verdict.trade === undefined ? withinOrder(simulation, { asked, policy }, facts, verdict) : simulation
+      before = NOTHING_READ
+    }
+  }
+}
+
+/** Reads the wallet and verifies. A builder may already see tokens that our node does not, so a sale of a share that
+ *  looks too large is verified again before it is refused. */
 async function judgeOnChain(
   { transaction, asked, policy, guard }: ExamineParts,
   chain: ChainAccess,
@@ -139,7 +168,7 @@ async function judgeOnChain(
   }
 }
 
-/** A sale of a share sells more than that share of what our node shows. */
+/** Whether a sale of a share was refused because it sells more than that share of the balance on our node. */
 function isOverShare({ code }: Refusal, asked: AskedTrade): boolean {
   return code === 'AMOUNT_OVER' && asked.side === 'sell' && asked.amount.kind === 'percent'
 }
@@ -148,7 +177,7 @@ function pause(clock: Clock): Promise<void> {
   return new Promise((resolve) => void clock.after(BEHIND_WAIT_MS, resolve))
 }
 
-/** Of a program that is not understood nothing but the simulation says how much it pays or sells. */
+/** Holds the simulated amounts of an opaque trade against the order: its instruction cannot be read. */
 function withinOrder(
   simulation: Simulation,
   terms: Pick<ExamineParts, 'asked' | 'policy'>,
@@ -160,10 +189,10 @@ function withinOrder(
   return { ...simulation, refusals: judgeSimulated(terms, facts, orderedLamports, { lamports, tokens }) }
 }
 
-/** Told before it is sent, and with the rent as the chain has it. */
+/** Refuses a trade that the wallet cannot pay, with the chain's own rent. */
 function uncovered({ bound }: Verdict, { walletLamports }: ChainFacts): Refusal[] {
   if (bound === null || walletLamports === undefined || walletLamports >= bound) return []
-  const reason = `the wallet holds ${sol(walletLamports)} SOL, and trade, fees and rent may take ${sol(bound)}`
+  const reason = `the wallet holds ${sol(walletLamports)} SOL; trade, fees and rent may take ${sol(bound)} SOL`
   return [{ code: 'BALANCE_LOW', reason }]
 }
 
@@ -178,8 +207,7 @@ function joined(examination: Examination, simulation: Simulation, expiry: Expiry
   }
 }
 
-/** The slot at which the chain says so; undefined where it does not know the blockhash. A node that does not cannot
- *  simulate either. */
+/** Slot at which our node knows the blockhash; undefined if it does not know it, and so cannot simulate either. */
 async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string): Promise<number | undefined> {
   for (let tries = 1; ; tries++) {
     const how = { commitment: 'confirmed' }
@@ -190,27 +218,25 @@ async function blockhashKnownAt({ rpc, clock }: ChainAccess, blockhash: string):
   }
 }
 
-/** How long what is built on a blockhash may land, in blocks (MAX_PROCESSING_AGE), and how far a node's word may be
- *  off. */
-const BLOCKHASH_BLOCKS = 150
+/** Blocks that nodes may differ in their height. */
 const SLACK_BLOCKS = 8
-/** So far above our own the builder's number may be: its node may be ahead of ours. */
+/** Blocks that the builder's node may be ahead of ours. */
 const AHEAD_BLOCKS = 32
 
 export interface Expiry {
-  /** The last height at which the transaction may land. */
+  /** Last block height at which the transaction may land. */
   readonly height: number
   readonly refusals: readonly Refusal[]
 }
 
-/** When a transaction expires whose blockhash our own node knew at `slot`: by our own node's height, never by the
- *  builder's number. That is only compared: one that cannot be means another chain, or somebody who wants us to wait
- *  for ever. Unread where no node says. */
-async function readExpiry(rpc: Rpc, slot: number, told: number | undefined): Promise<Expiry> {
+/** Computes the expiry of a transaction whose blockhash our node knew at `slot`, from our node's height. The builder's
+ *  number is only compared: an impossible one means another chain, or a builder that wants us to wait for ever. Throws
+ *  Unread if no node answers. */
+async function readExpiry(rpc: Rpc, slot: number, builtFor: number | undefined): Promise<Expiry> {
   const head = await readHead(rpc, 'processed', slot)
   const height = head.height + BLOCKHASH_BLOCKS + SLACK_BLOCKS
-  // A blockhash is at most 150 blocks old, so that it may end anywhere between now and then.
-  const isPlausible = told === undefined || (told >= head.height && told <= height + AHEAD_BLOCKS)
-  const reason = `the builder says height ${told}, our node is at ${head.height}`
+  // A blockhash is up to 150 blocks old, so it may expire at any height between now and 150 blocks later.
+  const isPlausible = builtFor === undefined || (builtFor >= head.height && builtFor <= height + AHEAD_BLOCKS)
+  const reason = `the builder claims expiry at height ${builtFor}, and our node is at height ${head.height}`
   return { height, refusals: isPlausible ? [] : [{ code: 'EXPIRY_IMPLAUSIBLE', reason }] }
 }

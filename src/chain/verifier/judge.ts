@@ -1,8 +1,10 @@
 import type { Refusal } from '../../base/errors.ts'
 import type { AskedBuy } from '../../orders/asked-trade.ts'
 import type { FeeAccount } from '../../orders/builder-policy.ts'
+import { ACCOUNT_OVERHEAD_BYTES, BASE_FEE } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { mostAmount, mostFee } from '../../solana/rounding.ts'
+import { TOKEN_ACCOUNT_BYTES } from '../../solana/token-account.ts'
 import type { ChainFacts } from './chain-facts.ts'
 import { computeUnits, priorityFee } from './compute-budget.ts'
 import { type Reading, sol, type Trade } from './reading.ts'
@@ -13,14 +15,10 @@ export interface Part {
   readonly lamports: bigint
 }
 
-const SIGNATURE_LAMPORTS = 5_000n
-const TOKEN_ACCOUNT_BYTES = 165n
-/** Accounts of Token-2022 grow with the extensions of their mint; none of those in use is larger. */
-const EXTENDED_BYTES = 200n
-/** An account's own overhead, in which rent counts. */
-const OVERHEAD_BYTES = 128n
+/** Upper bound of a Token-2022 account: it grows with the extensions of its mint, and none in use needs more. */
+const EXTENDED_BYTES = 200
 const HUNDRED = 100n
-/** Percentages have at most this many places. */
+/** Percentages have at most six decimals. */
 const FINE = 1_000_000
 
 /** Adds up what was read, holds it against the order and the policy, and says what may leave the wallet at most; null:
@@ -41,7 +39,7 @@ export function judge(
     ...(trade?.side === 'buy' ? [{ what: 'trade', lamports: trade.lamports }] : []),
     ...judgeFees(reading, trade),
     { what: 'priority fee', lamports: judgePriority(reading, steps) },
-    { what: 'base fee', lamports: SIGNATURE_LAMPORTS * BigInt(signers) },
+    { what: 'base fee', lamports: BigInt(BASE_FEE * signers) },
     { what: 'rent', lamports: rentOf(reading, facts.rentLamports) },
   ].filter(({ lamports }) => lamports > 0n)
   judgeWrapped(reading, trade, facts.rentLamports)
@@ -184,8 +182,9 @@ function judgeSeeded(reading: Reading, trade: Trade | undefined): void {
 
 /** Of accounts that are still there afterwards, and of those that the program may open. */
 function rentOf(reading: Reading, rentLamports: bigint): bigint {
-  const bytes = TOKEN_ACCOUNT_BYTES + OVERHEAD_BYTES
-  const extended = (rentLamports * (EXTENDED_BYTES + OVERHEAD_BYTES) + bytes - 1n) / bytes
+  const bytes = BigInt(TOKEN_ACCOUNT_BYTES + ACCOUNT_OVERHEAD_BYTES)
+  const extendedBytes = BigInt(EXTENDED_BYTES + ACCOUNT_OVERHEAD_BYTES)
+  const extended = (rentLamports * extendedBytes + bytes - 1n) / bytes
   const opened = [...reading.opened].filter(([address]) => !reading.closed.has(address))
   const seeded = [...reading.seeded.keys()].filter((address) => !reading.closed.has(address))
   const rents = opened.map(([, program]) => (program === PROGRAMS.token2022 ? extended : rentLamports))

@@ -6,41 +6,41 @@ import type { AccountState } from '../../solana/token-account.ts'
 import type { Lookup, Message } from '../../solana/transaction.ts'
 import { readAccounts } from '../rpc/accounts.ts'
 import type { Rpc } from '../rpc/rpc.ts'
+import type { TableData } from '../web3.ts'
 
-/** Before the addresses stand the kind, when it was closed, when it last grew and from where, and who may add to it. */
+// Layout of a lookup table's account (solana-address-lookup-table-interface, state.rs): u32 kind, u64 deactivation
+// slot, u64 slot of the last extension, u8 length before it, the authority; then the addresses.
 const HEADER_BYTES = 56
 const KIND_TABLE = 1
-const NEVER = 0xffff_ffff_ffff_ffffn
+const NOT_DEACTIVATED = 0xffff_ffff_ffff_ffffn
 
 export type Resolved =
-  | { readonly ok: true; readonly accounts: readonly string[] }
+  | { readonly ok: true; readonly accounts: readonly string[]; readonly tables: readonly TableData[] }
   | { readonly ok: false; readonly refusals: readonly Refusal[] }
 
-/** All accounts of a message: its own, then the writable and then the other ones that its lookups give. Entries of a
- *  table never change, they are only added; what was added in the present slot cannot be used yet. Unread where the
- *  chain cannot be asked. */
+/** All accounts of a message: its own, then the writable and then the readonly ones that its lookups give. Throws
+ *  Unread if no node answers. */
 export async function resolveAccounts(
   message: Message,
   policy: BuilderPolicy,
   rpc: Rpc | undefined,
 ): Promise<Resolved> {
   const { lookups, keys } = message
-  if (lookups.length === 0) return { ok: true, accounts: keys }
+  if (lookups.length === 0) return { ok: true, accounts: keys, tables: [] }
   const { lookupTables } = policy
-  const strange = lookups.filter(({ table }) => lookupTables !== 'any' && !lookupTables.includes(table))
-  if (strange.length > 0) return refuse(strange.map(({ table }) => `${table} is not in lookupTables`))
-  if (rpc === undefined) return refuse(['what stands in its lookup tables is not known: give --rpc'])
-  const { slot, accounts } = await readAccounts(
-    rpc,
-    lookups.map(({ table }) => table),
-  )
-  const tables = lookups.map((lookup, index) => entriesOf(lookup, accounts[index] ?? null, slot))
-  const problems = tables.filter((table) => typeof table === 'string')
+  const unlisted = lookups.filter(({ table }) => lookupTables !== 'any' && !lookupTables.includes(table))
+  if (unlisted.length > 0) return refuse(unlisted.map(({ table }) => `${table} is not in lookupTables of the policy`))
+  if (rpc === undefined) return refuse(['the lookup tables of the transaction were not read: give --rpc'])
+  const addresses = lookups.map(({ table }) => table)
+  const { slot, accounts } = await readAccounts(rpc, addresses)
+  const entries = lookups.map((lookup, index) => entriesOf(lookup, accounts[index] ?? null, slot))
+  const problems = entries.filter((one) => typeof one === 'string')
   if (problems.length > 0) return refuse(problems)
-  const found = tables.filter((table) => typeof table !== 'string')
+  const found = entries.filter((one) => typeof one !== 'string')
   const all = [...keys, ...found.flatMap(({ writable }) => writable), ...found.flatMap(({ readonly }) => readonly)]
-  if (new Set(all).size !== all.length) return refuse(['an account stands in it twice'])
-  return { ok: true, accounts: all }
+  if (new Set(all).size !== all.length) return refuse(['the lookup tables give an account that is already listed'])
+  const tables = addresses.map((table, index) => ({ table, data: (accounts[index] as AccountState).data }))
+  return { ok: true, accounts: all, tables }
 }
 
 function refuse(reasons: readonly string[]): Resolved {
@@ -53,15 +53,17 @@ function entriesOf(
   slot: number,
 ): { writable: string[]; readonly: string[] } | string {
   if (account?.owner !== PROGRAMS.lookupTable || account.data.length < HEADER_BYTES)
-    return `${table} is no lookup table`
+    return `${table} is not a lookup table`
   const { data } = account
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
-  if (view.getUint32(0, true) !== KIND_TABLE) return `${table} is no lookup table`
-  if (view.getBigUint64(4, true) !== NEVER) return `${table} is being closed`
-  const grewNow = view.getBigUint64(12, true) >= BigInt(slot)
-  const usable = grewNow ? (data[20] as number) : Math.floor((data.length - HEADER_BYTES) / 32)
-  if ([...writable, ...readonly].some((place) => place >= usable))
-    return `${table} has ${usable} entries, more are asked for`
+  if (view.getUint32(0, true) !== KIND_TABLE) return `${table} is not a lookup table`
+  if (view.getBigUint64(4, true) !== NOT_DEACTIVATED) return `lookup table ${table} is deactivated`
+  // Entries are only ever added. Those added in the present slot cannot be used yet.
+  const isExtendedNow = view.getBigUint64(12, true) >= BigInt(slot)
+  const usable = isExtendedNow ? (data[20] as number) : Math.floor((data.length - HEADER_BYTES) / 32)
+  const highest = Math.max(...writable, ...readonly)
+  if (highest >= usable)
+    return `lookup table ${table} has ${usable} usable entries, and the transaction uses number ${highest + 1}`
   const entry = (place: number) =>
     encodeBase58(data.subarray(HEADER_BYTES + 32 * place, HEADER_BYTES + 32 * place + 32))
   return { writable: writable.map(entry), readonly: readonly.map(entry) }

@@ -3,7 +3,7 @@ import type { AskedTrade } from '../../orders/asked-trade.ts'
 import type { BuilderPolicy } from '../../orders/builder-policy.ts'
 import { PROGRAMS, WSOL_MINT } from '../../solana/programs.ts'
 import { type AccountState, OWNER_ONLY, tokenAccountOf } from '../../solana/token-account.ts'
-import { encodeTransaction, type Message, type TransactionBytes } from '../../solana/transaction.ts'
+import { encodeTransaction, isWritable, type Message, type TransactionBytes } from '../../solana/transaction.ts'
 import { codeOf, errorText } from '../landed/fill.ts'
 import { accountOf, readAccounts } from '../rpc/accounts.ts'
 import { call, record, Unread, whole } from '../rpc/read.ts'
@@ -183,17 +183,9 @@ function judgeDirection({ side }: AskedTrade, { lamports, tokens }: Deltas, refu
     )
 }
 
-/** Addresses that the message lets be written to. */
-export function writableOf(
-  { keys, signers, readonlySigners, readonlyOthers, lookups }: Message,
-  accounts: readonly string[],
-): string[] {
-  const looked = lookups.reduce((sum, { writable }) => sum + writable.length, 0)
-  return accounts.filter((_address, index) => {
-    if (index < signers) return index < signers - readonlySigners
-    if (index < keys.length) return index < keys.length - readonlyOthers
-    return index < keys.length + looked
-  })
+/** Addresses of a message that may be written to. `accounts`: all of them, looked-up ones included. */
+export function writableOf(message: Message, accounts: readonly string[]): string[] {
+  return accounts.filter((_address, place) => isWritable(message, place))
 }
 
 /** undefined where the node says nothing about them. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { ExitCode, SluiceError } from '../../base/errors.ts'
 import type { Clock } from '../../base/machine.ts'
 import { formatSol } from '../../base/units.ts'
-import { CLOSING_FEE, type Closing, closeAll, type RentAccount, readRentAccounts } from '../../chain/close-accounts.ts'
+import { type Closing, closeAll, type RentAccount, readRentAccounts } from '../../chain/close-accounts.ts'
 import { Unread } from '../../chain/rpc/read.ts'
 import type { RunningSigner } from '../../chain/signer/running.ts'
 import type { Config } from '../../config/config.ts'
@@ -14,6 +14,7 @@ import { lockWallet, openService, type ServiceAccess } from '../../live/service-
 import { openSigner } from '../../live/signer-access.ts'
 import { isUndecided } from '../../orders/attempt.ts'
 import { SystemClock } from '../../runtime/system-clock.ts'
+import { BASE_FEE } from '../../solana/constants.ts'
 import { openHttp } from '../../venues/http.ts'
 import type { Options } from '../options.ts'
 import { configOf } from './run-bots.ts'
@@ -70,7 +71,7 @@ function endText(
   if (empty.length === 0) return ['nothing to close']
   if (!yes && isCloud) return [`${rent} SOL of rent lie in them`, CLOUD]
   if (!yes)
-    return [`${rent} SOL of rent would come back, less ${formatSol(CLOSING_FEE)} SOL a transaction; --yes closes them`]
+    return [`${rent} SOL of rent would come back, less ${formatSol(BASE_FEE)} SOL a transaction; --yes closes them`]
   const back = closings.filter(({ failure }) => failure === '').flatMap(({ accounts }) => accounts)
   return [
     ...closings.flatMap(({ accounts, failure }) =>

@@ -2,17 +2,22 @@ import { bigInt, constantFrom, assert as holds, integer, property } from 'fast-c
 import { describe, expect, test } from 'vitest'
 import { withGuards } from '../../../src/chain/verifier/guards.ts'
 import { verifyTransaction } from '../../../src/chain/verifier/verify.ts'
-import { decodeTransaction, encodeTransaction, type TransactionBytes } from '../../../src/solana/transaction.ts'
+import {
+  decodeTransaction,
+  encodeMessage,
+  encodeTransaction,
+  type TransactionBytes,
+} from '../../../src/solana/transaction.ts'
 import { compile } from './draft.ts'
 import { honest, SHAPES } from './honest.ts'
 import { ata } from './parts.ts'
 
-/** Of each shape; 100 make 1,300. */
+/** Transactions of each shape; 100 make 1,300. */
 const EACH = Number(process.env.SLUICE_HONEST ?? 20)
 const SHAPE_NAMES = Object.keys(SHAPES)
 const U64 = bigInt({ min: 0n, max: 2n ** 64n - 1n })
 
-/** Every instruction with its accounts by address. */
+/** Instructions with their accounts by address. */
 function stepsOf({ message }: TransactionBytes, accounts: readonly string[]): object[] {
   return message.instructions.map(({ program, accounts: places, data }) => ({
     program: accounts[program],
@@ -22,7 +27,7 @@ function stepsOf({ message }: TransactionBytes, accounts: readonly string[]): ob
 }
 
 describe('guards', () => {
-  test('of every honest shape: what was there stays as it was, what is added is what it says, and it still is one transaction', () => {
+  test('every honest shape keeps its instructions, gets the guards at its end, and is still one transaction', () => {
     let guardedCount = 0
     void holds(
       property(
@@ -41,14 +46,13 @@ describe('guards', () => {
           const program = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
           const tokens = { account, mint: mint.toBase58(), program, amount, decimals: 6 }
           const guarded = withGuards(transaction, accounts, { floorLamports: floor, tokens })
-          if (guarded === undefined) return
+          if (!guarded.ok) return
           guardedCount++
-          const written = encodeTransaction(guarded)
+          const written = encodeTransaction(guarded.transaction)
           const again = decodeTransaction(written)
           if (!again.ok) throw new Error(again.reason)
-          expect(Buffer.from(again.transaction.messageBytes)).toEqual(Buffer.from(guarded.messageBytes))
-          const all = [...guarded.message.keys, ...accounts.slice(transaction.message.keys.length)]
-          const steps = stepsOf(guarded, all)
+          expect(Buffer.from(again.transaction.messageBytes)).toEqual(Buffer.from(guarded.transaction.messageBytes))
+          const steps = stepsOf(guarded.transaction, guarded.accounts)
           const before = stepsOf(transaction, accounts)
           expect(steps.slice(0, before.length)).toEqual(before)
           const wallet = user.toBase58()
@@ -65,7 +69,7 @@ describe('guards', () => {
     expect(guardedCount).toBeGreaterThan(200)
   })
 
-  test('are no reason to refuse what is honest, and change its bound by nothing but what computing costs', () => {
+  test('guards cause no refusal of an honest transaction, and change its bound by the priority fee only', () => {
     let fitting = 0
     for (const shape of SHAPE_NAMES)
       for (let number = 0; number < EACH; number++) {
@@ -76,10 +80,9 @@ describe('guards', () => {
         const { asked, policy, facts } = draft
         const plain = verifyTransaction(decoded.transaction, accounts, asked, policy, facts)
         const guarded = withGuards(decoded.transaction, accounts, { floorLamports: 5n })
-        if (guarded === undefined) continue
+        if (!guarded.ok) continue
         fitting++
-        const all = [...guarded.message.keys, ...accounts.slice(decoded.transaction.message.keys.length)]
-        const verdict = verifyTransaction(guarded, all, asked, policy, facts)
+        const verdict = verifyTransaction(guarded.transaction, guarded.accounts, asked, policy, facts)
         expect(verdict.refusals).toEqual(plain.refusals)
         const fee = (parts: typeof plain.parts) => parts.find(({ what }) => what === 'priority fee')?.lamports ?? 0n
         expect((verdict.bound ?? 0n) - fee(verdict.parts)).toBe((plain.bound ?? 0n) - fee(plain.parts))
@@ -87,21 +90,22 @@ describe('guards', () => {
     expect(fitting).toBeGreaterThan(SHAPE_NAMES.length * EACH * 0.5)
   })
 
-  test('where others have signed, or the packet is full, there are none', () => {
+  test('a transaction with other signers, or without room in its packet, gets no guards', () => {
     const { bytes, accounts } = compile(honest('pump buy', 1))
     const decoded = decodeTransaction(bytes)
     if (!decoded.ok) throw new Error(decoded.reason)
     const { message, signatures } = decoded.transaction
     const [first] = message.instructions
     const full = { ...first!, data: new Uint8Array(1_232 - bytes.length - 4) }
-    const stuffed = { ...decoded.transaction, message: { ...message, instructions: [...message.instructions, full] } }
-    expect(withGuards(stuffed, accounts, { floorLamports: 1n })).toBeUndefined()
+    const longer = { ...message, instructions: [...message.instructions, full] }
+    const stuffed = { signatures, message: longer, messageBytes: encodeMessage(longer) }
+    expect(withGuards(stuffed, accounts, { floorLamports: 1n })).toEqual({ ok: false, reason: undefined })
     const two = {
       ...decoded.transaction,
       signatures: [...signatures, ...signatures],
       message: { ...message, signers: 2 },
     }
-    expect(withGuards(two, accounts, { floorLamports: 1n })).toBeUndefined()
+    expect(withGuards(two, accounts, { floorLamports: 1n })).toEqual({ ok: false, reason: undefined })
   })
 })
 

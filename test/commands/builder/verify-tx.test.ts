@@ -55,7 +55,7 @@ test('an honest transaction is accepted: the verdict, the bound and what is not 
   expect(out).toMatch(/ACCEPTED.* buy \S+ for [\d.]+ SOL, slippage \d+ %/)
   expect(out).toMatch(/trade +pump buy, \d+ base units, for at most [\d.]+ SOL/)
   expect(out).toMatch(/SOL out +at most [\d.]+ \(trade [\d.]+, fee to \S+ [\d.]+, .*base fee 0\.000005, rent [\d.]+\)/)
-  expect(out).toMatch(/not known +it was not simulated/)
+  expect(out).toMatch(/not known +the transaction was not simulated/)
 })
 
 test('the same in JSON, one line; a file, an answer in JSON and base58 are read alike', async () => {

@@ -12,7 +12,8 @@ import {
 import { type PoolTrade, type ProgramInstruction, poolInstruction } from '../../../src/sandbox/chain/pool-program.ts'
 import { tokenAccountAddress } from '../../../src/sandbox/keys.ts'
 import { encodeBase58 } from '../../../src/solana/base58.ts'
-import { Curve, TOKEN_DECIMALS } from '../../../src/solana/bonding-curve.ts'
+import { Curve } from '../../../src/solana/bonding-curve.ts'
+import { TOKEN_DECIMALS } from '../../../src/solana/constants.ts'
 import { PROGRAMS } from '../../../src/solana/programs.ts'
 import { encodeMint, encodeTokenAccount } from '../../../src/solana/token-account.ts'
 import { address } from '../../chain/verifier/draft.ts'
@@ -229,8 +230,8 @@ describe.each(Object.entries(machines))('the guards that Sluice appends, %s', (_
     const answer = machine.sendAsBuilt(machine.trade(trade), (transaction) => {
       const guards = { floorLamports: allowed.floor, tokens: { ...tokens, amount: allowed.tokens } }
       const finished = withGuards(transaction, transaction.message.keys, guards)
-      if (finished === undefined) throw new Error('no room for guards')
-      return finished
+      if (!finished.ok) throw new Error('the guards do not fit')
+      return finished.transaction
     })
     const before = { floor: WALLET_LAMPORTS - BASE_FEE, tokens: held }
     return { ...answer, harm: machine.harm(answer.error === undefined ? allowed : before) }

@@ -1,0 +1,45 @@
+import type { BuilderPolicy } from '../../orders/builder-policy.ts'
+import type { Message } from '../../solana/transaction.ts'
+
+/** Lamports that may leave the wallet while an order is on its way. */
+export interface Outgoing {
+  /** Reservation of this order. It is the bound of an opaque program that nothing else bounds. */
+  readonly boundLamports: bigint
+  /** Reservations of the wallet's other open orders. */
+  readonly reservedLamports: bigint
+  /** Allowance for orders that are accepted later. */
+  readonly headroomLamports: bigint
+}
+
+/** The policy's guard mode, and the amounts that the guards of one order have to allow. */
+export class GuardRoom {
+  readonly #mode: BuilderPolicy['guard']
+  readonly #outgoing: () => Outgoing
+
+  /** `outgoing` is called when the guards are made, because other orders are accepted during the checks. */
+  constructor(mode: BuilderPolicy['guard'], outgoing: () => Outgoing) {
+    this.#mode = mode
+    this.#outgoing = outgoing
+  }
+
+  get boundLamports(): bigint {
+    return this.#outgoing().boundLamports
+  }
+
+  get reservedLamports(): bigint {
+    return this.#outgoing().reservedLamports
+  }
+
+  get headroomLamports(): bigint {
+    return this.#outgoing().headroomLamports
+  }
+
+  /** Guards change the message, so they would void the signature of a co-signer. */
+  mayGuard({ signers }: Message): boolean {
+    return this.#mode !== 'off' && signers === 1
+  }
+
+  get isRequired(): boolean {
+    return this.#mode === 'required'
+  }
+}
