@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/units.ts'
 import { netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
 import { utcDateOf } from '../../runtime/time-text.ts'
-import { DAY } from './metric.ts'
+import { DAY } from './facts.ts'
 import { mean, quantile, ratio, sum } from './statistics.ts'
 
 /** Of the tape's time, what comes after it is shown apart. */

@@ -1,200 +1,420 @@
-import { excursionOf, netOf, type RoundTrip, returnOf } from '../../engine/accounting/round-trip.ts'
-import { drawdowns, longestUnderwaterMs, maxDrawdown } from '../equity.ts'
-import { DAY, type Metric, type MetricsInput, metric, percent, sol } from './metric.ts'
-import { riskMetrics } from './risk.ts'
-import { longestRun, mean, quantile, ratio, sum } from './statistics.ts'
+import { LAMPORTS_PER_SOL } from '../../base/units.ts'
+import { returnOf } from '../../engine/accounting/round-trip.ts'
+import { Facts, type MetricsInput } from './facts.ts'
+import { calmar, growthPerYear, omega, probabilisticSharpe, serenity } from './risk.ts'
+import { deviation, downsideDeviation, excessKurtosis, mean, quantile, ratio, skewness, sum } from './statistics.ts'
 
-/** The union of what freqtrade, NautilusTrader and Jesse say of spot trades, with some of others. */
+export type Unit = 'SOL' | '%' | 'count' | 's' | 'ratio' | 'time' | 'mint'
+
+/** A figure of a report. The key is its name in report.json and docs/metrics.md. null: undefined, or too few trades or
+ *  days. */
+export interface Metric {
+  readonly key: string
+  readonly label: string
+  readonly unit: Unit
+  readonly value: number | string | null
+}
+
+interface MetricSpec {
+  readonly unit: Unit
+  /** Text in the report. */
+  readonly label: string
+  /** Row of docs/metrics.md. */
+  readonly formula: string
+  /** Lamports for SOL, a share for %. */
+  readonly of: (facts: Facts) => number | string | undefined
+}
+
+const isWin = (net: number): boolean => net > 0
+const isLoss = (net: number): boolean => net < 0
+const YEAR = Math.sqrt(365)
+const scaled = (value: number | undefined, by: number): number | undefined =>
+  value === undefined ? undefined : value * by
+
+/** Every metric: one entry each. The union of what freqtrade, NautilusTrader and Jesse report for spot trades, with some
+ *  of others. */
+export const METRICS: Readonly<Record<string, MetricSpec>> = {
+  startBalance: { unit: 'SOL', label: 'Starting balance', formula: 'equity at the beginning', of: (f) => f.start },
+  endBalance: {
+    unit: 'SOL',
+    label: 'Final balance, open positions sold',
+    formula: 'equity at the end',
+    of: (f) => f.end,
+  },
+  netProfit: { unit: 'SOL', label: 'Net profit', formula: '`endBalance` - `startBalance`', of: (f) => f.end - f.start },
+  netProfitPercent: {
+    ...{ unit: '%', label: 'Net profit', formula: '`netProfit` / `startBalance`' },
+    of: (f) => ratio(f.end - f.start, f.start),
+  },
+  profitPerDay: {
+    ...{ unit: 'SOL', label: 'Net profit per day', formula: '`netProfit` / days of the tape; from one day on' },
+    of: (f) => f.from(1, (f.end - f.start) / f.days),
+  },
+  minBalance: {
+    ...{ unit: 'SOL', label: 'Lowest balance', formula: 'lowest equity' },
+    of: (f) => f.levels.reduce((a, b) => Math.min(a, b), f.start),
+  },
+  maxBalance: {
+    ...{ unit: 'SOL', label: 'Highest balance', formula: 'highest equity' },
+    of: (f) => f.levels.reduce((a, b) => Math.max(a, b), f.start),
+  },
+
+  trades: { unit: 'count', label: 'Trades', formula: 'number of trades', of: (f) => f.trips.length },
+  tradesPerDay: {
+    ...{ unit: 'count', label: 'Trades per day', formula: 'trades / days of the tape; from 1 day on' },
+    of: (f) => f.from(1, f.trips.length / f.days),
+  },
+  tradesPerWeek: {
+    ...{ unit: 'count', label: 'Trades per week', formula: 'trades / days x 7; from 7 days on' },
+    of: (f) => f.from(7, (f.trips.length / f.days) * 7),
+  },
+  tradesPerMonth: {
+    ...{ unit: 'count', label: 'Trades in 30 days', formula: 'trades / days x 30; from 30 days on' },
+    of: (f) => f.from(30, (f.trips.length / f.days) * 30),
+  },
+  mostOpenTrades: {
+    ...{ unit: 'count', label: 'Most trades open at once', formula: 'most trades open at the same time' },
+    of: (f) => f.mostOpen,
+  },
+  openTrades: {
+    ...{ unit: 'count', label: 'Trades open at the end', formula: 'trades not sold at the end' },
+    of: (f) => f.open.nets.length,
+  },
+  openProfit: {
+    ...{ unit: 'SOL', label: 'Profit of open trades', formula: 'sum of net of the open trades' },
+    of: (f) => sum(f.open.nets),
+  },
+  volume: {
+    ...{ unit: 'SOL', label: 'Volume', formula: 'sum of bought + sold' },
+    of: (f) => f.sumOf('boughtLamports') + f.sumOf('soldLamports'),
+  },
+  averageStake: {
+    ...{ unit: 'SOL', label: 'Average stake', formula: 'mean of bought' },
+    of: (f) => ratio(f.sumOf('boughtLamports'), f.trips.length),
+  },
+  tradeFees: {
+    ...{ unit: 'SOL', label: 'Network fees and rent', formula: 'sum of fees' },
+    of: (f) => f.sumOf('feeLamports'),
+  },
+
+  winRate: {
+    ...{ unit: '%', label: 'Win rate', formula: 'wins / trades' },
+    of: (f) => ratio(f.wins.nets.length, f.trips.length),
+  },
+  wins: { unit: 'count', label: 'Wins', formula: 'trades with net above 0', of: (f) => f.wins.nets.length },
+  draws: {
+    ...{ unit: 'count', label: 'Draws', formula: 'trades with net equal to 0' },
+    of: (f) => f.trips.length - f.wins.nets.length - f.losses.nets.length,
+  },
+  losses: { unit: 'count', label: 'Losses', formula: 'trades with net below 0', of: (f) => f.losses.nets.length },
+  grossProfit: { unit: 'SOL', label: 'Gross profit', formula: 'sum of net of wins', of: (f) => sum(f.wins.nets) },
+  grossLoss: { unit: 'SOL', label: 'Gross loss', formula: 'sum of net of losses', of: (f) => sum(f.losses.nets) },
+  profitFactor: {
+    ...{ unit: 'ratio', label: 'Profit factor', formula: '`grossProfit` / minus `grossLoss`' },
+    of: (f) => ratio(sum(f.wins.nets), -sum(f.losses.nets)),
+  },
+  expectancy: { unit: 'SOL', label: 'Average trade', formula: 'mean of net', of: (f) => mean(f.all.nets) },
+  expectancyRatio: {
+    ...{ unit: 'ratio', label: 'Expectancy ratio', formula: '(1 + `winLossRatio`) x `winRate` - 1' },
+    of: (f) => {
+      const winRate = ratio(f.wins.nets.length, f.trips.length)
+      const winLoss = winLossRatio(f)
+      return winRate === undefined || winLoss === undefined ? undefined : (1 + winLoss) * winRate - 1
+    },
+  },
+  expectancyPercent: { unit: '%', label: 'Average trade', formula: 'mean of return', of: (f) => mean(f.all.returns) },
+  expectedPer100: {
+    ...{ unit: 'SOL', label: 'Expected result of 100 trades', formula: '100 x `expectancy`' },
+    of: (f) => scaled(mean(f.all.nets), 100),
+  },
+  medianTrade: { unit: 'SOL', label: 'Median trade', formula: 'median of net', of: (f) => quantile(f.all.nets, 0.5) },
+  medianReturn: {
+    ...{ unit: '%', label: 'Median trade', formula: 'median of return' },
+    of: (f) => quantile(f.all.returns, 0.5),
+  },
+  bestReturn: { unit: '%', label: 'Best trade', formula: 'highest return', of: (f) => quantile(f.all.returns, 1) },
+  worstReturn: { unit: '%', label: 'Worst trade', formula: 'lowest return', of: (f) => quantile(f.all.returns, 0) },
+  averageWin: { unit: 'SOL', label: 'Average win', formula: 'mean of net of wins', of: (f) => mean(f.wins.nets) },
+  averageLoss: {
+    ...{ unit: 'SOL', label: 'Average loss', formula: 'mean of net of losses' },
+    of: (f) => mean(f.losses.nets),
+  },
+  averageWinReturn: {
+    ...{ unit: '%', label: 'Average win', formula: 'mean of the returns above 0' },
+    of: (f) => mean(f.all.returns.filter(isWin)),
+  },
+  averageLossReturn: {
+    ...{ unit: '%', label: 'Average loss', formula: 'mean of the returns below 0' },
+    of: (f) => mean(f.all.returns.filter(isLoss)),
+  },
+  winLossRatio: {
+    ...{ unit: 'ratio', label: 'Average win / average loss', formula: '`averageWin` / minus `averageLoss`' },
+    of: winLossRatio,
+  },
+  bestTrade: { unit: 'SOL', label: 'Best trade', formula: 'highest net', of: (f) => quantile(f.all.nets, 1) },
+  worstTrade: { unit: 'SOL', label: 'Worst trade', formula: 'lowest net', of: (f) => quantile(f.all.nets, 0) },
+  smallestWin: {
+    ...{ unit: 'SOL', label: 'Smallest win', formula: 'lowest net of wins' },
+    of: (f) => quantile(f.wins.nets, 0),
+  },
+  smallestLoss: {
+    ...{ unit: 'SOL', label: 'Smallest loss', formula: 'net of the loss nearest to 0' },
+    of: (f) => quantile(f.losses.nets, 1),
+  },
+  bestToken: {
+    ...{ unit: 'mint', label: 'Best token', formula: 'token with the highest sum of net' },
+    of: (f) => f.byToken.at(0)?.[0],
+  },
+  worstToken: {
+    ...{ unit: 'mint', label: 'Worst token', formula: 'token with the lowest sum of net' },
+    of: (f) => f.byToken.at(-1)?.[0],
+  },
+  longestWinning: {
+    ...{ unit: 'count', label: 'Longest winning streak', formula: 'most wins in a row' },
+    of: (f) => f.longest(isWin),
+  },
+  longestLosing: {
+    ...{ unit: 'count', label: 'Longest losing streak', formula: 'most losses in a row' },
+    of: (f) => f.longest(isLoss),
+  },
+  currentStreak: {
+    ...{ unit: 'count', label: 'Streak at the end, negative for losses' },
+    ...{ formula: 'length of the streak at the end; negative for losses' },
+    of: (f) => f.streak,
+  },
+
+  averageHolding: {
+    ...{ unit: 's', label: 'Average holding time', formula: 'mean of closed (or end of the tape) - opened' },
+    of: (f) => mean(f.all.seconds),
+  },
+  medianHolding: {
+    ...{ unit: 's', label: 'Median holding time', formula: 'median of the holding times' },
+    of: (f) => quantile(f.all.seconds, 0.5),
+  },
+  longestHolding: {
+    ...{ unit: 's', label: 'Longest holding time', formula: 'longest holding time' },
+    of: (f) => quantile(f.all.seconds, 1),
+  },
+  shortestHolding: {
+    ...{ unit: 's', label: 'Shortest holding time', formula: 'shortest holding time' },
+    of: (f) => quantile(f.all.seconds, 0),
+  },
+  averageWinHolding: {
+    ...{ unit: 's', label: 'Average holding time of wins', formula: 'mean over wins' },
+    of: (f) => mean(f.wins.seconds),
+  },
+  shortestWinHolding: {
+    ...{ unit: 's', label: 'Shortest holding time of wins', formula: 'shortest over wins' },
+    of: (f) => quantile(f.wins.seconds, 0),
+  },
+  longestWinHolding: {
+    ...{ unit: 's', label: 'Longest holding time of wins', formula: 'longest over wins' },
+    of: (f) => quantile(f.wins.seconds, 1),
+  },
+  averageLossHolding: {
+    ...{ unit: 's', label: 'Average holding time of losses', formula: 'mean over losses' },
+    of: (f) => mean(f.losses.seconds),
+  },
+  shortestLossHolding: {
+    ...{ unit: 's', label: 'Shortest holding time of losses', formula: 'shortest over losses' },
+    of: (f) => quantile(f.losses.seconds, 0),
+  },
+  longestLossHolding: {
+    ...{ unit: 's', label: 'Longest holding time of losses', formula: 'longest over losses' },
+    of: (f) => quantile(f.losses.seconds, 1),
+  },
+
+  averageAdverse: {
+    ...{ unit: '%', label: 'Average adverse excursion (MAE)', formula: 'mean of worst' },
+    of: (f) => mean(f.moves.map(({ worst }) => worst)),
+  },
+  largestAdverse: {
+    ...{ unit: '%', label: 'Largest adverse excursion', formula: 'lowest worst' },
+    of: (f) => quantile(worstOf(f), 0),
+  },
+  winAdverse: {
+    ...{ unit: '%', label: 'Average adverse excursion of wins' },
+    ...{ formula: 'mean of worst over wins: a stop-loss should be wider' },
+    of: (f) => mean(f.moveOfWins.map(({ worst }) => worst)),
+  },
+  averageFavorable: {
+    ...{ unit: '%', label: 'Average favorable excursion (MFE)', formula: 'mean of best' },
+    of: (f) => mean(bestOf(f)),
+  },
+  largestFavorable: {
+    ...{ unit: '%', label: 'Largest favorable excursion', formula: 'highest best' },
+    of: (f) => quantile(bestOf(f), 1),
+  },
+  lossFavorable: {
+    ...{ unit: '%', label: 'Average favorable excursion of losses' },
+    ...{ formula: 'mean of best over losses: profit that an earlier sale could have taken' },
+    of: (f) => mean(f.moveOfLosses.map(({ best }) => best)),
+  },
+  averageGivenBack: {
+    ...{ unit: '%', label: 'Average profit given back', formula: 'mean of best - return, each at least 0' },
+    of: (f) => mean(f.moves.map(({ best, trip }) => Math.max(0, best - returnOf(trip)))),
+  },
+
+  maxDrawdown: {
+    ...{ unit: 'SOL', label: 'Maximum drawdown', formula: 'largest (high - later equity)' },
+    of: (f) => f.drawdown?.lamports ?? 0,
+  },
+  maxDrawdownPercent: {
+    ...{ unit: '%', label: 'Maximum drawdown, of its high', formula: '`maxDrawdown` / `drawdownHigh`' },
+    of: (f) => f.drawdown?.share ?? 0,
+  },
+  maxUnderwaterPercent: {
+    ...{ unit: '%', label: 'Furthest below a high' },
+    ...{ formula: 'largest (high - equity) / high; may belong to another drawdown' },
+    of: (f) => quantile(f.underwater, 1) ?? 0,
+  },
+  drawdownHigh: {
+    ...{ unit: 'SOL', label: 'Maximum drawdown, high', formula: 'equity at the beginning of `maxDrawdown`' },
+    of: (f) => f.drawdown?.highLamports,
+  },
+  drawdownLow: {
+    ...{ unit: 'SOL', label: 'Maximum drawdown, low', formula: 'equity at the end of `maxDrawdown`' },
+    of: (f) => f.drawdown?.lowLamports,
+  },
+  drawdownFrom: {
+    ...{ unit: 'time', label: 'Maximum drawdown, start', formula: 'time of `drawdownHigh`' },
+    of: (f) => f.drawdown?.from,
+  },
+  drawdownTo: {
+    ...{ unit: 'time', label: 'Maximum drawdown, end', formula: 'time of `drawdownLow`' },
+    of: (f) => f.drawdown?.to,
+  },
+  drawdownSeconds: {
+    ...{ unit: 's', label: 'Maximum drawdown, duration', formula: '`drawdownTo` - `drawdownFrom`' },
+    of: (f) => f.drawdown && (f.drawdown.to - f.drawdown.from) / 1000,
+  },
+  underwaterSeconds: {
+    ...{ unit: 's', label: 'Longest time below a high' },
+    ...{ formula: 'longest time between a high and the next one, or the end' },
+    of: (f) => f.underwaterSeconds,
+  },
+  recoveryFactor: {
+    ...{ unit: 'ratio', label: 'Recovery factor', formula: '`netProfit` / `maxDrawdown`' },
+    of: (f) => ratio(f.end - f.start, f.drawdown?.lamports),
+  },
+
+  returnDeviation: {
+    ...{ unit: '%', label: 'Standard deviation of a trade', formula: 'sample deviation of the returns (n - 1)' },
+    of: (f) => deviation(f.all.returns),
+  },
+  returnSkewness: {
+    ...{ unit: 'ratio', label: 'Skewness of the trades', formula: 'third standardized moment of the returns' },
+    of: (f) => skewness(f.all.returns),
+  },
+  returnKurtosis: {
+    ...{ unit: 'ratio', label: 'Excess kurtosis of the trades' },
+    ...{ formula: 'fourth standardized moment of the returns, less 3' },
+    of: (f) => excessKurtosis(f.all.returns),
+  },
+  valueAtRisk95: {
+    ...{ unit: '%', label: 'Value at risk of a trade, 95 %', formula: '5 % quantile of the returns' },
+    of: (f) => quantile(f.all.returns, 0.05),
+  },
+  omega: {
+    ...{ unit: 'ratio', label: 'Omega of the trades at 0' },
+    ...{ formula: 'sum of the returns above 0 / minus the sum of those below' },
+    of: (f) => omega(f.all.returns),
+  },
+  sharpePerTrade: {
+    ...{ unit: 'ratio', label: 'Sharpe ratio of a trade', formula: '`expectancyPercent` / `returnDeviation`' },
+    of: sharpePerTrade,
+  },
+  sortinoPerTrade: {
+    ...{ unit: 'ratio', label: 'Sortino ratio of a trade' },
+    ...{ formula: '`expectancyPercent` / root of the mean square of the returns below 0' },
+    of: (f) => ratio(mean(f.all.returns), downsideDeviation(f.all.returns)),
+  },
+  sqn: {
+    ...{ unit: 'ratio', label: 'System quality number', formula: '`sharpePerTrade` x root of the number of trades' },
+    of: (f) => scaled(sharpePerTrade(f), Math.sqrt(f.trips.length)),
+  },
+  probabilisticSharpe: {
+    ...{ unit: '%', label: 'Probability that the strategy earns' },
+    formula:
+      'Bailey and Lopez de Prado: normal(S x root(n - 1) / root(1 - skewness x S + (kurtosis + 2) / 4 x S x S)), ' +
+      'S = `sharpePerTrade`, excess kurtosis',
+    of: (f) => probabilisticSharpe(f.all.returns, sharpePerTrade(f)),
+  },
+  winningDays: {
+    ...{ unit: 'count', label: 'Winning days', formula: 'days whose equity ends above the day before' },
+    of: (f) => f.dailyChanges.filter(isWin).length,
+  },
+  drawDays: {
+    ...{ unit: 'count', label: 'Flat days', formula: 'days whose equity ends level with the day before' },
+    of: (f) => f.dailyChanges.filter((change) => change === 0).length,
+  },
+  losingDays: {
+    ...{ unit: 'count', label: 'Losing days', formula: 'days whose equity ends below the day before' },
+    of: (f) => f.dailyChanges.filter(isLoss).length,
+  },
+  bestDay: {
+    ...{ unit: 'SOL', label: 'Best day', formula: 'largest daily change of the equity' },
+    of: (f) => quantile(f.dailyChanges, 1),
+  },
+  worstDay: {
+    ...{ unit: 'SOL', label: 'Worst day', formula: 'smallest daily change of the equity' },
+    of: (f) => quantile(f.dailyChanges, 0),
+  },
+  volatility: {
+    ...{ unit: '%', label: 'Volatility per year', formula: 'deviation of the daily returns x root of 365' },
+    of: (f) => f.yearly(scaled(deviation(f.dailyReturns), YEAR)),
+  },
+  sharpe: {
+    ...{
+      unit: 'ratio',
+      label: 'Sharpe ratio per year',
+      formula: 'mean / deviation of the daily returns x root of 365',
+    },
+    of: (f) => f.yearly(scaled(ratio(mean(f.dailyReturns), deviation(f.dailyReturns)), YEAR)),
+  },
+  sortino: {
+    ...{ unit: 'ratio', label: 'Sortino ratio per year' },
+    ...{ formula: 'mean / downside deviation of the daily returns x root of 365' },
+    of: (f) => f.yearly(scaled(ratio(mean(f.dailyReturns), downsideDeviation(f.dailyReturns)), YEAR)),
+  },
+  cagr: {
+    ...{ unit: '%', label: 'Growth per year', formula: '(`endBalance` / `startBalance`) ^ (365 / days) - 1' },
+    of: (f) => f.yearly(growthPerYear(f)),
+  },
+  calmar: {
+    ...{ unit: 'ratio', label: 'Calmar ratio', formula: '`cagr` / `maxUnderwaterPercent`' },
+    of: (f) => f.yearly(calmar(f)),
+  },
+  serenity: {
+    ...{ unit: 'ratio', label: 'Serenity index' },
+    formula:
+      'total return / (ulcer index x pitfall); ulcer index: root of the mean square of (high - equity) / high; ' +
+      'pitfall: minus the mean of the worst twentieth of the daily returns / their deviation',
+    of: (f) => f.yearly(serenity(f)),
+  },
+}
+
+function winLossRatio({ wins, losses }: Facts): number | undefined {
+  return ratio(mean(wins.nets), mean(losses.nets.map((loss) => -loss)))
+}
+
+function sharpePerTrade({ all }: Facts): number | undefined {
+  return ratio(mean(all.returns), deviation(all.returns))
+}
+
+const worstOf = ({ moves }: Facts): number[] => moves.map(({ worst }) => worst)
+const bestOf = ({ moves }: Facts): number[] => moves.map(({ best }) => best)
+
 export function metricsOf(input: MetricsInput): Metric[] {
-  return [
-    ...balance(input),
-    ...trades(input),
-    ...outcomes(input),
-    ...durations(input),
-    ...excursions(input),
-    ...falls(input),
-    ...riskMetrics(input),
-  ]
+  const facts = new Facts(input)
+  return Object.entries(METRICS).map(([key, { label, unit, of }]) => ({
+    ...{ key, label, unit },
+    value: shown(unit, of(facts)),
+  }))
 }
 
-function balance({ startLamports, equity, from, to }: MetricsInput): Metric[] {
-  const end = equity.lamports.at(-1) ?? startLamports
-  const days = (to - from) / DAY
-  const profit = end - startLamports
-  return [
-    metric('startBalance', 'Starting balance', 'SOL', sol(startLamports)),
-    metric('endBalance', 'Final balance, open positions sold', 'SOL', sol(end)),
-    metric('netProfit', 'Net profit', 'SOL', sol(profit)),
-    metric('netProfitPercent', 'Net profit', '%', percent(ratio(profit, startLamports))),
-    metric('profitPerDay', 'Net profit a day', 'SOL', days >= 1 ? sol(profit / days) : undefined),
-    metric('minBalance', 'Lowest balance', 'SOL', sol(equity.lamports.reduce((a, b) => Math.min(a, b), startLamports))),
-    metric(
-      'maxBalance',
-      'Highest balance',
-      'SOL',
-      sol(equity.lamports.reduce((a, b) => Math.max(a, b), startLamports)),
-    ),
-  ]
-}
-
-function trades({ trips, from, to }: MetricsInput): Metric[] {
-  const open = trips.filter(({ closedAt }) => closedAt === null)
-  const days = (to - from) / DAY
-  const volume = sum(trips.map(({ boughtLamports, soldLamports }) => boughtLamports + soldLamports))
-  const a = (period: number): number | undefined => (days >= period ? (trips.length / days) * period : undefined)
-  return [
-    metric('trades', 'Trades', 'count', trips.length),
-    metric('tradesPerDay', 'Trades a day', 'count', a(1)),
-    metric('tradesPerWeek', 'Trades a week', 'count', a(7)),
-    metric('tradesPerMonth', 'Trades in 30 days', 'count', a(30)),
-    metric('mostOpenTrades', 'Open at once, at the most', 'count', mostOpen(trips)),
-    metric('openTrades', 'Not sold at the end', 'count', open.length),
-    metric('openProfit', 'Profit in them', 'SOL', sol(sum(open.map(netOf)))),
-    metric('volume', 'Bought and sold', 'SOL', sol(volume)),
-    metric('averageStake', 'Average stake', 'SOL', sol(mean(trips.map(({ boughtLamports }) => boughtLamports)))),
-    metric('tradeFees', 'Network fees and rent', 'SOL', sol(sum(trips.map(({ feeLamports }) => feeLamports)))),
-  ]
-}
-
-/** One that is closed in the instant in which another one is opened was not open beside it. */
-function mostOpen(trips: readonly RoundTrip[]): number {
-  const moves = trips.flatMap(({ openedAt, closedAt }) => [
-    { time: openedAt, by: 1 },
-    ...(closedAt === null ? [] : [{ time: closedAt, by: -1 }]),
-  ])
-  let open = 0
-  let most = 0
-  for (const { by } of moves.sort((one, other) => one.time - other.time || one.by - other.by)) {
-    open += by
-    most = Math.max(most, open)
-  }
-  return most
-}
-
-function outcomes({ trips }: MetricsInput): Metric[] {
-  const nets = trips.map(netOf)
-  const returns = trips.map(returnOf)
-  const wins = nets.filter((net) => net > 0)
-  const losses = nets.filter((net) => net < 0)
-  const expectancy = mean(nets)
-  const winLoss = ratio(mean(wins), mean(losses.map((loss) => -loss)))
-  const winRate = ratio(wins.length, nets.length)
-  const byToken = profitBy(trips, ({ mint }) => mint)
-  const last = nets.at(-1) ?? 0
-  const current = nets.length - 1 - nets.findLastIndex((net) => Math.sign(net) !== Math.sign(last))
-  return [
-    metric('winRate', 'Won', '%', percent(winRate)),
-    metric('wins', 'Won', 'count', wins.length),
-    metric('draws', 'Neither', 'count', nets.length - wins.length - losses.length),
-    metric('losses', 'Lost', 'count', losses.length),
-    metric('grossProfit', 'Sum of what was won', 'SOL', sol(sum(wins))),
-    metric('grossLoss', 'Sum of what was lost', 'SOL', sol(sum(losses))),
-    metric('profitFactor', 'Profit factor', 'ratio', ratio(sum(wins), -sum(losses))),
-    metric('expectancy', 'Average trade', 'SOL', sol(expectancy)),
-    metric('expectancyRatio', 'Expectancy ratio', 'ratio', expectancyRatio(winRate, winLoss)),
-    metric('expectancyPercent', 'Average trade', '%', percent(mean(returns))),
-    metric(
-      'expectedPer100',
-      'Expected of 100 trades',
-      'SOL',
-      sol(expectancy === undefined ? undefined : expectancy * 100),
-    ),
-    metric('medianTrade', 'Median trade', 'SOL', sol(quantile(nets, 0.5))),
-    metric('medianReturn', 'Median trade', '%', percent(quantile(returns, 0.5))),
-    metric('bestReturn', 'Best trade', '%', percent(quantile(returns, 1))),
-    metric('worstReturn', 'Worst trade', '%', percent(quantile(returns, 0))),
-    metric('averageWin', 'Average win', 'SOL', sol(mean(wins))),
-    metric('averageLoss', 'Average loss', 'SOL', sol(mean(losses))),
-    metric('averageWinReturn', 'Average win', '%', percent(mean(returns.filter((one) => one > 0)))),
-    metric('averageLossReturn', 'Average loss', '%', percent(mean(returns.filter((one) => one < 0)))),
-    metric('winLossRatio', 'Average win over average loss', 'ratio', winLoss),
-    metric('bestTrade', 'Best trade', 'SOL', sol(quantile(nets, 1))),
-    metric('worstTrade', 'Worst trade', 'SOL', sol(quantile(nets, 0))),
-    metric('smallestWin', 'Smallest win', 'SOL', sol(quantile(wins, 0))),
-    metric('smallestLoss', 'Smallest loss', 'SOL', sol(quantile(losses, 1))),
-    metric('bestToken', 'Best token', 'mint', byToken.at(0)?.[0]),
-    metric('worstToken', 'Worst token', 'mint', byToken.at(-1)?.[0]),
-    metric(
-      'longestWinning',
-      'Longest row of wins',
-      'count',
-      longestRun(nets, (net) => net > 0),
-    ),
-    metric(
-      'longestLosing',
-      'Longest row of losses',
-      'count',
-      longestRun(nets, (net) => net < 0),
-    ),
-    metric('currentStreak', 'Row at the end, negative of losses', 'count', current * Math.sign(last)),
-  ]
-}
-
-/** Sums by a name, best first. */
-function profitBy(trips: readonly RoundTrip[], nameOf: (trip: RoundTrip) => string): [string, number][] {
-  const sums = new Map<string, number>()
-  for (const trip of trips) sums.set(nameOf(trip), (sums.get(nameOf(trip)) ?? 0) + netOf(trip))
-  return [...sums].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
-}
-
-function expectancyRatio(winRate: number | undefined, winLoss: number | undefined): number | undefined {
-  return winRate === undefined || winLoss === undefined ? undefined : (1 + winLoss) * winRate - 1
-}
-
-function durations({ trips, to }: MetricsInput): Metric[] {
-  const held = (some: readonly RoundTrip[]): number[] =>
-    some.map(({ openedAt, closedAt }) => ((closedAt ?? to) - openedAt) / 1000)
-  const wins = held(trips.filter((trip) => netOf(trip) > 0))
-  const losses = held(trips.filter((trip) => netOf(trip) < 0))
-  return [
-    metric('averageHolding', 'Held on average', 's', mean(held(trips))),
-    metric('medianHolding', 'Held, median', 's', quantile(held(trips), 0.5)),
-    metric('longestHolding', 'Held longest', 's', quantile(held(trips), 1)),
-    metric('shortestHolding', 'Held shortest', 's', quantile(held(trips), 0)),
-    metric('averageWinHolding', 'Held what was won', 's', mean(wins)),
-    metric('shortestWinHolding', 'Held what was won, shortest', 's', quantile(wins, 0)),
-    metric('longestWinHolding', 'Held what was won, longest', 's', quantile(wins, 1)),
-    metric('averageLossHolding', 'Held what was lost', 's', mean(losses)),
-    metric('shortestLossHolding', 'Held what was lost, shortest', 's', quantile(losses, 0)),
-    metric('longestLossHolding', 'Held what was lost, longest', 's', quantile(losses, 1)),
-  ]
-}
-
-/** How far the price went against a trade and for it while it was held. */
-function excursions({ trips }: MetricsInput): Metric[] {
-  const moves = trips.flatMap((trip) => {
-    const move = excursionOf(trip)
-    return move === undefined ? [] : [{ ...move, trip }]
-  })
-  const worst = (some: typeof moves): number[] => some.map((move) => move.worst)
-  const best = (some: typeof moves): number[] => some.map((move) => move.best)
-  const won = moves.filter(({ trip }) => netOf(trip) > 0)
-  const lost = moves.filter(({ trip }) => netOf(trip) < 0)
-  const givenBack = moves.map((move) => Math.max(0, move.best - returnOf(move.trip)))
-  return [
-    metric('averageAdverse', 'Price at its worst while held, average (MAE)', '%', percent(mean(worst(moves)))),
-    metric('largestAdverse', 'Price at its worst while held, of all', '%', percent(quantile(worst(moves), 0))),
-    metric('winAdverse', 'Price at its worst, of what was won', '%', percent(mean(worst(won)))),
-    metric('averageFavorable', 'Price at its best while held, average (MFE)', '%', percent(mean(best(moves)))),
-    metric('largestFavorable', 'Price at its best while held, of all', '%', percent(quantile(best(moves), 1))),
-    metric('lossFavorable', 'Price at its best, of what was lost', '%', percent(mean(best(lost)))),
-    metric('averageGivenBack', 'Of the best price not kept, average', '%', percent(mean(givenBack))),
-  ]
-}
-
-function falls({ equity, startLamports }: MetricsInput): Metric[] {
-  const fall = maxDrawdown(equity)
-  const profit = (equity.lamports.at(-1) ?? startLamports) - startLamports
-  return [
-    metric('maxDrawdown', 'Deepest fall', 'SOL', sol(fall?.lamports ?? 0)),
-    metric('maxDrawdownPercent', 'Deepest fall, of its high', '%', percent(fall?.share ?? 0)),
-    metric('maxUnderwaterPercent', 'Furthest below a high', '%', percent(quantile(drawdowns(equity), 1) ?? 0)),
-    metric('drawdownHigh', 'It began at', 'SOL', sol(fall?.highLamports)),
-    metric('drawdownLow', 'It ended at', 'SOL', sol(fall?.lowLamports)),
-    metric('drawdownFrom', 'It began', 'time', fall?.from),
-    metric('drawdownTo', 'It ended', 'time', fall?.to),
-    metric('drawdownSeconds', 'It took', 's', fall && (fall.to - fall.from) / 1000),
-    metric('underwaterSeconds', 'Longest time below a high', 's', longestUnderwaterMs(equity) / 1000),
-    metric('recoveryFactor', 'Net profit over deepest fall', 'ratio', ratio(profit, fall?.lamports)),
-  ]
+function shown(unit: Unit, value: number | string | undefined): number | string | null {
+  if (typeof value === 'string') return value
+  if (value === undefined || !Number.isFinite(value)) return null
+  return unit === 'SOL' ? value / LAMPORTS_PER_SOL : unit === '%' ? value * 100 : value
 }

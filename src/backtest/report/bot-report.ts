@@ -7,7 +7,7 @@ import type { BotResult } from '../bot-result.ts'
 import { type CostTable, costsOf } from '../bot-result.ts'
 import type { Equity } from '../equity.ts'
 import { type Group, groupsOf, kindOf, periodsOf, splitInTime, withoutBest, zeroShareOf } from '../metrics/groups.ts'
-import type { Metric } from '../metrics/metric.ts'
+import type { Metric } from '../metrics/metrics.ts'
 import { metricsOf } from '../metrics/metrics.ts'
 import { type PlanUse, planUseOf } from '../metrics/plan-use.ts'
 

@@ -1,5 +1,5 @@
 import { dateTimeOf } from '../../runtime/time-text.ts'
-import type { Metric } from '../metrics/metric.ts'
+import type { Metric } from '../metrics/metrics.ts'
 import { type Html, html, type Part } from './html.ts'
 
 /** How figures are written for a person. */
