@@ -11,7 +11,7 @@ import type {
   RecordedReport,
 } from '../../journal/reader/history.ts'
 import type { JournalReader } from '../../journal/reader/reader.ts'
-import { type FillRow, fillRow } from '../../journal/reader/report-rows.ts'
+import { type FillRow, fillRow } from '../../journal/schema/fills.ts'
 import type { FoundToken, TapeSearch } from '../../journal/tape/tape-search.ts'
 import { eventOf } from '../../market/block.ts'
 import { type Attempt, type AttemptState, isUndecided } from '../../orders/attempt.ts'

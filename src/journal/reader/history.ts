@@ -6,7 +6,8 @@ import type { ConditionalOrder } from '../../engine/exits/conditional.ts'
 import type { Input } from '../../engine/messages.ts'
 import type { ExecutionReport, Fill, Order, OrderState } from '../../engine/order.ts'
 import type { Attempt } from '../../orders/attempt.ts'
-import { attemptsOf, type FillTableRow, fillOf } from './recovery.ts'
+import { type FillTableRow, fillOf } from '../schema/fills.ts'
+import { attemptsOf } from './recovery.ts'
 
 /** An order, and where it is now. */
 export interface RecordedOrder {

@@ -3,8 +3,8 @@ import { decodeJson } from '../../base/json.ts'
 import type { Lamports, Millis } from '../../base/units.ts'
 import type { TokenMovement } from '../../engine/accounting/movement.ts'
 import type { Input } from '../../engine/messages.ts'
+import { type FillTableRow, fillOf } from '../schema/fills.ts'
 import { LINES } from '../schema/ledger.ts'
-import { type FillTableRow, fillOf } from './recovery.ts'
 
 /** Where the SOL of a wallet went, lamports: positive left it, negative came. Each name is a line of the view
  *  `ledger`. */

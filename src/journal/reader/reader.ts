@@ -12,6 +12,7 @@ import type { Block, TradeSide } from '../../market/block.ts'
 import { Mints } from '../../market/mints.ts'
 import type { Attempt } from '../../orders/attempt.ts'
 import { damageOf, guarded, openForReading, refusalOf } from '../database.ts'
+import { type FillRow, type FillTableRow, fillOf, fillRow } from '../schema/fills.ts'
 import { MappedScan } from '../tape/block-row.ts'
 import { type Market, type MarketItem, MarketTape, rowsOf } from '../tape/market-tape.ts'
 import { type Segment, type SegmentItem, SegmentReplay, segmentsOf } from '../tape/segments.ts'
@@ -19,8 +20,8 @@ import { type SeqRange, TapeReader } from '../tape/tape-reader.ts'
 import { TapeSearch } from '../tape/tape-search.ts'
 import { History } from './history.ts'
 import { type AccountLedger, accountLedgers, type LedgerEntry, ledgerEntries, movementsOf } from './ledger.ts'
-import { type FillTableRow, fillOf, type Recovered, recover } from './recovery.ts'
-import { type FillRow, fillRow, type ReportRows, reportRows } from './report-rows.ts'
+import { type Recovered, recover } from './recovery.ts'
+import { type ReportRows, reportRows } from './report-rows.ts'
 
 // Rows as the commands print them with --json; amounts in SOL and whole tokens. Those of fills are in fill-row.ts.
 

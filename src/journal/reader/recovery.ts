@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { decodeJson } from '../../base/json.ts'
-import { dayOf, HOUR, type Lamports, lamports, type Millis, type Seq } from '../../base/units.ts'
+import { dayOf, HOUR, lamports, type Millis, type Seq } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import type { ConditionalOrder } from '../../engine/exits/conditional.ts'
 import { asSpend, type DaySpend, doesCount, type Spend } from '../../engine/limits/spending.ts'
@@ -18,6 +18,7 @@ import type { Attempt } from '../../orders/attempt.ts'
 import type { Learned } from '../../orders/learned.ts'
 import type { Slot } from '../../orders/ports.ts'
 import type { WalletCursor, WalletTransaction, Watch } from '../../orders/wallet-audit.ts'
+import { type FillTableRow, fillOf } from '../schema/fills.ts'
 
 /** What a start takes over: what was decided, read from rows and never decided again. Of all accounts; the caller
  *  restores his own only. */
@@ -203,43 +204,6 @@ function provisionalSales(
 function takenFills(db: Database): Fill[] {
   const rows = db.prepare('SELECT * FROM fill WHERE taken IS NOT NULL ORDER BY taken DESC LIMIT ?').all(FILLS_RESTORED)
   return (rows as FillTableRow[]).map(fillOf).reverse()
-}
-
-/** A row of table `fill`. */
-export interface FillTableRow {
-  readonly signature: string
-  readonly order_id: string
-  readonly attempt_id: string
-  readonly account: string
-  readonly bot: string
-  readonly mint: string
-  readonly side: Fill['side']
-  readonly slot: number
-  readonly time: Millis
-  readonly tokens: string
-  readonly decimals: number
-  readonly trade_lamports: number
-  readonly fee_lamports: number
-  readonly rent_lamports: number
-  readonly wallet_lamports: number
-  readonly final: number
-  /** JSON: FillCosts */
-  readonly costs: string
-}
-
-export function fillOf(row: FillTableRow): Fill {
-  const { signature, account, bot, mint, side, slot, time, decimals } = row
-  const tradeLamports: Lamports = lamports(row.trade_lamports)
-  return {
-    ...{ signature, orderId: row.order_id, attemptId: row.attempt_id, account, bot, mint, side, slot, time },
-    ...{ tokens: BigInt(row.tokens), decimals, tradeLamports },
-    ...{ feeLamports: lamports(row.fee_lamports), rentLamports: lamports(row.rent_lamports) },
-    ...{
-      walletLamports: lamports(row.wallet_lamports),
-      costs: decodeJson<Fill['costs']>(row.costs),
-      final: row.final === 1,
-    },
-  }
 }
 
 function untakenReports(db: Database): Recovered['untaken'] {

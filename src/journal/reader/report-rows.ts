@@ -1,10 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { ErrorCode } from '../../base/errors.ts'
 import { decodeJson } from '../../base/json.ts'
-import { type Lamports, lamportsToSol, wholeTokens } from '../../base/units.ts'
-import type { FillCosts } from '../../engine/accounting/fill-costs.ts'
+import type { Lamports } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
-import type { Fill, OrderState } from '../../engine/order.ts'
+import type { OrderState } from '../../engine/order.ts'
 import type { TradeSide } from '../../market/block.ts'
 import { type Segment, segmentsOf } from '../tape/segments.ts'
 
@@ -70,60 +69,4 @@ function refusalsOf(db: Database, { firstSeq, lastSeq, start }: Segment): Refusa
     )
     .all(firstSeq, lastSeq)
   return counts.map((one) => ({ account: accounts.get(one.bot) ?? '', ...one }))
-}
-
-/** A fill as `sluice fills --json` prints it: amounts in SOL and whole tokens. */
-export interface FillRow {
-  readonly orderId: string
-  readonly bot: string
-  readonly mint: string
-  readonly side: TradeSide
-  /** That changed hands for the tokens, the fees of venue and service inside. */
-  readonly sol: number
-  readonly tokens: number
-  /** Base and priority fee, and tips. */
-  readonly feeSol: number
-  readonly rentSol: number
-  /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less what was
-   *  wrapped. */
-  readonly walletSol: number
-  /** The same, each apart. */
-  readonly costs: CostsRow
-  readonly signature: string
-  readonly final: boolean
-}
-
-type SolNames = {
-  [K in keyof FillCosts as K extends `${infer Name}Lamports` ? `${Name}Sol` : never]: number
-}
-
-/** `FillCosts` in SOL; tokens as a text of base units. */
-export interface CostsRow extends SolNames, Pick<FillCosts, 'unknown'> {
-  readonly withheldTokens: string
-}
-
-export function fillRow(fill: Fill): FillRow {
-  const { orderId, bot, mint, side, tokens, decimals, signature, final } = fill
-  return {
-    ...{ orderId, bot, mint, side, sol: lamportsToSol(fill.tradeLamports), tokens: wholeTokens(tokens, decimals) },
-    ...{ feeSol: lamportsToSol(fill.feeLamports), rentSol: lamportsToSol(fill.rentLamports) },
-    ...{ walletSol: lamportsToSol(fill.walletLamports), costs: costsRow(fill.costs), signature, final },
-  }
-}
-
-function costsRow(costs: FillCosts): CostsRow {
-  return {
-    tradeSol: lamportsToSol(costs.tradeLamports),
-    venueFeeSol: lamportsToSol(costs.venueFeeLamports),
-    serviceFeeSol: lamportsToSol(costs.serviceFeeLamports),
-    baseFeeSol: lamportsToSol(costs.baseFeeLamports),
-    priorityFeeSol: lamportsToSol(costs.priorityFeeLamports),
-    tipSol: lamportsToSol(costs.tipLamports),
-    rentPaidSol: lamportsToSol(costs.rentPaidLamports),
-    rentReturnedSol: lamportsToSol(costs.rentReturnedLamports),
-    wrappedSol: lamportsToSol(costs.wrappedLamports),
-    remainderSol: lamportsToSol(costs.remainderLamports),
-    withheldTokens: String(costs.withheldTokens),
-    unknown: costs.unknown,
-  }
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { TEXTS } from '../tape/packed-text.ts'
+import { addFillColumns } from './fills.ts'
 import { LEDGER } from './ledger.ts'
 import { VIEWS } from './views.ts'
 
@@ -274,6 +275,7 @@ export function migrate(db: Database): void {
       db.pragma(`user_version = ${version + 1}`)
     }).exclusive()
   }
+  addFillColumns(db)
 }
 
 export function versionOf(db: Database): number {

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3'
+import { FILL_STATEMENT } from './fills.ts'
 import { AUDIT, PAPER_FAILED } from './ledger.ts'
 
 /** Everything that is ever written but blocks of the tape, by name. A record becomes one or more of these with their
@@ -14,14 +15,7 @@ const STATEMENTS = {
   attemptBefore: 'DELETE FROM attempt WHERE undecided IN (0, 1) AND id = ?',
   attempt: `INSERT INTO attempt (undecided, id, account, executor, state, signature, code, armed_at, json)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  fill: `INSERT INTO fill (signature, order_id, attempt_id, account, bot, mint, side, slot, time, tokens, decimals,
-      trade_lamports, fee_lamports, rent_lamports, wallet_lamports, final, reversed, taken, costs)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
-    ON CONFLICT DO UPDATE SET slot = excluded.slot, tokens = excluded.tokens, decimals = excluded.decimals,
-      trade_lamports = excluded.trade_lamports, fee_lamports = excluded.fee_lamports, rent_lamports = excluded.rent_lamports,
-      wallet_lamports = excluded.wallet_lamports, final = excluded.final, reversed = 0, taken = coalesce(taken, excluded.taken),
-      costs = excluded.costs
-    WHERE taken IS NULL OR excluded.taken IS NOT NULL`,
+  fill: FILL_STATEMENT,
   fillReversed: 'UPDATE fill SET reversed = 1, final = 0, taken = NULL WHERE signature = ? AND order_id = ?',
   report: 'INSERT INTO report (taken, id, json) VALUES (0, ?, ?)',
   reportBefore: 'DELETE FROM report WHERE taken = 0 AND id = ?',

@@ -4,10 +4,11 @@ import type { Position } from '../../engine/accounting/position.ts'
 import { alarmText } from '../../engine/bots/thrown.ts'
 import { type ConditionalOrder, conditionalNumber, isOver } from '../../engine/exits/conditional.ts'
 import type { Input, Output } from '../../engine/messages.ts'
-import { type ExecutionReport, type Fill, isOpen } from '../../engine/order.ts'
+import { type ExecutionReport, isOpen } from '../../engine/order.ts'
 import { type Attempt, isUndecided } from '../../orders/attempt.ts'
 import type { JournalRecord, Slot } from '../../orders/ports.ts'
 import type { WalletCursor, WalletTransaction } from '../../orders/wallet-audit.ts'
+import { fillWrite } from '../schema/fills.ts'
 import type { Write } from '../schema/statements.ts'
 
 const FRAMES_KEPT = 200
@@ -161,14 +162,6 @@ function transactionWrite(transaction: WalletTransaction): Write {
   const { account, slot, signature, attemptId, lamports, time } = transaction
   const row = [account, slot, signature, transaction.class, attemptId, lamports, time]
   return ['walletTransaction', ...row, encodeJson(transaction)]
-}
-
-function fillWrite(fill: Fill, taken: Seq | null): Write {
-  const { signature, orderId, attemptId, account, bot, mint, side, slot, time, tokens, decimals } = fill
-  const { tradeLamports, feeLamports, rentLamports, walletLamports, final, costs } = fill
-  const amounts = [tradeLamports, feeLamports, rentLamports, walletLamports, final ? 1 : 0, taken, encodeJson(costs)]
-  const about = [signature, orderId, attemptId, account, bot, mint, side, slot, time]
-  return ['fill', ...about, tokens.toString(), decimals, ...amounts]
 }
 
 function conditionalWrites(order: ConditionalOrder): Write[] {

@@ -1,0 +1,186 @@
+// Columns of fills: stored, in the view `fills`, in `sluice fills --json`, and in the table that `sluice fills` prints. A
+// new column is one entry of each list here that shows it; a journal gets it when it is next opened for writing.
+
+import type { Database } from 'better-sqlite3'
+import { decodeJson, encodeJson } from '../../base/json.ts'
+import { lamports, lamportsToSol, type Millis, type Seq, wholeTokens } from '../../base/units.ts'
+import type { Fill } from '../../engine/order.ts'
+import type { SqlValue, Write } from './statements.ts'
+
+interface StoredColumn {
+  readonly name: string
+  /** SQL. A column that is added later needs a default. */
+  readonly type: string
+  /** `taken`: seq of the input that gave the fill to the engine. */
+  readonly of: (fill: Fill, taken: Seq | null) => SqlValue
+  /** SQL for a fill that is reported again; absent: the first report stays. */
+  readonly again?: string
+}
+
+const anew = (name: string): { readonly again: string } => ({ again: `excluded.${name}` })
+
+const STORED: readonly StoredColumn[] = [
+  { name: 'signature', type: 'TEXT NOT NULL', of: ({ signature }) => signature },
+  { name: 'order_id', type: 'TEXT NOT NULL', of: ({ orderId }) => orderId },
+  { name: 'attempt_id', type: 'TEXT NOT NULL', of: ({ attemptId }) => attemptId },
+  { name: 'account', type: 'TEXT NOT NULL', of: ({ account }) => account },
+  { name: 'bot', type: 'TEXT NOT NULL', of: ({ bot }) => bot },
+  { name: 'mint', type: 'TEXT NOT NULL', of: ({ mint }) => mint },
+  { name: 'side', type: 'TEXT NOT NULL', of: ({ side }) => side },
+  { name: 'slot', type: 'INTEGER NOT NULL', of: ({ slot }) => slot, ...anew('slot') },
+  { name: 'time', type: 'INTEGER NOT NULL', of: ({ time }) => time },
+  // Base units; a supply may exceed 2^63.
+  { name: 'tokens', type: 'TEXT NOT NULL', of: ({ tokens }) => String(tokens), ...anew('tokens') },
+  { name: 'decimals', type: 'INTEGER NOT NULL', of: ({ decimals }) => decimals, ...anew('decimals') },
+  { name: 'trade_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.tradeLamports, ...anew('trade_lamports') },
+  { name: 'fee_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.feeLamports, ...anew('fee_lamports') },
+  { name: 'rent_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.rentLamports, ...anew('rent_lamports') },
+  { name: 'wallet_lamports', type: 'INTEGER NOT NULL', of: (fill) => fill.walletLamports, ...anew('wallet_lamports') },
+  { name: 'final', type: 'INTEGER NOT NULL', of: ({ final }) => (final ? 1 : 0), ...anew('final') },
+  // A fork took the fill back.
+  { name: 'reversed', type: 'INTEGER NOT NULL', of: () => 0, again: '0' },
+  { name: 'taken', type: 'INTEGER', of: (_fill, taken) => taken, again: 'coalesce(taken, excluded.taken)' },
+  // JSON: FillCosts
+  { name: 'costs', type: "TEXT NOT NULL DEFAULT ''", of: ({ costs }) => encodeJson(costs), ...anew('costs') },
+]
+
+const sol = (lamportsSql: string): string => `${lamportsSql} / 1e9`
+const cost = (name: string): string => sol(`json_extract(costs, '$.${name}Lamports')`)
+const own = (name: string): readonly [string, string] => [name, name]
+
+/** Name and SQL. */
+const VIEWED: readonly (readonly [name: string, sql: string])[] = [
+  ...['order_id', 'attempt_id', 'account', 'bot', 'mint', 'side', 'slot', 'time'].map(own),
+  ['at', "strftime('%Y-%m-%d %H:%M:%f', time / 1000.0, 'unixepoch')"],
+  ['tokens', "CAST(tokens AS REAL) / CAST('1e' || decimals AS REAL)"],
+  ['sol', sol('trade_lamports')],
+  ['fee_sol', sol('fee_lamports')],
+  ['rent_sol', sol('rent_lamports')],
+  ['wallet_sol', sol('wallet_lamports')],
+  ['trade_sol', cost('trade')],
+  ['venue_fee_sol', cost('venueFee')],
+  ['service_fee_sol', cost('serviceFee')],
+  ['base_fee_sol', cost('baseFee')],
+  ['priority_fee_sol', cost('priorityFee')],
+  ['tip_sol', cost('tip')],
+  ['rent_paid_sol', cost('rentPaid')],
+  ['rent_returned_sol', cost('rentReturned')],
+  ['wrapped_sol', cost('wrapped')],
+  ['remainder_sol', cost('remainder')],
+  ['withheld', `json_extract(costs, '$.withheldTokens."$bigint"')`],
+  ['unknown', "json_extract(costs, '$.unknown')"],
+  ...['signature', 'final', 'reversed'].map(own),
+]
+
+/** Fill as `sluice fills --json` prints it: SOL and whole tokens. */
+export type FillRow = ReturnType<typeof fillRow>
+
+export function fillRow({ orderId, bot, mint, side, costs, signature, final, ...fill }: Fill) {
+  return {
+    ...{ orderId, bot, mint, side },
+    /** Amount traded, including the fees of venue and service. */
+    sol: lamportsToSol(fill.tradeLamports),
+    tokens: wholeTokens(fill.tokens, fill.decimals),
+    /** Base fee, priority fee and tips. */
+    feeSol: lamportsToSol(fill.feeLamports),
+    rentSol: lamportsToSol(fill.rentLamports),
+    /** Change of the wallet: -(sol + feeSol + rentSol) for a buy, sol - feeSol - rentSol for a sale, less the amount that
+     *  was wrapped. */
+    walletSol: lamportsToSol(fill.walletLamports),
+    costs: {
+      tradeSol: lamportsToSol(costs.tradeLamports),
+      venueFeeSol: lamportsToSol(costs.venueFeeLamports),
+      serviceFeeSol: lamportsToSol(costs.serviceFeeLamports),
+      baseFeeSol: lamportsToSol(costs.baseFeeLamports),
+      priorityFeeSol: lamportsToSol(costs.priorityFeeLamports),
+      tipSol: lamportsToSol(costs.tipLamports),
+      rentPaidSol: lamportsToSol(costs.rentPaidLamports),
+      rentReturnedSol: lamportsToSol(costs.rentReturnedLamports),
+      wrappedSol: lamportsToSol(costs.wrappedLamports),
+      remainderSol: lamportsToSol(costs.remainderLamports),
+      /** Base units. */
+      withheldTokens: String(costs.withheldTokens),
+      unknown: costs.unknown,
+    },
+    ...{ signature, final },
+  }
+}
+
+type Cell = string | number | boolean
+
+/** Columns of the table that `sluice fills` prints. A fee that is included in an earlier column is `?`. */
+export const PRINTED_FILL: Readonly<Record<string, (row: FillRow) => Cell>> = {
+  orderId: ({ orderId }) => orderId,
+  bot: ({ bot }) => bot,
+  mint: ({ mint }) => mint,
+  side: ({ side }) => side,
+  sol: (row) => row.sol,
+  tokens: ({ tokens }) => tokens,
+  venueFee: ({ costs }) => (costs.unknown.includes('venueFee') ? '?' : costs.venueFeeSol),
+  serviceFee: ({ costs }) => (costs.unknown.includes('serviceFee') ? '?' : costs.serviceFeeSol),
+  network: ({ feeSol }) => feeSol,
+  rent: ({ rentSol }) => rentSol,
+  other: ({ costs }) => costs.remainderSol + costs.wrappedSol,
+  wallet: ({ walletSol }) => walletSol,
+  final: ({ final }) => final,
+  signature: ({ signature }) => signature,
+}
+
+/** Row of the table `fill`, as far as a fill is read from it. */
+export interface FillTableRow {
+  readonly signature: string
+  readonly order_id: string
+  readonly attempt_id: string
+  readonly account: string
+  readonly bot: string
+  readonly mint: string
+  readonly side: Fill['side']
+  readonly slot: number
+  readonly time: Millis
+  readonly tokens: string
+  readonly decimals: number
+  readonly trade_lamports: number
+  readonly fee_lamports: number
+  readonly rent_lamports: number
+  readonly wallet_lamports: number
+  readonly final: number
+  readonly costs: string
+}
+
+export function fillOf(row: FillTableRow): Fill {
+  const { signature, account, bot, mint, side, slot, time, decimals } = row
+  return {
+    ...{ signature, orderId: row.order_id, attemptId: row.attempt_id, account, bot, mint, side, slot, time },
+    ...{ tokens: BigInt(row.tokens), decimals, tradeLamports: lamports(row.trade_lamports) },
+    ...{ feeLamports: lamports(row.fee_lamports), rentLamports: lamports(row.rent_lamports) },
+    walletLamports: lamports(row.wallet_lamports),
+    costs: decodeJson<Fill['costs']>(row.costs),
+    final: row.final === 1,
+  }
+}
+
+export function fillWrite(fill: Fill, taken: Seq | null): Write {
+  return ['fill', ...STORED.map((column) => column.of(fill, taken))]
+}
+
+/** A report that the engine took is not replaced by one that it has not taken. */
+export const FILL_STATEMENT = `INSERT INTO fill (${STORED.map(({ name }) => name).join(', ')})
+  VALUES (${STORED.map(() => '?').join(', ')})
+  ON CONFLICT DO UPDATE SET ${STORED.flatMap(({ name, again }) => (again === undefined ? [] : `${name} = ${again}`)).join(', ')}
+  WHERE taken IS NULL OR excluded.taken IS NOT NULL`
+
+const VIEW = `CREATE VIEW fills AS
+SELECT ${VIEWED.map(([name, sql]) => (name === sql ? name : `${sql} AS ${name}`)).join(', ')}
+FROM fill`
+
+/** Adds the columns that the journal does not have yet. */
+export function addFillColumns(db: Database): void {
+  const known = new Set(db.prepare(`SELECT name FROM pragma_table_info('fill')`).pluck().all())
+  const missing = STORED.filter(({ name }) => !known.has(name))
+  const view = db.prepare(`SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = 'fills'`).pluck().get()
+  if (missing.length === 0 && view === VIEW) return
+  db.transaction(() => {
+    for (const { name, type } of missing) db.exec(`ALTER TABLE fill ADD COLUMN ${name} ${type}`)
+    db.exec(`DROP VIEW fills; ${VIEW}`)
+  }).exclusive()
+}
