@@ -1,14 +1,14 @@
 import type { Machine } from '../base/machine.ts'
 import type { Input } from '../engine/messages.ts'
 import { SPACE_LIMITS, type SpaceReport } from '../journal/writer/space.ts'
-import type { WaitingOrders } from '../orders/open-orders.ts'
+import type { Gateway } from '../orders/gateway.ts'
 import type { Log } from '../runtime/log.ts'
 import type { AnySegment } from '../runtime/segment.ts'
 import type { Alert } from './alerts.ts'
 import type { RecoveredJournal } from './recovered-journal.ts'
 
 export interface DiskRoomParts {
-  readonly stops: Pick<WaitingOrders, 'diskLow'>
+  readonly gateway: Pick<Gateway, 'diskLow'>
   readonly post: (input: Input) => void
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>
   readonly alert: (text: string) => void
@@ -24,7 +24,7 @@ export interface WatchedDisk {
 /** Applies each report about free space on the journal's disk. */
 export function watchDisk({ past, machine, segment, log }: WatchedDisk, raise: (alert: Alert) => void): void {
   const room = new DiskRoom({
-    stops: segment.gateway.stops,
+    gateway: segment.gateway,
     post: (input) => segment.runner.post(input),
     alert: (text) => raise({ kind: 'disk', bot: '', text, time: machine.clock.now() }),
     log,
@@ -56,16 +56,16 @@ export class DiskRoom {
   }
 
   #stop(reason: string): void {
-    const { stops, post, log, alert } = this.#parts
-    stops.diskLow(true)
+    const { gateway, post, log, alert } = this.#parts
+    gateway.diskLow(true)
     post({ kind: 'gate', account: '', open: false, code: 'DISK_LOW', reason })
     log.error(`DISK_LOW: ${reason}`)
     alert(reason)
   }
 
   #goOn(free: string): void {
-    const { stops, post, log, alert } = this.#parts
-    stops.diskLow(false)
+    const { gateway, post, log, alert } = this.#parts
+    gateway.diskLow(false)
     post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
     const text = `${free}: entries are no longer stopped by this`
     log.info(text)

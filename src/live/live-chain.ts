@@ -84,9 +84,9 @@ export class LiveChain {
       },
       booked: () => tally.booked,
       write: (record) => journal.write(record),
-      late: (attempt, fill, code) => this.#findings.late(attempt, fill, code),
-      paid: (attempt, signature, feeLamports) => this.#findings.paid(attempt, signature, feeLamports),
-      standIn: (attempt) => this.#findings.standIn(attempt),
+      late: (attempt, fill, code) => this.#orders.lateFill(attempt, fill, code),
+      paid: (attempt, signature, feeLamports) => this.#orders.feePaid(attempt, signature, feeLamports),
+      standIn: (attempt) => this.#orders.standIn(attempt),
       on: {
         gate: (open, single) => {
           if (open) log.info({ ...this.wallet.baseline() }, single ? FIRST_ALONE : 'audit: entries may continue')
@@ -107,9 +107,9 @@ export class LiveChain {
     })
   }
 
-  get #findings(): Gateway['findings'] {
+  get #orders(): Gateway {
     assert(this.#gateway !== undefined, 'the chain reported before the gateway was ready')
-    return this.#gateway.findings
+    return this.#gateway
   }
 
   /** Open orders of the gateway. */

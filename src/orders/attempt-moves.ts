@@ -12,7 +12,10 @@ const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
 /** The next attempt of an order, armed; the local executor builds before it arms, so there it starts a step earlier. */
-export function nextAttempt(working: WorkingOrder, armedAt: number, waitedMs = 0): Attempt {
+export function nextAttempt(
+  working: WorkingOrder,
+  { armedAt, baseline, waitedMs }: Required<Pick<Attempt, 'armedAt' | 'baseline' | 'waitedMs'>>,
+): Attempt {
   const { order, route } = working
   const number = ++working.attempts
   return {
@@ -25,11 +28,11 @@ export function nextAttempt(working: WorkingOrder, armedAt: number, waitedMs = 0
     side: order.side,
     class: order.class,
     size: order.size,
-    slippagePercent: order.slippagePercents[working.step] as number,
+    slippagePercent: order.slippagePercents[working.slippageStep] as number,
     priorityFeeLamports: feeOf(working),
     price: order.price,
     armedAt,
-    baseline: route.baseline?.() ?? null,
+    baseline,
     state: route.kind === 'local' ? 'built' : 'armed',
     signature: '',
     code: '',
@@ -39,7 +42,7 @@ export function nextAttempt(working: WorkingOrder, armedAt: number, waitedMs = 0
 
 function feeOf(working: WorkingOrder): Lamports | null {
   const fees = feesOf(working)
-  return fees[Math.min(working.feeTries, fees.length - 1)] as Lamports | null
+  return fees[Math.min(working.refusedFees, fees.length - 1)] as Lamports | null
 }
 
 /** What had ended otherwise has executed. */

@@ -1,17 +1,13 @@
 import { assert, ERRORS, type ErrorCode } from '../base/errors.ts'
-import { failpoint } from '../base/failpoint.ts'
-import type { Input } from '../engine/messages.ts'
 import { type ExecutionReport, isFullExit, ORDER_MOVES, type OrderState } from '../engine/order.ts'
 import type { Attempt } from './attempt.ts'
-import type { Journal } from './ports.ts'
+import type { Effect, NumberedReport } from './events.ts'
 import type { Failure } from './retry.ts'
+import type { Step } from './step.ts'
 import type { WorkingOrder } from './working-order.ts'
 
-/** What may stand in a report beside the order's state. */
+/** Optional parts of a report. */
 export type ReportDetails = Partial<Pick<ExecutionReport, 'attemptId' | 'reason' | 'fill' | 'reversed' | 'feeLamports'>>
-
-/** A report with its number in the journal. */
-export type NumberedReport = Extract<Input, { kind: 'report' }>
 
 export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
   return {
@@ -21,87 +17,89 @@ export function detailsOf(attempt: Attempt, failure: Failure): ReportDetails {
   }
 }
 
-/** One for each step of every order: put together field by field, a few times as fast as by spreading. */
-function reportOf(
+/** Moves the order and reports the new state. */
+export function report(
+  step: Step,
   working: WorkingOrder,
+  state: OrderState,
+  code: ErrorCode | '',
+  details: ReportDetails = {},
+): void {
+  addReport(step, working, state, code, details)
+  commitReports(step)
+}
+
+/** Moves the order and writes a report that is committed together with the next one of this step. */
+export function addReport(
+  step: Step,
+  working: WorkingOrder,
+  state: OrderState,
+  code: ErrorCode | '',
+  details: ReportDetails = {},
+): void {
+  step.unreported.push(writeReport(step, working, state, code, details))
+}
+
+/** Commits, and then reports what was added. A report is durable before the engine gets it, so a restart can deliver it
+ *  again. */
+export function commitReports(step: Step): void {
+  const reports = step.unreported.splice(0)
+  if (reports.length > 0) step.add({ kind: 'failpoint', at: 'before-report' })
+  const deliveries = reports.map((one): Effect => ({ kind: 'report', report: one }))
+  const whenDurable: Effect[] = reports.length > 0 ? [{ kind: 'failpoint', at: 'after-report' }, ...deliveries] : []
+  step.add({ kind: 'commit', whenDurable })
+}
+
+/** Moves the order and writes the report; the caller commits and delivers it. */
+export function writeReport(
+  step: Step,
+  working: WorkingOrder,
+  state: OrderState,
+  code: ErrorCode | '',
+  details: ReportDetails = {},
+): NumberedReport {
+  if (state !== working.state && !ORDER_MOVES[working.state].includes(state))
+    assert(false, `order ${working.order.id} can not move from ${working.state} to ${state}`)
+  working.state = state
+  working.code = code
+  return numbered(step, reportOf(working, state, code, details))
+}
+
+/** Reports on an order that has ended and was removed. */
+export function reportEnded(
+  step: Step,
+  orderId: string,
+  state: OrderState,
+  code: ErrorCode,
+  details: ReportDetails,
+): void {
+  const written = numbered(step, { orderId, attemptId: '', state, code, reason: ERRORS[code], ...details })
+  step.add({ kind: 'commit', whenDurable: [{ kind: 'report', report: written }] })
+}
+
+function numbered({ orders, effects }: Step, written: ExecutionReport): NumberedReport {
+  const id = orders.nextReport++
+  effects.push({ kind: 'write', record: { kind: 'report', id, report: written } })
+  return { kind: 'report', id, report: written }
+}
+
+/** Assigns field by field, which is several times as fast as spreading: every order passes here several times. */
+function reportOf(
+  { order, openAttempts }: WorkingOrder,
   state: OrderState,
   code: ErrorCode | '',
   { attemptId, reason, fill, reversed, feeLamports }: ReportDetails,
 ): ExecutionReport {
-  const { order, flights } = working
-  const report: { -readonly [K in keyof ExecutionReport]: ExecutionReport[K] } = {
+  const made: { -readonly [K in keyof ExecutionReport]: ExecutionReport[K] } = {
     orderId: order.id,
-    attemptId: attemptId ?? flights.at(-1)?.attempt.id ?? '',
+    attemptId: attemptId ?? openAttempts.at(-1)?.attempt.id ?? '',
     state,
     code,
     reason: reason ?? (code === '' ? '' : ERRORS[code]),
   }
-  if (isFullExit(order)) report.unproved = flights.length
-  if (fill !== undefined) report.fill = fill
-  if (reversed !== undefined) report.reversed = reversed
-  if (feeLamports !== undefined) report.feeLamports = feeLamports
-  return report
-}
-
-/** Says to the engine what became of orders. What it says is durable before it is said, so that it can be said again
- *  after a crash. */
-export class OrderReports {
-  readonly #journal: Journal
-  readonly #post: (input: Input) => void
-  /** Written, to be said with the next. */
-  #unsaid: NumberedReport[] = []
-  #nextId: number
-
-  constructor(journal: Journal, post: (input: Input) => void, nextId: number) {
-    this.#journal = journal
-    this.#post = post
-    this.#nextId = nextId
-  }
-
-  /** Moves the order and says so once that is durable. */
-  say(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
-    this.add(working, state, code, details)
-    this.sayAll()
-  }
-
-  /** Says what was added, once that and all that was written is durable. */
-  sayAll(): void {
-    const reports = this.#unsaid
-    if (reports.length === 0) {
-      this.#journal.commit(() => {})
-      return
-    }
-    this.#unsaid = []
-    failpoint('before-report')
-    this.#journal.commit(() => {
-      failpoint('after-report')
-      for (const report of reports) this.#post(report)
-    })
-  }
-
-  /** As `say`, of an order that is over and forgotten. */
-  tell(orderId: string, state: OrderState, code: ErrorCode, details: ReportDetails): void {
-    const report = this.#numbered({ orderId, attemptId: '', state, code, reason: ERRORS[code], ...details })
-    this.#journal.commit(() => this.#post(report))
-  }
-
-  /** As `say`, but together with what is said next: one cannot be durable without the other. */
-  add(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): void {
-    this.#unsaid.push(this.write(working, state, code, details))
-  }
-
-  /** Moves the order and writes the report; the caller commits and then posts what it got. */
-  write(working: WorkingOrder, state: OrderState, code: ErrorCode | '', details: ReportDetails = {}): NumberedReport {
-    if (state !== working.state && !ORDER_MOVES[working.state].includes(state))
-      assert(false, `order ${working.order.id} can not move from ${working.state} to ${state}`)
-    working.state = state
-    working.code = code
-    return this.#numbered(reportOf(working, state, code, details))
-  }
-
-  #numbered(report: ExecutionReport): NumberedReport {
-    const id = this.#nextId++
-    this.#journal.write({ kind: 'report', id, report })
-    return { kind: 'report', id, report }
-  }
+  if (isFullExit(order)) made.unproved = openAttempts.length
+  if (fill !== undefined) made.fill = fill
+  if (reversed !== undefined) made.reversed = reversed
+  if (feeLamports !== undefined) made.feeLamports = feeLamports
+  return made
 }

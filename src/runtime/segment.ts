@@ -104,7 +104,7 @@ export function takeUp(gateway: Gateway, past: Recovered, { bots, money }: Start
   gateway.resume({
     orders: past.orders.filter(({ order }) => own.has(order.account)),
     attempts: past.attempts.filter(({ account }) => own.has(account)),
-    untold: past.untaken,
+    untaken: past.untaken,
     fills: [...money.fills, ...past.untaken.flatMap(({ report: { fill } }) => fill ?? [])],
   })
 }

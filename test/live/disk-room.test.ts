@@ -14,7 +14,7 @@ function watched() {
   const inputs: Input[] = []
   const said: string[] = []
   const room = new DiskRoom({
-    stops: { diskLow: (isLow) => said.push(`stopped: ${isLow}`) },
+    gateway: { diskLow: (isLow) => said.push(`stopped: ${isLow}`) },
     post: (input) => inputs.push(input),
     alert: (text) => said.push(`alert: ${text}`),
     log: {

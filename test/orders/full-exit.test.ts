@@ -135,7 +135,7 @@ describe('a full exit', () => {
     expect(refusedOne?.id).toBe(`${exit.id}.2`)
     const outcome = fillOf({ ...(refusedOne as Attempt), state: 'refused' }, true)
     if (outcome.kind !== 'filled') throw new Error('no fill')
-    world.gateway.findings.late({ ...(refusedOne as Attempt), state: 'refused' }, outcome.fill, 'LATE_FILL')
+    world.gateway.lateFill({ ...(refusedOne as Attempt), state: 'refused' }, outcome.fill, 'LATE_FILL')
     expect([world.stateOf(exit), world.unprovedOf(exit)]).toEqual(['filled', 1])
     world.settle()
     expect(world.executed.map(({ id }) => id)).toEqual([first?.id, refusedOne?.id])

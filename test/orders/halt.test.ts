@@ -88,7 +88,7 @@ test('while the disk is low no entry goes, whatever an operator says; exits go',
   const world = new GatewayWorld()
   world.commitMs = 5
   const waits = bought(world, FILLED)
-  world.gateway.stops.diskLow(true)
+  world.gateway.diskLow(true)
   world.settle()
   world.halt(false)
   const [later, exit] = [bought(world, FILLED), anOrder()]
@@ -96,7 +96,7 @@ test('while the disk is low no entry goes, whatever an operator says; exits go',
   world.settle()
   expect([world.told(waits), world.told(later)]).toEqual([['working', 'refused DISK_LOW'], ['refused DISK_LOW']])
   expect(world.told(exit)).toContain('filled')
-  world.gateway.stops.diskLow(false)
+  world.gateway.diskLow(false)
   const last = bought(world, FILLED)
   world.settle()
   expect(world.told(last)).toEqual(['working', 'filled'])

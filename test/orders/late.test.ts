@@ -21,7 +21,7 @@ describe('an execution that nobody waits for any more', () => {
     world.settle()
     expect(world.stateOf(order)).toBe('not_executed')
     const attempt: Attempt = { ...executed(world), state: 'absent' }
-    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     expect(world.told(order)).toEqual(['working', 'not_executed ABSENT', 'filled LATE_FILL'])
     expect(world.heard.at(-1)).toMatchObject({ attemptId: attempt.id, fill: { signature: `late ${attempt.id}` } })
     expect(world.gateway).toBeDefined()
@@ -34,7 +34,7 @@ describe('an execution that nobody waits for any more', () => {
     world.submit(order)
     world.settle(1_000)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
-    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     world.settle()
     expect(world.executed).toHaveLength(1)
     expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
@@ -54,7 +54,7 @@ describe('an execution that nobody waits for any more', () => {
     world.settle(1_000)
     expect(world.executed).toHaveLength(2)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
-    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     expect(world.told(order).at(-1)).toBe('working LATE_FILL')
     world.settle()
     expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
@@ -68,7 +68,7 @@ describe('an execution that nobody waits for any more', () => {
     world.submit(order)
     world.settle()
     const attempt: Attempt = { ...executed(world), state: 'filled' }
-    world.gateway.findings.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
+    world.gateway.lateFill(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
     expect(world.told(order).at(-1)).toBe('filled SERVICE_DUPLICATE')
     expect(world.heard.at(-1)).toMatchObject({ fill: { signature: 'second' } })
   })
@@ -86,7 +86,7 @@ describe('an execution that nobody waits for any more', () => {
       world.submit(order)
       world.settle(2_000)
       const attempt: Attempt = { ...executed(world), state: 'landed' }
-      world.gateway.findings.late(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
+      world.gateway.lateFill(attempt, late(attempt, 'second'), 'SERVICE_DUPLICATE')
       if (isRestarted) world.crash(1)
       world.settle()
       expect(world.stateOf(order)).toBe('filled')
@@ -101,7 +101,7 @@ describe('an execution that nobody waits for any more', () => {
     world.submit(order)
     world.settle(1_000)
     const attempt: Attempt = { ...executed(world), state: 'refused' }
-    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     world.crash(1)
     world.settle()
     expect(world.told(order).at(-1)).toBe('filled LATE_FILL')
@@ -118,7 +118,7 @@ describe('what executed although it was refused, or proved dead, or a second tim
     world.submit(first)
     world.settle()
     const attempt: Attempt = { ...executed(world), state }
-    world.gateway.findings.late(attempt, late(attempt), state === 'filled' ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
+    world.gateway.lateFill(attempt, late(attempt), state === 'filled' ? 'SERVICE_DUPLICATE' : 'LATE_FILL')
     return world
   }
   const NO = refused('SLIPPAGE_EXCEEDED', 'never')
@@ -151,7 +151,7 @@ describe('what executed although it was refused, or proved dead, or a second tim
     world.commitMs = 5
     const attempt: Attempt = { ...executed(world), state: 'filled' }
     world.resume()
-    world.gateway.findings.late(attempt, late(attempt, 'third'), 'SERVICE_DUPLICATE')
+    world.gateway.lateFill(attempt, late(attempt, 'third'), 'SERVICE_DUPLICATE')
     world.crash(1)
     world.commitMs = 0
     expect(tried(world)).toEqual(ONCE)
@@ -165,7 +165,7 @@ describe('what executed although it was refused, or proved dead, or a second tim
     world.settle(1_000)
     const attempt: Attempt = { ...executed(world, 1), state: 'refused' }
     if (isRestarted) world.commitMs = 5
-    world.gateway.findings.late(attempt, late(attempt), 'LATE_FILL')
+    world.gateway.lateFill(attempt, late(attempt), 'LATE_FILL')
     if (isRestarted) world.crash(0.5)
     world.settle()
     expect([world.told(waits).at(-1), world.told(other).at(-1)]).toEqual(['expired RATE_LIMIT', 'filled LATE_FILL'])
@@ -191,7 +191,7 @@ test('something failed that may have been it: its fee is told, and nothing is de
   const order = aBuy()
   world.submit(order)
   world.settle(1_000)
-  world.gateway.findings.paid(executed(world), 's', lamports(5_000))
+  world.gateway.feePaid(executed(world), 's', lamports(5_000))
   expect(world.heard.at(-1)).toMatchObject({ state: 'working', code: 'ANSWER_LOST', feeLamports: 5_000 })
   world.settle()
   expect(world.told(order)).toEqual(['working', 'working ANSWER_LOST', 'working ANSWER_LOST', 'not_executed ABSENT'])

@@ -184,7 +184,7 @@ export class Process implements Caller {
     const { runner, gateway } = this.#segment
     runner.post({ kind: 'command', command })
     if (this.#parts.mutant !== 'resumeEndsDiskLow' || command.name !== 'resume') return
-    gateway.stops.diskLow(false)
+    gateway.diskLow(false)
     runner.post({ kind: 'gate', account: '', open: true, code: 'DISK_LOW' })
   }
 

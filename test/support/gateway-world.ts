@@ -185,9 +185,9 @@ export class GatewayWorld {
           isOpen(state) || attempts.some((one) => one.orderId === order.id && isUndecided(one.state)),
       )
     this.#trust()
-    const untold = reports.filter(({ id }) => !takenIds.has(id))
+    const untaken = reports.filter(({ id }) => !takenIds.has(id))
     const fills = reports.flatMap(({ report: { fill } }) => fill ?? [])
-    this.gateway.resume({ orders, attempts, untold, fills })
+    this.gateway.resume({ orders, attempts, untaken, fills })
   }
 
   #start(past: readonly Slot[] | 'fresh', nextReport = 1): void {

@@ -1,0 +1,70 @@
+import { assert } from '../base/errors.ts'
+import { isFullExit, isOpen, type Order, type OrderState } from '../engine/order.ts'
+import { isUndecided, isUnsigned } from './attempt.ts'
+import { repeatLater, requestSlot } from './dispatch.ts'
+import { overtakeBuys } from './ending.ts'
+import { report } from './order-reports.ts'
+import type { Step } from './step.ts'
+import { isWaiting, restoreProgress, type Unfinished, type WorkingOrder, workingOrder } from './working-order.ts'
+
+/** Accepts an order of the engine: its lane is taken, and a slot requested. */
+export function submit(step: Step, order: Order): void {
+  const { lanes, open } = step.orders
+  const working = newWorkingOrder(step, order, 'accepted')
+  if (lanes.isReopened(order) && !lanes.takes(order)) {
+    report(step, working, 'refused', 'LANE_BUSY')
+    return
+  }
+  if (open.couldBeSold(order)) assert(false, `${order.id} buys what an exit may still sell`)
+  lanes.hold(order)
+  open.add(working)
+  step.add({ kind: 'failpoint', at: 'accepted' })
+  const isExit = isFullExit(order)
+  if (isExit) overtakeBuys(step, order)
+  requestSlot(step, working, false)
+  if (isExit) step.follow({ kind: 'buysOvertaken', exits: order })
+  step.follow({ kind: 'accepted', working })
+}
+
+/** With a free slot, the order became durable together with its attempt; without one, it is committed alone. */
+export function commitIfWaiting(step: Step, working: WorkingOrder): void {
+  if (isWaiting(working)) step.add({ kind: 'commit', whenDurable: [] })
+}
+
+/** Restores the orders of an earlier process. Their attempts are looked up, never sent again. Exits go first. */
+export function recover(step: Step, { orders, attempts, untaken, fills }: Unfinished): void {
+  const { lanes, open } = step.orders
+  const reported = new Map(untaken.map(({ report: { orderId, state } }) => [orderId, state]))
+  const restored: WorkingOrder[] = []
+  for (const { order, state: known } of orders) {
+    const state = reported.get(order.id) ?? known
+    const own = attempts.filter((attempt) => attempt.orderId === order.id)
+    if (!isOpen(state) && !own.some((attempt) => isUndecided(attempt.state))) continue
+    const working = newWorkingOrder(step, order, state)
+    // An order that the engine knows as ended was reopened by a fork.
+    const isInLane = isOpen(known) && lanes.takes(order)
+    if (isOpen(state)) isInLane ? lanes.hold(order) : lanes.reopen(order)
+    open.add(working)
+    restoreProgress(working, own, fills)
+    for (const attempt of own.filter((one) => isUnsigned(one.state)))
+      step.write({ kind: 'attempt', attempt: { ...attempt, state: 'unsent', code: attempt.code || 'CRASHED' } })
+    restored.push(working)
+  }
+  // All lanes are occupied by now: these reports may make the engine submit orders.
+  for (const one of untaken) step.add({ kind: 'report', report: one })
+  step.follow({ kind: 'buysOvertaken', exits: 'all' })
+  step.follow({ kind: 'repeatsEnd' })
+  restored.sort((a, b) => Number(a.order.class === 'entry') - Number(b.order.class === 'entry'))
+  for (const working of restored) step.follow({ kind: 'resumed', working })
+}
+
+export function resume(step: Step, working: WorkingOrder): void {
+  for (const open of working.openAttempts) step.add({ kind: 'resume', working, open })
+  repeatLater(step, working)
+  if (isWaiting(working)) requestSlot(step, working, false)
+}
+
+function newWorkingOrder({ orders, now, monotonicMs }: Step, order: Order, state: OrderState): WorkingOrder {
+  const deadlineMs = order.notAfter === null ? Number.POSITIVE_INFINITY : monotonicMs + order.notAfter - now
+  return workingOrder(order, orders.routeOf(order), state, deadlineMs)
+}

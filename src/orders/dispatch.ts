@@ -1,0 +1,138 @@
+import type { CalledOff } from './attempt.ts'
+import { nextAttempt } from './attempt-moves.ts'
+import { type Budget, waitReason } from './budget.ts'
+import { end, unschedule } from './ending.ts'
+import type { OrderEvent, SlotGranted } from './events.ts'
+import { writeReport } from './order-reports.ts'
+import type { Outcome } from './ports.ts'
+import type { Step } from './step.ts'
+import {
+  isExecuted,
+  isLatest,
+  mayRepeat,
+  type OpenAttempt,
+  openAttempt,
+  raiseSlippage,
+  timeLeftMs,
+  type WorkingOrder,
+} from './working-order.ts'
+
+/** An entry without a free slot is refused after this time, or at the end of its time to live. */
+const ENTRY_WAIT_MS = 2_000
+/** A refused repeat costs a slot and a reverted one a fee, so the delay doubles with each, up to this many times. */
+const MOST_DOUBLINGS = 6
+
+const CALLED_OFF: Readonly<Record<CalledOff, string>> = {
+  EXIT_UNPROVED: 'a full exit of its mint was accepted before it was sent',
+  HALTED: 'entries were halted before it was sent',
+  DISK_LOW: 'the disk that holds the journal ran low before it was sent',
+}
+
+const REPEATED = 'sent again: there is no evidence yet that it has executed'
+
+/** Requests a slot for the next attempt; `first`: at the head of the queue. */
+export function requestSlot(step: Step, working: WorkingOrder, first: boolean): void {
+  unschedule(step, working)
+  const refusal = working.order.class === 'entry' ? step.orders.blocks.refusalOf(working) : undefined
+  if (refusal !== undefined) {
+    end(step, working, 'refused', refusal)
+    return
+  }
+  working.isScheduled = true
+  step.add({ kind: 'requestSlot', working, first })
+}
+
+/** Requests a slot after a delay. */
+export function requestSlotAfter(step: Step, working: WorkingOrder, ms: number, first: boolean): void {
+  unschedule(step, working)
+  schedule(step, working, ms, { kind: 'retryDue', working, first })
+}
+
+function schedule(step: Step, working: WorkingOrder, ms: number, event: OrderEvent): void {
+  working.isScheduled = true
+  step.add({ kind: 'schedule', working, ms, event })
+}
+
+/** Limits the time that an entry spends in the queue. */
+export function limitSlotWait(step: Step, working: WorkingOrder): void {
+  if (working.order.class !== 'entry') return
+  const leftMs = timeLeft(step, working)
+  if (leftMs < 0) end(step, working, 'expired', 'TTL')
+  else step.add({ kind: 'limitSlotWait', working, ms: Math.min(leftMs, ENTRY_WAIT_MS) })
+}
+
+export function refuseWithoutSlot(step: Step, working: WorkingOrder, budget: Budget): void {
+  end(step, working, 'refused', 'LIMIT_WAIT', { reason: waitReason(budget, step.now) })
+}
+
+/** Makes order, attempt and slot durable in one commit; only then the attempt may execute. */
+export function arm(step: Step, event: SlotGranted): void {
+  const { working, slot, waitedMs, baseline } = event
+  unschedule(step, working)
+  if (timeLeft(step, working) < 0) {
+    step.add({ kind: 'slotUnused', limiter: working.route.limiter, slot })
+    step.follow({ kind: 'expired', working })
+    return
+  }
+  const isRepeated = working.openAttempts.length > 0
+  const open = openAttempt(working, nextAttempt(working, { armedAt: step.now, baseline, waitedMs }), slot)
+  step.write({ kind: 'attempt', attempt: { ...open.attempt } })
+  const report = writeReport(step, working, 'working', '', isRepeated ? { reason: REPEATED } : {})
+  step.add({ kind: 'failpoint', at: 'armed' })
+  const durable = { kind: 'attemptDurable', working, open } as const
+  step.add({
+    kind: 'commit',
+    whenDurable: [
+      { kind: 'report', report },
+      { kind: 'event', event: durable },
+    ],
+  })
+}
+
+/** The attempt is durable. Checks again whether it may still be sent, because the commit took time. */
+export function execute(step: Step, working: WorkingOrder, open: OpenAttempt): void {
+  const unsent = whyUnsent(step, working)
+  if (unsent !== undefined) {
+    step.follow({ kind: 'outcome', working, open, outcome: unsent })
+    return
+  }
+  step.add({ kind: 'failpoint', at: 'before-execute' })
+  open.sentMs = step.monotonicMs
+  step.add({ kind: 'execute', working, open })
+  step.add({ kind: 'failpoint', at: 'after-execute' })
+  repeatLater(step, working)
+}
+
+function whyUnsent(step: Step, working: WorkingOrder): Outcome | undefined {
+  if (timeLeft(step, working) < 0) return { kind: 'unsent', reason: 'the commit took longer than the time to live' }
+  const code = step.orders.blocks.calledOff(working)
+  if (code !== undefined) return { kind: 'unsent', code, reason: CALLED_OFF[code] }
+  if (isExecuted(working)) return { kind: 'unsent', reason: 'an earlier attempt was seen to execute' }
+  return undefined
+}
+
+/** Schedules the repeat of a full exit, with the next slippage, in case no evidence comes. Does nothing if an attempt is
+ *  scheduled already. */
+export function repeatLater(step: Step, working: WorkingOrder): void {
+  const { repeatMs } = working.order
+  if (repeatMs === null || !mayRepeat(working) || working.isScheduled) return
+  const afterMs = repeatMs * 2 ** Math.min(working.failures, MOST_DOUBLINGS)
+  schedule(step, working, afterMs, { kind: 'repeatDue', working })
+}
+
+export function repeat(step: Step, working: WorkingOrder): void {
+  raiseSlippage(working, working.slippageStep)
+  requestSlot(step, working, false)
+}
+
+/** Repeats a full exit at once: the chain shows that its latest attempt failed for slippage, although not finally. */
+export function repeatNow(step: Step, working: WorkingOrder, open: OpenAttempt): void {
+  const isTop = open.slippageStep + 1 >= working.order.slippagePercents.length
+  if (isTop || !isLatest(working, open) || !mayRepeat(working)) return
+  raiseSlippage(working, open.slippageStep)
+  requestSlot(step, working, true)
+}
+
+function timeLeft({ now, monotonicMs }: Step, working: WorkingOrder): number {
+  return timeLeftMs(working, now, monotonicMs)
+}

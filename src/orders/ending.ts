@@ -1,0 +1,87 @@
+import type { ErrorCode } from '../base/errors.ts'
+import { isFullExit, isOpen, type Order, type OrderState } from '../engine/order.ts'
+import { type ReportDetails, report } from './order-reports.ts'
+import { RETRY } from './retry.ts'
+import type { Step } from './step.ts'
+import { isWaiting, overtake, type WorkingOrder } from './working-order.ts'
+
+/** Ends an order that has no attempt out. */
+export function end(
+  step: Step,
+  working: WorkingOrder,
+  state: OrderState,
+  code: ErrorCode,
+  details?: ReportDetails,
+): void {
+  unschedule(step, working)
+  step.orders.lanes.free(working.order)
+  step.orders.open.remove(working)
+  report(step, working, state, code, details)
+}
+
+/** Leaves the queue, or clears the timer for the next attempt. */
+export function unschedule(step: Step, working: WorkingOrder): void {
+  if (!working.isScheduled) return
+  working.isScheduled = false
+  step.add({ kind: 'unschedule', working })
+}
+
+/** Cancels an order that waits. One that is out gets a report with TOO_LATE; an ended one is left alone. */
+export function cancel(step: Step, orderId: string, code: ErrorCode): void {
+  const working = step.orders.open.get(orderId)
+  if (working === undefined || !isOpen(working.state)) return
+  if (isWaiting(working)) end(step, working, 'cancelled', code)
+  else report(step, working, working.state, 'TOO_LATE')
+}
+
+/** Ends the entries that wait where entries are blocked, or a full exit of their mint is out: each in a step of its own,
+ *  because the engine hears of one before the next is ended. */
+export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
+  for (const working of candidates)
+    if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })
+}
+
+export function endIfBlocked(step: Step, working: WorkingOrder): void {
+  const code = blockOf(step, working)
+  if (code !== undefined) end(step, working, 'refused', code)
+}
+
+function blockOf({ orders }: Step, working: WorkingOrder): ErrorCode | undefined {
+  if (working.order.class === 'exit' || !isWaiting(working)) return undefined
+  return orders.open.couldBeSold(working.order) ? 'EXIT_UNPROVED' : orders.blocks.refusalOf(working)
+}
+
+/** Ends the orders that wait to be tried again after a refusal, in accounts whose refusals are no longer believed. */
+export function endRepeats(step: Step): void {
+  for (const working of step.orders.open.values())
+    if (isRepeatOver(step, working)) step.follow({ kind: 'repeatEnds', working })
+}
+
+export function endRepeat(step: Step, working: WorkingOrder): void {
+  const { refusedFor, code } = working
+  if (refusedFor !== undefined && code !== '' && isRepeatOver(step, working))
+    end(step, working, RETRY[refusedFor].ends, code)
+}
+
+function isRepeatOver({ orders }: Step, working: WorkingOrder): boolean {
+  if (working.refusedFor === undefined || working.code === '' || !isWaiting(working)) return false
+  return !orders.blocks.mayGoAgain(working)
+}
+
+/** A full exit is accepted: earlier buys of its mint are not sent or tried again, nor signed if they are being built. A
+ *  signed one may be out already. Written before the exit is durable. */
+export function overtakeBuys(step: Step, exit: Order): void {
+  for (const working of step.orders.open.buysBefore(exit))
+    for (const attempt of overtake(working)) step.write({ kind: 'attempt', attempt: { ...attempt } })
+}
+
+/** Ends the overtaken buys that wait: those of one exit, or after a restart all blocked entries. */
+export function endOvertakenBuys(step: Step, exits: 'all' | Order): void {
+  const { open } = step.orders
+  if (exits !== 'all') {
+    endBlockedEntries(step, open.buysBefore(exits))
+    return
+  }
+  for (const { order } of open.values()) if (isFullExit(order)) overtakeBuys(step, order)
+  endBlockedEntries(step, open.values())
+}

@@ -1,0 +1,76 @@
+import type { ErrorCode } from '../base/errors.ts'
+import type { Attempt, CalledOff } from './attempt.ts'
+import type { Executor } from './ports.ts'
+import type { Cause, Failure } from './retry.ts'
+import type { Route, WorkingOrder } from './working-order.ts'
+
+/** Conditions that stop entries, or immediate retries, of a whole executor, account or process. Exits go on as the
+ *  retry table says. */
+export class EntryBlocks {
+  readonly #plan = new Set<Executor>()
+  readonly #breached = new Set<string>()
+  readonly #halted = new Set<string>()
+  #isDiskLow = false
+
+  /** Why this entry may not be queued. */
+  refusalOf(entry: WorkingOrder): ErrorCode | undefined {
+    const { limiter, executor } = entry.route
+    if (limiter.closed) return 'KEY_REFUSED'
+    return this.#plan.has(executor) ? 'PLAN_REFUSED' : this.calledOff(entry)
+  }
+
+  /** Why an order may not be signed or sent, although it has its slot. */
+  calledOff({ order, overtaken }: WorkingOrder): CalledOff | undefined {
+    if (overtaken) return 'EXIT_UNPROVED'
+    if (order.class === 'exit') return undefined
+    if (this.#halted.has(order.account)) return 'HALTED'
+    return this.#isDiskLow ? 'DISK_LOW' : undefined
+  }
+
+  setDiskLow(isLow: boolean): void {
+    this.#isDiskLow = isLow
+  }
+
+  /** Returns true if the account's entries stop with this call. */
+  setHalted(account: string, isHalted: boolean): boolean {
+    const isChange = isHalted !== this.#halted.has(account)
+    if (isHalted) this.#halted.add(account)
+    else this.#halted.delete(account)
+    return isChange && isHalted
+  }
+
+  /** False once an attempt executed that was refused or proved dead, or executed twice: until a person resumes the
+   *  account, a refusal by the service does not lead to an immediate retry. Locally signed attempts are not affected. */
+  setTrusted(account: string, isTrusted: boolean): void {
+    if (isTrusted) this.#breached.delete(account)
+    else this.#breached.add(account)
+  }
+
+  mayRepeat(
+    { account, executor }: Pick<Attempt, 'account' | 'executor'>,
+    { kind }: Pick<Failure, 'kind'>,
+    cause: Cause,
+  ): boolean {
+    if (!this.#breached.has(account) || executor === 'local') return true
+    return kind !== 'refused' || (cause !== 'slippage' && cause !== 'throttled')
+  }
+
+  /** The same for an order that waits for its next attempt. */
+  mayGoAgain({ order: { account }, route: { kind }, refusedFor }: WorkingOrder): boolean {
+    return refusedFor === undefined || this.mayRepeat({ account, executor: kind }, { kind: 'refused' }, refusedFor)
+  }
+
+  planRefused(route: Route): void {
+    this.#plan.add(route.executor)
+  }
+
+  /** An order was accepted by the service, so its plan allows orders. */
+  planAccepted(route: Route): void {
+    this.#plan.delete(route.executor)
+  }
+
+  /** The service accepts the key, or the plan has changed. */
+  keyAccepted(): void {
+    this.#plan.clear()
+  }
+}

@@ -1,0 +1,116 @@
+import type { ErrorCode } from '../base/errors.ts'
+import type { Failpoint } from '../base/failpoint.ts'
+import type { Lamports } from '../base/units.ts'
+import type { Input } from '../engine/messages.ts'
+import type { Fill, Order } from '../engine/order.ts'
+import type { Attempt, Baseline } from './attempt.ts'
+import type { Budget } from './budget.ts'
+import type { Limiter } from './limiter.ts'
+import type { JournalRecord, Outcome, Slot } from './ports.ts'
+import type { Move } from './retry.ts'
+import type { OpenAttempt, Unfinished, WorkingOrder } from './working-order.ts'
+
+/** Input of the order path: from the engine, the limiter, the journal's commits, the executors, the clock, the service
+ *  and the audit. */
+export type OrderEvent =
+  | { readonly kind: 'submitted'; readonly order: Order }
+  | { readonly kind: 'cancelled'; readonly orderId: string; readonly code: ErrorCode }
+  | { readonly kind: 'recovered'; readonly past: Unfinished }
+  | SlotGranted
+  /** No slot was free: the order is in the limiter's queue. */
+  | { readonly kind: 'queued'; readonly working: WorkingOrder }
+  | { readonly kind: 'slotWaitOver'; readonly working: WorkingOrder; readonly budget: Budget }
+  /** The delay before the next attempt is over; `first`: it goes to the head of the queue. */
+  | { readonly kind: 'retryDue'; readonly working: WorkingOrder; readonly first: boolean }
+  /** A full exit still has no evidence. */
+  | { readonly kind: 'repeatDue'; readonly working: WorkingOrder }
+  | ({ readonly kind: 'outcome' } & AttemptOutcome)
+  /** The exchange of a lost answer cannot be under way any more. */
+  | { readonly kind: 'requestOver'; readonly working: WorkingOrder; readonly open: OpenAttempt; readonly slot: Slot }
+  | { readonly kind: 'lateFill'; readonly attempt: Attempt; readonly fill: Fill; readonly code: LateCode }
+  | { readonly kind: 'feePaid'; readonly attempt: Attempt; readonly signature: string; readonly feeLamports: Lamports }
+  | { readonly kind: 'trustChanged'; readonly account: string; readonly isTrusted: boolean }
+  | { readonly kind: 'haltChanged'; readonly account: string; readonly isHalted: boolean }
+  | { readonly kind: 'diskLowChanged'; readonly isLow: boolean }
+  | { readonly kind: 'keyRefused'; readonly limiter: Limiter }
+  | { readonly kind: 'keyAccepted'; readonly limiter: Limiter }
+  | FollowUp
+
+/** The rest of a step, decided on the state after the effects before it: a commit or a report may have brought the
+ *  engine back with a cancel or another order. */
+export type FollowUp =
+  /** The order is accepted, and its first request for a slot was made. */
+  | { readonly kind: 'accepted'; readonly working: WorkingOrder }
+  | { readonly kind: 'expired'; readonly working: WorkingOrder }
+  | { readonly kind: 'attemptDurable'; readonly working: WorkingOrder; readonly open: OpenAttempt }
+  /** The request of the attempt is over, or was already. */
+  | ({ readonly kind: 'outcomeCounted' } & AttemptOutcome)
+  | { readonly kind: 'slippageSeen'; readonly working: WorkingOrder; readonly open: OpenAttempt }
+  | { readonly kind: 'failureReported'; readonly retry: Retry }
+  | { readonly kind: 'entriesBlocked' }
+  | { readonly kind: 'entryBlocked'; readonly working: WorkingOrder }
+  | { readonly kind: 'repeatsEnd' }
+  | { readonly kind: 'repeatEnds'; readonly working: WorkingOrder }
+  | { readonly kind: 'buysOvertaken'; readonly exits: 'all' | Order }
+  | { readonly kind: 'resumed'; readonly working: WorkingOrder }
+
+export type LateCode = 'LATE_FILL' | 'SERVICE_DUPLICATE'
+
+interface AttemptOutcome {
+  readonly working: WorkingOrder
+  readonly open: OpenAttempt
+  readonly outcome: Outcome
+}
+
+export interface SlotGranted {
+  readonly kind: 'slotGranted'
+  readonly working: WorkingOrder
+  readonly slot: Slot
+  /** Time in the queue, ms. */
+  readonly waitedMs: number
+  readonly baseline: Baseline | null
+}
+
+/** A failed attempt whose order may go on. */
+export interface Retry {
+  readonly working: WorkingOrder
+  readonly open: OpenAttempt
+  readonly move: Move
+  readonly code: ErrorCode
+  /** State of the order when its failure was reported. */
+  readonly state: WorkingOrder['state']
+}
+
+/** A report with its number in the journal. */
+export type NumberedReport = Extract<Input, { kind: 'report' }>
+
+/** Output of a step, carried out by the gateway in this order. */
+export type Effect =
+  | { readonly kind: 'write'; readonly record: JournalRecord }
+  /** `whenDurable`: carried out once everything written so far is durable. */
+  | { readonly kind: 'commit'; readonly whenDurable: readonly Effect[] }
+  /** The engine hears of it, and may submit or cancel orders before the next effect. */
+  | { readonly kind: 'report'; readonly report: NumberedReport }
+  | { readonly kind: 'execute'; readonly working: WorkingOrder; readonly open: OpenAttempt }
+  /** Finds out about an attempt of an earlier process; never sends it. */
+  | { readonly kind: 'resume'; readonly working: WorkingOrder; readonly open: OpenAttempt }
+  /** Leads to `slotGranted`, at once if a slot is free, else to `queued` first. */
+  | { readonly kind: 'requestSlot'; readonly working: WorkingOrder; readonly first: boolean }
+  /** Leads to `slotWaitOver`, unless the order leaves the queue before. */
+  | { readonly kind: 'limitSlotWait'; readonly working: WorkingOrder; readonly ms: number }
+  | { readonly kind: 'schedule'; readonly working: WorkingOrder; readonly ms: number; readonly event: OrderEvent }
+  /** Leaves the queue, or clears the timer for the next attempt. */
+  | { readonly kind: 'unschedule'; readonly working: WorkingOrder }
+  | { readonly kind: 'after'; readonly ms: number; readonly event: OrderEvent }
+  | { readonly kind: 'slotDone'; readonly limiter: Limiter; readonly slot: Slot }
+  | { readonly kind: 'slotUnused'; readonly limiter: Limiter; readonly slot: Slot }
+  | {
+      readonly kind: 'slotThrottled'
+      readonly limiter: Limiter
+      readonly slot: Slot
+      readonly retryAfterMs: number | undefined
+    }
+  | { readonly kind: 'closeLimiter'; readonly limiter: Limiter }
+  | { readonly kind: 'openLimiter'; readonly limiter: Limiter }
+  | { readonly kind: 'failpoint'; readonly at: Failpoint }
+  | { readonly kind: 'event'; readonly event: FollowUp | OrderEvent }

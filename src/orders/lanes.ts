@@ -1,0 +1,50 @@
+import { assert } from '../base/errors.ts'
+import { ByMint } from '../engine/accounting/by-mint.ts'
+import { laneOf, type Order, sharesLane } from '../engine/order.ts'
+
+/** Which lanes (see `laneOf`) hold open orders. The engine refuses a request into a closed lane; here that is asserted,
+ *  except for a lane that a fork has reopened, because the engine may not have heard of the fork yet. */
+export class Lanes {
+  /** By account and mint, both sides. Several in one lane only if a full exit overtook a partial sale, or a fork
+   *  reversed the fill of an earlier order. */
+  readonly #open = new ByMint<Order[]>()
+  /** Keys of lanes. */
+  readonly #reopened = new Set<string>()
+
+  /** Whether an order may enter: the lane is empty, or holds only orders that it may share the lane with. */
+  takes(order: Order): boolean {
+    const open = this.#open.get(order)
+    return open === undefined || open.every((held) => held.side !== order.side || sharesLane(order, held))
+  }
+
+  hold(order: Order): void {
+    assert(this.takes(order), 'a second open order in a lane')
+    this.#add(order)
+  }
+
+  /** Puts an order back into its lane after a fork reversed its fill, even if the lane is occupied by now. */
+  reopen(order: Order): void {
+    this.#add(order)
+    this.#reopened.add(laneOf(order))
+  }
+
+  isReopened(order: Order): boolean {
+    return this.#reopened.size > 0 && this.#reopened.has(laneOf(order))
+  }
+
+  free(order: Order): void {
+    const open = this.#open.get(order) ?? []
+    const at = open.findIndex(({ id }) => id === order.id)
+    assert(at >= 0, 'a lane is freed twice')
+    if (open.length === 1) this.#open.delete(order)
+    else open.splice(at, 1)
+    if (this.#reopened.size > 0 && !open.some(({ id, side }) => id !== order.id && side === order.side))
+      this.#reopened.delete(laneOf(order))
+  }
+
+  #add(order: Order): void {
+    const open = this.#open.get(order)
+    if (open === undefined) this.#open.set(order, [order])
+    else open.push(order)
+  }
+}

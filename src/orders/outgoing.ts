@@ -1,0 +1,54 @@
+import type { Clock } from '../base/machine.ts'
+import { isOpen } from '../engine/order.ts'
+import { type CalledOff, isAnswered } from './attempt.ts'
+import type { Orders } from './orders.ts'
+import { isExecuted, timeLeftMs } from './working-order.ts'
+
+/** Queries of executors about orders that are out: time passes between arming an attempt and sending it, while it is
+ *  built and verified. */
+export class Outgoing {
+  readonly #orders: Orders
+  readonly #clock: Clock
+  readonly #monotonicMs: () => number
+
+  constructor(orders: Orders, clock: Clock, monotonicMs: () => number) {
+    this.#orders = orders
+    this.#clock = clock
+    this.#monotonicMs = monotonicMs
+  }
+
+  /** Why an order may not be signed or sent any more: it was called off, its time to live is over, or one of its
+   *  attempts has executed. */
+  refusalOf(orderId: string): CalledOff | 'TTL' | undefined {
+    const working = this.#orders.open.get(orderId)
+    if (working === undefined) return 'TTL'
+    const isInTime = timeLeftMs(working, this.#clock.now(), this.#monotonicMs()) >= 0
+    return this.#orders.blocks.calledOff(working) ?? (isInTime && !isExecuted(working) ? undefined : 'TTL')
+  }
+
+  /** No attempt is being vetted, built, signed or answered by the service, so it is known which ones are out. */
+  get isAnswered(): boolean {
+    for (const { openAttempts } of this.#orders.open.values())
+      if (openAttempts.some(({ attempt }) => attempt.executor !== 'paper' && !isAnswered(attempt.state))) return false
+    return true
+  }
+
+  /** Upper bound of the lamports that an order takes out of the wallet; 0 if it has ended. */
+  reserveLamports(orderId: string): bigint {
+    return BigInt(this.#orders.open.get(orderId)?.order.reserveLamports ?? 0)
+  }
+
+  /** Lamports that may be ordered in this account while a transaction is on its way: twice the largest order of each of
+   *  its bots. */
+  headroomLamports(account: string): bigint {
+    return 2n * this.#orders.open.onceMoreLamports(account)
+  }
+
+  /** Upper bound of the lamports that the account's other open orders take out of the wallet. */
+  reservedLamports(account: string, orderId: string): bigint {
+    let sum = 0n
+    for (const { order, state } of this.#orders.open.values())
+      if (order.account === account && order.id !== orderId && isOpen(state)) sum += BigInt(order.reserveLamports)
+    return sum
+  }
+}
