@@ -1,7 +1,7 @@
 import type { Lamports, TokenAmount } from '../base/units.ts'
 import type { Outcome } from './ports.ts'
 
-/** What the service was asked for: the body of one of its requests, with the side. */
+/** Terms of a request to the service: its body, and the side. */
 export type AskedTrade = AskedBuy | AskedSell
 
 interface Terms {
@@ -22,21 +22,21 @@ export interface AskedSell extends Terms {
   readonly amount: SellAmount
 }
 
-/** Everything; a share, at most two decimals; or a number of tokens in the service's unit, written as a plain
+/** Everything; a percentage with at most two decimals; or a number of tokens in the service's unit, as a plain
  *  decimal. */
 export type SellAmount =
   | { readonly kind: 'all' }
   | { readonly kind: 'percent'; readonly percent: number }
   | { readonly kind: 'number'; readonly decimal: string }
 
-/** What the service built for an attempt, with what it was asked for; or why there is nothing. Nothing of it can
- *  execute: nobody has signed. */
+/** The unsigned transaction that the service built for an attempt, with the terms of the request; or why it built none.
+ *  It cannot execute before it is signed. */
 export type Built =
   | {
       readonly kind: 'built'
       readonly asked: AskedTrade
       readonly bytes: Uint8Array
-      /** As the builder says: to be compared, never to be relied on. */
+      /** The builder's claim: compared with our own node's height, never relied on. */
       readonly lastValidBlockHeight: number | undefined
     }
   | Extract<Outcome, { kind: 'refused' | 'unsent' }>

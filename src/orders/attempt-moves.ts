@@ -6,12 +6,11 @@ import type { Outcome } from './ports.ts'
 import { codeOf } from './retry.ts'
 import { feesOf, type WorkingOrder } from './working-order.ts'
 
-/** Steps that are kept of one attempt, and characters of what was said at each: a chain that contradicts itself may go
- *  on for hours. */
+/** Limits of an attempt's trail, in steps and in characters of a reason: contradictory evidence may go on for hours. */
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** The next attempt of an order, armed; the local executor builds before it arms, so there it starts a step earlier. */
+/** The next attempt of an order: `armed`, or `built` for the local executor, which builds and verifies before it signs. */
 export function nextAttempt(
   working: WorkingOrder,
   { armedAt, baseline, waitedMs }: Required<Pick<Attempt, 'armedAt' | 'baseline' | 'waitedMs'>>,
@@ -45,12 +44,12 @@ function feeOf(working: WorkingOrder): Lamports | null {
   return fees[Math.min(working.refusedFees, fees.length - 1)] as Lamports | null
 }
 
-/** What had ended otherwise has executed. */
+/** An attempt that had ended otherwise, and has executed. */
 export function filledLate(attempt: Attempt, { signature }: Fill): Attempt {
   return { ...attempt, state: 'filled', signature, code: 'LATE_FILL' }
 }
 
-/** Moves the attempt to where the outcome puts it. A move that the table does not know is a bug of the executor's. */
+/** Moves the attempt by an outcome. A move outside ATTEMPT_MOVES is a bug of the executor and fails an assertion. */
 export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
   const before = attempt.code
   move(attempt, outcome)
@@ -59,15 +58,14 @@ export function advance(attempt: Attempt, outcome: Outcome, now: Millis): void {
     return
   const reason = 'reason' in outcome ? outcome.reason.slice(0, LONGEST_REASON) : ''
   const step: readonly AttemptStep[] = [{ at: now, state, code, reason }]
-  // Rows of before have the list as it was; `concat` makes room for no more than there is, and is fast between two
-  // lists only.
+  // Written records share the old list, so it is copied. `concat` of two arrays is fast and allocates no spare room.
   attempt.trail = trail === undefined ? step : trail.concat(step)
 }
 
 function move(attempt: Attempt, outcome: Outcome): void {
   const next = stateAfter(attempt, outcome)
   if (!ATTEMPT_MOVES[attempt.state].includes(next))
-    assert(false, `attempt ${attempt.id} can not move from ${attempt.state} to ${next}`)
+    assert(false, `attempt ${attempt.id} cannot move from ${attempt.state} to ${next}`)
   attempt.state = next
   switch (outcome.kind) {
     case 'filled':
@@ -100,13 +98,13 @@ function move(attempt: Attempt, outcome: Outcome): void {
 
 type Progress = Extract<Outcome, { kind: 'acked' | 'verified' | 'signed' | 'sent' }>
 
-/** Not an end, and nothing is in doubt. */
+/** An intermediate outcome without doubt. */
 export function isProgress(outcome: Outcome): outcome is Progress {
   const { kind } = outcome
   return kind === 'acked' || kind === 'verified' || kind === 'signed' || kind === 'sent'
 }
 
-/** What is only confirmed counts as landed: a fork may still take it back. */
+/** A confirmed execution counts as landed until it is final, because a fork may reverse it. */
 function stateAfter({ executor }: Attempt, outcome: Outcome): AttemptState {
   if (outcome.kind === 'filled' || outcome.kind === 'reverted') return outcome.final ? outcome.kind : 'landed'
   if (outcome.kind === 'absent') return deadState(executor)

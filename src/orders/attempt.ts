@@ -17,37 +17,35 @@ export interface Attempt {
   readonly size: Size
   readonly slippagePercent: number
   readonly priorityFeeLamports: Lamports | null
-  /** The order's price, for executors that simulate; null where there was none. */
+  /** The order's price, for simulated executors; null if the token had none. */
   readonly price: number | null
   readonly armedAt: Millis
-  /** Where the chain's evidence about it begins; null where the chain was not read before, and for what is
-   *  simulated. */
+  /** Start of the chain's evidence about it; null if the chain was not read before, and for simulated attempts. */
   readonly baseline: Baseline | null
   state: AttemptState
-  /** Once it is known; '' before. */
+  /** '' until it is known. */
   signature: string
-  /** Why it is where it is; '' while there is nothing to say. */
+  /** Reason of the state; '' if the state needs none. */
   code: ErrorCode | ''
-  /** How long its order had stood in the line for a request of the plan, ms. Absent where an older Sluice made it, as
-   *  the next one is. */
+  /** Time that its order had waited for a slot, ms. Absent in records of older versions, as `trail` is. */
   readonly waitedMs?: number
-  /** What was heard of it since it was armed, the first steps. */
+  /** Its first steps since it was armed. */
   trail?: readonly AttemptStep[]
 }
 
-/** A move of an attempt, for people: when, whereto, and what was said. */
+/** A move of an attempt, for display. */
 export interface AttemptStep {
   readonly at: Millis
   readonly state: AttemptState
   readonly code: ErrorCode | ''
-  /** In the words of whoever told; '' where the state says it all. */
+  /** Text from the source of the outcome; '' if it gave none. */
   readonly reason: string
 }
 
-/** A finalized reading of a wallet from before an attempt: nothing of it can have landed up to there. */
+/** A finalized reading of a wallet before an attempt: no transaction of the attempt can have landed up to this slot. */
 export interface Baseline {
   readonly slot: number
-  /** Blocks up to that slot. */
+  /** Block height at that slot. */
   readonly height: number
 }
 
@@ -68,8 +66,8 @@ export type AttemptState =
   | 'sent'
   | 'expired'
 
-/** The moves an attempt may make: cloud and paper start at `armed`, local at `built`. Any end may turn out to have
- *  executed. */
+/** Allowed moves of an attempt. Cloud and paper attempts start at `armed`, local ones at `built`. Every end may turn out
+ *  to have executed. */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   armed: ['unsent', 'acked', 'refused', 'unknown', 'landed', 'filled', 'reverted', 'absent'],
   acked: ['landed', 'filled', 'reverted', 'absent', 'unknown', 'undecided'],
@@ -88,12 +86,12 @@ export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[
   expired: ['landed', 'filled'],
 }
 
-/** Where an attempt ends that is proved not to execute any more: what we signed ourselves expires. */
+/** End state of an attempt that is proved unable to execute: a locally signed one is `expired`. */
 export function deadState(executor: ExecutorKind): 'absent' | 'expired' {
   return executor === 'local' ? 'expired' : 'absent'
 }
 
-/** Attempts that may still execute: their lane stays closed and they are resumed after a restart. */
+/** The attempt may still execute: its lane stays occupied, and a restart resumes it. */
 export function isUndecided(state: AttemptState): boolean {
   return (
     state === 'armed' ||
@@ -106,16 +104,16 @@ export function isUndecided(state: AttemptState): boolean {
   )
 }
 
-/** Built for us, and not signed: it cannot execute. */
+/** Built and not signed: it cannot execute. */
 export function isUnsigned(state: AttemptState): boolean {
   return state === 'built' || state === 'verified'
 }
 
-/** Sent, and not only about to be; where the service sends it, with its answer. Or over before that. */
+/** The attempt was sent (cloud: and the service has answered), or has ended before. */
 export function isAnswered(state: AttemptState): boolean {
   return state !== 'armed' && state !== 'signed' && !isUnsigned(state)
 }
 
-/** Why a buy is not signed, sent, or sent again: a full exit of its mint went past it, an operator has stopped entries,
+/** Why a buy is not signed, sent or retried: a full exit of its mint was accepted after it, an operator halted entries,
  *  or the disk that holds the journal is nearly full. */
 export type CalledOff = 'EXIT_UNPROVED' | 'HALTED' | 'DISK_LOW'

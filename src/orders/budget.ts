@@ -1,11 +1,11 @@
 import type { Millis } from '../base/units.ts'
 import { formatInstant } from '../base/units.ts'
 
-/** How the plan's requests are used. */
+/** Use of the plan's requests. */
 export interface Budget {
   /** Slots held: requests under way, and those that ended within the last minute. */
   readonly held: number
-  /** Slots that may be used now; fewer than the plan's after a 429. */
+  /** Slots that may be used now; fewer than the plan has after a 429. */
   readonly allowed: number
   /** The plan's requests a minute, or this process's share of them. */
   readonly perMinute: number
@@ -17,7 +17,7 @@ export interface Budget {
 
 export interface Hold {
   readonly code: 'HISTORY_UNKNOWN' | 'SMALLER_PLAN' | 'THROTTLED' | 'RETRY_AFTER'
-  /** When it ends by itself; null: that is not known. */
+  /** When it ends by itself; null if that is not known. */
   readonly until: Millis | null
   readonly text: string
 }
@@ -27,7 +27,7 @@ export function shareOf(perInterval: number, share: number): number {
   return Math.max(1, Math.floor(perInterval * share))
 }
 
-/** What a limiter knows of a hold. */
+/** Cause of a hold, as the limiter knows it. */
 export type HoldCause =
   | { readonly code: 'HISTORY_UNKNOWN'; readonly until: Millis; readonly exitShare: number }
   | { readonly code: 'SMALLER_PLAN'; readonly earlier: number; readonly exitShare: number }
@@ -57,7 +57,7 @@ export function holdOf(cause: HoldCause, { allowed, perMinute }: Pick<Budget, 'a
   }
 }
 
-/** Why an entry found no slot. */
+/** Reason of a refusal with LIMIT_WAIT. */
 export function waitReason({ held, perMinute, holds, waiting }: Budget, now: Millis): string {
   const used = `${held} of ${requests(perMinute)} a minute are in use, ${waiting} more wait`
   const reasons = holds.map(({ text, until }) =>

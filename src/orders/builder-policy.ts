@@ -1,66 +1,66 @@
 import { type Lamports, lamports, ZERO } from '../base/units.ts'
 import { PROGRAMS } from '../solana/programs.ts'
 
-/** What somebody who builds transactions for us may put into one. Whatever is not named here is refused. */
+/** Permitted contents of a transaction that a third party builds for us. Everything else is refused. */
 export interface BuilderPolicy {
-  /** Where it comes from, for people. */
+  /** Its source, for display. */
   readonly name: string
-  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo are always read,
-   *  each by its own rules. */
+  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry: each has
+   *  its own rules. */
   readonly programs: readonly TradingProgram[]
-  /** Programs that may be called from inside the trading ones, beside those and Solana's own. */
+  /** Additional programs that trading programs may call. Trading programs and Solana's own may always be called. */
   readonly innerPrograms: readonly string[]
   readonly feeAccounts: readonly FeeAccount[]
   readonly tips: { readonly accounts: readonly string[]; readonly maxLamports: Lamports }
-  /** Who may sign beside the wallet. */
+  /** Permitted signers in addition to the wallet. */
   readonly coSigners: readonly string[]
   readonly lookupTables: 'any' | readonly string[]
-  /** Pools that are traded with beside the canonical one of a mint. */
+  /** Permitted pools in addition to the canonical pool of a mint. */
   readonly pools: readonly string[]
-  /** Accounts that an opaque program may be handed although they name the wallet, or hold SOL and could be the wallet's
-   *  by a seed. */
+  /** Accounts that an opaque program may receive although they name the wallet, or hold SOL and may be derived from the
+   *  wallet by a seed. */
   readonly opaqueAccounts: readonly string[]
   readonly maxPriorityFeeLamports: Lamports
-  /** How many accounts a trading program may open at the wallet's cost (pump.fun: records of volume, a creator's
+  /** Number of accounts that a trading program may open at the wallet's cost (pump.fun: volume records, a creator's
    *  vault). */
   readonly rentAccounts: number
-  /** An opaque program that no guards bound may run only while the wallet holds no more than this; null: never. */
+  /** An opaque program without guards may run only while the wallet holds at most this; null: never. */
   readonly maxWalletLamports: Lamports | null
-  /** Guards at the end of what we alone sign: where they fit, always, or never. */
+  /** Guards at the end of transactions that only we sign: if they fit, always, or never. */
   readonly guard: 'auto' | 'required' | 'off'
-  /** What a sale's number counts; null: not known, so a sale by number is refused. */
+  /** Unit of the number in a sale; null if unknown: a sale by number is then refused. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
 }
 
-/** A program with a known layout, or one of which only the place of the mint and the wallet is known. */
+/** A program with a known layout, or an opaque one with known indexes of the mint and the wallet. */
 export type TradingProgram =
   | { readonly id: string; readonly decode: 'pump' | 'pump-swap' }
   | {
       readonly id: string
       readonly decode: 'opaque'
-      /** How the instruction data of a buy and of a sale may begin, hex. */
+      /** Permitted prefixes of the instruction data of a buy and of a sale, hex. */
       readonly buy: readonly string[]
       readonly sell: readonly string[]
-      /** Places among the instruction's accounts. */
+      /** Indexes into the instruction's accounts. */
       readonly mintIndex: number
       readonly userIndex: number
     }
 
-/** What the service takes for itself, by a transfer of its own; the smaller of the two caps counts. */
+/** An account that receives the service's fee by a separate transfer; the smaller of the two caps applies. */
 export interface FeeAccount {
   readonly address: string
-  /** Of the SOL that the trade moves. */
+  /** Percent of the SOL that the trade moves. */
   readonly maxPercent: number | null
   readonly maxLamports: Lamports | null
 }
 
-/** Programs by the names that a policy may use. */
+/** Programs by their names in a policy file. */
 export const PRESETS = {
   pump: { id: PROGRAMS.bondingCurve, decode: 'pump' },
   'pump-swap': { id: PROGRAMS.pumpSwap, decode: 'pump-swap' },
 } as const satisfies Record<string, TradingProgram>
 
-/** Where Jito's block engine takes tips (its getTipAccounts). */
+/** Tip accounts of Jito's block engine (its getTipAccounts). */
 export const JITO_TIPS = [
   '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
   'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',
@@ -72,7 +72,7 @@ export const JITO_TIPS = [
   '3AVi9Tg9Uo68tJfuvoKvqKNWKkC5wPdSSdeBnizKZ6jT',
 ] as const
 
-/** Without a file: pump.fun and PumpSwap, nobody's fees, tips or signatures. */
+/** The policy without a file: pump.fun and PumpSwap, and no fees, tips or signatures of third parties. */
 export const BUILT_IN_POLICY: BuilderPolicy = {
   name: 'built in',
   programs: [PRESETS.pump, PRESETS['pump-swap']],

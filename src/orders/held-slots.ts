@@ -1,24 +1,24 @@
 import { assert } from '../base/errors.ts'
 import { Fifo } from '../base/fifo.ts'
 
-/** The service counts requests a minute; how it counts is not shown. */
+/** The service counts requests a minute; its documentation does not say in which kind of window. */
 export const WINDOW_MS = 60_000
 
 interface Held {
   readonly id: number
   readonly isExit: boolean
-  /** Requests a minute of the plan that it was taken under. */
+  /** Requests a minute of the plan under which the slot was taken. */
   readonly plan: number
 }
 
-/** The slots that are held: those of requests under way, and of those that ended within the last minute. */
+/** Slots of requests under way, and of requests that ended within the last minute. */
 export class HeldSlots {
   readonly #underWay = new Map<number, Held>()
-  /** With the time at which each is free again: ascending, because requests complete in time's order. */
+  /** Ended requests. `freeAt` is ascending, because ends are added in the order of time. */
   readonly #cooling = new Fifo<Held & { readonly freeAt: number }>()
-  /** How many there are of each plan. */
+  /** Number of held slots by plan. */
   readonly #ofPlan = new Map<number, number>()
-  /** Exits' share is counted from this slot on. */
+  /** The share of exits counts slots from this one on. */
   #firstOfShare = 1
   #exits = 0
 
@@ -26,29 +26,29 @@ export class HeldSlots {
     return this.#underWay.size + this.#cooling.length
   }
 
-  /** How many of the exits' share are held. */
+  /** Held slots of the exits' share. */
   get exits(): number {
     return this.#exits
   }
 
-  /** When the next one is free; Infinity where that is not known. */
+  /** When the next slot becomes free; Infinity if no ended request is held. */
   get nextFreeAt(): number {
     return this.#cooling.peek()?.freeAt ?? Number.POSITIVE_INFINITY
   }
 
-  /** How many were taken under a larger plan than this. */
+  /** Number of held slots that were taken under a larger plan. */
   above(plan: number): number {
     let count = 0
     for (const [other, held] of this.#ofPlan) if (other > plan) count += held
     return count
   }
 
-  /** How many may be held under this plan: as many as under the largest plan of any that is held. */
+  /** Upper bound of held slots under this plan: the largest plan under which a held slot was taken. */
   ceiling(plan: number): number {
     return Math.max(plan, ...this.#ofPlan.keys())
   }
 
-  /** From this slot on, exits have a whole share again. */
+  /** Gives exits a whole new share, counted from this slot on. */
   beginShare(firstId: number): void {
     this.#firstOfShare = firstId
     this.#exits = 0
@@ -60,24 +60,24 @@ export class HeldSlots {
     if (isExit) this.#exits++
   }
 
-  /** Its request is over: it counts for one minute more. */
+  /** Its request is over: the slot counts for one more minute. */
   end(id: number, now: number): void {
     this.#cooling.push({ ...this.#ended(id), freeAt: now + WINDOW_MS })
   }
 
-  /** Its request was never sent: it does not count. */
+  /** Its request was never sent: the slot no longer counts. */
   giveBack(id: number): void {
     this.#freed(this.#ended(id))
   }
 
-  /** One of an earlier process; to be called in the order of their ends. */
+  /** Restores a slot of an earlier process; called in the order of their ends. */
   restore(held: Held, freeAt: number): void {
     this.#cooling.push({ ...held, freeAt })
     this.#count(held.plan, 1)
     if (held.isExit) this.#exits++
   }
 
-  /** Frees what ended more than a minute ago. */
+  /** Frees slots whose requests ended more than a minute ago. */
   update(now: number): void {
     for (let next = this.#cooling.peek(); next !== undefined && next.freeAt <= now; next = this.#cooling.peek()) {
       this.#cooling.shift()
@@ -87,7 +87,7 @@ export class HeldSlots {
 
   #ended(id: number): Held {
     const held = this.#underWay.get(id)
-    if (held === undefined) assert(false, `slot ${id} is ended twice, or was never taken`)
+    if (held === undefined) assert(false, `slot ${id} was ended twice, or never taken`)
     this.#underWay.delete(id)
     return held
   }

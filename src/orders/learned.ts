@@ -1,11 +1,11 @@
 import type { Json } from '../base/json.ts'
 import type { Millis } from '../base/units.ts'
 
-/** Something that the service's document leaves open, as it was found out. The newest of each name counts. */
+/** A fact about the service that its documentation leaves open. The newest of each name counts. */
 export interface Learned {
-  /** Whom it was learnt of: a live account for what the chain has proved, else the service's host. */
+  /** A live account if the chain has proved the fact, otherwise the service's host. */
   readonly about: string
-  /** `proof`, or an endpoint whose records were looked at. */
+  /** `proof`, or the endpoint whose records were examined. */
   readonly name: string
   readonly time: Millis
   readonly value: Json
@@ -13,21 +13,21 @@ export interface Learned {
 
 /** What `sluice doctor --probe-live` proved with real money: a `Learned` of name `proof`. */
 export interface ServiceProof {
-  /** What a sale's number counts; null where no sale of a number was carried out. */
+  /** Unit of the number in a sale; null if no sale of a number was carried out. */
   readonly sellNumber: 'tokens' | 'baseUnits' | null
   /** `sol`: our own buy agreed with amount / tokensTraded of the feed. */
   readonly tradeAmount: 'sol' | null
-  /** What the feed quotes as a price, over the same in SOL: 1 where it is in SOL; null where too little was seen. */
+  /** The feed's price divided by the price in SOL: 1 if the feed quotes SOL; null without enough trades. */
   readonly quotedPerSol: number | null
-  /** Where an answer carries the signature, as `data.txid`; '' where none did. */
+  /** Path of the signature in an answer, such as `data.txid`; '' if no answer had one. */
   readonly signatureField: string
-  /** Ways of selling that were carried out as they were meant. */
+  /** Kinds of sales that sold the requested amount. */
   readonly sales: readonly ('number' | 'percent' | 'all')[]
-  /** Of the whole round, lamports: network fees; rent left in token accounts; what buying and selling lost. */
+  /** Lamports of the whole round trip: network fees; rent left in token accounts; loss of buying and selling. */
   readonly feeLamports: number
   readonly rentLamports: number
   readonly lossLamports: number
-  /** From the durable order on, medians; null where nothing got so far. */
+  /** Medians, counted from the durable order; null if no order reached that stage. */
   readonly latencyMs: {
     readonly answer: number | null
     readonly confirmed: number | null
@@ -35,7 +35,7 @@ export interface ServiceProof {
   }
 }
 
-/** The newest proof of an account among what was learnt. */
+/** The newest proof of an account. */
 export function proofOf(learned: readonly Learned[], account: string): ServiceProof | undefined {
   const found = learned.find(({ about, name }) => about === account && name === 'proof')
   return found?.value as ServiceProof | undefined

@@ -8,55 +8,56 @@ import type { Slot } from './ports.ts'
 import { beginningOf, readSlotLog, toMillis, toNanoseconds } from './slot-log.ts'
 import { Throttle } from './throttle.ts'
 
-/** Who a request is for; exits go before reconciliation, that before entries. */
+/** Priority of a request: exits go before reconciliation, reconciliation before entries. */
 export type RequestClass = 'exit' | 'reconcile' | 'entry'
 const CLASSES: readonly RequestClass[] = ['exit', 'reconcile', 'entry']
 
-/** Of the slots, for exits and reconciliation only. */
+/** Part of the slots that only exits and reconciliation may use. */
 const RESERVED_SHARE = 0.2
-/** A longer Retry-After is not waited for in full: exits are tried once a minute. */
+/** Upper bound of a Retry-After: exits are tried at least once a minute. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** How many of so many slots entries never take. */
+/** Number of slots that entries never take. */
 export function reservedOf(slots: number): number {
   return Math.floor(slots * RESERVED_SHARE)
 }
 
-/** How many requests exits may send whatever else holds slots. */
+/** Number of requests that exits may always send, even if all slots are held. */
 function exitShareOf(slots: number): number {
   return Math.max(1, reservedOf(slots))
 }
 
 export interface LimiterOptions {
-  /** Names the API key in the slot log: a hash, never the key itself. */
+  /** Hash of the API key, which names it in the slot log. */
   readonly key: string
   readonly clock: Clock
-  /** Milliseconds since the machine's boot; never steps. The simulated clock's `now` where time is simulated. */
+  /** Milliseconds since the machine's boot; never steps. The simulated clock's `now` if time is simulated. */
   readonly monotonicMs: () => number
-  /** Which boot `monotonicMs` counts from. */
+  /** The boot that `monotonicMs` counts from. */
   readonly boot: string
   readonly requestsPerMinute: number
-  /** The slot log of this key, or `fresh`: a key that nobody can have used in the last minute. An empty log says
-   *  nothing about that minute. */
+  /** The slot log of this key; `fresh` if no process can have used the key in the last minute. An empty log does not
+   *  prove that. */
   readonly past: readonly Slot[] | 'fresh'
-  /** Keeps a slot as taken, and again as done; called before the request is sent, and to be made durable before it. */
+  /** Records a slot when it is taken and when it is done. The first record must be durable before the request is sent. */
   readonly write: (slot: Slot) => void
 }
 
-/** After a key was refused. */
-const TRIED_AGAIN_MS = 30_000
+/** Time until a refused key is tried again. */
+const KEY_RETRY_MS = 30_000
 
 interface Waiter {
-  /** undefined: gave up. */
+  /** Undefined if the request left the queue. */
   run: ((slot: Slot) => void) | undefined
 }
 
-/** The plan's requests a minute as slots. A slot is held from before its request is sent until a minute after the request completed; so
- *  whatever instant between the two the server counts it at, no window of a minute, fixed or sliding, holds more than there are slots.
+/** Grants the plan's requests a minute as slots. A slot is held from before its request is sent until a minute after the
+ *  request completed. The server counts the request at some instant between the two, so no window of a minute, fixed or
+ *  rolling, holds more requests than the plan has slots.
  *
- *  Exits have a share of their own where older requests leave nothing free: after a change to a smaller plan, after a 429, and in the first
- *  minute after a start that knows nothing of the minute before. A 429 costs them nothing, a missed stop-loss does. Even so no window holds
- *  more than the largest plan that held in it, unless a lost log hides requests. */
+ *  Exits have a share of their own if older requests leave no slot free: after a change to a smaller plan, after a 429,
+ *  and in the first minute after a start with an unknown history. A 429 costs them nothing, a missed stop-loss does. Even
+ *  so, no window holds more requests than the largest plan in force within it, unless a lost log hides requests. */
 export class Limiter {
   readonly key: string
   readonly #options: LimiterOptions
@@ -65,7 +66,7 @@ export class Limiter {
   readonly #throttle: Throttle
   #nextId = 1
   #perMinute: number
-  /** Until then requests of an earlier process may count that no log tells of. */
+  /** Until this time, requests of an earlier process that are not in the log may count. */
   #unknownUntil = Number.NEGATIVE_INFINITY
   #notBefore = Number.NEGATIVE_INFINITY
   #closed = false
@@ -82,9 +83,9 @@ export class Limiter {
     if (options.past !== 'fresh') this.#restore(options.past, now)
   }
 
-  /** Calls `run` with a slot: within this call where one is free (then the answer is undefined), else when its turn
-   *  comes, unless the returned function is called before. `first` puts it before all others of its class. The slot
-   *  must be ended by `done` or `giveBack`. */
+  /** Calls `run` with a slot: within this call if one is free (and returns undefined), otherwise when its turn comes,
+   *  unless the returned function is called first. `first` puts the request at the head of its class. The slot must be
+   *  ended by `done`, `throttled` or `giveBack`. */
   request(kind: RequestClass, run: (slot: Slot) => void, first = false): Cancel | undefined {
     const now = this.#update()
     if (!this.#serving && this.#isFree(kind, now) && (first || this.#next(kind) === undefined)) {
@@ -101,14 +102,14 @@ export class Limiter {
     }
   }
 
-  /** The request is over: its answer is whole, and no 429, or can not come any more. */
+  /** The request is over: its complete answer is not a 429, or no answer can come any more. */
   done(slot: Slot): void {
     const now = this.#cool(slot)
     this.#throttle.accepted()
     this.#schedule(now)
   }
 
-  /** The request is over: the service answered 429. `retryAfterMs`: what it asked for. */
+  /** The request is over: the service answered 429. `retryAfterMs`: its Retry-After. */
   throttled(slot: Slot, retryAfterMs = 0): void {
     const now = this.#cool(slot)
     const { allowed } = this.#throttle
@@ -121,16 +122,15 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** The request was never sent, so nobody counted it. Written as done a minute before it was taken. */
+  /** The request was never sent, so the service did not count it. Recorded as done a minute before it was taken. */
   giveBack(slot: Slot): void {
     this.#slots.giveBack(slot.id)
     this.#options.write({ ...slot, doneAt: slot.takenAt - toNanoseconds(WINDOW_MS) })
     this.#serve()
   }
 
-  /** The plan's number from now on. What was sent before counts against it too; but where it is a smaller one, exits
-   *  begin a new share: the old requests kept to the plan of their time, and whether there is room for an exit the
-   *  service itself says best. */
+  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share: the
+   *  old requests kept to their plan, and the service decides best whether it has room for an exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -139,11 +139,11 @@ export class Limiter {
     this.#serve()
   }
 
-  /** No slot for anybody until `open`: the key is refused, so that every request would be. After a while one is tried
-   *  all the same: the feed, which would say that the key is good, may never have lost its connection. */
+  /** Grants no slot until `open`, because the service refuses the key. Opens by itself after a while: the feed, which
+   *  would report that the key is accepted, may never have lost its connection. */
   close(): void {
     this.#closed = true
-    this.#options.clock.after(TRIED_AGAIN_MS, () => this.open())
+    this.#options.clock.after(KEY_RETRY_MS, () => this.open())
   }
 
   open(): void {
@@ -204,7 +204,7 @@ export class Limiter {
     return slot
   }
 
-  /** It counts for one minute more. */
+  /** Lets the slot count for one more minute; returns the time. */
   #cool(slot: Slot): number {
     const now = this.#update()
     this.#slots.end(slot.id, now)
@@ -212,7 +212,7 @@ export class Limiter {
     return now
   }
 
-  /** Frees what has cooled and wins back what a 429 took; returns the time. */
+  /** Frees slots that have cooled down and recovers the rate after a 429; returns the time. */
   #update(): number {
     const now = this.#options.monotonicMs()
     this.#slots.update(now)
@@ -232,7 +232,7 @@ export class Limiter {
     this.#schedule(now)
   }
 
-  /** The first class of those up to `last` in which somebody waits; whoever gave up is dropped on the way. */
+  /** The first class up to `last` with a waiting request; drops requests that have left. */
   #next(last: RequestClass): RequestClass | undefined {
     for (const kind of CLASSES) {
       if (this.#dropLeft(kind) > 0) return kind
@@ -241,20 +241,20 @@ export class Limiter {
     return undefined
   }
 
-  /** Those at the head of a line who gave up; how many are left. A line that is not served, because another one goes
-   *  before it, would grow with all who ever stood in it. */
+  /** Drops requests that have left from the head of a queue; returns its length. Without this, a queue that waits behind
+   *  another class would grow without bound. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()
     return line.length
   }
 
-  /** One timer, for the head: at the next moment that can give it a slot. Timers of the system may fire early, so
-   *  `serve` looks again. */
+  /** Sets one timer, for the next moment at which the head may get a slot. System timers may fire early, so `serve` checks
+   *  again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
-    if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return // fires early, and looks again
+    if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return // that timer fires earlier, and serve checks again
     this.#timer?.()
     this.#timer = undefined
     this.#timerAt = at
@@ -269,13 +269,13 @@ export class Limiter {
   #nextChance(head: RequestClass, now: number): number {
     if (this.#closed) return Number.POSITIVE_INFINITY
     if (now < this.#notBefore) return this.#notBefore
-    if (this.#isFree(head, now)) return now // its slot came free at this very moment
+    if (this.#isFree(head, now)) return now // its slot became free at this moment
     const freed = this.#slots.nextFreeAt
     if (now < this.#unknownUntil) return Math.min(freed, this.#unknownUntil)
     return Math.min(freed, this.#throttle.nextStepAt(now))
   }
 
-  /** Takes over the log of earlier processes, on this boot's clock. */
+  /** Restores the slots of earlier processes, on this boot's clock. */
   #restore(past: readonly Slot[], now: number): void {
     const { boot, write } = this.#options
     const log = readSlotLog(past, boot, now)
@@ -293,9 +293,9 @@ export class Limiter {
     }
     if (beginning !== undefined) this.#unknownUntil = toMillis(beginning.doneAt) + WINDOW_MS
     const held = slots.filter(({ doneAt }) => toMillis(doneAt) + WINDOW_MS > now)
-    // More than the plan's: so they were sent under a larger one, of which this is all that is known.
+    // More slots than the plan has: they were taken under a larger plan of unknown size.
     const plan = held.length > this.#perMinute ? held.length + exitShareOf(this.#perMinute) : this.#perMinute
-    const isExit = now < this.#unknownUntil // nothing else was sent since the log begins
+    const isExit = now < this.#unknownUntil // only exits were sent since the log began
     for (const { id, doneAt } of held) this.#slots.restore({ id, isExit, plan }, toMillis(doneAt) + WINDOW_MS)
   }
 }

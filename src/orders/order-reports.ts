@@ -59,7 +59,7 @@ export function writeReport(
   details: ReportDetails = {},
 ): NumberedReport {
   if (state !== working.state && !ORDER_MOVES[working.state].includes(state))
-    assert(false, `order ${working.order.id} can not move from ${working.state} to ${state}`)
+    assert(false, `order ${working.order.id} cannot move from ${working.state} to ${state}`)
   working.state = state
   working.code = code
   return numbered(step, reportOf(working, state, code, details))

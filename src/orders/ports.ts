@@ -7,42 +7,42 @@ import type { Attempt } from './attempt.ts'
 import type { Learned } from './learned.ts'
 import type { WalletCursor, WalletTransaction, Watch } from './wallet-audit.ts'
 
-/** Carries one attempt out once. `done`: any number of what is no end (`acked`, `unknown`, `undecided`, a provisional
- *  `filled` or `reverted`), then one end; never from inside the call itself. An `unknown` after a provisional fill is
- *  its reversal. What the chain shows after that end, or of no one attempt, does not come through here: the audit tells
- *  it to the gateway's findings. No promise crosses this seam, so a simulated executor is a timer and a backtest is one
- *  synchronous loop. */
+/** Carries out one attempt once. It calls `done` with any number of intermediate outcomes (`acked`, `unknown`,
+ *  `undecided`, a provisional `filled` or `reverted`), then with one end, and never from inside the call itself. An
+ *  `unknown` after a provisional fill reverses the fill. Evidence that comes after the end, or that no single attempt
+ *  explains, goes from the audit to the gateway (`lateFill`, `feePaid`, `standIn`). No promise crosses this port, so a
+ *  simulated executor is a timer and a backtest is one synchronous loop. */
 export interface Executor {
   execute(attempt: Attempt, done: (outcome: Outcome) => void): void
-  /** Goes on with an attempt that an earlier process armed: never sends it again, only finds out. */
+  /** Resumes an attempt that an earlier process armed: looks up its outcome and never sends it again. */
   resume(attempt: Attempt, done: (outcome: Outcome) => void): void
 }
 
 export type Outcome =
   | { kind: 'filled'; fill: Fill; final: boolean }
   | { kind: 'reverted'; signature: string; feeLamports: Lamports; code: ErrorCode; final: boolean }
-  | { kind: 'refused'; code: ErrorCode; reason: string; retry: 'wait' | 'slippage' | 'never'; retryAfterMs?: number } // the service said no
-  | { kind: 'unsent'; code?: ErrorCode; reason: string } // proved: not a byte was written; UNSENT where no code says why
-  | { kind: 'absent'; code?: ErrorCode } // proved: it cannot execute any more; ABSENT where no other code says why
+  | { kind: 'refused'; code: ErrorCode; reason: string; retry: 'wait' | 'slippage' | 'never'; retryAfterMs?: number } // the service refused it
+  | { kind: 'unsent'; code?: ErrorCode; reason: string } // proved: no byte was written; the default code is UNSENT
+  | { kind: 'absent'; code?: ErrorCode } // proved: it cannot execute any more; the default code is ABSENT
   | { kind: 'acked'; signature: string } // not an end: it may land
-  | { kind: 'verified' } // not an end: what was built is what was ordered
-  | { kind: 'signed' | 'sent'; signature: string } // not an end: it may land; before `sent` not a byte of it has left
-  | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay held
-  | { kind: 'undecided'; reason: string } // not an end: the chain contradicts itself; a person may decide, and so may later evidence
+  | { kind: 'verified' } // not an end: the built transaction matches the order
+  | { kind: 'signed' | 'sent'; signature: string } // not an end: it may land; before `sent` no byte has left
+  | { kind: 'unknown'; reason: string; signature?: string } // not an end: lane and reservation stay occupied
+  | { kind: 'undecided'; reason: string } // not an end: the evidence contradicts itself; a person or later evidence decides
 
 /** Lane and slot are taken in `submit`, synchronously; then one commit (tape, order, attempt, slot); then `execute`. */
 export interface GatewayPort {
   submit(order: Order): void
   cancel(orderId: string, code: ErrorCode): void
-  /** Whether what is refused in this account may be tried again at once; false once something executed that was
-   *  refused. */
+  /** Whether a refusal in this account may lead to an immediate retry; false once a refused attempt has executed. */
   trust(account: string, isTrusted: boolean): void
-  /** Whether entries of this account have stopped: what is not out yet does not go either. */
+  /** Stops the account's entries, or lets them continue. Entries that are not out yet end. */
   halt(account: string, isHalted: boolean): void
 }
 
-/** The record. Rows, inputs and outputs come in the order of their seq; `commit` makes everything before it durable
- *  (FULL), in order. What is written between two commits within one turn becomes durable together, or not at all. */
+/** The record of a run. Rows, inputs and outputs are written in the order of their seq. `commit` makes everything
+ *  written before it durable (synchronous=FULL), in order. Writes between two commits of one turn of the event loop
+ *  become durable together or not at all. */
 export interface Journal {
   rows(block: Block, from: number, to: number, firstSeq: Seq): void
   input(seq: Seq, time: Millis, input: Input): void
@@ -54,19 +54,18 @@ export interface Journal {
 export type JournalRecord =
   | { kind: 'attempt'; attempt: Attempt }
   | { kind: 'fill'; fill: Fill }
-  /** A report that the engine has not taken yet: the input with its id takes it; on start those that no input took are
-   *  delivered again. */
+  /** A report to the engine. The input with the same id takes it; a start delivers the untaken ones again. */
   | { kind: 'report'; id: number; report: ExecutionReport }
   | { kind: 'slot'; slot: Slot }
   | { kind: 'watch'; watch: Watch }
   | { kind: 'watchOver'; attemptId: string }
-  /** What the audit of a wallet found, and how far it came with that: durable together. */
+  /** Transactions that the audit of a wallet classified, and its new position: durable together. */
   | { kind: 'wallet'; cursor: WalletCursor; transactions: readonly WalletTransaction[] }
   | { kind: 'learned'; learned: Learned }
   | { kind: 'mark'; account: string; mint: string; highPrice: number }
-  | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that did not fit, kept for inspection, bounded
+  | { kind: 'frame'; time: Millis; why: string; text: string } // a frame that could not be decoded, kept for inspection; their number is bounded
 
-/** A request of the plan's budget, held until 60 s after it completed. Times are hrtime nanoseconds of the boot
+/** One request of the plan's budget, held until 60 s after its completion. Times are hrtime nanoseconds since the boot
  *  `boot`. */
 export interface Slot {
   readonly key: string

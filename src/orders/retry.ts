@@ -6,15 +6,14 @@ import type { Outcome } from './ports.ts'
 /** Why an attempt did not execute. */
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
-/** backoff: the same again after 0.5, 1, 2, 4 ... s, or when the service asked for it. climb: with the next of the
- *  order's slippages: an exit at once, an entry after 0.5 and 1 s, in which the engine may call it off. otherFee: at
- *  once, with another priority fee than the one that was refused. hold: at the head of the line until the key is
- *  accepted, or worth another try. minute: the same again in a minute. end: never; a new try is a new order, and so in
- *  the journal. */
+/** backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After. climb: retry with the order's next
+ *  slippage, an exit at once, an entry after 0.5 and 1 s, in which the engine may cancel it. otherFee: retry at once with
+ *  another priority fee. hold: wait at the head of the queue until the key is accepted, or probed again. minute: repeat
+ *  after a minute. end: no retry; another try would be a new order, with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** What follows on what, and what the order is when nothing follows. An attempt of which it is not proved that it did
- *  not execute is not in here: nothing follows on that. */
+/** Retry policy by cause, and the state of an order that is not retried. The table has only attempts that are proved not
+ *  to have executed; no other attempt leads to a retry. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
@@ -30,7 +29,7 @@ export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: 
 const FIRST_BACKOFF_MS = 500
 const LONGEST_BACKOFF_MS = 8_000
 const PLAN_RETRY_MS = 60_000
-/** A buy climbs only while what it was decided on is fresh. */
+/** A buy is retried with more slippage only this soon after its decision. */
 const BUY_CLIMB_WITHIN_MS = 3_000
 
 /** An attempt that is proved not to have executed. */
@@ -56,12 +55,12 @@ export function codeOf(failure: Failure): ErrorCode {
 
 export interface Tries {
   readonly class: OrderClass
-  /** Repeats without a climb so far. */
+  /** Repeats at the present slippage. */
   readonly waits: number
-  /** Which of the order's slippages was tried last, and how many there are. */
+  /** Index of the slippage that was tried last, and the number of slippages. */
   readonly step: number
   readonly steps: number
-  /** Whether there is another priority fee to ask for. */
+  /** Another priority fee is left to try. */
   readonly hasOtherFee: boolean
   readonly sinceDecisionMs: number
   /** Until the order may not be sent any more; Infinity for exits. */

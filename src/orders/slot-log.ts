@@ -1,23 +1,23 @@
 import type { Slot } from './ports.ts'
 
-/** The hard limit of the `Http` port: an exchange is over so long after it began, whatever happened. */
+/** Hard limit of the `Http` port: every exchange is over this long after it began. */
 export const REQUEST_LIMIT_MS = 60_000
 
-/** Slots of an earlier process as this one holds them. */
+/** Slots of earlier processes, on this process's clock. */
 export interface OldSlots {
   readonly lastId: number
-  /** Requests that ended before it are not in the log. */
+  /** Start of the log: requests that ended before it are not in the log. */
   readonly beginning: EndedSlot | undefined
-  /** Each with its end, on this boot's clock, in the order of their ends. */
+  /** In the order of their ends, on this boot's clock. */
   readonly slots: readonly EndedSlot[]
 }
 
 type EndedSlot = Slot & { readonly doneAt: bigint }
 
-/** Reads the log that earlier processes wrote of one key. Monotonic times of another boot mean nothing to this one. But
- *  everything in its log happened before the next boot's first entry, and so before now: shifted until its last entry
- *  stands there, each entry is too late rather than too early. undefined: the log says nothing about the last minute,
- *  because it is empty or was written in this boot's future. */
+/** Reads the slot log that earlier processes wrote for one key. Monotonic times of another boot cannot be compared with
+ *  this one's, but all entries of a boot happened before the first entry of the next boot. So each boot's entries are
+ *  shifted until the last one meets that time: every entry is then too late rather than too early. Returns undefined if
+ *  the log does not cover the last minute: it is empty, or was written in this boot's future. */
 export function readSlotLog(past: readonly Slot[], boot: string, now: number): OldSlots | undefined {
   const newestFirst = [...past].sort((a, b) => b.id - a.id)
   const [last] = newestFirst
@@ -37,15 +37,15 @@ export function readSlotLog(past: readonly Slot[], boot: string, now: number): O
   }
 }
 
-/** No slot: where it stands, the log begins, though earlier requests may still count. */
+/** Id of the entry that marks the start of a log; requests before it may still count. */
 const BEGINNING = 0
 
-/** To be written where a log begins, so that a next start within the minute knows that it does. */
+/** The entry to write at the start of a log, so that a restart within the minute recognizes it. */
 export function beginningOf({ key, boot }: Pick<Slot, 'key' | 'boot'>, now: number): Slot {
   return { key, id: BEGINNING, boot, takenAt: toNanoseconds(now), doneAt: toNanoseconds(now) }
 }
 
-/** A request whose process died is over now at the latest. */
+/** The request of a process that died is over by now. */
 function ended(slot: Slot, now: number): EndedSlot {
   const doneAt = slot.doneAt ?? toNanoseconds(Math.min(now, toMillis(slot.takenAt) + REQUEST_LIMIT_MS))
   return { ...slot, doneAt }
@@ -60,7 +60,7 @@ function shifted(slots: readonly Slot[], boot: string, before: number): EndedSlo
   })
 }
 
-/** Whole milliseconds, rounded up: a slot is rather held too long. */
+/** Rounds up to whole milliseconds: holding a slot too long is safe. */
 export function toNanoseconds(ms: number): bigint {
   return BigInt(Math.ceil(ms)) * 1_000_000n
 }

@@ -1,49 +1,49 @@
 import { Fifo } from '../base/fifo.ts'
 
-/** 429s within this time are one signal: a lower rate takes time to show. */
+/** 429s within this time count as one signal, because a lower rate takes time to show an effect. */
 const REACTION_MS = 2_000
-/** What one signal takes of the rate at most. */
+/** Largest part of the rate that one signal cuts. */
 const DEEPEST_CUT = 0.5
-/** So many answers tell whether the service refuses everything or a stray request. */
+/** Number of recent answers that tell a general refusal from a stray one. */
 const SAMPLE = 10
-/** From this part of the slots open to entries on, a rate that is being won back is too high again. */
+/** A refusal with at least this part of the entries' slots in use shows that the recovering rate is too high again. */
 const IN_USE = 0.9
-/** What is left at least, so that an exit can try again within the minute. */
+/** Lower bound of the rate, so that an exit can be tried again within the minute. */
 const LEAST_SHARE = 0.1
-/** Won back each minute after a 429, as a part of the plan. */
+/** Recovery each minute after a 429, as a part of the plan. */
 const RECOVERY_SHARE = 0.05
 const MINUTE = 60_000
 
-/** What was in use when a request was refused. */
+/** Slots in use when a request was refused. */
 export interface Use {
   readonly held: number
   /** Slots open to entries. */
   readonly open: number
 }
 
-/** What the service has refused since the rate was last whole. */
+/** Refusals since the whole plan was last available. */
 export interface Throttling {
   readonly count: number
-  /** When the first of them came, on the limiter's clock. */
+  /** Time of the first one, on the limiter's clock. */
   readonly sinceMs: number
   readonly perMinute: number
 }
 
-/** How many requests a minute are allowed while the service answers 429 within the plan: somebody shares the key, or
- *  the service counts differently. Like TCP: one multiplicative decrease per reaction time, then a linear recovery. A
- *  stray 429 says little about the rate, so the decrease follows the square of the part of recent answers that were
- *  refusals. When all were, the rate falls to what was accepted. */
+/** Allowed requests a minute while the service answers 429 within the plan: another process shares the key, or the
+ *  service counts differently. As in TCP: one multiplicative decrease per reaction time, then a linear recovery. A stray
+ *  429 says little about the rate, so the decrease follows the square of the part of recent answers that were refusals.
+ *  If all were refusals, the rate falls to the number of accepted requests. */
 export class Throttle {
   #plan: number
   #allowed: number
   #updatedAt: number
-  /** When the last signal began, and the rate that it found. */
+  /** Start of the last signal, and the rate at that time. */
   #signalAt = Number.NEGATIVE_INFINITY
   #rateBefore = 0
   #throttled: { count: number; sinceMs: number } | undefined
-  /** Whether each of the last answers was a refusal. */
+  /** The last answers: true for a refusal. */
   readonly #answers = new Fifo<boolean>()
-  /** When requests were refused within the last minute. */
+  /** Times of refusals within the last minute. */
   readonly #refusals = new Fifo<number>()
   #refusedOfSample = 0
 
@@ -58,12 +58,12 @@ export class Throttle {
     return Math.floor(this.#allowed)
   }
 
-  /** undefined while the whole plan may be used. */
+  /** Undefined while the whole plan may be used. */
   get throttling(): Throttling | undefined {
     return this.#throttled && { ...this.#throttled, perMinute: this.#perMinute }
   }
 
-  /** Wins back what the time since the last update allows. */
+  /** Recovers the rate for the time since the last update. */
   update(now: number): void {
     if (this.#throttled !== undefined) {
       this.#allowed = Math.min(this.#plan, this.#allowed + ((now - this.#updatedAt) * this.#perMinute) / 60_000)
@@ -72,14 +72,14 @@ export class Throttle {
     this.#updatedAt = now
   }
 
-  /** When one more request a minute will be allowed; Infinity while all are. */
+  /** When one more request a minute is allowed; Infinity if all are. */
   nextStepAt(now: number): number {
     if (this.#throttled === undefined) return Number.POSITIVE_INFINITY
     return now + ((this.allowed + 1 - this.#allowed) * 60_000) / this.#perMinute
   }
 
-  /** A lowered rate stays the same part of the plan. Kept as a number of requests, the rate of a small plan would hold
-   *  back a larger one for many minutes. */
+  /** A lowered rate stays the same part of the plan. As an absolute number, the rate of a small plan would slow a larger
+   *  one for many minutes. */
   setPlan(requestsPerMinute: number): void {
     const scaled = (rate: number): number => (rate * requestsPerMinute) / this.#plan
     this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.max(1, scaled(this.#allowed))
@@ -87,7 +87,7 @@ export class Throttle {
     this.#plan = requestsPerMinute
   }
 
-  /** An answer has come to a request, and it was no 429. */
+  /** A request was answered, not with 429. */
   accepted(): void {
     this.#sample(false)
   }
@@ -101,7 +101,7 @@ export class Throttle {
     const wasWhole = this.#throttled === undefined
     this.#throttled ??= { count: 0, sinceMs: now }
     this.#throttled.count++
-    // More is out than is allowed by now: what was sent before still fills the service's minute.
+    // More requests are held than are allowed now: earlier ones still fill the service's minute.
     if (held > this.allowed) return
     const isNewSignal = now >= this.#signalAt + REACTION_MS
     if (isNewSignal && sentAt < this.#signalAt) return
