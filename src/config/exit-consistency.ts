@@ -1,4 +1,4 @@
-import { type ExitProblem, exitProblems } from '../engine/exits/exit-request.ts'
+import { type ExitProblem, exitProblems } from '../engine/exits/exit-rows.ts'
 import { type ExitRules, pollSeconds } from '../engine/exits/exit-rules.ts'
 import type { CheckedBot } from './bots.ts'
 import { serviceFrom } from './effective.ts'

@@ -1,6 +1,7 @@
 import { baseUnits, type Lamports, type Millis, solToLamports, wholeTokens } from '../base/units.ts'
 import type { Position } from './accounting/position.ts'
-import { describe, readExits, readUsualExits } from './exits/exit-request.ts'
+import { readDefaultExits, readExits } from './exits/exit-request.ts'
+import { describe } from './exits/exit-rows.ts'
 import type { ExitRules } from './exits/exit-rules.ts'
 import type { Veto } from './limits/order-bounds.ts'
 import { MOST_BUY_STEPS, type Size } from './order.ts'
@@ -38,7 +39,7 @@ const MOST_SOL = 1e6
 /** Amounts, slippage and fee are left to `checkRanges`. */
 export function readBuy(options: BuyOptions, settings: OrderSettings, usual: ExitRules): BuyRequest | Veto {
   const named: unknown = options.exits ?? undefined
-  const exits = named === undefined ? readUsualExits(usual) : readExits(named, usual)
+  const exits = named === undefined ? readDefaultExits(usual) : readExits(named, usual)
   const reason = readText(options.reason)
   const ttlMs = options.ttlSeconds === undefined ? settings.ttlMs : Math.round(options.ttlSeconds * 1000)
   if (reason === undefined) return invalid('reason is no text')

@@ -371,12 +371,12 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'steps of the take-profit out of order',
     bot('exits: { takeProfitSteps: [{ atPercent: 50, sellPercent: 50 }, { atPercent: 20, sellPercent: 50 }] }'),
-    '3:113 bots[0].exits.takeProfitSteps[1].atPercent: 20 does not come after 50; write the steps in ascending order',
+    '3:113 bots[0].exits.takeProfitSteps[1].atPercent: expected more than 50, found 20: write the steps in ascending order',
   ],
   [
     'steps that sell more than there is',
     bot('exits: { takeProfitSteps: [{ atPercent: 20, sellPercent: 60 }, { atPercent: 50, sellPercent: 50 }] }'),
-    '3:130 bots[0].exits.takeProfitSteps[1].sellPercent: the steps sell 110 % together; 100 % is all there is',
+    '3:130 bots[0].exits.takeProfitSteps[1].sellPercent: expected steps of at most 100 % together, found 110 %',
   ],
   [
     'a step of more than everything',
@@ -386,27 +386,27 @@ const table: [what: string, yaml: string, ...errors: (string | RegExp)[]][] = [
   [
     'a stop-loss above the take-profit',
     bot('exits: { stopLossPercent: 60, takeProfitPercent: 50 }'),
-    '3:63 bots[0].exits.stopLossPercent: the stop-loss at 60 % is above the take-profit at 50 %: it loses more than can be won; lower one or raise the other',
+    '3:63 bots[0].exits.stopLossPercent: expected at most takeProfitPercent (50), found 60: a loss would exceed any profit; lower this or raise that',
   ],
   [
     'an arm without a trailing stop',
     bot('exits: { trailingArmPercent: 20 }'),
-    '3:66 bots[0].exits.trailingArmPercent: there is no trailing stop to arm; set trailingPercent too',
+    '3:66 bots[0].exits.trailingArmPercent: expected trailingPercent too: without it no trailing stop can be armed',
   ],
   [
     'break-even beyond the take-profit, by the defaults',
     `defaults: { exits: { breakEvenAtPercent: 60 } }\n${bot('exits: { takeProfitPercent: 50 }')}`,
-    '1:42 defaults.exits.breakEvenAtPercent: never reached: everything is sold at takeProfitPercent, which is 50; takeProfitPercent comes from bots[0].exits (for the bot a)',
+    '1:42 defaults.exits.breakEvenAtPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from bots[0].exits (for the bot a)',
   ],
   [
     'a take-profit of the defaults below the trailing arm of a strategy',
     `defaults: { exits: { takeProfitPercent: 50 } }\n${sandbox('bots:\n  - { name: a, strategy: ./armed.ts }\n')}`,
-    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: never reached: everything is sold at takeProfitPercent, which is 50; takeProfitPercent comes from defaults.exits; set one of them at the bot, or remove one there with `none`',
+    '4:26 bots[0].strategy: the strategy ./armed.ts sets exits.trailingArmPercent: expected less than takeProfitPercent (50), found 60: everything is sold there; takeProfitPercent comes from defaults.exits; set one of them at the bot, or remove one there with `none`',
   ],
   [
     'a take-profit of a bot below a step of a strategy',
     sandbox('bots:\n  - { name: a, strategy: ./steps.ts, exits: { takeProfitPercent: 40 } }\n'),
-    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: never reached: everything is sold at takeProfitPercent, which is 40; takeProfitPercent comes from bots[0].exits; set one of them at the bot, or remove one there with `none`',
+    '3:26 bots[0].strategy: the strategy ./steps.ts sets exits.takeProfitSteps[1].atPercent: expected less than takeProfitPercent (40), found 40: everything is sold there; takeProfitPercent comes from bots[0].exits; set one of them at the bot, or remove one there with `none`',
   ],
   [
     'an idle time below zero',

@@ -1,12 +1,7 @@
 import type { Millis } from '../../base/units.ts'
 import { ExitPrice } from '../../engine/exits/exit-price.ts'
-import {
-  DEFAULT_EXIT_WINDOW,
-  dueExit,
-  type ExitRules,
-  quietLimits,
-  stepsReached,
-} from '../../engine/exits/exit-rules.ts'
+import { dueExit } from '../../engine/exits/exit-rows.ts'
+import { DEFAULT_EXIT_WINDOW, type ExitRules, quietLimits, stepsReached } from '../../engine/exits/exit-rules.ts'
 import type { TokenId } from '../../market/block.ts'
 import type { Mints } from '../../market/mints.ts'
 import { reservesAt, solFor, tokensFor } from '../../solana/pool-depth.ts'

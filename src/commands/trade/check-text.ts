@@ -4,6 +4,7 @@ import type { BotConfig, Config } from '../../config/config.ts'
 import { overriddenText } from '../../config/effective-exits.ts'
 import { breakEvenPercent, usualBuyOf, type WorstCase, worstCaseOf, worstTogether } from '../../config/worst-case.ts'
 import { formatErrors, printable } from '../../config/yaml/errors.ts'
+import { exitSentences } from '../../engine/exits/exit-rows.ts'
 import { type EntryFilters, FILTERS } from '../../engine/limits/entry-filters.ts'
 import { LIMITS, type Limits, NO_LIMITS, WALLET_LIMITS, type WalletLimits } from '../../engine/limits/limit-rows.ts'
 import { sentencesOf } from '../../engine/limits/setting-rows.ts'
@@ -72,7 +73,7 @@ function botText(bot: BotConfig, { service }: Config): string {
     `${bold(bot.name)}  ${bot.strategy.name}, ${bot.mode === 'live' ? yellow(where) : where}`,
     rows([
       ['params', params.join(', ') || 'none'],
-      ['exits', exits(bot)],
+      ['exits', exitSentences(bot.exits).join(', ') || 'none'],
       ...overridden(bot),
       [
         'buys',
@@ -92,32 +93,11 @@ function sales({ exitOrders: { slippageLadder, priorityFeeLadder, retryMs } }: B
   return `slippage ${slippageLadder.join(', ')} %${fee}, again after ${retryMs / 1000} s`
 }
 
-function exits({ exits }: BotConfig): string {
-  const { takeProfitSteps, trailingArmPercent, whenStale } = exits
-  const arm = trailingArmPercent === undefined ? '' : ` once ${trailingArmPercent} % up`
-  const steps = takeProfitSteps?.map(({ atPercent, sellPercent }) => `${sellPercent} % at ${atPercent} %`).join(', ')
-  const most = listed('', [
-    [exits.stopLossPercent, (value) => `stop-loss ${value} %`],
-    [exits.takeProfitPercent, (value) => `take-profit ${value} %`],
-    [exits.trailingPercent, (value) => `trailing ${value} %${arm}`],
-    [exits.breakEvenAtPercent, (value) => `break-even once ${value} % up`],
-    [exits.maxHoldSeconds, (value) => `sold after ${value} s`],
-    [exits.idleSeconds, (value) => `sold when idle for ${value} s`],
-    [exits.windowPrints, (value) => `price of ${value} prints`],
-    [whenStale?.afterSeconds, (value) => `no price for ${value} s: ${staleText(whenStale?.policy, value)}`],
-  ])
-  return [most, ...(steps === undefined ? [] : [`steps: ${steps}`])].filter((text) => text !== '').join('; ') || 'none'
-}
-
 /** What the file changes of the strategy's exits. */
 function overridden({ overriddenExits }: BotConfig): [string, string][] {
   if (overriddenExits.length === 0) return []
   const way = "`exits: strategy` at the bot keeps the strategy's"
   return [['', `defaults.exits overrides the strategy: ${printable(overriddenText(overriddenExits))} (${way})`]]
-}
-
-function staleText(policy: string | undefined, seconds: number): string {
-  return policy === 'poll' ? `its pool is read over RPC, then every ${seconds} s` : `${policy}`
 }
 
 function filters({ filters }: BotConfig): [string, string][] {

@@ -10,7 +10,8 @@ import type {
   SellOptions,
 } from '../strategy.ts'
 import type { Condition, Consequence } from './conditional.ts'
-import { describe, readExits } from './exit-request.ts'
+import { readExits } from './exit-request.ts'
+import { describe } from './exit-rows.ts'
 import type { ExitRules } from './exit-rules.ts'
 
 // Conditional orders as a strategy asks for them: any value at all.

@@ -81,7 +81,7 @@ test('a right file: effective values, the worst case, what is worth a second loo
 
 dips  dip-buyer, paper, 10 SOL
   params   dropPercent 15, sizeSol 0.05
-  exits    take-profit 10 %, no price for 5 s: its pool is read over RPC, then every 5 s
+  exits    take-profit 10 %, without a price for 5 s: its pool is read over RPC every 5 s
   buys     slippage 5 %, priority fee auto, ttl 2 s, event age 3 s, chase 5 %
   sales    slippage 5, 15, 30, 50 %, again after 3 s
   limits   at most 0.05 SOL per buy, at least 0.05 SOL per buy, slippage at most 20 %, at most 2 positions, 0.05 SOL per mint
