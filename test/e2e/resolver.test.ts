@@ -111,7 +111,7 @@ describe.concurrent('a wallet that somebody else uses', () => {
     await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
     expect(await running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })).toMatchObject({
-      text: expect.stringMatching(/^puppet has [\d.]+ of /),
+      text: expect.stringMatching(/^puppet now holds [\d.]+ of /),
     })
     const held = await until('the position', () => stage.books().positions[0])
     expect(held).toMatchObject({ bot: 'puppet', mint: MINT, state: 'open' })
