@@ -17,8 +17,30 @@ const WRITE_GOOD = { passive: false, adverb: false, so: false, thereIs: false }
 
 /** Suggestions of write-good that are wrong in a technical text. */
 const ALLOWED = new Set(
-  ['a number of', 'all of', 'are a number', 'few', 'however', 'in between', 'is a number', 'it is', 'it was', 'many']
-    .concat(['allocate', 'magnitude', 'maximum', 'minimum', 'monitor', 'multiple', 'outside of', 'remainder'])
+  [
+    'a number of',
+    'all of',
+    'are a number',
+    'few',
+    'however',
+    'in between',
+    'is a number',
+    'in addition',
+    'it is',
+    'it was',
+    'many',
+  ]
+    .concat([
+      'allocate',
+      'magnitude',
+      'maximum',
+      'minimum',
+      'monitor',
+      'multiple',
+      'outside of',
+      'purchase',
+      'remainder',
+    ])
     .concat(['several', 'therefore']),
 )
 
