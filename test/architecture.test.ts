@@ -29,7 +29,7 @@ test('every folder of src/ has a row', () => {
   expect([...folders].filter((folder) => !ROWS.flat().includes(folder))).toEqual([])
 })
 
-// A check that cannot fail checks nothing: each rule finds a planted breach, and only that.
+// A check must be able to fail: each rule finds a planted breach, and nothing else.
 const imports = (...specifiers: string[]) => specifiers.map((one) => `import '${one}'`).join('\n')
 
 test.each([
@@ -67,11 +67,11 @@ test.each([
   ['export', "export * from '../chain/b.ts'"],
   ['import()', "const load = () => import('../chain/b.ts')"],
   ['a type', "type B = import('../chain/b.ts').B"],
-])('the rule of rows sees %s', (_name, text) => {
+])('the rule of rows detects %s', (_name, text) => {
   expect(rowRule([source('src/journal/a.ts', text)])).toHaveLength(1)
 })
 
-test('a cycle is shown as a path; a diamond is no cycle', () => {
+test('a cycle is reported as a path; a diamond is not a cycle', () => {
   const a = source('src/base/a.ts', imports('./b.ts', './c.ts'))
   const b = source('src/base/b.ts', imports('./c.ts'))
   expect(cycles([a, b, source('src/base/c.ts', '')])).toEqual([])
@@ -112,14 +112,14 @@ test.each([
   expect(determinismBans([source('src/engine/a.ts', text)])).toEqual([])
 })
 
-test('a port may name a promise as a type, and hold none', () => {
+test('a port may name a promise as a type, but not hold one', () => {
   const port = 'export type Stop = () => Promise<void>'
   expect(determinismBans([source('src/base/machine.ts', port)])).toEqual([])
   expect(determinismBans([source('src/base/other.ts', port)])).toHaveLength(1)
   expect(determinismBans([source('src/base/machine.ts', 'const a = Promise.resolve()')])).toHaveLength(1)
 })
 
-test('a function may have 70 lines, not 71; words that put work off are refused', () => {
+test('a function may have 70 lines, not 71; words that defer work are refused', () => {
   const lines = (count: number): string => `function f() {\n${'  a()\n'.repeat(count - 2)}}\n`
   expect(tooLong([source('src/base/a.ts', lines(70)), source('src/base/b.ts', lines(71))])).toEqual([
     expect.stringContaining('src/base/b.ts:1: f has 71 lines'),

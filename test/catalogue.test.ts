@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
-/** How many failures there are of each kind: rows N1 to N15, and so on. */
+/** Number of failures of each kind: rows N1 to N15, and so on. */
 const ROWS = { N: 15, F: 16, S: 18, C: 21, D: 8, P: 13, G: 13 }
 
 interface Row {
@@ -27,7 +27,7 @@ describe('the catalogue of failures', () => {
     )
     expect(rowsIn(page).map(({ id }) => id)).toEqual(ids)
   })
-  test('says in each what goes wrong, what must come of it, and which test shows it', () => {
+  test('names in each row the failure, the required outcome, and the test', () => {
     expect(rowsIn(page).flatMap((row) => complaintsOf(row))).toEqual([])
   })
   test.each<[what: string, row: string, complaint: string]>([
@@ -53,14 +53,14 @@ describe('the catalogue of failures', () => {
       '| N1 | x | y | `chain/wallet/wallet.test.ts` getBalance |',
       'has no test "getBalance"',
     ],
-  ])('%s is found', (_what, row, complaint) => {
+  ])('detects %s', (_what, row, complaint) => {
     expect(
       rowsIn(row)
         .flatMap((one) => complaintsOf(one))
         .join(),
     ).toContain(complaint)
   })
-  test('a title, and the name of a case in a table, are tests', () => {
+  test('a title and the name of a case in a table are tests', () => {
     const source = `const table = [['a case', 1]]
       test.each(table)('of %s', () => {})
       describe('a group', () => test('alone', () => expect('text').toBe('text')))`
@@ -93,7 +93,7 @@ function linksIn(shown: string): Link[] {
   })
 }
 
-/** Titles of tests and groups as they are written, and the names of cases: the first text of each row of a table. */
+/** Titles of tests and groups, and the names of cases: the first text of each row of a table. */
 function titlesIn(source: string): Set<string> {
   const titles = new Set<string>()
   const look = (node: ts.Node): void => {
@@ -112,7 +112,7 @@ function titlesIn(source: string): Set<string> {
   return titles
 }
 
-/** Given to `each` or `for`, or to a name that is. */
+/** Whether the array is passed to `each` or `for`, directly or by name. */
 function isTable(node: ts.Node): boolean {
   if (!ts.isArrayLiteralExpression(node)) return false
   const { parent } = node

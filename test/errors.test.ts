@@ -47,7 +47,7 @@ describe('docs/errors.md', () => {
         ?.groups ?? {}
     expect(codesIn('Alarms without an error code')).toEqual(alarms.split(' | ').map((code) => code.slice(1, -1)))
   })
-  test('says of each what to do', () => {
+  test('has a remedy for each', () => {
     expect(rows.filter(({ means, advice }) => means.trim() === '' || advice.trim() === '')).toEqual([])
   })
 })

@@ -24,15 +24,15 @@ const TOKENS_A_DAY = 300
 const FIRST_DAY = 1_780_012_800_000
 const EVERY_MS = DAY / TOKENS_A_DAY
 
-/** The key of a mint that nobody had before, in one piece. */
+/** A new mint key, as a string without slices. */
 function mintOf(number: number): string {
   const bytes = new Uint8Array(32).fill(200)
   new DataView(bytes.buffer).setUint32(20, number)
   return Buffer.from(encodeBase58(bytes)).toString('latin1')
 }
 
-/** Does all that a strategy can with every token: buys it, has orders wait for it, watches it, has a timer for it, says
- *  something of it. */
+/** Uses every function of a strategy on every token: buys it, places conditional orders, watches it, sets a timer,
+ *  writes a note. */
 const busy = defineStrategy({
   name: 'busy',
   about: '',
@@ -63,7 +63,7 @@ const NO_JOURNAL: Journal = {
   commit: (then) => then(),
 }
 
-/** All that stands between a feed and the disk of bots on paper, on simulated time; days pass. */
+/** The whole path from the feed to the disk for bots on paper, on simulated time; days pass. */
 function market() {
   const clock = new SimulatedClock(FIRST_DAY)
   const mints = new Mints()
@@ -95,7 +95,7 @@ function market() {
   return { clock, mints, runner, tally }
 }
 
-test('nothing is left of tokens that were traded and sold again, two days later', async () => {
+test('two days later, tokens that were traded and sold leave nothing behind', async () => {
   const { clock, mints, runner, tally } = market()
   const left = await bytesLeftBehind(2, TOKENS_A_DAY, (from, to) => {
     for (let number = from; number < to; number++) {
@@ -113,6 +113,6 @@ test('nothing is left of tokens that were traded and sold again, two days later'
   })
   expect(tally.orders).toBeGreaterThan(9 * TOKENS_A_DAY)
   expect(tally.positions.size).toBe(0)
-  // What was kept of each would be an order, its attempt, a fill or a position at least: 300 and more.
+  // A leak of one order, attempt, fill or position per token would leave 300 and more.
   expect(left).toBeLessThan(200)
 })

@@ -7,24 +7,25 @@ import { Misfits } from '../src/venues/token-service/feed.ts'
 import { Subscriptions } from '../src/venues/token-service/subscriptions.ts'
 import { bytesLeftBehind } from './support/used-bytes.ts'
 
-// A process lives for months, and a market never runs out of tokens: what is gone may leave nothing behind.
+// A process lives for months and its market never runs out of tokens, so that a token that is gone may leave nothing
+// behind.
 
-/** A name for a mint that nobody had before, in one piece. */
+/** A new mint name, as a string without slices. */
 function mintOf(number: number): string {
   return Buffer.from(String(number).padStart(44, 'm')).toString('latin1')
 }
 
-/** Any other thing would leave more: a key of a map and its place take 40 bytes at least. */
+/** Any leak would be larger: a key of a map and its entry take at least 40 bytes. */
 const NOTHING = 25
 
 interface Case {
   readonly what: string
   readonly things: number
-  /** Lets one come and go. */
+  /** Creates and removes one. */
   readonly make: () => (number: number) => void | Promise<void>
 }
 
-/** A key that is wanted for a moment and never confirmed. */
+/** A key that is requested for a moment and never confirmed. */
 function unconfirmedKeys(end: (keys: Subscriptions) => void): Case['make'] {
   return () => {
     const keys = new Subscriptions()
@@ -76,7 +77,7 @@ const cases: Case[] = [
   },
 ]
 
-test.each(cases)('nothing is left of $what', async ({ things, make }) => {
+test.each(cases)('$what leaves nothing behind', async ({ things, make }) => {
   const comeAndGo = make()
   const left = await bytesLeftBehind(2, things, async (from, to) => {
     for (let number = from; number < to; number++) {
@@ -87,12 +88,12 @@ test.each(cases)('nothing is left of $what', async ({ things, make }) => {
   expect(left).toBeLessThan(NOTHING)
 })
 
-test('blocks that nobody reads any more are let go, though their thread makes nothing else that is to be collected', async () => {
+test('blocks without readers are released, even if their thread creates no other garbage', async () => {
   const blocks: WeakRef<LiveBlock>[] = []
   for (let number = 0; number < 400; number++) {
     blocks.push(new WeakRef(new LiveBlock([])))
     if (number % 10 === 9) await new Promise(setImmediate)
   }
-  // Each is 1.8 MB of shared memory, which nothing else counts.
+  // Each is 1.8 MB of shared memory, which no other metric counts.
   expect(blocks.filter((block) => block.deref() !== undefined).length).toBeLessThan(200)
 })

@@ -20,7 +20,7 @@ test('--help names every command and ends with 0', () => {
   for (const name of names) expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'))
 })
 
-test('help of a command is what its --help says', () => {
+test('help of a command equals its --help', () => {
   const { status, stdout, stderr } = sluice(['help', 'sweep'])
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   expect(stdout).toContain('the bot whose params are varied')
@@ -59,7 +59,7 @@ test.each([
   ],
   ['a signal that is no JSON', ['signal', 'size', '{2}'], 'what a signal carries is JSON'],
   ['a port that is none', ['sandbox', '--port', '70000'], 'A whole number from 0 to 65535 is needed'],
-])('%s is said on stderr and ends with 2', (_name, args, says) => {
+])('%s is reported on stderr and ends with 2', (_name, args, says) => {
   const { status, stdout, stderr } = sluice(args)
   expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
   expect(stderr).toContain(says)
@@ -74,7 +74,7 @@ test.each(['20.20.2', '22.17.1', '18.0.0'])('Node %s gets one line and 2', (vers
   expect(stderr).toMatch(oneLine)
 })
 
-test('a Node that is really old gets one line and 2', ({ skip }) => {
+test('a very old Node gets one line and exit code 2', ({ skip }) => {
   const old = (process.env.PATH ?? '')
     .split(delimiter)
     .map((folder) => join(folder, 'node'))

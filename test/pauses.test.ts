@@ -8,7 +8,7 @@ import { BOUGHT, LIMITS, LOSSES, TOLD, wishAt } from './support/losses.ts'
 import { recordPaperRun } from './support/paper-run.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-/** Each costs a process. More for a longer look. */
+/** Each run costs a process. A larger number tests longer. */
 const KILLS = Number(process.env.SLUICE_KILLS ?? 1)
 const SEED = Number(process.env.SLUICE_SEED ?? 1)
 const folder = temporaryFolder()
@@ -21,14 +21,14 @@ function configFile(): string {
     'losses.yaml',
     JSON.stringify({
       service: { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data', units: { tradeAmount: 'sol' } },
-      // What lands is drawn: by this seed both buys of every bot do.
+      // Landing is random: with this seed both buys of every bot land.
       paper: { seed: 3, latency: { p50Seconds: 0.5, p95Seconds: 0.6 } },
       bots: Object.entries(LIMITS).map(([name, limits]) => ({ name, strategy, limits, exits })),
     }),
   )
 }
 
-/** How often each bounded bot bought, by its fills. */
+/** Buys of each bounded bot, counted by its fills. */
 function bought(journal: string): Record<string, number> {
   const reader = openReader(journal)
   const buys = reader.fills().filter(({ side }) => side === 'buy')
@@ -37,7 +37,7 @@ function bought(journal: string): Record<string, number> {
   return Object.fromEntries(bounded.map((name) => [name, buys.filter(({ bot }) => bot === name).length]))
 }
 
-/** By bot: how many buys there were, and why the last wish was refused. */
+/** By bot: the number of buys, and the reason of the last refusal. */
 function outcome(journal: string): Record<string, [buys: number, code: string | undefined]> {
   const reader = openReader(journal)
   try {
@@ -55,7 +55,7 @@ function outcome(journal: string): Record<string, [buys: number, code: string | 
 }
 
 test(
-  'what stops a bot after losses holds over kill -9, and ends when it should',
+  'a stop after losses survives kill -9 and ends on time',
   async () => {
     const random = seededRandom(SEED)
     const config = configFile()
@@ -80,7 +80,7 @@ test(
       })
       expect(free?.[0]).toBeGreaterThan(2)
 
-      // Another day, and the pause is over: a drawdown is not.
+      // On the next day the pause has ended, but a drawdown has not.
       await recordPaperRun(journal, config, wishAt(13 * 3600), 'stop')
       expect(outcome(journal), where).toMatchObject({
         streak: [3, expect.anything()],

@@ -16,7 +16,7 @@ test.each<[ErrorCode, Alert['kind']]>([
   ['REVERSED', 'reversed'],
   ['FREEZE_AUTHORITY', 'mint-refused'],
   ['MINT_PROGRAM', 'mint-refused'],
-])('%s is told as %s', (code, kind) => {
+])('an alarm of code %s is sent as %s', (code, kind) => {
   const told: Alert[] = []
   const tally: { listen?: (time: number, output: Output) => void } = {}
   raiseAlarms({ tally, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } } } as never, (alert) =>
@@ -26,7 +26,7 @@ test.each<[ErrorCode, Alert['kind']]>([
   expect(told).toEqual([{ kind, bot: 'a', text: `${code}: why`, time: 1 }])
 })
 
-test('lost orders whose proof cannot go on are told as unknown', () => {
+test('a lost order whose proof cannot continue is reported as unknown', () => {
   const told: Alert[] = []
   const chain = { onUndecided: (_text: string) => {} }
   const parts = { tally: {}, past: { onRemainder() {} }, machine: { clock: { now: () => 1 } }, chain }

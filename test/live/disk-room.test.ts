@@ -52,7 +52,7 @@ test('each step is reported once, with the free space and a remedy; entries stop
   ])
 })
 
-test('status names the condition with its reason, since its beginning, for every bot', () => {
+test('status shows the stop with its reason and start time, for every bot', () => {
   const stops = new EntryStops()
   const { inputs, take } = watched()
   const bots = ['a', 'b'].map((name) => ({ name, account: accountOf('paper', 'test', 'cluster', name) }))
@@ -66,7 +66,7 @@ test('status names the condition with its reason, since its beginning, for every
   expect(stops.of(bots, 5_000)).toEqual([])
 })
 
-test('the answer of resume says what still stops entries', () => {
+test('the answer of resume names the causes that still stop entries', () => {
   const tally = new LiveStats()
   const bots = [botSettings('eager')]
   const operator = new Operator({

@@ -30,7 +30,7 @@ function watched() {
   return { lists, look, stop }
 }
 
-test('a file that changed is read once it stands still; one that is as it was says nothing', () => {
+test('a changed file is read once it is stable; an unchanged file reports nothing', () => {
   writeFileSync(path, `${MINT}\n`)
   const { lists, look, stop } = watched()
   expect([...look(), ...look(), ...look()]).toEqual([])
@@ -46,7 +46,7 @@ test('a file that changed is read once it stands still; one that is as it was sa
   expect([...look(), ...look()]).toEqual([])
 })
 
-test('a broken one keeps the list and says so once; put right, it counts', () => {
+test('a broken file keeps the list and reports the problem once; a corrected file is read again', () => {
   writeFileSync(path, `${MINT}\n`)
   const { lists, look, stop } = watched()
   look()

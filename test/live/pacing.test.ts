@@ -4,8 +4,7 @@ import { IoQueue, MessagePacer, Pace, RpcPacer } from '../../src/live/pacing.ts'
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-/** Notes the names and times of what runs: ms from now, in steps of `step`, because Bottleneck takes a few for each
- *  job. */
+/** Records the names and times of calls: ms from now, rounded to `step`, because Bottleneck spends a few ms per job. */
 function notes(step = 50) {
   const start = Date.now()
   const done: [string, number][] = []
@@ -13,13 +12,13 @@ function notes(step = 50) {
   return { done, note }
 }
 
-test('messages go out evenly, those that matter first, at the rate that the plan has by then', async () => {
+test('messages are spaced evenly, by priority, at the current rate of the plan', async () => {
   const { done, note } = notes(20)
   const pacer = new MessagePacer(50)
   for (const name of ['a', 'b', 'c', 'd']) void pacer.run(note(name))
   void pacer.run(note('ping'), Pace.first)
   await vi.advanceTimersByTimeAsync(1_000)
-  expect(done.map(([name]) => name)).toEqual(['a', 'b', 'ping', 'c', 'd']) // b had its turn already
+  expect(done.map(([name]) => name)).toEqual(['a', 'b', 'ping', 'c', 'd']) // b has already run
   expect(done.map(([, at]) => at)).toEqual([0, 20, 40, 60, 80])
   pacer.setPerSecond(2)
   done.length = 0
@@ -28,7 +27,7 @@ test('messages go out evenly, those that matter first, at the rate that the plan
   expect((done[1]?.[1] ?? 0) - (done[0]?.[1] ?? 0)).toBeGreaterThanOrEqual(500)
 })
 
-test('a failure comes back to who asked', async () => {
+test('a failed call rejects the promise of its caller', async () => {
   const sent = new MessagePacer(50).run(() => Promise.reject(new Error('closed')))
   const refused = expect(sent).rejects.toThrow('closed')
   await vi.advanceTimersByTimeAsync(100)
@@ -61,7 +60,7 @@ test('providers do not wait for each other', async () => {
   expect(done.map(([, at]) => at)).toEqual([0, 0])
 })
 
-test('I/O: as much at once as allowed, sends before the rest', async () => {
+test('concurrent I/O is bounded, and sends come before other calls', async () => {
   const { done, note } = notes()
   const queue = new IoQueue(1)
   const busy = queue.run(Pace.history, note('under way'))

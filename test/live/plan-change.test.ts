@@ -9,7 +9,7 @@ import { DEFAULT_VENUE } from '../../src/venues/registry.ts'
 
 const clock = new SimulatedClock(1_000_000)
 
-/** Trading with a key, of which `began` counts how often it was about to send. */
+/** Trading with a key. `began` counts the requests that are about to be sent. */
 function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config['service']['plan'] = 'auto') {
   const written: JournalRecord[] = []
   const use = { isFresh, began: 0 }
@@ -27,7 +27,7 @@ function tradingWith(isFresh: boolean, slots: readonly Slot[] = [], plan: Config
   return { trading, use, written }
 }
 
-/** Takes as many of `count` slots as are free, and ends them. */
+/** Takes up to `count` free slots and releases them. */
 function take(limiter: Limiter, count: number, kind: RequestClass): number {
   let taken = 0
   for (let index = 0; index < count; index++)
@@ -38,7 +38,7 @@ function take(limiter: Limiter, count: number, kind: RequestClass): number {
   return taken
 }
 
-test('an unknown plan at a reconnect leaves the known one in force, so that no exit waits, and says so', () => {
+test('an unknown plan at a reconnect leaves the known plan in force, so that no exit waits, and is reported', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Premium')
   expect(take(trading.limiter, 300, 'entry')).toBe(300)
@@ -50,7 +50,7 @@ test('an unknown plan at a reconnect leaves the known one in force, so that no e
   expect(trading.planNotice).toBe('')
 })
 
-test('a smaller plan at a reconnect counts for entries at once; exits go on with the share that it has for them', () => {
+test('a smaller plan at a reconnect limits entries at once; exits keep their share', () => {
   const { trading } = tradingWith(true)
   trading.planNamed('Premium')
   take(trading.limiter, 300, 'entry')
@@ -66,21 +66,21 @@ test('an unknown plan at the first connection runs on Standard', () => {
   expect(trading.planNotice).toContain("Standard's limits")
 })
 
-test('a configured plan is not up to the service', () => {
+test('a configured plan takes precedence over the plan that the service names', () => {
   const { trading } = tradingWith(true, [], 'premium')
   trading.planNamed('Platinum')
   expect(trading.plan.name).toBe('Premium')
   expect(trading.planNotice).toBe('')
 })
 
-test('a key counts as used from its first request on, not from a start that sends none', () => {
+test('a key counts as used from its first request on; a start without requests leaves it unused', () => {
   const { trading, use, written } = tradingWith(true)
   expect([use.began, written]).toEqual([0, []])
   take(trading.limiter, 2, 'entry')
   expect(use.began).toBeGreaterThan(0)
 })
 
-test('a key that was used before, and of which the journal knows nothing: entries wait for a minute, exits do not', () => {
+test('with a used key that is unknown to the journal, entries wait for a minute and exits do not', () => {
   const { trading } = tradingWith(false)
   expect(trading.limiter.status().holds).toMatchObject([{ code: 'HISTORY_UNKNOWN', until: clock.now() + 60_000 }])
   expect(take(trading.limiter, 1, 'entry')).toBe(0)

@@ -27,7 +27,7 @@ function config(positions: (number | null)[], more: object = {}, mode = 'live', 
   } as unknown as Config
 }
 
-// By hand: a fifth of the minute's requests is free for exits at once, then so many a minute come free.
+// Computed by hand: a fifth of the minute's requests is available to exits at once, the others become free per minute.
 test.each<[string, Config, positions: number | null, seconds: number | null]>([
   ['what is kept for exits goes at once', config([12, 8]), 20, 0],
   ['the rest as the minute goes by', config([21]), 21, 60],
@@ -42,10 +42,10 @@ test.each<[string, Config, positions: number | null, seconds: number | null]>([
   expect(planNeeds(given)).toMatchObject({ positions, flattenSeconds })
 })
 
-test('requests, sockets and keys against the plan', () => {
+test('a configuration is compared with the requests, sockets and keys of the plan', () => {
   expect(planNeeds(config([1, 2], { service: { kind: 'sandbox', plan: plan(60), share: 0.5 } }))).toMatchObject({
     ...{ requestsPerMinute: 30, keptForExits: 6, sockets: 1, connections: 2, keys: 1 },
   })
   const creator = { ...NO_LIMITS, maxLamportsPerCreator: solToLamports(1) }
-  expect(planNeeds(config([1], { wallet: { limits: creator } })).keys).toBe(2) // new tokens, for who made them
+  expect(planNeeds(config([1], { wallet: { limits: creator } })).keys).toBe(2) // new tokens, to learn their creators
 })

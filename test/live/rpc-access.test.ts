@@ -7,7 +7,7 @@ import { CLOCK_SYSVAR } from '../../src/solana/programs.ts'
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())
 
-test('pools of quiet tokens are read after what an order waits for', async () => {
+test('pools of quiet tokens are read after the calls that an order waits for', async () => {
   const asked: string[] = []
   const http: Http = async ({ body = '' }) => {
     const { id, params } = JSON.parse(body)

@@ -12,8 +12,7 @@ const PLAIN: MintFacts = { program: 'token', traits: [] }
 const FREEZABLE: MintFacts = { program: 'token', traits: ['freezeAuthority'] }
 const BEFORE: TokenChecks = { when: 'before', allow: [] }
 
-/** An executor by which everything is absent after 100 ms, behind one that looks at the mint; a mint is known after
- *  `readMs`. */
+/** An executor whose attempts are all absent after 100 ms, behind the token checks. A mint is known after `readMs`. */
 class Vetted implements ExecutorWorld {
   readonly clock = new SimulatedClock()
   readonly executed: number[] = []
@@ -68,7 +67,7 @@ executorContract('the executor that looks at the mint', [
 ])
 
 describe('a buy', () => {
-  test('waits for the mint, and goes at once where it is known', () => {
+  test('waits for its mint, and is sent at once if the mint is known', () => {
     expect(new Vetted(buy, BEFORE, PLAIN).run().executed).toEqual([50])
     expect(new Vetted(buy, BEFORE, PLAIN, 0).run().executed).toEqual([0])
   })
@@ -77,7 +76,7 @@ describe('a buy', () => {
     ['freezable', FREEZABLE, 'FREEZE_AUTHORITY'],
     ['no mint', { program: 'none', traits: [] }, 'MINT_PROGRAM'],
     ['unread', undefined, 'MINT_UNREAD'],
-  ])('of a mint that is %s is not sent, and not tried again', (_what, facts, code) => {
+  ])('of a mint that is %s is not sent and not retried', (_what, facts, code) => {
     const { executed, outcomes } = new Vetted(buy, BEFORE, facts).run()
     expect([executed, outcomes]).toEqual([[], [expect.objectContaining({ kind: 'refused', code, retry: 'never' })]])
   })
@@ -99,7 +98,7 @@ describe('a buy', () => {
     ['after: at once, whatever the mint', buy, { when: 'after', allow: [] }],
     ['off', buy, { when: 'off', allow: [] }],
     ['a sale never waits', sellAttempt('mint'), BEFORE],
-  ])('goes: %s', (_what, attempt, checks) => {
+  ])('is sent: %s', (_what, attempt, checks) => {
     const { executed, outcomes } = new Vetted(attempt, checks, FREEZABLE).run()
     const waits = checks.when === 'before' && attempt.side === 'buy'
     expect([executed, outcomes]).toEqual([[waits ? 50 : 0], [{ kind: 'absent' }]])

@@ -10,7 +10,7 @@ import { anOrder } from '../support/gateway-world.ts'
 const block = (...times: number[]): Block =>
   ({ time: Float64Array.from(times), length: times.length }) as unknown as Block
 
-/** A runner around an engine that decides what `decide` says; everything that it does, as words in order. */
+/** A runner around an engine that emits the outputs of `decide`. Every step is recorded as a word, in order. */
 function rig(decide: (what: string) => Output[] = () => [], lastTime = 0) {
   const clock = new SimulatedClock(1_000)
   const log: string[] = []
@@ -73,7 +73,7 @@ test('rows without outputs are one run, numbered and timed by their arrival', ()
   expect(runner.nextSeq).toBe(10)
 })
 
-test('a row that decides ends the run; it is observed, and all that it decided written, before anything is carried out', () => {
+test('a row with outputs ends the run; it is observed and its outputs are written before any is carried out', () => {
   const decided = [note, order('a'), order('b'), { kind: 'cancel', orderId: 'o1', code: 'CHASED' } as const]
   const { runner, log } = rig((what) => (what === 'row 2' ? decided : []))
   expect(runner.rows(block(1, 2, 3, 4), 1, 4)).toBe(3)
@@ -86,7 +86,7 @@ test('a row that decides ends the run; it is observed, and all that it decided w
   expect(runner.rows(block(1, 2, 3, 4), 3, 4)).toBe(4)
 })
 
-test('what is posted while another is handled waits for its turn', () => {
+test('an item that is posted while another one is handled waits for its turn', () => {
   const { runner, log, gateway } = rig((what) => (what === 'row 0' || what === 'feed' ? [order(what)] : []))
   let posted = 0
   gateway.submit = ({ reason }) => {
@@ -96,11 +96,11 @@ test('what is posted while another is handled waits for its turn', () => {
   runner.rows(block(2_000), 0, 1)
   expect(log.filter((line) => !line.startsWith('journal'))).toEqual([
     ...['row 0 #7 @2000', 'observe 0-1', 'submitted row 0'],
-    ...['feed #8 @2000', 'submitted feed', 'timer #9 @2000'], // never before the row, though the clock stands at 1000
+    ...['feed #8 @2000', 'submitted feed', 'timer #9 @2000'], // never before the row, although the clock shows 1000
   ])
 })
 
-test('what is so of an account goes to the gateway', () => {
+test('inputs that change an account reach the gateway', () => {
   const money = { account: 'a', lamports: null, slot: 0, halted: true }
   const { runner, log } = rig((what) => (what === 'feed' ? [{ kind: 'account', money }] : []))
   runner.post(feed)
@@ -116,7 +116,7 @@ test('rows that were read before an input was stamped take its time, also in the
   expect(log.filter((line) => line.startsWith('row'))).toEqual(['row 0 #8 @1000', 'row 1 #9 @1000', 'row 2 #10 @1001'])
 })
 
-test('inputs are timed by the clock, and never below what came before', () => {
+test('inputs are timed by the clock, and never before the previous item', () => {
   const { runner, log, clock } = rig(undefined, 1_500)
   runner.post(feed)
   clock.advanceTo(3_000)
@@ -145,7 +145,7 @@ test('rows from inside a handler are a bug', () => {
   expect(() => rigged.runner.post(feed)).toThrow('from inside a handler')
 })
 
-test('timers come back as inputs at their time; cleared ones do not; one that is set again replaces the other', () => {
+test('timers come back as inputs at their time; cleared timers do not; a timer that is set again replaces the first', () => {
   const { runner, log, clock } = rig((what) => {
     if (what === 'feed') return [timer(1, 2_000), timer(2, 3_000), timer(3, 4_000), timer(4, 500)]
     return what === 'timer 1' ? [{ kind: 'timerCleared', id: 2 }, timer(3, 5_000), { kind: 'timerCleared', id: 9 }] : []
@@ -159,7 +159,7 @@ test('timers come back as inputs at their time; cleared ones do not; one that is
   ])
 })
 
-test('a timer that repeats keeps its beat without being said again, until it is cleared', () => {
+test('a repeating timer keeps its period until it is cleared', () => {
   let firings = 0
   const { runner, log, clock } = rig((what) => {
     if (what === 'feed') return [timer(1, 2_000, 1_000)]
@@ -174,10 +174,10 @@ test('a timer that repeats keeps its beat without being said again, until it is 
   ])
 })
 
-test('periods that a late loop missed are one firing, on the beat after that', () => {
+test('periods that a late event loop missed fire once; the next firing is on the original period', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000, 1_000)] : []))
   const now = clock.now.bind(clock)
-  clock.now = () => (now() >= 3_000 && now() < 7_400 ? 7_400 : now()) // the loop stands still from 3.0 s to 7.4 s
+  clock.now = () => (now() >= 3_000 && now() < 7_400 ? 7_400 : now()) // the event loop is blocked from 3.0 s to 7.4 s
   runner.post(feed)
   clock.advanceTo(9_000)
   expect(log.filter((line) => line.startsWith('timer'))).toEqual([
@@ -188,7 +188,7 @@ test('periods that a late loop missed are one firing, on the beat after that', (
   ])
 })
 
-test('a timer does not fire before its time though its delay is over', () => {
+test('a timer does not fire before its time, even if its delay is over', () => {
   const { runner, log, clock } = rig((what) => (what === 'feed' ? [timer(1, 2_000)] : []))
   let setBack = 0
   const now = clock.now.bind(clock)
@@ -209,7 +209,7 @@ test('after stop no timer fires', () => {
   expect(log.some((line) => line.startsWith('timer'))).toBe(false)
 })
 
-test('keys go to the source, alarms to a person', () => {
+test('keys reach the source, and alarms the operator', () => {
   const alarm: Output = { kind: 'alarm', bot: 'b', code: 'STRATEGY_THREW', reason: 'oops' }
   const { runner, log } = rig(() => [{ kind: 'keys', want: ['trades', 'm'] }, alarm])
   runner.post(feed)

@@ -18,7 +18,7 @@ const still = defineStrategy({
   ...{ name: 'still', about: 'does nothing', params: z.object({}), keys: ['trades', MINT], start: () => ({}) },
 })
 
-/** A start on an order that was refused for its slippage and was to climb: what is sent, and what is said of it. */
+/** Starts on an order that was refused for its slippage and has a next step, and returns the attempts and reports. */
 function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mints } {
   const clock = new SimulatedClock(1_000)
   const sent: string[] = []
@@ -67,12 +67,12 @@ function startOn(breached: boolean): { sent: string[]; told: string[]; mints: Mi
   return { sent, told, mints }
 }
 
-test('what was refused goes again after a restart, where refusals are believed', () => {
+test('a refused order is retried after a restart if refusals are trusted', () => {
   const { sent, told } = startOn(false)
   expect([sent, told]).toEqual([['o1.2'], ['working']])
 })
 
-test('what is halted is halted before its open orders are taken up', () => {
+test('a halt takes effect before open orders are resumed', () => {
   const gateway = { trust: vi.fn(), halt: vi.fn(), resume: vi.fn() }
   const money = {
     ...NO_MONEY,
@@ -83,7 +83,7 @@ test('what is halted is halted before its open orders are taken up', () => {
   expect(gateway.halt).toHaveBeenCalledBefore(gateway.resume)
 })
 
-test('what its engine needs keeps its number', () => {
+test('a mint that its engine needs keeps its number', () => {
   const { mints } = startOn(false)
   const [number] = [mints.find(MINT), mints.intern('nobody needs it')]
   mints.giveBack(() => false)
@@ -91,7 +91,7 @@ test('what its engine needs keeps its number', () => {
   expect(mints.list).not.toContain('nobody needs it')
 })
 
-test('and ends where the journal knows of something that executed although it was refused', () => {
+test('and ends if the journal holds an execution of a refused order', () => {
   const { sent, told } = startOn(true)
   expect([sent, told]).toEqual([[], ['failed SLIPPAGE_EXCEEDED']])
 })

@@ -4,7 +4,7 @@ import { bootId, monotonicMs, SystemClock } from '../../src/runtime/system-clock
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('time follows the wall clock forward and never falls: set back, it goes on at half speed until the wall clock has caught up', () => {
+test('time follows the wall clock forward and never falls: after a step back it runs at half speed until the wall clock has caught up', () => {
   let wall = 10_000
   let monotonic = 500
   const clock = new SystemClock(
@@ -28,7 +28,7 @@ test('time follows the wall clock forward and never falls: set back, it goes on 
   expect(pass(100)).toBe(3_611_200)
 })
 
-test('it is never before the last time in the journal, and always whole', () => {
+test('time is never before the last time in the journal, and always whole', () => {
   const clock = new SystemClock(
     5_000,
     () => 1_000.7,
@@ -38,7 +38,7 @@ test('it is never before the last time in the journal, and always whole', () => 
   expect(Number.isInteger(new SystemClock().now())).toBe(true)
 })
 
-test('delays of any length', () => {
+test('delays may have any length', () => {
   const clock = new SystemClock()
   const fired: string[] = []
   const month = 30 * 24 * 3_600_000
@@ -54,15 +54,15 @@ test('delays of any length', () => {
   expect(fired).toEqual(['10 ms', 'month'])
 })
 
-test('after stop nothing keeps the process alive', () => {
+test('after stop no timer keeps the process alive', () => {
   const clock = new SystemClock()
   clock.after(10, () => expect.unreachable())
   clock.stop()
-  clock.after(3_600_000, () => expect.unreachable()) // of an answer that came meanwhile
+  clock.after(3_600_000, () => expect.unreachable()) // of an answer that arrived meanwhile
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('a boot has a name; without one every process is a boot of its own', () => {
+test('a boot has an id; without one every process counts as a boot of its own', () => {
   vi.useRealTimers()
   expect(bootId('/nowhere')).not.toBe(bootId('/nowhere'))
   expect(bootId()).toMatch(/^[0-9a-f-]{36}$/)

@@ -33,7 +33,7 @@ async function serve(handle: ControlHandler = (command) => ({ got: command })): 
   stop = await serveControl({ journalPath, handle, warn: (message) => warnings.push(message) })
 }
 
-/** What comes back for a line of the wire. */
+/** The answer to one line of the wire. */
 function say(line: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(controlPath(journalPath), () => socket.write(line))
@@ -58,12 +58,12 @@ test.each<ControlCommand>([
   { command: 'resolve', order: 'o12', verdict: 'not-executed' },
   { command: 'resolve', order: 'o12', verdict: { executed: SIGNATURE } },
   { command: 'adopt', mint: MINT, bot: 'dips' },
-])('%j reaches the process and comes back with an answer', async (command) => {
+])('%j reaches the process and is answered', async (command) => {
   await serve(async (got) => ({ got }))
   expect(await sendCommand(journalPath, command)).toEqual({ got: command })
 })
 
-test('what the process refuses, the sender is told with its exit code', async () => {
+test('a refusal reaches the sender with its exit code', async () => {
   await serve(() => {
     throw new SluiceError('not now', ExitCode.unsafe)
   })
@@ -72,7 +72,7 @@ test('what the process refuses, the sender is told with its exit code', async ()
   await expect(refusal).rejects.toMatchObject({ exitCode: ExitCode.unsafe })
 })
 
-test('where nobody runs, it says so', async () => {
+test('a command without a running process reports that nothing runs', async () => {
   await expect(sendCommand(journalPath, { command: 'halt' })).rejects.toThrow(`nothing runs on ${journalPath}`)
   const elsewhere = join(folder, 'no', 'such.db')
   await expect(sendCommand(elsewhere, { command: 'halt' })).rejects.toThrow(SluiceError)
@@ -94,13 +94,13 @@ test.each([
   expect(JSON.parse(await say(line))).toMatchObject({ ok: false, error: expect.stringContaining(message), exitCode: 2 })
 })
 
-test('a line that never ends is cut off, and the next client is served', async () => {
+test('an endless line is cut off, and the next client is served', async () => {
   await serve()
   await say('x'.repeat(1_000_000)).catch(() => {})
   expect(await sendCommand(journalPath, { command: 'status' })).toEqual({ got: { command: 'status' } })
 })
 
-test('only its owner may open the socket, which is gone at the end', async () => {
+test('only the owner may open the socket, and a stop removes it', async () => {
   await serve()
   const path = controlPath(journalPath)
   expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -109,13 +109,13 @@ test('only its owner may open the socket, which is gone at the end', async () =>
   expect(existsSync(path)).toBe(false)
 })
 
-test('what a crash left in its place does not hinder', async () => {
+test('a socket file that a crash left behind is replaced', async () => {
   writeFileSync(controlPath(journalPath), '')
   await serve()
   expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
 })
 
-test('where the path would be too long, it lies in the runtime directory, one for each journal', async () => {
+test('a socket path that is too long moves to the runtime directory, one for each journal', async () => {
   vi.stubEnv('XDG_RUNTIME_DIR', folder)
   const deep = join(folder, 'd'.repeat(90))
   mkdirSync(deep)
@@ -130,7 +130,7 @@ test('where the path would be too long, it lies in the runtime directory, one fo
   expect(await sendCommand(journalPath, { command: 'status' })).toBeDefined()
 })
 
-test('a runtime directory that others may enter is refused', () => {
+test('a runtime directory that other users may enter is refused', () => {
   const open = join(folder, 'open')
   mkdirSync(open)
   chmodSync(open, 0o755)
@@ -148,7 +148,7 @@ test('SIGUSR2 halts', async () => {
   expect(await got.promise).toEqual({ command: 'halt' })
 })
 
-test('the file HALT halts, and while it is there nobody resumes', async () => {
+test('the file HALT halts, and resume is refused while it exists', async () => {
   const got = Promise.withResolvers<ControlCommand>()
   writeFileSync(haltPath(journalPath), '')
   await serve((command) => {
@@ -161,7 +161,7 @@ test('the file HALT halts, and while it is there nobody resumes', async () => {
   expect(await sendCommand(journalPath, { command: 'resume' })).toEqual({})
 })
 
-test('something else of that name does not halt, and is told', async () => {
+test('a HALT that is not a regular file of this user does not halt, and a warning names it', async () => {
   mkdirSync(haltPath(journalPath))
   await serve(() => expect.unreachable())
   expect(warnings).toEqual([expect.stringContaining('is not a regular file of this user')])

@@ -26,7 +26,7 @@ const start = startInput(
   }),
 )
 
-/** What one engine is driven by: everything that it causes, as lines, and its orders until they are answered. */
+/** Drives one engine: records its outputs as lines, and its orders until they are answered. */
 function world() {
   const lines: string[] = []
   const orders: Order[] = []
@@ -48,8 +48,8 @@ function world() {
   return { lines, orders, options }
 }
 
-/** A market of two tokens that falls and rises, beside others that come and go; every order is filled at once, or
- *  refused. */
+/** A market of two tokens that falls and rises, among tokens that come and go. Every order is filled or refused at
+ *  once. */
 async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => Promise<void>): Promise<void> {
   const random = seededRandom(5)
   const held = new Map<string, bigint>()
@@ -64,8 +64,8 @@ async function drive(mints: Mints, sink: Sink, orders: Order[], settled: () => P
       const side = random.next() < 0.5 ? 'buy' : 'sell'
       return { kind: side, time, mint: which === 0 ? MINT : MINT_2, price: prices[which] as number, sol: 1 }
     })
-    // Here nobody else needs a number, so that all of them change; where the engine shares them it keeps what it needs.
-    // The second token then comes later than the first one, and under a number that was free.
+    // No other user holds numbers in this test, so all of them are reused. A shared engine keeps the numbers that it
+    // needs. The second token appears after the first, under a number that was free.
     const isAnew = step % 7 === 6
     if (isAnew) mints.giveBack(() => false)
     for (let other = 0; other < step % 3; other++)
@@ -131,7 +131,7 @@ async function inThread(): Promise<{ sink: Sink; lines: string[]; orders: Order[
   return { sink: runner, lines, orders, settled }
 }
 
-test('an engine in a thread decides what one in this process does, to the letter', async () => {
+test('an engine in a thread makes the same decisions as one in this process, byte for byte', async () => {
   const mints = new Mints()
   const here = inProcess(mints)
   await drive(mints, here.sink, here.orders, async () => {})
@@ -144,7 +144,7 @@ test('an engine in a thread decides what one in this process does, to the letter
 test.each<[string, number[]]>([
   ['no rows', [1, 1]],
   ['rows that are not there', [0, 9]],
-])('the door asserts, in both: no %s', async (_what, [from, to]) => {
+])('both runners assert: no %s', async (_what, [from, to]) => {
   const block = blockOf([{ time: 1, mint: MINT, price: 1 }])
   for (const sink of [
     inProcess(new Mints()).sink,

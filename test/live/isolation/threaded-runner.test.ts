@@ -12,7 +12,7 @@ import { blockOf } from '../../support/market-rows.ts'
 const start = startInput([])
 const live: Input = { kind: 'feed', status: 'live', confirmed: [] }
 
-/** An engine that answers when it is told to, a step at a time, and decides an order on every seventh row and on every
+/** An engine that answers on request, one step at a time, and emits an order on every seventh row and on every
  *  signal. */
 class SlowEngine implements EngineLink {
   readonly #runner: ThreadedRunner
@@ -53,7 +53,7 @@ class SlowEngine implements EngineLink {
 
 const orderOn = (reason: string): Output => ({ kind: 'order', order: anOrder({ reason }) })
 
-/** A runner whose journal is a list of words, each with its seq. */
+/** A runner whose journal is a list of words with their seq. */
 function rig() {
   const clock = new SimulatedClock(1_000)
   const written: { seq: number; time: number; text: string }[] = []
@@ -136,7 +136,7 @@ test.each(Array.from({ length: 200 }, (_, seed) => [seed + 1]))(
   },
 )
 
-test('what comes while no engine runs waits, an operator before the rows, and what no row of the journal holds is told again', () => {
+test('items that arrive without an engine wait, operator commands first, and standing inputs are sent again', () => {
   const { clock, runner, written } = rig()
   const random = seededRandom(1)
   const first = new SlowEngine(runner, random)
@@ -158,7 +158,7 @@ test('what comes while no engine runs waits, an operator before the rows, and wh
   ])
 })
 
-test('it is as far behind as the oldest of what the engine has not answered', () => {
+test('the lag is the waiting time of the oldest unanswered item', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
   const { runner } = rig()
   const engine = new SlowEngine(runner, seededRandom(1))
@@ -180,7 +180,7 @@ test('it is as far behind as the oldest of what the engine has not answered', ()
   now.mockRestore()
 })
 
-test('an operator is heard before the rows of a flood', () => {
+test('an operator command overtakes the rows of a flood', () => {
   const { clock, runner, written } = rig()
   const engine = new SlowEngine(runner, seededRandom(1))
   runner.begin(engine, start)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Cell } from '../../../src/live/isolation/engine-thread.ts'
 import { type ThreadUsage, threadId, threadUsage, Watchdog } from '../../../src/live/isolation/watchdog.ts'
 
-/** What a watchdog says of a thread that is looked at so often, each time as `show` makes it look. */
+/** The verdict of a watchdog on a thread after so many polls, each in the state that `show` sets. */
 function watched(
   looks: number,
   show: (cells: Int32Array, look: number) => void,
@@ -57,11 +57,11 @@ test.each<[string, (look: number) => ThreadUsage, string[]]>([
     ['2 1020'],
   ],
   ['but not for ever', () => ({ cpuMs: 70, sleeps: false }), ['2 5000']],
-])('by what the system knows: %s', (_name, usageOf, said) => {
+])('with the thread usage of the system: %s', (_name, usageOf, said) => {
   expect(watched(400, stuck, usageOf)).toEqual(said)
 })
 
-test.runIf(process.platform === 'linux')('Linux knows how long a thread has run', () => {
+test.runIf(process.platform === 'linux')('Linux reports how long a thread has run', () => {
   const id = threadId()
   const before = threadUsage(id)?.cpuMs as number
   while ((threadUsage(id)?.cpuMs as number) === before);
