@@ -1,9 +1,9 @@
 import type { Scenario } from './scenario.ts'
 
-/** A way to get the protocol wrong; each is a switch of the model, and the checker must catch it. */
+/** A deliberate error in the protocol: a switch of the model that the checker must detect. */
 export interface Mutant {
   readonly says: string
-  /** The property that breaks. */
+  /** The property that it breaks. */
   readonly breaks: string
   readonly in: Scenario
 }
@@ -15,12 +15,12 @@ const local = { executor: 'local' } as const
 
 const LIST = {
   resendOnTimeout: {
-    says: 'A timeout is tried again, as the document of the service advises.',
+    says: "A timeout is retried, as the service's documentation advises.",
     breaks: 'declared dead but executed',
     in: buyTwice(),
   },
   lostCountsAsUnsent: {
-    says: 'A broken connection, or a 5xx, counts as not sent.',
+    says: 'A broken connection, or a 5xx, counts as unsent.',
     breaks: 'declared dead but executed',
     in: buyTwice(),
   },
@@ -30,17 +30,17 @@ const LIST = {
     in: buy(),
   },
   resumeSendsAgain: {
-    says: 'After a restart an attempt that was armed is sent again.',
+    says: 'After a restart an armed attempt is sent again.',
     breaks: 'declared dead but executed',
     in: buyTwice({ crashes: 1 }),
   },
   absenceByNullStatus: {
-    says: 'A null status means that it is not there.',
+    says: 'A null status counts as proof of absence.',
     breaks: 'declared dead but executed',
     in: buy(),
   },
   absenceByTimer: {
-    says: 'What was not seen for long enough is dead.',
+    says: 'An attempt that was not seen for long enough is dead.',
     breaks: 'declared dead but executed',
     in: buy(),
   },
@@ -55,12 +55,12 @@ const LIST = {
     in: buy(),
   },
   listReadBeforeBalance: {
-    says: 'The list is read before the balance: an inflow between them is a mismatch.',
+    says: 'The list is read before the balance: an inflow between the two reads is a mismatch.',
     breaks: 'held although nothing is wrong',
     in: buy({ inflows: 2 }),
   },
   rowsBeyondTheBalance: {
-    says: 'Rows after the slot of the balance count.',
+    says: "Rows after the balance's slot count.",
     breaks: 'held although nothing is wrong',
     in: buy({ inflows: 2 }),
   },
@@ -95,22 +95,22 @@ const LIST = {
     in: buy(),
   },
   boundTooSmallByOne: {
-    says: 'The bound leaves no room for a node that is behind.',
+    says: 'The bound leaves no margin for a node that is behind.',
     breaks: 'declared dead but executed',
     in: buy(),
   },
   headFromBefore: {
-    says: 'The head is older than the question: a node that is behind counts as fresh by a clock that is.',
+    says: 'The head is older than the question: a node that is behind counts as fresh by a clock that is behind.',
     breaks: 'declared dead but executed',
     in: buy(),
   },
   undatedCountsAsDated: {
-    says: 'The head of an RPC that tells no time is taken for the newest.',
+    says: 'The head of an RPC without block times counts as the newest.',
     breaks: 'declared dead but executed',
     in: buy({ undated: true }),
   },
   waitsForBlockTime: {
-    says: 'The bound waits for a block time, and the RPC never tells one.',
+    says: 'The bound waits for a block time, and the RPC has none.',
     breaks: 'never decided',
     in: buy({ undated: true }),
   },
@@ -120,12 +120,12 @@ const LIST = {
     in: buy(),
   },
   reservationFreedAtUnknown: {
-    says: 'An unknown order gives its reservation back.',
+    says: 'An unknown order releases its reservation.',
     breaks: 'reservation not held exactly while undecided',
     in: buy(),
   },
   reservationNotRestored: {
-    says: 'A fill that a fork took back does not reserve again.',
+    says: 'A fill that a fork reversed does not reserve again.',
     breaks: 'reservation not held exactly while undecided',
     in: buy({ forks: 1 }),
   },
@@ -135,17 +135,17 @@ const LIST = {
     in: buy({ orders: ['buy', 'buy'], attempts: [1, 1] }),
   },
   reversalIgnored: {
-    says: 'A confirmed fill is taken for final.',
+    says: 'A confirmed fill counts as final.',
     breaks: 'booked without an execution',
     in: buy({ forks: 1 }),
   },
   retryAfterProvisionalRevert: {
-    says: 'A revert at confirmed is tried again at once; a fork turns it into an execution.',
+    says: 'A revert at confirmed is retried at once; a fork turns it into an execution.',
     breaks: 'executed twice',
     in: buyTwice({ forks: 2 }),
   },
   revertWithoutSignatureEnds: {
-    says: 'A revert in the lane ends an attempt whose signature nobody knows; the service tries again, and so do we.',
+    says: 'A revert in the lane ends an attempt with an unknown signature; the service retries, and so does Sluice.',
     breaks: 'executed twice',
     in: buyTwice({ persists: true }),
   },
@@ -160,22 +160,22 @@ const LIST = {
     in: buy(),
   },
   refusedNotWatched: {
-    says: 'A refused attempt is forgotten; the service executes it after all.',
+    says: 'A refused attempt is forgotten; the service executes it later.',
     breaks: 'execution not booked',
     in: buy({ broken: ['A7'] }),
   },
   lateFillsNotAdopted: {
-    says: 'Nobody looks at what executes after its end.',
+    says: 'Executions after the end of their attempt are not looked up.',
     breaks: 'execution not booked',
     in: buy({ broken: ['A1'] }),
   },
   lateFillWithoutAlarm: {
-    says: 'A second execution is booked in silence.',
+    says: 'A second execution is booked without an alarm.',
     breaks: 'executed twice without an alarm',
     in: buy({ broken: ['A2'] }),
   },
   alarmDoesNotStopRetries: {
-    says: 'SLIPPAGE_EXCEEDED is tried again although refusals were seen to execute.',
+    says: 'SLIPPAGE_EXCEEDED is retried although refused attempts have executed.',
     breaks: 'tried again after an alarm',
     in: buy({ orders: ['buy', 'buy'], attempts: [1, 2], broken: ['A7'] }),
   },
@@ -190,17 +190,17 @@ const LIST = {
     in: exitThenBuy(),
   },
   buyAfterFirstExitFill: {
-    says: 'The first fill of a full exit opens the buy lane while its repetition is out.',
+    says: 'The first fill of a full exit opens the buy lane while its repeat is out.',
     breaks: 'bought while a full exit was open',
     in: exitThenBuy({ attempts: [2, 1] }),
   },
   buyAfterProvisionalExit: {
-    says: 'A full exit counts as proved at confirmed; a fork brings the sale back behind the buy.',
+    says: 'A full exit counts as proved at confirmed; a fork moves the sale behind the buy.',
     breaks: 'bought while a full exit was open',
     in: exitThenBuy({ forks: 1 }),
   },
   rowProvesOneOfSeveral: {
-    says: 'A row without a known signature closes one of several open attempts.',
+    says: 'A row without a known signature ends one of several open attempts.',
     breaks: 'bought while a full exit was open',
     in: exitThenBuy({ attempts: [2, 1] }),
   },
@@ -210,7 +210,7 @@ const LIST = {
     in: buy({ inflows: 1 }),
   },
   foreignIgnored: {
-    says: 'What somebody else signed with the wallet halts nothing.',
+    says: 'A transaction that a third party signed with the wallet halts nothing.',
     breaks: 'foreign transaction without a halt',
     in: buy({ foreign: 1 }),
   },
@@ -220,12 +220,12 @@ const LIST = {
     in: buy(local),
   },
   builtGoesOnAfterRestart: {
-    says: 'After a restart what was only built is signed after all, and built anew besides.',
+    says: 'After a restart an attempt that was only built is signed, and the order is built again.',
     breaks: 'ended while undecided',
     in: buyTwice({ ...local, crashes: 1 }),
   },
   signedAfterFill: {
-    says: 'What was built of a full exit is signed although another attempt has sold, and keeps no buy back.',
+    says: 'A built attempt of a full exit is signed although another attempt has sold, and blocks no buy.',
     breaks: 'bought while a full exit was open',
     in: { ...local, orders: ['full exit', 'buy'], attempts: [2, 1] },
   },
@@ -245,7 +245,7 @@ const LIST = {
     in: buy(local),
   },
   builderBoundAbsurd: {
-    says: "The builder's height is the bound, and never comes.",
+    says: "The builder's height is the bound, and is never reached.",
     breaks: 'never decided',
     in: buy(local),
   },
