@@ -10,7 +10,8 @@ import { feesOf, type WorkingOrder } from './working-order.ts'
 const LONGEST_TRAIL = 20
 const LONGEST_REASON = 200
 
-/** The next attempt of an order: `armed`, or `built` for the local executor, which builds and verifies before it signs. */
+/** The next attempt of an order: `armed`, or `built` for the local executor, which builds and verifies before it signs.
+ */
 export function nextAttempt(
   working: WorkingOrder,
   { armedAt, baseline, waitedMs }: Required<Pick<Attempt, 'armedAt' | 'baseline' | 'waitedMs'>>,

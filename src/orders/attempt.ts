@@ -66,8 +66,8 @@ export type AttemptState =
   | 'sent'
   | 'expired'
 
-/** Allowed moves of an attempt. Cloud and paper attempts start at `armed`, local ones at `built`. Every end may turn out
- *  to have executed. */
+/** Allowed moves of an attempt. Cloud and paper attempts start at `armed`, local ones at `built`. Every end may turn
+ *  out to have executed. */
 export const ATTEMPT_MOVES: Readonly<Record<AttemptState, readonly AttemptState[]>> = {
   armed: ['unsent', 'acked', 'refused', 'unknown', 'landed', 'filled', 'reverted', 'absent'],
   acked: ['landed', 'filled', 'reverted', 'absent', 'unknown', 'undecided'],

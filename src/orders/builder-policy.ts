@@ -5,17 +5,17 @@ import { PROGRAMS } from '../solana/programs.ts'
 export interface BuilderPolicy {
   /** Its source, for display. */
   readonly name: string
-  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry: each has
-   *  its own rules. */
+  /** Programs that may trade. System, Token, Token-2022, Associated Token, Compute Budget and Memo need no entry: each
+   *  has its own rules. */
   readonly programs: readonly TradingProgram[]
-  /** Additional programs that trading programs may call. Trading programs and Solana's own may always be called. */
+  /** Programs that trading programs may call, besides each other and Solana's own. */
   readonly innerPrograms: readonly string[]
   readonly feeAccounts: readonly FeeAccount[]
   readonly tips: { readonly accounts: readonly string[]; readonly maxLamports: Lamports }
-  /** Permitted signers in addition to the wallet. */
+  /** Permitted signers besides the wallet. */
   readonly coSigners: readonly string[]
   readonly lookupTables: 'any' | readonly string[]
-  /** Permitted pools in addition to the canonical pool of a mint. */
+  /** Permitted pools besides the canonical pool of a mint. */
   readonly pools: readonly string[]
   /** Accounts that an opaque program may receive although they name the wallet, or hold SOL and may be derived from the
    *  wallet by a seed. */

@@ -34,8 +34,8 @@ export function cancel(step: Step, orderId: string, code: ErrorCode): void {
   else report(step, working, working.state, 'TOO_LATE')
 }
 
-/** Ends the entries that wait where entries are blocked, or a full exit of their mint is out: each in a step of its own,
- *  because the engine hears of one before the next is ended. */
+/** Ends the entries that wait where entries are blocked, or a full exit of their mint is out: each in a step of its
+ *  own, because the engine hears of one before the next is ended. */
 export function endBlockedEntries(step: Step, candidates: Iterable<WorkingOrder>): void {
   for (const working of candidates)
     if (blockOf(step, working) !== undefined) step.follow({ kind: 'entryBlocked', working })

@@ -40,7 +40,8 @@ export class EntryBlocks {
   }
 
   /** False once an attempt executed that was refused or proved dead, or executed twice: until a person resumes the
-   *  account, a refusal by the service does not lead to an immediate retry. Locally signed attempts are not affected. */
+   *  account, a refusal by the service does not lead to an immediate retry. Locally signed attempts are not affected.
+   */
   setTrusted(account: string, isTrusted: boolean): void {
     if (isTrusted) this.#breached.delete(account)
     else this.#breached.add(account)

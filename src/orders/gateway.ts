@@ -26,11 +26,11 @@ export interface GatewayOptions {
   readonly nextReport: number
 }
 
-/** Gets orders out: one open order a lane, each attempt durable before it can execute. `step` decides; the gateway turns
- *  calls, timers, commits, slots and outcomes into events, and carries out the effects.
+/** Gets orders out: one open order a lane, each attempt durable before it can execute. `step` decides; the gateway
+ *  turns calls, timers, commits, slots and outcomes into events, and carries out the effects.
  *
  *  An event that arrives while effects are carried out (the engine's answer to a report) is taken at once: the state is
- *  complete, because no step is under way, and what follows looks at the state again. */
+ *  complete, because no step is under way, and the effects that remain do not depend on older state. */
 export class Gateway implements GatewayPort {
   readonly #options: GatewayOptions
   readonly #orders: Orders

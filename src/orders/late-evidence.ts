@@ -38,8 +38,8 @@ export function bookFee(step: Step, attempt: Attempt, signature: string, feeLamp
   report(step, working, working.state, working.code, { attemptId: attempt.id, feeLamports, reason })
 }
 
-/** The chain shows an execution of a full exit that any of several open attempts may have made. It becomes an attempt of
- *  its own, which is filled, or reversed by a fork, in place of the others. */
+/** The chain shows an execution of a full exit that any of several open attempts may have made. It becomes an attempt
+ *  of its own, which is filled, or reversed by a fork, in place of the others. */
 export function addStandIn(orders: Orders, attempt: Attempt, now: Millis): [WorkingOrder, OpenAttempt] {
   const working = orderOf(orders, attempt)
   const next = nextAttempt(working, { armedAt: now, baseline: attempt.baseline, waitedMs: 0 })

@@ -39,7 +39,8 @@ export interface LimiterOptions {
   /** The slot log of this key; `fresh` if no process can have used the key in the last minute. An empty log does not
    *  prove that. */
   readonly past: readonly Slot[] | 'fresh'
-  /** Records a slot when it is taken and when it is done. The first record must be durable before the request is sent. */
+  /** Records a slot when it is taken and when it is done. The first record must be durable before the request is sent.
+   */
   readonly write: (slot: Slot) => void
 }
 
@@ -51,13 +52,14 @@ interface Waiter {
   run: ((slot: Slot) => void) | undefined
 }
 
-/** Grants the plan's requests a minute as slots. A slot is held from before its request is sent until a minute after the
- *  request completed. The server counts the request at some instant between the two, so no window of a minute, fixed or
- *  rolling, holds more requests than the plan has slots.
+/** Grants the plan's requests a minute as slots. A slot is held from before its request is sent until a minute after
+ *  the request completed. The server counts the request at some instant between the two, so no window of a minute,
+ *  fixed or rolling, holds more requests than the plan has slots.
  *
  *  Exits have a share of their own if older requests leave no slot free: after a change to a smaller plan, after a 429,
- *  and in the first minute after a start with an unknown history. A 429 costs them nothing, a missed stop-loss does. Even
- *  so, no window holds more requests than the largest plan in force within it, unless a lost log hides requests. */
+ *  and in the first minute after a start with an unknown history. A 429 costs them nothing, a missed stop-loss does.
+ *  Even so, no window holds more requests than the largest plan in force within it, unless a lost log hides requests.
+ */
 export class Limiter {
   readonly key: string
   readonly #options: LimiterOptions
@@ -129,8 +131,8 @@ export class Limiter {
     this.#serve()
   }
 
-  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share: the
-   *  old requests kept to their plan, and the service decides best whether it has room for an exit. */
+  /** Changes the plan. Earlier requests count against the new plan too. Under a smaller plan, exits get a new share:
+   *  the old requests kept to their plan, and the service decides best whether it has room for an exit. */
   setRequestsPerMinute(requestsPerMinute: number): void {
     this.#update()
     if (requestsPerMinute < this.#perMinute) this.#slots.beginShare(this.#nextId)
@@ -241,20 +243,21 @@ export class Limiter {
     return undefined
   }
 
-  /** Drops requests that have left from the head of a queue; returns its length. Without this, a queue that waits behind
-   *  another class would grow without bound. */
+  /** Drops requests that have left from the head of a queue; returns its length. Without this, a queue that waits
+   *  behind another class would grow without bound. */
   #dropLeft(kind: RequestClass): number {
     const line = this.#waiting[kind]
     while (line.length > 0 && line.peek()?.run === undefined) line.shift()
     return line.length
   }
 
-  /** Sets one timer, for the next moment at which the head may get a slot. System timers may fire early, so `serve` checks
-   *  again. */
+  /** Sets one timer, for the next moment at which the head may get a slot. System timers may fire early, so `serve`
+   *  checks again. */
   #schedule(now: number): void {
     const head = this.#next('entry')
     const at = head === undefined ? Number.POSITIVE_INFINITY : this.#nextChance(head, now)
-    if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return // that timer fires earlier, and serve checks again
+    // A timer that fires earlier may stay: serve checks again.
+    if (at !== Number.POSITIVE_INFINITY && this.#timerAt <= at) return
     this.#timer?.()
     this.#timer = undefined
     this.#timerAt = at

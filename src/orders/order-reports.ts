@@ -40,8 +40,8 @@ export function addReport(
   step.unreported.push(writeReport(step, working, state, code, details))
 }
 
-/** Commits, and then reports what was added. A report is durable before the engine gets it, so a restart can deliver it
- *  again. */
+/** Commits, and then delivers the added reports. A report is durable before the engine gets it, so a restart can
+ *  deliver it again. */
 export function commitReports(step: Step): void {
   const reports = step.unreported.splice(0)
   if (reports.length > 0) step.add({ kind: 'failpoint', at: 'before-report' })

@@ -153,7 +153,8 @@ function fail(step: Step, working: WorkingOrder, open: OpenAttempt, failure: Fai
   if (cause === 'key' || cause === 'plan') step.follow({ kind: 'entriesBlocked' })
 }
 
-/** Another attempt of the order has executed, or, as a restart may not know, this one did and the service repeated it. */
+/** Another attempt of the order has executed, or, as a restart may not know, this one did and the service repeated it.
+ */
 function failExecuted(step: Step, working: WorkingOrder, code: ErrorCode, details: ReportDetails): void {
   const { state, openAttempts } = working
   if (!isOpen(state)) report(step, working, state, '', { ...details, reason: `${details.attemptId}: ${code}` })

@@ -7,13 +7,13 @@ import type { Outcome } from './ports.ts'
 export type Cause = 'unsent' | 'throttled' | 'slippage' | 'fee' | 'key' | 'plan' | 'refused' | 'reverted' | 'absent'
 
 /** backoff: repeat after 0.5, 1, 2, 4 ... s, or after the service's Retry-After. climb: retry with the order's next
- *  slippage, an exit at once, an entry after 0.5 and 1 s, in which the engine may cancel it. otherFee: retry at once with
- *  another priority fee. hold: wait at the head of the queue until the key is accepted, or probed again. minute: repeat
- *  after a minute. end: no retry; another try would be a new order, with its own record. */
+ *  slippage, an exit at once, an entry after 0.5 and 1 s, in which the engine may cancel it. otherFee: retry at once
+ *  with another priority fee. hold: wait at the head of the queue until the key is accepted, or probed again. minute:
+ *  repeat after a minute. end: no retry; another try would be a new order, with its own record. */
 export type Policy = 'backoff' | 'climb' | 'otherFee' | 'hold' | 'minute' | 'end'
 
-/** Retry policy by cause, and the state of an order that is not retried. The table has only attempts that are proved not
- *  to have executed; no other attempt leads to a retry. */
+/** Retry policy by cause, and the state of an order that is not retried. The table has only attempts that are proved
+ *  not to have executed; no other attempt leads to a retry. */
 export const RETRY: Readonly<Record<Cause, { exit: Policy; entry: Policy; ends: OrderState }>> = {
   unsent: { exit: 'backoff', entry: 'backoff', ends: 'expired' },
   throttled: { exit: 'backoff', entry: 'backoff', ends: 'expired' },

@@ -30,9 +30,9 @@ export interface Throttling {
 }
 
 /** Allowed requests a minute while the service answers 429 within the plan: another process shares the key, or the
- *  service counts differently. As in TCP: one multiplicative decrease per reaction time, then a linear recovery. A stray
- *  429 says little about the rate, so the decrease follows the square of the part of recent answers that were refusals.
- *  If all were refusals, the rate falls to the number of accepted requests. */
+ *  service counts differently. As in TCP: one multiplicative decrease per reaction time, then a linear recovery. A
+ *  stray 429 says little about the rate, so the decrease follows the square of the part of recent answers that were
+ *  refusals. If all were refusals, the rate falls to the number of accepted requests. */
 export class Throttle {
   #plan: number
   #allowed: number
@@ -78,8 +78,8 @@ export class Throttle {
     return now + ((this.allowed + 1 - this.#allowed) * 60_000) / this.#perMinute
   }
 
-  /** A lowered rate stays the same part of the plan. As an absolute number, the rate of a small plan would slow a larger
-   *  one for many minutes. */
+  /** A lowered rate stays the same part of the plan. As an absolute number, the rate of a small plan would slow a
+   *  larger one for many minutes. */
   setPlan(requestsPerMinute: number): void {
     const scaled = (rate: number): number => (rate * requestsPerMinute) / this.#plan
     this.#allowed = this.#throttled === undefined ? requestsPerMinute : Math.max(1, scaled(this.#allowed))

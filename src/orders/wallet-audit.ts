@@ -64,8 +64,8 @@ export interface Watch {
   readonly attempt: Attempt
   /** It has ended: any execution found from now on is late. */
   readonly ended: boolean
-  /** Start of the wait for a late execution of a lost request; null if it has not begun. Times of another boot cannot be
-   *  compared with this one's. */
+  /** Start of the wait for a late execution of a lost request; null if it has not begun. Times of another boot cannot
+   *  be compared with this one's. */
   readonly lostAt: { readonly boot: string; readonly monotonicMs: number } | null
   /** Once the chain is final above this height, the attempt cannot execute any more. */
   readonly bound: number | null

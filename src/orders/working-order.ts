@@ -58,7 +58,7 @@ export interface WorkingOrder {
   waits: number
   /** Attempts that were refused or reverted while others were out. */
   failures: number
-  /** Why its last attempt was refused, if the order is to be tried again after that refusal. */
+  /** Why its last attempt was refused, if the order will be tried again after that refusal. */
   refusedFor: Cause | undefined
   /** One attempt; of a full exit up to MOST_OPEN_EXITS. */
   readonly openAttempts: OpenAttempt[]
@@ -187,8 +187,8 @@ export function isWaiting(working: WorkingOrder): boolean {
   return working.openAttempts.length === 0 && isOpen(working.state)
 }
 
-/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, which carry the code on record: after a crash
- *  they are over, and the order must not be tried again. */
+/** Marks a buy as overtaken by a full exit. Returns its unsigned attempts, which carry the code on record: after a
+ *  crash they are over, and the order must not be tried again. */
 export function overtake(working: WorkingOrder): readonly Attempt[] {
   working.overtaken = true
   const unsigned = working.openAttempts.map(({ attempt }) => attempt).filter(({ state }) => isUnsigned(state))
