@@ -8,18 +8,18 @@ import { SERVICE_FEES } from './chain/trade-program.ts'
 import type { Dialect } from './dialect.ts'
 import type { Secret } from './keys.ts'
 
-/** What a bot needs that signs for itself. */
+/** Files for a bot that signs its transactions itself. */
 export interface BotFiles {
-  /** The wallet's keypair as Solana's tools write it: 64 numbers; readable by its owner only. */
+  /** Keypair of the wallet in the format of Solana's tools: a JSON list of 64 numbers. Readable by its owner only. */
   keypair: string
-  /** A builder-policy.yaml: what the sandbox's builder puts into a transaction, and nothing else. */
+  /** Path of a builder-policy.yaml that allows exactly the transactions of the sandbox's builder. */
   policy: string
-  /** Removes what would not outlive the process. */
+  /** Removes files that must not outlive the process. */
   close(): void
 }
 
 export interface BotFileParts {
-  /** Of the chain: they lie beside it. Without one, in a folder of their own that goes with the process. */
+  /** State file of the chain; the files are written next to it. If undefined, they are written to a temporary folder. */
   stateFile: string | undefined
   wallet: Secret
   coSigner: Secret
@@ -45,7 +45,7 @@ export function writeBotFiles({ stateFile, wallet, coSigner, dialect, table }: B
   }
 }
 
-/** As `docs/verify-tx.md` describes it. */
+/** The format is described in docs/verify-tx.md. */
 function policyOf(dialect: Dialect, coSigner: string, table: Table): object {
   const { serviceFeeBps, sellNumber, builtTip, builtCoSigner } = dialect
   return {
@@ -60,7 +60,7 @@ function policyOf(dialect: Dialect, coSigner: string, table: Table): object {
   }
 }
 
-/** The mode holds for a file that was there before too. */
+/** Sets the mode of an existing file too. */
 function write(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 })
   chmodSync(path, 0o600)

@@ -1,15 +1,13 @@
 import { deriveSeed, type Random, seededRandom } from '../base/random.ts'
 
-/**
- * Everything that the sandbox draws by chance, from one named stream each, so that one part's draws never shift
- * another's.
- */
+/** Random values of the sandbox. Each part has its own named stream, so the draws of one part do not shift those of
+ *  another. */
 export interface Draws extends Random {
   /** Uniform in [low, high). */
   between(low: number, high: number): number
   chance(probability: number): boolean
   pick<T>(list: readonly T[]): T
-  /** Exponentially distributed with this mean: the gap between events of a Poisson process. */
+  /** Exponentially distributed with this mean, like the gaps between events of a Poisson process. */
   exponential(mean: number): number
   /** A random 32-byte key in base58. */
   publicKey(): string
@@ -22,9 +20,8 @@ const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 export function draws(seed: number, name: string): Draws {
   const random = seededRandom(deriveSeed(seed, name))
   const { next, integer } = random
-  // A text of fixed length whose first digit is large enough decodes to exactly 32 or 64 bytes, and costs no big-number
-  // arithmetic:
-  // 5 * 58^42 > 2^248 and 2 * 58^86 > 2^504, while 58^43 < 2^256 and 58^87 < 2^512.
+  // A text of fixed length whose first digit is large enough decodes to exactly 32 or 64 bytes without big-number
+  // arithmetic: 5 * 58^42 > 2^248 and 2 * 58^86 > 2^504, while 58^43 < 2^256 and 58^87 < 2^512.
   const text = (length: number, smallestFirst: number): string => {
     let digits = ALPHABET.charAt(smallestFirst + integer(58 - smallestFirst))
     while (digits.length < length) digits += ALPHABET.charAt(integer(58))

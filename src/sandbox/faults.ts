@@ -1,63 +1,62 @@
 import { type Draws, draws } from './draws.ts'
 
-/** What can go wrong, and where it shows. */
+/** Faults, and the opportunity at which each one strikes. */
 export const FAULT_KINDS = {
-  /** REST: the connection is cut before anything is executed. */
+  /** REST: the connection is closed before the request is executed. */
   dropBefore: 'request',
-  /** REST: executed, then the connection is cut instead of an answer. */
+  /** REST: the request is executed, then the connection is closed without an answer. */
   dropAfter: 'request',
-  /** REST: executed, answered `ms` later. */
+  /** REST: the request is executed and answered `ms` later. */
   delay: 'request',
-  /** REST: 429 although the limit has room. */
+  /** REST: 429 although the limit is not reached. */
   rateLimit: 'request',
-  /** REST: `status` (default 500) with a body that is no JSON; `executed` says whether the trade was made. */
+  /** REST: `status` (default 500) with a body that is not JSON. `executed`: whether the trade is made. */
   serverError: 'request',
   /** REST: 403 without a code, as for a resource outside the plan. */
   planRefused: 'request',
-  /** The trade's answer has a signature, but the network loses the transaction. */
+  /** The trade's answer has a signature, but its transaction never lands. */
   notLanded: 'chain',
-  /** The transaction lands and fails; fees are paid. */
+  /** The transaction lands and fails; its fees are paid. */
   reverted: 'chain',
-  /** A fork takes a confirmed transaction back; it lands again after `slots`, or never. */
+  /** A fork reverts a confirmed transaction. It lands again after `slots`, or never. */
   fork: 'chain',
-  /** RPC: `status` (default 503). */
+  /** RPC: HTTP `status` (default 503). */
   rpcError: 'request',
-  /** RPC: sendTransaction answers with the signature, and nothing is sent on. */
+  /** RPC: sendTransaction answers with the signature but does not forward the transaction. */
   sendDropped: 'request',
-  /** RPC: the node is `slots` (default 20) behind. `target`: only for methods whose name has it. */
+  /** RPC: the node lags by `slots` (default 20). `target` restricts it to methods with this text in their name. */
   rpcLag: 'request',
-  /** RPC: no block time of the newest `slots` (default of any); without `slots` no clock account either. */
+  /** RPC: no block time for the newest `slots` slots (default: all). Without `slots` the clock account is missing
+   *  too. */
   noBlockTime: 'request',
   /** RPC: block times are `ms` (default 15,000) old. */
   oldBlockTime: 'request',
   /** RPC: the newest blockhash is `slots` (default 200, so expired) old. */
   staleBlockhash: 'request',
-  /** Builder: a transaction whose blockhash is `slots` (default 200, so expired) old. */
+  /** Builder: the transaction's blockhash is `slots` (default 200, so expired) old. */
   builtStale: 'request',
-  /** Builder: a `lastValidBlockHeight` that cannot be. */
+  /** Builder: an impossible `lastValidBlockHeight`. */
   builtHeight: 'request',
   /** Builder: an answer without a transaction. */
   builtGarbage: 'request',
-  /**
-   * Builder: a transaction that steals; `attack` is one of BUILD_ATTACKS (hostile-build.ts), and `theft` what its
-   * opaque program does from the next block on: one of ATTACKS (hostile-program.ts).
-   */
+  /** Builder: a malicious transaction. `attack` is one of BUILD_ATTACKS (hostile-build.ts); `theft` is the action of
+   *  its opaque program from the next block on, one of ATTACKS (hostile-program.ts). */
   builtHostile: 'request',
-  /** RPC: the genesis hash is mainnet's. */
+  /** RPC: the genesis hash is that of mainnet. */
   otherCluster: 'request',
-  /** Stream: nothing at all arrives for `ms`, pongs included. */
+  /** Stream: no message is sent for `ms`, not even pongs. */
   silence: 'now',
-  /** Stream: every connection is cut without a word. */
+  /** Stream: every connection is closed without a message. */
   disconnect: 'now',
-  /** Stream: the event comes twice. */
+  /** Stream: the event is sent twice. */
   duplicate: 'event',
-  /** Stream: the event comes after the one that follows it. */
+  /** Stream: the event is sent after its successor. */
   reorder: 'event',
-  /** Stream: a frame that fits nothing comes first. */
+  /** Stream: an invalid frame is sent before the event. */
   garbage: 'event',
-  /** Stream: a new connection is told CONNECTION_LIMIT and closed. */
+  /** Stream: a new connection receives CONNECTION_LIMIT and is closed. */
   connectionLimit: 'event',
-  /** The key of `plan` (default standard) is deleted: 401, and its connections end; a new one replaces it. */
+  /** The key of `plan` (default standard) is revoked: 401, its connections are closed, and a new key replaces it. */
   keyRevoked: 'now',
 } as const
 
@@ -65,11 +64,11 @@ export type FaultKind = keyof typeof FAULT_KINDS
 
 export interface Fault {
   kind: FaultKind
-  /** How often it strikes; default once. */
+  /** Number of strikes; default 1. */
   count?: number
-  /** The chance that it strikes at an opportunity, 0 to 1; default 1. */
+  /** Probability of a strike at each opportunity, 0 to 1; default 1. */
   probability?: number
-  /** Only where this is part of the path ("/trade/buy") or of the RPC method's name. */
+  /** Restricts the fault to paths ("/trade/buy") or RPC methods that contain this text. */
   target?: string
   ms?: number
   status?: number
@@ -80,7 +79,7 @@ export interface Fault {
   theft?: string
 }
 
-/** Faults that were asked for and have not yet struck. */
+/** Faults that were requested and have not struck yet. */
 export class Faults {
   readonly #draws: Draws
   readonly #listeners: ((fault: Fault) => void)[] = []
@@ -90,13 +89,13 @@ export class Faults {
     this.#draws = draws(seed, 'faults')
   }
 
-  /** Those of kind `now` strike at once, the others at their next opportunities. */
+  /** Faults of kind `now` strike at once, the others at their next opportunity. */
   set(fault: Fault): void {
     if (FAULT_KINDS[fault.kind] === 'now') for (const listener of this.#listeners) listener(fault)
     else this.#set.push({ count: 1, probability: 1, ...fault })
   }
 
-  /** What is left to strike. */
+  /** Faults that have not struck yet. */
   get active(): readonly Fault[] {
     return this.#set
   }
@@ -105,7 +104,7 @@ export class Faults {
     this.#set = []
   }
 
-  /** An opportunity for a fault of this kind: the fault if it strikes, counted down. */
+  /** Offers an opportunity to faults of this kind. Returns the fault that strikes, and counts it down. */
   strike(kind: FaultKind, target = ''): Fault | undefined {
     if (this.#set.length === 0) return undefined
     const fault = this.#set.find(
@@ -116,7 +115,7 @@ export class Faults {
     return fault
   }
 
-  /** For faults of kind `now`. */
+  /** Registers a listener for faults of kind `now`. */
   onNow(listener: (fault: Fault) => void): void {
     this.#listeners.push(listener)
   }
@@ -135,14 +134,15 @@ const FIELDS = {
   theft: 'string',
 }
 
-/** A fault as the control endpoint gets it; a text says what is wrong with it. */
+/** Parses a fault of the control endpoint. Returns a text with the problem if it is invalid. */
 export function parseFault(value: unknown): Fault | string {
   if (typeof value !== 'object' || value === null)
-    return 'a fault is an object such as {"kind": "delay", "ms": 2000, "count": 3}'
+    return 'a fault must be an object such as {"kind": "delay", "ms": 2000, "count": 3}'
   const fields = value as Record<string, unknown>
-  if (!Object.hasOwn(FAULT_KINDS, String(fields.kind))) return `kind is one of ${Object.keys(FAULT_KINDS).join(', ')}`
+  if (!Object.hasOwn(FAULT_KINDS, String(fields.kind)))
+    return `kind must be one of ${Object.keys(FAULT_KINDS).join(', ')}`
   for (const [field, type] of Object.entries(FIELDS)) {
-    if (fields[field] !== undefined && typeof fields[field] !== type) return `${field} is a ${type}`
+    if (fields[field] !== undefined && typeof fields[field] !== type) return `${field} must be a ${type}`
   }
   return value as Fault
 }

@@ -3,37 +3,33 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { decodeJson, encodeJson } from '../base/json.ts'
 
-/** One record to write; `body` undefined deletes it. */
+/** One record to write. An undefined `body` deletes the record. */
 export interface Change {
   kind: RecordKind
   key: string
   body: unknown
 }
 
-/**
- * `chain`: where the chain was; `pending`: sent, not landed; `pool`: curves of tokens that our wallets have traded;
- * `secret`: keys.
- */
+/** `chain`: position of the chain; `pending`: sent transactions that have not landed; `pool`: curves of tokens that
+ *  our wallets traded; `secret`: keys. */
 export type RecordKind = 'chain' | 'account' | 'transaction' | 'pending' | 'pool' | 'secret'
 
-/** What outlives the sandbox's process. `write` returns only when all of its changes are on disk, all or none. */
+/** State that outlives the sandbox's process. `write` is atomic and durable when it returns. */
 export interface Records {
   read<T>(kind: RecordKind): Map<string, T>
   write(changes: Change[]): void
   close(): void
 }
 
-/** For a chain that ends with its process. */
+/** For a chain that lives only as long as its process. */
 export function forgetfulRecords(): Records {
   return { read: () => new Map(), write: () => {}, close: () => {} }
 }
 
-/**
- * Throws SQLITE_BUSY when another process holds the file: two sandboxes on one chain would each spend the same money.
- */
+/** Throws SQLITE_BUSY if another process holds the file: two sandboxes on one chain would spend the same money twice. */
 export function fileRecords(path: string): Records {
   mkdirSync(dirname(path), { recursive: true })
-  closeSync(openSync(path, 'a', 0o600)) // it holds keys, if only to play money
+  closeSync(openSync(path, 'a', 0o600)) // owner only: the file holds keys
   const database = new Database(path, { timeout: 0 })
   database.pragma('locking_mode = EXCLUSIVE')
   database.pragma('journal_mode = WAL')

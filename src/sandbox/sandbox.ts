@@ -23,50 +23,48 @@ import { Stream } from './service/stream.ts'
 import { TradingDesk } from './service/trading-desk.ts'
 
 export interface SandboxOptions {
-  /** On 127.0.0.1; 0, the default: any free one. */
+  /** Port on 127.0.0.1; 0 (default) takes a free one. */
   port?: number
-  /** Of everything that comes by chance; default 1. */
+  /** Random seed; default 1. */
   seed?: number
-  /** 0, the default: plain. A seed, or single answers over the plain ones. */
+  /** Seed of a dialect, or answers that replace the plain ones. Default 0: plain. */
   dialect?: number | Partial<Dialect>
-  /** How much faster than life the market runs; slots do not. Default 1. */
+  /** Market speed as a multiple of real time; slots are not affected. Default 1. */
   speed?: number
-  /**
-   * A recording (NDJSON of service messages) instead of the made market; from the start again at its end with `repeat`.
-   */
+  /** Recording (NDJSON of service messages) that replaces the generated market. `repeat` starts it again at its end. */
   marketFile?: string
   repeat?: boolean
-  /** A market of the caller's own. */
+  /** Market of the caller. */
   market?: (emit: Emit) => Market
-  /** SQLite file in which the chain, its wallet and its keys survive the process. */
+  /** SQLite file that keeps the chain, its wallet and its keys across restarts. */
   stateFile?: string
-  /** What the wallet of a new chain has; default 10. */
+  /** SOL of a new chain's wallet; default 10. */
   fundSol?: number
-  /** Default 400. */
+  /** Milliseconds per slot; default 400. */
   slotMs?: number
-  /** Default: Solana's runtime where it is installed, else the small ledger. */
+  /** Default: Solana's runtime if it is installed, else the small ledger. */
   chain?: ChainKind
   clock?: Clock
-  /** Makes a new chain's name, wallet and keys what they were the last time; for tests. */
+  /** Makes genesis hash, wallet and keys of a new chain reproducible; for tests. */
   entropy?: string
 }
 
 export interface Sandbox {
-  /** With the prefix /api. */
+  /** Includes the prefix /api. */
   baseUrl: string
   wsUrl: string
   rpcUrl: string
-  /** One a plan, each of a customer of its own; replaced when a fault revokes one. */
+  /** One key per plan, each of its own customer; a fault may revoke and replace a key. */
   apiKeys: ApiKeys
   /** Public key of the wallet that the service holds. */
   wallet: string
-  /** Files with that wallet's keypair and with the policy of what is built for it, for who signs himself. */
+  /** Files for local signing: the wallet's keypair, and a policy for the transactions of the builder. */
   keypair: string
   policy: string
   genesisHash: string
   dialect: Dialect
   faults: Faults
-  /** What the chain runs on: without Solana's runtime it knows no bytes, and builds no transactions. */
+  /** `small`: the chain has no Solana runtime, so it neither accepts nor builds transactions. */
   chain: ChainKind
   ledger: Ledger
   market: Market
@@ -149,7 +147,7 @@ export async function startSandbox(served: ServedInterface, options: SandboxOpti
   }
 }
 
-/** A chain that goes on gets new tokens, not the first ones again; those that our wallets have traded go on, too. */
+/** A restarted chain continues with new tokens and with the tokens that our wallets traded. */
 function openMarket(options: SandboxOptions, records: Records, emit: Emit): Market {
   const starts = records.read<number>('chain').get('starts') ?? 0
   records.write([{ kind: 'chain', key: 'starts', body: starts + 1 }])
@@ -161,7 +159,7 @@ function openMarket(options: SandboxOptions, records: Records, emit: Emit): Mark
   return market
 }
 
-/** The fault `fork` strikes a transaction once it is confirmed, the worst moment for whoever believed it. */
+/** The fault `fork` strikes a transaction when it is confirmed, the worst moment for a client that trusts it. */
 function forkOnDemand(ledger: Ledger, faults: Faults): void {
   let waiting: { signature: string; slot: number }[] = []
   ledger.onBlock((_slot, landed) => {
@@ -182,7 +180,7 @@ function stop(server: Server): Promise<void> {
   })
 }
 
-/** Real time. Tests give the market and the chain a simulated one. */
+/** Real time. Tests pass a simulated clock. */
 export const systemClock: Clock = {
   now: Date.now,
   after(ms, run) {

@@ -3,23 +3,21 @@ import { type Dispatcher, Pool } from 'undici'
 import type { Http, HttpRequest, HttpResult } from '../base/machine.ts'
 
 export interface HttpOptions {
-  /** From the call to the last byte of the answer. */
+  /** Time limit from the call to the last byte of the answer. */
   readonly timeoutMs?: number
   readonly connectTimeoutMs?: number
 }
 
 const TIMEOUT_MS = 60_000
 const CONNECT_TIMEOUT_MS = 5_000
-/** An idle connection stays open so long, so that the next order need not wait for TLS; a server that says less is
- *  believed. */
+/** How long an idle connection stays open, so that the next order does not wait for a TLS handshake. A shorter limit
+ *  that the server announces takes precedence. */
 const KEEP_ALIVE_MS = 30_000
 const LONGEST_BODY = 1_048_576
 const LONGEST_REASON = 200
 
-/**
- * HTTP/1.1 over undici, one request at a time on a connection, nothing sent twice: no pipelining, no redirects, no retries, and no
- * HTTP/2, whose clients repeat a request that the server refused to begin.
- */
+/** HTTP/1.1 client on undici that never sends a request twice: no pipelining, no redirects, no retries. HTTP/2 is
+ *  off, because its clients repeat a request that the server declined to process. */
 export function openHttp(options: HttpOptions = {}): { http: Http; close: () => Promise<void> } {
   const pools = new Map<string, Pool>()
   const poolOf = (origin: string): Pool => {
@@ -29,7 +27,7 @@ export function openHttp(options: HttpOptions = {}): { http: Http; close: () => 
       allowH2: false,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      headersTimeout: 0, // one limit for all: below
+      headersTimeout: 0, // `#timeoutMs` covers the whole exchange
       bodyTimeout: 0,
       connect: { timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS },
     })
@@ -47,7 +45,7 @@ export function openHttp(options: HttpOptions = {}): { http: Http; close: () => 
   }
 }
 
-/** One request and what came of it. */
+/** One request and its result. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: HttpRequest
   readonly #url: URL
@@ -84,12 +82,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     })
   }
 
-  /** undici calls it in the same step in which it writes the head, just before: until then no byte of this request has
-   *  left, and after it some may have. (Earlier than its diagnostics channel `undici:client:sendHeaders`, and for
-   *  exactly this request.) */
+  /** undici calls this synchronously just before it writes the request's head. Before this call no byte of the
+   *  request was written; after it some may have been. (The diagnostics channel `undici:client:sendHeaders` fires
+   *  later and does not identify the request.) */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It waited for a connection until after its time: now it must not go out any more.
+    // The request timed out while it waited for a connection, so it must not be sent any more.
     if (this.#isSettled) controller.abort(new Error('too late'))
   }
 

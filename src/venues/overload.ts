@@ -1,28 +1,28 @@
 import { performance } from 'node:perf_hooks'
 
-/** What is let go: nothing; price updates; also trades. Never what belongs to a held token, never a new token. */
+/** Rows to drop: 0 none, 1 price updates, 2 also trades. Rows of held tokens and new tokens are never dropped. */
 export type Shedding = 0 | 1 | 2
 
-/** The loop has no second to spare above this share, and catches up below the other. */
+/** Share of busy time above which the event loop is overloaded, and below which it has recovered. */
 const FULL = 0.97
 const EASED = 0.85
-/** An engine that is so far behind in a thread of its own has no second to spare either, and catches up below half of
- *  it. One that was lost and came back is behind for a second. */
+/** Lag at which an engine in its own thread is overloaded; it has recovered below half of this. An engine that was
+ *  just restarted lags for about a second. */
 const LATE_MS = 2_000
 
-/** How far the feed must be thinned out. One step up for each second in which the event loop never rested: rows then
- *  pile up in the socket, and everything, exits included, is decided on the past. One step down for each second in
- *  which it did. */
+/** Decides how many rows the feed drops. The level rises by one for each second in which the event loop was never
+ *  idle: rows then queue in the socket, and every decision, exits included, uses old prices. It falls by one for each
+ *  second in which the loop was idle again. */
 export class Overload {
   level: Shedding = 0
   readonly #load: () => number
 
-  /** `load`: share of the time since the last call that the event loop was busy, 0 to 1. */
+  /** `load` returns the share of the time since the last call that the event loop was busy, 0 to 1. */
   constructor(load: () => number) {
     this.#load = load
   }
 
-  /** Once a second. */
+  /** Called once a second. */
   tick(): void {
     const load = this.#load()
     if (load >= FULL && this.level < 2) this.level++
@@ -30,7 +30,7 @@ export class Overload {
   }
 }
 
-/** The load of whoever is the busier: the event loop, or the engine that is `lagMs` behind. */
+/** The larger of two loads: that of the event loop, and that of an engine which is `lagMs` behind. */
 export function busier(load: () => number, lagMs: () => number): () => number {
   return () => {
     const late = lagMs() / LATE_MS
@@ -38,7 +38,7 @@ export function busier(load: () => number, lagMs: () => number): () => number {
   }
 }
 
-/** The event loop of this thread. */
+/** Load of this thread's event loop. */
 export function loopLoad(): () => number {
   let last = performance.eventLoopUtilization()
   return () => {

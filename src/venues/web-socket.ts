@@ -3,10 +3,10 @@ import { WebSocket } from 'ws'
 import type { Dial, SocketEvents } from '../base/machine.ts'
 
 const HANDSHAKE_MS = 10_000
-/** More than any frame that is read, less than would hurt. */
+/** Bytes. Larger than any frame the decoder accepts, small enough to hold in memory. */
 const LONGEST_FRAME = 16 * 1_048_576
 
-/** Sockets of the machine. No compression: it costs forty times the parsing. */
+/** Opens a WebSocket. Compression is off: it costs forty times as much as parsing. */
 export const dialWebSocket: Dial = (url, on) => {
   const socket = new WebSocket(url, {
     perMessageDeflate: false,
@@ -36,8 +36,8 @@ export const dialWebSocket: Dial = (url, on) => {
   }
 }
 
-/** Puts the cutter between the connection and the library. Were the library's inside another one some day, it would go
- *  on alone. */
+/** Inserts the frame cutter between the connection and the library. If the library no longer reads the connection
+ *  directly, the library works alone. */
 function cutFrames(socket: WebSocket, on: SocketEvents): void {
   const connection = (socket as unknown as { _socket?: NetSocket })._socket
   const [library, ...others] = connection?.listeners('data') ?? []
@@ -58,25 +58,25 @@ function cutFrames(socket: WebSocket, on: SocketEvents): void {
   })
 }
 
-/** A whole text frame of one fragment, unmasked, as servers send them. */
+/** First byte of an unfragmented text frame; servers send frames unmasked. */
 const TEXT = 0x81
-/** A frame of 64 KB or more has a longer head, and is nothing to hurry for. */
+/** A frame of 64 KB or more has a longer header and is left to the library. */
 const LONG = 127
 const MASK = 0x80
 
-/** Takes whole text messages out of what a socket read before the WebSocket library sees them: the library's own way
- *  from a chunk to a message costs more than all that the feed does with one. Whatever is not such a frame, or lies
- *  across two chunks, goes to the library byte by byte, in order. */
+/** Extracts whole text messages from the bytes of a socket before the WebSocket library sees them: the library needs
+ *  more time to turn a chunk into messages than the feed needs to process them. Every other frame, and every frame
+ *  that spans two chunks, is passed to the library in order. */
 export class FrameCutter {
   readonly #message: (data: Uint8Array, start: number, end: number) => void
   readonly #passOn: (bytes: Buffer) => void
   readonly #isOpen: () => boolean
-  /** Bytes still to come of the frame that the library is reading. */
+  /** Remaining bytes of the frame that the library is reading. */
   #owed = 0
-  /** The beginning of a frame's head. */
+  /** Start of an incomplete frame header. */
   #held: Buffer | undefined
 
-  /** `isOpen`: false once nothing more is to be read, as after a close frame. */
+  /** `isOpen` returns false once no more data may be read, for example after a close frame. */
   constructor(
     message: (data: Uint8Array, start: number, end: number) => void,
     passOn: (bytes: Buffer) => void,
@@ -112,7 +112,7 @@ export class FrameCutter {
   }
 }
 
-/** Bytes before the payload; as far as it can be told, the whole head may not be there yet. */
+/** Length of a frame header, or a lower bound if the header is incomplete. */
 function headLength(data: Buffer, at: number): number {
   if (at + 2 > data.length) return 2
   const second = data[at + 1] as number
@@ -120,7 +120,7 @@ function headLength(data: Buffer, at: number): number {
   return 2 + (length === LONG ? 8 : length === 126 ? 2 : 0) + (second & MASK ? 4 : 0)
 }
 
-/** With a whole head. A length beyond all bounds is the library's to refuse. */
+/** Requires a complete header. The library rejects lengths that are out of bounds. */
 function payloadLength(data: Buffer, at: number): number {
   const length = (data[at + 1] as number) & LONG
   if (length < 126) return length

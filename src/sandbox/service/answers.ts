@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.ts'
 import type { MarketToken } from '../market/market.ts'
 import type { Admission } from './customers.ts'
 
-/** An HTTP answer; `body` is JSON text, a transaction, or whatever a fault wants. */
+/** HTTP answer. `body` is JSON text, a transaction, or garbage that a fault requests. */
 export interface Answer {
   status: number
   body: string | Uint8Array
@@ -20,7 +20,8 @@ export type ApiCode =
   | 'NOT_FOUND'
   | 'NOT_IMPLEMENTED'
 
-/** [status in most dialects, status where codes have their own]. 400 for parameters, 401 and 429 are the document's. */
+/** [status in most dialects, status in dialects with specific ones]. 400 for invalid parameters, 401 and 429 are
+ *  documented. */
 const STATUS: Record<ApiCode, readonly [number, number]> = {
   INSUFFICIENT_BALANCE: [400, 402],
   INVALID_MINT: [400, 404],
@@ -32,7 +33,7 @@ const STATUS: Record<ApiCode, readonly [number, number]> = {
   NOT_IMPLEMENTED: [501, 501],
 }
 const TRADE_CODES: readonly ApiCode[] = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED']
-/** Codes that the document lists; the others are a dialect's own, or left out. */
+/** Documented codes. Other codes depend on the dialect. */
 const LISTED: readonly ApiCode[] = [...TRADE_CODES, 'RATE_LIMIT']
 
 export interface Holding {
@@ -40,7 +41,7 @@ export interface Holding {
   amount: bigint
 }
 
-/** Writes every answer of the REST interface as its dialect does. */
+/** Formats the answers of the REST interface in a dialect. */
 export class Answers {
   readonly #dialect: Dialect
 
@@ -130,7 +131,7 @@ export function json(status: number, value: unknown): Answer {
   return { status, body: JSON.stringify(value) }
 }
 
-/** Whole tokens. */
+/** Converts base units to whole tokens. */
 function whole(baseUnits: bigint): number {
   return Number(baseUnits) / 10 ** TOKEN_DECIMALS
 }

@@ -24,10 +24,10 @@ export interface ApiOptions {
   endpoints: ServedInterface['endpoints']
 }
 
-/** What a route does once key and limit are checked. `argument` is the last part of the path. */
+/** Handles a request after its key and the request limit were checked. `argument` is the last part of the path. */
 type Route = (request: Request, customer: Customer, argument: string) => Answer
 
-/** The REST interface under /api. */
+/** The REST interface below /api. */
 export class Api {
   readonly #options: ApiOptions
   readonly #routes: readonly { readonly method: string; readonly path: RegExp; readonly route: Route }[]
@@ -94,7 +94,8 @@ export class Api {
 
   #portfolio(publicKey: string): Answer {
     const { answers, ledger } = this.#options
-    if (!isPublicKey(publicKey)) return answers.refusal('INVALID_PARAMETERS', 'publicKey is the base58 of 32 bytes')
+    if (!isPublicKey(publicKey))
+      return answers.refusal('INVALID_PARAMETERS', 'publicKey must be a base58 key of 32 bytes')
     const lamports = ledger.account(publicKey, 'confirmed')?.lamports ?? 0
     const holdings = ledger.tokenAccounts(publicKey, 'confirmed').map((address): Holding => {
       return decodeTokenAccount(ledger.account(address, 'confirmed')!.data)!
@@ -103,7 +104,7 @@ export class Api {
   }
 }
 
-/** A GET ends in the key that it asks about. */
+/** A GET request has a key at the end of its path. */
 function patternOf({ method, path }: ServedRoute): RegExp {
   return new RegExp(`^/api${path}${method === 'GET' ? '/([^/]+)' : ''}$`)
 }
@@ -112,7 +113,7 @@ function bearer({ headers }: Request): string {
   return /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1] ?? ''
 }
 
-/** Undefined, which no request allows, for what is not JSON. */
+/** Returns undefined for invalid JSON, which no request accepts. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -125,10 +126,8 @@ function serverError(status = 500): Answer {
   return { status, body: '<html><h1>Something went wrong</h1></html>', headers: { 'content-type': 'text/html' } }
 }
 
-/**
- * /sandbox/faults: POST sets one fault or a list, GET shows what has not struck yet, DELETE clears. Answers always with
- * what is left.
- */
+/** /sandbox/faults: POST sets one fault or a list, GET lists the faults that have not struck, DELETE removes them.
+ *  Every answer has the remaining faults. */
 export function controlEndpoint(faults: Faults): Handle {
   return ({ method, path, body }) => {
     if (path !== '/sandbox/faults') return json(404, { error: 'POST, GET or DELETE /sandbox/faults' })
@@ -143,7 +142,7 @@ function setFaults(faults: Faults, body: string): Answer {
   try {
     value = JSON.parse(body)
   } catch {
-    return json(400, { error: 'the body is JSON' })
+    return json(400, { error: 'the body must be JSON' })
   }
   const parsed = (Array.isArray(value) ? value : [value]).map(parseFault)
   const wrong = parsed.find((fault) => typeof fault === 'string')

@@ -17,19 +17,19 @@ export interface BuilderOptions extends PricingOptions {
   answers: Answers
   faults: Faults
   records: Records
-  /** A key of the service, which signs too where the dialect says so. */
+  /** Key of the service that signs too, if the dialect says so. */
   coSigner: Secret
   ambush: Ambush
   table: Table
 }
 
-/** How far off the height is that the fault `builtHeight` tells. */
+/** `lastValidBlockHeight` of the fault `builtHeight`. */
 const ABSURD_HEIGHT = 999_999_999_999
 const EXPIRED_AFTER_SLOTS = 200
-/** The trap springs in the next block: whoever simulates before that sees an honest trade. */
+/** The attack starts in the next block, so a simulation before that shows an honest trade. */
 const TRAP_DELAY_SLOTS = 1
 
-/** POST /transaction/buy and /transaction/sell: transactions that the client signs and sends himself. */
+/** POST /transaction/buy and /transaction/sell: transactions that the client signs and sends. */
 export class Builder {
   readonly #options: BuilderOptions
   readonly #pricing: Pricing
@@ -53,7 +53,7 @@ export class Builder {
     if (!ledger.runsBytes)
       return answers.refusal(
         'NOT_IMPLEMENTED',
-        'this sandbox builds no transactions: it has no Solana runtime (litesvm)',
+        'this sandbox cannot build transactions: the Solana runtime (litesvm) is not installed',
       )
     const priced = price()
     if (!priced.ok) return answers.refusal(priced.code, priced.message)
@@ -86,13 +86,13 @@ function theftOf({ theft }: Fault): Attack {
   return ATTACKS.find((one) => one === theft) ?? ATTACKS[0]
 }
 
-/** A transaction that the service has built, before it is written down. */
+/** A built transaction before it is encoded. */
 export interface Built {
   bytes: Uint8Array
   lastValidBlockHeight: number
 }
 
-/** The document shows no reply of these endpoints: each dialect writes another plausible one. */
+/** The document shows no answer of these endpoints; each dialect uses another plausible one. */
 function builtAnswer({ bytes, lastValidBlockHeight }: Built, dialect: Dialect): Answer {
   const { builtEncoding, builtShape, builtHeight } = dialect
   if (builtShape === 'raw') return { status: 200, body: bytes, headers: { 'content-type': 'application/octet-stream' } }

@@ -6,27 +6,27 @@ import type { Customer, Customers } from './customers.ts'
 
 export type StreamCode = 'AUTHENTICATION_FAILED' | 'SUBSCRIPTION_FAILED' | 'RATE_LIMIT_EXCEEDED' | 'CONNECTION_LIMIT'
 
-/** What a connection needs of the stream that it belongs to. */
+/** Services of the stream for its connections. */
 export interface Host {
   readonly clock: Clock
   readonly customers: Customers
   readonly dialect: Dialect
-  /** While true nothing leaves any connection. */
+  /** While true, no message is sent on any connection. */
   readonly silent: boolean
-  /** The keys that are new to, or leave, this connection. */
+  /** Keys that were added to this connection, or removed from it. */
   added(connection: Connection, keys: string[]): void
   removed(connection: Connection, keys: string[]): void
 }
 
 const CHANNELS = ['trades', 'newTokens', 'priceUpdates']
 const MOST_KEYS = 10_000
-/** A client that reads slower than the market prints is cut off rather than kept in memory. */
+/** A client that reads too slowly is disconnected, so that its backlog does not fill the memory. */
 const LARGEST_BACKLOG_BYTES = 32_000_000
-/** 1013: try again later. */
+/** WebSocket close code 1013: try again later. */
 const TRY_AGAIN_LATER = 1013
 const POLICY_VIOLATION = 1008
 
-/** One client of the stream, from its first message on. */
+/** One client of the stream. */
 export class Connection {
   customer: Customer | undefined
   readonly keys = new Set<string>()
@@ -59,10 +59,10 @@ export class Connection {
     }
   }
 
-  /** An event, serialised once for all connections. */
+  /** Sends an event that was serialized once for all connections. */
   deliver(frame: Buffer): void {
     if (this.#host.dialect.messageLimit === 'outbound' && !this.#admit()) {
-      // Said once a second: the limit counts what the client gets.
+      // Reported once per second, because the limit counts outgoing messages.
       if (this.#messages === this.#limit + 1) this.#error('RATE_LIMIT_EXCEEDED', 'Too many messages')
       return
     }
@@ -102,7 +102,7 @@ export class Connection {
     this.#reply({ type: 'authenticated', userId: customer.userId, plan: planName(customer, dialect) })
   }
 
-  /** One bad key refuses the whole batch, without saying which. */
+  /** One invalid key refuses the whole batch; the error does not name the key. */
   #subscribe(keys: unknown): void {
     if (!isKeys(keys) || this.keys.size + keys.length > MOST_KEYS) {
       this.#error('SUBSCRIPTION_FAILED', 'Invalid subscription key')
@@ -135,7 +135,7 @@ export class Connection {
     return this.customer?.plan.messagesPerSecond ?? 50
   }
 
-  /** Counts one message of this second; false when it is one too many. */
+  /** Counts one message. Returns false if the limit of this second is exceeded. */
   #admit(): boolean {
     const second = Math.floor(this.#host.clock.now() / 1_000)
     if (second !== this.#second) {

@@ -17,7 +17,7 @@ export interface Plan {
 export const PLAN_NAMES = ['standard', 'premium', 'enterprise'] as const
 export type PlanName = (typeof PLAN_NAMES)[number]
 
-/** The document calls Enterprise's numbers "custom"; these are the sandbox's own. */
+/** The document calls Enterprise's numbers "custom"; these are chosen for the sandbox. */
 const ENTERPRISE: Plan = {
   name: 'enterprise',
   requestsPerMinute: 5_000,
@@ -28,20 +28,20 @@ const ENTERPRISE: Plan = {
 
 export type ApiKeys = Record<PlanName, string>
 
-/** Limits belong to the customer, whatever the number of his keys. */
+/** Limits apply to the customer, however many keys the customer has. */
 export interface Customer {
   userId: string
   plan: Plan
   window: RequestWindow
-  /** Open streaming connections. */
+  /** Open WebSocket connections. */
   connections: number
 }
 
 const KEYS = 'keys'
 
-/** One customer a plan, each with one key. The keys survive with the chain. */
+/** One customer with one key for each plan. The keys are saved with the chain. */
 export class Customers {
-  /** The present keys: replaced when one is revoked. */
+  /** Present keys; a revoked key is replaced. */
   readonly apiKeys: ApiKeys
   readonly #records: Records
   readonly #customers: Map<PlanName, Customer>
@@ -58,7 +58,7 @@ export class Customers {
     return name && this.#customers.get(name)
   }
 
-  /** Deletes a plan's key and makes a new one for the same customer, who is returned. */
+  /** Revokes a plan's key, creates a new one, and returns the customer. */
   revoke(name: PlanName): Customer {
     this.apiKeys[name] = apiKey(name, this.apiKeys[name])
     this.#save()
@@ -89,7 +89,7 @@ function apiKey(name: PlanName, source: string): string {
   return `${name}-${encodeBase58(digest('api key ', name, source)).slice(0, 24)}`
 }
 
-/** A request's place in the limit. `resetMs`: until a further one may be accepted. */
+/** Result of counting a request. `resetMs`: delay until another request may be accepted. */
 export interface Admission {
   accepted: boolean
   limit: number
@@ -119,7 +119,7 @@ function slidingWindow(limit: number, countsRefused: boolean): RequestWindow {
       while (arrivals.length > 0 && arrivals[0]! <= now - WINDOW_MS) arrivals.shift()
       const accepted = arrivals.length < limit
       if (accepted || countsRefused) arrivals.push(now)
-      // With refused ones counted, the oldest that must leave is further back.
+      // If refused requests count, the entry that has to expire is not the oldest one.
       const blocking = arrivals[Math.max(0, arrivals.length - limit)] ?? now
       return {
         accepted,

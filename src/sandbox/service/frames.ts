@@ -4,7 +4,7 @@ import { type LaunchEvent, type MarketEvent, type PriceEvent, SOL_USD, type Trad
 
 const UNANNOUNCED_TYPE_SHARE = 0.01
 
-/** Writes market events as the service's messages, in the units of a dialect. */
+/** Formats market events as the service's messages, in the units of a dialect. */
 export class Frames {
   readonly #dialect: Dialect
   readonly #draws: Draws
@@ -18,14 +18,14 @@ export class Frames {
     this.#extraTypes = dialect.extras === 'types' || dialect.extras === 'both'
   }
 
-  /** JSON text; `timestamp` in ms since the epoch. */
+  /** JSON text; `timestamp` is in ms since the epoch. */
   event(event: MarketEvent, timestamp: number): string {
     const message = { ...this.#message(event), timestamp }
     if (!this.#extraFields) return JSON.stringify(message)
     return JSON.stringify({ ...message, slot: Math.floor(timestamp / 400), pool: { kind: 'curve', version: 2 } })
   }
 
-  /** Now and then a message of a type that the document does not know. */
+  /** Occasionally returns a message of an undocumented type. */
   unannounced(event: MarketEvent, timestamp: number): string | undefined {
     if (!this.#extraTypes || !this.#draws.chance(UNANNOUNCED_TYPE_SHARE)) return undefined
     return JSON.stringify({ type: 'migration', mint: event.mint, pool: 'amm', timestamp })

@@ -17,7 +17,7 @@ export interface HostileParts {
 
 type Attack = (parts: HostileParts) => Draft
 
-/** Lamports that a plain theft takes. */
+/** Lamports that a transfer attack steals. */
 const LOOT_LAMPORTS = 20_000_000n
 
 const ATTACKS = {
@@ -53,14 +53,14 @@ const ATTACKS = {
   'opaque program': (parts) => replaced(parts, opaque(parts)),
 } as const satisfies Record<string, Attack>
 
-/** Whose name a fault may give; `version 1` is of the bytes alone. */
+/** Names for the fault `builtHostile`. `version 1` changes the encoding only. */
 export const BUILD_ATTACKS: readonly string[] = [...Object.keys(ATTACKS), 'version 1']
 
-/** The transaction as a hostile builder writes it; without a name, with an extra transfer. */
+/** The transaction of a malicious builder. The default attack is an extra transfer. */
 export function spoil(attack: string | undefined, parts: HostileParts): Uint8Array {
   if (attack === 'version 1') {
     const bytes = parts.sign({ ...parts.honest, version: 0 })
-    // Behind one signature the message says its version; a version 1 transaction says it at once.
+    // A version 0 transaction starts with its signatures; a version 1 transaction starts with its version.
     return Uint8Array.from([129, ...bytes.slice(1)])
   }
   const name =
@@ -91,7 +91,7 @@ function more({ honest }: HostileParts, call: Call): Draft {
   return { ...honest, calls: [...honest.calls, call] }
 }
 
-/** An instruction on the wallet's token account; `second`: who gets something by it. */
+/** An instruction on the wallet's token account. `second`: the account that benefits from it. */
 function ownTokens(parts: HostileParts, data: Uint8Array, second?: string): Call {
   const { wallet, mint } = parts.trade
   const program = tokenProgramOf(parts)
@@ -103,7 +103,7 @@ function ownTokens(parts: HostileParts, data: Uint8Array, second?: string): Call
   return { program, accounts, data }
 }
 
-/** The trade by way of a program that behaves until its trap is armed. */
+/** The trade through a program that behaves well until its trap is armed. */
 function opaque(parts: HostileParts): Call {
   const { wallet, mint } = parts.trade
   const program = tokenProgramOf(parts)

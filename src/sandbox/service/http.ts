@@ -10,23 +10,21 @@ import type { Answer } from './answers.ts'
 
 export interface Request {
   method: string
-  /** Without query. */
+  /** Without the query. */
   path: string
   headers: IncomingHttpHeaders
   body: string
 }
 
-/** Undefined: the connection is cut without an answer. */
+/** Returns undefined to close the connection without an answer. */
 export type Handle = (request: Request) => Answer | undefined | Promise<Answer | undefined>
 
 const LARGEST_BODY_BYTES = 1_000_000
-/** Longer than the time between two orders, so that a kept connection is rarely closed under a request. */
+/** Longer than the time between two orders, so that a kept-alive connection is rarely closed under a request. */
 const KEEP_ALIVE_MS = 65_000
 
-/**
- * Listens on loopback only: the sandbox hands out its own keys. The first prefix that a path starts with gets the
- * request.
- */
+/** Listens on loopback only, because the sandbox reveals its own keys. The first matching path prefix handles the
+ *  request. */
 export function serve(port: number, handlers: readonly (readonly [prefix: string, handle: Handle])[]): Promise<Server> {
   const server = createServer((message, response) => {
     respond(message, response, handlers).catch(() => response.destroy())
@@ -66,12 +64,12 @@ function answerTo(request: Request, tooLarge: boolean, handle: Handle | undefine
   return handle ? handle(request) : { status: 404, body: '{"error":"not found"}' }
 }
 
-/** A page in a browser can reach loopback under a name of its own (DNS rebinding), but not under ours. */
+/** Rejects other host names: a web page could reach loopback through its own name (DNS rebinding). */
 function isLoopback(host: string | undefined): boolean {
   return host === undefined || /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(host)
 }
 
-/** Undefined when it is too large; the rest of it is not kept. */
+/** Returns undefined if the body is too large; the rest is discarded. */
 async function readBody(message: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

@@ -1,6 +1,6 @@
 import { isPublicKey } from '../../solana/base58.ts'
 
-/** Trade requests as the document rules them. SOL as in the body; what is left out is undefined. */
+/** Documented trade requests. SOL as in the body; omitted fields are undefined. */
 export interface BuyRequest {
   publicKey: string
   mint: string
@@ -12,7 +12,7 @@ export interface BuyRequest {
 export interface SellRequest {
   publicKey: string
   mint: string
-  /** A number in the unit of the dialect, or percent of what is held. */
+  /** A number in the dialect's unit, or a percentage of the balance. */
   amount: { number: number } | { percent: number }
   slippagePercent: number
   priorityFeeSol: number | undefined
@@ -34,11 +34,11 @@ export function parseBuy(body: unknown, maxBuySol: number): Parsed<BuyRequest> {
   }))
 }
 
-/** The bounds of a sale's slippage and fee are not shown: whatever makes sense is taken. */
+/** The document gives no bounds for a sale's slippage and fee, so every plausible value is accepted. */
 export function parseSell(body: unknown): Parsed<SellRequest> {
   return parse(body, (fields) => {
     if (fields.sellAll !== undefined && typeof fields.sellAll !== 'boolean')
-      throw new Invalid('sellAll is true or false')
+      throw new Invalid('sellAll must be true or false')
     return {
       ...addresses(fields),
       amount: sellAmount(fields.amount),
@@ -62,7 +62,7 @@ class Invalid extends Error {
 
 function parse<T>(body: unknown, read: (fields: Fields) => T): Parsed<T> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    return { ok: false, code: 'INVALID_PARAMETERS', message: 'the body is a JSON object' }
+    return { ok: false, code: 'INVALID_PARAMETERS', message: 'the body must be a JSON object' }
   }
   try {
     return { ok: true, value: read(body as Fields) }
@@ -73,9 +73,9 @@ function parse<T>(body: unknown, read: (fields: Fields) => T): Parsed<T> {
 }
 
 function addresses({ publicKey, mint }: Fields): { publicKey: string; mint: string } {
-  if (!isPublicKey(publicKey)) throw new Invalid('publicKey is the base58 of 32 bytes')
-  if (typeof mint !== 'string') throw new Invalid('mint is a string')
-  if (!isPublicKey(mint)) throw new Invalid('mint is the base58 of 32 bytes', 'INVALID_MINT')
+  if (!isPublicKey(publicKey)) throw new Invalid('publicKey must be a base58 key of 32 bytes')
+  if (typeof mint !== 'string') throw new Invalid('mint must be a string')
+  if (!isPublicKey(mint)) throw new Invalid('mint must be a base58 key of 32 bytes', 'INVALID_MINT')
   return { publicKey, mint }
 }
 
@@ -86,12 +86,12 @@ function optional(fields: Fields, name: string, min: number, max: number): numbe
 function inRange(fields: Fields, name: string, min: number, max: number): number {
   const value = fields[name]
   if (typeof value === 'number' && value >= min && value <= max) return value
-  throw new Invalid(`${name} is a number from ${min} to ${max}`)
+  throw new Invalid(`${name} must be a number from ${min} to ${max}`)
 }
 
 function sellAmount(value: unknown): SellRequest['amount'] {
   if (typeof value === 'number' && value > 0 && Number.isFinite(value)) return { number: value }
   const percent = typeof value === 'string' && /^\d{1,3}(\.\d{1,9})?%$/.test(value) ? Number(value.slice(0, -1)) : 0
   if (percent > 0 && percent <= 100) return { percent }
-  throw new Invalid('amount is a positive number or "<number>%" up to 100%')
+  throw new Invalid('amount must be a positive number or "<number>%" up to 100%')
 }

@@ -22,7 +22,7 @@ export interface StreamOptions {
   frames: Frames
 }
 
-/** The WebSocket: every market event to everybody whose keys cover it. */
+/** The WebSocket: sends every market event to the connections with a key that covers it. */
 export class Stream implements Host {
   readonly clock: Clock
   readonly customers: Customers
@@ -33,7 +33,7 @@ export class Stream implements Host {
   readonly #connections = new Set<Connection>()
   readonly #subscribers = new Map<string, Set<Connection>>()
   #silentUntil = 0
-  /** An event that a fault holds back until the next one has gone. */
+  /** An event that the fault `reorder` holds back until the next one was sent. */
   #held: MarketEvent | undefined
   #garbage = 0
 
@@ -92,7 +92,7 @@ export class Stream implements Host {
     this.#sockets.close()
   }
 
-  /** One serialisation an event, none where nobody listens. */
+  /** Serializes an event once, and only if there is a receiver. */
   #deliver(event: MarketEvent): void {
     const receivers = this.#receivers(event)
     if (receivers.length === 0) return
@@ -126,7 +126,7 @@ export class Stream implements Host {
   #open(client: WebSocket): void {
     const connection = new Connection(client, this)
     this.#connections.add(connection)
-    // A client that breaks the protocol is closed by `ws`, which says so here; there is nothing to add.
+    // `ws` closes the connection of a client that violates the protocol; the error needs no handling.
     client.on('error', () => {})
     client.on('close', () => this.#forget(connection))
     client.on('message', (data: Buffer, binary) => connection.receive(data.toString(), binary))
@@ -153,7 +153,7 @@ export class Stream implements Host {
   }
 }
 
-/** Frames that fit nothing, one after the other: what a broken or hostile service could send. */
+/** Invalid frames, sent in turn: samples of a broken or malicious service. */
 const GARBAGE: readonly (() => string | Buffer)[] = [
   () => 'not json',
   () => '',

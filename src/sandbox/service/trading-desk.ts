@@ -21,9 +21,7 @@ export interface DeskOptions extends PricingOptions {
   wallets: readonly string[]
 }
 
-/**
- * The service behind its endpoints: builds, signs and sends trades of the wallets that it holds. Nothing is idempotent.
- */
+/** Builds, signs and sends trades for the wallets that the service holds. No request is idempotent. */
 export class TradingDesk {
   readonly #options: DeskOptions
   readonly #pricing: Pricing
@@ -43,7 +41,7 @@ export class TradingDesk {
 
   #stranger({ publicKey }: BuyRequest | SellRequest): Refused | undefined {
     if (this.#options.wallets.includes(publicKey)) return undefined
-    return { ok: false, code: 'INVALID_PARAMETERS', message: 'publicKey is no wallet of this account' }
+    return { ok: false, code: 'INVALID_PARAMETERS', message: 'publicKey is not a wallet of this account' }
   }
 
   #send(priced: Priced | Refused): TradeResult {
@@ -70,14 +68,14 @@ export interface Refused {
   message: string
 }
 
-/** A trade at the present price, within the request's bounds. */
+/** A trade at the present price within the bounds of the request. */
 export interface Priced {
   ok: true
   token: MarketToken
   trade: Omit<TradeData, 'fails'>
 }
 
-/** What the service adds when the client leaves the priority fee to it. */
+/** Priority fee if the request names none. */
 const AUTOMATIC_PRIORITY_FEE_SOL = 0.0001
 
 export interface PricingOptions {
@@ -87,7 +85,7 @@ export interface PricingOptions {
   tokenPrograms: TokenPrograms
 }
 
-/** What a request comes to: amounts, bounds, and whether the wallet can pay. */
+/** Computes amounts and bounds of a request, and checks that the wallet can pay. */
 export class Pricing {
   readonly #options: PricingOptions
 
@@ -158,7 +156,7 @@ export class Pricing {
     return { ok: true, token, trade: { ...trade, serviceFeeBps: this.#options.dialect.serviceFeeBps } }
   }
 
-  /** Base units; undefined where the wallet has no account for the mint. */
+  /** Balance in base units; undefined if the wallet has no account for the mint. */
   #holding(wallet: string, mint: string): bigint | undefined {
     const { ledger, tokenPrograms } = this.#options
     const address = tokenAccountAddress(wallet, mint, PROGRAMS[tokenPrograms(mint)])
@@ -181,7 +179,7 @@ export class Pricing {
     return BigInt(Math.floor(amount.number * scale))
   }
 
-  /** `got` is what the trade brings as a share of what it would at the price before it. */
+  /** `got`: the trade's result as a share of its result at the price before it. */
   #isBeyond(got: number, slippagePercent: number): boolean {
     return this.#options.dialect.slippage === 'build' && got < 1 - slippagePercent / 100
   }

@@ -19,17 +19,17 @@ import { asRecord, ownValue } from './wire/frame.ts'
 import type { Row } from './wire/row.ts'
 
 const FIRST_BYTES = 1 << 20
-/** No line of a capture is longer. */
+/** Upper bound of a line's length. */
 const MOST_BYTES = 1 << 23
 const NEWLINE = 0x0a
-/** Last ms that a Date can hold. */
+/** Largest number of milliseconds that a Date can hold. */
 const LAST_TIME = 8.64e15
 
 const NOTHING: Captured = { kind: 'nothing' }
 const KEYS: Record<RowKind, string> = { 0: 'trades', 1: 'trades', 2: 'newTokens', 3: 'priceUpdates' }
 
-/** Reads what was kept of a feed, one message a line, with two additions: `receivedAt`, ms since the epoch, in any of
- *  them, and lines of type `gap` with `from`, `to` and `keys` for when nothing was heard. */
+/** Reads a recorded feed: one message of the service per line, with two additions. Any message may have `receivedAt`
+ *  (ms since the epoch), and a line of type `gap` has `from`, `to` and `keys` for an interruption. */
 export class CaptureReader implements CaptureReaderPort {
   readonly #decoder = new Decoder()
   readonly #index = new MintIndex(new Mints())
@@ -57,7 +57,7 @@ export class CaptureReader implements CaptureReaderPort {
   }
 }
 
-/** Rows of a capture, without duplicates, in blocks. */
+/** Appends the rows of a capture to blocks and drops duplicates. */
 export class CaptureImporter extends CaptureReader implements CaptureImporterPort {
   readonly #intake: Intake
 
@@ -99,8 +99,8 @@ function bad(why: string): Captured {
   return { kind: 'bad', why }
 }
 
-/** The lines of a file, counted from 1. One that is too long for any message comes cut off. Throws SluiceError where it
- *  cannot be read. */
+/** Lines of a file, numbered from 1. A line that is too long for any message is truncated. Throws SluiceError if the
+ *  file cannot be read. */
 export function* linesOf(path: string): Generator<Line, void, undefined> {
   const file = openFile(path)
   try {
@@ -110,7 +110,7 @@ export function* linesOf(path: string): Generator<Line, void, undefined> {
     for (let count = -1; count !== 0; ) {
       if (filled === data.length) {
         if (data.length >= MOST_BYTES)
-          filled = data.length >> 1 // it does not fit, whatever else it holds
+          filled = data.length >> 1 // the line is too long, so its start is dropped
         else data = Buffer.concat([data], data.length * 2)
       }
       count = readSync(file, data, filled, data.length - filled, null)
@@ -139,7 +139,7 @@ function openFile(path: string): number {
   }
 }
 
-/** Exit 2 where the path names no file, else 1. */
+/** Exit code 2 if the path names no file, else 1. */
 function unreadable(path: string, { message, code }: Error & { readonly code?: unknown }): SluiceError {
   const isNoFile = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR'
   return new SluiceError(`${path} cannot be read: ${message}`, isNoFile ? ExitCode.usage : ExitCode.failed)
@@ -154,19 +154,19 @@ const FIGURES = [
 
 const TEXTS = ['signature', 'trader', 'symbol', 'name', 'creator'] as const
 const METADATA = ['description', 'image', 'website', 'twitter'] as const
-/** Of a file that is written. One that is read may have them in any order, lack most, and have others. */
+/** Columns of a written file. A file that is read may have them in any order, omit most of them, and have others. */
 const COLUMNS = ['type', ...TIMES, 'keys', 'mint', 'side', ...FIGURES, ...TEXTS, ...METADATA] as const
 const NEEDED = ['type', 'mint', 'timestamp']
 const NUMBERS: ReadonlySet<string> = new Set([...TIMES, ...FIGURES])
 const KNOWN: ReadonlySet<string> = new Set(COLUMNS)
-/** A description may go over some lines; what goes over more has a quote that was never closed. */
+/** A quoted description may span several lines; a cell that spans more has an unclosed quote. */
 const MOST_LINES = 200
 
 function isCsv(path: string): boolean {
   return path.toLowerCase().endsWith('.csv')
 }
 
-/** Messages of a capture: CSV by the file's name, else NDJSON. */
+/** Messages of a capture: CSV if the file name ends in .csv, else NDJSON. */
 export function messageLinesOf(path: string): Generator<Line, void, undefined> {
   return isCsv(path) ? csvLinesOf(path) : linesOf(path)
 }
@@ -179,21 +179,22 @@ function jsonLine(message: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(message, finite)
 }
 
-/** Numbers that the service did not send are NaN in a row; the line omits them. */
+/** A number that the service did not send is NaN in a row and is omitted from the line. */
 function finite(_key: string, value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? undefined : value
 }
 
 export const CSV_HEADER = COLUMNS.join(',')
 
-/** A message of a capture as a line of CSV, without its end. Reads back as the same message. */
+/** Formats a message of a capture as a CSV line without its line end. `csvLinesOf` reads it back as the same message. */
 export function csvLine({ metadata, ...message }: Readonly<Record<string, unknown>>): string {
   const all: Readonly<Record<string, unknown>> = { ...message, ...(metadata as object | undefined) }
   return COLUMNS.map((name) => csvCell(all[name])).join(',')
 }
 
-/** The records of a CSV file, each as a line in the service's message format, with the number of the line where it
- *  begins. The first one names the columns. Throws SluiceError where it does not, or the file cannot be read. */
+/** Records of a CSV file, each converted to a line in the service's message format, with the number of its first
+ *  line. The first record names the columns. Throws SluiceError if a required column is missing or the file cannot be
+ *  read. */
 export function* csvLinesOf(path: string): Generator<Line, void, undefined> {
   let columns: readonly string[] | undefined
   for (const { number, text } of recordsOf(path)) {
@@ -209,8 +210,8 @@ interface Numbered {
   readonly text: string
 }
 
-/** A quoted cell may hold line ends. Without text: its quotes do not pair; the lines behind the first are then read for
- *  themselves. */
+/** Splits a file into CSV records. A quoted cell may contain line ends. `text` is undefined for a record with
+ *  unpaired quotes; the lines after its first line are then parsed again on their own. */
 function* recordsOf(path: string): Generator<{ number: number; text: string | undefined }, void, undefined> {
   const lines = linesOf(path)
   const again: Numbered[] = []
@@ -240,7 +241,7 @@ function numbered({ value, done }: IteratorResult<Line, void>): Numbered | undef
   return { number: value.number, text: value.data.toString('utf8', value.start, value.end) }
 }
 
-/** undefined for a cell with nothing in it; undefined for all where a quote stands within a cell. */
+/** Cells of a record; undefined stands for an empty cell. Returns undefined if a quote is inside an unquoted cell. */
 function cellsOf(text: string): (string | undefined)[] | undefined {
   const cells: (string | undefined)[] = []
   for (let at = 0; at <= text.length; at++) {
@@ -269,7 +270,7 @@ function columnsOf(path: string, cells: readonly (string | undefined)[] | undefi
   throw new SluiceError(`${path}:1: the first line has to name the columns; it lacks ${lacks.join(', ')}`)
 }
 
-/** The message, or what is wrong. */
+/** Returns the message, or the reason why the record is not one. */
 function messageOf(columns: readonly string[], cells: readonly (string | undefined)[]): object | string {
   if (cells.length > columns.length) return 'more cells than columns'
   const message: Record<string, unknown> = {}

@@ -9,8 +9,8 @@ import { sellAmountOf, termsOf } from './trade-terms.ts'
 
 type Unsendable = Extract<Outcome, { kind: 'refused' | 'unsent' }>
 
-/** Orders through POST /trade/buy and /trade/sell: the service builds, signs and sends. What it answers is classified
- *  once (outcome.ts), nothing is ever sent again from here, and what happened is read from the chain. */
+/** Executes orders through POST /trade/buy and /trade/sell: the service builds, signs and sends the transaction. Each
+ *  answer is classified once (outcome.ts), no request is repeated here, and fills are read from the chain. */
 export class CloudExecutor implements Executor {
   readonly #parts: ExecutorParts
 
@@ -29,7 +29,7 @@ export class CloudExecutor implements Executor {
     this.#parts.resolve.resume(attempt, done)
   }
 
-  /** Compares what a sale by number has sold with what it asked for. */
+  /** Compares the amount that a sale by number sold with the amount it asked for. */
   #watched(attempt: Attempt, done: (outcome: Outcome) => void): (outcome: Outcome) => void {
     const { sellUnit, holding, contradicted } = this.#parts
     const { size, mint } = attempt
@@ -43,7 +43,7 @@ export class CloudExecutor implements Executor {
     }
   }
 
-  /** The request, or why there is none. */
+  /** The request, or the reason why none can be sent. */
   #requestOf(attempt: Attempt): HttpRequest | Unsendable {
     const terms = termsOf(attempt, this.#parts)
     if ('code' in terms) return { kind: 'refused', ...terms, retry: 'never' }
@@ -51,15 +51,15 @@ export class CloudExecutor implements Executor {
       const headers = headersOf(this.#parts.apiKey())
       return { method: 'POST', url: urlOf(this.#parts.baseUrl, attempt.side), headers, body: terms.body }
     } catch {
-      return { kind: 'unsent', reason: 'the key cannot be read' }
+      return { kind: 'unsent', reason: 'the API key cannot be read' }
     }
   }
 }
 
-/** When the strategy hears `unknown`; the socket is read on, and a late answer is taken. */
+/** Time after which the attempt is reported as `unknown`. The request stays open, and a late answer still counts. */
 const SOFT_TIMEOUT_MS = 10000
 
-/** Sends the request of an attempt, once, and says what the answer proves. */
+/** Sends the request of an attempt once and passes the conclusion from the answer on. */
 function sendOnce(request: HttpRequest, http: Http, clock: Clock, resolution: Resolution): void {
   const cancel = clock.after(SOFT_TIMEOUT_MS, () => {
     resolution.doubt(`no answer within ${SOFT_TIMEOUT_MS / 1000} s`)

@@ -7,13 +7,13 @@ export type ConnectionParts = Pick<FeedParts, 'url' | 'apiKey' | 'dial' | 'clock
 
 export interface ConnectionEvents {
   message(data: Uint8Array, binary: boolean, start: number, end: number): void
-  /** As of a socket. */
+  /** Every message of one socket read was delivered. */
   settled(): void
-  /** Connected no longer, or not yet again: see `state`. */
+  /** The connection was lost, or could not be opened; `state` has details. */
   down(): void
-  /** Silent for longer than the answer to a ping takes. */
+  /** No frame arrived for longer than the answer to a ping takes. */
   silent(): void
-  /** Once a second, whatever the state. */
+  /** Called once a second in every state. */
   second(): void
   notice(text: string): void
 }
@@ -21,15 +21,16 @@ export interface ConnectionEvents {
 export type ConnectionState = 'idle' | 'dialing' | 'authenticating' | 'open' | 'waiting' | 'refused' | 'stopped'
 
 const SECOND_MS = 1_000
-/** Seconds to connect, and to be authenticated. */
+/** Seconds to wait for the connection, and for the authentication. */
 const PATIENCE = 10
-/** Seconds between two looks at the source of a refused key. */
+/** Seconds between two attempts to read a new key after a refusal. */
 const KEY_EVERY = 30
 
-/** One authenticated socket that comes back by itself. It knows nothing of what is said on it but the first message. */
+/** One authenticated WebSocket that reconnects by itself. It knows no messages but the first one, which
+ *  authenticates. */
 export class Connection {
   state: ConnectionState = 'idle'
-  /** The key of the present or last connection: a secret. */
+  /** API key of the present or last connection. Secret. */
   apiKey = ''
   readonly #parts: ConnectionParts
   readonly #on: ConnectionEvents
@@ -58,31 +59,31 @@ export class Connection {
     this.#leave('stopped')
   }
 
-  /** The service has accepted the key; false where nobody asked it. */
+  /** The service accepted the key. Returns false if no authentication was pending. */
   authenticated(): boolean {
     if (this.state !== 'authenticating') return false
     this.#enter('open')
     return true
   }
 
-  /** The service refuses the key: no other connection is tried with it. */
+  /** The service refused the key. No further connection is opened with this key. */
   refuse(): void {
     this.#leave('refused')
   }
 
-  /** Ends the connection and dials again after `waitMs`. */
+  /** Closes the connection and dials again after `waitMs`. */
   lose(reason: string, waitMs = this.#redial.next()): void {
     this.#leave('waiting')
     this.#on.notice(`${reason}; dialing again in ${Math.round(waitMs)} ms`)
     this.#cancelDial = this.#parts.clock.after(waitMs, () => this.#dial())
   }
 
-  /** Another second of being live; true when that has been long enough for earlier losses to be forgotten. */
+  /** Counts a second in which the feed was live. Returns true after enough of them to forget earlier losses. */
   prove(): boolean {
     return this.#redial.tick()
   }
 
-  /** Paced; never before the authentication, nor into another connection than it was meant for. */
+  /** Sends within the plan's message rate. A message is dropped if its connection is no longer open. */
   send(text: string): void {
     const socket = this.#socket
     this.#parts.pace(() => {
@@ -108,13 +109,13 @@ export class Connection {
       },
       closed: (reason) => {
         if (isOurs())
-          this.lose(`${this.state === 'dialing' ? 'no connection' : 'the connection was closed'}: ${reason}`)
+          this.lose(`${this.state === 'dialing' ? 'the connection failed' : 'the connection was closed'}: ${reason}`)
       },
     })
     this.#socket = socket
   }
 
-  /** '' where the source cannot be read, which the service then refuses. */
+  /** '' if the key's source cannot be read; the service then refuses it. */
   #readKey(): string {
     try {
       return this.#parts.apiKey()
@@ -130,7 +131,7 @@ export class Connection {
     this.#socket?.send(messages.authenticate(this.apiKey))
   }
 
-  /** `terminate`, never a polite close: that waits for an answer from a server that may be gone. */
+  /** Terminates the socket. A close handshake would wait for a server that may be gone. */
   #leave(state: ConnectionState): void {
     const socket = this.#socket
     this.#socket = undefined
@@ -175,31 +176,32 @@ export class Connection {
   }
 }
 
-/** Seconds. The document asks for a ping about every 30. */
+/** Seconds. The document asks for a ping about every 30 seconds. */
 const PING_EVERY = 30
 const STALE_AFTER = 40
 const DEAD_AFTER = 50
 
 export type Beat = 'calm' | 'ping' | 'stale' | 'dead'
 
-/** Whether a connection still breathes. It counts ticks, not times: after a suspended machine or a blocked loop one
- *  late tick is one second, so that frames which wait in the socket are read before the server is declared dead. */
+/** Detects a dead connection. It counts ticks instead of time: after a suspended machine or a blocked event loop a
+ *  late tick counts as one second, so waiting frames are read before the server is considered dead. */
 class Heartbeat {
   #silent = 0
   #sincePing = 0
 
-  /** A new connection. */
+  /** Starts over for a new connection. */
   start(): void {
     this.#silent = 0
     this.#sincePing = 0
   }
 
-  /** Any frame shows life. */
+  /** Any frame proves that the connection is alive. */
   heard(): void {
     this.#silent = 0
   }
 
-  /** Once a second while connected: what to do. `stale` comes once and asks for a ping too. */
+  /** Called once a second while connected. Returns the action to take. `stale` is returned once and asks for a ping
+   *  too. */
   tick(): Beat {
     this.#silent++
     this.#sincePing++
@@ -212,13 +214,13 @@ class Heartbeat {
 }
 
 const START_MS = 1000
-/** The longest wait, and the wait after CONNECTION_LIMIT. */
+/** Upper bound of the delay, and the delay after CONNECTION_LIMIT. */
 export const LONGEST_REDIAL_MS = 30000
-/** Seconds of being live after which the next loss counts as the first. */
+/** Seconds of being live after which the next loss counts as the first one. */
 const FORGIVEN_AFTER = 60
 
-/** When to dial again: uniform between the document's start of 1,000 ms and its doubling cap, so that clients that a
- *  restart of the server has thrown out together do not come back together. */
+/** Delay before dialing again: uniform between the documented 1,000 ms and a cap that doubles with each loss, so that
+ *  clients which lost the server together do not return together. */
 export class Redial {
   readonly #random: Random
   #losses = 0
@@ -228,7 +230,7 @@ export class Redial {
     this.#random = random
   }
 
-  /** A connection was lost or never came; the wait in ms. */
+  /** Delay in ms after a lost or failed connection. */
   next(): number {
     const cap = Math.min(LONGEST_REDIAL_MS, START_MS * 2 ** Math.min(this.#losses, 20))
     this.#losses++
@@ -236,7 +238,7 @@ export class Redial {
     return START_MS + this.#random.next() * (cap - START_MS)
   }
 
-  /** Once a second while live; true when that has been long enough for the past to be forgiven. */
+  /** Called once a second while live. Returns true once earlier losses are forgotten. */
   tick(): boolean {
     if (++this.#liveSeconds < FORGIVEN_AFTER) return false
     this.#losses = 0

@@ -1,6 +1,6 @@
 import { isPublicKey } from '../../solana/base58.ts'
 
-/** Every HTTPS endpoint of the service; a breaking version of one is another number here. */
+/** HTTPS endpoints of the service. Each has its own version, because the service changes them independently. */
 export const ENDPOINTS = {
   buy: { method: 'POST', path: '/trade/buy', version: 1 },
   sell: { method: 'POST', path: '/trade/sell', version: 1 },
@@ -16,27 +16,26 @@ export const STREAM_PATH = '/api/data'
 interface EndpointRow {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  /** 1 has no prefix; 2 stands under /v2. */
+  /** 1: no prefix; 2: prefix /v2. */
   readonly version: number
 }
 
 export type Endpoint = keyof typeof ENDPOINTS
 
-/** The address of an endpoint. Appended to `baseUrl`, which ends in /api: resolving an absolute path against it would
- *  drop that. `key`: the mint or wallet of an endpoint that has one in its path; throws RangeError where it is no key
- *  of 32 bytes. */
+/** URL of an endpoint. The path is appended to `baseUrl`, which ends in /api; resolving an absolute path would drop
+ *  that. `key` is the mint or wallet at the end of the path. Throws RangeError if it is not a public key of 32 bytes. */
 export function urlOf(baseUrl: string, endpoint: Endpoint, key?: string): string {
   return join(baseUrl, ENDPOINTS[endpoint], key)
 }
 
-/** As `urlOf`, for a row of the table. */
+/** Like `urlOf`, for a row of the table. */
 export function join(baseUrl: string, { path, version }: EndpointRow, key?: string): string {
   if (key !== undefined && !isPublicKey(key)) throw new RangeError(`not a public key: ${key}`)
   const prefix = version === 1 ? '' : `/v${version}`
   return `${baseUrl.replace(/\/+$/, '')}${prefix}${path}${key === undefined ? '' : `/${key}`}`
 }
 
-/** Every HTTPS request carries the key. */
+/** Headers of every HTTPS request. */
 export function headersOf(apiKey: string): Record<string, string> {
   return { authorization: `Bearer ${apiKey}`, accept: 'application/json', 'content-type': 'application/json' }
 }

@@ -9,8 +9,8 @@ import { Intake } from './intake.ts'
 import { Subscriber } from './subscriptions.ts'
 import { type Control, Decoder } from './wire/decode.ts'
 
-/** The service's stream of market rows, into the columns of the current block and to the sink. The wanted keys are the
- *  only truth. */
+/** The service's WebSocket feed. Decodes market rows into the current block and delivers them to the sink. The set of
+ *  wanted keys is restored after every reconnect. */
 export class Feed implements VenueFeed {
   readonly counts = { frames: 0, rows: 0, duplicates: 0, shed: 0, unknownFields: 0, losses: 0 }
   readonly misfits: Misfits
@@ -23,12 +23,12 @@ export class Feed implements VenueFeed {
   readonly #overload: Overload
   readonly #coverage = new Coverage()
   #sink: Sink | undefined
-  /** What an open connection is good for. */
+  /** State of an open connection. */
   #phase: 'subscribing' | 'live' | 'stale' = 'subscribing'
   #time: Millis = 0
-  /** When the last frame came. */
+  /** Arrival time of the last frame. */
   #heardAt: Millis = 0
-  /** The bytes that it lay in, and where it ended there. */
+  /** Buffer of the last frame, and the frame's end in it. */
   #chunk: Uint8Array | undefined
   #chunkEnd = 0
 
@@ -75,15 +75,15 @@ export class Feed implements VenueFeed {
   }
 
   want(keys: readonly string[]): void {
-    this.#chunk = undefined // as in `#control`
+    this.#chunk = undefined // forces a clock reading, as in `#control`
     this.#subscriber.want(keys)
     this.#report()
   }
 
   #message(data: Uint8Array, binary: boolean, start: number, end: number): void {
     this.counts.frames++
-    // What lies behind another message in one chunk has arrived with it: reading the clock again would cost as much as
-    // half a row.
+    // All messages of one chunk arrived together, so they share one clock reading: reading the clock costs half as much
+    // as processing a row.
     if (data !== this.#chunk || start < this.#chunkEnd) this.#heardAt = this.#now()
     this.#chunk = data
     this.#chunkEnd = end
@@ -93,7 +93,7 @@ export class Feed implements VenueFeed {
     if (why !== undefined) this.misfits.add(why, data.subarray(start, end), this.#connection.apiKey)
   }
 
-  /** Why a person should look at it, if at all. */
+  /** Returns why the row was rejected or looks unusual; undefined if it is fine. */
   #row(): string | undefined {
     if (this.#connection.state !== 'open') return 'before authentication'
     const { unknownFields } = this.#decoder
@@ -106,8 +106,8 @@ export class Feed implements VenueFeed {
     return unknownFields > 0 ? 'unknown field' : undefined
   }
 
-  /** What it reports is stamped later than the chunk: the rows before it go first, and a row behind it must not be
-   *  older. */
+  /** Delivers pending rows first, because the reports below carry a later time. Rows of the same chunk that follow
+   *  must not be older, so the clock is read again for them. */
   #control(message: Control): undefined {
     this.#intake.deliver()
     this.#chunk = undefined
@@ -165,20 +165,19 @@ export class Feed implements VenueFeed {
     else this.#coverage.report(state === 'refused' ? 'refused' : 'down', [])
   }
 
-  /** Never backwards, whatever the clock does. */
+  /** Current time, never earlier than the time before. */
   #now(): Millis {
     this.#time = Math.max(this.#time, this.#parts.clock.now())
     return this.#time
   }
 }
 
-/** What the engine and the tape are told of the feed: whether rows can be relied on, for which keys, and since when
- *  they could not. */
+/** Reports to the engine and the tape whether rows are complete, for which keys, and the gaps in between. */
 class Coverage {
   #sink: Sink | undefined
-  /** null while live. */
+  /** null while the feed is live. */
   #gapFrom: Millis | null = null
-  /** What was posted last; an engine takes a feed for down until it hears otherwise. */
+  /** The last report. An engine assumes `down` until the first report. */
   #posted = 'down'
 
   start(sink: Sink, now: Millis): void {
@@ -186,7 +185,7 @@ class Coverage {
     this.#gapFrom = now
   }
 
-  /** From `lastHeard` on nothing can be relied on. */
+  /** Rows after `lastHeard` may be missing. */
   openGap(lastHeard: Millis): void {
     this.#gapFrom ??= lastHeard
   }
@@ -196,7 +195,7 @@ class Coverage {
     this.#gapFrom = null
   }
 
-  /** Posts what changed; nothing where nothing did. */
+  /** Posts the status if it differs from the last report. */
   report(status: FeedStatus, confirmed: readonly string[]): void {
     const posted = [status, ...confirmed].join(' ')
     if (posted === this.#posted) return
@@ -205,11 +204,11 @@ class Coverage {
   }
 }
 
-/** Of each reason so many are kept, and so much of each. */
+/** Number of frames kept per reason, and bytes kept of each. */
 const KEPT = 20
 const KEPT_BYTES = 2048
 
-/** Frames that do not fit: counted by reason, the first ones of each kept for a person to look at. */
+/** Counts undecodable frames by reason and keeps the first ones of each reason for inspection. */
 export class Misfits {
   readonly counts = new Map<string, number>()
   readonly #keep: (why: string, text: string) => void
@@ -218,12 +217,12 @@ export class Misfits {
     this.#keep = keep
   }
 
-  /** `secret` never gets into what is kept: a service may echo what it was sent. */
+  /** Removes `secret` from the kept text: a service may echo the API key. */
   add(why: string, data: Uint8Array, secret: string): void {
     const count = (this.counts.get(why) ?? 0) + 1
     this.counts.set(why, count)
     if (count > KEPT) return
-    // Read further than what is kept, so that a secret across the cut is still seen whole.
+    // Reads beyond the kept length, so that a secret that spans the cut is replaced too.
     const text = Buffer.from(data.buffer, data.byteOffset, Math.min(data.length, KEPT_BYTES + secret.length)).toString()
     this.#keep(why, (secret === '' ? text : text.replaceAll(secret, '[secret]')).slice(0, KEPT_BYTES))
   }

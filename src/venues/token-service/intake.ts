@@ -8,17 +8,17 @@ import { MintIndex } from './mint-index.ts'
 import type { Bytes } from './wire/bytes.ts'
 import type { Row } from './wire/row.ts'
 
-/** `bad mint`: not the key of 32 bytes that its length promised. `no room`: not even in an empty block. */
+/** `bad mint`: the text is not a public key of 32 bytes. `no room`: the row does not fit into an empty block. */
 export type Taken = 'row' | 'duplicate' | 'shed' | 'bad mint' | 'no room'
 
-/** The last steps of a market record: into the columns of the current block, and on with the others of what was read at
- *  once, which costs less than one by one. Nothing is allocated for a row. */
+/** Appends decoded rows to the current block and delivers them in batches, which costs less than delivering them one
+ *  by one. Allocates nothing per row. */
 export class Intake {
-  /** The block that rows are being written to; another one once it is full. */
+  /** The block being written; replaced when it is full. */
   block: LiveBlock
-  /** The first row that was not taken over yet. */
+  /** First row that was not delivered yet. */
   #next = 0
-  /** Taken over, of all blocks: by now, and when numbers of mints were last given back. */
+  /** Rows delivered in all blocks: now, and when token numbers were last recycled. */
   #rows = 0
   #rowsThen = 0
   readonly #rowsHandled: () => number
@@ -29,7 +29,7 @@ export class Intake {
   readonly #duplicates: Duplicates
   readonly #hash = new EventHash()
 
-  /** `rowsHandled`: of those taken over, how many are done with. */
+  /** `rowsHandled` returns how many of the delivered rows the engine has processed. */
   constructor(
     mints: Mints,
     isHeld: (token: TokenId) => boolean,
@@ -46,7 +46,7 @@ export class Intake {
     this.block = new LiveBlock(mints.list)
   }
 
-  /** Appends a row, stamped with its arrival, unless it was here before or has to be let go. */
+  /** Appends a row with its arrival time, unless it is a duplicate or is dropped under overload. */
   take(row: Row, time: Millis, shedding: Shedding): Taken {
     const token = this.#index.intern(row.texts, row.mintStart, row.mintEnd)
     if (token < 0) return 'bad mint'
@@ -60,7 +60,7 @@ export class Intake {
     return this.#append(row, time, token) ? 'row' : 'no room'
   }
 
-  /** Hands over what was taken since the last time. */
+  /** Delivers all rows appended since the last delivery. */
   deliver(): void {
     const { block } = this
     while (this.#next < block.length) {
@@ -70,8 +70,9 @@ export class Intake {
     }
   }
 
-  /** Between two blocks, since one has one list of mints. What still waits to be handled must have come since the last
-   *  time: those mints keep their numbers. The row that there is no room for came before it. */
+  /** Recycles token numbers that are no longer in use. Called between two blocks, because a block keeps one list of
+   *  mints. Rows that the engine has not processed yet must be newer than the last call, because only mints seen
+   *  since then keep their numbers. The row that did not fit into the block was seen before this call. */
   #giveBackMints(): void {
     if (!this.#index.isDue || this.#rowsHandled() < this.#rowsThen) return
     this.#rowsThen = this.#rows + 1
@@ -82,8 +83,8 @@ export class Intake {
     return this.block.appendBytes(time, row.stamp, row.kind, token, row.numbers, row.texts, row.details)
   }
 
-  /** Over all that makes an event itself. A trade with a signature is the same event whenever it is said to have
-   *  happened; one transaction may hold several trades, so the amounts count too. */
+  /** Deduplication key of an event. The timestamp does not count for a trade with a signature. Amounts count, because
+   *  one transaction may hold several trades. */
   #isDuplicate({ kind, stamp, numbers, texts }: Row, token: TokenId): boolean {
     const hash = this.#hash
     hash.start(kind)
@@ -107,9 +108,8 @@ function isSheddable(kind: RowKind, shedding: Shedding): boolean {
   return kind === RowKind.priceUpdate || (shedding > 1 && kind !== RowKind.newToken)
 }
 
-/** Two hashes of 32 bits over the same words: together wide enough that two different events do not meet by chance
- *  (about 1e-15 an event with 8,192 remembered). Not against somebody who chooses the events: those come from the
- *  service itself. */
+/** Two 32-bit hashes of the same words. With 8,192 remembered events the probability of a collision is about 1e-15
+ *  per event. The hash does not resist crafted events: events come from the service itself. */
 export class EventHash {
   first = 0
   second = 0
@@ -128,15 +128,15 @@ export class EventHash {
     this.second = second ^ (second >>> 13)
   }
 
-  /** By its bits: every NaN alike, 0 and -0 not. */
+  /** Hashes the bits of a number: all NaN are equal, 0 and -0 differ. */
   number(value: number): void {
     this.#double[0] = value
     this.word(this.#words[0] as number)
     this.word(this.#words[1] as number)
   }
 
-  /** A key or signature in base58, by its length, its first four digits and its last twelve: those alone depend on
-   *  every byte of it. */
+  /** Hashes a base58 key or signature by its length, its first four characters and its last twelve: these already
+   *  depend on every byte of the decoded value. */
   text({ bytes, view }: Bytes, start: number, end: number): void {
     this.word(end - start)
     if (end - start < 16) {
@@ -148,8 +148,8 @@ export class EventHash {
   }
 }
 
-/** Whether an event was seen among the last `size` to `2 * size`. Two tables take turns: when the newer one is full,
- *  the older is emptied and becomes the newer, so nothing is ever deleted one by one. */
+/** Remembers the last `size` to `2 * size` events. Two tables alternate: when the newer one is full, the older one is
+ *  cleared and becomes the newer one, so no event is deleted individually. */
 export class Duplicates {
   readonly #size: number
   #newer: HashSet
@@ -161,7 +161,7 @@ export class Duplicates {
     this.#older = new HashSet(size)
   }
 
-  /** True when it was seen before; else it is remembered. */
+  /** Returns true if the event is known, else remembers it. */
   check(hash: EventHash): boolean {
     if (this.#older.has(hash.first, hash.second)) return true
     if (!this.#newer.add(hash.first, hash.second)) return true
@@ -174,8 +174,8 @@ export class Duplicates {
   }
 }
 
-/** Pairs of 32-bit hashes by open addressing; at most half full. A first hash of 0 would mean free, so it is taken for
- *  1. */
+/** Set of pairs of 32-bit hashes, open addressing, at most half full. A first hash of 0 marks a free slot, so 0 is
+ *  stored as 1. */
 class HashSet {
   readonly #pairs: Int32Array
   readonly #mask: number
@@ -191,7 +191,7 @@ class HashSet {
     return this.#pairs[this.#place(first, second) * 2] !== 0
   }
 
-  /** False when it was there already. */
+  /** Returns false if the pair is already in the set. */
   add(first: number, second: number): boolean {
     const slot = this.#place(first, second)
     if (this.#pairs[slot * 2] !== 0) return false
@@ -206,7 +206,7 @@ class HashSet {
     this.count = 0
   }
 
-  /** The slot where the pair lies, or the free one where it would. */
+  /** Slot of the pair, or the free slot where it belongs. */
   #place(first: number, second: number): number {
     const key = first | 0 || 1
     let slot = (first ^ (first >>> 16)) & this.#mask

@@ -4,23 +4,23 @@ import { isPublicKey } from '../../solana/base58.ts'
 import { type Bytes, bytesOf, tailOf } from './wire/bytes.ts'
 
 const FREE = -1
-/** A key in base58 has 32 to 44 characters, in a room of 44. */
+/** Bytes reserved for a key. A base58 key has 32 to 44 characters. */
 const ROOM = 44
 const LEAST_KEYS = 1 << 11
-/** At least so many mints are new before it is worth looking which numbers nobody needs. */
+/** Number of new mints after which recycling token numbers is worth its cost. */
 const LEAST_NEW = 1 << 14
 const decoder = new TextDecoder()
 
-/** Token numbers by the bytes of their mints, so that a frame's mint becomes a number without becoming a string first.
- *  A mint is proved to be a key of 32 bytes once, when it is first seen. Open addressing, doubled at half full. */
+/** Token numbers by the bytes of their mints, so that a frame's mint needs no string. A mint is checked to be a
+ *  public key of 32 bytes when it is first seen. Open addressing; the table doubles when it is half full. */
 export class MintIndex {
   readonly #mints: Mints
-  /** Place among the keys; FREE where there is none. */
+  /** Index of the key in each slot, or FREE. */
   #table = new Int32Array(LEAST_KEYS * 2).fill(FREE)
   #keys = bytesOf(new ArrayBuffer(LEAST_KEYS * ROOM))
   #lengths = new Uint8Array(LEAST_KEYS)
   #tokens = new Int32Array(LEAST_KEYS)
-  /** 1 where it was met since numbers were last given back. */
+  /** 1 if the mint was seen since numbers were last recycled. */
   #isMet = new Uint8Array(LEAST_KEYS)
   #count = 0
   #dueCount = LEAST_NEW
@@ -29,7 +29,7 @@ export class MintIndex {
     this.#mints = mints
   }
 
-  /** The number of the mint in `start..end`, 32 to 44 bytes; -1 where that is no public key. */
+  /** Number of the mint in bytes `start..end` (32 to 44 bytes); -1 if it is not a public key. */
   intern(source: Bytes, start: number, end: number): TokenId {
     const slot = this.#slotOf(source, start, end)
     const key = this.#table[slot] as number
@@ -38,12 +38,12 @@ export class MintIndex {
     return this.#tokens[key] as number
   }
 
-  /** Enough mints have come since numbers were last given back. */
+  /** Whether enough new mints were seen to recycle numbers. */
   get isDue(): boolean {
     return this.#count >= this.#dueCount
   }
 
-  /** Gives back the numbers of what was not met since the last time, where nobody else needs them. */
+  /** Recycles the numbers of mints that were not seen since the last call and that no other part uses. */
   giveBack(): void {
     const isMet = new Uint8Array(this.#mints.list.length)
     for (let key = 0; key < this.#count; key++) isMet[this.#tokens[key] as number] = this.#isMet[key] as number
@@ -76,7 +76,7 @@ export class MintIndex {
     return token
   }
 
-  /** With room for so many keys. */
+  /** Reallocates all tables for `room` keys. */
   #rebuild(room: number): void {
     const count = this.#count
     const keys = bytesOf(new ArrayBuffer(room * ROOM))
@@ -92,7 +92,7 @@ export class MintIndex {
     }
   }
 
-  /** Where a key is in the table, or would be. */
+  /** Slot of a key, or the free slot where it belongs. */
   #slotOf(source: Bytes, start: number, end: number): number {
     const mask = this.#table.length - 1
     let slot = hashOf(source.view, start) & mask
@@ -116,8 +116,8 @@ function resized<T extends Uint8Array | Int32Array>(from: T, to: T, count: numbe
   return to
 }
 
-/** Over sixteen of the first digits: they are as good as random, while the last ones may be somebody's vanity
- *  (`...pump`). */
+/** Hashes sixteen of the first characters. They are close to random, while the last ones may be chosen (vanity
+ *  addresses such as `...pump`). */
 function hashOf(view: DataView, start: number): number {
   let hash = 0
   for (let at = start + 4; at < start + 20; at += 4) hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1)

@@ -4,12 +4,12 @@ import type { Millis } from '../../base/units.ts'
 import type { Outcome } from '../../orders/ports.ts'
 import { type HttpCode, readAnswer } from './wire/answers.ts'
 
-/** What the answer to a trade request proves. */
+/** Conclusion from the answer to a trade request. */
 export type Verdict = Extract<Outcome, { kind: 'unsent' | 'acked' | 'refused' | 'unknown' }>
 
 type Retry = Extract<Outcome, { kind: 'refused' }>['retry']
 
-/** A listed code means refused, under whatever status it comes. */
+/** A documented error code means refused, whatever the HTTP status. */
 const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   INSUFFICIENT_BALANCE: 'never',
   INVALID_MINT: 'never',
@@ -17,8 +17,8 @@ const BY_CODE: Readonly<Record<HttpCode, Retry>> = {
   RATE_LIMIT: 'wait',
 }
 
-/** A status that means refused where no code says more. Every other one proves nothing: 408, 409, 425, 5xx, a redirect
- *  or an odd 200 may come from something in between, after the service has executed. */
+/** HTTP statuses that mean refused without an error code. No other status proves anything: a 408, 409, 425, 5xx,
+ *  redirect or unexpected 200 may come from a proxy after the service has executed the order. */
 const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly retry: Retry }>> = {
   400: { code: 'INVALID_PARAMETERS', retry: 'never' },
   401: { code: 'KEY_REFUSED', retry: 'wait' },
@@ -32,7 +32,7 @@ const BY_STATUS: Readonly<Record<number, { readonly code: ErrorCode; readonly re
   429: { code: 'RATE_LIMIT', retry: 'wait' },
 }
 
-/** `now`: for a Retry-After that is a date. */
+/** `now` is the reference for a Retry-After that is a date. */
 export function verdictOf(result: HttpResult, now: Millis): Verdict {
   if (result.kind === 'unsent') return { kind: 'unsent', reason: result.reason }
   if (result.kind === 'lost') return { kind: 'unknown', reason: result.reason }
@@ -46,7 +46,7 @@ export function verdictOf(result: HttpResult, now: Millis): Verdict {
   const code = answer.isJson || byStatus !== undefined ? answer.code : ''
   if (code !== '') return refused(code, BY_CODE[code], text, result.headers, now)
   if (byStatus !== undefined) return refused(byStatus.code, byStatus.retry, text, result.headers, now)
-  return { kind: 'unknown', reason: `${text}: neither a signature nor exactly one known code` }
+  return { kind: 'unknown', reason: `${text}: the answer has neither a signature nor exactly one known error code` }
 }
 
 function refused(
@@ -60,7 +60,7 @@ function refused(
   return { kind: 'refused', code, reason, retry, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 
-/** Seconds or an HTTP date, as ms from now; undefined where it is neither. */
+/** Parses Retry-After (seconds or an HTTP date) to milliseconds from now; undefined if it is neither. */
 function retryAfter(value: string | undefined, now: Millis): number | undefined {
   if (value === undefined) return undefined
   const ms = /^\d{1,6}$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now

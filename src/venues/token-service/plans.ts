@@ -2,7 +2,7 @@ import { solToLamports } from '../../base/units.ts'
 import type { Plan } from '../../engine/settings.ts'
 import type { NamedPlan } from '../venue.ts'
 
-/** What the document says of each tier; Enterprise is `custom`, so its numbers come from the configuration. */
+/** Documented limits. The numbers of Enterprise are "custom", so they come from the configuration. */
 export const STANDARD: Plan = {
   name: 'Standard',
   requestsPerMinute: 100,
@@ -19,15 +19,15 @@ export const PREMIUM: Plan = {
   maxBuyLamports: solToLamports(100),
 }
 
-/** The plan to begin with: `auto` is Standard until the service has said which it is. */
+/** Plan at the start. `auto` is Standard until the service names the plan of the key. */
 export function firstPlan(configured: string | Plan): Plan {
   return typeof configured === 'object' ? configured : planOf(configured).plan
 }
 
-/** The plan behind the service's name for it, compared without case. A name without known numbers (an unknown tier, or
- *  Enterprise) leaves the `present` plan as it is. At the first connection that is Standard, because too slow is safe.
- *  Later it is the plan that was in force: a new name is no evidence of a smaller limit, and taking it for one would
- *  make stop-losses wait. If the limit is smaller, the service answers 429. */
+/** Plan for the service's name of it, case-insensitive. A name without known numbers (an unknown tier, or Enterprise)
+ *  keeps the `present` plan. At the first connection that is Standard, because too slow is safe. Later it is the plan
+ *  in force: a new name does not prove a smaller limit, and assuming one would delay stop-losses. If the limit is
+ *  smaller, the service answers 429. */
 export function planOf(name: string, present: Plan = STANDARD): NamedPlan {
   const tier = name.trim().toLowerCase()
   if (tier === 'standard') return { plan: STANDARD, notice: '' }

@@ -5,28 +5,28 @@ import { messages } from './wire/requests.ts'
 export interface SubscriberParts {
   readonly clock: Clock
   readonly send: (text: string) => void
-  /** Every wanted key is confirmed or given up. */
+  /** Called when every wanted key is confirmed or dropped. */
   readonly complete: () => void
-  /** The service does not answer: a new connection may help. */
+  /** Called when the service does not answer; a new connection may help. */
   readonly unanswered: () => void
   readonly notice: (text: string) => void
 }
 
-/** Seconds for a batch of keys to be confirmed. */
+/** Seconds to wait for the confirmation of a batch. */
 const PATIENCE = 10
-/** Messages without any answer after which the connection is given up. */
+/** Number of unanswered batches in a row after which the connection is closed. */
 const MOST_UNANSWERED = 3
 const FIRST_SLOW_MS = 1_000
 
-/** Asks for keys, one batch at a time, in the rhythm that the service bears. */
+/** Subscribes to keys in batches, one at a time, at a rate that the service accepts. */
 export class Subscriber {
   readonly keys = new Subscriptions()
   readonly #parts: SubscriberParts
   #isConnected = false
-  /** Seconds since the open batch was asked for. */
+  /** Seconds since the open batch was sent. */
   #waited = 0
   #unanswered = 0
-  /** Wait between two batches, ms; 0 until the service said that there were too many messages. */
+  /** Delay between two batches in ms; 0 until the service reports too many messages. */
   #slowMs = 0
   #cancelAsk: Cancel | undefined
 
@@ -61,30 +61,31 @@ export class Subscriber {
     if (this.keys.confirm(keys)) this.#askSoon()
   }
 
-  /** The service refuses the open batch. */
+  /** The service refused the open batch. */
   refuse(): void {
     if (this.keys.asked.length === 0) return
     this.#giveUp(this.keys.refuse())
     this.#askSoon()
   }
 
-  /** The service says that there were too many messages: the open batch is asked again, later, and the next ones wait
-   *  as long. */
+  /** The service reported too many messages: the open batch is sent again later, and the delay applies to the next
+   *  batches too. */
   slowDown(): void {
     this.#slowMs = Math.min(LONGEST_REDIAL_MS, Math.max(FIRST_SLOW_MS, this.#slowMs * 2))
     this.keys.retry()
     this.#askSoon()
   }
 
-  /** It has been calm for long. */
+  /** Removes the delay after a long calm period. */
   forgive(): void {
     this.#slowMs = 0
   }
 
-  /** Once a second while connected. */
+  /** Called once a second while connected. */
   tick(): void {
     if (this.keys.asked.length === 0 || ++this.#waited <= PATIENCE) return
-    // A service that answers, but not for these keys, does not take them; one that never answers is no judge of keys.
+    // A service that answers other batches does not accept these keys. A service that has never answered proves nothing
+    // about them.
     if (this.#unanswered === 0 && this.keys.confirmed.length > 0) this.#giveUp(this.keys.miss())
     else if (++this.#unanswered < MOST_UNANSWERED) this.keys.retry()
     else {
@@ -112,23 +113,23 @@ export class Subscriber {
   }
 
   #giveUp(keys: readonly string[]): void {
-    for (const key of keys) this.#parts.notice(`the service does not take the key ${key}: it is left out`)
+    for (const key of keys)
+      this.#parts.notice(`the service does not accept the subscription key ${key}; the key is dropped`)
   }
 }
 
-/** Keys in one subscribe message. */
+/** Maximum number of keys in one subscribe message. */
 const BATCH = 100
-/** A key that three confirmations of its batch left out is given up. */
+/** A key is dropped after it was missing from three confirmations of its batch. */
 const MOST_MISSES = 3
 
-/** Which keys are wanted, confirmed, given up or being asked for. The wanted ones are the truth: after each connect
- *  they are compared with what was confirmed and the rest is asked again. One batch is asked at a time, because a
- *  refusal names no key. No I/O. */
+/** Sets of wanted, confirmed, dropped and requested keys. After each connect, all wanted keys that are not confirmed
+ *  are requested again. One batch is open at a time, because a refusal does not name the key. No I/O. */
 export class Subscriptions {
   #wanted = new Set<string>()
   readonly #confirmed = new Set<string>()
   readonly #dropped = new Set<string>()
-  /** Halves of refused batches: asked before anything else, so that a bad key stands alone soon. */
+  /** Halves of refused batches. They are requested first, so that a bad key is isolated soon. */
   #suspects: string[][] = []
   #asked: readonly string[] = []
   readonly #misses = new Map<string, number>()
@@ -141,19 +142,19 @@ export class Subscriptions {
     return [...this.#confirmed]
   }
 
-  /** The batch that has not been answered yet. */
+  /** The open batch. */
   get asked(): readonly string[] {
     return this.#asked
   }
 
-  /** Every wanted key is confirmed or given up. */
+  /** Whether every wanted key is confirmed or dropped. */
   get isComplete(): boolean {
     for (const key of this.#wanted) if (this.#isMissing(key)) return false
     return true
   }
 
-  /** The whole set from now on; returns the confirmed keys that are no longer in it. What was given up is asked for
-   *  anew where somebody wants it again later. */
+  /** Replaces the set of wanted keys. Returns the confirmed keys that are no longer wanted. A dropped key is
+   *  requested again if it is removed and wanted again later. */
   want(keys: readonly string[]): string[] {
     this.#wanted = new Set(keys)
     for (const key of this.#dropped) if (!this.#wanted.has(key)) this.#dropped.delete(key)
@@ -163,7 +164,7 @@ export class Subscriptions {
     return unwanted
   }
 
-  /** The next batch to ask for; undefined while one is open, or nothing is missing. */
+  /** The next batch to request; undefined while a batch is open or no key is missing. */
   next(): readonly string[] | undefined {
     if (this.#asked.length > 0) return undefined
     const batch = this.#nextSuspects() ?? this.wanted.filter((key) => this.#isMissing(key)).slice(0, BATCH)
@@ -171,26 +172,25 @@ export class Subscriptions {
     return batch.length > 0 ? batch : undefined
   }
 
-  /** The service confirmed these keys; true when the open batch is answered with it. */
+  /** Marks keys as confirmed. Returns true if this completes the open batch. */
   confirm(keys: readonly string[]): boolean {
     for (const key of keys) {
       if (this.#wanted.has(key)) this.#confirmed.add(key)
       this.#misses.delete(key)
     }
     if (this.#asked.length === 0) return false
-    // A key that nobody wants any more is answered as well: it must not hold up the others.
+    // A key that is no longer wanted counts as answered too, so that it does not keep the batch open.
     const answered = new Set(keys)
     this.#asked = this.#asked.filter((key) => (this.#wanted.has(key) ? this.#isMissing(key) : !answered.has(key)))
     return this.#asked.length === 0
   }
 
-  /** Of the open batch, what nobody wants any more and this answer confirms. */
+  /** Keys of the open batch that are no longer wanted and that this answer confirms. */
   unwantedOf(keys: readonly string[]): string[] {
     return this.#asked.filter((key) => !this.#wanted.has(key) && keys.includes(key))
   }
 
-  /** The service refused the open batch: it is halved until the bad key stands alone, and only that one is given up.
-   *  Returns it. */
+  /** Splits a refused batch in halves until the bad key is alone, and drops that key only. Returns the dropped keys. */
   refuse(): readonly string[] {
     const batch = this.#asked
     this.#asked = []
@@ -200,7 +200,7 @@ export class Subscriptions {
     return []
   }
 
-  /** The open batch was answered in part, and the rest of it not in time. Returns the keys given up. */
+  /** Handles a batch of which only a part was confirmed in time. Returns the dropped keys. */
   miss(): readonly string[] {
     const rest = this.#asked
     this.#asked = []
@@ -208,12 +208,12 @@ export class Subscriptions {
     return this.#drop(rest.filter((key) => (this.#misses.get(key) ?? 0) >= MOST_MISSES))
   }
 
-  /** The open batch is to be asked again, and it is nobody's fault. */
+  /** Closes the open batch, so that its keys are requested again without a penalty. */
   retry(): void {
     this.#asked = []
   }
 
-  /** The connection is gone, and every confirmation with it; suspects stay suspects. */
+  /** Forgets all confirmations. Halves of refused batches are kept. */
   disconnect(): void {
     this.#confirmed.clear()
     this.#asked = []

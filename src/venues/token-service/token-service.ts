@@ -9,7 +9,8 @@ import { signaturePathOf } from './wire/answers.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 import { readRequest } from './wire/requests.ts'
 
-/** The service of the document: one WebSocket feed, and an HTTPS interface that trades or only builds. */
+/** The documented token service: a WebSocket feed, and an HTTPS interface that executes trades or builds
+ *  transactions. */
 export function tokenService(name: string): Venue {
   return {
     name,

@@ -7,7 +7,7 @@ import { isPublicKey } from '../../solana/base58.ts'
 import type { TermParts } from '../venue.ts'
 import { type BuyRequest, buyBody, type SellRequest, sellBody, tokenDecimal } from './wire/requests.ts'
 
-/** What the service is asked for, and the body of the request that asks it; or why it would not accept that. */
+/** Terms and request body of an attempt, or the reason why the service would refuse them. */
 export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade; body: string } | Breach {
   const { wallet, maxBuyLamports, sellUnit, holding } = parts
   const { mint, slippagePercent, priorityFeeLamports, size } = attempt
@@ -26,8 +26,8 @@ export function termsOf(attempt: Attempt, parts: TermParts): { asked: AskedTrade
 
 const HUNDREDTHS = 10000n
 
-/** How a sale says how much. Shares are rounded down to what a percentage can say; `holding`: base units in the
- *  wallet. */
+/** Amount of a sale as the service expects it. A share is rounded down to two decimals of a percent. `holding` is the
+ *  wallet's balance in base units. */
 export function sellAmountOf(
   size: Exclude<Size, { kind: 'sol' }>,
   unit: SellUnit,
@@ -39,7 +39,10 @@ export function sellAmountOf(
   if (unit === 'base') return { kind: 'number', decimal: size.tokens.toString() }
   if (unit === 'tokens') return { kind: 'number', decimal: tokenDecimal(size.tokens, size.decimals) }
   if (holding === undefined)
-    return { code: 'BALANCE_UNKNOWN', reason: 'what the wallet holds is not known, so no share of it can be named' }
+    return {
+      code: 'BALANCE_UNKNOWN',
+      reason: 'the balance of the wallet is unknown, so the amount cannot be expressed as a share of it',
+    }
   return percent(Number((size.tokens * HUNDREDTHS) / holding))
 }
 
@@ -47,8 +50,7 @@ function percent(hundredths: number): SellAmount {
   return hundredths === 10000 ? { kind: 'all' } : { kind: 'percent', percent: hundredths / 100 }
 }
 
-/** The document's bounds of a buy. A sell has none of them: they are not shown, and an exit must not fail on a
- *  guess. */
+/** Documented bounds of a buy. The document gives no bounds for a sell, and an exit must not fail on a guess. */
 const LEAST_BUY = solToLamports(0.001)
 const LEAST_FEE = lamports(10000)
 const MOST_FEE = lamports(10000000)
@@ -60,28 +62,41 @@ export interface Breach {
   readonly reason: string
 }
 
-/** What the service would not accept of a buy; undefined where nothing is wrong. */
+/** Returns why the service would refuse the buy; undefined if it would accept it. */
 export function checkBuy(request: BuyRequest, maxBuyLamports: Lamports): Breach | undefined {
   const { lamports: amount, slippagePercent, priorityFeeLamports: fee } = request
   if (!(amount >= LEAST_BUY && amount <= maxBuyLamports))
-    return { code: 'AMOUNT_RANGE', reason: `${amount} lamports is outside ${LEAST_BUY} to ${maxBuyLamports}` }
+    return {
+      code: 'AMOUNT_RANGE',
+      reason: `${amount} lamports is outside the accepted range of ${LEAST_BUY} to ${maxBuyLamports} lamports`,
+    }
   if (!(slippagePercent >= LEAST_SLIPPAGE && slippagePercent <= MOST_SLIPPAGE))
-    return { code: 'SLIPPAGE_RANGE', reason: `${slippagePercent} % is outside ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE}` }
+    return {
+      code: 'SLIPPAGE_RANGE',
+      reason: `${slippagePercent} % slippage is outside the accepted range of ${LEAST_SLIPPAGE} to ${MOST_SLIPPAGE} %`,
+    }
   if (fee !== null && !(fee >= LEAST_FEE && fee <= MOST_FEE))
-    return { code: 'FEE_RANGE', reason: `${fee} lamports is outside ${LEAST_FEE} to ${MOST_FEE}` }
+    return {
+      code: 'FEE_RANGE',
+      reason: `a priority fee of ${fee} lamports is outside the accepted range of ${LEAST_FEE} to ${MOST_FEE} lamports`,
+    }
   return checkKeys(request)
 }
 
-/** What cannot mean anything in a sell. */
+/** Returns why a sell is invalid under any plausible rule; undefined if it is valid. */
 export function checkSell(request: SellRequest): Breach | undefined {
   const { amount, slippagePercent, priorityFeeLamports: fee } = request
   if (amount.kind === 'percent' && !isShare(amount.percent))
-    return { code: 'AMOUNT_RANGE', reason: `${amount.percent} % is not above 0, up to 100, with two decimals` }
+    return {
+      code: 'AMOUNT_RANGE',
+      reason: `${amount.percent} % is not a percentage above 0 and up to 100 with at most two decimals`,
+    }
   if (amount.kind === 'number' && !/[1-9]/.test(amount.decimal))
-    return { code: 'AMOUNT_RANGE', reason: 'nothing would be sold' }
+    return { code: 'AMOUNT_RANGE', reason: 'the amount to sell is zero' }
   if (!(slippagePercent > 0 && slippagePercent <= 100))
-    return { code: 'SLIPPAGE_RANGE', reason: `${slippagePercent} % is no slippage` }
-  if (fee !== null && !(fee >= 0)) return { code: 'FEE_RANGE', reason: `${fee} lamports is no fee` }
+    return { code: 'SLIPPAGE_RANGE', reason: `${slippagePercent} % slippage is not above 0 and up to 100 %` }
+  if (fee !== null && !(fee >= 0))
+    return { code: 'FEE_RANGE', reason: `a priority fee of ${fee} lamports is negative or not a number` }
   return checkKeys(request)
 }
 
@@ -90,7 +105,8 @@ function isShare(percent: number): boolean {
 }
 
 function checkKeys({ mint, publicKey }: { mint: string; publicKey: string }): Breach | undefined {
-  if (!isPublicKey(mint)) return { code: 'MINT_INVALID', reason: 'the mint is not a key of 32 bytes' }
-  if (!isPublicKey(publicKey)) return { code: 'INVALID_PARAMETERS', reason: 'the wallet is not a key of 32 bytes' }
+  if (!isPublicKey(mint)) return { code: 'MINT_INVALID', reason: 'the mint is not a base58 public key of 32 bytes' }
+  if (!isPublicKey(publicKey))
+    return { code: 'INVALID_PARAMETERS', reason: 'the wallet is not a base58 public key of 32 bytes' }
   return undefined
 }

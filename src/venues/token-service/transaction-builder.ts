@@ -7,10 +7,10 @@ import { type Verdict, verdictOf } from './outcome.ts'
 import { termsOf } from './trade-terms.ts'
 import { readBuiltReply } from './wire/built-reply.ts'
 
-/** What is built later than this is built on an old price, and asked for again. */
+/** A transaction that is built later rests on an old price, so it is requested again. */
 const PATIENCE_MS = 5_000
 
-/** The service as a builder: POST /transaction/buy and /transaction/sell give unsigned transactions. */
+/** Requests unsigned transactions through POST /transaction/buy and /transaction/sell. */
 export class TransactionBuilder implements Builder {
   readonly #parts: BuilderParts
 
@@ -18,7 +18,7 @@ export class TransactionBuilder implements Builder {
     this.#parts = parts
   }
 
-  /** One request. Never throws. */
+  /** Sends one request. Never throws. */
   async build(attempt: Attempt): Promise<Built> {
     const { http, baseUrl, apiKey } = this.#parts
     const terms = termsOf(attempt, this.#parts)
@@ -28,7 +28,7 @@ export class TransactionBuilder implements Builder {
     try {
       headers = headersOf(apiKey())
     } catch {
-      return { kind: 'unsent', reason: 'the key cannot be read' }
+      return { kind: 'unsent', reason: 'the API key cannot be read' }
     }
     const url = urlOf(baseUrl, attempt.side === 'buy' ? 'buildBuy' : 'buildSell')
     return this.#take(await this.#patiently(http({ method: 'POST', url, headers, body })), asked)
@@ -60,5 +60,5 @@ export class TransactionBuilder implements Builder {
 }
 
 function reasonOf(verdict: Verdict): string {
-  return 'reason' in verdict ? verdict.reason : 'an answer that is no transaction'
+  return 'reason' in verdict ? verdict.reason : 'the answer is not a transaction'
 }

@@ -155,7 +155,7 @@ describe('requests', () => {
     }
     world.execute(attempt())
     world.clock.advanceTo(START)
-    expect(world.outcomes).toEqual([{ kind: 'unsent', reason: 'the key cannot be read' }])
+    expect(world.outcomes).toEqual([{ kind: 'unsent', reason: 'the API key cannot be read' }])
   })
 })
 
@@ -174,7 +174,11 @@ describe('what the answer proves is told, once', () => {
       answered(500, { signature: S, code: 'SLIPPAGE_EXCEEDED' }),
       [`doubt ${S}`, 'hung up'],
     ],
-    ['neither', answered(200, '<html>'), ['doubt 200: neither a signature nor exactly one known code', 'hung up']],
+    [
+      'neither',
+      answered(200, '<html>'),
+      ['doubt 200: the answer has neither a signature nor exactly one known error code', 'hung up'],
+    ],
     ['a lost connection', { kind: 'lost', reason: 'ECONNRESET' }, ['doubt ECONNRESET', 'hung up']],
     ['nothing was sent', { kind: 'unsent', reason: 'ECONNREFUSED' }, ['unsent']],
   ])('%s', async (_name, result, told) => {

@@ -192,7 +192,7 @@ describe('keys', () => {
       asked.push(...service.last.take())
     }
     expect(statuses().at(-1)).toBe('live a b d e')
-    expect(told).toContain('the service does not take the key bad: it is left out')
+    expect(told).toContain('the service does not accept the subscription key bad; the key is dropped')
     expect(told.filter((text) => text.includes('left out'))).toHaveLength(1)
   })
 

@@ -1,22 +1,22 @@
 import { isSignature } from '../../../solana/base58.ts'
 
-/** The codes that the document lists for the HTTPS interface. */
+/** Documented error codes of the HTTPS interface. */
 export const HTTP_CODES = ['INSUFFICIENT_BALANCE', 'INVALID_MINT', 'SLIPPAGE_EXCEEDED', 'RATE_LIMIT'] as const
 export type HttpCode = (typeof HTTP_CODES)[number]
 
-/** What an answer's body says. The document shows no body, so every plausible shape is read; what is ambiguous says
- *  nothing. */
+/** Contents of an answer's body. The document shows no body, so every plausible shape is accepted; ambiguous content
+ *  is ignored. */
 export interface Answer {
-  /** Exactly one signature was found; '' else. */
+  /** The signature, if exactly one was found, else ''. */
   readonly signature: string
-  /** Exactly one listed code was found; '' else. */
+  /** The documented error code, if exactly one was found, else ''. */
   readonly code: HttpCode | ''
-  /** For people: the text beside the code, cut short. */
+  /** Human-readable text next to the code, truncated. */
   readonly message: string
   readonly isJson: boolean
 }
 
-/** Names under which services give a signature, compared without case and underscores. */
+/** Field names of a signature, compared without case and underscores. */
 const SIGNATURE_NAMES = new Set([
   'signature',
   'signatures',
@@ -37,7 +37,7 @@ const DEEPEST = 16
 const MOST_VALUES = 10_000
 const LONGEST_CODE = 40
 
-/** Base58 of the length of a signature, standing alone. */
+/** A separate word of base58 with the length of a signature. */
 const SIGNATURE_PATTERN = /(?<![0-9A-Za-z+_-])[1-9A-HJ-NP-Za-km-z]{64,88}(?![0-9A-Za-z+/=_-])/g
 const CODE_PATTERN = new RegExp(`\\b(?:${HTTP_CODES.join('|')})\\b`, 'g')
 
@@ -81,8 +81,8 @@ function readText(text: string, name: string, found: Found): void {
   findCodes(text, found)
 }
 
-/** A code stands in a text as a word of its own, or is the whole text in another spelling (`slippage-exceeded`,
- *  `slippageExceeded`). */
+/** A code counts if it is a separate word in a text, or if it is the whole text in another spelling
+ *  (`slippage-exceeded`, `slippageExceeded`). */
 function findCodes(text: string, found: Found): void {
   for (const code of text.match(CODE_PATTERN) ?? []) found.codes.add(code as HttpCode)
   if (text.length > LONGEST_CODE) return
@@ -107,7 +107,7 @@ function onlyOne<T extends string>(values: ReadonlySet<T>): T | '' {
   return values.size === 1 && first !== undefined ? first : ''
 }
 
-/** Where in an answer the one signature stands, as `data.txid`; '' where there is none, or more than one. */
+/** Path of the signature in an answer, such as `data.txid`; '' unless there is exactly one. */
 export function signaturePathOf(body: string): string {
   const { value } = parse(body)
   const paths: string[] = []

@@ -5,14 +5,13 @@ import type { BuiltReply, CheckBytes } from '../../venue.ts'
 const MOST_BYTES = 4_096
 const DEEPEST = 8
 const MOST_VALUES = 10_000
-/** Reading base58 takes time by the square of its length: of all texts together so much of it, some twenty
- *  transactions' worth. */
+/** Decoding base58 takes quadratic time. This bounds the sum over all texts, enough for about twenty transactions. */
 const MOST_BASE58_STEPS = 64_000_000
 const HEIGHT_NAMES = new Set(['lastvalidblockheight', 'lastvalidheight', 'validuntilblockheight'])
 
-/** The document shows no reply of the builder beyond a field `lastValidBlockHeight`, so every plausible one is read:
- *  the bytes themselves; base64 or base58, alone or anywhere in JSON; JSON's ways to write bytes. Exactly one
- *  transaction has to be in it. */
+/** Extracts the transaction from a builder's answer. The document shows only a field `lastValidBlockHeight`, so every
+ *  plausible format is accepted: raw bytes; base64 or base58, alone or anywhere in JSON; JSON arrays of bytes. The
+ *  answer must contain exactly one transaction. */
 export function readBuiltReply(body: Uint8Array, check: CheckBytes): BuiltReply {
   const raw = check(body)
   if (raw === undefined) return { ok: true, bytes: body, lastValidBlockHeight: undefined }
@@ -22,17 +21,21 @@ export function readBuiltReply(body: Uint8Array, check: CheckBytes): BuiltReply 
   walk(jsonOf(text), '', 0, found, check)
   const [first, ...others] = found.bytes.values()
   if (others.length > 0)
-    return { ok: false, code: 'REPLY_UNREADABLE', reason: `${others.length + 1} different transactions in one answer` }
+    return {
+      ok: false,
+      code: 'REPLY_UNREADABLE',
+      reason: `${others.length + 1} different transactions in one answer, expected one`,
+    }
   if (first === undefined) return { ok: false, ...(found.problem ?? nothing()) }
   const [height, ...more] = found.heights
   return { ok: true, bytes: first, lastValidBlockHeight: more.length === 0 ? height : undefined }
 }
 
 interface Found {
-  /** By their hex. */
+  /** By the hexadecimal form of the bytes. */
   readonly bytes: Map<string, Uint8Array>
   readonly heights: Set<number>
-  /** Of what is most likely meant to be the transaction. */
+  /** Why the most likely candidate is not a transaction. */
   problem: Refusal | undefined
   values: number
   base58Steps: number
@@ -53,7 +56,7 @@ function walk(value: unknown, name: string, depth: number, found: Found, check: 
   }
 }
 
-/** A list of bytes, or what JSON makes of a Uint8Array: an object with a key for each. */
+/** Bytes from a JSON array, or from the object that JSON.stringify makes of a Uint8Array (one key per index). */
 function bytesOfNumbers(value: object): Uint8Array | undefined {
   const numbers: unknown[] = Object.values(value)
   const isList = Array.isArray(value) || Object.keys(value).every((key, index) => key === String(index))
@@ -63,12 +66,11 @@ function bytesOfNumbers(value: object): Uint8Array | undefined {
 function add(bytes: Uint8Array, found: Found, check: CheckBytes): void {
   const problem = check(bytes)
   if (problem === undefined) found.bytes.set(Buffer.from(bytes).toString('hex'), bytes)
-  // A version that is not signed here is told before anything else: most likely the builder has to be told too.
+  // An unsupported version is the most useful problem to report: the builder has to be configured differently.
   else if (found.problem?.code !== 'TX_VERSION' && bytes.length > SHORTEST) found.problem = problem
 }
 
-/** A signature, and a message of one account: what is shorter is a key, a signature or an id, and nobody meant it to be
- *  a transaction. */
+/** Length of a signature plus a message with one account. A shorter value is a key, a signature or an id. */
 const SHORTEST = 64 + 3 + 32 + 32
 
 function addHeight(value: unknown, { heights }: Found): void {
@@ -76,7 +78,7 @@ function addHeight(value: unknown, { heights }: Found): void {
   if (Number.isSafeInteger(height) && (height as number) > 0) heights.add(height as number)
 }
 
-/** Every way in which a text can be bytes. */
+/** All readings of a text as bytes. */
 function bytesOfText(text: string, found: Found): Uint8Array[] {
   const bare = text.trim()
   if (bare.length <= SHORTEST || bare.length > MOST_BYTES * 2) return []
@@ -86,7 +88,7 @@ function bytesOfText(text: string, found: Found): Uint8Array[] {
   return [base64, base58].filter((bytes) => bytes !== undefined)
 }
 
-/** Only where it is written as it has to be: padded or not, in one of the two alphabets. */
+/** Accepts canonical base64 only: padded or not, in either alphabet. */
 function base64Of(text: string): Uint8Array | undefined {
   const bare = text.replace(/=+$/, '')
   const bytes = Buffer.from(bare, 'base64')
@@ -108,7 +110,7 @@ function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-/** A text that is no JSON stands for itself. */
+/** A text that is not JSON is returned as a string. */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -118,5 +120,8 @@ function jsonOf(text: string): unknown {
 }
 
 function nothing(): Refusal {
-  return { code: 'REPLY_UNREADABLE', reason: 'no transaction in it: neither bytes nor base64 nor base58' }
+  return {
+    code: 'REPLY_UNREADABLE',
+    reason: 'the answer contains no transaction: neither raw bytes nor base64 nor base58',
+  }
 }

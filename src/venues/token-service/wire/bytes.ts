@@ -1,5 +1,5 @@
-/** Bytes of a frame, and the same as words of four: reading four at a time is what makes the scanner worth its while.
- *  Both span the whole buffer that the frame lies in, so that one view serves all frames of a chunk. */
+/** Bytes of a frame, and a view that reads four of them at once, which makes the scanner fast. Both cover the whole
+ *  buffer of the frame, so that one view serves all frames of a chunk. */
 export interface Bytes {
   readonly bytes: Uint8Array
   readonly view: DataView
@@ -11,13 +11,12 @@ export function bytesOf(buffer: ArrayBufferLike): Bytes {
 
 const QUOTE = 34
 
-/** Where the closing quote of a text is, or -1 where a byte comes first that only JSON.parse may judge: an escape, a
- *  control character, anything but ASCII. */
+/** Position of the closing quote of a text, or -1 if the text has an escape, a control character or a non-ASCII byte;
+ *  JSON.parse must read such a text. */
 export function endOfText({ bytes, view }: Bytes, start: number, limit: number): number {
   let at = start
   for (; at + 4 <= limit; at += 4) {
-    // Four bytes in one step (Mycroft's test for a zero byte): the sign bit of a byte stays if it is one of those to
-    // stop at.
+    // Tests four bytes at once (Mycroft's zero-byte test): the sign bit of a byte is set if the scan must stop there.
     const word = view.getInt32(at, true)
     const quote = word ^ 0x22222222
     const slash = word ^ 0x5c5c5c5c
@@ -33,7 +32,8 @@ export function endOfText({ bytes, view }: Bytes, start: number, limit: number):
   return -1
 }
 
-/** Bytes `start..end` as words, the last one filled with zeros; returns how many. `target` must have room. */
+/** Copies bytes `start..end` to `target` as words, the last one padded with zeros. Returns their number. `target`
+ *  must be large enough. */
 export function wordsOf({ bytes, view }: Bytes, start: number, end: number, target: Int32Array): number {
   let count = 0
   let at = start

@@ -3,50 +3,49 @@ import { asRecord, Frame, fillFrame, ownValue } from './frame.ts'
 import { Row, type RowMisfit } from './row.ts'
 import { Scanner } from './scan.ts'
 
-/** What a frame of the service is. A row lies in `Decoder.row` until the next call. */
+/** Kind of a frame. A row is in `Decoder.row` until the next call. */
 export type Decoded = { kind: 'row' } | Control | { kind: 'misfit'; why: Misfit }
 
 export type Control =
   | { kind: 'authenticated'; userId: string; plan: string }
   | { kind: 'subscribed'; keys: readonly string[] }
   | { kind: 'pong' }
-  /** `code` in capitals, '' where there is none; it need not be one of the document's. */
+  /** `code` is in capitals, '' if missing; it may be an undocumented one. */
   | { kind: 'error'; code: string; message: string }
 
-/** Why a frame does not fit. */
+/** Why a frame was rejected. */
 export type Misfit = RowMisfit | 'binary' | 'too long' | 'not JSON' | 'not an object' | 'no type' | 'no keys'
 
-/** Bytes; no record or confirmation of the document comes near it. */
+/** Bytes. Documented records and confirmations are far shorter. */
 const LONGEST_FRAME = 1_048_576
 const LONGEST_TEXT = 500
 
-/** Wrong UTF-8 throws; a byte order mark stays, and so is no JSON. */
+/** Invalid UTF-8 throws. A byte order mark is kept, which makes the text invalid JSON. */
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const ROW: Decoded = { kind: 'row' }
 const PONG: Control = { kind: 'pong' }
 
-/** Reads the seven records that the service streams. Never throws, whatever comes; what does not fit is named by its
- *  reason. */
+/** Decodes the seven record types of the feed. Never throws; a rejected frame has a reason. */
 export class Decoder {
   readonly row = new Row()
   readonly #frame = new Frame()
   readonly #scanner = new Scanner()
 
-  /** Bytes `start..end` of `data`. */
+  /** Decodes bytes `start..end` of `data`. */
   decode(data: Uint8Array, binary: boolean, start = 0, end = data.length): Decoded {
     if (binary) return misfit('binary')
     if (end - start > LONGEST_FRAME) return misfit('too long')
     if (this.#scanner.scan(data, start, end, this.#frame)) {
       const why = this.row.read(this.#frame)
-      // A new token has texts that the scanner passes over; an unknown type may be a control message.
+      // A new token has texts that the scanner skips, and an unknown type may be a control message.
       if (why === '' && this.row.kind !== RowKind.newToken) return ROW
       if (why !== '' && why !== 'unknown type') return misfit(why)
     }
     return this.#parse(data, start, end)
   }
 
-  /** Fields of the last row that the document does not have: drift, not an error. */
+  /** Number of undocumented fields in the last row. They indicate a change of the service, not an error. */
   get unknownFields(): number {
     return this.#frame.unknownFields
   }
@@ -69,8 +68,8 @@ export class Decoder {
   }
 }
 
-/** A Buffer reads a range without a view of it, and puts U+FFFD where the UTF-8 is wrong; only then it matters which it
- *  was. */
+/** A Buffer decodes a range without a view of it, and puts U+FFFD in place of invalid UTF-8. Only if U+FFFD occurs,
+ *  the strict decoder must decide. */
 function textOf(data: Uint8Array, start: number, end: number): string {
   if (!(data instanceof Buffer)) return decoder.decode(data.subarray(start, end))
   const text = data.toString('utf8', start, end)

@@ -17,13 +17,13 @@ export const NUMBER_FIELDS = [
   'liquidityUsd',
 ] as const
 
-/** Text fields whose bytes are kept; a new token's name, symbol and metadata become `details`. */
+/** Text fields whose bytes are kept. A new token's name, symbol and metadata become `details`. */
 export const TEXT_FIELDS = ['type', 'mint', 'signature', 'trader', 'side', 'creator'] as const
 
 export type NumberField = (typeof NUMBER_FIELDS)[number]
 export type TextField = (typeof TEXT_FIELDS)[number]
 
-/** Place of each field in the arrays of a frame. */
+/** Index of each field in the arrays of a frame. */
 export const NUMBER = Object.fromEntries(NUMBER_FIELDS.map((name, index) => [name, index])) as Record<
   NumberField,
   number
@@ -31,30 +31,29 @@ export const NUMBER = Object.fromEntries(NUMBER_FIELDS.map((name, index) => [nam
 
 export const TEXT = Object.fromEntries(TEXT_FIELDS.map((name, index) => [name, index])) as Record<TextField, number>
 
-/** One market record taken apart: numbers, and where its texts lie. One object, used again for every frame. */
+/** One market record: its numbers, and the positions of its texts. One object is reused for every frame. */
 export class Frame {
-  /** What `starts` and `ends` point into: the buffer of the frame itself, or texts that were decoded and written
-   *  again. */
+  /** Buffer that `starts` and `ends` point into: that of the frame itself, or re-encoded texts. */
   source: Bytes = bytesOf(new ArrayBuffer(0))
-  /** NaN where the field is missing. */
+  /** NaN if the field is missing. */
   readonly numbers = new Float64Array(NUMBER_FIELDS.length)
-  /** Both 0 where the field is missing. */
+  /** Both 0 if the field is missing. */
   readonly starts = new Int32Array(TEXT_FIELDS.length)
   readonly ends = new Int32Array(TEXT_FIELDS.length)
   details: TokenDetails | undefined
-  /** Fields that the document does not have. */
+  /** Number of undocumented fields. */
   unknownFields = 0
 
   clear(source: Bytes): void {
     this.source = source
-    // Loops: for so few numbers `fill` costs more than it does.
+    // For so few numbers a loop is faster than `fill`.
     for (let index = 0; index < NUMBER_FIELDS.length; index++) this.numbers[index] = Number.NaN
     for (let index = 0; index < TEXT_FIELDS.length; index++) this.starts[index] = this.ends[index] = 0
     this.details = undefined
     this.unknownFields = 0
   }
 
-  /** Whether a text is exactly these bytes. */
+  /** Whether a text equals these bytes. */
   is(field: TextField, expected: Uint8Array): boolean {
     const index = TEXT[field]
     const start = this.starts[index] as number
@@ -65,25 +64,24 @@ export class Frame {
   }
 }
 
-/** Longest text of each kind that is kept, in UTF-16 units: the rest of a stranger's text is cut off. */
+/** Maximum length of each kind of text, in UTF-16 units; the rest is cut off. */
 const LONGEST = { symbol: 32, name: 128, description: 1000, url: 500 } as const
-/** No text field of a record is longer (a signature has 88 characters); the frame does not fit then. */
+/** Maximum length of a text field (a signature has 88 characters); a frame with a longer one is rejected. */
 const LONGEST_TEXT = 128
 
-/** Where a field goes; those that only become details go nowhere. */
+/** Index of each field; undefined for fields that only become details. */
 const PLACES = new Map<string, { readonly isText: boolean; readonly index: number } | undefined>([
   ...NUMBER_FIELDS.map((name, index) => [name, { isText: false, index }] as const),
   ...TEXT_FIELDS.map((name, index) => [name, { isText: true, index }] as const),
   ...['symbol', 'name', 'metadata'].map((name) => [name, undefined] as const),
 ])
 
-/** Texts of the record being read, one after the other. */
+/** Texts of the current record, one after the other. */
 const texts = bytesOf(new ArrayBuffer(TEXT_FIELDS.length * LONGEST_TEXT * 3))
-/** The same bytes: a Buffer writes a text three times as fast as a TextEncoder. */
+/** The same bytes as a Buffer, which encodes text three times as fast as a TextEncoder. */
 const textBuffer = Buffer.from(texts.bytes.buffer)
 
-/** Fills a frame from a parsed record: the way for all that the scanner does not take. False: a text is longer than any
- *  real one. */
+/** Fills a frame from a parsed record that the scanner could not read. Returns false if a text is too long. */
 export function fillFrame(record: Readonly<Record<string, unknown>>, frame: Frame): boolean {
   frame.clear(texts)
   let at = 0
@@ -120,7 +118,7 @@ function detailsOf(record: Readonly<Record<string, unknown>>): TokenDetails {
   }
 }
 
-/** '' where it is no text. Well formed: a cut may leave half of a surrogate pair. */
+/** '' if the value is not a string. The result is well formed even if the cut splits a surrogate pair. */
 function shortText(record: Readonly<Record<string, unknown>>, name: string, longest: number): string {
   const value = ownValue(record, name)
   return typeof value === 'string' ? value.slice(0, longest).toWellFormed() : ''
@@ -131,7 +129,7 @@ export function asRecord(value: unknown): Readonly<Record<string, unknown>> | un
   return isRecord ? (value as Record<string, unknown>) : undefined
 }
 
-/** Own fields only: a record is a stranger's, and may name one as Object.prototype does. */
+/** Reads own properties only: a field of an untrusted record may have a name of Object.prototype. */
 export function ownValue(record: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.hasOwn(record, name) ? record[name] : undefined
 }

@@ -3,9 +3,9 @@ import type { AskedTrade, SellAmount } from '../../../orders/asked-trade.ts'
 import { isPublicKey } from '../../../solana/base58.ts'
 import type { ReadRequest } from '../../venue.ts'
 
-/** What the client says on the socket. */
+/** Messages that the client sends on the WebSocket. */
 export const messages = {
-  /** The only one that holds a secret: never logged, never recorded. */
+  /** The only message with a secret; it is never logged or recorded. */
   authenticate: (apiKey: string): string => JSON.stringify({ method: 'authenticate', apiKey }),
   subscribe: (keys: readonly string[]): string => JSON.stringify({ method: 'subscribe', keys }),
   unsubscribe: (keys: readonly string[]): string => JSON.stringify({ method: 'unsubscribe', keys }),
@@ -18,7 +18,7 @@ export interface BuyRequest {
   readonly mint: string
   readonly lamports: Lamports
   readonly slippagePercent: number
-  /** null: the service chooses. */
+  /** null: the service chooses the fee. */
   readonly priorityFeeLamports: Lamports | null
 }
 
@@ -56,25 +56,25 @@ function sellAmount(amount: SellAmount): string {
   return JSON.stringify(amount.kind === 'all' ? '100%' : `${plainDecimal(amount.percent)}%`)
 }
 
-/** Slippage always stands there: the service's own default is not ours. */
+/** The slippage is always sent: the service's default differs from ours. */
 function terms(request: BuyRequest | SellRequest): [string, string][] {
   const slippage: [string, string] = ['slippage', plainDecimal(request.slippagePercent)]
   const fee = request.priorityFeeLamports
   return fee === null ? [slippage] : [slippage, ['priorityFee', formatSol(fee)]]
 }
 
-/** Values are JSON already: an amount goes from integers to text without ever being a float. */
+/** Takes values that are JSON already: an amount is formatted from integers and never becomes a float. */
 function object(fields: readonly [string, string][]): string {
   return `{${fields.map(([name, json]) => `"${name}":${json}`).join(',')}}`
 }
 
-/** Without exponent, at most 9 places. */
+/** Formats without an exponent, with at most 9 decimals. */
 export function plainDecimal(value: number): string {
   const text = value.toFixed(9).replace(/\.?0+$/, '')
   return text === '-0' ? '0' : text
 }
 
-/** Base units as whole tokens, every digit of them. */
+/** Formats base units as whole tokens without rounding. */
 export function tokenDecimal(tokens: bigint, decimals: number): string {
   const digits = tokens.toString().padStart(decimals + 1, '0')
   const point = digits.length - decimals
@@ -82,11 +82,11 @@ export function tokenDecimal(tokens: bigint, decimals: number): string {
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`
 }
 
-/** The document's own default, where a request names no slippage. */
+/** Documented default for a request without a slippage. */
 const DEFAULT_SLIPPAGE_PERCENT = 10
 const KNOWN = new Set(['side', 'publicKey', 'mint', 'amount', 'slippage', 'priorityFee', 'sellAll'])
 
-/** A request's body with `side` beside it, read back: what a transaction that was built for it is held against. */
+/** Parses the body of a trade request with `side` added, for comparison with the transaction that was built for it. */
 export function readRequest(text: string): ReadRequest {
   let body: unknown
   try {
@@ -97,16 +97,15 @@ export function readRequest(text: string): ReadRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { ok: false, problem: 'no JSON object' }
   const fields = body as Record<string, unknown>
   const stranger = Object.keys(fields).find((key) => !KNOWN.has(key))
-  if (stranger !== undefined)
-    return { ok: false, problem: `no request has a field ${JSON.stringify(stranger.slice(0, 40))}` }
+  if (stranger !== undefined) return { ok: false, problem: `unknown field ${JSON.stringify(stranger.slice(0, 40))}` }
   const { side, publicKey, mint, slippage = DEFAULT_SLIPPAGE_PERCENT, priorityFee } = fields
   if (side !== 'buy' && side !== 'sell') return { ok: false, problem: 'side has to be "buy" or "sell"' }
-  if (!isPublicKey(publicKey)) return { ok: false, problem: 'publicKey has to be a key of 32 bytes, base58' }
-  if (!isPublicKey(mint)) return { ok: false, problem: 'mint has to be a key of 32 bytes, base58' }
+  if (!isPublicKey(publicKey)) return { ok: false, problem: 'publicKey must be a base58 key of 32 bytes' }
+  if (!isPublicKey(mint)) return { ok: false, problem: 'mint must be a base58 key of 32 bytes' }
   if (!isNumber(slippage) || slippage <= 0 || slippage > 100)
-    return { ok: false, problem: 'slippage has to be above 0, at most 100' }
+    return { ok: false, problem: 'slippage must be a number above 0 and at most 100' }
   const fee = feeOf(priorityFee)
-  if (fee === undefined) return { ok: false, problem: 'priorityFee has to be a number of SOL' }
+  if (fee === undefined) return { ok: false, problem: 'priorityFee must be a number of SOL' }
   const terms = { wallet: publicKey, mint, slippagePercent: slippage, priorityFeeLamports: fee }
   return side === 'buy' ? readBuy(fields, terms) : readSell(fields, terms)
 }
@@ -114,15 +113,15 @@ export function readRequest(text: string): ReadRequest {
 type Terms = Omit<Extract<AskedTrade, { side: 'buy' }>, 'side' | 'lamports'>
 
 function readBuy({ amount, sellAll }: Record<string, unknown>, terms: Terms): ReadRequest {
-  if (sellAll !== undefined) return { ok: false, problem: 'a buy has no sellAll' }
+  if (sellAll !== undefined) return { ok: false, problem: 'sellAll is not allowed in a buy' }
   if (!isNumber(amount) || amount <= 0 || amount > 1e6)
-    return { ok: false, problem: 'amount has to be a number of SOL' }
+    return { ok: false, problem: 'amount must be a positive number of SOL' }
   return { ok: true, asked: { ...terms, side: 'buy', lamports: solToLamports(amount) } }
 }
 
 function readSell({ amount, sellAll }: Record<string, unknown>, terms: Terms): ReadRequest {
   if (sellAll !== undefined && typeof sellAll !== 'boolean')
-    return { ok: false, problem: 'sellAll has to be true or false' }
+    return { ok: false, problem: 'sellAll must be true or false' }
   const size = sellAll === true ? ({ kind: 'all' } as const) : sizeOf(amount)
   if (size === undefined)
     return { ok: false, problem: 'amount has to be a number of tokens, or a percentage such as "50%"' }
@@ -138,7 +137,7 @@ function sizeOf(amount: unknown): SellAmount | undefined {
   return percent === 100 ? { kind: 'all' } : { kind: 'percent', percent }
 }
 
-/** null: the service chooses. */
+/** null: the service chooses the fee. */
 function feeOf(fee: unknown): Lamports | null | undefined {
   if (fee === undefined || fee === null) return null
   return isNumber(fee) && fee >= 0 && fee <= 1e3 ? solToLamports(fee) : undefined

@@ -4,7 +4,7 @@ import type { RowBytes, RowNumbers } from '../../../market/live-block.ts'
 import { bytesOf } from './bytes.ts'
 import { type Frame, NUMBER, TEXT } from './frame.ts'
 
-/** Why a market record does not fit. */
+/** Why a market record was rejected. */
 export type RowMisfit =
   | 'unknown type'
   | 'text too long'
@@ -18,7 +18,7 @@ export type RowMisfit =
 const LONGEST_SIGNATURE = 88
 const LONGEST_KEY = 44
 const SHORTEST_KEY = 32
-/** Last ms that a Date can hold. */
+/** Largest number of milliseconds that a Date can hold. */
 const LAST_TIME = 8.64e15
 
 const TRADE = Buffer.from('trade')
@@ -27,7 +27,7 @@ const PRICE_UPDATE = Buffer.from('priceUpdate')
 const BUY = Buffer.from('buy')
 const SELL = Buffer.from('sell')
 
-/** A market record as the columns of a block want it, still over the bytes of its frame. One object, used again for
+/** A market record in the layout of a block's columns; texts still point into the frame. One object is reused for
  *  every frame. */
 export class Row {
   kind: RowKind = RowKind.buy
@@ -44,8 +44,8 @@ export class Row {
     traderEnd: 0,
   }
 
-  /** Takes over a frame, unless it lacks what the record's kind must have: a mint of a key's length, a time, and finite
-   *  money where the row is about money. What else is missing stays NaN or ''. */
+  /** Reads a frame. Returns why it is rejected, or ''. Every row needs a mint and a time, and trades and price
+   *  updates need finite amounts. Other missing fields become NaN or ''. */
   read(frame: Frame): RowMisfit | '' {
     return this.#readKind(frame) || this.#readTexts(frame) || this.#readNumbers(frame)
   }
@@ -78,7 +78,7 @@ export class Row {
     return isLong || texts.traderEnd - texts.traderStart > LONGEST_KEY ? 'text too long' : ''
   }
 
-  /** Which field goes into which column: see `Columns`. */
+  /** `Columns` in market/block.ts documents the mapping of fields to columns. */
   #readNumbers({ numbers }: Frame): RowMisfit | '' {
     const row = this.numbers
     const stamp = numbers[NUMBER.timestamp] as number
@@ -108,7 +108,7 @@ export class Row {
   }
 }
 
-/** 1e999 is an Infinity in JSON: no number to keep. */
+/** Maps infinities to NaN: JSON can express 1e999. */
 function finite(value: number): number {
   return value - value === 0 ? value : Number.NaN
 }

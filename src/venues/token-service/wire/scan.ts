@@ -11,17 +11,18 @@ const COLON = 58
 const LETTER_N = 110
 const BRACE = 123
 const BRACE_END = 125
-/** The word `null`. */
+/** The word `null` as four bytes. */
 const NULL = 0x6c6c756e
 
 interface Field {
-  /** The field with its quotes and the colon, as words. */
+  /** Quoted field name with its colon, as words. */
   readonly words: Int32Array
   readonly length: number
   readonly isText: boolean
-  /** Place in the frame's texts or numbers. */
+  /** Index in the frame's texts or numbers. */
   readonly index: number
-  /** The field that came after this one last time: services write fields in one order, so it is tried first. */
+  /** The field that followed this one in the last record. Services write fields in a fixed order, so it is tried
+   *  first. */
   next: Field | undefined
 }
 
@@ -32,24 +33,22 @@ function fieldOf(name: string, isText: boolean, index: number): Field {
   return { words, length: key.length, isText, index, next: undefined }
 }
 
-/**
- * Reads a flat record straight from its bytes; no object, key or string is made. It takes no escapes, no nesting and nothing but ASCII;
- * whatever else comes makes it give up, and JSON.parse decides. What it accepts, it reads exactly as JSON.parse would (a property test
- * holds that).
- */
+/** Reads a flat record from its bytes without creating objects, keys or strings. It supports neither escapes nor
+ *  nesting nor non-ASCII text; it gives up on these, and JSON.parse reads the record. A property test proves that
+ *  both agree on every record that it accepts. */
 export class Scanner {
   readonly #fields: readonly Field[] = [
     ...TEXT_FIELDS.map((name, index) => fieldOf(name, true, index)),
     ...NUMBER_FIELDS.map((name, index) => fieldOf(name, false, index)),
   ]
   #last: Field = this.#fields[0] as Field
-  /** The number read last. */
+  /** The number that was read last. */
   #value = 0
   #data: Uint8Array | undefined
   #source: Bytes = bytesOf(new ArrayBuffer(0))
   #limit = 0
 
-  /** False: not for this scanner; the frame is then half filled. */
+  /** Returns false if the record needs JSON.parse; the frame is then partly filled. */
   scan(data: Uint8Array, start: number, end: number, frame: Frame): boolean {
     if (data !== this.#data) this.#open(data)
     const { bytes } = this.#source
@@ -67,13 +66,13 @@ export class Scanner {
     }
   }
 
-  /** Small chunks share a buffer; a new view of the same one would be waste. */
+  /** Small chunks share one buffer, so its view is reused. */
   #open(data: Uint8Array): void {
     this.#data = data
     if (data.buffer !== this.#source.bytes.buffer) this.#source = bytesOf(data.buffer)
   }
 
-  /** The place after a key and its value, or -1. */
+  /** Position after a key and its value, or -1. */
   #pair(start: number, frame: Frame): number {
     const field = this.#field(start)
     if (field !== undefined) return this.#read(this.#spaces(start + field.length), field, frame)
@@ -81,12 +80,12 @@ export class Scanner {
     const end = bytes[start] === QUOTE ? endOfText(this.#source, start + 1, this.#limit) : -1
     if (end < 0) return -1
     const colon = this.#spaces(end + 1)
-    if (bytes[colon] !== COLON || colon > end + 1) return -1 // a known key before a space would look unknown
+    if (bytes[colon] !== COLON || colon > end + 1) return -1 // a known key followed by a space would look unknown
     frame.unknownFields++
     return this.#skip(this.#spaces(colon + 1))
   }
 
-  /** The place after the value of a field, or -1 where it is neither null nor of the field's type. */
+  /** Position after the value of a field, or -1 if the value is neither null nor of the field's type. */
   #read(at: number, field: Field, frame: Frame): number {
     if (!field.isText) {
       const end = this.#number(at)
@@ -103,12 +102,12 @@ export class Scanner {
     return end < 0 || this.#isNewToken(field, at + 1) ? -1 : end + 1
   }
 
-  /** Its texts are kept, so that JSON.parse has to read it anyway. */
+  /** The texts of a new token are kept as strings, so JSON.parse has to read it anyway. */
   #isNewToken(field: Field, at: number): boolean {
     return field.index === TEXT.type && this.#source.bytes[at] === LETTER_N
   }
 
-  /** The place after a value that nobody reads, or -1. */
+  /** Position after the value of an unknown field, or -1. */
   #skip(at: number): number {
     const isText = this.#source.bytes[at] === QUOTE
     const end = isText ? endOfText(this.#source, at + 1, this.#limit) : this.#number(at)
@@ -148,15 +147,15 @@ export class Scanner {
     return at
   }
 
-  /** Reads by JSON's grammar into `#value`; returns the place after it, or -1. */
+  /** Reads a JSON number into `#value`. Returns the position after it, or -1. */
   #number(start: number): number {
     const { bytes, view } = this.#source
     const first = bytes[start] === MINUS ? start + 1 : start
     let at = first
     let point = -1
-    let high = 0 // the first digits, exact in a double
-    let count = 0 // of them, leading zeros aside
-    let low = 0 // the digits after those
+    let high = 0 // leading digits, exact in a double
+    let count = 0 // number of digits in `high`, without leading zeros
+    let low = 0 // remaining digits
     let lowCount = 0
     for (;;) {
       for (; count <= 11 && at + 4 <= this.#limit; at += 4) {
@@ -193,7 +192,7 @@ export class Scanner {
     return at
   }
 
-  /** Reads the exponent after its letter into `#value`; returns the place after it, or -1 where there is none or it has
+  /** Reads the exponent after its letter into `#value`. Returns the position after it, or -1 if it is missing or has
    *  four digits. */
   #exponent(start: number): number {
     const { bytes } = this.#source
@@ -208,8 +207,7 @@ export class Scanner {
   }
 }
 
-/** The number that four bytes of ASCII digits are, the first of them lowest in the word; -1 where they are not all
- *  digits. */
+/** Number written by four ASCII digits, the first one in the lowest byte; -1 if a byte is not a digit. */
 function fourDigits(word: number): number {
   const digits = word ^ 0x30303030
   if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) return -1
@@ -223,25 +221,25 @@ function latin(bytes: Uint8Array, start: number, end: number): string {
   return text
 }
 
-/** A decimal number as JSON writes it, from its parts, rounded to the nearest double exactly as JSON.parse rounds. */
+/** Powers of ten that are exact doubles. With them a decimal is rounded exactly as JSON.parse rounds it. */
 const EXACT_POWERS = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
 
-/** 10^n as the nearest double, and what that leaves out. */
+/** 10^n as the nearest double, and the remainder. */
 const POWERS = Array.from({ length: 41 }, (_, exponent) => {
   const high = Number(`1e${exponent}`)
   return { high, low: Number(10n ** BigInt(exponent) - BigInt(high)) }
 })
 
-/** `digits` * 10^power where both are exact, so that one rounding is the only one; NaN where they are not. */
+/** `digits` * 10^power if both are exact, so that only one rounding occurs; else NaN. */
 function shortDecimal(digits: number, power: number): number {
   if (digits > Number.MAX_SAFE_INTEGER) return Number.NaN
   if (power < 0) return power >= -22 ? digits / (EXACT_POWERS[-power] as number) : Number.NaN
   return power <= 22 ? digits * (EXACT_POWERS[power] as number) : Number.NaN
 }
 
-/** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for the 16 or 17 digits in
- *  which a double is printed; NaN where that does not decide how to round (about once in 10^8), or the parts are out of
- *  range. `high` is below 10^16. */
+/** (`high` * 10^`lowDigits` + `low`) / 10^`power` with twice the precision of a double, for numbers of 16 or 17
+ *  digits. NaN if the precision does not decide the rounding (about once in 10^8) or a part is out of range. `high`
+ *  is below 10^16. */
 function longDecimal(high: number, low: number, lowDigits: number, power: number): number {
   if (lowDigits > 8 || power < 0 || power > 40) return Number.NaN
   const divisor = POWERS[power] as { high: number; low: number }
@@ -253,7 +251,7 @@ function longDecimal(high: number, low: number, lowDigits: number, power: number
   const remainder = product - back - productError(quotient, divisor.high, back) + rest - quotient * divisor.low
   const correction = remainder / divisor.high
   const value = quotient + correction
-  // Too close to the middle of two doubles when a slightly different correction would round to the other one.
+  // The value is too close to the midpoint of two doubles if a slightly different correction rounds to another one.
   const isSure = quotient + correction * 0.99999999 === value && quotient + correction * 1.00000001 === value
   return isSure ? value : Number.NaN
 }
@@ -267,7 +265,7 @@ function productError(a: number, b: number, product: number): number {
   return aHigh * bHigh - product + aHigh * bLow + aLow * bHigh + aLow * bLow
 }
 
-/** The upper 26 bits (Veltkamp 1968). */
+/** Upper 26 bits (Veltkamp 1968). */
 function upperHalf(value: number): number {
   const shifted = value * 134217729
   return shifted - (shifted - value)
