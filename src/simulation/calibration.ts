@@ -8,16 +8,17 @@ import { BASE_FEE } from '../solana/constants.ts'
 import { buy, type FillModel, lossFactor, printsPerSlot, SLOT_MS, sell } from './fill-model.ts'
 import { PaperMarket, type PricePath } from './paper-market.ts'
 
-/** A real attempt, and what it came to where it was filled. */
+/** A real attempt with its fill, if it was filled. */
 export interface Execution {
   readonly attempt: Attempt
   readonly fill: Fill | undefined
 }
 
-/** What real attempts say of a fill model; null: too few to say it, and what was assumed stays. */
+/** Parameters of a fill model measured from real attempts; null if there are too few samples, so the assumed value
+ *  stays. */
 export interface Measured {
   readonly fills: number
-  /** Attempts of which it is known whether they landed. */
+  /** Attempts that are known to have landed or to have failed to land. */
   readonly decided: number
   readonly latencyMs: FillModel['latencyMs'] | null
   readonly landingFailurePercent: number | null
@@ -29,18 +30,18 @@ export interface Measured {
 const LEAST_FILLS = 20
 const LEAST_DECIDED = 50
 const LEAST_FEES = 5
-/** Times of blocks are whole seconds, rounded down. */
+/** Block times are whole seconds, rounded down. */
 const HALF_SECOND_MS = 500
 
 const LANDED: ReadonlySet<AttemptState> = new Set(['filled', 'reverted'])
 const LOST: ReadonlySet<AttemptState> = new Set(['absent', 'expired'])
 
-/** Whether it is known if it landed. */
+/** Whether it is known if the attempt landed. */
 function isDecided({ state }: Attempt): boolean {
   return LANDED.has(state) || LOST.has(state)
 }
 
-/** When a real fill landed, ms. */
+/** Time at which a real fill landed, ms. */
 function landedAt({ time }: Fill): number {
   return time % 1_000 === 0 ? time + HALF_SECOND_MS : time
 }
@@ -73,9 +74,9 @@ export function measure(executions: readonly Execution[]): Measured {
   }
 }
 
-/** The model with what was measured in the place of what was assumed. `lossFactor`: how many times as often as alone at
- *  the usual fee it has the measured attempts lost. The crowd that they met is in what was measured of them, so it is
- *  taken out again: the model adds that of each order. */
+/** The model with measured parameters in place of assumed ones. `lossFactor`: mean factor by which competition raised
+ *  the loss rate of the measured attempts. The measured rate is divided by it, because the model applies the factor
+ *  of each order itself. */
 export function calibrated(model: FillModel, measured: Measured, lossFactor = 1): FillModel {
   const { landingFailurePercent: lost } = measured
   return {
@@ -88,12 +89,12 @@ export function calibrated(model: FillModel, measured: Measured, lossFactor = 1)
   }
 }
 
-/** As the model takes it: of what goes into the pool, or comes out of it. */
+/** The venue's fee as the model defines it: percent of the amount that goes into the pool or comes out of it. */
 function venuePercent({ costs }: Fill): number {
   return (costs.venueFeeLamports / Math.max(1, costs.tradeLamports)) * 100
 }
 
-/** Of what is spent, or of what is left once the venue has its share. */
+/** The service's fee: percent of the amount spent, or of the proceeds after the venue's fee. */
 function servicePercent({ side, tradeLamports, costs }: Fill): number {
   const whole = side === 'buy' ? tradeLamports : costs.tradeLamports - costs.venueFeeLamports
   return (costs.serviceFeeLamports / Math.max(1, whole)) * 100
@@ -108,10 +109,10 @@ function at(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] as number
 }
 
-/** No bound: it was filled. */
+/** No bound, because the attempt was filled. */
 const ANY_SLIPPAGE = 1e9
 
-/** Nobody heard the feed in between, for these keys as subscribed. */
+/** An interruption of the feed for these subscription keys. */
 export interface Unheard {
   readonly from: Millis
   readonly to: Millis
@@ -123,17 +124,16 @@ interface Moment {
   readonly run: () => void
 }
 
-/** Real fills beside what a model makes of them: each at its own time and latency, on the prices of its tape. The print
- *  of the fill itself is on the tape, and the model pays its own impact on top. Behind a gap there is no price until
- *  there is a new one, and what was under way in one is not compared: nobody knows which prices it met. */
+/** Compares real fills with the model's prediction for the same time and latency, on the prices of the tape. The tape
+ *  contains the print of the fill itself, and the model adds its own impact. After a gap there is no price until the
+ *  next print. Attempts that were under way during a gap are not compared, because the prices they met are unknown. */
 export class FillComparison {
-  /** Of each fill that could be compared, how much better it was than predicted, percent of the prediction: tokens of a
-   *  buy, SOL of a sale. Below 0 the model flatters. */
+  /** For each compared fill, how much better it was than predicted, in percent of the prediction: tokens of a buy,
+   *  SOL of a sale. Negative values mean that the model is too optimistic. */
   readonly errorPercents: number[] = []
-  /** Of each attempt of which it is known whether it landed, how many times as often as alone at the usual fee the
-   *  model has it lost. */
+  /** For each decided attempt, the factor by which the model raises the loss rate because of competition. */
   readonly lossFactors: number[] = []
-  /** Fills that are not compared for a gap of the tape. */
+  /** Fills that are not compared because of a gap in the tape. */
   unheard = 0
   readonly #market: PaperMarket
   readonly #model: FillModel
@@ -149,13 +149,13 @@ export class FillComparison {
   ) {
     this.#market = new PaperMarket(mints, units)
     this.#model = model
-    // A row of the instant in which the feed was back is heard.
+    // A row at the instant of the reconnect belongs to the time after the gap.
     const interruptions = gaps.map(({ to, keys }) => ({ time: to - 1, run: () => this.#market.interrupted(keys) }))
     const trades = executions.flatMap((one) => this.#momentsOf(one, gaps))
     this.#moments = [...interruptions, ...trades].sort((a, b) => a.time - b.time)
   }
 
-  /** The tape's rows, in order. */
+  /** Adds rows of the tape, in order. */
   rows(block: Block, from: number, to: number): void {
     let row = from
     while (row < to) {
@@ -169,12 +169,12 @@ export class FillComparison {
     }
   }
 
-  /** What was still to come when the tape ended. */
+  /** Completes the attempts that were still under way at the end of the tape. */
   end(): void {
     for (; this.#next < this.#moments.length; this.#next++) this.#moments[this.#next]?.run()
   }
 
-  /** What never landed is taken to have been under way as long as half of the others. */
+  /** Attempts that never landed are assumed to have taken the median time of the others. */
   #momentsOf({ attempt, fill }: Execution, gaps: readonly Unheard[]): Moment[] {
     if (fill === undefined && !isDecided(attempt)) return []
     const { armedAt, mint, priorityFeeLamports } = attempt
@@ -220,7 +220,7 @@ export class FillComparison {
   }
 }
 
-/** The first of the rows `from` to `to` that is later than `time`; `to` where none is. */
+/** First of the rows `from` to `to` that is later than `time`; `to` if none is. */
 function firstAfter(times: Float64Array, time: Millis, from: number, to: number): number {
   let low = from
   let high = to

@@ -3,55 +3,56 @@ import { type Block, RowKind, type TokenId } from '../market/block.ts'
 import { isSized, ROBUST_WINDOW, robustPrice } from '../market/price.ts'
 import { CURVE_PRODUCT, GRADUATION_PRICE, POOL_PRODUCT } from '../solana/pool-depth.ts'
 
-/** Estimates that the quarters are taken over; the depth counts as known from the third on. */
+/** Number of estimates from which the quartiles are computed. The depth counts as known from the third one on. */
 const WINDOW = 9
 const ENOUGH = 3
-/** Two prints of less than this many SOL together say nothing about the depth. */
+/** A pair of prints below this total of SOL says nothing about the depth. */
 const LEAST_PAIR_SOL = 0.5
-/** Shallower than this a pool is not said to have been emptied: it is likelier that its depth was misread. */
+/** A pool that seems shallower than this is not treated as emptied: its depth was probably misread. */
 const LEAST_EMPTIED = POOL_PRODUCT / 50
-/** So many sized buys in so long a time and not one sale: it cannot be sold. */
+/** Number of sized buys within a period, without a sale, after which a token counts as unsellable. */
 const TRAP_BUYS = 20
 const TRAP_MS = 60_000
 
-/** Prints of a token that are remembered: a power of 2. */
+/** Number of remembered prints per token: a power of 2. */
 const RING = 32
-/** What is known of a token lies in 8 doubles and the prices of its last prints, and the amounts of those apart. As
- *  doubles ... */
+/** State of a token: 8 doubles followed by the prices of its last prints; their amounts are in a separate array.
+ *  Index as doubles: */
 const DOUBLES = 8 + RING
 const LAST_TIME = 0
 const FIRST_TIME = 1
 const PRICES = 8
-/** ... and as words: how many prints, how many of them buys, whether somebody sold, which of the last prints were
- *  beyond the curve, a bit each, and whether three in a row ever were: a single one may be wrong. */
+/** Index as words: number of prints, number of buys, whether a sale was seen, a bit for each recent print above the
+ *  curve's range, and whether three in a row ever were (a single one may be wrong). */
 const COUNT = 4
 const BUYS = 5
 const SOLD = 6
 const DEAR = 7
 const GRADUATED = 8
-/** How many prints there were when the feed was last interrupted. */
+/** Number of prints at the last interruption of the feed. */
 const HEARD = 9
 const DEAR_ENOUGH = 7
-/** What one sale brings that may have emptied a pool, SOL. */
+/** Minimum SOL of a sale that may have emptied a pool. */
 const LARGE_SALE_SOL = 1
 
-/** A sized print that is more than written down. */
+/** Callback for a sized print of a watched token. */
 type Attend = (token: TokenId, price: number, sol: number, side: number) => void
 
-/** Products of a pool, by the lower and the upper quarter of the estimates. */
+/** Products of a pool at the lower and the upper quartile of the estimates. */
 export interface Band {
   readonly low: number
   readonly high: number
 }
 
-/** What sized prints say of the price and of the pool behind each token. A print is only written down, without a branch that depends on it:
- *  what it means is worked out when somebody asks, which for most tokens nobody does.
+/** Estimates the price and the pool depth of each token from sized prints. A print is only stored, without a branch
+ *  that depends on its content; its meaning is computed on demand, which most tokens never need.
  *
- *  A print's price is what was paid over what came out, so in a pool of S SOL two trades in a row of a and b SOL have the prices p and
- *  q = p * (S + a + b) / S: from both follows S, and with it the product that the pool keeps. It takes prints of one side, which have the
- *  venue's fee in common. Others may trade in between and router legs have wrong amounts, so that estimates scatter: the lower quarter of
- *  them is taken, and the upper one beside it says how much hangs on that. Both make a pool look shallower than it is more often than
- *  deeper: measured on real pools the median is about half of the truth. */
+ *  The price of a print is the amount paid divided by the amount received. In a pool of S SOL, two consecutive trades
+ *  of a and b SOL have the prices p and q = p * (S + a + b) / S, which gives S and with it the constant product of
+ *  the pool. Both prints must be on the same side, so that the venue's fee cancels. Trades in between and router legs
+ *  with wrong amounts scatter the estimates: the lower quartile is used, and the upper one shows the uncertainty. The
+ *  errors make a pool look shallower more often than deeper: on real pools the median estimate is about half of the
+ *  true depth. */
 export class EstimatedPools {
   #doubles = new Float64Array(0)
   #words = new Int32Array(0)
@@ -59,8 +60,9 @@ export class EstimatedPools {
   readonly #estimates = new Float64Array(WINDOW)
   readonly #prints = new Float64Array(ROBUST_WINDOW)
 
-  /** Takes rows in. `attend` is told of each sized print of a token that is 1 in `watched`, and of large sales. What
-   *  follows from the side of a trade is computed, not branched on: a processor guesses it wrong every other time. */
+  /** Adds rows. Calls `attend` for each sized print of a token whose entry in `watched` is 1, and for large sales.
+   *  Values that depend on the side of a trade are computed without a branch, because its outcome is unpredictable
+   *  for the processor. */
   fold(block: Block, from: number, to: number, watched: Uint8Array, attend: Attend): void {
     this.#makeRoom(block.mints.length)
     const { kind, token: tokens, time, amount, size } = block
@@ -91,18 +93,17 @@ export class EstimatedPools {
     }
   }
 
-  /** The robust price as the engine has it; undefined before there are enough prints since the last gap. */
+  /** Robust price as in the engine; undefined until there are enough prints since the last gap. */
   price(token: TokenId): number | undefined {
     return this.#median(token, this.#heardBefore(token))
   }
 
-  /** The same, but of prints from before a gap where there are no newer ones. */
+  /** Robust price; falls back to prints before a gap if there are no newer ones. */
   lastPrice(token: TokenId): number | undefined {
     return this.price(token) ?? this.#median(token, 0)
   }
 
-  /** Nobody heard the feed of a token for a while: what it costs now, and how deep its pool is, is not known before
-   *  there are new prints. */
+  /** Marks an interruption of a token's feed: price and depth are unknown until the next prints. */
   forget(token: TokenId): void {
     const at = token * DOUBLES * 2
     if (at < this.#words.length) this.#words[at + HEARD] = this.#words[at + COUNT] as number
@@ -113,13 +114,13 @@ export class EstimatedPools {
       this.#words[at + HEARD] = this.#words[at + COUNT] as number
   }
 
-  /** Whether anything was seen of it. */
+  /** Whether the token has any prints. */
   holds(token: TokenId): boolean {
     const word = token * DOUBLES * 2
     return (this.#words[word + COUNT] ?? 0) !== 0 || (this.#words[word + SOLD] ?? 0) !== 0
   }
 
-  /** What was last printed before `time`, as if it had never been seen, unless somebody needs it. */
+  /** Forgets tokens without prints since `time`, unless they are still needed. */
   drop(time: Millis, isNeeded: (token: TokenId) => boolean): void {
     for (let at = 0; at < this.#doubles.length; at += DOUBLES) {
       const token = at / DOUBLES
@@ -128,7 +129,7 @@ export class EstimatedPools {
     }
   }
 
-  /** Of the prints from number `first` on. */
+  /** Median of the prints from number `first` on. */
   #median(token: TokenId, first: number): number | undefined {
     const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
     const known = Math.min(count - first, ROBUST_WINDOW)
@@ -136,27 +137,26 @@ export class EstimatedPools {
     return robustPrice(this.#prints, known)
   }
 
-  /** The product of SOL and whole tokens: the curve's, until the token was once dearer than the curve goes; then what
-   *  is estimated, at most that of the pool it migrates to. */
+  /** Product of SOL and whole tokens: that of the curve until the token has traded above the curve's range; then the
+   *  estimate, at most that of a freshly migrated pool. */
   product(token: TokenId): number {
     if (!this.#is(token, GRADUATED)) return CURVE_PRODUCT
     return this.#estimate(token)?.low ?? POOL_PRODUCT
   }
 
-  /** Where the depth is estimated: between which products it lies by half of the estimates. */
+  /** Quartiles of an estimated product; undefined if the product is not estimated. */
   band(token: TokenId): Band | undefined {
     return this.#is(token, GRADUATED) ? this.#estimate(token) : undefined
   }
 
-  /** Whether the product is more than a guess. */
+  /** Whether the product is known or estimated from enough prints. */
   isMeasured(token: TokenId): boolean {
     return !this.#is(token, GRADUATED) || this.#estimate(token) !== undefined
   }
 
-  /** The price that a sale of `sol` SOL at `price` left behind where it took at least half of what the pool had;
-   *  undefined where not. */
+  /** Price after a sale of `sol` SOL at `price`, if the sale took at least half of the pool; else undefined. */
   leftBehind(token: TokenId, price: number, sol: number): number | undefined {
-    // Few sales are so large, so that the depth is worked out for few.
+    // Cheap test first: few sales are this large.
     if (sol <= LARGE_SALE_SOL || sol * sol < 0.5 * LEAST_EMPTIED * price) return undefined
     const product = Math.max(LEAST_EMPTIED, this.product(token))
     // With x the share that was taken, sol * sol is product * price * x * x / (1 - x).
@@ -165,14 +165,14 @@ export class EstimatedPools {
     return (before - sol) ** 2 / product
   }
 
-  /** Bought by many and sold by nobody. */
+  /** Whether the token has many buys and no sale. */
   isTrap(token: TokenId, now: Millis): boolean {
     const at = token * DOUBLES
     const buys = this.#words[at * 2 + BUYS] ?? 0
     return buys >= TRAP_BUYS && !this.#is(token, SOLD) && now - (this.#doubles[at + FIRST_TIME] as number) >= TRAP_MS
   }
 
-  /** When the token was last printed with a size that counts; -Infinity where it never was. */
+  /** Time of the last print with a relevant size; -Infinity if there is none. */
   printedAt(token: TokenId): Millis {
     const at = token * DOUBLES
     const count = this.#words[at * 2 + COUNT] ?? 0
@@ -187,8 +187,8 @@ export class EstimatedPools {
     return this.#words[token * DOUBLES * 2 + HEARD] ?? 0
   }
 
-  /** The quarters of the last estimates of the product, at most that of a fresh migration; undefined while there are
-   *  too few among the prints remembered. */
+  /** Quartiles of the last estimates of the product, at most that of a freshly migrated pool; undefined if too few of
+   *  the remembered prints give an estimate. */
   #estimate(token: TokenId): Band | undefined {
     const count = this.#words[token * DOUBLES * 2 + COUNT] ?? 0
     const estimates = this.#estimates.fill(Number.POSITIVE_INFINITY)
@@ -205,7 +205,7 @@ export class EstimatedPools {
     return { low: at(Math.floor(quarter)), high: at(Math.ceil(quarter * 3)) }
   }
 
-  /** What two prints in a row say of the product. */
+  /** Estimate of the product from two consecutive prints. */
   #productBetween(token: TokenId, first: number, second: number): number | undefined {
     const net = this.#netAt(token, first)
     const next = this.#netAt(token, second)

@@ -6,22 +6,21 @@ import { type Reserves, solFor, tokensFor, VENUE_FEE } from '../solana/pool-dept
 
 export const SLOT_MS = 400
 
-/** What a paper trade costs and how it goes wrong. Pessimistic: a paper result that flatters is worse than none. */
+/** Costs and failures of paper trades. The defaults are pessimistic: an optimistic paper result is worse than none. */
 export interface FillModel {
-  /** Decision to landing, lognormal with these percentiles, ms. Trading services say 2 to 5 s. */
+  /** Time from decision to landing, lognormal with these percentiles, ms. Trading services report 2 to 5 s. */
   readonly latencyMs: { readonly p50: number; readonly p95: number }
-  /** Of 100 transactions, how many never land where nobody else trades and the fee is the usual one; see
-   *  `lossPercent`. */
+  /** Percent of transactions that never land without competition and at the usual fee; see `lossPercent`. */
   readonly landingFailurePercent: number
-  /** Each way, of what changes hands: the venue's, ... */
+  /** The venue's fee, percent of the traded amount in each direction. */
   readonly venueFeePercent: number
-  /** ... and the trading service's, whose document names none. */
+  /** The trading service's fee, percent; the document names none. */
   readonly serviceFeePercent: number
-  /** What the service pays when the order leaves the priority fee to it. */
+  /** Priority fee that the service pays if the order leaves it to the service. */
   readonly autoPriorityFeeLamports: Lamports
-  /** Base and priority fees times this. */
+  /** Factor on base and priority fees. */
   readonly networkFeeFactor: number
-  /** A token without a sized print for so long counts as dead, ms: what is held of it is worth nothing. */
+  /** Time in ms without a sized print after which a token counts as dead; its holdings are worth nothing. */
   readonly deadAfterMs: number
 }
 
@@ -35,7 +34,7 @@ export const DEFAULT_FILL_MODEL: FillModel = {
   deadAfterMs: DEAD_AFTER_MS,
 }
 
-/** Fees and latency times `factor`. */
+/** The model with fees and latency multiplied by `factor`. */
 export function stressed(model: FillModel, factor: number): FillModel {
   const { latencyMs, venueFeePercent, serviceFeePercent, networkFeeFactor } = model
   return {
@@ -47,19 +46,19 @@ export function stressed(model: FillModel, factor: number): FillModel {
   }
 }
 
-/** Lands in the slot after it was sent. */
+/** The model with landing in the next slot. */
 export function withoutDelay(model: FillModel): FillModel {
   return { ...model, latencyMs: { p50: 1, p95: 1 } }
 }
 
-/** What changes hands; undefined in its place is a price that ran beyond the slippage. */
+/** Amounts of a fill; undefined instead of a swap means that the price exceeded the slippage. */
 export interface Swap {
   readonly tokens: TokenAmount
-  /** The venue's and the service's fee inside. */
+  /** Includes the fees of the venue and the service. */
   readonly tradeLamports: Lamports
 }
 
-/** The pool that an order meets: as it was quoted, and as it stands at the worst until the order landed. */
+/** The pool of an order: at the time of the quote, and in its worst state until the order landed. */
 export interface PoolRun {
   readonly quoted: Reserves
   readonly worst: Reserves
@@ -67,9 +66,9 @@ export interface PoolRun {
 
 type TradeFees = Pick<FillModel, 'venueFeePercent' | 'serviceFeePercent'>
 
-/** Spends exactly `spend`, all fees of the trade inside. Slippage is measured against the quote that a builder makes:
- *  impact of the order itself inside, so it bounds what the market did meanwhile. Our impact is paid in full and
- *  forgotten by the next order. */
+/** Spends exactly `spend`, including all fees of the trade. Slippage is measured against a builder's quote, which
+ *  includes the order's own impact, so it bounds the change of the market in between. Our impact is paid in full, and
+ *  the next order does not see it. */
 export function buy(spend: Lamports, slippagePercent: number, pool: PoolRun, fees: TradeFees): Swap | undefined {
   const sol = (spend / LAMPORTS_PER_SOL) * (1 - fees.serviceFeePercent / 100)
   const tokens = tokensFor(sol, pool.worst, fees.venueFeePercent / 100)
@@ -100,13 +99,12 @@ export function networkFee(priorityFee: Lamports | null, model: FillModel): Lamp
   return lamports(Math.round((BASE_FEE + (priorityFee ?? model.autoPriorityFeeLamports)) * model.networkFeeFactor))
 }
 
-/** So many prints of a token a slot double the share of transactions that never land. */
+/** Number of prints per slot of a token that doubles the share of lost transactions. */
 const CROWD_PRINTS = 4
 const MOST_LOSS_PERCENT = 60
 
-/** How many times as often a transaction never lands as alone at the usual fee, while its token is printed
- *  `printsPerSlot` times a slot: the more the more others want into the same blocks, the fewer the more is paid for it.
- *  An assumption about the shape. */
+/** Factor on the loss rate of a transaction while its token is printed `printsPerSlot` times per slot. It rises with
+ *  the competition for the same blocks and falls with the fee. The shape is an assumption. */
 export function lossFactor(
   { autoPriorityFeeLamports: usual }: Pick<FillModel, 'autoPriorityFeeLamports'>,
   priorityFee: Lamports | null,
@@ -115,24 +113,24 @@ export function lossFactor(
   return (1 + printsPerSlot / CROWD_PRINTS) * Math.sqrt(usual / Math.max(priorityFee ?? usual, 1))
 }
 
-/** The prints of a token while a transaction was under way, by slot: the one that it lands in is one of them. */
+/** Prints of a token per slot while a transaction was under way, including the slot in which it landed. */
 export function printsPerSlot(prints: number, latencyMs: number): number {
   return prints / (latencyMs / SLOT_MS + 1)
 }
 
-/** Of 100 transactions, how many never land. */
+/** Percent of transactions that never land. */
 export function lossPercent(model: FillModel, priorityFee: Lamports | null, prints: number): number {
   const { landingFailurePercent } = model
   const percent = landingFailurePercent * lossFactor(model, priorityFee, prints)
   return Math.min(percent, Math.max(landingFailurePercent, MOST_LOSS_PERCENT))
 }
 
-/** z of the 95th percentile of the normal distribution. */
+/** z-score of the 95th percentile of the normal distribution. */
 const Z95 = 1.6449
 
-/** A latency in whole ms, at most ten times the 95th percentile. */
+/** Random latency in whole ms, at most ten times the 95th percentile. */
 export function drawLatencyMs({ p50, p95 }: FillModel['latencyMs'], random: Random): number {
-  // Box-Muller; 1 - next() is never 0.
+  // Box-Muller transform; 1 - next() is never 0.
   const normal = Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
   const sigma = Math.log(p95 / p50) / Z95
   return Math.round(Math.min(p50 * Math.exp(sigma * normal), p95 * 10))

@@ -2,39 +2,39 @@ import type { ErrorCode } from '../base/errors.ts'
 import type { Lamports, TokenAmount } from '../base/units.ts'
 import type { Attempt } from '../orders/attempt.ts'
 
-/** What is known of an attempt from a run that really made it; what is absent is drawn and filled by the model. */
+/** Measured facts of an attempt from a run that really made it. The model draws what is absent. */
 export interface Measured {
-  /** From being sent until the engine was told, ms. */
+  /** Delay in ms from sending until the engine received the report. */
   readonly toldAfterMs?: number
-  /** `open`: the other run ended before it was told. */
+  /** `open`: the other run ended before its result was known. */
   readonly landing?: 'filled' | 'reverted' | 'absent' | 'open' | 'refused' | 'unsent'
-  /** Why it was refused. */
+  /** Refusal code. */
   readonly code?: ErrorCode
   readonly swap?: { readonly tokens: TokenAmount; readonly tradeLamports: Lamports }
-  /** Base and priority fee; ... */
+  /** Base and priority fee. */
   readonly feeLamports?: Lamports
-  /** ... and rent, negative for what came back. */
+  /** Rent; negative if it was returned. */
   readonly rentLamports?: Lamports
 }
 
-/** What is known of an attempt that is made now; undefined where nothing is. */
+/** Measured facts of an attempt of the present run; undefined if there are none. */
 export type Measurements = (attempt: Attempt) => Measured | undefined
 
-/** How much of what was filled hangs on a depth that is only estimated. */
+/** Counts how many fills depend on a depth that is only estimated. */
 export class DepthUse {
-  /** Fills on the curve, whose depth follows from the price; ... */
+  /** Fills on the curve, whose depth follows from the price. */
   curveFills = 0
-  /** ... sales into pools of which too few prints tell, taken to be as deep as after a fresh migration; ... */
+  /** Sales into pools with too few prints to estimate the depth; the depth of a fresh migration is assumed. */
   assumedFills = 0
-  /** ... in pools whose depth is estimated; ... */
+  /** Fills in pools with an estimated depth. */
   estimatedFills = 0
-  /** ... and, summed over these, the logarithm of the upper quarter of the estimates over the lower one, ... */
+  /** Sum over the estimated fills of the logarithm of the upper quartile over the lower one. */
   #spreads = 0
-  /** ... and what they would have brought more in pools as deep as the upper quarter says, lamports at the price of the
+  /** Additional proceeds of the estimated fills at the depth of the upper quartile, in lamports at the price of the
    *  fill. */
   upperLamports = 0
 
-  /** `isKnown`: it is on the curve. */
+  /** `isKnown`: the token is on the curve. */
   formula(isKnown: boolean): void {
     if (isKnown) this.curveFills++
     else this.assumedFills++
@@ -46,8 +46,8 @@ export class DepthUse {
     this.upperLamports += moreLamports
   }
 
-  /** The geometric mean over all estimated fills, as one pool that was misread would outweigh all others; null where
-   *  there is none. */
+  /** Geometric mean over all estimated fills, so that one misread pool does not outweigh the others; null if there
+   *  are none. */
   get spread(): number | null {
     return this.estimatedFills === 0 ? null : Math.exp(this.#spreads / this.estimatedFills)
   }

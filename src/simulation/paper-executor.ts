@@ -25,16 +25,16 @@ import { DepthUse } from './measurements.ts'
 import type { PaperMarket, PricePath } from './paper-market.ts'
 import { PaperWallet } from './paper-wallet.ts'
 
-/** A landed transaction is final 32 slots later. */
+/** A landed transaction is finalized 32 slots later. */
 export const FINALITY_MS = 32 * SLOT_MS
-/** That one can not land any more is proved when its blockhash is 200 slots old, and not before. */
+/** A transaction is proved absent when its blockhash is 200 slots old. */
 const ABSENCE_MS = 200 * SLOT_MS
-/** The service answers with a signature after this share of the time to landing. */
+/** Share of the time to landing after which the service answers with a signature. */
 const ANSWER_SHARE = 1 / 3
 
 type Done = (outcome: Outcome) => void
 
-/** How a transaction that landed ended. */
+/** Result of a landed transaction. */
 type Landed =
   | { readonly kind: 'filled'; readonly fill: Fill }
   | { readonly kind: 'reverted'; readonly signature: string; readonly feeLamports: Lamports; readonly code: ErrorCode }
@@ -43,9 +43,8 @@ function outcomeOf(landed: Landed, final: boolean): Outcome {
   return landed.kind === 'filled' ? { kind: 'filled', fill: { ...landed.fill, final }, final } : { ...landed, final }
 }
 
-/** Carries attempts out on paper, for one account, in live time and in a backtest alike: everything happens on the
- *  clock. The same attempt has the same luck (latency, landing) whatever else is going on, because each draws from a
- *  seed of its own. */
+/** Executes attempts on paper for one account, in live time and in a backtest: everything happens on the clock.
+ *  Latency and landing of an attempt come from its own seed, so they do not depend on other orders. */
 export class PaperExecutor implements Executor {
   readonly depth = new DepthUse()
   readonly #clock: Clock
@@ -55,10 +54,10 @@ export class PaperExecutor implements Executor {
   readonly #seeds = new Map<string, number>()
   readonly #measured: Measurements | undefined
   #holdings = new PaperWallet([])
-  /** Fills of an earlier process, by attempt: it may not have seen them become final. */
+  /** Fills of an earlier process by attempt; that process may not have seen them become final. */
   #landed = new Map<string, Fill>()
 
-  /** `measured`: what another run knows of the same attempts. */
+  /** `measured` returns facts that another run measured for the same attempts. */
   constructor(clock: Clock, market: PaperMarket, model: FillModel, seed: number, measured?: Measurements) {
     this.#clock = clock
     this.#market = market
@@ -68,13 +67,13 @@ export class PaperExecutor implements Executor {
     market.addKeeper((mint) => this.#holdings.has(mint))
   }
 
-  /** A bot that shares the account has the luck that it would have alone. */
+  /** Gives a bot that shares the account the seed that it would have alone. */
   share(bot: string, seed: number): void {
     this.#seeds.set(bot, seed)
   }
 
-  /** Takes over the account's money from the journal: its positions, its last fills, and those that had landed when the
-   *  process ended and that no position knows of yet. */
+  /** Restores the account's money from the journal: positions, last fills, and fills that had landed at the end of
+   *  the process and are not yet in a position. */
   restore(positions: readonly Position[], fills: readonly Fill[], untold: readonly Fill[] = []): void {
     this.#holdings = new PaperWallet(positions)
     for (const fill of untold) this.#holdings.book(fill)
@@ -99,7 +98,7 @@ export class PaperExecutor implements Executor {
     }
     this.#clock.after(answerMs, () => {
       done({ kind: 'acked', signature: signatureOf(attempt) })
-      // The slot that it lands in belongs to the path: nobody knows his place within it.
+      // The slot in which it lands belongs to the path, because the order within the slot is unknown.
       this.#clock.after(Math.ceil(latencyMs + SLOT_MS) - answerMs, () => {
         if (path !== undefined) this.#market.unfollow(attempt.mint, path)
         const crowd = printsPerSlot(path?.prints ?? 0, latencyMs)
@@ -116,15 +115,15 @@ export class PaperExecutor implements Executor {
     })
   }
 
-  /** What selling all of a position now would bring, network fee and rent aside; 0 where there is no price, or nobody
-   *  could sell it. */
+  /** Proceeds of selling the whole position now, without network fee and rent; 0 if there is no price or the token is
+   *  unsellable. */
   valueOf({ mint, tokens, decimals }: Pick<Position, 'mint' | 'tokens' | 'decimals'>): Lamports {
     const price = this.#market.markPrice(mint)
     if (price === undefined || this.#isTrap(mint)) return ZERO
     return this.#sale(mint, tokens, decimals, 100, price, price)?.tradeLamports ?? ZERO
   }
 
-  /** What was under way when the process ended went down with it; what had landed stays landed. */
+  /** Attempts that were under way at the end of the process are lost; landed ones stay landed. */
   resume(attempt: Attempt, done: Done): void {
     const fill = this.#landed.get(attempt.id)
     if (fill !== undefined) this.#finalize({ kind: 'filled', fill }, done)
@@ -143,13 +142,13 @@ export class PaperExecutor implements Executor {
     if (sells && tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
     const swap = this.#swap(attempt, tokens, path, known)
     if (swap === undefined) return this.#reverted(attempt, 'SLIPPAGE_EXCEEDED', known)
-    // Less than one base unit: the venue refuses a trade of nothing.
+    // The amount is below one base unit, so the venue rejects the trade.
     if (swap.tokens === 0n) return this.#reverted(attempt, 'REVERTED', known)
     if (path !== undefined && known.swap === undefined && !this.#isDead(attempt.mint)) this.#weigh(attempt, swap, path)
     return { kind: 'filled', fill: this.#fill(attempt, swap, known) }
   }
 
-  /** Notes what hangs on the depth of the pool that it was filled in. */
+  /** Records how much the fill depends on an estimated depth. */
   #weigh({ mint, side }: Attempt, { tokens, tradeLamports }: Swap, path: PricePath): void {
     const deeper = this.#market.deeper(mint, side === 'buy' ? path.high : path.low)
     if (deeper === undefined) {
@@ -177,14 +176,13 @@ export class PaperExecutor implements Executor {
     return attempt.side === 'sell' ? this.#sell(bounded, tokens, path) : this.#buy(bounded, path)
   }
 
-  /** Bounded by the price that was decided on, so that a runaway is missed as it would be. */
+  /** Bounded by the price of the decision, so that a runaway price is missed like in reality. */
   #buy({ mint, size, slippagePercent, price }: Attempt, path: PricePath): Swap | undefined {
     if (size.kind !== 'sol') throw new TypeError(`a buy is sized in SOL, not in ${size.kind}`)
     return buy(size.lamports, slippagePercent, this.#pool(mint, price ?? path.first, path.high), this.#model)
   }
 
-  /** Bounded by the price at sending, as the service quotes it: an exit that is tried again must not hang on a price
-   *  long gone. */
+  /** Bounded by the price at sending, like the service's quote: a repeated exit must not depend on an old price. */
   #sell({ mint, slippagePercent }: Attempt, tokens: TokenAmount, path: PricePath): Swap | undefined {
     return this.#sale(mint, tokens, this.#holdings.decimals(mint), slippagePercent, path.first, path.low)
   }
@@ -205,7 +203,7 @@ export class PaperExecutor implements Executor {
     return this.#clock.now() - this.#market.printedAt(mint) > this.#model.deadAfterMs
   }
 
-  /** One that is dead as well is given away, so that it is not tried for ever. */
+  /** A dead trap is worthless and counts as sold, so that the exit is not repeated forever. */
   #isTrap(mint: string): boolean {
     return !this.#isDead(mint) && this.#market.isTrap(mint, this.#clock.now())
   }
@@ -214,22 +212,21 @@ export class PaperExecutor implements Executor {
     return { quoted: this.#market.reserves(mint, quoted), worst: this.#market.reserves(mint, worst) }
   }
 
-  /** What is held has to be sold into whatever there is, where anybody could sell it; nothing is bought into a pool of
-   *  which nothing is known. */
+  /** A sale is filled at any depth unless the token is unsellable; a buy needs a known depth. */
   #canFill({ side, mint }: Attempt): boolean {
     return side === 'sell' ? !this.#isTrap(mint) : this.#market.isDeep(mint)
   }
 
-  /** A buy ends; a sale was not sent and is tried again: the gateway waits between its tries. */
+  /** A refused buy ends. A refused sale counts as not sent, so the gateway retries it with a delay. */
   #unfillable({ side, mint }: Attempt): Outcome {
     const refused = (code: ErrorCode, reason: string): Outcome => ({ kind: 'refused', code, reason, retry: 'never' })
     if (this.#market.price(mint) === undefined) {
-      const reason = 'no robust price to fill at'
+      const reason = 'the token has no robust price to fill at'
       return side === 'sell' ? { kind: 'unsent', reason } : refused('PRICE_UNKNOWN', reason)
     }
     return side === 'sell'
-      ? refused('UNSELLABLE', 'many have bought it and nobody has sold it')
-      : refused('DEPTH_UNKNOWN', 'too few prints tell the depth of its pool')
+      ? refused('UNSELLABLE', 'the token has many buys and no sale')
+      : refused('DEPTH_UNKNOWN', 'too few prints to estimate the depth of its pool')
   }
 
   #fill(attempt: Attempt, { tokens, tradeLamports }: Swap, known: Measured): Fill {
@@ -261,7 +258,7 @@ export class PaperExecutor implements Executor {
     }
   }
 
-  /** It landed and failed: nothing moved but the fee. */
+  /** The transaction landed and failed: only the fee was paid. */
   #reverted(attempt: Attempt, code: ErrorCode, known: Measured = {}): Landed {
     const feeLamports = known.feeLamports ?? this.#feeOf(attempt)
     return { kind: 'reverted', signature: signatureOf(attempt), feeLamports, code }
@@ -272,15 +269,15 @@ export class PaperExecutor implements Executor {
   }
 }
 
-/** In another run it never came to a transaction. */
+/** Outcome of an attempt that did not become a transaction in the measured run. */
 function deniedAs(known: Measured | undefined): Outcome | undefined {
-  const reason = 'as in the run'
+  const reason = 'as in the recorded run'
   if (known?.landing === 'unsent') return { kind: 'unsent', reason }
   if (known?.landing !== 'refused' || known.code === undefined) return undefined
   return { kind: 'refused', code: known.code, reason, retry: 'never' }
 }
 
-/** What another run swapped, for so much as is swapped here. */
+/** The measured swap, scaled to the size of this one. */
 function scaled(swap: Swap, { size }: Attempt, tokens: TokenAmount): Swap {
   if (size.kind === 'sol') {
     if (size.lamports === swap.tradeLamports) return swap
@@ -292,18 +289,18 @@ function scaled(swap: Swap, { size }: Attempt, tokens: TokenAmount): Swap {
   return { tokens, tradeLamports: lamports(Math.floor(swap.tradeLamports * share)) }
 }
 
-/** By what it does and when, and not by how many orders other bots have sent before. */
+/** Seed of an attempt from its content and time, independent of the number of other bots' orders. */
 function luckOf({ id, mint, side, armedAt }: Attempt): string {
   return `${mint} ${side} ${armedAt} ${id.slice(id.lastIndexOf('.'))}`
 }
 
-/** Looks like no signature of the chain, so that nobody takes it for one. */
+/** A paper signature. Its format is not that of a chain signature, so the two cannot be confused. */
 function signatureOf(attempt: Attempt): string {
   return `paper-${attempt.id}`
 }
 
-/** What a paper trade cost, each part apart. The fees are inside what changed hands: a buyer's are taken off what he
- *  pays, the service's first; a seller's off what he would get, the venue's first. `networkLamports`: base and priority
+/** Itemized costs of a paper trade. The fees are included in the traded amount: they are deducted from a buyer's
+ *  payment (the service's first) or a seller's proceeds (the venue's first). `networkLamports`: base and priority
  *  fee. */
 function paperCosts(
   side: 'buy' | 'sell',

@@ -7,35 +7,37 @@ import { UnitProof } from '../market/unit-proof.ts'
 import { type Reserves, reservesAt } from '../solana/pool-depth.ts'
 import { EstimatedPools } from './estimated-pools.ts'
 
-/** Beyond any pool's depth, SOL a token: what claims it is no price to fill at. */
+/** Upper bound of a plausible price, SOL per token; nothing is filled above it. */
 const MOST_PRICE = 1_000
-/** A print further than this from the robust price is noise until others confirm it. */
+/** A print that differs from the robust price by this factor is noise until others confirm it. */
 const NOISE_FACTOR = 2
-/** So many prints after a sale that emptied the pool, or after a silence, the robust price has followed. */
+/** Number of prints after which the robust price has followed a sale that emptied the pool, or a silence. */
 const PRINTS_TO_FOLLOW = 3
 
-/** What an order could meet while it was under way: the robust price at first, then the worst of the sized prints. A
- *  single print far from the others is none of them. */
+/** Prices that an order could meet while it was under way: the first robust price, then the worst sized print.
+ *  Outlying single prints do not count. */
 export interface PricePath {
   readonly first: number
   low: number
   high: number
-  /** Sized prints. */
+  /** Number of sized prints. */
   prints: number
 }
 
-/** The market as paper executors see it: the robust price of every token, what its pool holds, and its path while
- *  somebody follows it. One for all executors of a process. It costs a few nanoseconds a row while nobody does. */
+/** The market as paper executors see it: robust price and pool of every token, and its price path while an order
+ *  follows it. All executors of a process share one market. A row costs a few nanoseconds while no order follows its
+ *  token. */
 export class PaperMarket implements TokenHolder {
   readonly #mints: Mints
   readonly #proof: UnitProof
   readonly #pools = new EstimatedPools()
   readonly #paths = new Map<TokenId, PricePath[]>()
-  /** What is left of pools that were emptied, or was read of quiet ones, and for how many prints that counts. */
+  /** Price after a sale that emptied the pool, or read from a quiet pool, and the number of prints for which it
+   *  applies. */
   readonly #emptied = new Map<TokenId, { readonly price: number; prints: number }>()
-  /** Of tokens whose pool was read since they were last printed. */
+  /** Prices of pools that were read since the token's last print. */
   readonly #read = new Map<TokenId, { readonly price: number; readonly at: Millis }>()
-  /** 1 while the token is in one of these: an array is looked up faster for every row than a map. */
+  /** 1 while the token is in one of these maps: an array lookup per row is faster than a map lookup. */
   #watched = new Uint8Array(1024)
   readonly #keepers: ((mint: string) => boolean)[] = []
   #dayEnds: Millis = Number.NEGATIVE_INFINITY
@@ -45,7 +47,7 @@ export class PaperMarket implements TokenHolder {
     this.#proof = new UnitProof(units)
   }
 
-  /** It is asked from now on before a mint is forgotten. */
+  /** Adds a predicate that is asked before a mint is forgotten. */
   addKeeper(isKept: (mint: string) => boolean): void {
     this.#keepers.push(isKept)
   }
@@ -54,7 +56,7 @@ export class PaperMarket implements TokenHolder {
     return this.#watched[token] === 1 || this.#pools.holds(token)
   }
 
-  /** Folds rows in: each once, in order, and before an order that was decided on them is executed. */
+  /** Adds rows. Each row must be added once, in order, and before an order that was decided on it is executed. */
   observe(block: Block, from: number, to: number): void {
     if (!this.#proof.proved) this.#prove(block, from, to)
     this.#makeRoom(block.mints.length)
@@ -69,7 +71,7 @@ export class PaperMarket implements TokenHolder {
     this.#pools.fold(block, from, to, this.#watched, this.#attend)
   }
 
-  /** What was printed neither in the day before nor since is known no more than what was never seen. */
+  /** Forgets tokens without prints in the present and the previous day. */
   #nextDay(now: Millis): void {
     this.#dayEnds = endOfDay(now)
     const since = this.#dayEnds - 2 * DAY
@@ -99,8 +101,8 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** The feed was not heard: nothing is filled at prices from before it. `keys` as subscribed, `trades` for all
-   *  tokens. */
+  /** Marks an interruption of the feed: nothing is filled at older prices. `keys` are subscription keys; `trades`
+   *  covers all tokens. */
   interrupted(keys: readonly string[]): void {
     const tokens = keys.includes('trades')
       ? [...this.#emptied.keys()]
@@ -113,10 +115,10 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** Its pool was read: until it is printed again, that is its price. */
+  /** A price read from the pool; it applies until the next print. */
   pooled(mint: string, price: number, at: Millis): void {
     if (price > MOST_PRICE) return
-    // One that was bought before this start may not have been printed since.
+    // A token that was bought before this start may have no print since.
     const token = this.#mints.intern(mint)
     this.#read.set(token, { price, at })
     this.#emptied.delete(token)
@@ -128,13 +130,13 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** The robust price, SOL a token; undefined where there is none. */
+  /** Robust price, SOL per token; undefined if there is none. */
   price(mint: string): number | undefined {
     const token = this.#mints.find(mint)
     return token === undefined ? undefined : this.#priceOf(token)
   }
 
-  /** The robust price, or that which is left of a pool that was emptied, or was read of it, where that is less. */
+  /** Robust price, or the lower price that an emptied pool was left at or that was read from the pool. */
   salePrice(mint: string): number | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -142,46 +144,46 @@ export class PaperMarket implements TokenHolder {
     return Math.min(price, this.#emptied.get(token)?.price ?? price)
   }
 
-  /** What a sale is valued at though nobody has heard of the mint since a gap: the last price before it. */
+  /** Price for the valuation of a sale when there is no print since a gap: the last one before the gap. */
   markPrice(mint: string): number | undefined {
     const token = this.#mints.find(mint)
     return this.salePrice(mint) ?? (token === undefined ? undefined : this.#credible(this.#pools.lastPrice(token)))
   }
 
-  /** How the pool of a mint would stand at `price` if it were as deep as the upper quarter of the estimates, and that
-   *  over the lower one; undefined where its depth is not estimated. */
+  /** The pool at `price` with the depth of the upper quartile, and the ratio of the quartiles; undefined if the depth
+   *  is not estimated. */
   deeper(mint: string, price: number): { readonly reserves: Reserves; readonly spread: number } | undefined {
     const token = this.#mints.find(mint)
     const band = token === undefined ? undefined : this.#pools.band(token)
     return band && { reserves: reservesAt(price, band.high), spread: band.high / band.low }
   }
 
-  /** The pool of a mint if it stands at `price`. */
+  /** The mint's pool at `price`. */
   reserves(mint: string, price: number): Reserves {
     const token = this.#mints.find(mint)
     return reservesAt(price, token === undefined ? undefined : this.#pools.product(token))
   }
 
-  /** Whether the depth of its pool is known: the curve's always is, a pool's after some prints. */
+  /** Whether the depth of the pool is known: always on the curve, else after some prints. */
   isDeep(mint: string): boolean {
     const token = this.#mints.find(mint)
     return token !== undefined && this.#pools.isMeasured(token)
   }
 
-  /** Whether it seems that nobody can sell it: many have bought and nobody has sold, for a minute. */
+  /** Whether the token seems unsellable: for a minute many buys and no sale. */
   isTrap(mint: string, now: Millis): boolean {
     const token = this.#mints.find(mint)
     return token !== undefined && this.#pools.isTrap(token, now)
   }
 
-  /** When the mint was last printed with a size that counts, or its pool was read; -Infinity where neither ever was. */
+  /** Time of the last sized print or pool reading; -Infinity if there is none. */
   printedAt(mint: string): Millis {
     const token = this.#mints.find(mint)
     if (token === undefined) return Number.NEGATIVE_INFINITY
     return this.#read.get(token)?.at ?? this.#pools.printedAt(token)
   }
 
-  /** The path of the mint's price from now until `unfollow`; undefined while it has no price. */
+  /** Follows the mint's price until `unfollow`; undefined if it has no price. */
   follow(mint: string): PricePath | undefined {
     const token = this.#mints.find(mint)
     const price = token === undefined ? undefined : this.#priceOf(token)
@@ -222,7 +224,7 @@ export class PaperMarket implements TokenHolder {
     const read = this.#read.get(token)
     if (read !== undefined) {
       this.#read.delete(token)
-      // The robust price is still that of before the silence.
+      // The robust price still dates from before the silence.
       this.#emptied.set(token, { price: read.price, prints: PRINTS_TO_FOLLOW })
     }
     const emptied = this.#emptied.get(token)
@@ -241,8 +243,8 @@ export class PaperMarket implements TokenHolder {
     }
   }
 
-  /** One sale that takes half of a pool or more is no noise: what it leaves is the price, though no print says so
-   *  yet. */
+  /** A sale that takes half of a pool or more is not noise: the price after it applies before another print confirms
+   *  it. */
   #sold(token: TokenId, price: number, sol: number): void {
     const left = this.#pools.leftBehind(token, price, sol)
     if (left === undefined) return

@@ -11,8 +11,8 @@ interface TokenAccount {
   readonly decimals: number
 }
 
-/** The token accounts of a paper wallet. An account is opened by the first buy of a mint, which pays its rent, and
- *  closed by the sale of the last token, which gets it back. */
+/** Token accounts of a paper wallet. The first buy of a mint opens the account and pays its rent; the sale of the
+ *  last token closes it and returns the rent. */
 export class PaperWallet {
   readonly #accounts = new Map<string, TokenAccount>()
 
@@ -26,20 +26,20 @@ export class PaperWallet {
     return this.#accounts.has(mint)
   }
 
-  /** Decimals of a mint; those of a new one where none of it is held. */
+  /** Decimals of a mint; those of a new token if the wallet holds none of it. */
   decimals(mint: string): number {
     return this.#accounts.get(mint)?.decimals ?? TOKEN_DECIMALS
   }
 
-  /** Base units that a sale of this size takes; 0n where it would fail on chain: nothing is held, or less than was
-   *  asked for. */
+  /** Base units that a sale of this size takes. 0n if it would fail on chain, because the wallet holds none or too
+   *  few. */
   toSell({ mint, size }: Pick<Attempt, 'mint' | 'size'>): TokenAmount {
     const held = this.#accounts.get(mint)?.tokens ?? 0n
     const wanted = wantedOf(held, size)
     return wanted <= held ? wanted : 0n
   }
 
-  /** Books a fill in; the rent that it put into an account, negative for rent that came back. */
+  /** Books a fill. Returns the rent paid for the account, negative if it was returned. */
   book({ mint, side, tokens }: Pick<Fill, 'mint' | 'side' | 'tokens'>): Lamports {
     const account = this.#accounts.get(mint)
     if (account === undefined) {

@@ -5,32 +5,33 @@ import type { Sink, Source } from '../engine/ports.ts'
 import type { Block } from '../market/block.ts'
 import type { SimulatedClock } from './simulated-clock.ts'
 
-/** So long after the last row what is still under way comes to its end: a proof of absence takes 80 s. */
+/** Time after the last row for open attempts to end; a proof of absence takes 80 s. */
 const DRAIN_MS = 120_000
 
-/** Rows of a block, or something else that happened: what is posted then. */
+/** Rows of a block, or another recorded input, which `run` posts. */
 export type TapeItem =
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'input'; readonly time: Millis; readonly input: Input }
 
-/** Recorded rows as a market: drives a simulated clock between the rows, in one synchronous loop. Timers due at or before a row's time
- *  fire before it. Rows go out in the longest run without a timer in between; a run costs one search, a row costs nothing here.
+/** Plays recorded rows: drives a simulated clock between the rows in one synchronous loop. Timers due at or before a
+ *  row's time fire before it. Rows are delivered in the longest runs without a timer in between, so the cost is one
+ *  search per run.
  *
- *  Within a run the clock stands at its first row, and only the sink knows where it stopped: before it carries out what a row decided, the
- *  clock has to be brought to that row, with `clock.advanceTo(block.time[row])`. No timer is due there, so none fires. */
+ *  During a run the clock stays at its first row. Before the sink executes a decision of a later row, it must advance
+ *  the clock with `clock.advanceTo(block.time[row])`; no timer is due before that time, so none fires. */
 export class TapeSource implements Source {
   readonly #items: Iterable<TapeItem>
   readonly #clock: SimulatedClock
   #sink: Sink | undefined
   #stopped = false
 
-  /** `items` in the order of time, read one at a time; the clock starts at or before the first. */
+  /** `items` must be in the order of time and are read one at a time. The clock must start at or before the first. */
   constructor(items: Iterable<TapeItem>, clock: SimulatedClock) {
     this.#items = items
     this.#clock = clock
   }
 
-  /** Nothing happens before `run`. */
+  /** Nothing is played before `run`. */
   start(sink: Sink): Stop {
     this.#sink = sink
     this.#stopped = false
@@ -39,14 +40,14 @@ export class TapeSource implements Source {
     }
   }
 
-  /** A tape holds what was recorded: nothing can be added to it now. */
+  /** Ignored: a tape holds what was recorded. */
   want(_keys: readonly string[]): void {}
 
-  /** Plays everything, and lets what is under way end; the number of rows played.
-   *  Throws where it was not started, and RangeError where the rows' time runs backwards. */
+  /** Plays everything and lets open attempts end. Returns the number of rows. Throws if it was not started, and
+   *  RangeError if the time of the rows runs backwards. */
   run(): number {
     const sink = this.#sink
-    if (sink === undefined) throw new Error('a tape has to be started before it runs')
+    if (sink === undefined) throw new Error('the tape source was not started')
     let rows = 0
     for (const item of this.#items) {
       if (item.kind === 'rows') rows += this.#play(item.block, item.from, item.to, sink)
@@ -66,16 +67,15 @@ export class TapeSource implements Source {
     while (row < to && !this.#stopped) {
       this.#clock.advanceTo(time[row] as number)
       const next = sink.rows(block, row, firstAt(time, this.#clock.nextAt(), row + 1, to))
-      if (next <= row) throw new Error(`the sink took none of the rows from ${row} on`)
+      if (next <= row) throw new Error(`the sink accepted no row from row ${row} on`)
       row = next
     }
     return row - from
   }
 }
 
-/** The first of the rows `from` to `to` that is not before `at`; `to` where all are. `time` never falls. A timer is
- *  mostly near: steps double until it is passed, so that hardly any memory is waited for that the rows up to it do not
- *  need. */
+/** First of the rows `from` to `to` that is not before `at`; `to` if there is none. `time` never falls. Doubling
+ *  steps keep the search near `from`, because the next timer is usually close. */
 function firstAt(time: Float64Array, at: Millis, from: number, to: number): number {
   let low = from
   let high = from

@@ -311,7 +311,7 @@ test.each([
     paper.land(sellAttempt('mint'))
     paper.land(buyAttempt('mint', 0.1))
     expect(paper.outcomes).toMatchObject([
-      { kind: 'unsent', reason: 'no robust price to fill at' },
+      { kind: 'unsent', reason: 'the token has no robust price to fill at' },
       { kind: 'refused', code: 'PRICE_UNKNOWN' },
     ])
     expect(paper.executor.valueOf(holding(1_000_000_000n))).toBe(before)
@@ -357,7 +357,7 @@ test('without a price a buy is refused, and a sale was not sent', () => {
   paper.land(sellAttempt('unseen'))
   expect(paper.outcomes).toMatchObject([
     { kind: 'refused', code: 'PRICE_UNKNOWN', retry: 'never' },
-    { kind: 'unsent', reason: 'no robust price to fill at' },
+    { kind: 'unsent', reason: 'the token has no robust price to fill at' },
   ])
 })
 

@@ -114,11 +114,11 @@ test('an empty tape plays nothing', () => {
 
 test('what cannot be played is refused', () => {
   const clock = new SimulatedClock(0)
-  expect(() => new TapeSource([], clock).run()).toThrow('has to be started')
+  expect(() => new TapeSource([], clock).run()).toThrow('was not started')
   const backwards = new TapeSource([rowsAt(10), rowsAt(9)], clock)
   backwards.start(noting(clock, []))
-  expect(() => backwards.run()).toThrow('time runs backwards')
+  expect(() => backwards.run()).toThrow('time cannot run backwards')
   const stuck = new TapeSource([rowsAt(200_000)], clock)
   stuck.start({ rows: (_block, from) => from, post: () => {} })
-  expect(() => stuck.run()).toThrow('took none')
+  expect(() => stuck.run()).toThrow('accepted no row')
 })

@@ -8,7 +8,7 @@ export interface AccountState {
   token?: TokenState
 }
 
-/** Why a program stopped, in Solana's words: {Custom: 1} or a name. The transaction is reverted, its fee is kept. */
+/** Error of a program in Solana's format: {Custom: 1} or a name. The transaction is reverted, and its fee is kept. */
 export class ProgramFailure extends Error {
   readonly detail: string | { Custom: number }
 
@@ -18,10 +18,10 @@ export class ProgramFailure extends Error {
   }
 }
 
-/** Both the system and the token program say 1 for "insufficient funds". */
+/** Custom error 1 of both the system and the token program: insufficient funds. */
 const INSUFFICIENT = { Custom: 1 }
 
-/** Balances as of every slot that is not final yet, and one open transaction at a time. */
+/** Account balances at every slot that is not finalized, and one open transaction at a time. */
 export class Bank {
   readonly versions: Versions<AccountState>
   readonly #open = new Map<string, AccountState | undefined>()
@@ -30,7 +30,7 @@ export class Bank {
     this.versions = new Versions(saved)
   }
 
-  /** The account as the open transaction sees it. */
+  /** State of an account inside the open transaction. */
   read(address: string): AccountState | undefined {
     return this.#open.has(address) ? this.#open.get(address) : this.versions.newest(address)
   }
@@ -59,7 +59,7 @@ export class Bank {
     this.set(to, { ...this.read(to), lamports: this.lamports(to) + lamports })
   }
 
-  /** The owner's associated token account, opened at the payer's cost where there is none. */
+  /** Associated token account of the owner. If it does not exist, the payer opens it and pays its rent. */
   openTokenAccount(payer: string, owner: string, mint: string): string {
     const address = tokenAccountAddress(owner, mint)
     if (this.token(address)) return address
@@ -68,7 +68,7 @@ export class Bank {
     return address
   }
 
-  /** The rent goes back to the owner. */
+  /** Returns the rent to the owner. */
   closeTokenAccount(address: string): void {
     const state = this.read(address)
     if (!state?.token || state.token.amount > 0n)
@@ -90,7 +90,7 @@ export class Bank {
     this.#open.clear()
   }
 
-  /** Closes the open transaction as of a slot. Returns what changed. */
+  /** Commits the open transaction at a slot. Returns the changed accounts. */
   commit(slot: number, finalSlot: number): string[] {
     const changed = [...this.#open.keys()]
     for (const [address, state] of this.#open) this.versions.put(address, state, slot, finalSlot)
@@ -99,18 +99,18 @@ export class Bank {
   }
 }
 
-/** The program that owns an account. */
+/** Program that owns an account. */
 export function ownerOf(state: AccountState): string {
   return state.token ? PROGRAMS.token : PROGRAMS.system
 }
 
-/** An account as of a slot; state undefined: closed. */
+/** State of an account from a slot on; undefined: closed. */
 export interface Version<State> {
   slot: number
   state: State | undefined
 }
 
-/** What every account was at every slot that is not final yet. */
+/** States of every account at the slots that are not finalized. */
 export class Versions<State> {
   readonly #versions: Map<string, Version<State>[]>
 
@@ -134,14 +134,14 @@ export class Versions<State> {
     return this.#versions.keys()
   }
 
-  /** The account from a slot on; versions older than the newest final one are let go. */
+  /** Sets an account's state from a slot on. Discards versions older than the newest finalized one. */
   put(address: string, state: State | undefined, slot: number, finalSlot: number): void {
     const versions = (this.#versions.get(address) ?? []).filter((version) => version.slot < slot)
     const oldest = versions.findLastIndex((version) => version.slot <= finalSlot)
     this.#versions.set(address, [...versions.slice(Math.max(0, oldest)), { slot, state }])
   }
 
-  /** Takes back everything from this slot on; returns the accounts that changed. */
+  /** Reverts all changes from a slot on. Returns the changed accounts. */
   rewind(slot: number): string[] {
     const changed: string[] = []
     for (const [address, versions] of this.#versions) {
@@ -154,7 +154,7 @@ export class Versions<State> {
     return changed
   }
 
-  /** To be saved; undefined where nothing is left of the account. */
+  /** Versions to save; undefined if the account has none. */
   saved(address: string): readonly Version<State>[] | undefined {
     return this.#versions.get(address)
   }

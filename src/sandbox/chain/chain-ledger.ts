@@ -26,24 +26,22 @@ import { FIRST_AVAILABLE_SLOT, Slots } from './slots.ts'
 export interface ChainOptions {
   clock: Clock
   records: Records
-  /**
-   * What comes to pass by chance: skipped slots, slots until a transaction lands. A chain that goes on keeps its own.
-   */
+  /** Seed for skipped slots and for the number of slots until a transaction lands. A restarted chain keeps its own
+   *  seed. */
   seed: number
-  /**
-   * Names a new chain together with the seed: no two chains may have the same unless a test wants the same one twice.
-   */
+  /** Determines a new chain's genesis hash together with the seed. Every chain has its own, unless a test needs the
+   *  same one twice. */
   entropy: string
-  /** Milliseconds a slot; default 400, as on mainnet. */
+  /** Milliseconds per slot; default 400, as on mainnet. */
   slotMs?: number | undefined
 }
 
 const BEHIND = { processed: 0, confirmed: 2, finalized: 32 } as const
 const SLOTS_BETWEEN_ANCHORS = 1_000
-/** How far behind accounts can still be read, beyond what is final. */
+/** Maximum lag, in slots behind the finalized one, at which accounts can be read. */
 const LONGEST_LAG_SLOTS = 150
 
-/** Blocks, time, forks and history of a chain with one validator, whatever holds its accounts. */
+/** Blocks, time, forks and history of a chain with one validator. Subclasses hold the accounts. */
 export abstract class ChainLedger implements Ledger {
   readonly genesisHash: string
   readonly slotMs: number
@@ -57,7 +55,7 @@ export abstract class ChainLedger implements Ledger {
   readonly #pending: Map<string, Pending>
   /** Oldest first. */
   readonly #landed: Map<string, LandedTransaction>
-  /** What a fork may still take back, as it was sent. */
+  /** Transactions that a fork may still revert, as they were sent. */
   readonly #forkable = new Map<string, Pending>()
   readonly #listeners: ((slot: number, landed: LandedTransaction[]) => void)[] = []
   #lagSlots = 0
@@ -199,7 +197,7 @@ export abstract class ChainLedger implements Ledger {
     return this.#slots.head + afterSlots
   }
 
-  /** What the network loses is not kept: its signature never shows up. */
+  /** A transaction that the network loses is not stored, so its signature never appears. */
   #send(pending: Pending): void {
     const lost = !Number.isFinite(pending.landSlot)
     if (!lost) this.#pending.set(pending.signature, pending)
@@ -225,7 +223,8 @@ export abstract class ChainLedger implements Ledger {
 
   #land(pending: Pending, slot: number): LandedTransaction | undefined {
     const { signature } = pending
-    // What the service sent itself lands whenever it was told to: to its customer it was built that late.
+    // Transactions of the service itself land when the fault or the test says so, even after their blockhash has
+    // expired: for the customer they were built later.
     const isAlive = pending.transaction !== undefined || this.#isAlive(pending.recentBlockhash, slot)
     const { landed, changes } = isAlive
       ? this.#machine.execute(pending, this.#place(slot), this.#slots.behind(BEHIND.finalized + LONGEST_LAG_SLOTS))
@@ -259,7 +258,7 @@ export abstract class ChainLedger implements Ledger {
     this.#records.write([...changes, chainChange(this.#chain)])
   }
 
-  /** Whether a block up to `slot` that is at most 150 blocks old has this hash. */
+  /** Whether the hash belongs to a block up to `slot` that is at most 150 blocks old. */
   #isAlive(blockhash: string, slot: number): boolean {
     for (let age = 0, at = slot; age <= BLOCKHASH_BLOCKS && at >= FIRST_AVAILABLE_SLOT; at--) {
       if (!this.#slots.hasBlock(at)) continue
@@ -278,7 +277,7 @@ function names(transaction: LandedTransaction, address: string): boolean {
   return transaction.accounts.some((use) => use.address === address)
 }
 
-/** Refused before a single instruction ran. */
+/** Result of a transaction that was refused before its first instruction. */
 function failedBefore(simulated: SimulatedTransaction, error: string): SimulatedTransaction {
   return { ...simulated, error, after: new Map(), inner: [], logs: [], computeUnits: 0, returned: undefined }
 }

@@ -6,18 +6,18 @@ import type { Anchor } from './slots.ts'
 
 const CHAIN = 'chain'
 
-/** A chain's own record: which it is, and where it is. */
+/** Identity and position of a chain. */
 export interface ChainRecord {
   genesisHash: string
   seed: number
   anchor: Anchor
-  /** Ever submitted: numbers the transactions. */
+  /** Number of transactions ever submitted. */
   submitted: number
-  /** What it runs on; absent on the small ledger. */
+  /** Machine of the chain; absent on the small ledger. */
   machine?: string
 }
 
-/** Undefined: there is none yet. */
+/** Returns undefined if there is no chain yet. */
 export function readChain(records: Records): ChainRecord | undefined {
   return records.read<ChainRecord>('chain').get(CHAIN)
 }
@@ -26,20 +26,20 @@ export function chainChange(body: ChainRecord): Change {
   return { kind: 'chain', key: CHAIN, body }
 }
 
-/** What the chain in these records runs on; undefined: there is none yet. */
+/** Machine of the saved chain; undefined if there is no chain yet. */
 export function machineOf(records: Records): string | undefined {
   const saved = readChain(records)
   return saved && (saved.machine ?? 'small')
 }
 
-/** By signature, oldest first. */
+/** Keys are signatures, oldest first. */
 export function readLanded(records: Records): Map<string, LandedTransaction> {
   const landed = [...records.read<LandedTransaction>('transaction').values()].map(completed)
   landed.sort((a, b) => a.position - b.position)
   return new Map(landed.map((transaction) => [transaction.signature, transaction]))
 }
 
-/** Chains of before the runtime did not save everything. */
+/** Adds the fields that chains before the Solana runtime did not save. */
 function completed(saved: LandedTransaction): LandedTransaction {
   const tokens = saved.tokens.map((token) => ({ ...{ program: PROGRAMS.token, decimals: TOKEN_DECIMALS }, ...token }))
   return { ...{ inner: [] }, ...saved, tokens }

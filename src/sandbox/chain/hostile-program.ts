@@ -6,10 +6,10 @@ import { namedAddress, tokenAccountAddress } from '../keys.ts'
 import type { Account } from './ledger.ts'
 import { type PoolTrade, type ProgramInstruction, poolInstruction } from './pool-program.ts'
 
-/** What stands in `bpf/hostile.c`, as seen from outside. */
+/** Client side of the program in `bpf/hostile.c`. */
 export const HOSTILE_PROGRAM = namedAddress('hostile program')
 
-/** What it does when its trap springs; in the order of their numbers, which begin at 1. */
+/** Actions of the armed program. Their numbers start at 1, in this order. */
 export const ATTACKS = [
   'take lamports',
   'take tokens',
@@ -25,8 +25,8 @@ export const ATTACKS = [
 
 export type Attack = (typeof ATTACKS)[number]
 
-/** `trap`: the account that says when and what; `prey`: the wallet's token account, and `loot` the thief's of the same
- *  mint. */
+/** `trap`: account with the action and its start slot; `prey`: token account of the wallet; `loot`: token account of
+ *  the thief for the same mint. */
 export interface AmbushAccounts {
   trap: string
   thief: string
@@ -39,7 +39,7 @@ export function hostileBinary(): Uint8Array {
   return readFileSync(new URL('../bpf/hostile.so', import.meta.url))
 }
 
-/** The trap's data: from that slot on it does that, with so many lamports or base units. */
+/** Data of the trap account: the action, its start slot, and its amount in lamports or base units. */
 export function encodeTrap(attack: Attack | undefined, fromSlot: bigint, amount: bigint): Uint8Array {
   const data = Buffer.alloc(24)
   data.writeBigUInt64LE(BigInt(attack === undefined ? 0 : ATTACKS.indexOf(attack) + 1), 0)
@@ -48,7 +48,7 @@ export function encodeTrap(attack: Attack | undefined, fromSlot: bigint, amount:
   return data
 }
 
-/** A trade by way of it: the pool's own data and accounts, and five more. */
+/** A trade through the hostile program: the pool's data and accounts, and five more accounts. */
 export function hostileInstruction(
   wallet: string,
   mint: string,
@@ -65,22 +65,22 @@ export function hostileInstruction(
   return { program: HOSTILE_PROGRAM, accounts: [...accounts, ...more], data }
 }
 
-/** Where a hostile builder wants everything to go; nobody has its key. */
+/** Receiver of everything that a malicious builder steals; its private key is unknown. */
 export const THIEF = namedAddress('thief')
-/** What the hostile program reads: what it steals, how much, and from which slot on. */
+/** Account that the hostile program reads: action, amount and start slot. */
 export const TRAP = namedAddress('trap')
 /** Lamports or base units. */
 const LOOT = 50000000n
 const NEVER = 2n ** 64n - 1n
 
-/** The hostile program's accounts. Until somebody arms it, it trades like any other. */
+/** Accounts of the hostile program. Until it is armed, the program trades like any other. */
 export class Ambush {
   #attack: Attack = 'take lamports'
   #fromSlot = NEVER
   #amount = LOOT
 
-  /** From this slot on; what is simulated at an older one sees nothing of it. `amount`: lamports or base units, where
-   *  it may choose. */
+  /** Arms the trap from `fromSlot` on; a simulation at an earlier slot shows an honest trade. `amount`: lamports or
+   *  base units, for actions that have an amount. */
   arm(attack: Attack, fromSlot: number, amount = LOOT): void {
     this.#attack = attack
     this.#fromSlot = BigInt(fromSlot)
@@ -92,7 +92,7 @@ export class Ambush {
     return { lamports: rentExemption(data.length), owner: HOSTILE_PROGRAM, executable: false, data }
   }
 
-  /** Where the thief takes tokens. */
+  /** Token account of the thief. */
   lootAddress(mint: string, tokenProgram: string): string {
     return tokenAccountAddress(THIEF, mint, tokenProgram)
   }

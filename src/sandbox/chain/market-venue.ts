@@ -11,27 +11,25 @@ import type { TokenPrograms } from './program.ts'
 import type { Venue } from './runtime-ledger.ts'
 import type { TradeData } from './trade-program.ts'
 
-/** Place of the trader among the accounts of the pool's instructions. */
+/** Index of the trader among the accounts of the pool's instructions. */
 const USER = 6
-/** What a print says of a trade whose terms nobody told. */
+/** Slippage in the print of a trade whose terms are unknown. */
 const USUAL_SLIPPAGE_PERCENT = 10
 
-/**
- * The market's pools as accounts. Strangers trade in TypeScript: a pool's account and its vault are written from the
- * curve whenever somebody looks at them or trades, and what one of our transactions made of the pool is read back.
- */
+/** The market's pools as accounts on the chain. Other traders trade in TypeScript: the accounts of a pool and its
+ *  vault are written from the curve before they are read or used, and the result of our transaction is read back. */
 export class MarketVenue implements Venue {
   readonly #market: Market
   readonly #tokenPrograms: TokenPrograms
   readonly #traded: (trade: CurveTrade) => void
-  /** Mints by the addresses of their pool and its vault: of all tokens that anybody has asked for. */
+  /** Mints by the addresses of their pool and vault, for all tokens that were requested. */
   readonly #mints = new Map<string, string>()
-  /** The same of the thief's token accounts, where the hostile program is called. */
+  /** Mints by the thief's token accounts, if the hostile program is used. */
   readonly #loots = new Map<string, string>()
   readonly #tables: ReadonlyMap<string, Account>
   readonly #ambush: Ambush
 
-  /** `traded` is told of every trade that went through, once it is on disk; the curve has moved. */
+  /** `traded` is called for every executed trade when it is durable and the curve has moved. */
   constructor(
     market: Market,
     tokenPrograms: TokenPrograms,

@@ -19,14 +19,14 @@ export interface CallAccount {
   writable?: boolean
 }
 
-/** One instruction before it is compiled. */
+/** An instruction before it is compiled. */
 export interface Call {
   program: string
   accounts: readonly CallAccount[]
   data: Uint8Array
 }
 
-/** A lookup table and what stands in it. */
+/** A lookup table and its entries. */
 export interface Table {
   address: string
   entries: readonly string[]
@@ -41,8 +41,8 @@ export interface Draft {
   tables?: readonly Table[]
 }
 
-/** Accounts in Solana's order: the payer, then signers, then others, those that are written to first; what a table has
- *  and need not stand in the message comes out of the table. */
+/** Compiles a message with its accounts in Solana's order: the payer, other signers, other accounts, each group with
+ *  writable ones first. Accounts of a lookup table are left out of the keys where the protocol allows it. */
 export function compileMessage({ payer, blockhash, calls, version = 0, tables = [] }: Draft): Message {
   const used = new Map<string, { signer: boolean; writable: boolean; isProgram: boolean }>()
   const use = (address: string, signer: boolean, writable: boolean, isProgram = false): void => {
@@ -84,7 +84,7 @@ export function compileMessage({ payer, blockhash, calls, version = 0, tables = 
   return { version, ...counts, readonlyOthers: readonlyOthers.length, keys, blockhash, instructions, lookups }
 }
 
-/** What lookups bring: all writable ones, then the others. */
+/** Addresses from lookups: writable ones, then read-only ones. */
 function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[] {
   const entry = (table: string, place: number): string =>
     tables.find(({ address }) => address === table)!.entries[place]!
@@ -94,7 +94,7 @@ function lookedUp(lookups: readonly Lookup[], tables: readonly Table[]): string[
   ]
 }
 
-/** The transaction with the signatures that these keys give; empty ones for the other signers. */
+/** A transaction with the signatures of these keys; the other signatures stay empty. */
 export function signMessage(message: Message, secrets: ReadonlyMap<string, Secret>): Uint8Array {
   const bytes = encodeMessage(message)
   const signatures = message.keys.slice(0, message.signers).map((key) => {
@@ -104,7 +104,7 @@ export function signMessage(message: Message, secrets: ReadonlyMap<string, Secre
   return encodeTransaction({ signatures, message })
 }
 
-/** Whether everybody who has to has signed these very bytes. */
+/** Whether all required signatures are present and valid for these bytes. */
 export function isSigned({ signatures, message, messageBytes }: TransactionBytes): boolean {
   return signatures.every((signature, index) => {
     const key = decodeBase58(message.keys[index]!, 32)!
@@ -112,7 +112,7 @@ export function isSigned({ signatures, message, messageBytes }: TransactionBytes
   })
 }
 
-/** Instructions as builders write them. */
+/** ComputeBudget instructions in the form that builders use. */
 export function budgetCalls(unitLimit: number, priorityFeeLamports: number): Call[] {
   const budget = computeBudget(unitLimit, priorityFeeLamports)
   return budget.map((data) => ({ program: PROGRAMS.computeBudget, accounts: [], data }))
@@ -129,7 +129,7 @@ export function transferCall(from: string, to: string, lamports: bigint): Call {
   return { program: PROGRAMS.system, accounts, data }
 }
 
-/** Opens the owner's associated token account where there is none, at the payer's cost. */
+/** Creates the owner's associated token account if it does not exist; the payer pays its rent. */
 export function openCall(payer: string, owner: string, mint: string, tokenProgram: string): Call {
   const accounts = [
     { address: payer, signer: true, writable: true },
@@ -139,7 +139,7 @@ export function openCall(payer: string, owner: string, mint: string, tokenProgra
   return { program: PROGRAMS.associatedToken, accounts, data: Uint8Array.of(1) }
 }
 
-/** Closes the owner's associated token account; its rent goes to him. */
+/** Closes the owner's associated token account and returns its rent to the owner. */
 export function closeCall(owner: string, mint: string, tokenProgram: string): Call {
   const accounts = [
     { address: tokenAccountAddress(owner, mint, tokenProgram), writable: true },
@@ -149,8 +149,8 @@ export function closeCall(owner: string, mint: string, tokenProgram: string): Ca
   return { program: tokenProgram, accounts, data: Uint8Array.of(9) }
 }
 
-/** Data of the two ComputeBudget instructions that make the priority fee exactly this, in lamports; `unitLimit` below a
- *  million. */
+/** Data of the two ComputeBudget instructions that give exactly this priority fee in lamports. `unitLimit` must be
+ *  below one million. */
 export function computeBudget(unitLimit: number, priorityFeeLamports: number): [limit: Uint8Array, price: Uint8Array] {
   const limit = Buffer.from([2, 0, 0, 0, 0])
   limit.writeUInt32LE(unitLimit, 1)
@@ -159,11 +159,12 @@ export function computeBudget(unitLimit: number, priorityFeeLamports: number): [
   return [limit, price]
 }
 
-/** Kind, when it was closed (never), when and from where it last grew, who may add to it (nobody), two bytes unused. */
+/** Header of a lookup table: type, deactivation slot (none), last extended slot and start index, authority (none),
+ *  two bytes of padding. */
 const HEADER_BYTES = 56
 const NEVER = 0xffffffffffffffffn
 
-/** A table that has been there for long and will not change (address-lookup-table state.rs). */
+/** An old lookup table without an authority (address-lookup-table state.rs). */
 export function tableAccount({ entries }: Table): Account {
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt32LE(1, 0)
@@ -172,8 +173,8 @@ export function tableAccount({ entries }: Table): Account {
   return { lamports: rentExemption(data.length), owner: PROGRAMS.lookupTable, executable: false, data }
 }
 
-/** All addresses that a message names: its own, then what its lookups bring, writable ones first; or why they bring
- *  nothing. */
+/** All addresses of a message: its own keys, then those from lookups, writable ones first. Returns an error if a
+ *  lookup fails. */
 export function namedAddresses(
   { keys, lookups }: Message,
   read: (address: string) => Account | undefined,

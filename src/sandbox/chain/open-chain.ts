@@ -38,9 +38,9 @@ export interface OpenChainOptions {
 export interface OpenedChain {
   ledger: Ledger
   wallet: Secret
-  /** A key of the service, with some money of its own. */
+  /** Key of the service, with a balance of its own. */
   coSigner: Secret
-  /** Of the hostile program, which some of what the builder builds calls. */
+  /** Controls the hostile program that some built transactions call. */
   ambush: Ambush
   tokenPrograms: TokenPrograms
 }
@@ -49,13 +49,13 @@ const DEFAULT_FUND_SOL = 10
 const CO_SIGNER_LAMPORTS = 1_000_000_000_000
 const EMPTY_ACCOUNT_LAMPORTS = rentExemption(0)
 
-/** The service's lookup table: what every trade names. */
+/** Lookup table of the service: the accounts that every trade uses. */
 export const SERVICE_TABLE: Table = {
   address: namedAddress('service table'),
   entries: [CURVE_FEES, SERVICE_FEES, PROGRAMS.system, PROGRAMS.token, PROGRAMS.token2022, PROGRAMS.associatedToken],
 }
 
-/** The chain of these records, or a new one, with the market on it and the wallet that the service holds. */
+/** Opens the saved chain or creates a new one, with the market and the service's wallet on it. */
 export async function openChain(options: OpenChainOptions): Promise<OpenedChain> {
   const { records, market, dialect, seed, clock, slotMs } = options
   const { entropy = randomBytes(16).toString('hex'), fundSol = DEFAULT_FUND_SOL } = options
@@ -103,11 +103,11 @@ function walletOf(records: Records, seed: number, entropy: string): Secret {
   return secretOf(Buffer.from(secret, 'hex'))
 }
 
-/** A chain that began on the small ledger goes on on the runtime once that is there, and never back. */
+/** A chain that began on the small ledger moves to the runtime when that is installed, and never back. */
 async function nativeFor(records: Records, chain: ChainKind | undefined): Promise<Native | undefined> {
   const native = chain === 'small' ? undefined : await loadNative()
   const needed = chain === 'runtime' || machineOf(records) === 'runtime'
   if (!native && needed)
-    throw new Error('this chain needs the Solana runtime: install litesvm, or begin a new chain with another --state')
+    throw new Error('this chain needs the Solana runtime: install litesvm, or start a new chain with another --state')
   return native
 }

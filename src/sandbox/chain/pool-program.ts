@@ -5,16 +5,15 @@ import { CURVE_FEE_BPS, TOKEN_SUPPLY } from '../../solana/constants.ts'
 import { PROGRAMS } from '../../solana/programs.ts'
 import { namedAddress, poolAddress, poolBump, tokenAccountAddress } from '../keys.ts'
 
-/**
- * What stands in `bpf/pool.c`, as seen from outside: where the program is, how it is called, what its accounts hold. Instructions, places and
- * errors are those of pump.fun's program (pump-public-docs @1b82215, IDL), so a verifier's policy names it as `{id, decode: pump}`.
- */
+/** Client side of the program in `bpf/pool.c`: its address, instructions and accounts. Instructions, account indexes
+ *  and errors are those of pump.fun's program (pump-public-docs @1b82215, IDL), so a verifier's policy names it as
+ *  `{id, decode: pump}`. */
 export const POOL_PROGRAM = namedAddress('pool program')
 
-/** Where the curve's fee goes. */
+/** Receiver of the curve's fee. */
 export const CURVE_FEES = namedAddress('curve fees')
 
-/** pump.fun's own error numbers. */
+/** pump.fun's error numbers. */
 export const POOL_FAILURES = {
   tooMuchSolRequired: 6002,
   tooLittleSolReceived: 6003,
@@ -26,15 +25,14 @@ export const POOL_FAILURES = {
   accountNotInitialized: 3012,
 } as const
 
-/** buy_exact_sol_in, buy, sell. */
+/** Discriminators of buy_exact_sol_in, buy and sell. */
 const DISCRIMINATORS = { in: '38fc74089edfcd5f', out: '66063d1201daebea', sell: '33e685a4017f83ad' } as const
 const CURVE_DISCRIMINATOR = '17b7f83760d8ac60'
 export const POOL_BYTES = 152
 
-/**
- * Amounts in lamports and base units. In: a buy spends at most `lamports`, fee included, for at least `tokens`. Out: exactly `tokens` for at
- * most `lamports`. A sale: exactly `tokens` for at least `lamports` after the fee.
- */
+/** Amounts in lamports and base units. `in`: a buy spends at most `lamports`, fee included, for at least `tokens`.
+ *  `out`: a buy takes exactly `tokens` for at most `lamports`. A sale gives exactly `tokens` for at least `lamports`
+ *  after the fee. */
 export interface PoolTrade {
   side: 'buy' | 'sell'
   exact: 'in' | 'out'
@@ -54,17 +52,17 @@ export interface ProgramInstruction {
   data: Uint8Array
 }
 
-/** The program itself, as a loader takes it. */
+/** Binary of the program. */
 export function poolBinary(): Uint8Array {
   return readFileSync(new URL('../bpf/pool.so', import.meta.url))
 }
 
-/** Where the pool of a mint keeps its reserves. */
+/** Account with the reserves of a mint's pool. */
 export function poolOf(mint: string): string {
   return poolAddress(mint, POOL_PROGRAM)
 }
 
-/** Where it keeps its tokens: its associated account. */
+/** Token account of a mint's pool: its associated account. */
 export function vaultOf(mint: string, tokenProgram: string = PROGRAMS.token): string {
   return tokenAccountAddress(poolOf(mint), mint, tokenProgram)
 }
@@ -77,8 +75,8 @@ export function encodeTrade({ side, exact, lamports, tokens }: PoolTrade): Uint8
   return data
 }
 
-/** A trade of `wallet`, whose token account has to be there; places that only pump.fun's own records have hold the
- *  program's id. */
+/** A trade of `wallet`, whose token account must exist. Accounts that only pump.fun's own bookkeeping needs are set
+ *  to the program's id. */
 export function poolInstruction(
   wallet: string,
   mint: string,
@@ -104,10 +102,9 @@ export function poolInstruction(
   return { program: POOL_PROGRAM, accounts, data: encodeTrade(trade) }
 }
 
-/**
- * The data of a pool's account: pump.fun's BondingCurve up to the creator, then what only ours has. It may be written anew between any two
- * transactions. Complete, and closed to trades, is a curve with nothing left for sale until it is written anew as the pool that it moves to.
- */
+/** Data of a pool's account: pump.fun's BondingCurve up to the creator, then fields of our own. It may be rewritten
+ *  between any two transactions. A curve with nothing left to sell is complete and closed to trades until it is
+ *  rewritten as the pool that it migrates to. */
 export function encodePool(mint: string, { reserves, realSol }: Curve, feeBps: bigint = CURVE_FEE_BPS): Uint8Array {
   const data = Buffer.alloc(POOL_BYTES)
   data.write(CURVE_DISCRIMINATOR, 0, 'hex')
@@ -122,7 +119,7 @@ export function encodePool(mint: string, { reserves, realSol }: Curve, feeBps: b
   return data
 }
 
-/** Undefined where the bytes are no pool. `complete`: sold out. */
+/** Returns undefined if the bytes are not a pool. `complete`: sold out. */
 export function decodePool(data: Uint8Array): { mint: string; reserves: Reserves; realSol: bigint } | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength)
   if (bytes.length !== POOL_BYTES || bytes.toString('hex', 0, 8) !== CURVE_DISCRIMINATOR) return undefined

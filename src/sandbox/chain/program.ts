@@ -8,28 +8,28 @@ import type { Account, LandedInstruction, LandedTransaction } from './ledger.ts'
 export interface AccountMeta {
   address: string
   writable: boolean
-  /** Out of a lookup table instead of the message's own keys. */
+  /** Whether the account comes from a lookup table. */
   looked?: boolean
 }
 
-/** What a transaction names besides its payer. `instructions` are in order; the last one is the program's own. */
+/** Accounts and instructions of a transaction, without its payer. `instructions` are in order; the last one belongs
+ *  to the program. */
 export interface Plan {
   accounts: AccountMeta[]
-  /** Token accounts whose balances the transaction's record shows. */
+  /** Token accounts whose balances are recorded with the transaction. */
   tokenAccounts: { account: string; mint: string; owner: string }[]
   instructions: LandedInstruction[]
 }
 
-/**
- * Code on the small ledger. A submitted transaction names it and carries its data, so that it can run after a restart.
- */
+/** Code on the small ledger. A submitted transaction stores the program's name and data, so that it can run after a
+ *  restart. */
 export interface Program<Data = unknown> {
-  /** Brings accounts that live outside the ledger (the market's pools) up to date, outside the transaction. */
+  /** Updates accounts that live outside the ledger (the market's pools) before the transaction. */
   load?(data: Data, bank: Bank): void
   plan(data: Data): Plan
   /** Throws ProgramFailure to revert. */
   execute(data: Data, bank: Bank): void
-  /** Once the transaction is on disk. */
+  /** Called when the transaction is durable. */
   landed?(data: Data, transaction: LandedTransaction): void
   /** An account that lives outside the ledger, such as a mint. */
   account?(address: string): Account | undefined
@@ -41,7 +41,7 @@ export interface TransferData {
   lamports: number
 }
 
-/** Moves SOL; for tests of inflows and of transfers that are not the bot's. */
+/** Moves SOL. Tests use it for inflows and for transfers of other processes. */
 export const transferProgram: Program<TransferData> = {
   plan({ from, to, lamports }) {
     const data = Buffer.alloc(12)
@@ -59,11 +59,11 @@ export const transferProgram: Program<TransferData> = {
   execute: ({ from, to, lamports }, bank) => bank.transfer(from, to, lamports),
 }
 
-/** Which of the two token programs a mint is of. */
+/** Token program of a mint. */
 export type TokenPrograms = (mint: string) => 'token' | 'token2022'
 const KEY = 'tokenProgram'
 
-/** As the dialect says; a chain keeps to what it began with, so that what is held can be sold. */
+/** Token programs of a dialect. A chain keeps its first choice, so that held tokens can be sold. */
 export function tokenPrograms(dialect: Dialect, records: Records): TokenPrograms {
   const chosen = records.read<Dialect['tokenProgram']>('chain').get(KEY) ?? dialect.tokenProgram
   records.write([{ kind: 'chain', key: KEY, body: chosen }])

@@ -38,35 +38,33 @@ import {
   type TransactionMetadata,
 } from './svm.ts'
 
-/** Makes the instructions of what the sandbox itself sends; `Transaction.instruction.program` names one. */
+/** Creates the instructions of the sandbox's own transactions, selected by `Transaction.instruction.program`. */
 export interface Builder<Data = never> {
   calls(data: Data): Call[]
 }
 
-/** The market as the chain meets it. */
+/** The market's accounts on the chain. */
 export interface Venue extends Outside {
-  /**
-   * Of every transaction that went through, once it is on disk. `after`: the accounts that it names; `order`: its data
-   * where the sandbox itself sent it.
-   */
+  /** Called for every executed transaction when it is durable. `after`: its accounts; `order`: its data if the
+   *  sandbox sent it. */
   landed(transaction: LandedTransaction, after: ReadonlyMap<string, Account | undefined>, order: unknown): void
 }
 
 export interface RuntimeLedgerOptions extends ChainOptions {
   native: Native
-  /** Programs beside Solana's own: address and binary. */
+  /** Binaries of additional programs by address. */
   programs: Readonly<Record<string, Uint8Array>>
   builders: Readonly<Record<string, Builder>>
   venue: Venue
-  /** By address, of the wallets that the sandbox signs for. */
+  /** Wallets that the sandbox signs for, by address. */
   secrets: ReadonlyMap<string, Secret>
-  /** For the sandbox's own transactions. */
+  /** Lookup tables for the sandbox's own transactions. */
   tables?: readonly Table[]
-  /** Lamports by address, where there is no such account yet. */
+  /** Initial balances in lamports by address, for accounts that do not exist yet. */
   funds: Readonly<Record<string, number>>
 }
 
-/** A chain on LiteSVM: Solana's own runtime, executing real transactions. */
+/** A chain on LiteSVM: Solana's own runtime executes real transactions. */
 export class RuntimeLedger extends ChainLedger {
   constructor(options: RuntimeLedgerOptions) {
     super(options, new RuntimeMachine(options))
@@ -74,7 +72,7 @@ export class RuntimeLedger extends ChainLedger {
 }
 
 const UNIT_LIMIT = 200_000
-/** Limits differ, so that the same request twice is not the same bytes. */
+/** The unit limit varies, so that two equal requests give different bytes. */
 const UNIT_LIMITS = 100_000
 
 class RuntimeMachine implements Machine {
@@ -83,15 +81,15 @@ class RuntimeMachine implements Machine {
   readonly #options: RuntimeLedgerOptions
   readonly #vm: LiteSvm
   readonly #accounts: SvmAccounts
-  /** What the last transaction left, until it is on disk. */
+  /** Accounts after the last transaction, until it is durable. */
   #after = new Map<string, Account | undefined>()
 
   constructor(options: RuntimeLedgerOptions) {
     const { native, programs, records, venue } = options
     this.#options = options
     const vm = new native.LiteSvm()
-    // Signatures, blockhashes and what has landed before are the chain's to judge: the runtime knows one blockhash and
-    // 32 transactions.
+    // The chain itself checks signatures, blockhashes and repeats: the runtime knows one blockhash and 32 transactions
+    // only.
     vm.setSigverify(false)
     vm.setBlockhashCheck(false)
     vm.setTransactionHistory(0n)
@@ -122,7 +120,7 @@ class RuntimeMachine implements Machine {
   prepare({ payer, instruction, priorityFeeLamports }: Transaction, blockhash: string, number: number) {
     const { builders, secrets, tables = [] } = this.#options
     const builder = builders[instruction.program]
-    if (!builder) throw new Error(`no program ${instruction.program}`)
+    if (!builder) throw new Error(`unknown program: ${instruction.program}`)
     const budget = budgetCalls(UNIT_LIMIT + (number % UNIT_LIMITS), priorityFeeLamports)
     const calls = [...budget, ...builder.calls(instruction.data as never)]
     const bytes = signMessage(compileMessage({ payer, blockhash, calls, tables }), secrets)
@@ -137,7 +135,7 @@ class RuntimeMachine implements Machine {
 
   execute(pending: Pending, place: Place, finalSlot: number): Landing {
     const nothing = { landed: undefined, changes: [] }
-    if (pending.bytes === undefined) return nothing // ordered of the small ledger, on which this chain began
+    if (pending.bytes === undefined) return nothing // ordered on the small ledger, before the chain moved to the runtime
     const bytes = Buffer.from(pending.bytes, 'base64')
     const transaction = decoded(bytes)
     const addresses = this.#open(transaction.message, place)
@@ -215,7 +213,8 @@ class RuntimeMachine implements Machine {
     }
   }
 
-  /** The addresses that a message names, the runtime's copies as they were at its place; or why they cannot be told. */
+  /** Addresses of a message. Brings the runtime's copies of these accounts to their state at the message's position.
+   *  Returns an error if a lookup fails. */
   #open(message: Message, { slot, blockTime }: Place): string[] | Extract<TransactionError, string> {
     const addresses = namedAddresses(message, (table) => this.#accounts.at(table, slot))
     if (typeof addresses === 'string') return addresses
@@ -236,18 +235,18 @@ function sum(accounts: readonly (Account | undefined)[]): number {
   return accounts.reduce((lamports, account) => lamports + (account?.lamports ?? 0), 0)
 }
 
-/** The runtime keeps closed accounts as empty ones for a moment. */
+/** The runtime keeps closed accounts as empty ones for a short time. */
 function existing(account: Account | undefined): Account | undefined {
   return account && account.lamports > 0 ? account : undefined
 }
 
-/** A simulation of what cannot even be loaded. */
+/** Result of a transaction that cannot be loaded. */
 function refused(error: TransactionError): SimulatedTransaction {
   const nothing = { accounts: [], tokens: [], inner: [], logs: [], after: new Map(), computeUnits: 0, feeLamports: 0 }
   return { error, ...nothing, replacement: undefined, returned: undefined }
 }
 
-/** Accounts by the place of their address among those that the transaction names. */
+/** Accounts in the order of the transaction's addresses. */
 type Snapshot = readonly (Account | undefined)[]
 const MINT_DECIMALS_AT = 44
 
@@ -268,7 +267,7 @@ function isWritable({ keys, signers, readonlySigners, readonlyOthers, lookups }:
   return index < keys.length + lookups.reduce((sum, { writable }) => sum + writable.length, 0)
 }
 
-/** `mint`: reads a mint's account. */
+/** `mint` reads a mint's account. */
 function tokenUses(
   addresses: readonly string[],
   before: Snapshot,

@@ -1,9 +1,7 @@
 import { deriveSeed, seededRandom } from '../../base/random.ts'
 
-/**
- * A moment from which slots are counted: `slot` began at `time` (ms since the epoch) and `height` blocks lie before or
- * at it.
- */
+/** Reference point of the slot count: `slot` began at `time` (ms since the epoch), and `height` blocks exist up to
+ *  it. */
 export interface Anchor {
   slot: number
   height: number
@@ -13,26 +11,22 @@ export interface Anchor {
 
 const FIRST_SLOT = 300_000_000
 const FIRST_HEIGHT = 278_000_000
-/** Slots before the start of a new chain, so that a finalized one exists at once. */
+/** Number of slots before the start of a new chain, so that a finalized one exists immediately. */
 const HEAD_START = 64
-/** Of all slots, about as on mainnet; they have no block, so height and slot drift apart. */
+/** Share of slots without a block, about as on mainnet; height and slot drift apart by it. */
 const SKIPPED_SHARE = 0.04
-/**
- * A chain that slept longer than this many slots (11 hours at 400 ms) goes on from there. Its anchor is saved far more
- * often.
- */
+/** Maximum downtime in slots (11 hours at 400 ms) that is caught up. The chain skips a longer one. Its anchor is
+ *  saved far more often. */
 const LONGEST_SLEEP = 100_000
-/** How far back heights are remembered: more than a blockhash lives. */
+/** Number of remembered heights; more than the lifetime of a blockhash. */
 const REMEMBERED = 1_024
 
 export const FIRST_AVAILABLE_SLOT = FIRST_SLOT
 
-/**
- * Slots as a function of time, so that the chain's place needs no commit a slot and never goes back over a restart. A
- * slot without a block is drawn from the seed and the slot alone.
- */
+/** Slots as a function of time, so that the chain needs no commit per slot and never goes back over a restart.
+ *  Whether a slot has a block depends on the seed and the slot alone. */
 export class Slots {
-  /** The newest slot that `advance` has reached; it always has a block. */
+  /** Newest slot that `advance` reached. It always has a block. */
   head: number
   readonly #seed: number
   readonly #slotMs: number
@@ -40,7 +34,7 @@ export class Slots {
   readonly #origin: { slot: number; time: number }
   readonly #heights = new Map<number, number>()
 
-  /** `saved` is the anchor of an earlier process; a changed slot time counts from now on. */
+  /** `saved` is the anchor of an earlier process. A new slot time applies from now on. */
   constructor(seed: number, slotMs: number, now: number, saved?: Anchor) {
     this.#seed = seed
     this.#slotMs = slotMs
@@ -53,12 +47,12 @@ export class Slots {
     this.advance(reached)
   }
 
-  /** To be saved, so that a later process goes on from here. */
+  /** Anchor to save for a later process. */
   get anchor(): Anchor {
     return { slot: this.head, height: this.height(this.head), time: this.timeOf(this.head), slotMs: this.#slotMs }
   }
 
-  /** The slot that `time` falls into, with a block or without. */
+  /** Slot of a time, with or without a block. */
   slotAt(time: number): number {
     return Math.max(this.head, this.#origin.slot + Math.floor((time - this.#origin.time) / this.#slotMs))
   }
@@ -68,7 +62,7 @@ export class Slots {
     return this.#origin.time + (slot - this.#origin.slot) * this.#slotMs
   }
 
-  /** Goes on to `slot` and returns the slots with a block on the way. */
+  /** Advances to `slot`. Returns the slots with a block on the way. */
   advance(slot: number): number[] {
     const blocks: number[] = []
     let height = this.height(this.head)
@@ -82,7 +76,7 @@ export class Slots {
     return blocks
   }
 
-  /** The newest slot with a block that is at least `back` slots behind the head. */
+  /** Newest slot with a block that is at least `back` slots behind the head. */
   behind(back: number): number {
     for (let slot = this.head - back; slot > this.head - REMEMBERED; slot--) if (this.#heights.has(slot)) return slot
     return FIRST_SLOT
@@ -92,12 +86,12 @@ export class Slots {
     return slot <= this.head && slot >= FIRST_SLOT && !this.#isSkipped(slot)
   }
 
-  /** Blocks up to and including this one, which has a block and is at most 1,000 slots old. */
+  /** Number of blocks up to this slot, which must have a block and be at most 1,000 slots old. */
   height(slot: number): number {
     return this.#heights.get(slot) ?? FIRST_HEIGHT
   }
 
-  /** The heights before the anchor, so that a chain that goes on is finalized where it was. */
+  /** Restores the heights before the anchor, so that the finalized position of a restarted chain is unchanged. */
   #recall({ slot, height }: Anchor): void {
     for (let back = slot; back > slot - REMEMBERED && back >= FIRST_SLOT; back--) {
       if (!this.#isSkipped(back)) this.#heights.set(back, height--)

@@ -14,11 +14,11 @@ import { FIRST_AVAILABLE_SLOT } from './slots.ts'
 
 export interface SmallLedgerOptions extends ChainOptions {
   programs: Record<string, Program>
-  /** Lamports by address, where there is no such account yet. */
+  /** Initial balances in lamports by address, for accounts that do not exist yet. */
   funds?: Record<string, number>
 }
 
-/** The chain in plain TypeScript: transactions of our own wallets only. */
+/** The chain in plain TypeScript. It executes transactions of our own wallets only. */
 export class SmallLedger extends ChainLedger {
   constructor(options: SmallLedgerOptions) {
     super(options, new SmallMachine(options.records, options.programs, options.funds ?? {}))
@@ -45,7 +45,7 @@ class SmallMachine implements Machine {
   }
 
   account(address: string, slot: number): Account | undefined {
-    // The market's pools move without a transaction.
+    // The market's pools change without transactions.
     for (const program of Object.values(this.#programs)) {
       const account = program.account?.(address)
       if (account) return account
@@ -60,7 +60,7 @@ class SmallMachine implements Machine {
   }
 
   prepare({ instruction }: Transaction, recentBlockhash: string, number: number): { signature: string } {
-    if (!this.#programs[instruction.program]) throw new Error(`no program ${instruction.program}`)
+    if (!this.#programs[instruction.program]) throw new Error(`unknown program: ${instruction.program}`)
     const halves = ['a', 'b'].map((half) => digest(recentBlockhash, ` signature ${number} ${half}`))
     return { signature: encodeBase58(Buffer.concat(halves)) }
   }
@@ -97,7 +97,7 @@ class SmallMachine implements Machine {
   }
 }
 
-/** An account as the chain knows it. */
+/** Converts a state of the bank to an account. */
 export function stateAccount(state: AccountState): Account {
   const data = state.token ? encodeTokenAccount(state.token) : new Uint8Array(0)
   return { lamports: state.lamports, owner: ownerOf(state), executable: false, data }
@@ -105,10 +105,8 @@ export function stateAccount(state: AccountState): Account {
 
 const COMPUTE_UNIT_LIMIT = 200000
 
-/**
- * Runs one transaction against the bank, which is left open for the caller to commit. Fees are paid whatever happens;
- * undefined when the payer cannot even pay those: such a transaction never lands.
- */
+/** Executes a transaction in the bank and leaves it open for the caller to commit. Fees are paid in any case. Returns
+ *  undefined if the payer cannot pay them; such a transaction never lands. */
 function executeTransaction(
   bank: Bank,
   program: Program,
@@ -175,7 +173,7 @@ function budgetInstruction(data: Uint8Array): LandedInstruction {
   return { program: PROGRAMS.computeBudget, accounts: [], data: Buffer.from(data).toString('hex') }
 }
 
-/** The message's keys in Solana's order (payer, writable, readonly), then those of the lookup table. */
+/** The message's keys in Solana's order (payer, writable, read-only), then those of the lookup table. */
 function accountUses(payer: string, plan: Plan, instructions: LandedInstruction[]): AccountUse[] {
   const programs = new Set(instructions.map(({ program }) => program))
   const named = plan.accounts.filter(({ address }) => address !== payer && !programs.has(address))

@@ -14,11 +14,12 @@ import { type Version, Versions } from './bank.ts'
 import type { Account, TransactionError } from './ledger.ts'
 import { stateAccount } from './small-ledger.ts'
 
-/** LiteSVM's native part. Its front wants @solana/kit, which takes 250 ms to load and reads every transaction twice. */
+/** Native part of LiteSVM. Its JavaScript interface needs @solana/kit, which takes 250 ms to load and parses every
+ *  transaction twice. */
 export type Native = typeof import('litesvm/dist/internal.js')
 export type { LiteSvm, NativeAccount, TransactionMetadata }
 
-/** Undefined where the optional package, or its build for this machine, is missing. */
+/** Returns undefined if the optional package, or its binary for this machine, is missing. */
 export async function loadNative(): Promise<Native | undefined> {
   try {
     const module = (await import('litesvm/dist/internal.js')) as Native & { default?: Native }
@@ -28,7 +29,7 @@ export async function loadNative(): Promise<Native | undefined> {
   }
 }
 
-// By number, as LiteSVM tells them; the names are Solana's own (solana-transaction-error, solana-instruction).
+// Error names by LiteSVM's numbers; the names are Solana's own (solana-transaction-error, solana-instruction).
 
 const TRANSACTION_ERRORS =
   'AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit MaxLoadedAccountsDataSizeExceeded ResanitizationNeeded InvalidLoadedAccountsDataSizeLimit UnbalancedTransaction ProgramCacheHitMaxLimit CommitCancelled'.split(
@@ -40,7 +41,7 @@ const INSTRUCTION_ERRORS =
     ' ',
   )
 
-/** As a node writes it. */
+/** Error in the JSON format of a node. */
 export function errorOf(failed: FailedTransactionMetadata): TransactionError {
   const error = failed.err()
   if (typeof error === 'number') return TRANSACTION_ERRORS[error] ?? 'ClusterMaintenance'
@@ -54,23 +55,23 @@ function instructionError(error: number | { code: number } | { msg: string }): s
   return 'code' in error ? { Custom: error.code } : 'BorshIoError'
 }
 
-/** Accounts that live outside the chain and change without its transactions: the market's pools. */
+/** Accounts that live outside the chain and change without transactions: the market's pools. */
 export interface Outside {
-  /** A transaction is about to use these together: a pool is known by its mint. */
+  /** Called before a transaction uses these accounts together; a pool is found by its mint. */
   meet(addresses: readonly string[]): void
   account(address: string): Account | undefined
 }
 
-/** As it is saved; the small ledger saves its own kind, which a chain that goes on here brings with it. */
+/** Saved form of an account. A chain that began on the small ledger has states of the small ledger too. */
 type SavedState = { lamports: number; owner: string; executable: boolean; data: string } | AccountState
 
-/** The accounts of a chain: those that the runtime works on, and what they were at every slot that is not final yet. */
+/** Accounts of a chain: the runtime's current copies, and their states at every slot that is not finalized. */
 export class SvmAccounts {
   readonly #native: Native
   readonly #vm: LiteSvm
   readonly #versions: Versions<Account>
   readonly #outside: Outside
-  /** Of which the runtime's copy is as it was at some slot before. */
+  /** Accounts whose copy in the runtime is older than their newest state. */
   readonly #behind = new Set<string>()
 
   constructor(native: Native, vm: LiteSvm, records: Records, outside: Outside) {
@@ -82,20 +83,20 @@ export class SvmAccounts {
     for (const address of this.#versions.addresses()) this.write(address, this.#versions.newest(address))
   }
 
-  /** As the runtime has it now. */
+  /** Account in the runtime. */
   read(address: string): Account | undefined {
     const account = this.#vm.getAccount(keyBytes(address))
     return account === null ? undefined : fromNative(account)
   }
 
-  /** Changes the runtime's copy and nothing else. */
+  /** Changes only the runtime's copy. */
   write(address: string, account: Account | undefined): void {
     const { lamports, owner, executable, data } = account ?? NOTHING
     const native = new this.#native.Account(BigInt(lamports), data, keyBytes(owner), executable, 0n)
     this.#vm.setAccount(keyBytes(address), native)
   }
 
-  /** Brings the runtime's copy of what lives outside up to date; the others to what they were at a slot. */
+  /** Updates the runtime's copies: outside accounts to their present state, the others to their state at a slot. */
   open(addresses: readonly string[], slot: number): void {
     this.#outside.meet(addresses)
     for (const address of addresses) {
@@ -120,7 +121,7 @@ export class SvmAccounts {
     return this.#versions.has(address) ? this.#versions.at(address, slot) : this.read(address)
   }
 
-  /** Keeps what a block has made of an account; undefined where it is not the chain's to keep. */
+  /** Stores an account's state after a block. Returns undefined for accounts that the chain does not store. */
   keep(
     address: string,
     before: Account | undefined,
@@ -130,7 +131,7 @@ export class SvmAccounts {
   ): Change | undefined {
     if (this.#outside.account(address)) return undefined
     if (before && before.lamports > 0 && !this.#versions.has(address)) {
-      // The runtime brought it along, a program for one: whatever is sent there, it stays as it is.
+      // Built-in account of the runtime, such as a program: transfers to it are undone.
       this.write(address, before)
       return undefined
     }
@@ -162,7 +163,7 @@ export class SvmAccounts {
   }
 }
 
-/** What an address without an account reads as to the runtime. */
+/** The runtime's view of an address without an account. */
 const NOTHING: Account = { lamports: 0, owner: PROGRAMS.system, executable: false, data: new Uint8Array(0) }
 
 export function isTokenProgram(program: string): boolean {

@@ -11,13 +11,13 @@ import type { TokenPrograms, TransferData } from './program.ts'
 import type { Builder } from './runtime-ledger.ts'
 import { SERVICE_FEES, serviceFee, type TradeData } from './trade-program.ts'
 
-/** Who takes tips for landing a transaction. */
+/** Receiver of tips for landing a transaction. */
 export const TIP_ACCOUNT = namedAddress('tips')
 export const TIP_LAMPORTS = 50_000
-/** What the co-signer gives where there is nothing to open, so that it signs for something. */
+/** Transfer by the co-signer if it has no account to pay for, so that its signature is required. */
 const GIFT_LAMPORTS = 5_000n
 const UNIT_LIMIT = 150_000
-/** Limits differ, so that the same request twice is not the same bytes. */
+/** The unit limit varies, so that two equal requests give different bytes. */
 const UNIT_LIMITS = 50_000
 
 export interface DraftParts {
@@ -27,11 +27,11 @@ export interface DraftParts {
   table: Table
   coSigner: string
   blockhash: string
-  /** Of what has been built so far. */
+  /** Number of transactions built so far. */
   number: number
 }
 
-/** An honest transaction for a trade, as the dialect builds it. */
+/** An honest transaction for a trade, in the form of the dialect. */
 export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Draft {
   const { dialect, tokenPrograms, curve, table, coSigner, blockhash, number } = parts
   const { wallet, mint, side, exact, tokens, opens, closes, priorityFeeSol, serviceFeeBps } = trade
@@ -56,10 +56,10 @@ export function draftOf(trade: Omit<TradeData, 'fails'>, parts: DraftParts): Dra
   }
 }
 
-/** Beyond what anything costs or brings. */
+/** Above any possible amount. */
 const IMPOSSIBLE = 2n ** 64n - 1n
 
-/** A trade of a customer whose key the service holds, as the instructions of one transaction. */
+/** A trade for a customer whose key the service holds, as the instructions of one transaction. */
 export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Builder<TradeData> {
   return {
     calls(data) {
@@ -79,7 +79,7 @@ export function tradeBuilder(market: Market, tokenPrograms: TokenPrograms): Buil
   }
 }
 
-/** Lamports that the trade moves at the present price, the curve's fee included. */
+/** Lamports that the trade moves at the present price, including the curve's fee. */
 function movedLamports(
   { side, exact, lamports, tokens }: Pick<TradeData, 'side' | 'exact' | 'lamports' | 'tokens'>,
   curve: Curve,
@@ -100,7 +100,7 @@ function failing<Terms extends Pick<TradeData, 'side' | 'exact'>>(
   return terms.exact === 'in' ? { ...terms, tokens: IMPOSSIBLE } : { ...terms, lamports: 0n }
 }
 
-/** Moves SOL; for tests of inflows and of transfers that are not the bot's. */
+/** Moves SOL. Tests use it for inflows and for transfers of other processes. */
 export const transferBuilder: Builder<TransferData> = {
   calls: ({ from, to, lamports }): Call[] => [transferCall(from, to, BigInt(lamports))],
 }

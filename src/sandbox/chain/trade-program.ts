@@ -9,35 +9,33 @@ import type { LandedTransaction } from './ledger.ts'
 import { CURVE_FEES, encodePool, encodeTrade, POOL_FAILURES } from './pool-program.ts'
 import type { AccountMeta, Program } from './program.ts'
 
-/** One trade of a wallet of ours as it goes to the chain. Amounts in lamports and base units. */
+/** A trade of one of our wallets on the chain. Amounts in lamports and base units. */
 export interface TradeData {
   side: 'buy' | 'sell'
   wallet: string
   mint: string
-  /**
-   * In: a buy spends exactly `lamports` for at least `tokens`. Out: exactly `tokens` for at most (a sale: at least)
-   * `lamports`.
-   */
+  /** in: a buy spends exactly `lamports` for at least `tokens`. out: exactly `tokens` for at most `lamports` (sale:
+   *  at least). */
   exact: 'in' | 'out'
   lamports: number
   tokens: bigint
   serviceFeeBps: number
   slippagePercent: number
   priorityFeeSol: number
-  /** The wallet's token account is opened by this transaction, or closed after it. */
+  /** Whether this transaction opens the wallet's token account, or closes it afterwards. */
   opens: boolean
   closes: boolean
-  /** On demand: reverts whatever the price. */
+  /** Whether the transaction fails on chain regardless of the price. */
   fails: boolean
 }
 
-/** Its name among the ledger's programs. */
+/** Name of the program on the ledger. */
 export const TRADE_PROGRAM = 'trade'
 
-/** How much of a pool's data is pump.fun's own: up to its creator. */
+/** Length of pump.fun's part of a pool's data: up to the creator. */
 const PUMP_CURVE_BYTES = 81
 
-/** Where the service's own fee goes. */
+/** Receiver of the service's own fee. */
 export const SERVICE_FEES = namedAddress('service fees')
 
 export function serviceFee(lamports: bigint, bps: number): bigint {
@@ -48,18 +46,18 @@ export function serviceFee(lamports: bigint, bps: number): bigint {
 export class TradeProgram implements Program<TradeData> {
   readonly #market: Market
   readonly #traded: (trade: CurveTrade) => void
-  /** Mints by the address of their pool, of those that anybody has asked for. */
+  /** Mints by their pool's address, for pools that were requested. */
   readonly #pools = new Map<string, string>()
-  /** What the last execution did, until its transaction is on disk. */
+  /** Result of the last execution, until its transaction is durable. */
   #swap: Swap | undefined
 
-  /** `traded` is told of every trade that went through, once it is on disk. */
+  /** `traded` is called for every executed trade when it is durable. */
   constructor(market: Market, traded: (trade: CurveTrade) => void) {
     this.#market = market
     this.#traded = traded
   }
 
-  /** Strangers' trades are not on the ledger: the pool's balances follow its curve just before ours executes. */
+  /** Trades of others are not on the ledger, so the pool's balances are set from its curve before each of our trades. */
   load({ mint }: TradeData, bank: Bank): void {
     const curve = this.#market.token(mint)?.curve
     if (!curve) return
@@ -131,7 +129,7 @@ export class TradeProgram implements Program<TradeData> {
     this.#traded({ mint, signature, trader: wallet, side, sol, tokens, slippagePercent, priorityFeeSol })
   }
 
-  /** Every token of the market has a mint account, and a pool by the time that this was asked for. */
+  /** Every token of the market has a mint account. Its pool becomes known when the mint is requested. */
   account(address: string): ReturnType<NonNullable<Program['account']>> {
     const pooled = this.#market.token(this.#pools.get(address) ?? '')
     if (pooled) {

@@ -3,9 +3,8 @@ import type { Draws } from '../draws.ts'
 import type { Listing, MarketFloor } from './listing.ts'
 import { drawBuySol, drawCreatorSol, drawSellSol } from './trade-sizes.ts'
 
-/**
- * Kinds of tokens as research/solana.md 7.3 mixes them, with more that live: a bot must see trading within a second.
- */
+/** Kinds of tokens in the mix of research/solana.md 7.3, with more active ones: a bot must see trades within a
+ *  second. */
 const KINDS = {
   dud: { share: 0.66, tradesPerSecond: 0.12, halfLifeMs: 40_000, episodeMs: Number.POSITIVE_INFINITY, buyShare: 0.55 },
   ordinary: { share: 0.26, tradesPerSecond: 0.7, halfLifeMs: 90_000, episodeMs: 30_000, buyShare: 0.55 },
@@ -17,17 +16,17 @@ type Kind = (typeof KINDS)[keyof typeof KINDS]
 const SNIPED_SHARE = 0.5
 const SNIPER_HOLD_MS = 25_000
 const RUG_SHARE = 0.3
-/** A trade that draws another one within a second: bursts. */
+/** Probability that a trade causes another one within a second; makes bursts. */
 const ECHO_SHARE = 0.35
-/** Below this rate a token is dead. */
+/** Trade rate below which a token is dead. */
 const DEAD_TRADES_PER_SECOND = 0.01
-/** Of two episodes one is a fall and one a rise. */
+/** Share of falls among episodes; the others are rises. */
 const FALL_SHARE = 0.55
 
-/** Enters something to happen `ms` later. */
+/** Schedules `run` in `ms`. */
 export type Later = (ms: number, run: () => void) => void
 
-/** The people around one token: creator, snipers, the steady flow, and the episodes that make it fall and rise. */
+/** Traders of one token: the creator, snipers, a steady flow, and the episodes that move its price. */
 export class Crowd {
   readonly #floor: MarketFloor
   readonly #listing: Listing
@@ -46,7 +45,7 @@ export class Crowd {
     this.#bornAt = floor.now
   }
 
-  /** From its first second: the creator's own buy, snipers, then everybody. */
+  /** Starts a new token: the creator's own buy, snipers, then the steady flow. */
   launch(): void {
     const sol = drawCreatorSol(this.#draws)
     const bag = sol > 0 ? this.#floor.buy(this.#listing, this.#listing.creator, sol) : 0n
@@ -58,7 +57,8 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** A token that runs already, with people who hold what has left its curve; lively, for our wallets hold it too. */
+  /** Starts an existing token, with holders of everything that has left its curve. The token is active, because our
+   *  wallets hold it. */
   join(): void {
     this.#kind = KINDS.hot
     const sold = TOKEN_SUPPLY - this.#listing.curve.reserves.virtualTokens
@@ -67,7 +67,7 @@ export class Crowd {
     this.#episodes()
   }
 
-  /** 3 to 15 buyers within the first two slots; each sells all that it got in one or two swaps. */
+  /** 3 to 15 buyers within the first two slots. Each sells everything in one or two swaps. */
   #snipe(): void {
     for (let left = 3 + this.#draws.integer(13); left > 0; left--) {
       this.#later(this.#draws.between(50, 800), () => {
@@ -85,7 +85,7 @@ export class Crowd {
     this.#later(this.#draws.between(400, 3_000), () => this.#floor.sell(this.#listing, trader, bag - first))
   }
 
-  /** The creator sells everything; afterwards nobody comes back. */
+  /** The creator sells everything; trading ends. */
   #rug(bag: bigint): void {
     this.#unload(this.#listing.creator, bag)
     this.#rugged = true
@@ -116,10 +116,8 @@ export class Crowd {
     })
   }
 
-  /**
-   * A holder sells until the price is 20 to 40 % lower; some follow, it stays low for some seconds; three times in four
-   * it comes back.
-   */
+  /** A holder sells until the price is 20 to 40 % lower, and some follow. The price stays low for some seconds and
+   *  recovers in three of four cases. */
   #fall(): void {
     const { curve } = this.#listing
     const drop = this.#draws.between(0.2, 0.4)
@@ -135,7 +133,7 @@ export class Crowd {
     })
   }
 
-  /** Spends `sol` in 6 to 14 buys over some seconds. */
+  /** Spends `sol` in 6 to 14 buys within some seconds. */
   #rise(sol: number): void {
     const buys = 6 + this.#draws.integer(9)
     const span = this.#draws.between(3_000, 8_000)

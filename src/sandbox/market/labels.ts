@@ -30,10 +30,7 @@ const SECOND = [
   'Moth',
 ]
 
-/**
- * What strangers have put into token names: text that attacks terminals, pages, spreadsheets, chats and careless object
- * keys.
- */
+/** Hostile token names: text that attacks terminals, pages, spreadsheets, chats and careless object keys. */
 const HOSTILE: readonly string[] = [
   '\u001b[2J\u001b[1;31mSOLD OUT\u001b[0m',
   '\u001b]0;owned\u0007Bell',
@@ -44,7 +41,7 @@ const HOSTILE: readonly string[] = [
   'line\r\nbreak\u0000nul',
   '__proto__',
   'constructor',
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is meant to look like one
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text imitates a template
   '${jndi:ldap://127.0.0.1/a}',
   "'; DROP TABLE trades; --",
   '@everyone [free](http://127.0.0.1)',

@@ -12,13 +12,11 @@ import {
 } from './market.ts'
 import { drawRouterSol } from './trade-sizes.ts'
 
-/**
- * A price update is due when the price has moved by this share since the last one, at most one a second of market time.
- */
+/** Price change since the last update that triggers a price update, at most one per second of market time. */
 const SIGNIFICANT_MOVE = 0.05
 const UPDATE_GAP_MS = 1_000
 
-/** A token on the market with what the service knows of its past. */
+/** A token on the market, with its price history. */
 export class Listing implements MarketToken {
   readonly mint: string
   readonly creator: string
@@ -26,7 +24,7 @@ export class Listing implements MarketToken {
   readonly symbol: string
   readonly metadata: TokenMetadata
   readonly curve: Curve
-  /** Base units in the hands of strangers who trade now and then: what they can sell. */
+  /** Base units held by occasional traders, who can sell them. */
   crowd = 0n
   /** Market time of the last print. */
   tradedAt: number
@@ -53,7 +51,7 @@ export class Listing implements MarketToken {
     this.#volumeSol += trade.sol
   }
 
-  /** The update that is due now, if one is. */
+  /** The price update that is due, if any. */
   priceUpdate(now: number): PriceEvent | undefined {
     const { price } = this.curve
     const change = price / this.#updatePrice - 1
@@ -72,7 +70,7 @@ export class Listing implements MarketToken {
     }
   }
 
-  /** Base units that bring this much SOL, at most `share` of what the crowd holds. */
+  /** Base units worth `sol` SOL, at most `share` of the crowd's holdings. */
   tokensWorth(sol: number, share: number): bigint {
     const most = (this.crowd * BigInt(Math.floor(share * 1_000_000))) / 1_000_000n
     const wanted = BigInt(Math.floor((sol / this.curve.price) * 10 ** TOKEN_DECIMALS))
@@ -80,13 +78,15 @@ export class Listing implements MarketToken {
   }
 }
 
-/** Prints of router legs, whose price is more than twice off: one in six on real tapes (research/solana.md 7.4). */
+/** Share of prints that show a single router leg, with a price more than twice off. One in six on real tapes
+ *  (research/solana.md 7.4). */
 const NOISE_SHARE = 0.15
 const SMALLEST_NOISE = 2.1
 const LARGEST_NOISE = 30
 const STRANGERS = 500
 
-/** Where strangers trade: every swap goes through the token's curve and is printed, sometimes wrongly. */
+/** Executes the trades of other traders: each swap moves the token's curve and is printed, sometimes with a wrong
+ *  price. */
 export class MarketFloor {
   now = 0
   readonly draws: Draws
@@ -105,7 +105,7 @@ export class MarketFloor {
     return this.draws.chance(0.4) ? this.draws.publicKey() : this.draws.pick(this.#strangers)
   }
 
-  /** Returns the tokens bought, in base units; they are the caller's to keep track of. */
+  /** Returns the tokens bought, in base units. The caller tracks who holds them. */
   buy(listing: Listing, trader: string, sol: number): bigint {
     const distortion = this.#distortion()
     const spent = distortion === 1 ? sol : Math.min(sol, drawRouterSol(this.#noise))
@@ -116,7 +116,7 @@ export class MarketFloor {
     return swap.tokens
   }
 
-  /** Sells tokens that the caller has taken from whoever held them; all of them. */
+  /** Sells tokens that the caller has taken from a holder; all of them. */
   sell(listing: Listing, trader: string, tokens: bigint): void {
     const swap = listing.curve.quoteSell(tokens)
     if (swap.sol <= 0n) return
@@ -124,7 +124,8 @@ export class MarketFloor {
     this.#print(listing, this.#trade(listing, 'sell', trader, swap.sol, tokens), this.#distortion())
   }
 
-  /** Our own trade, as it was. It draws nothing, so that the strangers' sequence stays what the seed says. */
+  /** Prints our own trade without distortion. It draws no random numbers, so the other traders' sequence depends on
+   *  the seed alone. */
   printOwn(listing: Listing, own: CurveTrade): void {
     this.#print(listing, tradeEvent(listing, own), 1)
   }
@@ -149,7 +150,7 @@ export class MarketFloor {
     if (update) this.#emit(update)
   }
 
-  /** The factor by which this print's price is off; 1: it is right. */
+  /** Factor by which this print's price is wrong; 1: correct. */
   #distortion(): number {
     if (!this.#noise.chance(NOISE_SHARE)) return 1
     const factor = SMALLEST_NOISE * (LARGEST_NOISE / SMALLEST_NOISE) ** this.#noise.next()
@@ -157,9 +158,7 @@ export class MarketFloor {
   }
 }
 
-/**
- * One leg of the swap is printed instead of the whole: too few tokens make the price high, too little SOL makes it low.
- */
+/** Prints one leg of the swap instead of the whole: too few tokens raise the price, too little SOL lowers it. */
 function distort(trade: TradeEvent, factor: number): TradeEvent {
   const sol = factor < 1 ? trade.sol * factor : trade.sol
   const tokens = factor > 1 ? trade.tokens / factor : trade.tokens

@@ -3,13 +3,11 @@ import { Curve, type Reserves } from '../../solana/bonding-curve.ts'
 import { TOKEN_DECIMALS } from '../../solana/constants.ts'
 import type { Records } from '../records.ts'
 
-/**
- * The sandbox's one exchange rate: fixed, so that a price in either unit can be told from the other by the tokens' own
- * numbers.
- */
+/** The sandbox's fixed exchange rate. A fixed rate lets a client tell the two price units apart from a token's own
+ *  numbers. */
 export const SOL_USD = 150
 
-/** What happens on the market, in SOL and whole tokens; `frames.ts` writes it as the service would. */
+/** Market events in SOL and whole tokens. `frames.ts` formats them as messages of the service. */
 export type MarketEvent = TradeEvent | LaunchEvent | PriceEvent
 
 export interface TradeEvent {
@@ -21,7 +19,7 @@ export interface TradeEvent {
   /** SOL that entered or left the curve, before fees. */
   sol: number
   tokens: number
-  /** SOL a whole token: sol / tokens. In a noisy print both are off. */
+  /** SOL per whole token: sol / tokens. In a distorted print both are wrong. */
   price: number
   marketCapSol: number
   slippagePercent: number
@@ -42,7 +40,7 @@ export interface LaunchEvent {
 export interface PriceEvent {
   type: 'priceUpdate'
   mint: string
-  /** SOL a whole token. */
+  /** SOL per whole token. */
   price: number
   /** Percent since the last update, and since the launch or 24 hours ago. */
   changePercent: number
@@ -59,7 +57,7 @@ export interface TokenMetadata {
   twitter: string
 }
 
-/** What strangers say about a token; hostile text now and then. */
+/** Texts of a token from its creator; occasionally hostile. */
 export interface TokenLabel {
   symbol: string
   name: string
@@ -72,7 +70,7 @@ export interface MarketToken extends TokenLabel {
   curve: Curve
 }
 
-/** A trade as it went through the token's curve; amounts in lamports and base units. */
+/** An executed trade; amounts in lamports and base units. */
 export interface CurveTrade {
   mint: string
   signature: string
@@ -84,16 +82,16 @@ export interface CurveTrade {
   priorityFeeSol: number
 }
 
-/** Strangers and their tokens, run by whoever holds it: it knows its own time only, milliseconds since it opened. */
+/** Tokens and their traders. A market knows only its own time: milliseconds since it opened. */
 export interface Market {
-  /** When something happens next; undefined when nothing will. */
+  /** Time of the next event; undefined if there will be none. */
   readonly nextAt: number | undefined
-  /** Lets everything up to `until` happen, one `emit` an event, in order. */
+  /** Runs all events up to `until` in order, with one call of `emit` for each. */
   advance(until: number): void
   token(mint: string): MarketToken | undefined
-  /** A token that outlives the process because our wallets hold it: it trades on. */
+  /** Continues a token that outlives the process because our wallets hold it. */
   adopt(token: MarketToken): void
-  /** Tells the market of our trade, which has moved the curve already: it is printed like anybody's. */
+  /** Reports our own trade, which has moved the curve already, so that it is printed. */
   print(trade: CurveTrade): void
 }
 
@@ -120,15 +118,15 @@ export function tradeEvent({ curve }: MarketToken, trade: CurveTrade): TradeEven
   }
 }
 
-/** At high speeds the market runs in strides of this much real time, so that timers do not rule the process. */
+/** At high speeds the market advances in steps of this much real time, to limit the number of timers. */
 const STRIDE_MS = 5
-/** A market that the process could not keep up with skips no event, but lets everything else run this often. */
+/** Maximum time of one turn while the market catches up. No event is skipped. */
 const LONGEST_TURN_MS = 20
-/** Real time that it fills up in one turn. Where a machine stood still for longer the market goes on later, not faster:
- *  filling all of it up would take the time that everybody else was short of. */
+/** Maximum real time to catch up. After a longer standstill the market resumes where it was: catching up would take
+ *  the time that the other parts need. */
 const MOST_BEHIND_MS = 100
 
-/** Runs a market on the clock, `speed` times as fast as life. Returns how to stop it. */
+/** Runs a market on the clock, `speed` times as fast as real time. Returns a function that stops it. */
 export function runMarket(market: Market, clock: Clock, speed: number): () => void {
   let startedAt = clock.now()
   let cancel = (): void => {}
@@ -151,7 +149,7 @@ export function runMarket(market: Market, clock: Clock, speed: number): () => vo
   return () => cancel()
 }
 
-/** A token that our wallets have traded, as it outlives the process. */
+/** Saved form of a token that our wallets have traded. */
 interface PoolRecord extends TokenLabel {
   creator: string
   reserves: Reserves
@@ -162,7 +160,7 @@ export function savePool(records: Records, { mint, creator, symbol, name, metada
   records.write([{ kind: 'pool', key: mint, body: pool }])
 }
 
-/** After a restart the market goes on with those tokens, so that what is held can be sold. */
+/** Restores the saved tokens after a restart, so that held tokens can be sold. */
 export function restorePools(records: Records, market: Market): void {
   for (const [mint, { reserves, ...label }] of records.read<PoolRecord>('pool')) {
     market.adopt({ mint, ...label, curve: new Curve(reserves) })

@@ -15,9 +15,9 @@ import {
   tradeEvent,
 } from './market.ts'
 
-/** A token's price is the median of so many prints: one in six is a router leg and more than twice off. */
+/** Number of prints whose median is a token's price: one print in six is a router leg and more than twice off. */
 const MEDIAN_PRINTS = 9
-/** Where a whole market is silent for so long the recorder had stopped; a player need not wait for it. */
+/** A silence of the whole market of this length means that the recorder had stopped. */
 const STOP_MS = 30_000
 const SHORTENED_STOP_MS = 1_000
 
@@ -25,13 +25,11 @@ interface RecordedToken extends MarketToken {
   prices: number[]
 }
 
-/**
- * Plays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps, the recorder's stops
- * (30 s and more of silence) shortened to a second. Our orders execute on a curve at the recorded price, which the next
- * print of the token sets again. At the end: silence, or from the start again with `repeat`.
- */
+/** Plays a file of the service's messages (NDJSON, amounts and prices in SOL) by their timestamps. Interruptions of
+ *  the recording (30 s and more of silence) are shortened to a second. Our orders execute on a curve at the recorded
+ *  price, which the next print of the token resets. At the end the market is silent, or starts again with `repeat`. */
 export class RecordedMarket implements Market {
-  /** Lines that are no market message. */
+  /** Number of lines that are not market messages. */
   readonly skipped: number
   readonly #events: Recorded[]
   readonly #emit: Emit
@@ -85,12 +83,12 @@ export class RecordedMarket implements Market {
     if (token) this.#emit(tradeEvent(token, trade))
   }
 
-  /** One round of the file, with a moment of silence before the next. */
+  /** Duration of one round of the file, including the silence before the next round. */
   get #roundMs(): number {
     return this.#events.at(-1)!.timestamp + SHORTENED_STOP_MS
   }
 
-  /** A second round is not a duplicate of the first. */
+  /** Makes the signatures of each round unique, so that a second round is not deduplicated. */
   #signature(signature: string): string {
     return encodeBase58(Buffer.concat(['a', 'b'].map((half) => digest(signature, `${this.#round}${half}`))))
   }
@@ -119,7 +117,7 @@ export class RecordedMarket implements Market {
   }
 }
 
-/** The events, in order, with times from 0 on. */
+/** Events in order, with times from 0 on. */
 function withoutStops(events: Recorded[]): Recorded[] {
   let last = events[0]!.timestamp
   let time = 0
@@ -131,7 +129,7 @@ function withoutStops(events: Recorded[]): Recorded[] {
   })
 }
 
-/** A recorded message and when the service sent it (ms since the epoch). */
+/** A recorded message and the time at which the service sent it (ms since the epoch). */
 export interface Recorded {
   timestamp: number
   event: MarketEvent
@@ -139,10 +137,7 @@ export interface Recorded {
 
 type Fields = Record<string, unknown>
 
-/**
- * One line of a recording; undefined when it is none of the three market messages (a gap line, a control message,
- * damage).
- */
+/** Parses one line of a recording. Returns undefined unless it is one of the three market messages. */
 function parseRecorded(line: string): Recorded | undefined {
   const fields = parse(line)
   const timestamp = fields?.timestamp

@@ -8,19 +8,20 @@ import type { CurveTrade, Emit, LaunchEvent, Market, MarketToken } from './marke
 export interface SeededMarketOptions {
   seed: number
   emit: Emit
-  /** Mean launches a second of market time; pump.fun has 0.46, half of them dead at once (research/solana.md 7.2). */
+  /** Mean launches per second of market time. pump.fun has 0.46, and half of them die at once (research/solana.md
+   *  7.2). */
   launchesPerSecond?: number
-  /** Market time that has passed before it opens, so that tokens of every age trade at once. */
+  /** Market time before the opening, so that tokens of every age trade at once. */
   pastMs?: number
 }
 
-/** Real feeds announce money as a new token now and then (USDC as a pool's other side). */
+/** Share of launches that announce a currency: real feeds do so when USDC is a pool's other side. */
 const MONEY_LAUNCH_SHARE = 0.01
-/** A token that nobody traded for this long is forgotten, unless our wallets have traded it. */
+/** Time after which a token without trades is removed, unless our wallets have traded it. */
 const FORGOTTEN_AFTER_MS = 3_600_000
 const SWEEP_EVERY_MS = 60_000
 
-/** Launches and their crowds from a seed: the same seed gives the same events in the same order. */
+/** Launches and traders from a seed. The same seed gives the same events in the same order. */
 export class SeededMarket implements Market {
   readonly #agenda = new Agenda()
   readonly #floor: MarketFloor
@@ -121,7 +122,7 @@ interface Entry {
   run: () => void
 }
 
-/** What will happen, earliest first; ties in the order they were entered. A binary heap. */
+/** Priority queue (binary heap) of scheduled events; equal times in the order of insertion. */
 class Agenda {
   readonly #heap: Entry[] = []
   #entered = 0
@@ -143,7 +144,7 @@ class Agenda {
     heap[index] = entry
   }
 
-  /** Removes and returns the first. */
+  /** Removes and returns the first event. */
   take(): Entry | undefined {
     const heap = this.#heap
     const first = heap[0]

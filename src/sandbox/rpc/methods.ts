@@ -29,7 +29,7 @@ const VERSION = '3.0.0'
 const UNSUPPORTED_TRANSACTION_VERSION = -32015
 const TRANSACTION_VERSION = 0
 
-/** Methods by name: result of the params, or RpcError. https://solana.com/docs/rpc/http */
+/** Methods by name. Each returns the result of its params or throws RpcError. https://solana.com/docs/rpc/http */
 export function rpcMethods(ledger: Ledger): Record<string, Method> {
   const at = (options: unknown): Commitment => commitment(ledger, config(options))
   const context = (level: Commitment, value: unknown): object => ({
@@ -116,7 +116,7 @@ function accountInfo(ledger: Ledger, key: string, options: Config, level: Commit
   return account ? accountShape(account, encoding(options.encoding, 'base58')) : null
 }
 
-/** Slot, epochs and the time in seconds (solana-clock). */
+/** Clock account: slot, epochs and the time in seconds (solana-clock). */
 function clockAccount(ledger: Ledger, level: Commitment): Account {
   const { slot } = ledger.head(level)
   const epoch = BigInt(Math.floor(slot / SLOTS_IN_EPOCH))
@@ -147,7 +147,8 @@ function tokenAccounts(ledger: Ledger, owner: string, filter: Config, options: C
   })
 }
 
-/** The node's cache of statuses reaches back as far as a blockhash; older ones only when the history is asked. */
+/** A node's status cache reaches back as far as the lifetime of a blockhash; older statuses need
+ *  `searchTransactionHistory`. */
 function status(ledger: Ledger, value: string, everything: boolean): object | null {
   const landed = ledger.transaction(value)
   const head = ledger.head('processed').slot
@@ -182,7 +183,7 @@ function signatureRows(ledger: Ledger, key: string, options: Config): object[] {
 }
 
 function transaction(ledger: Ledger, value: string, options: unknown): object | null {
-  // An encoding may stand in place of the configuration.
+  // Nodes accept an encoding in place of the configuration object.
   const settings = typeof options === 'string' ? { encoding: options } : config(options)
   const shape = encoding(settings.encoding, 'json')
   const landed = ledger.transaction(value)

@@ -1,7 +1,7 @@
 import { isPublicKey, isSignature } from '../../solana/base58.ts'
 import { COMMITMENTS, type Commitment, type Ledger } from '../chain/ledger.ts'
 
-/** An error with the number that a Solana node gives it. */
+/** Error with the error number of a Solana node. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -16,7 +16,7 @@ export class RpcError extends Error {
 const INVALID_PARAMS = -32602
 const MIN_CONTEXT_SLOT_NOT_REACHED = -32016
 
-/** Result of the params, or RpcError. */
+/** Returns the result of the params, or throws RpcError. */
 export type Method = (params: unknown[]) => unknown
 
 export type Config = Record<string, unknown>
@@ -27,10 +27,8 @@ export function config(value: unknown): Config {
   return value as Config
 }
 
-/**
- * Finalized where it is left out, as on a node. Throws -32016 when the node has not reached `minContextSlot` at that
- * commitment.
- */
+/** Commitment of a request; default finalized, as on a node. Throws -32016 if the node has not reached
+ *  `minContextSlot` at that commitment. */
 export function commitment(ledger: Ledger, { commitment: value = 'finalized', minContextSlot }: Config): Commitment {
   const known = COMMITMENTS.find((name) => name === value)
   if (!known) throw invalid(`unknown variant \`${String(value)}\`, expected one of processed, confirmed, finalized`)
@@ -41,7 +39,7 @@ export function commitment(ledger: Ledger, { commitment: value = 'finalized', mi
   return known
 }
 
-/** History has no `processed`. */
+/** Transaction history has no `processed` commitment. */
 export function historyCommitment(ledger: Ledger, options: Config): Commitment {
   const known = commitment(ledger, options)
   if (known === 'processed') throw invalid('Method does not support commitment below `confirmed`')

@@ -11,7 +11,7 @@ const MOST_IN_BATCH = 100
 const USUAL_LAG_SLOTS = 20
 const USUAL_AGE_MS = 15_000
 const BLOCK_NOT_AVAILABLE = -32004
-/** A blockhash of so many slots ago is no longer one of the last 151. */
+/** Age in slots after which a blockhash is no longer among the last 151. */
 const EXPIRED_AFTER_SLOTS = 200
 const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
@@ -59,7 +59,7 @@ function failed(status: number): Answer {
   return { status, body: 'Service unavailable', headers: { 'content-type': 'text/plain' } }
 }
 
-/** What a node tells of the time that knows less of it than it should. */
+/** Applies the faults that hide or falsify block times. */
 function timed(ledger: Ledger, faults: Faults, { method, params }: Call, result: unknown): unknown {
   const isClock = method === 'getMultipleAccounts' && (params[0] as unknown[])[0] === CLOCK_SYSVAR
   if (method !== 'getBlockTime' && !isClock) return result
@@ -75,7 +75,7 @@ function timed(ledger: Ledger, faults: Faults, { method, params }: Call, result:
   return old === undefined ? result : (result as number) - Math.round((old.ms ?? USUAL_AGE_MS) / 1_000)
 }
 
-/** How far behind the chain this call is answered. */
+/** Number of slots by which the answer to this call lags. */
 function lagSlots(method: string, faults: Faults): number {
   const lag = faults.strike('rpcLag', method)
   if (lag) return lag.slots ?? USUAL_LAG_SLOTS

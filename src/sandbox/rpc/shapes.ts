@@ -11,7 +11,7 @@ import {
 } from '../../solana/transaction.ts'
 import type { Account, AccountUse, LandedTransaction, TokenUse } from '../chain/ledger.ts'
 
-/** Solana's JSON shape of accounts (solana.com/docs/rpc). Lamports are numbers, token amounts strings. */
+/** Solana's JSON format of accounts (solana.com/docs/rpc). Lamports are numbers, token amounts strings. */
 const PARSED_PROGRAMS: Readonly<Record<string, string>> = {
   [PROGRAMS.token]: 'spl-token',
   [PROGRAMS.token2022]: 'spl-token-2022',
@@ -46,7 +46,7 @@ export function amountShape(amount: bigint, decimals: number): object {
   }
 }
 
-/** Of a mint: the market's all have the same. */
+/** Decimals of a mint; equal for all tokens of the market. */
 export function decimalsOf(mint: string): number {
   return mint === WSOL_MINT ? 9 : TOKEN_DECIMALS
 }
@@ -80,7 +80,7 @@ function parsedTokenData(data: Uint8Array): object | undefined {
   }
 }
 
-/** Solana's JSON and byte shapes of transactions (solana.com/docs/rpc). Lamports are numbers, token amounts strings. */
+/** Solana's JSON and byte formats of transactions (solana.com/docs/rpc). Lamports are numbers, token amounts strings. */
 export function transactionShape(transaction: LandedTransaction, encoding: string): object {
   const { slot, blockTime } = transaction
   const { version } = transactionOf(transaction).message
@@ -105,7 +105,7 @@ function metaShape({ error, feeLamports, inner, computeUnits, logs, ...rest }: L
   }
 }
 
-/** What it changed, in a landed transaction and in a simulated one. */
+/** Balances before and after a landed or simulated transaction. */
 export function balancesShape({ accounts, tokens }: Pick<LandedTransaction, 'accounts' | 'tokens'>): object {
   const looked = accounts.filter(({ source }) => source === 'lookupTable')
   return {
@@ -124,7 +124,7 @@ export function versionOf(transaction: LandedTransaction): 'legacy' | 0 {
   return transactionOf(transaction).message.version
 }
 
-/** Accounts that do not exist at that moment have no entry. */
+/** Accounts that do not exist have no entry. */
 function tokenBalances(
   accounts: AccountUse[],
   tokens: TokenUse[],
@@ -198,7 +198,7 @@ function base58(hex: string): string {
 
 type Sent = Pick<TransactionBytes, 'signatures' | 'message'>
 
-/** As it was sent; on the small ledger, as it might have been. */
+/** The transaction as it was sent; the small ledger reconstructs a plausible one. */
 function transactionOf(transaction: LandedTransaction): Sent {
   const { bytes, signature, accounts, instructions, recentBlockhash } = transaction
   if (bytes !== undefined) {
@@ -224,7 +224,7 @@ function transactionOf(transaction: LandedTransaction): Sent {
   return { signatures: [decodeBase58(signature, 64)!], message }
 }
 
-/** The small ledger has no table: the program's address stands for whatever table the service uses. */
+/** The small ledger has no lookup table; the program's address stands for it. */
 function lookupsOf({ accounts }: LandedTransaction): Lookup[] {
   const looked = accounts.filter(({ source }) => source === 'lookupTable')
   if (looked.length === 0) return []

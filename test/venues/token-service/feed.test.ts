@@ -193,7 +193,7 @@ describe('keys', () => {
     }
     expect(statuses().at(-1)).toBe('live a b d e')
     expect(told).toContain('the service does not accept the subscription key bad; the key is dropped')
-    expect(told.filter((text) => text.includes('left out'))).toHaveLength(1)
+    expect(told.filter((text) => text.includes('is dropped'))).toHaveLength(1)
   })
 
   test('a key given up is not asked for again after a reconnect', () => {
