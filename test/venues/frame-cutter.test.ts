@@ -24,7 +24,7 @@ function encode({ opcode, fin, payload }: Frame): Buffer {
   return Buffer.concat([head, payload])
 }
 
-/** The library alone. */
+/** The WebSocket library without the cutter. */
 function plain(chunks: Buffer[]): string[] {
   const seen: string[] = []
   const receiver = new Receiver({ skipUTF8Validation: false }).on('message', (data, isBinary) =>
@@ -35,7 +35,7 @@ function plain(chunks: Buffer[]): string[] {
   return seen
 }
 
-/** The library behind the cutter; `cut`: how many messages it never saw. */
+/** The library behind the cutter. `cut`: number of messages that the library never saw. */
 function cutting(chunks: Buffer[]): { seen: string[]; cut: number } {
   const seen: string[] = []
   let cut = 0
@@ -76,7 +76,7 @@ const message = fc.oneof(
     ]),
 )
 
-test('delivers what the library alone delivers, in order, wherever the chunks end', () => {
+test('the cutter delivers the same messages in the same order as the library alone, for any chunks', () => {
   fc.assert(
     fc.property(fc.array(message, { maxLength: 8 }), fc.array(fc.nat(140_000), { maxLength: 6 }), (messages, cuts) => {
       const stream = Buffer.concat(messages.flat().map(encode))
@@ -88,7 +88,7 @@ test('delivers what the library alone delivers, in order, wherever the chunks en
   )
 })
 
-test('byte by byte', () => {
+test('bytes that arrive one by one give the same messages', () => {
   const frames = [
     encode({ opcode: 1, fin: true, payload: Buffer.alloc(200, 'x') }),
     encode({ opcode: 1, fin: true, payload: Buffer.from('end') }),
@@ -97,21 +97,21 @@ test('byte by byte', () => {
   expect(cutting(bytes).seen).toEqual(plain(bytes))
 })
 
-test('of messages in one chunk the library sees none', () => {
+test('the cutter handles all messages of one chunk, and the library none', () => {
   const chunk = Buffer.concat(
     Array.from({ length: 50 }, (_, index) => encode({ opcode: 1, fin: true, payload: Buffer.alloc(index * 7, 'x') })),
   )
   expect(cutting([chunk]).cut).toBe(50)
 })
 
-test("what breaks the protocol is the library's to refuse", () => {
+test('the library rejects frames that violate the protocol', () => {
   const broken = [Buffer.from([0xf1, 1, 65]), encode({ opcode: 1, fin: true, payload: Buffer.from('a') })]
   expect(cutting([Buffer.concat(broken)]).cut).toBe(1)
   const endless = Buffer.from([0x82, 127, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 65])
   expect(cutting([endless, broken[1] as Buffer]).seen).toEqual([])
 })
 
-test('nothing is read once it is closed', () => {
+test('no message is delivered after a close', () => {
   let isOpen = true
   const seen: string[] = []
   const cutter = new FrameCutter(
@@ -158,7 +158,7 @@ describe('over a real socket', () => {
     return events
   }
 
-  test('texts, binary, pings and a close, in order', async () => {
+  test('text, binary, ping and close frames arrive in order', async () => {
     const play = (server: ws.WebSocket): void => {
       for (const text of ['one', 'two']) server.send(text)
       server.ping()
@@ -168,16 +168,16 @@ describe('over a real socket', () => {
     }
     expect(await conversation(play)).toEqual(['open', 'one', 'two', 'binary', 'four', 'closed: code 4000'])
   })
-  test('a connection that is cut', async () => {
+  test('a lost connection is reported as closed', async () => {
     expect(await conversation((server) => server.terminate())).toEqual(['open', 'closed: code 1006'])
   })
-  test('nobody listens', async () => {
+  test('a refused connection is reported as closed', async () => {
     const reason = await new Promise<string>((resolve) => {
       dialWebSocket('ws://127.0.0.1:1/', { open() {}, message() {}, settled() {}, closed: resolve })
     })
     expect(reason).toMatch(/ECONNREFUSED/)
   })
-  test('a message beyond all bounds ends it', async () => {
+  test('a message above the size limit closes the connection', async () => {
     const events = await conversation((server) => server.send('x'.repeat(17 * 1_048_576)))
     expect(events[1]).toMatch(/^closed: Max payload size exceeded/)
   })

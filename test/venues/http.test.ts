@@ -14,8 +14,8 @@ afterEach(async () => {
 const answer = (body: string, status = '200 OK', headers = ''): string =>
   `HTTP/1.1 ${status}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
 
-/** A server that plays one part for each connection, when the first bytes of a request come (or at once, for
- *  `connect`). */
+/** A server that runs one handler for each connection when the first bytes of a request arrive, or at once for
+ *  `connect`. */
 async function serve(parts: {
   connect?: (socket: Socket) => void
   request?: Play
@@ -48,8 +48,8 @@ function post(url: string, options: { timeoutMs?: number; connectTimeoutMs?: num
   return http({ method: 'POST', url, headers: { authorization: 'Bearer k' }, body: '{"amount":1}' })
 }
 
-/** Timers of so many ms run when the returned function is called: a machine that stands still runs them before anything
- *  has left. */
+/** Holds timers of `ms` back until the returned function is called, like a machine that was suspended: they then fire
+ *  before any byte is written. */
 function heldBack(heldMs: number): () => void {
   const after = globalThis.setTimeout
   const held: (() => void)[] = []
@@ -63,7 +63,7 @@ function heldBack(heldMs: number): () => void {
   }
 }
 
-test('an answer comes back whole, with status and headers', async () => {
+test('an answer is returned with its status, headers and whole body', async () => {
   const { url, requests } = await serve({
     request: (socket) => socket.write(answer('{"ok":1}', '429 Slow', 'retry-after: 3\r\n')),
   })
@@ -79,34 +79,34 @@ test('an answer comes back whole, with status and headers', async () => {
 
 test.each<[string, Parameters<typeof serve>[0]]>([
   ['after the head of the request', { request: (socket) => socket.destroy() }],
-  ['with a reset', { request: (socket) => socket.resetAndDestroy() }],
-  ['in the middle of the head of the answer', { request: (socket) => socket.end('HTTP/1.1 200 O') }],
+  ['by a reset', { request: (socket) => socket.resetAndDestroy() }],
+  ['inside the head of the answer', { request: (socket) => socket.end('HTTP/1.1 200 O') }],
   [
-    'in the middle of the body of the answer',
+    'inside the body of the answer',
     { request: (socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 90\r\n\r\n{"sig') },
   ],
-  ['with something that is no HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
-])('a connection that ends %s: lost', async (_name, parts) => {
+  ['with bytes that are not HTTP', { request: (socket) => socket.end('hello\r\n\r\n') }],
+])('a connection that ends %s gives lost', async (_name, parts) => {
   const { url } = await serve(parts)
   expect(await post(url)).toMatchObject({ kind: 'lost' })
 })
 
-test('nobody listens: unsent', async () => {
+test('a refused connection gives unsent', async () => {
   const { url } = await serve({})
   await open.pop()?.close()
   expect(await post(url)).toMatchObject({ kind: 'unsent' })
 })
 
-test('a name that does not exist: unsent', async () => {
+test('an unknown host name gives unsent', async () => {
   expect(await post('http://host.invalid/api')).toMatchObject({ kind: 'unsent' })
 })
 
-test('a certificate that nobody vouches for, or no TLS at all: unsent', async () => {
+test('an untrusted certificate, or a server without TLS, gives unsent', async () => {
   const { url } = await serve({ connect: (socket) => socket.end('no TLS here\r\n') })
   expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
 })
 
-test('a connection closed as soon as it stands is never taken for unsent once the head was written', async () => {
+test('a connection that closes at once never gives unsent after the head was written', async () => {
   let written = 0
   const onHead = (): void => {
     written++
@@ -118,7 +118,7 @@ test('a connection closed as soon as it stands is never taken for unsent once th
   expect(result.kind).toBe(written > 0 ? 'lost' : 'unsent')
 })
 
-test('no answer within the limit: lost; the socket is given up', async () => {
+test('a request without an answer within the limit gives lost, and its socket is destroyed', async () => {
   const closed = Promise.withResolvers<void>()
   const pass = heldBack(30)
   const { url } = await serve({
@@ -131,12 +131,12 @@ test('no answer within the limit: lost; the socket is given up', async () => {
   await closed.promise
 })
 
-test('an answer of more than 1 MB: lost', async () => {
+test('an answer of more than 1 MB gives lost', async () => {
   const { url } = await serve({ request: (socket) => socket.write(answer('x'.repeat(1_200_000))) })
   expect(await post(url)).toMatchObject({ kind: 'lost', reason: 'the answer is longer than 1 MB' })
 })
 
-test('a redirect is an answer like any other, and no request is sent twice', async () => {
+test('a redirect is returned as an answer, and no request is sent twice', async () => {
   const { url, requests } = await serve({
     request: (socket) => socket.write(answer('', '307 Elsewhere', 'location: /api/trade/sell\r\n')),
   })
@@ -144,7 +144,7 @@ test('a redirect is an answer like any other, and no request is sent twice', asy
   expect(requests).toHaveLength(1)
 })
 
-test('the connection stays warm, and a reset on it is lost, not sent again', async () => {
+test('the connection is reused, and a reset on it gives lost without another request', async () => {
   let connections = 0
   let count = 0
   const { url, requests } = await serve({
@@ -155,12 +155,12 @@ test('the connection stays warm, and a reset on it is lost, not sent again', asy
   open.push({ close })
   const request = { method: 'POST', url, headers: {}, body: '{}' } as const
   expect(await http(request)).toMatchObject({ kind: 'answered' })
-  await new Promise(setImmediate) // undici takes a connection for free only once its callback has returned
+  await new Promise(setImmediate) // undici marks a connection as free only after its callback has returned
   expect(await http(request)).toMatchObject({ kind: 'lost' })
   expect([connections, requests.length]).toEqual([1, 2])
 })
 
-test('of two requests at the same time each gets its own verdict', async () => {
+test('two simultaneous requests get their own results', async () => {
   const lost = await serve({ request: (socket) => socket.destroy() })
   const { http, close } = openHttp()
   open.push({ close })
@@ -171,8 +171,8 @@ test('of two requests at the same time each gets its own verdict', async () => {
   expect([first.kind, second.kind]).toEqual(['lost', 'unsent'])
 })
 
-test('undici never writes a head before it has called onRequestStart', async () => {
-  // What `unsent` rests on: were it the other way round, a request that has left could look as if it had not.
+test('undici calls onRequestStart before it writes the head', async () => {
+  // `unsent` depends on this order: with the opposite order, a request that was sent could look unsent.
   const seen: string[] = []
   const onHead = (): void => {
     seen.push('head')
@@ -198,7 +198,7 @@ test('undici never writes a head before it has called onRequestStart', async () 
   expect(seen).toEqual(['start', 'head'])
 })
 
-test('an answer that trickles in, a byte at a time, is lost at the limit, however long it goes on', async () => {
+test('an answer that arrives one byte at a time is lost at the time limit', async () => {
   let timer: NodeJS.Timeout | undefined
   let written = 0
   const pass = heldBack(60)
@@ -215,14 +215,14 @@ test('an answer that trickles in, a byte at a time, is lost at the limit, howeve
   clearInterval(timer)
 })
 
-test('a server that takes the connection and then says nothing to the TLS greeting: unsent', async () => {
+test('a server that never answers the TLS handshake gives unsent', async () => {
   const { url, requests } = await serve({})
   const result = await post(url.replace('http:', 'https:'), { connectTimeoutMs: 100 })
   expect(result).toMatchObject({ kind: 'unsent' })
   expect(requests.join('')).not.toContain('POST')
 })
 
-test('HTTP/2 is never offered, so that no library can repeat a request by its rules', async () => {
+test('HTTP/2 is never offered, because its libraries may repeat a request', async () => {
   const { url, requests } = await serve({ request: (socket) => socket.destroy() })
   expect(await post(url.replace('http:', 'https:'))).toMatchObject({ kind: 'unsent' })
   const greeting = requests.join('')

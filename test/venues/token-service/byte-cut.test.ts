@@ -13,13 +13,12 @@ import { aBuy, anOrder } from '../../support/gateway-world.ts'
 import { type ByteCutter, type Cut, openByteCutter } from './byte-cutter.ts'
 import { signatureOf, WALLET } from './wire/samples.ts'
 
-// The gateway, the cloud executor and the client that they really have, against a service on loopback; between them the
-// connection is cut after every byte of the request and of the answer, with an end and with a reset, on a new
-// connection and on one that is kept open.
+// Gateway, cloud executor and HTTP client against a service on loopback. The connection between them is cut after every
+// byte of the request and of the answer, by an end and by a reset, on a new connection and on a reused one.
 
-/** A service that executes every request that reaches it whole. */
+/** A service that executes every complete request. */
 class Service {
-  /** Whole requests, by the mint that they name. */
+  /** Number of complete requests by mint. */
   readonly whole = new Map<string, number>()
   readonly #sockets = new Set<Socket>()
   #server!: Server
@@ -57,11 +56,11 @@ interface Sent {
   readonly order: Order
   readonly outcomes: Outcome[]
   readonly reports: ExecutionReport[]
-  /** Bytes of it that left the client. */
+  /** Bytes of the request that left the client. */
   received: number
 }
 
-/** Everything between an order and the wire. */
+/** Everything between an order and the network. */
 class Client {
   readonly clock = new SystemClock()
   readonly sent = new Map<string, Sent>()
@@ -109,7 +108,7 @@ class Client {
     })
   }
 
-  /** One order, up to its first outcome. Too old for another try by then. */
+  /** Sends one order and returns its first outcome. The order is then too old for a retry. */
   async order(cut: Cut | undefined, side: 'buy' | 'sell'): Promise<Sent> {
     const mint = encodeBase58(Buffer.alloc(32, 1).fill(String(++this.#count).padStart(8, '0'), 24))
     const common = { mint, time: this.clock.now(), notAfter: this.clock.now() + 400 }
@@ -147,12 +146,12 @@ afterAll(async () => {
   await service.close()
 })
 
-/** Until a connection stands and is idle. */
+/** Waits until a connection is open and idle. */
 async function warmUp(side: 'buy' | 'sell'): Promise<void> {
   for (;;) {
     const sent = await client.order(undefined, side)
     if (endOf(sent) === 'acked') return
-    // It met a connection that was just being closed.
+    // The request met a connection that was being closed.
     expect([endOf(sent), sent.received, wholeOf(sent)]).toEqual(['unsent', 0, 0])
   }
 }
@@ -162,25 +161,28 @@ const endOf = ({ outcomes }: Sent): string | undefined => outcomes[0]?.kind
 
 describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any byte', (side) => {
   let length = 0
-  test('nothing is cut: one whole request, and its signature', async () => {
+  test('an uncut connection carries one complete request and its signature', async () => {
     const sent = await client.order(undefined, side)
     length = sent.received
     expect([endOf(sent), wholeOf(sent)]).toEqual(['acked', 1])
     expect(length).toBeGreaterThan(200)
   })
-  test.each(['end', 'reset'] as const)('of the request, with an %s: unknown, and it never arrived', async (how) => {
-    for (let after = 0; after < length; after++) {
-      const sent = await client.order({ of: 'request', after, how }, side)
-      // Not sent is said only where nothing had left: before the first byte, and there only where the end came first.
-      expect([endOf(sent), wholeOf(sent)], `after ${after}`).toEqual([
-        after === 0 && endOf(sent) === 'unsent' ? 'unsent' : 'unknown',
-        0,
-      ])
-      if (endOf(sent) === 'unsent') expect(sent.received).toBe(0)
-    }
-  })
   test.each(['end', 'reset'] as const)(
-    'of the answer, with an %s: unknown, or its signature once that is whole; it arrived once',
+    'a request cut by an %s is unknown, and the service never receives it',
+    async (how) => {
+      for (let after = 0; after < length; after++) {
+        const sent = await client.order({ of: 'request', after, how }, side)
+        // `unsent` is allowed only if no byte had left: before the first byte, and only if the end arrived first.
+        expect([endOf(sent), wholeOf(sent)], `after ${after}`).toEqual([
+          after === 0 && endOf(sent) === 'unsent' ? 'unsent' : 'unknown',
+          0,
+        ])
+        if (endOf(sent) === 'unsent') expect(sent.received).toBe(0)
+      }
+    },
+  )
+  test.each(['end', 'reset'] as const)(
+    'an answer cut by an %s gives unknown, or the signature once that is complete; the service received the request once',
     async (how) => {
       for (let after = 0; after <= ANSWER.length; after++) {
         const sent = await client.order({ of: 'response', after, how }, side)
@@ -191,7 +193,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
     },
   )
   test.each(['end', 'reset'] as const)(
-    'of a request on a connection that was kept, with an %s: the same',
+    'a request on a reused connection cut by an %s gives the same results',
     async (how) => {
       for (let after = 1; after < length; after++) {
         await warmUp(side)
@@ -202,7 +204,7 @@ describe.each(['buy', 'sell'] as const)('the connection of a %s is cut after any
   )
 })
 
-test('in all of that no request was sent a second time, and each order stands where its one attempt has left it', () => {
+test('no request was sent twice, and each order has the state of its only attempt', () => {
   for (const sent of client.sent.values()) {
     expect(wholeOf(sent)).toBeLessThanOrEqual(1)
     const ends = sent.outcomes.map(({ kind }) => kind).filter((kind) => kind !== 'unsent')

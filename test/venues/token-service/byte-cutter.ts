@@ -1,9 +1,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export interface Cut {
-  /** Which way the bytes went that are counted. */
+  /** Direction of the counted bytes. */
   readonly of: 'request' | 'response'
-  /** So many are passed on; then both ends are cut off. */
+  /** Number of bytes to forward before both ends are cut. */
   readonly after: number
   readonly how: 'end' | 'reset'
 }
@@ -11,9 +11,9 @@ export interface Cut {
 /** A TCP proxy on loopback that cuts a connection after any byte. */
 export interface ByteCutter {
   readonly port: number
-  /** For what comes from now on; undefined: everything passes. */
+  /** Cut for new connections; undefined forwards everything. */
   cut: Cut | undefined
-  /** Bytes that the client has sent since this was set to 0. */
+  /** Bytes sent by the client since this was set to 0. */
   received: number
   close(): Promise<void>
 }
@@ -27,8 +27,7 @@ export async function openByteCutter(targetPort: number): Promise<ByteCutter> {
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
     const end = (how: Cut['how']): void => {
-      // What was passed on arrives before the end of it, unless a reset overtakes it: that is another cut, further to
-      // the front.
+      // Forwarded bytes arrive before the end, unless a reset overtakes them, which equals an earlier cut.
       upstream.end()
       if (how === 'end') client.destroy()
       else client.resetAndDestroy()

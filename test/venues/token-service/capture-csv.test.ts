@@ -18,7 +18,7 @@ const text = fc.oneof(
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0) // JSON has no -0
 const number = fc.oneof(finite, fc.constantFrom(0, 1e308, 5e-324))
 
-test('whatever a message says comes back', () => {
+test('every message survives a round trip through CSV', () => {
   const message = fc.oneof(
     fc.record({
       type: fc.constant('trade'),
@@ -43,22 +43,22 @@ test('whatever a message says comes back', () => {
   )
 })
 
-test('no cell is a formula', () => {
+test('no cell can be read as a formula by a spreadsheet', () => {
   const cells = csvLine({ type: 'newToken', name: '=cmd()', symbol: '@a', mint: '-1+1', metadata: { image: '\tx' } })
   expect(cells.split(',').filter((cell) => /^"?[=+\-@\t]/.test(cell))).toEqual([])
 })
 
-describe("somebody else's file", () => {
+describe('a CSV file from another tool', () => {
   const header = 'when,type,mint,price,timestamp'
   test.each<[string, string, unknown[]]>([
-    ['other columns are passed over', `${header}\r\nnow,trade,m,1e-7,5\r\n`, [[2, trade(1e-7, 5)]]],
-    ['a byte order mark is', `\ufeff${header}\nnow,trade,m,2,5`, [[2, trade(2, 5)]]],
-    ['so are empty lines', `${header}\n\n,trade,m,1,5\n\n`, [[3, trade(1, 5)]]],
-    ['fewer cells are none', `${header}\nx,trade`, [[2, { type: 'trade' }]]],
-    ['more cells are bad', `${header}\n1,trade,m,1,5,6`, [[2, 'more cells than columns']]],
-    ['so is a number that is none', `${header}\n,trade,m,cheap,5`, [[2, 'price']]],
+    ['unknown columns are ignored', `${header}\r\nnow,trade,m,1e-7,5\r\n`, [[2, trade(1e-7, 5)]]],
+    ['a byte order mark is ignored', `\ufeff${header}\nnow,trade,m,2,5`, [[2, trade(2, 5)]]],
+    ['empty lines are ignored', `${header}\n\n,trade,m,1,5\n\n`, [[3, trade(1, 5)]]],
+    ['missing cells are omitted from the message', `${header}\nx,trade`, [[2, { type: 'trade' }]]],
+    ['extra cells make the line bad', `${header}\n1,trade,m,1,5,6`, [[2, 'more cells than columns']]],
+    ['an invalid number makes the line bad', `${header}\n,trade,m,cheap,5`, [[2, 'price']]],
     [
-      'and a quote within a cell',
+      'a quote inside an unquoted cell makes the line bad',
       `${header}\n,tr"a"de,m,1,5\n,"trade"s,m,1,5`,
       [
         [2, 'its quotes'],
@@ -66,7 +66,7 @@ describe("somebody else's file", () => {
       ],
     ],
     [
-      'a quote that is never closed is one bad line',
+      'an unclosed quote makes one line bad',
       `${header}\n,"trade,m,1,5\n,trade,m,1,6`,
       [
         [2, 'its quotes'],
@@ -77,7 +77,7 @@ describe("somebody else's file", () => {
     expect(read(file)).toEqual(expected)
   })
 
-  test('columns that it needs are named', () => {
+  test('the error names the missing columns', () => {
     expect(() => read('type,price\ntrade,1')).toThrow(/capture.csv:1: .* it lacks mint, timestamp$/)
     expect(() => read('"type,mint')).toThrow('it lacks type, mint, timestamp')
   })

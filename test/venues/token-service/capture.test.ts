@@ -14,13 +14,13 @@ function read(text: string): object {
 
 const trade = { type: 'trade', mint: MINT, amount: 1, tokensTraded: 5, price: 0.2, timestamp: 1_000, side: 'buy' }
 
-describe('a line', () => {
+describe('a line of a capture', () => {
   test.each<[string, string | object, object]>([
     ['a trade', trade, { kind: 'row', key: 'trades', time: 1_000 }],
-    ['when it arrived', { receivedAt: 1_234.5, ...trade }, { kind: 'row', key: 'trades', time: 1_234 }],
+    ['a trade with its arrival time', { receivedAt: 1_234.5, ...trade }, { kind: 'row', key: 'trades', time: 1_234 }],
     ['a new token', { type: 'newToken', mint: MINT, timestamp: 7 }, { kind: 'row', key: 'newTokens', time: 7 }],
     [
-      'one named like a field',
+      'a new token named like a field',
       { type: 'newToken', mint: MINT, name: '"receivedAt":9', timestamp: 7 },
       { kind: 'row', time: 7 },
     ],
@@ -30,7 +30,7 @@ describe('a line', () => {
       { kind: 'row', key: 'priceUpdates' },
     ],
     ['a gap', { type: 'gap', from: 3, to: 9, keys: ['trades'] }, { kind: 'gap', from: 3, time: 9, keys: ['trades'] }],
-    ['a gap in all', { type: 'gap', from: 3, to: 9 }, { kind: 'gap', from: 3, time: 9, keys: undefined }],
+    ['a gap of all keys', { type: 'gap', from: 3, to: 9 }, { kind: 'gap', from: 3, time: 9, keys: undefined }],
     ['nothing', '', { kind: 'nothing' }],
     ['blanks', ' \t\r', { kind: 'nothing' }],
     ['a control message', { type: 'subscribed', keys: ['trades'] }, { kind: 'nothing' }],
@@ -38,21 +38,21 @@ describe('a line', () => {
     ['a list', '[]', { kind: 'bad', why: 'not an object' }],
     ['another type', { type: 'candle' }, { kind: 'bad', why: 'unknown type' }],
     ['a price of 0', { ...trade, price: 0 }, { kind: 'bad', why: 'price' }],
-    ['a price beyond all numbers', '{"type":"trade","side":"buy","price":1e999}', { kind: 'bad' }],
+    ['an infinite price', '{"type":"trade","side":"buy","price":1e999}', { kind: 'bad' }],
     ['a price of 1e308', { ...trade, price: 1e308 }, { kind: 'row' }],
-    ['a mint that is no key', { ...trade, mint: '1'.repeat(40) }, { kind: 'bad', why: 'mint' }],
-    ['no time', { ...trade, timestamp: 'now' }, { kind: 'bad', why: 'timestamp' }],
-    ['an arrival that is none', { ...trade, receivedAt: 'now' }, { kind: 'bad', why: 'receivedAt' }],
+    ['a mint that is not a key', { ...trade, mint: '1'.repeat(40) }, { kind: 'bad', why: 'mint' }],
+    ['a time that is not a number', { ...trade, timestamp: 'now' }, { kind: 'bad', why: 'timestamp' }],
+    ['an invalid arrival time', { ...trade, receivedAt: 'now' }, { kind: 'bad', why: 'receivedAt' }],
     ['a gap that ends before it begins', { type: 'gap', from: 9, to: 3 }, { kind: 'bad', why: 'from, to' }],
     ['a gap without an end', { type: 'gap', from: 9 }, { kind: 'bad', why: 'from, to' }],
-    ['a gap in something else', { type: 'gap', from: 1, to: 3, keys: 'all' }, { kind: 'bad', why: 'keys' }],
+    ['a gap with invalid keys', { type: 'gap', from: 1, to: 3, keys: 'all' }, { kind: 'bad', why: 'keys' }],
   ])('%s', (_name, line, expected) => {
     expect(read(typeof line === 'string' ? line : JSON.stringify(line))).toMatchObject(expected)
   })
 })
 
 describe('the lines of a file', () => {
-  // A line lies in memory until the next one: what it holds is read at once. Long ones as their length.
+  // A line is in memory until the next one, so it is copied at once. Long lines are represented by their length.
   const lines = (text: string) =>
     Array.from(linesOf(folder.write('lines', text)), ({ number, data, start, end }) => [
       number,
@@ -63,7 +63,7 @@ describe('the lines of a file', () => {
     ['none', '', []],
     ['one', 'a\n', [[1, 'a']]],
     [
-      'the last one without an end',
+      'a last line without a line end',
       'a\n\nb',
       [
         [1, 'a'],
@@ -72,7 +72,7 @@ describe('the lines of a file', () => {
       ],
     ],
     [
-      'more than are read at once',
+      'more lines than one read returns',
       `${'x'.repeat(700_000)}\n${'y'.repeat(700_000)}\nz\n`,
       [
         [1, 700_000],
@@ -81,7 +81,7 @@ describe('the lines of a file', () => {
       ],
     ],
     [
-      'one longer than what is read at once',
+      'a line longer than one read',
       `${'x'.repeat(3_000_000)}\nz`,
       [
         [1, 3_000_000],
@@ -92,13 +92,13 @@ describe('the lines of a file', () => {
     expect(lines(text)).toEqual(expected)
   })
 
-  test('one that never ends is cut off, and the next ones keep their numbers', () => {
+  test('an endless line is truncated, and later lines keep their numbers', () => {
     const [first, second] = lines(`${'x'.repeat(20_000_000)}\nz\n`) as [[number, number], [number, string]]
-    expect(first[1]).toBeGreaterThan(1_048_576) // no message is so long
+    expect(first[1]).toBeGreaterThan(1_048_576) // longer than any message
     expect(second).toEqual([2, 'z'])
   })
 
-  test('a file that is not there', () => {
+  test('a missing file is an error', () => {
     expect(() => [...linesOf('/nowhere/x.ndjson')]).toThrow('/nowhere/x.ndjson cannot be read: ENOENT')
   })
 })

@@ -13,17 +13,17 @@ import { MINT, signatureOf, WALLET } from './wire/samples.ts'
 const START = 1_782_611_393_000
 const S = signatureOf(3)
 
-/** A service and a chain that do what a test says, when it says so. */
+/** A service and a chain that answer when the test tells them to. */
 class World {
   readonly clock = new SimulatedClock(START)
   readonly requests: HttpRequest[] = []
   readonly outcomes: Outcome[] = []
-  /** What was told of attempts, in order. */
+  /** Reports about attempts, in order. */
   readonly told: string[] = []
   readonly resumed: string[] = []
   sellUnit: SellUnit = 'unproved'
   readonly contradictions: TokenAmount[] = []
-  /** As the chain has it. */
+  /** The fill on the chain. */
   landed: (outcome: Outcome) => void = () => {}
   holding: TokenAmount | undefined
   apiKey = (): string => 'k'
@@ -92,7 +92,7 @@ beforeEach(() => {
 })
 
 describe('requests', () => {
-  test('a buy', () => {
+  test('a buy becomes one POST request with its terms', () => {
     world.execute(attempt({ priorityFeeLamports: lamports(100_000) }))
     expect(world.requests).toEqual([
       {
@@ -133,10 +133,10 @@ describe('requests', () => {
   })
   test.each<[string, Attempt, string]>([
     ['more than the plan allows', attempt({ size: { kind: 'sol', lamports: solToLamports(101) } }), 'AMOUNT_RANGE'],
-    ['a mint that is none', attempt({ mint: 'x' }), 'MINT_INVALID'],
+    ['an invalid mint', attempt({ mint: 'x' }), 'MINT_INVALID'],
     ['too much slippage', attempt({ slippagePercent: 51 }), 'SLIPPAGE_RANGE'],
     [
-      'a share of nobody knows what',
+      'a share of an unknown balance',
       sellAttempt(MINT, { size: { kind: 'tokens', tokens: 1n, decimals: 6 } }),
       'BALANCE_UNKNOWN',
     ],
@@ -149,7 +149,7 @@ describe('requests', () => {
       [expect.objectContaining({ kind: 'refused', code, retry: 'never' })],
     ])
   })
-  test('a key that cannot be read: unsent', () => {
+  test('an unreadable key gives unsent', () => {
     world.apiKey = () => {
       throw new Error('no such file')
     }
@@ -159,7 +159,7 @@ describe('requests', () => {
   })
 })
 
-describe('what the answer proves is told, once', () => {
+describe('the conclusion from the answer is reported once', () => {
   const answered = (status: number, body: unknown): HttpResult => ({
     kind: 'answered',
     status,
@@ -170,7 +170,7 @@ describe('what the answer proves is told, once', () => {
     ['a signature', answered(200, { signature: S }), [`acked ${S}`]],
     ['a refusal', answered(400, { code: 'INVALID_MINT' }), ['refused INVALID_MINT']],
     [
-      'a signature under an error',
+      'a signature with an error status',
       answered(500, { signature: S, code: 'SLIPPAGE_EXCEEDED' }),
       [`doubt ${S}`, 'hung up'],
     ],
@@ -209,17 +209,17 @@ describe('what the answer proves is told, once', () => {
   })
 })
 
-test('an attempt of an earlier process is looked up, never sent', () => {
+test('an attempt of an earlier process is looked up and never sent', () => {
   world.executor.resume(attempt({ state: 'unknown' }), (outcome) => world.outcomes.push(outcome))
   world.clock.advanceTo(START + 60_000)
   expect([world.resumed, world.requests, world.outcomes]).toEqual([['o1.1'], [], []])
 })
 
 test.each<[what: string, unit: SellUnit, sold: bigint, contradictions: bigint[]]>([
-  ['as it asked', 'tokens', 5_000_000n, []],
-  ['as it asked, but for what floating point loses', 'base', 4_999_999n, []],
-  ['something else: its number counts something else', 'tokens', 5n, [5n]],
-  ['something else by percent: it had no number', 'unproved', 5n, []],
+  ['the amount it asked for', 'tokens', 5_000_000n, []],
+  ['the amount it asked for, except for rounding', 'base', 4_999_999n, []],
+  ['another amount by number, which disproves its unit', 'tokens', 5n, [5n]],
+  ['another amount by percent, which proves nothing', 'unproved', 5n, []],
 ])('a sale that sold %s', (_what, unit, sold, contradictions) => {
   world.sellUnit = unit
   world.holding = 9_000_000n

@@ -61,7 +61,7 @@ const sink = {
   post: (input: Input): void => void posted.push(input),
 }
 const seconds = (count: number): void => clock.advanceTo(clock.now() + count * 1_000)
-/** Seconds in which the service shows life. */
+/** Seconds in which the service sends frames. */
 const chatter = (count: number): void => {
   for (let second = 0; second < count; second++) {
     service.last.say({ type: 'pong' })
@@ -80,7 +80,7 @@ const statuses = (): string[] =>
         : input.kind,
   )
 
-/** Starts, authenticates and confirms everything. */
+/** Starts the feed, authenticates and confirms all keys. */
 function goLive(...keys: string[]): void {
   feed.want(keys)
   if (feed.state === 'idle') feed.start(sink)
@@ -92,10 +92,10 @@ function goLive(...keys: string[]): void {
 
 const trade = (more: Partial<typeof TRADE> = {}) => ({ ...TRADE, ...more })
 let counter = 0
-/** A trade that was not there before. */
+/** A trade that differs from all earlier ones. */
 const fresh = (more: Partial<typeof TRADE> = {}) => trade({ amount: 1 + counter++ / 1_000, ...more })
 
-describe('getting live', () => {
+describe('connecting', () => {
   test('authenticate is the first message, and the only one until it is answered', () => {
     feed.want(['trades', MINT])
     feed.start(sink)
@@ -114,12 +114,12 @@ describe('getting live', () => {
     expect(statuses()).toEqual([`gap 0 700 trades ${MINT} newTokens`, `live trades ${MINT} newTokens`])
   })
 
-  test('with nothing wanted it is live as soon as it is authenticated', () => {
+  test('a feed without wanted keys is live as soon as it is authenticated', () => {
     goLive()
     expect(statuses()).toEqual(['live'])
   })
 
-  test('a confirmation may come in parts, and may name keys that nobody asked for', () => {
+  test('a confirmation may come in parts, and may contain keys that were not requested', () => {
     feed.want(['a', 'b'])
     feed.start(sink)
     service.last.open()
@@ -129,7 +129,7 @@ describe('getting live', () => {
     expect(statuses().at(-1)).toBe('live a b')
   })
 
-  test('a key that nobody wants any more by the time it is confirmed holds up nothing, and is given back', () => {
+  test('a key that is no longer wanted when it is confirmed does not delay the others, and is unsubscribed', () => {
     feed.want(['trades', 'sold'])
     feed.start(sink)
     service.last.open()
@@ -143,9 +143,9 @@ describe('getting live', () => {
   })
 
   test.each([
-    ['no connection', 'dialing', 0],
-    ['no answer to authenticate', 'authenticating', 1],
-  ])('%s within 10 s: dialed again', (_name, state, open) => {
+    ['a connection that does not open', 'dialing', 0],
+    ['an authentication that is not answered', 'authenticating', 1],
+  ])('%s within 10 s is dialed again', (_name, state, open) => {
     feed.start(sink)
     if (open) service.last.open()
     expect(feed.state).toBe(state)
@@ -155,7 +155,7 @@ describe('getting live', () => {
     expect(service.connections).toHaveLength(2)
   })
 
-  test('a row before the authentication does not fit', () => {
+  test('a row before the authentication is rejected', () => {
     feed.start(sink)
     service.last.open()
     service.last.say(trade())
@@ -165,7 +165,7 @@ describe('getting live', () => {
 })
 
 describe('keys', () => {
-  test('are asked for while live, and given back', () => {
+  test('keys are subscribed while live, and unsubscribed when no longer wanted', () => {
     goLive('trades')
     feed.want(['trades', MINT])
     expect(service.last.take()).toEqual([`subscribe ${MINT}`])
@@ -177,7 +177,7 @@ describe('keys', () => {
     expect(statuses().at(-1)).toBe(`live ${MINT}`)
   })
 
-  test('a refused batch is halved until the bad key stands alone', () => {
+  test('a refused batch is halved until the bad key is alone', () => {
     feed.want(['a', 'b', 'bad', 'd', 'e'])
     feed.start(sink)
     service.last.open()
@@ -185,7 +185,7 @@ describe('keys', () => {
     service.last.take()
     const asked: string[] = []
     for (let answers = 0; answers < 20 && feed.state !== 'live'; answers++) {
-      // A service that refuses whatever holds the bad key, and does not say which one it was.
+      // A service that refuses every batch with the bad key and does not name the key.
       const batch = (asked[answers] ?? 'a b bad d e').split(' ').filter((word) => word !== 'subscribe')
       service.last.say(batch.includes('bad') ? error('SUBSCRIPTION_FAILED') : subscribed(...batch))
       if (answers === 0) asked.push('subscribe a b bad d e')
@@ -196,7 +196,7 @@ describe('keys', () => {
     expect(told.filter((text) => text.includes('is dropped'))).toHaveLength(1)
   })
 
-  test('a key given up is not asked for again after a reconnect', () => {
+  test('a dropped key is not requested again after a reconnect', () => {
     feed.want(['bad'])
     feed.start(sink)
     service.last.open()
@@ -210,7 +210,7 @@ describe('keys', () => {
     expect([feed.state, service.last.take()]).toEqual(['live', []])
   })
 
-  test('a key that is never confirmed is asked for three times, then given up', () => {
+  test('a key that is never confirmed is requested three times and then dropped', () => {
     feed.want(['trades', 'dead'])
     feed.start(sink)
     service.last.open()
@@ -224,7 +224,7 @@ describe('keys', () => {
     expect(statuses().at(-1)).toBe('live trades')
   })
 
-  test('a service that confirms nothing at all is left', () => {
+  test('a connection to a service that confirms nothing is closed', () => {
     feed.want(['trades'])
     feed.start(sink)
     service.last.open()
@@ -234,7 +234,7 @@ describe('keys', () => {
     expect(feed.state).toBe('waiting')
   })
 
-  test('RATE_LIMIT_EXCEEDED slows subscribing, and 60 s live forgive it', () => {
+  test('RATE_LIMIT_EXCEEDED slows subscribing down, and 60 s of being live reset the delay', () => {
     const many = Array.from({ length: 250 }, (_, index) => `k${index}`)
     feed.want(many)
     feed.start(sink)
@@ -263,8 +263,8 @@ describe('keys', () => {
   })
 })
 
-describe('staying alive', () => {
-  test('a ping every 30 s, and any frame shows life', () => {
+describe('staying connected', () => {
+  test('the feed pings every 30 s, and any frame proves the connection alive', () => {
     goLive('trades')
     for (let ping = 0; ping < 5; ping++) {
       seconds(30)
@@ -274,7 +274,7 @@ describe('staying alive', () => {
     expect([feed.state, service.connections.length]).toEqual(['live', 1])
   })
 
-  test('40 s of silence: stale and a ping; any frame: live again, with the gap', () => {
+  test('40 s of silence make the feed stale; the next frame makes it live again and reports the gap', () => {
     goLive('trades')
     service.last.say(fresh())
     seconds(41)
@@ -285,7 +285,7 @@ describe('staying alive', () => {
     expect(statuses().slice(-2)).toEqual(['gap 0 45000 trades', 'live trades'])
   })
 
-  test('10 s more without an answer: terminated, not closed', () => {
+  test('10 s more without an answer terminate the socket without a close handshake', () => {
     goLive('trades')
     const first = service.last
     seconds(51)
@@ -293,9 +293,9 @@ describe('staying alive', () => {
     expect(statuses().at(-1)).toBe('down')
   })
 
-  test('a late timer counts as one second: what waits in the socket is read first', () => {
+  test('a late timer counts as one second, so frames waiting in the socket are read first', () => {
     goLive('trades')
-    // The machine slept: the clock jumps, and of the timers in between only the next one runs.
+    // The machine was suspended: the clock jumps, and only the next of the missed timers runs.
     const before = clock.now()
     clock.now = () => before + 120_000
     clock.advanceTo(before + 1_000)
@@ -303,13 +303,13 @@ describe('staying alive', () => {
   })
 })
 
-describe('coming back', () => {
+describe('reconnecting', () => {
   const nextConnection = (): void => {
     const before = service.connections.length
     while (service.connections.length === before) clock.advanceTo(clock.nextAt())
   }
 
-  test('the wanted keys are asked for again, and the time in between is a gap', () => {
+  test('a reconnect subscribes the wanted keys again and reports the gap', () => {
     goLive('trades', MINT)
     service.last.say(fresh())
     seconds(5)
@@ -339,7 +339,7 @@ describe('coming back', () => {
     expect(new Set(waits).size).toBeGreaterThan(8)
   })
 
-  test('60 s live make the next loss the first one', () => {
+  test('60 s of being live reset the delay', () => {
     feed.start(sink)
     for (let n = 0; n < 6; n++) {
       service.last.close()
@@ -365,7 +365,7 @@ describe('coming back', () => {
     expect(service.connections).toHaveLength(2)
   })
 
-  test("events of an old connection are nobody's", () => {
+  test('events of an old connection are ignored', () => {
     goLive('trades')
     const [first] = service.connections
     first?.close()
@@ -376,7 +376,7 @@ describe('coming back', () => {
     expect([rows, service.connections.length, feed.state]).toEqual([[], 2, 'dialing'])
   })
 
-  test('what was paced for an old connection is not sent into the new one', () => {
+  test('a message paced for an old connection is not sent on the new one', () => {
     goLive('trades')
     paced = []
     feed.want(['trades', MINT])
@@ -392,7 +392,7 @@ describe('coming back', () => {
 })
 
 describe('a refused key', () => {
-  test('ends all dialing until there is another one', () => {
+  test('a refused key stops all dialing until there is another one', () => {
     goLive('trades')
     service.last.say(error('AUTHENTICATION_FAILED'))
     expect([feed.state, told.at(-1), statuses().at(-1)]).toEqual(['refused', 'refused m', 'refused'])
@@ -404,7 +404,7 @@ describe('a refused key', () => {
     expect(service.last.sent).toEqual([{ method: 'authenticate', apiKey: 'secret-2' }])
   })
 
-  test('is never in what is kept', () => {
+  test('a refused key never appears in kept frames', () => {
     goLive('trades')
     service.last.say('{"echo":"secret-1"', `{"type":"x","a":"${'y'.repeat(2_040)}secret-1"}`)
     expect(told.filter((text) => text.includes('secret'))).toEqual(['misfit not JSON {"echo":"[secret]"'])
@@ -412,7 +412,7 @@ describe('a refused key', () => {
 })
 
 describe('rows', () => {
-  test('carry their arrival, one clock reading a frame, never backwards', () => {
+  test('rows carry their arrival time, one clock reading per frame, never backwards', () => {
     goLive('trades')
     const times = [START + 100, START + 50, START + 200]
     clock.now = () => times.shift() as number
@@ -420,7 +420,7 @@ describe('rows', () => {
     expect(rows.map(({ block, row }) => (block.time[row] as number) - START)).toEqual([100, 100, 200])
   })
 
-  test('of one chunk have arrived together', () => {
+  test('rows of one chunk have the same arrival time', () => {
     goLive('trades')
     const texts = [fresh(), fresh()].map((one) => JSON.stringify(one))
     const chunk = Buffer.from(texts.join(' '))
@@ -439,7 +439,7 @@ describe('rows', () => {
   test.each<[string, (chunk: Buffer, end: number) => void]>([
     ['a message of the service', (chunk, end) => service.last.sayRange(chunk, 0, end)],
     ['a new key', () => feed.want(['trades', MINT])],
-  ])('of one chunk, but behind %s that was reported: not older than the report', (_what, report) => {
+  ])('a row of one chunk after %s has no earlier time than the report', (_what, report) => {
     goLive('trades')
     const subscribed = JSON.stringify({ type: 'subscribed', keys: ['trades'], timestamp: START })
     const chunk = Buffer.from(`${subscribed} ${JSON.stringify(fresh())}`)
@@ -451,7 +451,7 @@ describe('rows', () => {
     expect(rows.at(-1)?.block.time[0]).toBe(START + 1_000)
   })
 
-  test('of every kind reach the sink as they were', () => {
+  test('rows of every kind reach the sink unchanged', () => {
     goLive('trades')
     service.last.say(trade(), NEW_TOKEN, PRICE_UPDATE)
     expect(rows.map(({ block, row }) => JSON.parse(JSON.stringify(eventOf(block, row))))).toEqual([
@@ -463,9 +463,9 @@ describe('rows', () => {
 
   test.each<[string, () => void]>([
     ['the chunk is read', () => service.last.settle()],
-    ['a message that reports something', () => service.last.say({ type: 'subscribed', keys: ['trades'] })],
+    ['a reported message', () => service.last.say({ type: 'subscribed', keys: ['trades'] })],
     ['the connection is lost', () => service.last.close()],
-  ])('wait in their block until %s', (_what, happens) => {
+  ])('rows wait in their block until %s', (_what, happens) => {
     goLive('trades')
     const whole = Buffer.from(JSON.stringify(fresh()))
     const reports = posted.length
@@ -475,14 +475,14 @@ describe('rows', () => {
     expect(rows.map(({ after }) => after)).toEqual([reports])
   })
 
-  test('fill one block after the other', () => {
+  test('rows fill one block after the other', () => {
     goLive('trades')
     for (let index = 0; index < 20_000; index++) service.last.say(fresh())
     expect(new Set(rows.map(({ block }) => block)).size).toBe(3)
     expect(rows.every(({ block, row }) => row < block.length)).toBe(true)
   })
 
-  test('that came before are dropped, whatever their order; late ones are kept', () => {
+  test('duplicates are dropped in any order, and late rows are kept', () => {
     goLive('trades')
     const old = fresh({ timestamp: START - 1_000_000 })
     service.last.say(trade(), old, trade(), old, PRICE_UPDATE, PRICE_UPDATE, NEW_TOKEN, NEW_TOKEN)
@@ -502,7 +502,7 @@ describe('rows', () => {
     ['another price', { ...PRICE_UPDATE, price: 5 }],
     ['another change', { ...PRICE_UPDATE, priceChange: 5 }],
     ['another creator', { ...NEW_TOKEN, creator: keyOf(97) }],
-  ])('%s is another event', (_name, other) => {
+  ])('a row with %s is another event', (_name, other) => {
     goLive('trades')
     service.last.say(trade(), PRICE_UPDATE, NEW_TOKEN, other)
     expect([rows.length, feed.counts.duplicates]).toEqual([4, 0])
@@ -517,7 +517,7 @@ describe('rows', () => {
     expect(rows.length).toBe(before + 1)
   })
 
-  test('that do not fit are counted by reason, the first ones kept', () => {
+  test('rejected frames are counted by reason, and the first ones are kept', () => {
     goLive('trades')
     for (let index = 0; index < 100; index++) service.last.say('nonsense')
     service.last.say({ type: 'candle' }, trade({ price: Number.NaN }))
@@ -527,13 +527,13 @@ describe('rows', () => {
     expect(rows).toEqual([])
   })
 
-  test('unknown fields are drift: counted, kept for a look, and the row is taken', () => {
+  test('a row with unknown fields is accepted, counted and kept as a sample', () => {
     goLive('trades')
     service.last.say({ ...trade(), pool: 'pump', block: 5 })
     expect([rows.length, feed.counts.unknownFields, feed.misfits.counts.get('unknown field')]).toEqual([1, 2, 1])
   })
 
-  test('under overload price updates go first, then trades of tokens that nobody holds', () => {
+  test('under overload price updates are dropped first, then trades of tokens that no bot holds', () => {
     goLive('trades')
     const heldMint = keyOf(50)
     held.add(heldMint)
@@ -571,18 +571,15 @@ describe('rows', () => {
     [1_001, 0.3, 0.85],
     [1_999, 0.98, 0.98],
     [2_000, 0.3, 0.97],
-  ])(
-    'an engine that is %i ms behind, on a loop that is busy for %d of its time, is a load of %d',
-    (lag, loop, load) => {
-      const ofBoth = busier(
-        () => loop,
-        () => lag,
-      )
-      expect(ofBoth()).toBe(load)
-    },
-  )
+  ])('an engine lag of %i ms with a loop load of %d gives a load of %d', (lag, loop, load) => {
+    const ofBoth = busier(
+      () => loop,
+      () => lag,
+    )
+    expect(ofBoth()).toBe(load)
+  })
 
-  test('a sink that stops early is asked again until it has taken all', () => {
+  test('a sink that stops early is offered the remaining rows again', () => {
     const taken: number[] = []
     const reluctant = {
       ...sink,
@@ -594,7 +591,7 @@ describe('rows', () => {
     expect(taken).toEqual([0, 0, 1, 1])
   })
 
-  test('a strategy may change the keys while it sees a row', () => {
+  test('a strategy may change the keys while it handles a row', () => {
     const curious = (_block: Block, _from: number, to: number): number => {
       feed.want([MINT])
       return to
@@ -606,7 +603,7 @@ describe('rows', () => {
   })
 })
 
-test('stop ends the connection and all timers, and closes the gap', async () => {
+test('stop closes the connection, cancels all timers and closes the gap', async () => {
   feed.want(['trades'])
   const stop = feed.start(sink)
   clock.advanceTo(START + 500)

@@ -8,12 +8,12 @@ import { Row } from '../../../src/venues/token-service/wire/row.ts'
 
 const KEY = new Uint8Array(32).fill(7)
 
-/** A door at which every launch is traded once and never again, but for one token in between. */
+/** An intake at which each mint is traded once, except for one mint that appears in between. */
 class Door {
   readonly mints = new Mints()
   readonly held = new Set<string>()
   readonly blocks: { readonly block: LiveBlock; readonly from: number; readonly to: number }[] = []
-  /** Mints as they came in. */
+  /** Mints in the order of their arrival. */
   readonly said: string[] = []
   rowsHandled = Number.POSITIVE_INFINITY
   readonly #intake: Intake
@@ -50,14 +50,14 @@ class Door {
 
   launch(count: number): void {
     for (let launch = 0; launch < count; launch++) {
-      // The first digits differ most in a real market too: by those mints are found.
+      // The hash uses the first characters, which also differ most in a real market.
       for (let at = 0; at < 16; at += 4)
         new DataView(KEY.buffer).setInt32(at, Math.imul(this.said.length * 4 + at + 1, 0x9e3779b1))
       this.take(encodeBase58(KEY))
     }
   }
 
-  /** As those say who keep the rows. */
+  /** The mints according to the receivers of the rows. */
   get read(): string[] {
     this.#intake.deliver()
     return this.blocks.flatMap(({ block, from, to }) =>
@@ -66,7 +66,7 @@ class Door {
   }
 }
 
-test('numbers of mints that nobody needs are used again, and every row keeps its mint', () => {
+test('token numbers of unused mints are recycled, and every row keeps its mint', () => {
   const door = new Door()
   door.launch(10)
   const [first, second] = door.said as [string, string]
@@ -82,11 +82,11 @@ test('numbers of mints that nobody needs are used again, and every row keeps its
   expect(door.read.slice(-2)).toEqual([second, first])
 })
 
-test('not while rows wait that came before the last time', () => {
+test('numbers are not recycled while older rows wait', () => {
   const door = new Door()
   door.launch(3 * 8_192)
   const { list } = door.mints
-  // all but the last one that came before the last time: the second block had no room for it
+  // all but the last row before the previous recycling: the second block had no room for it
   door.rowsHandled = 2 * 8_192
   door.launch(2 * 8_192)
   expect(door.mints.list).toBe(list)

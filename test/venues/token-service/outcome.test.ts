@@ -11,7 +11,7 @@ const answered = (status: number, body: unknown, headers: Record<string, string>
   headers,
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
-/** kind, and what else decides what follows. */
+/** Kind of the outcome, and the values that determine the next step. */
 const summary = (result: HttpResult): string => {
   const verdict = verdictOf(result, NOW)
   if (verdict.kind === 'refused')
@@ -56,7 +56,7 @@ describe.each(statuses)('status %d', (status) => {
     ['half an answer', `{"signature":"${S.slice(0, 40)}`],
     ['an empty object', {}],
     ['two codes', { code: 'RATE_LIMIT', error: 'INVALID_MINT' }],
-    ['a code that nobody lists', { code: 'OUT_OF_LUCK' }],
+    ['an undocumented code', { code: 'OUT_OF_LUCK' }],
     ['two signatures', { signature: S, txid: signatureOf(4) }],
   ])('with %s', (_name, body) => {
     expect(summary(answered(status, body))).toBe(refusedWithoutCode[status] ?? 'unknown')
@@ -65,15 +65,15 @@ describe.each(statuses)('status %d', (status) => {
     const body = { code: 'SLIPPAGE_EXCEEDED', signature: S }
     expect(summary(answered(status, body))).toBe(status < 300 ? 'acked' : 'unknown with signature')
   })
-  test('with a code in a text that is no JSON', () => {
+  test('with a code in a text that is not JSON', () => {
     const expected = refusedWithoutCode[status] === undefined ? 'unknown' : 'refused SLIPPAGE_EXCEEDED slippage'
     expect(summary(answered(status, 'error: SLIPPAGE_EXCEEDED'))).toBe(expected)
   })
 })
 
 test.each<[string, HttpResult, string]>([
-  ['not a byte was written', { kind: 'unsent', reason: 'ECONNREFUSED' }, 'unsent'],
-  ['the answer is lost', { kind: 'lost', reason: 'ECONNRESET' }, 'unknown'],
+  ['a request of which no byte was written', { kind: 'unsent', reason: 'ECONNREFUSED' }, 'unsent'],
+  ['a lost answer', { kind: 'lost', reason: 'ECONNRESET' }, 'unknown'],
 ])('%s', (_name, result, expected) => {
   expect(summary(result)).toBe(expected)
 })

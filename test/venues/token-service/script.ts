@@ -1,6 +1,6 @@
 import type { Dial, Socket, SocketEvents } from '../../../src/base/machine.ts'
 
-/** One connection that a scripted service has got. */
+/** One connection to the scripted service. */
 export class ScriptedConnection {
   readonly sent: { method: string; apiKey?: string; keys?: string[] }[] = []
   isTerminated = false
@@ -14,7 +14,7 @@ export class ScriptedConnection {
     this.#on.open()
   }
 
-  /** The service says something: an object as JSON, a text as it is. */
+  /** Sends a message to the client: an object as JSON, a text unchanged. */
   say(...messages: (object | string)[]): void {
     for (const message of messages) {
       this.#on.message(Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)), false)
@@ -27,7 +27,7 @@ export class ScriptedConnection {
     this.settle()
   }
 
-  /** Says what lies in a part of a chunk, of which there is more until `settle`. */
+  /** Sends a part of a chunk; the chunk ends with `settle`. */
   sayRange(chunk: Uint8Array, start: number, end: number): void {
     this.#on.message(chunk, false, start, end)
   }
@@ -40,7 +40,7 @@ export class ScriptedConnection {
     this.#on.closed(reason)
   }
 
-  /** What was sent since the last call. */
+  /** Returns the messages received since the last call. */
   take(): string[] {
     return this.sent.splice(0).map(({ method, keys }) => [method, ...(keys ?? [])].join(' '))
   }
@@ -56,7 +56,7 @@ export class ScriptedConnection {
   }
 }
 
-/** A service that says what a test makes it say. */
+/** A service that sends what the test tells it to. */
 export class ScriptedService {
   readonly connections: ScriptedConnection[] = []
 

@@ -17,16 +17,16 @@ test.each<[string, unknown, string]>([
   ['as result', { jsonrpc: '2.0', result: S }, S],
   ['nested', { success: true, data: { transaction: { signature: S } } }, S],
   ['in a list', { signatures: [S] }, S],
-  ['said twice', { signature: S, data: { txid: S } }, S],
-  ['under a name that nobody knows', { ok: true, landedAs: S }, S],
+  ['twice with the same value', { signature: S, data: { txid: S } }, S],
+  ['under an unknown name', { ok: true, landedAs: S }, S],
   ['in a link', { explorer: `https://solscan.io/tx/${S}?cluster=mainnet` }, S],
   ['as the whole body', S, S],
-  ['named, beside another one that is not', { signature: S, previous: T }, S],
-  ['two under usual names', { signature: S, txid: T }, ''],
+  ['under a known name, with another one under an unknown name', { signature: S, previous: T }, S],
+  ['two under known names', { signature: S, txid: T }, ''],
   ['two under unknown names', { a: S, b: T }, ''],
   ['a key of 32 bytes', { signature: keyOf(1) }, ''],
   ['base64 of a transaction', { transaction: `${'A'.repeat(80)}==` }, ''],
-  ['a part of something longer', { blob: `${S}${S}` }, ''],
+  ['a part of a longer text', { blob: `${S}${S}` }, ''],
   ['a number', { signature: 5 }, ''],
   ['nothing', {}, ''],
 ])('a signature: %s', (_name, body, expected) => {
@@ -56,12 +56,12 @@ test.each<[unknown, string]>([
   expect(readAnswer(JSON.stringify(body)).code).toBe(expected)
 })
 
-test('the message is kept for people, cut short', () => {
+test('the message is kept, truncated', () => {
   expect(readAnswer('{"error":{"code":"X","message":"no luck"}}').message).toBe('no luck')
   expect(readAnswer(JSON.stringify({ message: 'x'.repeat(9_000) })).message).toHaveLength(200)
 })
 
-test('any body is read without a fault', () => {
+test('any body is read without an exception', () => {
   fc.assert(
     fc.property(fc.oneof(fc.json(), fc.string({ unit: 'binary' })), (body) => {
       const { signature, code } = readAnswer(body)

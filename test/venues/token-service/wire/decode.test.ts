@@ -17,7 +17,7 @@ const why = (value: unknown) => {
   return decoded.kind === 'misfit' ? decoded.why : decoded.kind
 }
 
-/** The record as the block gives it back. */
+/** The record as a block returns it. */
 function throughColumns(value: unknown): unknown {
   const intake = new Intake(
     new Mints(),
@@ -29,14 +29,14 @@ function throughColumns(value: unknown): unknown {
   return JSON.parse(JSON.stringify(eventOf(intake.block, 0)))
 }
 
-describe('a record comes out of the columns as it went in', () => {
+describe('a record is the same after a trip through the columns', () => {
   test.each([[TRADE], [{ ...TRADE, side: 'sell' }], [NEW_TOKEN], [PRICE_UPDATE]])('%o', (record) => {
     expect(throughColumns(record)).toEqual(record)
   })
-  test('any record of the document', () => {
+  test('any documented record', () => {
     fc.assert(
       fc.property(fc.oneof(anyTrade, anyPriceUpdate, anyNewToken), (record) => {
-        // -0 is written as 0 by JSON.stringify, and half a surrogate pair is replaced.
+        // JSON.stringify writes -0 as 0 and replaces half a surrogate pair.
         const expected = JSON.parse(JSON.stringify(record), (_key, item) =>
           typeof item === 'string' ? item.toWellFormed() : item,
         )
@@ -45,7 +45,7 @@ describe('a record comes out of the columns as it went in', () => {
       { numRuns: 500 },
     )
   })
-  test('with spaces, in any order of fields, with escapes', () => {
+  test('spaces, any order of fields, and escapes are accepted', () => {
     const spaced = JSON.stringify(Object.fromEntries(Object.entries(TRADE).reverse()), null, 1).replaceAll('\n', ' ')
     expect(throughColumns(spaced)).toEqual(TRADE)
     expect(throughColumns(JSON.stringify(TRADE).replace('"buy"', '"b\\u0075y"'))).toEqual(TRADE)
@@ -55,18 +55,18 @@ describe('a record comes out of the columns as it went in', () => {
 const without = (record: object, field: string): object =>
   Object.fromEntries(Object.entries(record).filter(([name]) => name !== field))
 
-describe('what may be missing, and what may not', () => {
+describe('required and optional fields', () => {
   test.each(['mint', 'price', 'amount', 'tokensTraded', 'timestamp', 'side'])(
-    'a trade without %s does not fit',
+    'a trade without %s is rejected',
     (field) => {
       expect(why(without(TRADE, field))).toBe(field)
     },
   )
-  test.each(['marketCap', 'slippage', 'priorityFee'])('a trade without %s fits, with nothing there', (field) => {
+  test.each(['marketCap', 'slippage', 'priorityFee'])('a trade without %s is accepted with NaN', (field) => {
     expect(throughColumns(without(TRADE, field))).toEqual({ ...TRADE, [field]: null })
     expect(throughColumns({ ...TRADE, [field]: null })).toEqual({ ...TRADE, [field]: null })
   })
-  test.each(['signature', 'trader'])('a trade without %s fits, with an empty text', (field) => {
+  test.each(['signature', 'trader'])('a trade without %s is accepted with an empty text', (field) => {
     expect(throughColumns(without(TRADE, field))).toEqual({ ...TRADE, [field]: '' })
     expect(throughColumns({ ...TRADE, [field]: null })).toEqual({ ...TRADE, [field]: '' })
   })
@@ -81,42 +81,42 @@ describe('what may be missing, and what may not', () => {
 })
 
 test.each([
-  ['no JSON', '{"type":"trade"', 'not JSON'],
+  ['invalid JSON', '{"type":"trade"', 'not JSON'],
   ['NaN', JSON.stringify(TRADE).replace('0.25', 'NaN'), 'not JSON'],
   ['nothing', '', 'not JSON'],
   ['bytes after the record', `${JSON.stringify(TRADE)}x`, 'not JSON'],
   ['an array', '[1]', 'not an object'],
   ['null', 'null', 'not an object'],
   ['no type', '{}', 'no type'],
-  ['a type that is no text', '{"type":1}', 'no type'],
+  ['a type that is not a text', '{"type":1}', 'no type'],
   ['a type in the prototype', '{"__proto__":{"type":"pong"}}', 'no type'],
   ['an unknown type', '{"type":"candle"}', 'unknown type'],
-  ['an unknown type with all of a trade', { ...TRADE, type: 'swap' }, 'unknown type'],
+  ['an unknown type with all fields of a trade', { ...TRADE, type: 'swap' }, 'unknown type'],
   ['a subscribed without keys', '{"type":"subscribed"}', 'no keys'],
   ['Infinity as a price', JSON.stringify(TRADE).replace('2.5e-7', '1e999'), 'price'],
   ['no price', { ...TRADE, price: 0 }, 'price'],
   ['a price below zero', { ...TRADE, price: -1 }, 'price'],
   ['a price as text', { ...TRADE, price: '1' }, 'price'],
   ['an amount below zero', { ...TRADE, amount: -1 }, 'amount'],
-  ['a side of neither kind', { ...TRADE, side: 'BUY' }, 'side'],
+  ['an unknown side', { ...TRADE, side: 'BUY' }, 'side'],
   ['a mint that is too short', { ...TRADE, mint: 'abc' }, 'mint'],
   ['a mint that is too long', { ...TRADE, mint: signatureOf(1) }, 'mint'],
   ['a mint that is a number', { ...TRADE, mint: 5 }, 'mint'],
   ['a time below zero', { ...TRADE, timestamp: -1 }, 'timestamp'],
-  ['a time beyond all calendars', { ...TRADE, timestamp: 1e300 }, 'timestamp'],
+  ['a time beyond the range of dates', { ...TRADE, timestamp: 1e300 }, 'timestamp'],
   ['a signature of 100,000 characters', { ...TRADE, signature: 'A'.repeat(100_000) }, 'text too long'],
   ['a trader of 45 characters', { ...TRADE, trader: 'A'.repeat(45) }, 'text too long'],
   ['10 MB', { ...NEW_TOKEN, name: 'A'.repeat(10_000_000) }, 'too long'],
   ['900 KB of brackets', '['.repeat(900_000), 'not JSON'],
-])('%s does not fit', (_name, value, expected) => {
+])('%s is rejected', (_name, value, expected) => {
   expect(why(value)).toBe(expected)
 })
 
-test('binary does not fit', () => {
+test('a binary frame is rejected', () => {
   expect(decoder.decode(Buffer.from(JSON.stringify(TRADE)), true)).toEqual({ kind: 'misfit', why: 'binary' })
 })
 
-test('texts of strangers are cut to a sane length', () => {
+test('texts are truncated to a bounded length', () => {
   const long = 'x'.repeat(50_000)
   const token = {
     ...NEW_TOKEN,
@@ -127,7 +127,7 @@ test('texts of strangers are cut to a sane length', () => {
   expect(JSON.stringify(throughColumns(token)).length).toBeLessThan(4_000)
 })
 
-test('deep nesting, unknown and dangerous fields are borne, and counted', () => {
+test('deep nesting, unknown and dangerous fields are tolerated and counted', () => {
   const nested = JSON.parse('['.repeat(500) + ']'.repeat(500))
   const record = `{"__proto__":{"price":1},"constructor":1,${JSON.stringify({ ...TRADE, extra: nested }).slice(1)}`
   expect(throughColumns(record)).toEqual(TRADE)
@@ -136,7 +136,7 @@ test('deep nesting, unknown and dangerous fields are borne, and counted', () => 
   expect(decoder.unknownFields).toBe(2)
 })
 
-test("a mint of a key's length that is no key is refused when it is first seen", () => {
+test('a mint with the length of a key that is not a key is rejected when it is first seen', () => {
   const intake = new Intake(
     new Mints(),
     () => false,
@@ -163,11 +163,11 @@ test.each([
     { kind: 'error', code: 'CONNECTION_LIMIT', message: 'm' },
   ],
   [{ type: 'error' }, { kind: 'error', code: '', message: '' }],
-])('control message %o', (message, expected) => {
+])('control message %o is decoded', (message, expected) => {
   expect(decode(message)).toEqual(expected)
 })
 
-test('whatever comes, nothing throws, and no row without money gets in', () => {
+test('no input throws, and no row without amounts is accepted', () => {
   const intake = new Intake(
     new Mints(),
     () => false,
@@ -197,8 +197,8 @@ const scanAll = (json: string, frame: Frame): boolean => {
   return new Scanner().scan(bytes, 0, bytes.length, frame)
 }
 
-describe('the scanner reads what JSON.parse reads', () => {
-  /** What a row took out of a frame. */
+describe('the scanner agrees with JSON.parse', () => {
+  /** Values that a row reads from a frame. */
   const seen = (row: Row) => {
     const { kind, stamp, numbers, texts, mintStart, mintEnd } = row
     const text = (start: number, end: number) => Buffer.from(texts.bytes.slice(start, end)).toString()
@@ -214,7 +214,7 @@ describe('the scanner reads what JSON.parse reads', () => {
   }
   const compare = (json: string): boolean => {
     const [scanned, parsed] = [new Frame(), new Frame()]
-    // In the middle of a buffer, so that nothing rests on what lies around it.
+    // In the middle of a buffer, so that no test depends on the surrounding bytes.
     const buffer = Buffer.from(`"}${json}"}`)
     if (!new Scanner().scan(buffer, 2, buffer.length - 2, scanned)) return false
     expect(fillFrame(JSON.parse(json), parsed)).toBe(true)
@@ -226,7 +226,7 @@ describe('the scanner reads what JSON.parse reads', () => {
     return true
   }
 
-  test('any trade and price update, and it does take them', () => {
+  test('on any trade and price update, all of which the scanner accepts', () => {
     fc.assert(
       fc.property(fc.oneof(anyTrade, anyPriceUpdate), (record) => {
         expect(compare(JSON.stringify(record))).toBe(true)
@@ -235,7 +235,7 @@ describe('the scanner reads what JSON.parse reads', () => {
     )
   })
 
-  test('with nulls, duplicate and unknown fields', () => {
+  test('on nulls, duplicate and unknown fields', () => {
     const name = fc.constantFrom(...Object.keys({ ...TRADE, ...PRICE_UPDATE }), 'new', 'slot')
     const value = fc.constantFrom('null', '1', '-0', '"x"', '1.5e300', '1e999')
     const more = fc.array(fc.tuple(name, value), { maxLength: 4 })
@@ -249,7 +249,7 @@ describe('the scanner reads what JSON.parse reads', () => {
     expect(compare('{"type":"trade","price":1,"price":null,"mint":"x","mint":null,"slot":null}')).toBe(true)
   })
 
-  test('numbers in every spelling, correctly rounded', () => {
+  test('on numbers in every notation, correctly rounded', () => {
     const digits = (length: number) =>
       fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: length })
     const numeral = fc
@@ -279,7 +279,7 @@ describe('the scanner reads what JSON.parse reads', () => {
     )
   })
 
-  test('records with anything done to their text', () => {
+  test('on records with arbitrary changes of their text', () => {
     const mutation = fc.tuple(
       fc.nat(500),
       fc.nat(3),

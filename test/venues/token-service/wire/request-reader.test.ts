@@ -7,7 +7,7 @@ const publicKey = 'GgBaCs3NCBuZN12kCJgAW63ydqohFkHEdfdEXBPzLHq'
 const mint = '7xKXtg2CW87d97TXJSDpbD5jBkheTqA83TZRuJosgAsU'
 const terms = { wallet: publicKey, mint, slippagePercent: 10, priorityFeeLamports: null }
 
-describe('a body with its side is an order', () => {
+describe('a body with its side is parsed', () => {
   test.each<[object, Partial<AskedTrade>]>([
     [
       { side: 'buy', amount: 0.1 },
@@ -33,7 +33,7 @@ describe('a body with its side is an order', () => {
   })
 })
 
-test('what Sluice itself asks for is read back', () => {
+test('requests of Sluice itself are parsed', () => {
   const common = { publicKey, mint, slippagePercent: 7.5, priorityFeeLamports: solToLamports(0.0001) }
   const withSide = (side: string, body: string) => JSON.stringify({ ...JSON.parse(body), side })
   const { publicKey: wallet, ...rest } = common
@@ -48,7 +48,7 @@ test('what Sluice itself asks for is read back', () => {
   })
 })
 
-describe('everything else is said to be wrong', () => {
+describe('any other text is rejected with a reason', () => {
   test.each<[unknown, RegExp]>([
     ['{', /no JSON$/],
     [[], /no JSON object/],

@@ -35,7 +35,7 @@ const sell = (more: Partial<SellRequest> = {}): SellRequest => ({
 })
 const keys = `"publicKey":"${WALLET}","mint":"${MINT}"`
 
-describe('bodies, to the letter', () => {
+describe('request bodies, byte for byte', () => {
   test.each<[string, string]>([
     [buyBody(buy()), `{${keys},"amount":0.1,"slippage":10}`],
     [
@@ -58,7 +58,7 @@ describe('bodies, to the letter', () => {
     expect(body).toBe(expected)
   })
 
-  test('amounts are plain decimals and come back as what they were', () => {
+  test('amounts are plain decimals and are parsed back to the same value', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000_000_000 }), (amount) => {
         const body = buyBody(buy({ lamports: lamports(amount) }))
@@ -92,7 +92,7 @@ describe('bodies, to the letter', () => {
   })
 })
 
-test('client messages', () => {
+test('client messages are JSON with their documented fields', () => {
   expect(messages.authenticate('k"y')).toBe('{"method":"authenticate","apiKey":"k\\"y"}')
   expect(messages.subscribe(['trades', MINT])).toBe(`{"method":"subscribe","keys":["trades","${MINT}"]}`)
   expect(messages.unsubscribe(['trades'])).toBe('{"method":"unsubscribe","keys":["trades"]}')
@@ -100,7 +100,7 @@ test('client messages', () => {
 })
 
 test.each<[string, Partial<BuyRequest>, keyof typeof ERRORS | undefined]>([
-  ['as it should be', {}, undefined],
+  ['valid terms', {}, undefined],
   [
     'the least',
     { lamports: solToLamports(0.001), slippagePercent: 0.1, priorityFeeLamports: lamports(10_000) },
@@ -111,31 +111,31 @@ test.each<[string, Partial<BuyRequest>, keyof typeof ERRORS | undefined]>([
     { lamports: solToLamports(100), slippagePercent: 50, priorityFeeLamports: lamports(10_000_000) },
     undefined,
   ],
-  ['too little', { lamports: lamports(999_999) }, 'AMOUNT_RANGE'],
+  ['a small amount', { lamports: lamports(999_999) }, 'AMOUNT_RANGE'],
   ["more than the plan's maximum", { lamports: lamports(100_000_000_001) }, 'AMOUNT_RANGE'],
-  ['no slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
-  ['a slippage that is no number', { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
+  ['zero slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
+  ['a slippage of NaN', { slippagePercent: Number.NaN }, 'SLIPPAGE_RANGE'],
   ['too much slippage', { slippagePercent: 50.1 }, 'SLIPPAGE_RANGE'],
   ['too small a fee', { priorityFeeLamports: lamports(9_999) }, 'FEE_RANGE'],
   ['too large a fee', { priorityFeeLamports: lamports(10_000_001) }, 'FEE_RANGE'],
   ['a mint of 31 bytes', { mint: '1'.repeat(31) }, 'MINT_INVALID'],
   ['a mint of 64 bytes', { mint: signatureOf(1) }, 'MINT_INVALID'],
-  ['a wallet that is none', { publicKey: 'me' }, 'INVALID_PARAMETERS'],
+  ['an invalid wallet', { publicKey: 'me' }, 'INVALID_PARAMETERS'],
 ])('a buy with %s', (_name, more, code) => {
   expect(checkBuy(buy(more), solToLamports(100))?.code).toBe(code)
 })
 
 test.each<[string, Partial<SellRequest>, keyof typeof ERRORS | undefined]>([
-  ['as it should be', {}, undefined],
+  ['valid terms', {}, undefined],
   ["outside the buy's ranges", { slippagePercent: 99, priorityFeeLamports: lamports(1) }, undefined],
   ['0.01 %', { amount: { kind: 'percent', percent: 0.01 } }, undefined],
-  ['no share', { amount: { kind: 'percent', percent: 0 } }, 'AMOUNT_RANGE'],
-  ['more than all', { amount: { kind: 'percent', percent: 100.01 } }, 'AMOUNT_RANGE'],
-  ['three decimals', { amount: { kind: 'percent', percent: 33.333 } }, 'AMOUNT_RANGE'],
+  ['a zero share', { amount: { kind: 'percent', percent: 0 } }, 'AMOUNT_RANGE'],
+  ['a share above 100 %', { amount: { kind: 'percent', percent: 100.01 } }, 'AMOUNT_RANGE'],
+  ['a share with three decimals', { amount: { kind: 'percent', percent: 33.333 } }, 'AMOUNT_RANGE'],
   ['nothing', { amount: { kind: 'number', decimal: '0' } }, 'AMOUNT_RANGE'],
-  ['no slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
-  ['more slippage than there is', { slippagePercent: 100.5 }, 'SLIPPAGE_RANGE'],
-  ['a mint that is none', { mint: 'x' }, 'MINT_INVALID'],
+  ['zero slippage', { slippagePercent: 0 }, 'SLIPPAGE_RANGE'],
+  ['a slippage above 100 %', { slippagePercent: 100.5 }, 'SLIPPAGE_RANGE'],
+  ['an invalid mint', { mint: 'x' }, 'MINT_INVALID'],
 ])('a sale with %s', (_name, more, code) => {
   expect(checkSell(sell(more))?.code).toBe(code)
 })
@@ -144,13 +144,13 @@ test.each<[string, Parameters<typeof sellAmountOf>[0], SellUnit, bigint | undefi
   ['everything', { kind: 'all' }, 'unproved', undefined, { kind: 'all' }],
   ['a share', { kind: 'percent', percent: 50 }, 'unproved', undefined, { kind: 'percent', percent: 50 }],
   [
-    'a share of too many decimals',
+    'a share with too many decimals',
     { kind: 'percent', percent: 33.3399 },
     'base',
     9n,
     { kind: 'percent', percent: 33.33 },
   ],
-  ['the whole as a share', { kind: 'percent', percent: 100 }, 'base', 9n, { kind: 'all' }],
+  ['100 %', { kind: 'percent', percent: 100 }, 'base', 9n, { kind: 'all' }],
   [
     'tokens',
     { kind: 'tokens', tokens: 1_500_000n, decimals: 6 },
@@ -166,35 +166,35 @@ test.each<[string, Parameters<typeof sellAmountOf>[0], SellUnit, bigint | undefi
     { kind: 'number', decimal: '1500000' },
   ],
   [
-    'unproved: a share',
+    'a share while the unit is unproved',
     { kind: 'tokens', tokens: 1n, decimals: 6 },
     'unproved',
     3n,
     { kind: 'percent', percent: 33.33 },
   ],
-  ['all that is held', { kind: 'tokens', tokens: 3n, decimals: 6 }, 'base', 3n, { kind: 'all' }],
-  ['more than is held', { kind: 'tokens', tokens: 4n, decimals: 6 }, 'tokens', 3n, { kind: 'all' }],
+  ['the exact balance', { kind: 'tokens', tokens: 3n, decimals: 6 }, 'base', 3n, { kind: 'all' }],
+  ['more than the balance', { kind: 'tokens', tokens: 4n, decimals: 6 }, 'tokens', 3n, { kind: 'all' }],
   [
-    'unproved, holding not known',
+    'a number while unit and balance are unknown',
     { kind: 'tokens', tokens: 4n, decimals: 6 },
     'unproved',
     undefined,
     expect.objectContaining({ code: 'BALANCE_UNKNOWN' }),
   ],
-])('how a sale says how much: %s', (_name, size, unit, holding, expected) => {
+])('the amount of a sale: %s', (_name, size, unit, holding, expected) => {
   expect(sellAmountOf(size, unit, holding)).toEqual(expected)
 })
 
 describe('addresses', () => {
-  test('are appended to the base, which keeps its prefix', () => {
+  test('paths are appended to the base URL, which keeps its prefix', () => {
     expect(urlOf('https://h.example/api', 'buy')).toBe('https://h.example/api/trade/buy')
     expect(urlOf('https://h.example/api/', 'buildSell')).toBe('https://h.example/api/transaction/sell')
     expect(urlOf('https://h.example/api', 'tokenInfo', MINT)).toBe(`https://h.example/api/token/info/${MINT}`)
   })
-  test('never take a key that is none', () => {
+  test('an invalid key throws', () => {
     expect(() => urlOf('https://h.example/api', 'portfolio', '../trade')).toThrow(RangeError)
   })
-  test('a later version stands in the path', () => {
+  test('a later version is part of the path', () => {
     expect(join('https://h.example/api', { method: 'POST', path: '/trade/buy', version: 2 })).toBe(
       'https://h.example/api/v2/trade/buy',
     )
@@ -209,10 +209,10 @@ describe('plans', () => {
   ])('%s', (name, plan) => {
     expect(planOf(name)).toEqual({ plan, notice: '' })
   })
-  test.each(['Enterprise', 'Gold', ''])("'%s' at a reconnect changes nothing and says so", (name) => {
+  test.each(['Enterprise', 'Gold', ''])("'%s' at a reconnect keeps the plan and gives a notice", (name) => {
     expect(planOf(name, PREMIUM)).toEqual({ plan: PREMIUM, notice: expect.stringContaining("Premium's limits") })
   })
-  test.each(['Enterprise', 'Gold', ''])("'%s' runs on Standard and says so", (name) => {
+  test.each(['Enterprise', 'Gold', ''])("'%s' runs on Standard and gives a notice", (name) => {
     expect(planOf(name)).toEqual({ plan: STANDARD, notice: expect.stringContaining("Standard's limits") })
   })
 })

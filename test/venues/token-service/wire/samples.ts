@@ -58,7 +58,7 @@ const bytes = (length: number) =>
 const stamp = fc.integer({ min: 0, max: 2e12 })
 const text = fc.string({ unit: 'binary', maxLength: 30 })
 
-/** Records as the document has them, with any values. */
+/** Documented records with arbitrary values. */
 export const anyTrade = fc.record({
   type: fc.constant('trade'),
   mint: bytes(32),
