@@ -14,7 +14,7 @@ import { readExits } from './exit-request.ts'
 import { describe } from './exit-rows.ts'
 import type { ExitRules } from './exit-rules.ts'
 
-// Conditional orders as a strategy asks for them: any value at all.
+// Reads conditional orders of a strategy: values of any type.
 
 export interface ConditionalRequest {
   readonly when: Condition
@@ -26,7 +26,7 @@ export interface ConditionalRequest {
 
 const MOST_PRICE = 1e9
 const MOST_SECONDS = 1e9
-const MOST_INSTALMENTS = 10_000
+const MOST_INSTALLMENTS = 10_000
 const LONGEST_NAME = 100
 
 export function readLimitBuy(options: LimitBuyOptions, settings: BotSettings, plan: Plan): ConditionalRequest | Veto {
@@ -35,10 +35,10 @@ export function readLimitBuy(options: LimitBuyOptions, settings: BotSettings, pl
   return readPart(options, { kind: 'below', price: options.atPrice }, { side: 'buy', options: buy })
 }
 
-/** `kind`: above for a limit, below for a stop. */
+/** `kind`: `above` for a limit sell, `below` for a stop. */
 export function readPriceSell(options: LimitSellOptions, kind: 'above' | 'below'): ConditionalRequest | Veto {
   const { percent, tokens, all, reason } = options as object as Partial<Record<string, unknown>>
-  // What of it is no size is said by `readSell`, which is asked before.
+  // `readSell` has refused an invalid size before.
   const size = {
     ...(percent !== undefined && { percent }),
     ...(tokens !== undefined && { tokens }),
@@ -53,9 +53,11 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
   const buy = readBuyPart({ ...options, scaleIn: true }, settings, plan)
   if ('code' in buy) return buy
   if (!isWithin(everySeconds, MOST_SECONDS) || everySeconds < 1)
-    return invalid(`everySeconds is ${describe(everySeconds)}`)
-  if (!Number.isInteger(times) || !isWithin(times, MOST_INSTALMENTS)) return invalid(`times is ${describe(times)}`)
-  if (maxPrice !== undefined && !isWithin(maxPrice, MOST_PRICE)) return invalid(`maxPrice is ${describe(maxPrice)}`)
+    return invalid(`everySeconds: expected 1 to ${MOST_SECONDS}, found ${describe(everySeconds)}`)
+  if (!Number.isInteger(times) || !isWithin(times, MOST_INSTALLMENTS))
+    return invalid(`times: expected a whole number from 1 to ${MOST_INSTALLMENTS}, found ${describe(times)}`)
+  if (maxPrice !== undefined && !isWithin(maxPrice, MOST_PRICE))
+    return invalid(`maxPrice: expected a price above 0, found ${describe(maxPrice)}`)
   const when = {
     kind: 'every',
     everyMs: Math.round(everySeconds * 1000),
@@ -65,14 +67,13 @@ export function readDca(options: DcaOptions, settings: BotSettings, plan: Plan):
   return readPart(options.oneCancelsOther === undefined ? {} : options, when, { side: 'buy', options: buy })
 }
 
-/** A bracket as a buy with the exits of its own; a veto where its ends do not lie around the price that it is bought
- *  at. */
+/** A bracket as a buy with its own exits. Refused unless the prices of the bracket enclose the price of the buy. */
 export function bracketExits(options: BracketOptions, price: number | undefined): BuyOptions | Veto {
   const { atPrice = price, stopPrice, takeProfitPrice, exits, scaleIn } = options as BracketOptions & BuyOptions
-  if (scaleIn === true) return invalid('a bracket opens a position; the exits of one that is held: bot.setExits')
-  if (atPrice === undefined) return { code: 'PRICE_UNKNOWN', reason: 'no robust price yet' }
+  if (scaleIn === true) return invalid('a bracket opens a position; use bot.setExits for a position that is open')
+  if (atPrice === undefined) return { code: 'PRICE_UNKNOWN', reason: 'the token has no robust price yet' }
   if (!(stopPrice < atPrice && atPrice < takeProfitPrice))
-    return invalid(`stopPrice ${stopPrice} < ${atPrice} < takeProfitPrice ${takeProfitPrice} is not so`)
+    return invalid(`expected stopPrice (${stopPrice}) < price (${atPrice}) < takeProfitPrice (${takeProfitPrice})`)
   return { ...options, exits: { ...exits, stopPrice, takeProfitPrice } }
 }
 
@@ -81,16 +82,18 @@ function readPart(
   when: Condition,
   action: Consequence,
 ): ConditionalRequest | Veto {
-  if (when.kind !== 'every' && !isWithin(when.price, MOST_PRICE)) return invalid(`atPrice is ${describe(when.price)}`)
+  if (when.kind !== 'every' && !isWithin(when.price, MOST_PRICE))
+    return invalid(`atPrice: expected a price above 0, found ${describe(when.price)}`)
   if (forSeconds !== undefined && !isWithin(forSeconds, MOST_SECONDS))
-    return invalid(`forSeconds is ${describe(forSeconds)}`)
+    return invalid(`forSeconds: expected seconds above 0, found ${describe(forSeconds)}`)
   const name = readText(oneCancelsOther ?? '')
-  if (name === undefined || name.length > LONGEST_NAME) return invalid('oneCancelsOther is no text of 100 characters')
+  if (name === undefined || name.length > LONGEST_NAME)
+    return invalid(`oneCancelsOther: expected text of at most ${LONGEST_NAME} characters`)
   const forMs = forSeconds === undefined ? null : Math.round(forSeconds * 1000)
   return { when, action, reason: action.options.reason, forMs, oneCancelsOther: name }
 }
 
-/** What a later buy needs of the options, once they would do for one now. */
+/** Options of a buy that is sent later. Refuses options that a buy now would be refused for. */
 function readBuyPart(options: BuyOptions, settings: BotSettings, plan: Plan): BuyOptions | Veto {
   const request = readBuy(options, settings.orders, settings.exits)
   if ('code' in request) return request

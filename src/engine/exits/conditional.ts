@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../base/errors.ts'
 import type { Millis } from '../../base/units.ts'
 import type { BuyOptions, OrderView, SellOptions } from '../strategy.ts'
 
-/** What waits for a price or a time, and becomes an order then. Held by the engine, not by the service. */
+/** Waits for a price or a time, then becomes an order. The engine holds it; the service does not know it. */
 export interface ConditionalOrder {
   /** `c1`, `c2`, ...: counted within a journal. */
   readonly id: string
@@ -13,47 +13,46 @@ export interface ConditionalOrder {
   when: Condition
   readonly action: Consequence
   readonly reason: string
-  /** It ends then; null: it waits for ever. */
+  /** null: no expiry. */
   readonly expiresAt: Millis | null
-  /** Of the orders of a bot with this name one executes and ends the others; '' for none. */
+  /** Name of a group of the bot's orders: the first that executes cancels the others. '' for no group. */
   readonly oneCancelsOther: string
   state: ConditionalState
-  /** Why it is in its state; '' while there is nothing to say. */
+  /** Reason of the state; '' if none is needed. */
   code: ErrorCode | ''
-  /** The last order that it became; '' before. */
+  /** Its latest order; '' before the first. */
   orderId: string
-  /** Those before it, which ended without a fill: one may still come. */
+  /** Its earlier orders. They ended without a fill, but a late fill is still possible. */
   earlierOrders?: readonly string[]
-  /** Orders that it became. */
+  /** Number of its orders. */
   tries: number
-  /** Not before this time, after one that failed. */
+  /** Earliest time of the next order after a failed one. */
   notBefore: Millis
 }
 
-/** below, above: the price is there or beyond, SOL a token. every: `left` more times. */
+/** below, above: the price has reached this price, SOL per token. every: `left` more times. */
 export type Condition =
   | { readonly kind: 'below' | 'above'; readonly price: number }
   | { readonly kind: 'every'; readonly everyMs: number; readonly left: number; readonly maxPrice: number | null }
 
-/** As the strategy asked for it, in its units. */
+/** The request of the strategy, in its units. */
 export type Consequence =
   | { readonly side: 'buy'; readonly options: BuyOptions }
   | { readonly side: 'sell'; readonly options: SellOptions }
 
-/** working: its order is out. done: it was bought, or what is to be sold is on record as an exit, which sees it
- *  through. */
+/** working: its order is open. done: its buy has filled, or its sale is recorded as an exit of the position. */
 export type ConditionalState = 'waiting' | 'working' | 'done' | 'cancelled' | 'expired' | 'failed'
 
 export function isOver(state: ConditionalState): boolean {
   return state !== 'waiting' && state !== 'working'
 }
 
-/** Conditional orders are counted: `c12` is the twelfth. */
+/** Sequence number: 12 for `c12`. */
 export function conditionalNumber({ id }: Pick<ConditionalOrder, 'id'>): number {
   return Number(id.slice(1))
 }
 
-/** All that one became whose fill ends it: an instalment of a schedule is none. */
+/** Orders whose fill ends the conditional order. The installments of a schedule do not. */
 export function ordersOf({ when, orderId, earlierOrders = [] }: ConditionalOrder): readonly string[] {
   return when.kind === 'every' || orderId === '' ? [] : [...earlierOrders, orderId]
 }

@@ -11,17 +11,17 @@ import type { ConditionalRequest } from './conditional-request.ts'
 import type { ExitWatch } from './exit-watch.ts'
 import type { Exits } from './position-exits.ts'
 
-/** Of one bot, waiting at once. */
+/** Upper bound of waiting conditional orders of one bot. */
 const MOST_WAITING = 2_000
-/** A limit buy whose orders fail so often ends. */
+/** A limit buy ends after this many failed orders. */
 const MOST_TRIES = 5
 const RETRY_MS = 1_000
-/** The last instalment of a schedule is looked at again after so long while the order of a rival is out. */
+/** Interval at which the last installment of a schedule checks again while an order of its group is open. */
 const HELD_BACK_MS = 5_000
 
 /** The bot that placed a conditional order. */
 interface ConditionalOwner extends Client {
-  /** Its position in a mint began. */
+  /** Called when a position of the bot opens. */
   refresh(mint: string): unknown
   hear(order: OrderView): void
 }
@@ -31,20 +31,20 @@ interface ConditionalOwners {
   of(bot: string): ConditionalOwner | undefined
 }
 
-/** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. What they buy passes the desk as any buy
- *  does; what they sell becomes an exit of the position, which is seen through. */
+/** Conditional orders of all bots: limit, stop, one-cancels-the-other, DCA. Their buys pass all checks of a buy; their
+ *  sales become exits of the position, which are retried until they fill. */
 export class Conditionals {
-  readonly #session: EngineState
-  readonly #desk: OrderFactory
+  readonly #state: EngineState
+  readonly #factory: OrderFactory
   readonly #watch: ExitWatch
   readonly #exits: Exits
   readonly #owners: ConditionalOwners
   readonly #open = new OpenConditionals()
   #next = 1
 
-  constructor(session: EngineState, desk: OrderFactory, watch: ExitWatch, exits: Exits, owners: ConditionalOwners) {
-    this.#session = session
-    this.#desk = desk
+  constructor(state: EngineState, factory: OrderFactory, watch: ExitWatch, exits: Exits, owners: ConditionalOwners) {
+    this.#state = state
+    this.#factory = factory
     this.#watch = watch
     this.#exits = exits
     this.#owners = owners
@@ -54,56 +54,60 @@ export class Conditionals {
     this.#next = next
     for (const one of orders) {
       const order = { ...one }
-      this.#keep(order)
-      this.#lookAfter(order)
+      this.#add(order)
+      this.#restoreTimer(order)
     }
   }
 
-  /** Open ones of a bot, oldest first. */
+  /** Open conditional orders of a bot, oldest first. */
   of({ settings: { name, account } }: Pick<Client, 'settings'>): ConditionalOrder[] {
     return this.#open.ofBot({ bot: name, account: account.id })
   }
 
   place(client: Client, mint: string, request: ConditionalRequest): Placed {
     const { settings } = client
-    const { now } = this.#session
+    const { now } = this.#state
     if (this.of(client).length >= MOST_WAITING)
-      return { ok: false, code: 'REQUEST_INVALID', reason: `${MOST_WAITING} conditional orders are waiting already` }
+      return {
+        ok: false,
+        code: 'REQUEST_INVALID',
+        reason: `${MOST_WAITING} conditional orders are waiting, which is the maximum; cancel one first`,
+      }
     const { when, action, reason, forMs, oneCancelsOther } = request
     const order: ConditionalOrder = {
       ...{ id: `c${this.#next++}`, time: now, account: settings.account.id, bot: settings.name, mint },
       ...{ when, action, reason, oneCancelsOther, expiresAt: forMs === null ? null : now + forMs },
       ...{ state: 'waiting', code: '', orderId: '', tries: 0, notBefore: 0 },
     }
-    this.#keep(order)
+    this.#add(order)
     this.#emit(order)
-    // The first instalment of a schedule goes at once, as an input of its own.
-    if (when.kind === 'every') this.#wake(order, now)
-    else if (order.expiresAt !== null) this.#wake(order, order.expiresAt)
+    // The first installment of a schedule is due at once, as an input of its own.
+    if (when.kind === 'every') this.#setTimer(order, now)
+    else if (order.expiresAt !== null) this.#setTimer(order, order.expiresAt)
     return { ok: true, id: order.id }
   }
 
-  /** By its strategy, which hears no more of it; false when it is not waiting any more. */
+  /** Called by the strategy, which gets no further report. False if the order is no longer waiting. */
   cancel(client: Client, id: string): boolean {
     const order = this.#open.get(id)
     if (order === undefined || this.#ownerOf(order) !== client || order.state !== 'waiting') return false
     return this.#end(order, 'cancelled', 'CANCELLED')
   }
 
-  /** An operator sells what is held, so that nothing is bought behind his back. */
+  /** Called when an operator sells positions: conditional buys would open them again. */
   cancelBuys(which: (order: ConditionalOrder) => boolean): void {
     for (const order of this.#open.all())
-      if (order.action.side === 'buy' && which(order)) this.#endAndTell(order, 'cancelled', 'CANCELLED')
+      if (order.action.side === 'buy' && which(order)) this.#endAndReport(order, 'cancelled', 'CANCELLED')
   }
 
-  /** A new price of its token. */
+  /** Acts on a new price of the token. */
   priced(order: ConditionalOrder, price: number): void {
     const { when, state, notBefore, expiresAt } = order
-    const { now } = this.#session
+    const { now } = this.#state
     if (state !== 'waiting' || when.kind === 'every' || now < notBefore) return
     if (expiresAt !== null && now >= expiresAt) {
-      // Its timer counts the time that the machine is awake, and the clock may be set.
-      this.#endAndTell(order, 'expired', '')
+      // The timer may be late: it stops while the machine sleeps, and the clock may be set.
+      this.#endAndReport(order, 'expired', '')
       return
     }
     if (when.kind === 'below' ? !(price <= when.price) : !(price >= when.price)) return
@@ -112,39 +116,39 @@ export class Conditionals {
     else this.#buy(order)
   }
 
-  /** The position whose tokens they were to sell is gone. Its strategy is told at once and may buy again, so whoever
-   *  closes one says so last. */
+  /** Cancels the conditional sales of a closed position. Its strategy is notified at once and may buy again, so a caller
+   *  calls this last. */
   positionClosed({ account, mint }: Position): void {
     for (const order of this.#watch.ordersOf(mint))
-      if (order.action.side === 'sell' && order.account === account) this.#endAndTell(order, 'cancelled', 'NO_POSITION')
+      if (order.action.side === 'sell' && order.account === account)
+        this.#endAndReport(order, 'cancelled', 'NO_POSITION')
   }
 
-  /** An instalment is due, or its time is over. */
+  /** An installment is due, or the order expires. */
   timer(id: string): void {
     const order = this.#open.get(id)
     if (order === undefined) return
     const { when } = order
-    if (when.kind === 'every' && this.#ownerOf(order) !== undefined) this.#instalment(order, when)
-    else if (order.state === 'waiting') this.#endAndTell(order, 'expired', '')
-    // Its order is out: looked at again when that has ended.
+    if (when.kind === 'every' && this.#ownerOf(order) !== undefined) this.#buyInstallment(order, when)
+    else if (order.state === 'waiting') this.#endAndReport(order, 'expired', '')
   }
 
-  /** What became of an order: a fill counts whenever it comes, of whichever of its orders. */
+  /** Takes in the report of an order. A fill counts at any time, also that of an earlier order. */
   report(orderId: string, state: OrderState, code: ErrorCode | ''): void {
     const order = this.#open.behind(orderId)
     if (order === undefined) return
     const isLast = order.orderId === orderId
     if (state === 'filled') {
-      if (!isLast) this.#callOff(order)
-      this.#fulfil(order)
+      if (!isLast) this.#cancelOrder(order)
+      this.#executed(order)
     } else if (order.state === 'working' && isLast && !isOpen(state)) this.#failed(order, code)
   }
 
   #failed(order: ConditionalOrder, code: ErrorCode | ''): void {
-    const { now } = this.#session
-    if (code === 'CANCELLED') this.#endAndTell(order, 'cancelled', code)
-    else if (order.tries >= MOST_TRIES) this.#endAndTell(order, 'failed', code)
-    else if (order.expiresAt !== null && order.expiresAt <= now) this.#endAndTell(order, 'expired', code)
+    const { now } = this.#state
+    if (code === 'CANCELLED') this.#endAndReport(order, 'cancelled', code)
+    else if (order.tries >= MOST_TRIES) this.#endAndReport(order, 'failed', code)
+    else if (order.expiresAt !== null && order.expiresAt <= now) this.#endAndReport(order, 'expired', code)
     else {
       Object.assign(order, { state: 'waiting', code, notBefore: now + RETRY_MS * 2 ** (order.tries - 1) })
       this.#open.set(order)
@@ -152,19 +156,19 @@ export class Conditionals {
     }
   }
 
-  /** It executed, and so the others of its name do not. */
-  #fulfil(order: ConditionalOrder): void {
+  /** Ends an executed order and the others of its group. */
+  #executed(order: ConditionalOrder): void {
     const rivals = this.#open.rivals(order)
-    for (const rival of rivals) this.#callOff(rival)
+    for (const rival of rivals) this.#cancelOrder(rival)
     const isDone = this.#end(order, 'done', '')
     const ended = rivals.filter((rival) => this.#end(rival, 'cancelled', 'CANCELLED'))
-    for (const one of isDone ? [order, ...ended] : ended) this.#tell(one)
+    for (const one of isDone ? [order, ...ended] : ended) this.#report(one)
   }
 
-  /** Its order, where that has not been sent yet. */
-  #callOff({ state, orderId }: ConditionalOrder): void {
-    if (state === 'working' && this.#session.book.orders.get(orderId)?.state === 'accepted')
-      this.#session.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
+  /** Cancels its order, unless that has been sent. */
+  #cancelOrder({ state, orderId }: ConditionalOrder): void {
+    if (state === 'working' && this.#state.book.orders.get(orderId)?.state === 'accepted')
+      this.#state.emit({ kind: 'cancel', orderId, code: 'CANCELLED' })
   }
 
   #buy(order: ConditionalOrder): void {
@@ -185,20 +189,20 @@ export class Conditionals {
     const owner = this.#ownerOf(order)
     // The bot is not configured now: the order waits.
     if (owner === undefined || action.side !== 'buy') return undefined
-    const placed = this.#desk.buy(owner, mint, action.options)
+    const placed = this.#factory.buy(owner, mint, action.options)
     if (placed.ok) owner.refresh(mint)
     return placed
   }
 
-  /** What is due stays on record with the position, as its exits do. */
+  /** Records the sale with the position, as an exit that is due. */
   #sell(order: ConditionalOrder, price: number): void {
     const { account, bot, mint, action } = order
-    const position = this.#session.book.positions.get({ account, mint })
+    const position = this.#state.book.positions.get({ account, mint })
     if (action.side !== 'sell' || position === undefined || position.bot !== bot || position.tokens === 0n) return
     const request = readSell(action.options, position)
-    if ('code' in request) return // what is left is less than what it names
+    if ('code' in request) return // the position holds less than the order asks for
     const reason = `${order.id} at ${price.toPrecision(6)}: ${order.reason}`
-    this.#fulfil(order)
+    this.#executed(order)
     const { size } = request
     if (size.kind === 'percent') this.#exits.sellPart(position, size.percent, reason)
     else if (size.kind === 'tokens') {
@@ -207,93 +211,93 @@ export class Conditionals {
     } else this.#exits.sell(position, reason)
   }
 
-  /** One that is refused is not made up for. */
-  #instalment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
+  /** Buys one installment. A refused installment is not repeated. */
+  #buyInstallment(order: ConditionalOrder, when: Extract<Condition, { kind: 'every' }>): void {
     const isHeldBack = this.#open.isHeldBack(order)
     if (isHeldBack && when.left <= 1) {
-      // With its last one it would end what may have executed just now.
-      this.#wake(order, this.#session.now + Math.min(when.everyMs, HELD_BACK_MS))
+      // The last installment would cancel the other order, which may just have executed.
+      this.#setTimer(order, this.#state.now + Math.min(when.everyMs, HELD_BACK_MS))
       return
     }
-    const price = this.#session.price(order.mint)
-    const isDear = when.maxPrice !== null && price !== undefined && price > when.maxPrice
-    const placed = isDear || isHeldBack ? undefined : this.#tryBuy(order)
+    const price = this.#state.price(order.mint)
+    const isTooExpensive = when.maxPrice !== null && price !== undefined && price > when.maxPrice
+    const placed = isTooExpensive || isHeldBack ? undefined : this.#tryBuy(order)
     if (placed?.ok === false) this.#refused(order, placed.code, placed.reason)
     if (placed?.ok === true) Object.assign(order, { code: '', orderId: placed.id, tries: order.tries + 1 })
     order.when = { ...when, left: when.left - 1 }
-    if (when.left <= 1 && order.tries === 0) this.#endAndTell(order, 'failed', order.code)
-    else if (when.left <= 1) this.#fulfil(order)
+    if (when.left <= 1 && order.tries === 0) this.#endAndReport(order, 'failed', order.code)
+    else if (when.left <= 1) this.#executed(order)
     else {
       this.#emit(order)
-      this.#wake(order, this.#session.now + when.everyMs)
+      this.#setTimer(order, this.#state.now + when.everyMs)
     }
   }
 
   #refused(order: ConditionalOrder, code: ErrorCode, reason: string): void {
-    // Said once while it goes on being so.
+    // Reported once while the reason stays the same.
     if (order.code === code) return
     order.code = code
     const { bot, mint, id } = order
-    this.#session.emit({ kind: 'refused', bot, mint, code, reason: `${id}: ${reason}` })
+    this.#state.emit({ kind: 'refused', bot, mint, code, reason: `${id}: ${reason}` })
   }
 
-  /** A bot that has another wallet now is another one. */
+  /** A bot whose wallet has changed does not own the orders of its former wallet. */
   #ownerOf({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOwner | undefined {
     const owner = this.#owners.of(bot)
     return owner?.settings.account.id === account ? owner : undefined
   }
 
-  #endAndTell(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): void {
-    if (this.#end(order, state, code)) this.#tell(order)
+  #endAndReport(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): void {
+    if (this.#end(order, state, code)) this.#report(order)
   }
 
-  #tell(order: ConditionalOrder): void {
+  #report(order: ConditionalOrder): void {
     this.#ownerOf(order)?.hear(conditionalView(order))
   }
 
-  /** False where it had ended before. */
+  /** Returns false if it had ended before. */
   #end(order: ConditionalOrder, state: ConditionalOrder['state'], code: ErrorCode | ''): boolean {
     if (isOver(order.state)) return false
     Object.assign(order, { state, code })
     this.#open.delete(order)
     this.#watch.dropOrder(order)
-    this.#session.timers.clearExit({ bot: order.bot, mint: order.id }, 'due')
+    this.#state.timers.clearExit({ bot: order.bot, mint: order.id }, 'due')
     this.#emit(order)
     return true
   }
 
-  #keep(order: ConditionalOrder): void {
+  #add(order: ConditionalOrder): void {
     this.#open.set(order)
     this.#watch.watchOrder(order)
   }
 
-  /** None is without its timer, though a bot of this name with another wallet may have had that meanwhile. */
-  #lookAfter(order: ConditionalOrder): void {
+  /** Sets a missing timer after a restart: a bot of the same name with another wallet may have cleared it. */
+  #restoreTimer(order: ConditionalOrder): void {
     const { bot, id, when, expiresAt } = order
-    const at = when.kind === 'every' ? this.#session.now + when.everyMs : expiresAt
-    const { timers } = this.#session
+    const at = when.kind === 'every' ? this.#state.now + when.everyMs : expiresAt
+    const { timers } = this.#state
     if (at === null || this.#ownerOf(order) === undefined) return
-    if (timers.findExit({ bot, mint: id }, 'due') === undefined) this.#wake(order, at)
+    if (timers.findExit({ bot, mint: id }, 'due') === undefined) this.#setTimer(order, at)
   }
 
-  #wake({ bot, id }: ConditionalOrder, at: Millis): void {
-    this.#session.timers.setExit({ bot, mint: id }, 'due', at)
+  #setTimer({ bot, id }: ConditionalOrder, at: Millis): void {
+    this.#state.timers.setExit({ bot, mint: id }, 'due', at)
   }
 
   #emit(order: ConditionalOrder): void {
-    this.#session.emit({ kind: 'conditional', order: { ...order } })
+    this.#state.emit({ kind: 'conditional', order: { ...order } })
   }
 }
 
-/** Conditional orders that have not ended, of all bots. */
+/** Conditional orders of all bots that have not ended. */
 class OpenConditionals {
   readonly #byId = new Map<string, ConditionalOrder>()
-  /** The one that became this order. */
+  /** By the id of an order that it became. */
   readonly #byOrder = new Map<string, ConditionalOrder>()
-  /** Those whose order is out: few, so that a print does not look through all that wait. */
+  /** Those with an open order: a small set, so a print does not iterate over all waiting orders. */
   readonly #working = new Set<ConditionalOrder>()
 
-  /** A new one, or one whose state or order is another now. */
+  /** Adds one, or updates its state and order. */
   set(order: ConditionalOrder): void {
     this.#byId.set(order.id, order)
     if (order.state === 'working') this.#working.add(order)
@@ -320,19 +324,19 @@ class OpenConditionals {
     return [...this.#byId.values()]
   }
 
-  /** A bot that has another wallet now is another one. */
+  /** A bot whose wallet has changed does not own the orders of its former wallet. */
   ofBot({ account, bot }: Pick<ConditionalOrder, 'account' | 'bot'>): ConditionalOrder[] {
     return this.all().filter((order) => order.bot === bot && order.account === account)
   }
 
-  /** Others of the same bot and name. */
+  /** The others of its group. */
   rivals(order: ConditionalOrder): ConditionalOrder[] {
     const { oneCancelsOther } = order
     if (oneCancelsOther === '') return []
     return this.ofBot(order).filter((other) => other !== order && other.oneCancelsOther === oneCancelsOther)
   }
 
-  /** While the order of a rival is out. */
+  /** Whether another order of its group is open. */
   isHeldBack({ account, bot, oneCancelsOther }: ConditionalOrder): boolean {
     if (oneCancelsOther === '') return false
     for (const other of this.#working)

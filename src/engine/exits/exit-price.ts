@@ -1,35 +1,32 @@
 import type { Millis } from '../../base/units.ts'
 import { ROBUST_WINDOW } from '../../market/price.ts'
 
-/** The widest window. */
+/** Widest window. */
 const MOST = 21
-/** Of the last prints, one more than the widest window at least: a power of 2. */
+/** Number of stored prints: a power of 2, larger than the widest window. */
 const RING = 32
-/** Older prints say nothing about now, as long as there are enough newer ones: 21 prints of a quiet token are
- *  minutes. */
+/** Older prints are left out while enough newer ones remain: 21 prints of a quiet token span minutes. */
 const OLDEST_MS = 60_000
 const ENOUGH = ROBUST_WINDOW
-/** Copied for each token that somebody holds: plain arrays of doubles, because typed ones are costly to make. */
+/** Copied for each held token. A plain array of doubles: a typed array is slower to create. */
 const EMPTY: readonly number[] = Array.from({ length: RING }, () => 0.5)
 
-/** The price that the exits of one token act on: the median of its last sized prints, of more than the robust price
- *  has, because what is sold on noise is not bought back. Only for tokens that somebody holds. It begins as if the
- *  robust price had stood for long. */
+/** Price of the exits of one held token: the median of its last sized prints. Its window is wider than that of the
+ *  robust price, because a sale on noise cannot be undone. The window starts filled with the robust price. */
 export class ExitPrice {
   #prices: number[] = EMPTY as number[]
   #times: number[] = EMPTY as number[]
-  /** 0: it has not begun. */
+  /** Number of prints; 0 before the first. */
   #count = 0
-  /** The newest `#taken` of the first `#sortedCount` prints in ascending order: those of the window that are not too
-   *  old. */
+  /** The newest `#taken` of the first `#sortedCount` prints, ascending: those of the window that are not too old. */
   #sorted: number[] = EMPTY as number[]
   #taken = 0
   #sortedCount = 0
   #window = 0
-  /** From so many prints on the robust price knows no older ones than it. */
+  /** From this count on, the robust price contains no prints from before the last restart. */
   #robustFrom = 0
 
-  /** A sized print, once there is a robust price, SOL a token. */
+  /** Takes in a sized print, SOL per token, once there is a robust price. */
   fold(print: number, robust: number, now: Millis): void {
     if (this.#count === 0) this.#begin(robust, now)
     const at = this.#count++ % RING
@@ -37,8 +34,8 @@ export class ExitPrice {
     this.#times[at] = now
   }
 
-  /** The median of the last `window` prints, without those too old as long as five are left; `robust` where that is as
-   *  good. */
+  /** Median of the last `window` prints. Old prints are left out while at least five remain. Returns `robust` for a
+   *  window that is no wider. */
   of(window: number, robust: number, now: Millis): number {
     const count = this.#count
     if (count === 0 || (window <= ROBUST_WINDOW && count >= this.#robustFrom)) return robust
@@ -51,21 +48,21 @@ export class ExitPrice {
     }
     this.#window = window
     this.#sortedCount = count
-    // Time never goes backwards: what is too old stays it.
+    // Time never goes backwards, so an old print stays old.
     while (this.#taken > ENOUGH && (this.#times[(count - this.#taken) % RING] as number) < now - OLDEST_MS)
       this.#remove(count - this.#taken)
-    // Of an even number the lower one of the middle.
+    // The lower of the two middle prints if their number is even.
     return this.#sorted[(this.#taken - 1) >> 1] as number
   }
 
-  /** As if this price, which is none of a print, had stood for long. */
+  /** Fills the window with a price that does not come from a print. */
   restart(price: number, now: Millis): void {
     this.#begin(price, now)
     this.#window = 0
     this.#robustFrom = MOST + ROBUST_WINDOW
   }
 
-  /** After a gap a price has to be newer than it. */
+  /** Drops all prints, because after a gap a price must come from newer ones. */
   forget(): void {
     this.#count = this.#window = this.#robustFrom = 0
   }

@@ -105,14 +105,14 @@ export class ExitWatch {
     return this.find(position)?.printedAt ?? this.#state.now
   }
 
-  /** Time at which the feed last gave a price. Lower bound: the opening of the position, the start of the engine, or the
-   *  end of the last gap. */
+  /** Time at which the feed last gave a price. Lower bound: the opening of the position, the start of the engine, or
+   *  the end of the last gap. */
   pricedAt(position: Position): Millis {
     return this.find(position)?.pricedAt ?? this.#state.now
   }
 
-  /** Time at which the feed last gave a price; unlike `pricedAt`, a gap does not move it. Prints that give no price (too
-   *  few since a gap, or an unproved unit) do not count. */
+  /** Time at which the feed last gave a price; unlike `pricedAt`, a gap does not move it. Prints that give no price
+   *  (too few since a gap, or an unproved unit) do not count. */
   heardAt(position: Position): Millis {
     return this.find(position)?.heardAt ?? this.#state.now
   }
@@ -156,7 +156,8 @@ export class ExitWatch {
     this.#marked.add(position)
   }
 
-  /** Positions whose high-water mark rose since the last call. The journal writes them with the tape, not as outputs. */
+  /** Positions whose high-water mark rose since the last call. The journal writes them with the tape, not as
+   *  outputs. */
   takeMarks(): Position[] {
     const marked = [...this.#marked]
     this.#marked.clear()
@@ -191,8 +192,8 @@ export interface Watched {
   orders: readonly ConditionalOrder[]
 }
 
-/** Prices seen since the position is watched. Earlier ones do not count, so the bots of one engine do not influence each
- *  other's exits. */
+/** Prices seen since the position is watched. Earlier ones do not count, so the bots of one engine do not influence
+ *  each other's exits. */
 export interface Held {
   readonly position: Position
   readonly exitPrice: ExitPrice

@@ -8,11 +8,11 @@ import type { Input } from '../messages.ts'
 import { pollSeconds } from './exit-rules.ts'
 import type { ExitWatch } from './exit-watch.ts'
 
-/** A reading that would change what is held waits for the next one so long, and not for the next round. */
+/** Wait for the second reading if the first makes an exit due: shorter than the interval of the polls. */
 const SOON_MS = 1_000
-/** The chain's clock, ours, and the way of a print differ by no more. */
+/** Upper bound of the difference between the chain's clock and ours, including the latency of a print. */
 const CLOCKS_MS = 5_000
-/** Older than this a price is nothing to act on: the node is behind, or one of the clocks is wrong. */
+/** An older reading is refused: the node is behind, or one of the clocks is wrong. */
 const OLDEST_MS = 60_000
 
 /** Acts on a reading of a pool. */
@@ -21,81 +21,81 @@ export interface PoolReader {
   poolRead(position: Position, pool: PoolPrice, price: number, slot: number): boolean
 }
 
-/** Has the pools read of those tokens that are held, and that the feed has said nothing of for as long as `whenStale`
- *  says. */
+/** Requests readings of the pools of held tokens that had no price from the feed for the time in `whenStale`. */
 export class PoolPolls {
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #watch: ExitWatch
-  /** Nobody has answered since: said once, however many wait for it. */
+  /** No RPC has answered since the last reading. Reported once for all positions. */
   #isSilent = false
-  /** Of each position the last reason that was said and still holds, from one silence to the next. */
-  readonly #said = new WeakMap<Position, string>()
+  /** Last reported code of each position during the present silence. */
+  readonly #reported = new WeakMap<Position, string>()
 
-  constructor(session: EngineState, watch: ExitWatch) {
-    this.#session = session
+  constructor(state: EngineState, watch: ExitWatch) {
+    this.#state = state
     this.#watch = watch
   }
 
-  /** From when on a position is looked after; a timer runs from then. */
+  /** Starts the timer of a position. */
   begin(position: Position): void {
     const everyMs = everyMsOf(position)
     if (everyMs === undefined) return
-    this.#set(position, Math.max(this.#session.now, this.#watch.heardAt(position) + everyMs))
+    this.#set(position, Math.max(this.#state.now, this.#watch.heardAt(position) + everyMs))
   }
 
-  /** Its timer fired. */
+  /** The timer of a position has fired. */
   due(position: Position): void {
     const everyMs = everyMsOf(position)
     if (everyMs === undefined || !isHeld(position)) return
-    const { now } = this.#session
+    const { now } = this.#state
     const quietAt = this.#watch.heardAt(position) + everyMs
     if (now < quietAt) {
       this.#set(position, quietAt)
       return
     }
     this.#watch.askPool(position)
-    this.#session.emit({ kind: 'poll', bot: position.bot, mint: position.mint })
-    // On a grid, so that all that are quiet for as long are read together.
+    this.#state.emit({ kind: 'poll', bot: position.bot, mint: position.mint })
+    // On a grid, so the pools of several quiet tokens are read together.
     this.#set(position, (Math.floor(now / everyMs) + 1) * everyMs)
   }
 
   /** Passes an answer on to the positions whose pool was asked for. */
   take({ mint, answer }: Extract<Input, { kind: 'pool' }>, reader: PoolReader): void {
-    for (const position of this.#session.book.positions.ofMint(mint)) {
-      // Nobody asked, or the token was traded since: the feed says more.
+    for (const position of this.#state.book.positions.ofMint(mint)) {
+      // No reading was requested, or the token was traded since: the feed's price is newer.
       const pool = this.#watch.poolOf(position)
       if (pool === undefined || everyMsOf(position) === undefined || !isHeld(position)) continue
       const refusal = 'code' in answer ? answer : this.#tooOld(position, answer)
       if (refusal === undefined) this.#read(position, pool, answer as PoolReading, reader)
-      else this.#complain(position, refusal)
+      else this.#reportFailure(position, refusal)
     }
   }
 
   #read(position: Position, pool: PoolPrice, reading: PoolReading, reader: PoolReader): void {
-    this.#said.delete(position)
+    this.#reported.delete(position)
     this.#isSilent = false
     const isSettled = reader.poolRead(position, pool, poolPrice(reading), reading.slot)
-    if (!isSettled && isHeld(position)) this.#set(position, this.#session.now + SOON_MS)
+    if (!isSettled && isHeld(position)) this.#set(position, this.#state.now + SOON_MS)
   }
 
   #tooOld(position: Position, { time }: PoolReading): Refusal | undefined {
-    const { now } = this.#session
+    const { now } = this.#state
     if (time >= Math.max(now - OLDEST_MS, this.#watch.heardAt(position) - CLOCKS_MS)) return undefined
     const age = Math.round((now - time) / 1000)
-    return { code: 'POOL_BEHIND', reason: `the pool was read as it was ${age} s ago by the chain's clock` }
+    return { code: 'POOL_BEHIND', reason: `the reading of the pool is ${age} s old by the chain's clock` }
   }
 
-  /** It is held on: that nobody can say the price is no reason to sell. */
-  #complain(position: Position, { code, reason }: Refusal): void {
+  /** Reports a failed reading. The position stays open: an unknown price is no reason to sell. */
+  #reportFailure(position: Position, { code, reason }: Refusal): void {
     const { bot, mint } = position
-    const isSaid = this.#said.get(position) === code || (code === 'POOL_SILENT' && this.#isSilent)
-    this.#said.set(position, code)
+    const isReported = this.#reported.get(position) === code || (code === 'POOL_SILENT' && this.#isSilent)
+    this.#reported.set(position, code)
     if (code === 'POOL_SILENT') this.#isSilent = true
-    if (!isSaid) this.#session.emit({ kind: 'alarm', bot, code, reason: `${mint} is held without a price: ${reason}` })
+    if (!isReported)
+      this.#state.emit({ kind: 'alarm', bot, code, reason: `the held token ${mint} has no price: ${reason}` })
   }
 
   #set(position: Position, at: Millis): void {
-    this.#session.timers.setExit(position, 'poll', at)
+    this.#state.timers.setExit(position, 'poll', at)
   }
 }
 
@@ -104,7 +104,7 @@ function everyMsOf({ exits }: Position): Millis | undefined {
   return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }
 
-/** What is being sold is not asked for any more. */
+/** A position that is being sold needs no reading. */
 function isHeld({ tokens, exiting }: Position): boolean {
   return tokens > 0n && exiting === ''
 }

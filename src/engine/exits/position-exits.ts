@@ -18,50 +18,50 @@ import { type ExitRules, flattenSeconds, pollSeconds, quietLimits } from './exit
 import type { ExitWatch } from './exit-watch.ts'
 import type { PoolPolls } from './pool-polls.ts'
 
-/** Waiting between two tries of an exit doubles up to so many times, and once it is written off up to so many: what
- *  cannot be sold is tried for ever, at a bounded cost. */
+/** Upper bounds of the doublings of the wait between two tries of an exit: before and after the position is written
+ *  off. A position that cannot be sold is tried forever, at a bounded cost. */
 const MOST_DOUBLINGS = 6
 const MOST_DOUBLINGS_EVER = 12
 
-/** Ends of a sale that say nothing about the token: it never came to the chain, nobody signed it, or its lane was
- *  taken. The service, the chain or the signer may be out for hours, and what they kept from being sold has to go as
- *  soon as they are back. */
-const OF_NO_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
+/** Failures that are not caused by the token: the transaction never reached the chain, the signer refused it, or the
+ *  lane was busy. During an outage of hours they do not write a position off. */
+const NOT_OF_TOKEN: ReadonlySet<string> = new Set<ErrorCode>([
   ...(['ABSENT', 'UNSENT', 'RESOLVED', 'RATE_LIMIT', 'LANE_BUSY', 'SIGNER_CAP', 'SIGNER_REFUSED'] as const),
 ])
 
-/** Sees exits through: once one is due it is tried, each time further up the ladder, until the position is sold. */
+/** Executes exits: an exit that is due is tried, each time one step further up the ladder, until the position is
+ *  sold. */
 export class Exits {
-  readonly #session: EngineState
-  readonly #desk: OrderFactory
+  readonly #state: EngineState
+  readonly #factory: OrderFactory
   readonly #watch: ExitWatch
   readonly #settingsOf: (position: Position) => BotSettings
   readonly #polls: PoolPolls
 
-  /** `settingsOf`: how the exits of a position go out. */
+  /** `settingsOf`: settings of the bot that sells a position. */
   constructor(
-    session: EngineState,
-    desk: OrderFactory,
+    state: EngineState,
+    factory: OrderFactory,
     watch: ExitWatch,
     polls: PoolPolls,
     settingsOf: (position: Position) => BotSettings,
   ) {
-    this.#session = session
-    this.#desk = desk
+    this.#state = state
+    this.#factory = factory
     this.#watch = watch
     this.#settingsOf = settingsOf
     this.#polls = polls
   }
 
-  /** The exits of a position of which nothing else is known. */
+  /** Exits of a position that has none on record. */
   usual(position: Position): ExitRules {
     return this.#settingsOf(position).exits
   }
 
-  /** A position just opened: its longest hold runs from then, and from now at the latest, where our clock is behind the
+  /** Starts the timers of a position. The longest hold starts now at the latest, because our clock may lag behind the
    *  chain's. */
   opened(position: Position): void {
-    position.openedAt = Math.min(position.openedAt, this.#session.now)
+    position.openedAt = Math.min(position.openedAt, this.#state.now)
     const holdAt = holdEnds(position)
     if (holdAt !== undefined) this.#set('hold', position, holdAt)
     const quietAt = this.#quietEnds(position)
@@ -69,7 +69,7 @@ export class Exits {
     this.#polls.begin(position)
   }
 
-  /** Nothing that is held is without its timers, whatever gave it back: a fork, or a restart. */
+  /** Sets the missing timers of a position that a fork or a restart brought back. */
   held(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
     const lacksHold = position.exits.maxHoldSeconds !== undefined && !this.#has('hold', position)
@@ -78,13 +78,13 @@ export class Exits {
     if (lacksHold || lacksQuiet || lacksPoll) this.opened(position)
   }
 
-  /** The position is gone. */
+  /** Clears the timers of a closed position. */
   closed(position: Position): void {
-    this.#session.timers.clearExits(position)
+    this.#state.timers.clearExits(position)
   }
 
-  /** After a restart: an exit that was due and has no open order is tried again. What was written off does not wait the
-   *  hours that are left of its wait: what kept it from being sold may have been mended. */
+  /** Retries, after a restart, an exit that was due and has no open order. A position that was written off is retried
+   *  soon, without the remaining hours of its wait: the reason of its failed sales may be gone. */
   restore(position: Position): void {
     this.held(position)
     if (!this.isDue(position) && !this.#isStepDue(position)) return
@@ -92,23 +92,22 @@ export class Exits {
     if (isWrittenOff(position)) this.#retryWithin(position, this.#settingsOf(position).exitOrders.retryMs)
   }
 
-  /** It is to be sold, holds something, and no full exit is out. A partial sale is: what becomes of it is not waited
-   *  for. */
+  /** Whether a full exit is due and none is open. A full exit does not wait for an open partial sale. */
   isDue(position: Position): boolean {
-    return position.exiting !== '' && position.tokens > 0n && this.#session.book.fullExitOf(position) === undefined
+    return position.exiting !== '' && position.tokens > 0n && this.#state.book.fullExitOf(position) === undefined
   }
 
-  /** An exit is due: from now on the position is being sold, as soon as it holds something. */
+  /** Starts to sell all of a position. A position without tokens is sold once it holds some. */
   sell(position: Position, reason: string): void {
     if (position.exiting === '') position.exiting = reason
     if (!this.isDue(position)) {
-      this.#session.emitPosition(position)
+      this.#state.emitPosition(position)
       return
     }
     this.#send(position, { kind: 'all' }, position.exiting)
   }
 
-  /** Steps of its take-profit were reached, `taken` in all. What they ask for is on record from now on, sold or not. */
+  /** Records that `taken` take-profit steps are reached, and sells their share. */
   step(position: Position, taken: number, price: number): void {
     const { exits, averagePrice, bought = position.tokens } = position
     position.bought = bought
@@ -119,40 +118,40 @@ export class Exits {
     const rise = ((price / averagePrice - 1) * 100).toFixed(1)
     const reason = `take-profit step ${taken} of ${steps.length}: +${rise} % on the average price`
     position.steps = { taken, tokens, reason }
-    this.#session.emitPosition(position)
+    this.#state.emitPosition(position)
     this.#sellNow(position)
   }
 
-  /** So many percent of what is held now are to be sold: on record until they are. */
+  /** Sells a share of the held tokens. The share stays on record until it is sold. */
   sellPart(position: Position, percent: number, reason: string): void {
     const { tokens, bought = tokens, steps } = position
     const sold = bought > tokens ? bought - tokens : 0n
     const asked = steps === undefined || steps.tokens < sold ? sold : steps.tokens
     position.bought = bought
     position.steps = { taken: steps?.taken ?? 0, tokens: asked + shareOf(tokens, percent), reason }
-    this.#session.emitPosition(position)
+    this.#state.emitPosition(position)
     this.#sellNow(position)
   }
 
-  /** An order has ended. A sale that says nothing about the token climbs the ladder, and writes nothing off. */
+  /** Takes in the end of an order. A failure that is not caused by the token does not count towards the write-off. */
   ended(position: Position, { side }: Pick<Order, 'side'>, code: ErrorCode | ''): void {
-    if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && OF_NO_TOKEN.has(code)) position.exitTries--
+    if (side === 'sell' && position.exitTries >= WRITTEN_OFF_AFTER && NOT_OF_TOKEN.has(code)) position.exitTries--
   }
 
-  /** What others sell may be sold by now: its next try waits no longer than before it was written off. */
+  /** Shortens the wait of a written-off position, because a third party has sold the token. */
   seenSold(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
     if (this.#has('retry', position)) this.#retryWithin(position, retryMs * 2 ** MOST_DOUBLINGS)
   }
 
-  /** Where an exit is due: after a while if it was one that ended, else at once. */
+  /** Continues a due exit: after a wait if `ended` was a try of it, otherwise at once. */
   goOn(position: Position, ended: Order | undefined): void {
     if (this.#has('retry', position)) return
     if (this.isDue(position)) {
       if (ended !== undefined && isFullExit(ended)) this.#retry(position)
       else this.sell(position, position.exiting)
     } else if (this.#isStepDue(position)) {
-      // One that sold has begun the ladder anew.
+      // A sale that filled has reset the ladder.
       if (ended?.side === 'sell' && position.exitTries > 0) this.#retry(position)
       else this.#sellStep(position)
     }
@@ -162,7 +161,7 @@ export class Exits {
     const exit = exitTimerOf(timer)
     if (exit === undefined) return
     const { what, mint } = exit
-    for (const position of this.#session.book.positions.ofMint(mint)) {
+    for (const position of this.#state.book.positions.ofMint(mint)) {
       if (position.bot !== timer.bot) continue
       if (what === 'hold') this.#holdEnded(position)
       else if (what === 'quiet') this.#quietEnded(position)
@@ -172,9 +171,9 @@ export class Exits {
     }
   }
 
-  /** A strategy gives its position other exits. */
+  /** Replaces the exits of a position, at the request of its strategy. */
   change(settings: BotSettings, mint: string, exits: ExitRules): boolean {
-    const position = this.#session.book.positions.get({ account: settings.account.id, mint })
+    const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name) return false
     position.exits = exits
     restartSteps(position)
@@ -182,17 +181,17 @@ export class Exits {
     this.#clear('quiet', position)
     this.#clear('poll', position)
     if (position.tokens > 0n) this.opened(position)
-    this.#session.emitPosition(position)
+    this.#state.emitPosition(position)
     return true
   }
 
-  /** Waits for a sale that is out: of the two a full exit is the one that overtakes. */
+  /** Whether a partial sale is due and no sale is open. Only a full exit overtakes an open sale. */
   #isStepDue(position: Position): boolean {
     const { account, mint } = position
-    return stepTokensDue(position) > 0n && this.#session.book.laneHolder({ account, mint, side: 'sell' }) === undefined
+    return stepTokensDue(position) > 0n && this.#state.book.laneHolder({ account, mint, side: 'sell' }) === undefined
   }
 
-  /** What is newly due does not wait for the next try of what failed before. */
+  /** A newly due share does not wait for the retry of an earlier failure. */
   #sellNow(position: Position): void {
     if (position.exiting !== '') return
     this.#clear('retry', position)
@@ -208,33 +207,33 @@ export class Exits {
 
   #send(position: Position, size: Size, reason: string): void {
     const step = position.exitTries++
-    this.#desk.sellPosition(position, this.#settingsOf(position), size, reason, step)
-    if (step === UNSELLABLE_AFTER) this.#sayUnsellable(position, reason)
+    this.#factory.sellPosition(position, this.#settingsOf(position), size, reason, step)
+    if (step === UNSELLABLE_AFTER) this.#reportUnsellable(position, reason)
   }
 
-  #sayUnsellable({ bot, mint }: Position, why: string): void {
-    const reason = `${mint}: ${UNSELLABLE_AFTER} sales in a row have failed (${why}); it counts as worth nothing, and is tried on`
-    this.#session.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
+  #reportUnsellable({ bot, mint }: Position, why: string): void {
+    const reason = `${mint}: ${UNSELLABLE_AFTER} sales in a row have failed (${why}); the position counts as worthless, and the retries continue`
+    this.#state.emit({ kind: 'alarm', bot, code: 'UNSELLABLE', reason })
   }
 
-  /** The timer may be that of an earlier position in the same mint, or of what a fork took back and gave again later:
-   *  then it runs on. */
+  /** The timer may belong to an earlier position in the same mint, or to one that a fork took back and restored: then it
+   *  is set again. */
   #holdEnded(position: Position): void {
     const dueAt = holdEnds(position)
     if (dueAt === undefined || position.tokens === 0n) return
-    if (dueAt <= this.#session.now) this.sell(position, `held for ${position.exits.maxHoldSeconds} s`)
+    if (dueAt <= this.#state.now) this.sell(position, `held for ${position.exits.maxHoldSeconds} s`)
     else this.held(position)
   }
 
-  /** Nothing is known of a token while the feed is not live, so that nobody can call it idle. */
+  /** While the feed is not live, trades may be missing, so a token does not count as idle. */
   #quietEnded(position: Position): void {
     if (position.tokens === 0n || position.exiting !== '') return
-    const { now, feed } = this.#session
+    const { now, feed } = this.#state
     const { exits } = position
     const isOver = (since: Millis, seconds: number | undefined): boolean =>
       seconds !== undefined && now - since >= millis(seconds)
     if (feed === 'live' && isOver(this.#watch.printedAt(position), exits.idleSeconds))
-      this.sell(position, `idle: nobody has traded it for ${exits.idleSeconds} s`)
+      this.sell(position, `idle: no trades for ${exits.idleSeconds} s`)
     else if (isOver(this.#watch.pricedAt(position), flattenSeconds(exits)))
       this.sell(position, `no price for ${flattenSeconds(exits)} s`)
     else {
@@ -243,9 +242,10 @@ export class Exits {
     }
   }
 
-  /** What could not be decided when it was due, because the feed was not live, is looked at again after as long. */
+  /** Time of the next check. A check that could not decide because the feed was not live is repeated after the same
+   *  time. */
   #quietEnds(position: Position): Millis | undefined {
-    const { now } = this.#session
+    const { now } = this.#state
     const dueAt = (since: Millis, seconds = Number.POSITIVE_INFINITY): Millis => {
       const time = since + millis(seconds)
       return time > now ? time : now + millis(seconds)
@@ -257,30 +257,30 @@ export class Exits {
 
   #retry(position: Position): void {
     const { retryMs } = this.#settingsOf(position).exitOrders
-    this.#set('retry', position, this.#session.now + retryMs * 2 ** doublings(position.exitTries))
+    this.#set('retry', position, this.#state.now + retryMs * 2 ** doublings(position.exitTries))
   }
 
-  /** At the latest. */
+  /** Retries after `ms` at the latest. */
   #retryWithin(position: Position, ms: number): void {
-    const at = this.#session.now + ms
-    const retry = this.#session.timers.findExit(position, 'retry')
+    const at = this.#state.now + ms
+    const retry = this.#state.timers.findExit(position, 'retry')
     if (retry === undefined || retry.at > at) this.#set('retry', position, at)
   }
 
   #set(what: ExitTimer, position: Position, at: Millis): void {
-    this.#session.timers.setExit(position, what, at)
+    this.#state.timers.setExit(position, what, at)
   }
 
   #clear(what: ExitTimer, position: Position): void {
-    this.#session.timers.clearExit(position, what)
+    this.#state.timers.clearExit(position, what)
   }
 
   #has(what: ExitTimer, position: Position): boolean {
-    return this.#session.timers.findExit(position, what) !== undefined
+    return this.#state.timers.findExit(position, what) !== undefined
   }
 }
 
-/** Of the wait after so many tries. */
+/** Doublings of the wait after this many tries. */
 function doublings(tries: number): number {
   const more = Math.max(0, tries - WRITTEN_OFF_AFTER)
   return Math.min(Math.max(tries - 1, 0), Math.min(MOST_DOUBLINGS + more, MOST_DOUBLINGS_EVER))
@@ -294,10 +294,10 @@ function shareOf(tokens: bigint, percent: number): bigint {
   return (tokens * BigInt(Math.round(percent * 1e6))) / 100_000_000n
 }
 
-/** As a share of what is held: the one size of a part whose unit no service can misread. */
+/** Share of the held tokens, in percent: unlike an amount of tokens, a service cannot misread its unit. */
 function sizeOfStep(position: Position): Size {
   const hundredths = Number((stepTokensDue(position) * 10_000n + position.tokens / 2n) / position.tokens)
-  // Of what a step of 100 % leaves nobody could sell the rest.
+  // A step of 100 % must leave no dust, which could not be sold.
   return hundredths >= 9_990 ? { kind: 'all' } : { kind: 'percent', percent: Math.max(1, hundredths) / 100 }
 }
 

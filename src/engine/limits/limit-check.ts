@@ -10,22 +10,22 @@ import { sellCost, type Veto, worstCost } from './order-bounds.ts'
 import type { Results } from './results.ts'
 import { hourFreesAt } from './spending.ts'
 
-/** Who asks to buy: the bot, and the wallet that it would pay with. */
+/** A bot that asks to buy, with the limit scopes of the bot and of its wallet. */
 export interface Buyer {
   readonly settings: BotSettings
   readonly scope: LimitScope
   readonly wallet: LimitScope
 }
 
-/** The one place where money is refused: what a bot may, what its wallet may, and what is there. Only an operator lifts
- *  anything of it. */
+/** Refuses buys that break a limit of the bot, a limit of its wallet, or the free balance. Only an operator can lift a
+ *  refusal. */
 export class LimitCheck {
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #results: Results
   readonly #liquidation: Liquidation
 
-  constructor(session: EngineState, results: Results, liquidation: Liquidation) {
-    this.#session = session
+  constructor(state: EngineState, results: Results, liquidation: Liquidation) {
+    this.#state = state
     this.#results = results
     this.#liquidation = liquidation
   }
@@ -38,7 +38,7 @@ export class LimitCheck {
     )
   }
 
-  /** Whether a buy that was accepted, and waits for another try, has come to be one that would be refused. */
+  /** Checks the limits on losses again for an accepted buy that waits for its next attempt. */
   vetoAgain({ scope, wallet }: Pick<Buyer, 'scope' | 'wallet'>): Veto | undefined {
     for (const one of [scope, wallet]) {
       const veto = one.isBound ? checkLosses(one.limits, this.#losses(one)) : undefined
@@ -50,7 +50,7 @@ export class LimitCheck {
   #losses(scope: LimitScope): Losses {
     const { limits, section, sums } = scope
     return {
-      ...{ section, now: this.#session.now },
+      ...{ section, now: this.#state.now },
       resultLamports: limits.maxDailyLossLamports === null ? 0 : this.#results.today(scope),
       drawdownLamports: limits.maxDrawdownLamports === null ? 0 : this.#results.drawdown(scope),
       unknownPositions: () => this.#results.unknown(scope),
@@ -66,7 +66,7 @@ export class LimitCheck {
 
   #use(scope: LimitScope, mint: string, creator: string, { amount, orders }: BuyRequest): LimitUse {
     const { limits, spending, account } = scope
-    const { book, now } = this.#session
+    const { book, now } = this.#state
     const position = book.positions.get({ account, mint })
     const sum = (of: 'hour' | 'today'): number => spending.reduce((total, bot) => total + bot[of](now), 0)
     const { openPositions, creatorLamports, exposureLamports } = this.#exposure(scope, mint, creator)
@@ -85,15 +85,15 @@ export class LimitCheck {
     }
   }
 
-  /** Held positions at what is at risk in them, open buys, unknown ones too, at what they ask for. What is written off
-   *  counts where the buy would add to it: to what cannot be sold anything could be added. Nobody looks where no limit
-   *  does. */
+  /** Open positions count with their SOL at risk, open and unknown buys with the SOL they ask for. A position that was
+   *  written off counts only if the buy would add to it, since no limit would bound such buys otherwise. Zero if no
+   *  limit uses the figures. */
   #exposure(
     { account, bot, limits }: LimitScope,
     mint: string,
     creator: string,
   ): Pick<LimitUse, 'openPositions' | 'creatorLamports' | 'exposureLamports'> {
-    const { book } = this.#session
+    const { book } = this.#state
     const use = { openPositions: 0, creatorLamports: 0, exposureLamports: 0 }
     if (!isExposureBound(limits)) return NO_EXPOSURE
     for (const position of book.positions.of(account).values()) {
@@ -112,26 +112,29 @@ export class LimitCheck {
     return use
   }
 
-  /** What is free has to pay for the buy at its worst, and leave enough to sell everything. */
+  /** The free balance must cover the worst cost of the buy, and leave enough to sell every position. */
   #vetoBalance(settings: BotSettings, mint: string, request: BuyRequest): Veto | undefined {
     const { account, walletLimits } = settings
-    const { book } = this.#session
+    const { book } = this.#state
     const balance = book.accounts.get(account.id)?.lamports ?? null
-    if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the wallet has not been read yet' }
+    if (balance === null) return { code: 'BALANCE_UNKNOWN', reason: 'the balance of the wallet has not been read yet' }
     const free = balance - book.reserved(account.id)
     const cost = reserveOf(request)
     if (free < cost)
-      return { code: 'BALANCE_LOW', reason: `${formatSol(free)} SOL are free, the order may cost ${formatSol(cost)}` }
+      return {
+        code: 'BALANCE_LOW',
+        reason: `the order may cost ${formatSol(cost)} SOL, and ${formatSol(free)} SOL are free`,
+      }
     const floor = walletLimits.minBalanceLamports ?? this.#exitFees(account.id, mint, settings, free - cost)
     if (free - cost >= floor) return undefined
     return {
       code: 'BALANCE_FLOOR',
-      reason: `${formatSol(free)} SOL are free and the order may cost ${formatSol(cost)}: less than ${formatSol(floor)} would be left for the fees of exits (wallet.limits.minBalanceSol)`,
+      reason: `the order may cost ${formatSol(cost)} of ${formatSol(free)} free SOL, and ${formatSol(floor)} must stay for the fees of exits (wallet.limits.minBalanceSol)`,
     }
   }
 
-  /** What one sale of each position takes, of this one too; what is being sold has it reserved. 0 where `left` is
-   *  enough in any case. */
+  /** Fees of one sale of each position, including the one that the buy opens. A position that is being sold has its fee
+   *  reserved already. 0 if `left` is enough in any case. */
   #exitFees(
     account: string,
     mint: string,
@@ -139,8 +142,7 @@ export class LimitCheck {
     left: number,
   ): number {
     const cost = sellCost(exitOrders.priorityFeeLadder.at(-1) ?? orders.priorityFeeLamports)
-    const held = this.#session.book.positions.of(account)
-    // Nobody counts where there is enough for all of them.
+    const held = this.#state.book.positions.of(account)
     if ((held.size + 1) * cost <= left) return 0
     let positions = 1
     for (const position of held.values()) if (position.state !== 'closing' && position.mint !== mint) positions++
@@ -155,7 +157,7 @@ function isExposureBound(limits: Limits): boolean {
   return maxOpenPositions !== null || maxLamportsPerCreator !== null || maxExposureLamports !== null
 }
 
-/** What a buy holds back of the wallet until it is decided. */
+/** Lamports that a buy reserves until its outcome is known. */
 export function reserveOf({ amount, orders }: BuyRequest): Lamports {
   return worstCost(amount, orders.slippagePercent, orders.priorityFeeLamports)
 }

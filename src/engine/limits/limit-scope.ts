@@ -5,19 +5,19 @@ import { asksForLaunches } from '../settings.ts'
 import { isBound, type Limits } from './limit-rows.ts'
 import type { BotSpending } from './spending.ts'
 
-/** Whom limits bind: one bot, or all bots of a wallet together. */
+/** Scope of limits: one bot, or all bots of a wallet together. */
 export interface LimitScope {
-  /** Where its limits stand in the YAML. */
+  /** Section of the YAML that sets the limits. */
   readonly section: 'limits' | 'wallet.limits'
   readonly account: string
-  /** null: whichever trades with that wallet. */
+  /** null: all bots that trade with the wallet. */
   readonly bot: string | null
   readonly limits: Limits
-  /** Whether there is any limit: nobody adds up what is asked where none is. */
+  /** Whether any limit is set; otherwise the figures are not computed. */
   readonly isBound: boolean
   readonly sums: ResultSums
   readonly spending: readonly BotSpending[]
-  /** Its sums changed. */
+  /** Reports changed sums to the journal. */
   emit(): void
 }
 
@@ -29,20 +29,20 @@ export class BotScope implements LimitScope {
   readonly isBound: boolean
   readonly sums: BotMoney
   readonly spending: readonly [BotSpending]
-  readonly #session: EngineState
+  readonly #state: EngineState
 
-  constructor(session: EngineState, settings: BotSettings, money: BotMoney) {
-    this.#session = session
+  constructor(state: EngineState, settings: BotSettings, money: BotMoney) {
+    this.#state = state
     this.account = settings.account.id
     this.bot = settings.name
     this.limits = settings.limits
     this.isBound = isBound(settings.limits)
     this.sums = money
-    this.spending = [session.spending.of(money)]
+    this.spending = [state.spending.of(money)]
   }
 
   emit(): void {
-    this.#session.emitBot(this.sums)
+    this.#state.emitBot(this.sums)
   }
 }
 
@@ -52,41 +52,41 @@ export class WalletScope implements LimitScope {
   readonly bot = null
   readonly limits: Limits
   readonly isBound: boolean
-  readonly #session: EngineState
+  readonly #state: EngineState
 
-  constructor(session: EngineState, { account, walletLimits }: BotSettings) {
-    this.#session = session
+  constructor(state: EngineState, { account, walletLimits }: BotSettings) {
+    this.#state = state
     this.account = account.id
     this.limits = walletLimits
     this.isBound = isBound(walletLimits)
   }
 
   get sums(): ResultSums {
-    const account = this.#session.book.accounts.get(this.account)
+    const account = this.#state.book.accounts.get(this.account)
     if (account === undefined) return { ...NO_RESULTS }
     account.results ??= { ...NO_RESULTS }
     return account.results
   }
 
   get spending(): readonly BotSpending[] {
-    return this.#session.spending.ofAccount(this.account)
+    return this.#state.spending.ofAccount(this.account)
   }
 
   emit(): void {
-    const account = this.#session.book.accounts.get(this.account)
-    if (account !== undefined) this.#session.emitAccount(account)
+    const account = this.#state.book.accounts.get(this.account)
+    if (account !== undefined) this.#state.emitAccount(account)
   }
 }
 
-/** Everybody whom limits bind. */
+/** The scopes of all bots and wallets. */
 export class LimitScopes {
   readonly #bots = new Map<string, BotScope>()
   /** By account. */
   readonly #wallets: ReadonlyMap<string, WalletScope>
 
-  constructor(session: EngineState, bots: readonly BotSettings[]) {
-    if (bots.some(asksForLaunches)) session.watchLaunches()
-    this.#wallets = new Map(bots.map((bot) => [bot.account.id, new WalletScope(session, bot)]))
+  constructor(state: EngineState, bots: readonly BotSettings[]) {
+    if (bots.some(asksForLaunches)) state.watchLaunches()
+    this.#wallets = new Map(bots.map((bot) => [bot.account.id, new WalletScope(state, bot)]))
   }
 
   add(scope: BotScope): void {
@@ -101,7 +101,7 @@ export class LimitScopes {
     return [...this.#bots.values(), ...this.#wallets.values()]
   }
 
-  /** Whose result it is; a bot that is not configured any more has none. */
+  /** Scopes that a result belongs to. A bot that is no longer configured has no scope of its own. */
   of({ account, bot }: { readonly account: string; readonly bot: string }): readonly LimitScope[] {
     const own = this.#bots.get(bot)
     const wallet = this.#wallets.get(account)

@@ -5,16 +5,15 @@ import type { EngineState } from '../engine-state.ts'
 import type { ResultSums } from '../recovered-money.ts'
 import type { LimitScope } from './limit-scope.ts'
 
-/** What bots and wallets have made: of the UTC day, since ever, and how often in a row they lost. The result of a day:
- *  realised, and what open positions would bring now less what they would have brought when it began. A position of
- *  which nobody knows what it is worth counts for the worse: as worth nothing now, as worth its cost where later losses
- *  are measured from. */
+/** Results of bots and wallets: of the UTC day, in total, and consecutive losses. The result of a day is the realized
+ *  profit plus the change of the liquidation value of open positions since the day began. A position of unknown value
+ *  counts pessimistically: as worthless now, and at its cost in the baselines of later losses. */
 export class Results {
-  readonly #session: EngineState
+  readonly #state: EngineState
   readonly #liquidation: Liquidation
 
-  constructor(session: EngineState, liquidation: Liquidation) {
-    this.#session = session
+  constructor(state: EngineState, liquidation: Liquidation) {
+    this.#state = state
     this.#liquidation = liquidation
   }
 
@@ -23,8 +22,7 @@ export class Results {
     return dayRealizedLamports + this.#unrealized(scope, this.#now) - dayStartUnrealizedLamports
   }
 
-  /** How far below its highest realised result it stands, what is held marked at what selling it would bring; 0 where
-   *  it is not. */
+  /** Distance of the result, open positions at liquidation value, below its highest realized value. At least 0. */
   drawdown(scope: LimitScope): number {
     const { sums } = scope
     const before = sums.peakLamports
@@ -34,22 +32,23 @@ export class Results {
     return Math.max(0, sums.peakLamports - marked)
   }
 
-  /** Positions of which nobody knows what they are worth. */
+  /** Number of positions of unknown value. */
   unknown(scope: LimitScope): number {
     return this.#positionsOf(scope).filter((position) => this.#liquidation.of(position) === undefined).length
   }
 
-  /** Positions that count as nothing because nobody trades them: each day begins with more than that. */
+  /** Number of positions that count as worthless because their token is not traded. Their loss counts again every day:
+   *  a day begins with their last known value. */
   dead(scope: LimitScope): number {
     const isDead = (position: Position): boolean =>
       this.#liquidation.of(position) === ZERO && this.#dayStart(position) > 0
     return this.#positionsOf(scope).filter(isDead).length
   }
 
-  /** Begins the day where it is a new one, before anything of it counts. */
+  /** Starts a new UTC day, if one has begun. Called before anything of the day is booked. */
   roll(scope: LimitScope): void {
     const { sums } = scope
-    const day = dayOf(this.#session.now)
+    const day = dayOf(this.#state.now)
     if (sums.day === day) return
     const dayStartUnrealizedLamports = this.#unrealized(scope, this.#dayStart)
     Object.assign(sums, { day, dayRealizedLamports: ZERO, dayStartUnrealizedLamports })
@@ -65,10 +64,10 @@ export class Results {
     scope.emit()
   }
 
-  /** A position is sold: what it made, its fees and rent off, goes on with a losing streak, or ends it. */
+  /** Counts a closed position, net of fees and rent: a loss extends the losing streak, a profit ends it. */
   closed(scope: LimitScope, position: Position): void {
     const { sums, limits } = scope
-    if (position.averagePrice === 0) return // nothing of it was ever bought
+    if (position.averagePrice === 0) return // the tokens were not bought
     if (position.counted === true) return
     const lost = position.realizedLamports < position.feeLamports
     if (!lost && sums.losses === 0) return
@@ -77,8 +76,8 @@ export class Results {
     scope.emit()
   }
 
-  /** A person lets entries go on: no pause any more, and a drawdown is measured from here. What nobody can see the loss
-   *  of is not forgiven: were it taken for lost, its price would come back as room for another loss. */
+  /** `sluice resume`: ends a pause, and measures a drawdown from the present result. A position of unknown value counts
+   *  at its cost: if it counted as lost, its returning price would make room for another loss. */
   forgive(scope: LimitScope): void {
     const { sums } = scope
     const here = sums.realizedLamports + Math.min(0, this.#unrealized(scope, this.#forgiven))
@@ -89,12 +88,12 @@ export class Results {
   }
 
   #pause({ sums, limits, section, bot }: LimitScope): void {
-    const { now } = this.#session
+    const { now } = this.#state
     const { losses } = sums
     Object.assign(sums, { losses: 0, pausedUntil: now + limits.streakPauseMs })
     const until = formatInstant(sums.pausedUntil, now)
     const reason = `${losses} positions in a row were closed at a loss (${section}.maxLosingStreak); entries resume at ${until}`
-    this.#session.emit({ kind: 'alarm', bot: bot ?? '', code: 'LOSING_STREAK', reason })
+    this.#state.emit({ kind: 'alarm', bot: bot ?? '', code: 'LOSING_STREAK', reason })
   }
 
   readonly #now = (position: Position): Lamports => this.#liquidation.of(position) ?? ZERO
@@ -109,13 +108,13 @@ export class Results {
   }
 
   #positionsOf({ bot, account }: LimitScope): Position[] {
-    const all = [...this.#session.book.positions.of(account).values()]
+    const all = [...this.#state.book.positions.of(account).values()]
     return bot === null ? all : all.filter((position) => position.bot === bot)
   }
 }
 
-/** A peak below what is realised is one from which a person had what was held lost left out: it rises as that comes
- *  back, so that nothing of it can be lost twice. */
+/** A peak below the realized result comes from `forgive`, which left out losses of open positions. It rises as they
+ *  recover, so the same loss cannot be forgiven twice. */
 function raisePeak(sums: ResultSums, result: number): void {
   const peak = Math.min(result, sums.realizedLamports)
   if (peak > sums.peakLamports) sums.peakLamports = lamports(peak)

@@ -1,11 +1,11 @@
 import { dayOf, HOUR, type Lamports, lamports, type Millis } from '../../base/units.ts'
 import { isOpen, type Order, type OrderState } from '../order.ts'
 
-/** Places of what is over are given back once there are so many, and more of them than of what is not. */
+/** Expired entries are removed once there are this many, and at least as many as current ones. */
 const PLACES_KEPT = 1_024
 
-/** What a buy of the last hour asked for. It counts from the moment it is accepted while it is open and once it has
- *  filled: nobody knows of an unknown one that it did not execute. */
+/** SOL that a buy of the last hour asked for. It counts from acceptance on, while the order is open and after its fill.
+ *  An order in an unknown state counts too, because it may have executed. */
 export interface Spend {
   readonly orderId: string
   readonly account: string
@@ -15,7 +15,7 @@ export interface Spend {
   counts: boolean
 }
 
-/** What counts of all that a bot asked for on a UTC day (days since 1970). */
+/** SOL that the counting buys of a bot asked for on a UTC day (days since 1970). */
 export interface DaySpend {
   readonly account: string
   readonly bot: string
@@ -23,16 +23,16 @@ export interface DaySpend {
   readonly lamports: Lamports
 }
 
-/** What counts of one bot's buys. */
+/** Spending of one bot. */
 export class BotSpending {
-  /** Of the last hour as it was last asked for, oldest first, from `#first` on. */
+  /** Oldest first. Entries before `#first` were older than an hour at the last query. */
   readonly #spends: Spend[] = []
   #first = 0
   #hour = 0
   #day = -1
   #ofDay = 0
 
-  /** Lamports asked in the last 60 minutes. */
+  /** Lamports asked for in the last 60 minutes. */
   hour(now: Millis): number {
     const spends = this.#spends
     for (let spend = spends[this.#first]; spend !== undefined && spend.time <= now - HOUR; ) {
@@ -46,12 +46,12 @@ export class BotSpending {
     return this.#hour
   }
 
-  /** Lamports asked since 00:00 UTC. */
+  /** Lamports asked for since 00:00 UTC. */
   today(now: Millis): number {
     return this.#day === dayOf(now) ? this.#ofDay : 0
   }
 
-  /** What counts of the last hour, oldest first. */
+  /** Counting entries of the last hour, oldest first. */
   *spends(now: Millis): Generator<Spend, void, undefined> {
     this.hour(now)
     for (let at = this.#first; at < this.#spends.length; at++) {
@@ -60,7 +60,7 @@ export class BotSpending {
     }
   }
 
-  /** One of the last hour, the newest first: it is asked for soon, or never. */
+  /** Searches from the newest entry, because a lookup follows soon after its order. */
   find(orderId: string): Spend | undefined {
     for (let at = this.#spends.length - 1; at >= this.#first; at--)
       if (this.#spends[at]?.orderId === orderId) return this.#spends[at]
@@ -78,7 +78,7 @@ export class BotSpending {
     this.#hour += counts ? spend.lamports : -spend.lamports
   }
 
-  /** Of a day before the present one nothing is asked any more. */
+  /** Ignores amounts of earlier days: no limit uses them. */
   addToDay(time: Millis, amount: number): void {
     const day = dayOf(time)
     if (day > this.#day) {
@@ -88,17 +88,15 @@ export class BotSpending {
     if (day === this.#day) this.#ofDay += amount
   }
 
-  /** What it was before. */
   restoreDay({ day, lamports: amount }: DaySpend): void {
     this.#day = day
     this.#ofDay = amount
   }
 }
 
-/** SOL that buys asked for, of every bot. What was asked and in which state it is, is in the orders: that is where a
- *  restart reads it. */
+/** SOL that the buys of every bot asked for. A restart restores it from the recorded orders and their states. */
 export class Spending {
-  /** By account and bot: a text of both would be put together and hashed for every order. */
+  /** By account, then bot: a combined text key would be built and hashed for every order. */
   readonly #bots = new Map<string, Map<string, BotSpending>>()
   readonly #accounts = new Map<string, BotSpending[]>()
 
@@ -110,11 +108,11 @@ export class Spending {
   ask({ id, account, bot, time }: Order, amount: Lamports): void {
     const own = this.#add({ orderId: id, account, bot, time, lamports: amount, counts: true })
     own.addToDay(time, amount)
-    own.hour(time) // gives back what is over, where no limit asks for it
+    own.hour(time) // removes expired entries even if no limit queries the hour
   }
 
-  /** What was asked for and not bought does not count, unless it turns out to have been bought. `order` and what it was
-   *  `before`: where they are known. Most moves change nothing in that, so that nobody looks for what was asked. */
+  /** An order that did not execute stops counting, and counts again if it proves to have executed. `order` and its
+   *  state `before` are passed if they are known: most moves change nothing, so the lookup can be skipped. */
   follow(orderId: string, state: OrderState, order: Order | undefined, before: OrderState | undefined): void {
     const counts = doesCount(state)
     if (before !== undefined && doesCount(before) === counts) return
@@ -140,7 +138,7 @@ export class Spending {
     return own
   }
 
-  /** Of each bot that ever bought with it, and of those that may. */
+  /** Spending of each bot that has bought or may buy with the account. */
   ofAccount(account: string): readonly BotSpending[] {
     return this.#accounts.get(account) ?? []
   }
@@ -162,7 +160,7 @@ export class Spending {
   }
 }
 
-/** Whether what an order in this state asked for has to be taken as spent. */
+/** Whether an order in this state counts as spent. */
 export function doesCount(state: OrderState): boolean {
   return isOpen(state) || state === 'filled'
 }
@@ -171,8 +169,7 @@ export function asSpend({ id, account, bot, time, size }: Order, counts: boolean
   return { orderId: id, account, bot, time, lamports: size.kind === 'sol' ? size.lamports : lamports(0), counts }
 }
 
-/** When so much of the hour's budget of these bots is free again as to let `amount` pass; undefined: never, it is more
- *  than the whole. */
+/** Time at which the hourly budget of these bots has room for `amount`; undefined if `amount` exceeds the limit. */
 export function hourFreesAt(
   bots: readonly BotSpending[],
   now: Millis,
