@@ -20,7 +20,7 @@ interface Attributed extends Difference {
   readonly notes: string[]
 }
 
-test('a run of all three kinds of bots, started twice, and what makes it differ from the backtest of its own tape', async ({
+test('attribute explains the difference between a run of three kinds of bots, started twice, and the backtest of its own tape', async ({
   onTestFinished,
 }) => {
   const trips = { strategy: 'round-trips', params: { rounds: 2 } } as const
@@ -52,8 +52,7 @@ test('a run of all three kinds of bots, started twice, and what makes it differ 
     await running.stop()
   }
 
-  // What each thing that differs comes to is shown in test/backtest/replay/attribution.test.ts; here it goes through
-  // the commands.
+  // test/backtest/replay/attribution.test.ts tests each cause alone; this test goes through the commands.
   const out = join(venue.folder, 'out')
   const made = await sluice(['backtest', venue.configFile, '--journal', venue.journal, '--out', out, '--partial'])
   expect(made, made.stderr).toMatchObject({ code: 0 })
@@ -67,9 +66,9 @@ test('a run of all three kinds of bots, started twice, and what makes it differ 
   expect(found.factors.find(({ name }) => name === 'configuration')?.sol).toBe(0)
   for (const one of [found, ...found.bots])
     expect(one.factors.reduce((total, { sol }) => total + sol, one.residualSol)).toBeCloseTo(one.gapSol, 9)
-  // Whatever of a live bot is not explained follows from a transaction that is named.
+  // An unexplained difference of a live bot must follow from a named transaction.
   for (const { mode, residualSol, gapSol, apart } of found.bots) {
-    // Whatever of a live bot is not explained follows from a transaction that is named, or is small.
+    // An unexplained difference of a live bot must follow from a named transaction, or be small.
     const bound = mode === 'paper' ? [0.0001, 0.01] : apart === null ? [0.01, 0.1] : [Number.POSITIVE_INFINITY, 0]
     expect(Math.abs(residualSol), stdout).toBeLessThanOrEqual(
       Math.max(bound[0] ?? 0, Math.abs(gapSol) * (bound[1] ?? 0)),

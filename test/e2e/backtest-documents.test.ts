@@ -8,7 +8,7 @@ import { documentedCommands } from './documented-commands.ts'
 const T0 = 1_780_000_000_000
 const folder = temporaryFolder()
 
-test('the commands of docs/backtest.md', async () => {
+test('the commands of docs/backtest.md run', async () => {
   const tape = join(folder.path, 'tape.db')
   await writeTape(tape, [{ time: T0, items: noisyMarket(600, 3, T0) }])
   const service = { baseUrl: 'https://s.example/api', wsUrl: 'wss://s.example/api/data' }

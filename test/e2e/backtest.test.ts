@@ -18,7 +18,7 @@ import { openVenue } from './venue.ts'
 
 const KEYS = ['events', 'decisions', 'orders', 'fills', 'positions', 'realizedSol', 'feesSol', 'netSol']
 
-test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFinished }) => {
+test('a paper run on the sandbox is backtested on its own tape', async ({ onTestFinished }) => {
   const venue = await openVenue(
     {
       bots: [{ name: 'trips', strategy: 'round-trips', mode: 'paper', params: { rounds: 3 } }],
@@ -42,7 +42,7 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
   expect(found.events).toBe(running.tally.rows)
   expect(found.fills).toBeGreaterThanOrEqual(8)
 
-  // The same in another process, from another folder, with every decision written down.
+  // The same in another process and another folder, with every decision written to disk.
   const copy = join(venue.folder, 'copy.db')
   copyFileSync(venue.journal, copy)
   const out = join(venue.folder, 'out')
@@ -71,7 +71,7 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
          (SELECT count(*) FROM position) AS positions, (SELECT count(*) FROM block) AS blocks`,
     )
     .get()
-  // The books by another program: SQL over what was journaled.
+  // The same books, computed by SQL from the journal.
   const books = db
     .prepare(
       `SELECT (SELECT sum(wallet_sol) FROM fills) AS fills, (SELECT sum(fee_sol) FROM fills) AS fees,
@@ -95,7 +95,7 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
 
   const again = await backtest(copy, '--out', out)
   expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('is there already') })
-  // What was ended midway left no report, and is made anew; what is no backtest's is left alone.
+  // A folder of an interrupted backtest is reused; a folder with other content is refused.
   rmSync(join(out, 'report.json'))
   expect(await backtest(copy, '--out', out)).toMatchObject({ code: 0 })
   expect(JSON.parse(readFileSync(join(out, 'report.json'), 'utf8'))).toEqual(report)
@@ -111,7 +111,7 @@ test('a paper run on the sandbox, backtested on its own tape', async ({ onTestFi
   expect(stdout).toMatch(/^trips: .* SOL net, of 10 SOL$/m)
   expect(stdout).toContain('What this cannot say:')
 
-  // Whatever is wrong with the journal: one line and no number.
+  // Every problem of a journal ends with one line and no result.
   const spoilt = async (name: string, spoil: (path: string) => void) => {
     const path = join(venue.folder, `${name}.db`)
     copyFileSync(venue.journal, path)

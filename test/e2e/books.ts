@@ -11,16 +11,16 @@ import type { LandedTransaction, Ledger } from '../../src/sandbox/chain/ledger.t
 import { TOKEN_DECIMALS } from '../../src/solana/constants.ts'
 import { decodeTokenAccount } from '../../src/solana/token-account.ts'
 
-/** What a journal says of money, to the lamport. */
+/** The money of a journal, in lamports. */
 export interface Books {
   readonly orders: readonly BookedOrder[]
   readonly attempts: readonly Attempt[]
-  /** Without those that a fork took back. */
+  /** Excludes fills that a fork reversed. */
   readonly fills: readonly Fill[]
   readonly reports: readonly ExecutionReport[]
-  /** Closed ones too. */
+  /** Includes closed positions. */
   readonly positions: readonly { account: string; mint: string; bot: string; state: string; tokens: bigint }[]
-  /** Of everything that was decided. */
+  /** Counts all decisions. */
   readonly outputs: readonly { kind: string; bot: string; mint: string; code: string; reason: string }[]
   readonly inputs: readonly { segment: number; kind: string; json: string }[]
   readonly segments: readonly { number: number; ended: number | null }[]
@@ -28,13 +28,13 @@ export interface Books {
   readonly ledger: LedgerBooks
 }
 
-/** What the ledger of the live wallet says, lamports. */
+/** Lines of the ledger of the live wallet, lamports. */
 interface LedgerBooks {
-  /** What its fills changed. */
+  /** Changes of the wallet by its fills. */
   readonly fills: number
-  /** All that stands up to the last audit's slot. */
+  /** Sum of all lines up to the slot of the last audit. */
   readonly audited: number | null
-  /** What the wallet held there. */
+  /** Balance of the wallet at that slot. */
   readonly wallet: number | null
   readonly complaints: readonly string[]
 }
@@ -50,7 +50,7 @@ export interface BookedOrder {
   readonly reserveLamports: number
 }
 
-/** Reads a journal, also one that is being written: what is durable by now, as of one moment. */
+/** Reads a journal, even one that is being written, as a snapshot of its durable content. */
 export function readBooks(journal: string): Books {
   const db = new Database(journal, { readonly: true, fileMustExist: true })
   try {
@@ -108,7 +108,7 @@ function ledgerIn(db: Database.Database): LedgerBooks {
   }
 }
 
-/** Nothing is under way any more: every order has ended, and what was filled is final. */
+/** Whether every order has ended and every fill is final. */
 export function isSettled({ orders, fills, attempts }: Books): boolean {
   return (
     !orders.some(({ state }) => isOpen(state)) &&
@@ -117,26 +117,26 @@ export function isSettled({ orders, fills, attempts }: Books): boolean {
   )
 }
 
-/** The bots of `round-trips` have sold in every way, to the end, and nothing is under way any more. */
+/** Whether the bots of `round-trips` have sold in every way to the end, and nothing is in flight. */
 export function isWalked(books: Books): boolean {
   const isDone = books.outputs.some(({ kind, reason }) => kind === 'note' && reason === 'every way is walked')
   return isDone && isSettled(books)
 }
 
-/** Attempts of which a request may have reached the service: all but those that provably never left, as where no
- *  connection was to be had. */
+/** Attempts whose request may have reached the service: all except those that provably never left, such as after a
+ *  refused connection. */
 export function requestedIn({ attempts }: Books): Attempt[] {
   return attempts.filter(({ state }) => state !== 'unsent')
 }
 
-/** The process of this segment may buy: it knows its wallet. */
+/** Whether the process of this segment may buy: its wallet has been read. */
 export function knowsWallet({ inputs }: Books, number: number): boolean {
   const own = inputs.filter(({ segment }) => segment === number)
   const gate = own.findLast(({ kind, json }) => kind === 'gate' && !json.includes('"code":"DISK_LOW"'))
   return own.some(({ kind }) => kind === 'wallet') && gate?.json.includes('"open":true') === true
 }
 
-/** How many processes have started on a journal, if there is one. */
+/** Number of processes that have started on a journal; 0 if it does not exist. */
 export function segmentsOf(journal: string): number {
   return existsSync(journal) ? readBooks(journal).segments.length : 0
 }
@@ -144,12 +144,13 @@ export function segmentsOf(journal: string): number {
 export interface Chain {
   readonly ledger: Ledger
   readonly wallet: string
-  /** What the wallet began with. */
+  /** Initial balance of the wallet. */
   readonly funds: number
 }
 
-/** Everything in which a journal of live bots is not in order, or differs from the chain. What is still out may have
- *  executed without the journal knowing: such a transaction has to fit an attempt that is undecided, one to one. */
+/** Complaints about a journal of live bots: inconsistencies, and differences from the chain. An attempt in flight
+ *  may have executed without the journal's knowledge: such a transaction must match an undecided attempt, one to
+ *  one. */
 export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): string[] {
   const books = onlyLive(all)
   const landed = ledger.signatures({ address: wallet, limit: 10_000, commitment: 'processed' })
@@ -172,7 +173,7 @@ export function discrepancies(all: Books, { ledger, wallet, funds }: Chain): str
   ]
 }
 
-/** The parts of a fill are the change of its wallet, and nothing is left over. */
+/** The parts of a fill must add up to the change of its wallet, without a remainder. */
 function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[] {
   const sum = walletChange(side, costs)
   return sum === walletLamports && costs.remainderLamports === 0
@@ -180,7 +181,7 @@ function costComplaints({ orderId, side, walletLamports, costs }: Fill): string[
     : [`${orderId}: its costs make ${sum} of ${walletLamports}, ${costs.remainderLamports} are left over`]
 }
 
-/** Its postings balance, make what the fills made, and what the chain held at every audit: there is no remainder. */
+/** Postings must balance, equal the fills, and equal the chain at every audit, without a remainder. */
 function ledgerComplaints({ ledger, fills }: Books): string[] {
   const filled = fills.reduce((sum, { walletLamports }) => sum + walletLamports, 0)
   return [
@@ -197,7 +198,7 @@ function onlyLive(books: Books): Books {
   return {
     ...books,
     orders,
-    // A transaction of a paper bot that failed costs the wallet nothing.
+    // A failed transaction of a paper bot costs its wallet nothing.
     reports: books.reports.filter(({ orderId }) => ids.has(orderId)),
     attempts: books.attempts.filter(isLive),
     fills: books.fills.filter(isLive),
@@ -212,7 +213,7 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   for (const { id, state, code } of orders) {
     const own = fills.filter(({ orderId }) => orderId === id)
     if (own.length > 1) complaints.push(`${id} has ${own.length} fills`)
-    // One that is open may have a fill that nobody has told the engine of yet: the next start does.
+    // An open order may have a fill that has not reached the engine yet; the next start reads it.
     if (!isOpen(state) && (state === 'filled') !== (own.length === 1))
       complaints.push(`${id} is ${state} with ${own.length} fills`)
     if (state !== 'filled' && !isOpen(state) && !Object.hasOwn(ERRORS, code))
@@ -222,8 +223,8 @@ function orderComplaints({ orders, fills, outputs, attempts }: Books): string[] 
   return complaints
 }
 
-/** Transactions of attempts that are still out, of which the journal need not know yet; a complaint for each that fits
- *  none. */
+/** Transactions of attempts in flight, which the journal need not know yet. A complaint for each one that matches no
+ *  attempt. */
 function unexplained(
   { fills, attempts, reports }: Books,
   landed: readonly LandedTransaction[],
@@ -236,7 +237,7 @@ function unexplained(
   const complaints = unknown.flatMap((transaction) => {
     const { mint, tokens } = tradeOf(transaction, wallet)
     const side = transaction.error !== null ? undefined : tokens > 0n ? 'buy' : 'sell'
-    // What failed before it opened a token account has no balances, but it names its mint.
+    // A transaction that failed before it opened a token account has no balances, but it names its mint.
     const names = (attempt: Attempt): boolean => transaction.accounts.some(({ address }) => address === attempt.mint)
     const index = out.findIndex((attempt) =>
       side === undefined ? names(attempt) : attempt.mint === mint && attempt.side === side,
@@ -289,7 +290,7 @@ function revertedLines({ attempts, reports }: Books): string[] {
 
 const PAID = /^(\w+) failed; whether it was the only try is not known$/
 
-/** Failed transactions of which only the fee is known, and most likely whose it was. */
+/** Failed transactions with only a known fee, and the attempts that most likely sent them. */
 function paidIn(reports: Books['reports']): { signature: string; feeLamports: number }[] {
   return reports.flatMap(({ reason, feeLamports = 0 }) => {
     const signature = PAID.exec(reason)?.[1]

@@ -2,8 +2,8 @@ import { vi } from 'vitest'
 import { parse } from '../../src/commands/parse.ts'
 import type { Ended } from './process.ts'
 
-/** `sluice ...` by its parser and commands, within this process: one of its own costs ten times as much. For commands
- *  that end. */
+/** Runs `sluice ...` in this process with its parser and commands, because a separate process costs ten times as
+ *  much. For commands that end. */
 export async function called(args: readonly string[], folder = process.cwd()): Promise<Ended> {
   const before = process.cwd()
   const said = { stdout: '', stderr: '' }

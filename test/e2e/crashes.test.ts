@@ -11,15 +11,15 @@ import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 import { openVenue, replayComplaints } from './venue.ts'
 
-/** Also until every lost answer is proved, which takes half a minute. */
+/** Includes the time until every lost answer is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const DEMO_SECONDS = Number(process.env.SLUICE_E2E_DEMO_SECONDS ?? 20)
 const DEMO_SOL = 10
 
 describe.concurrent('killed between two steps', () => {
-  // Six buys may be accepted and armed before the first commit is on a busy disk. Killed then, the journal knows of no
-  // request, and a key that was used counts as fully used for 60 s (nobody knows by what): nothing would be bought
-  // meanwhile. The seventh is a sale, of something that was bought.
+  // On a busy disk six buys may be accepted and armed before the first commit. After a kill at that moment the journal
+  // knows no request, and a used key without recorded requests counts as fully used for 60 s, so no buy would follow.
+  // The seventh armed order is a sale.
   const steps: Record<Exclude<Failpoint, 'built' | 'signed' | 'sent' | 'sweep-pass'>, number> = {
     accepted: 8,
     armed: 8,
@@ -53,7 +53,9 @@ describe.concurrent('killed between two steps', () => {
   )
 })
 
-test.concurrent('the demo, killed twice: one journal, one chain, nothing left behind', async ({ onTestFinished }) => {
+test.concurrent('the demo, killed twice, continues with one journal and one chain and leaves no process behind', async ({
+  onTestFinished,
+}) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const journal = join(folder, 'demo.db')
@@ -85,7 +87,7 @@ test.concurrent('the demo, killed twice: one journal, one chain, nothing left be
   onTestFinished(close)
   expect(ledger.transactionCount).toBeGreaterThan(3)
   expect(discrepancies(books, { ledger, wallet, funds: DEMO_SOL * 1e9 })).toEqual([])
-  // Whoever signed: every lamport of every audit has its place, and the command says so.
+  // For both executors the command must report that every lamport of every audit is explained.
   const told = await sluice(['ledger', '--journal', journal])
   expect([told.code, told.stdout]).toEqual([
     0,
@@ -97,18 +99,18 @@ function fillsOf(journal: string): number {
   try {
     return readBooks(journal).fills.length
   } catch {
-    return 0 // it is just being made
+    return 0 // the file is just being created
   }
 }
 
-/** Who carried out what executed. */
+/** Executor of each execution. */
 function filledBy(journal: string): Set<string> {
   const { attempts, fills } = readBooks(journal)
   const filled = new Set(fills.map(({ attemptId }) => attemptId))
   return new Set(attempts.flatMap(({ id, executor }) => (filled.has(id) ? [executor] : [])))
 }
 
-/** What was open has ended, but for what has to be proved, and the new process trades. */
+/** Earlier open orders have ended, except those that wait for proof, and the new process trades. */
 function isTakenUp(before: Books, { orders, fills }: Books): boolean {
   const old = orders.slice(0, before.orders.length)
   return (
@@ -124,7 +126,7 @@ function processesWith(folder: string): string[] {
       try {
         return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
       } catch {
-        return '' // gone meanwhile
+        return '' // ended meanwhile
       }
     })
     .filter((line) => line.includes(folder))

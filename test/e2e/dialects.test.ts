@@ -5,18 +5,18 @@ import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
 const DIALECTS = Number(process.env.SLUICE_E2E_DIALECTS ?? 20)
-/** Told as news, never as a broken frame. */
+/** Frames that are reported as unknown, never as broken. */
 const NEWS = ['unknown field', 'unknown type']
 const MOST_BETWEEN_DECISION_AND_CHAIN_PERCENT = 0.02
 
-describe.concurrent('every dialect of the service', () => {
+describe.concurrent('bots trade with every dialect of the service', () => {
   const seeds = Array.from({ length: DIALECTS }, (_, seed) => seed)
   test.for(seeds)('%d', async (dialect, { onTestFinished }) => {
     const venue = await openVenue(
       { dialect, speed: 5, bots: [{ name: 'trips', strategy: 'round-trips' }] },
       onTestFinished,
     )
-    // Every other one is told what a sale's number counts, as a user can; the rest has to do without.
+    // Every second dialect gets `units.sell` in its configuration, as a user can set it; the others must work without.
     if (dialect % 2 === 1) venue.configure({ service: { units: { sell: venue.sandbox.dialect.sellNumber } } })
     const running = await venue.start()
     const books = await until('three tokens bought and sold, each in its way', () => {
@@ -39,7 +39,7 @@ function kindsFilled({ attempts }: Books): Set<string> {
   return new Set(attempts.filter(({ state }) => state === 'filled').map(({ size }) => size.kind))
 }
 
-/** Sales that brought away something else than they were to. */
+/** Sales that sold another amount than ordered. */
 function wronglySold({ attempts, fills }: Books): string[] {
   return attempts.flatMap(({ id, mint, size }) => {
     const sale = fills.find(({ attemptId, side }) => attemptId === id && side === 'sell')
@@ -65,7 +65,7 @@ function percentOf(part: bigint, whole: bigint): number {
   return (Number(part) / Number(whole)) * 100
 }
 
-/** Books in which one thing is wrong: what checks them has to say so. */
+/** Books with one fault each: the checks must detect it. */
 function forgeries(books: Books): [what: string, books: Books][] {
   const [fill, ...others] = books.fills as [Fill, ...Fill[]]
   return [

@@ -11,7 +11,7 @@ import { discrepancies } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-// Disks that fail for real: a file system without room, and calls of the system that fail under a running process.
+// Real disk failures: a full file system, and system calls that fail under a running process.
 
 const own = mkdtempSync(join(tmpdir(), 'sluice-disk-'))
 afterAll(() => rmSync(own, { recursive: true }))
@@ -21,12 +21,12 @@ const config = { service: { lateSeconds: 1 } }
 const REASON =
   /the journal cannot be written: .*(disk I\/O error|disk is full)|cannot be opened: |cannot be used: EIO: i\/o error|disk I\/O error|disk is full|no space left/
 
-/** After the disk has failed: nothing left without its row, nothing is damaged, and the next process brings all of it
- *  to an end. */
+/** After a disk failure no order left without its row, nothing is damaged, and the next process completes all
+ *  orders. */
 async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const last = venue.run()
   await until('it to run', () => last.stderr.includes('"running"'))
-  // Where entries were only stopped for want of room they go on, and one of them could be out at the end.
+  // Entries that stopped only for lack of space continue, and one of them could be in flight at the end.
   if (!hasTape) {
     await until('an order', () => venue.books().orders.length > 0)
     await sendCommand(venue.journal, { command: 'halt' })
@@ -34,7 +34,7 @@ async function recovered(venue: Venue, hasTape = true): Promise<void> {
   const books = await venue.settled()
   last.child.kill('SIGINT')
   expect(await last.ended).toBe(0)
-  // A disk that is short keeps no tape, so there is nothing to repeat.
+  // A nearly full disk records no tape, so that there is nothing to replay.
   expect(hasTape ? await venue.complaints() : discrepancies(books, venue.chain())).toEqual([])
   expect(venue.requests.length).toBeLessThanOrEqual(books.attempts.length)
   expect(venue.sandbox.ledger.transactionCount).toBeLessThanOrEqual(venue.requests.length)
@@ -47,7 +47,7 @@ const canPreload = compiled.status === 0 && process.platform === 'linux'
 if (!canPreload)
   console.log(`no call of the system can be made to fail here: ${compiled.error?.message ?? compiled.stderr}`)
 
-describe.runIf(canPreload)('a call fails, or is slow, under a process that trades', () => {
+describe.runIf(canPreload)('a system call fails, or is slow, while a process trades', () => {
   const { EIO, ENOSPC } = constants.errno
   test.concurrent.for([
     ['sync', EIO, 1],
@@ -59,13 +59,13 @@ describe.runIf(canPreload)('a call fails, or is slow, under a process that trade
     const faults = { LD_PRELOAD: shim, FAULT_CALL: call, FAULT_AFTER: `${after}`, FAULT_ERRNO: `${errno}` }
     const failing = venue.run(faults)
     expect([await failing.ended, failing.stderr]).toEqual([1, expect.stringMatching(REASON)])
-    expect(failing.stderr).not.toMatch(/\n {4}at /) // no stack
+    expect(failing.stderr).not.toMatch(/\n {4}at /) // no stack trace
     await recovered(venue)
   })
 
-  // The first of them while the space for exits is being reserved, the second while it trades.
+  // The first of them while the space for exits is being reserved, the second while the process trades.
   test.concurrent.for([400, 10_000])(
-    'every write fails for want of space, from the %i. on: it says so and waits; told to end, it exits with 1',
+    'every write fails for lack of space from the %i. on: the process reports it and waits; a stop ends it with 1',
     async (after, { onTestFinished }) => {
       const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
       const faults = { FAULT_CALL: 'write', FAULT_AFTER: `${after}`, FAULT_ERRNO: `${ENOSPC}` }
@@ -77,13 +77,13 @@ describe.runIf(canPreload)('a call fails, or is slow, under a process that trade
       expect(status.stops).toMatchObject([{ code: 'DISK_LOW' }])
       full.child.kill('SIGINT')
       expect([await full.ended, full.stderr]).toEqual([1, expect.stringMatching(REASON)])
-      expect(full.stderr).not.toMatch(/\n {4}at /) // no stack
+      expect(full.stderr).not.toMatch(/\n {4}at /) // no stack trace
       await recovered(venue, false)
     },
   )
 
-  test.concurrent('a disk that takes its time: orders wait for it, the feed does not', async ({ onTestFinished }) => {
-    // On such a disk a sale in parts takes longer than 3 s, and what is sold before its time is bought again.
+  test.concurrent('on a slow disk orders wait for commits and the feed does not', async ({ onTestFinished }) => {
+    // On a slow disk a sale in parts takes longer than 3 s, and tokens that are sold early are bought again.
     const patient = [{ ...bots[0], exits: { maxHoldSeconds: 120 } }]
     const venue = await openVenue({ bots: patient, config, speed: 10 }, onTestFinished)
     const slow = venue.run({ LD_PRELOAD: shim, FAULT_CALL: 'sync', FAULT_AFTER: '12', FAULT_MS: '700' })
@@ -100,9 +100,9 @@ const disk = mountSmallDisk(300)
 if (typeof disk === 'string') console.log(`no file system of a certain size can be had here: ${disk}`)
 else afterAll(() => disk.unmount())
 
-describe.runIf(typeof disk !== 'string')('a file system without room', () => {
+describe.runIf(typeof disk !== 'string')('a full file system', () => {
   if (typeof disk === 'string') return
-  test('nothing is bought, what is held is sold in the space that was kept, and nothing is lost; it starts, too', async ({
+  test('stops entries, sells positions from the reserved space, loses nothing, and allows a start', async ({
     onTestFinished,
   }) => {
     const venue = await onDisk(disk, () => openVenue({ bots, config, speed: 10 }, onTestFinished))

@@ -24,15 +24,15 @@ interface Check {
 interface Visit {
   readonly code: number | null
   readonly checks: readonly Check[]
-  /** Status and what was found, of one check. */
+  /** Status and findings of one check. */
   readonly of: (name: string) => string
-  /** Names of what failed. */
+  /** Names of the failed checks. */
   readonly failed: readonly string[]
   readonly all: string
 }
 
 const BOT = { name: 'puppet', strategy: 'puppet', limits: { maxSolPerOrder: 0.1, maxOpenPositions: 3 } } as const
-/** Of the chain itself: how far a node may be behind is told in slots. */
+/** The real slot time: the lag of a node is reported in slots. */
 const SLOT_MS = 400
 type AtEnd = Parameters<typeof openVenue>[1]
 
@@ -55,14 +55,14 @@ async function doctor({ configFile }: Venue, env: Readonly<Record<string, string
   return { code, checks, of: found, failed, all: `${stdout}${stderr}` }
 }
 
-/** Where the configuration reads an RPC's address from. */
+/** Environment variable with the RPC address of the configuration. */
 function rpcFile({ folder }: Venue, name: string, url: string): object {
   const path = join(folder, name)
   writeFileSync(path, url, { mode: 0o600 })
   return { url: `file:${path}`, requestsPerSecond: 50 }
 }
 
-describe.concurrent('everything is as it should be', () => {
+describe.concurrent('a healthy setup', () => {
   test.for([0, 1, 2, 3, 7])('dialect %d', async (dialect, { onTestFinished }) => {
     const venue = await venueOf(onTestFinished, { dialect })
     const visit = await doctor(venue)
@@ -85,7 +85,7 @@ describe.concurrent('everything is as it should be', () => {
     expect(visit.all).not.toContain(venue.sandbox.rpcUrl)
   })
 
-  test('the embedded sandbox, and for a person: a line a check', async ({ onTestFinished }) => {
+  test('the embedded sandbox, and the text output: one line per check', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const file = join(venue.folder, 'sandbox.yaml')
     writeFileSync(
@@ -99,7 +99,7 @@ describe.concurrent('everything is as it should be', () => {
     expect(stdout).toMatch(/\n\d+ ok, \d+ to look at, 0 failed\n$/)
   })
 
-  test('requests are counted from one look to the next, the records compared', async ({ onTestFinished }) => {
+  test('requests are counted between two calls and compared with the records', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     expect((await doctor(venue)).of('portfolio')).not.toMatch(/last look/)
     const second = await doctor(venue)
@@ -109,7 +109,7 @@ describe.concurrent('everything is as it should be', () => {
     for (const end of ['', '.lock']) expect(statSync(`${venue.journal}${end}`).mode & 0o077).toBe(0)
   })
 
-  test('it talks to the configured hosts only', async ({ onTestFinished }) => {
+  test('doctor connects to the configured hosts only', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const heard = join(venue.folder, 'heard')
     const wiretap = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
@@ -120,7 +120,7 @@ describe.concurrent('everything is as it should be', () => {
 })
 
 describe.concurrent('the service', () => {
-  test('refuses the key: 3', async ({ onTestFinished }) => {
+  test('refuses the key: exit code 3', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     venue.giveKey('standard-nobody-knows-me')
     const visit = await doctor(venue)
@@ -130,7 +130,7 @@ describe.concurrent('the service', () => {
     expect(venue.requests).toEqual([])
   })
 
-  test('refuses a request under this plan: 3', async ({ onTestFinished }) => {
+  test('refuses a request under this plan: exit code 3', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     venue.sandbox.faults.set({ kind: 'planRefused', target: 'portfolio' })
     const visit = await doctor(venue)
@@ -148,7 +148,7 @@ describe.concurrent('the service', () => {
     expect((await doctor(venue)).of('plan')).toMatch(found)
   })
 
-  test('answers with what it was sent, in red letters', async ({ onTestFinished }) => {
+  test('echoes secrets and control characters', async ({ onTestFinished }) => {
     const loud = await openLoudService()
     onTestFinished(() => loud.close())
     const venue = await venueOf(onTestFinished)
@@ -160,13 +160,13 @@ describe.concurrent('the service', () => {
     expect(visit.all).not.toContain('\u001b')
   })
 
-  test('does not say what a sell number counts, the configuration does', async ({ onTestFinished }) => {
+  test('does not tell what the number of a sale counts, but the configuration does', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished, { config: { service: { units: { sell: 'baseUnits' } } } })
     expect((await doctor(venue)).of('sell number')).toBe('ok: counts base units, says service.units.sell')
   })
 })
 
-/** Of every sandbox; it has a block. */
+/** Genesis hash of every sandbox. */
 const FIRST_SLOT = 300_000_000
 
 describe.concurrent('an RPC', () => {
@@ -223,7 +223,7 @@ describe.concurrent('an RPC', () => {
     expect(visit.all).not.toContain(proxy.url)
   })
 
-  test('that has too many requests', async ({ onTestFinished }) => {
+  test('that refuses with too many requests', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     let calls = 0
     const proxy = await openRpcProxy(venue.sandbox.rpcUrl, {
@@ -249,7 +249,7 @@ describe.concurrent('an RPC', () => {
 })
 
 describe.concurrent('this machine', () => {
-  test('others can read the key', async ({ onTestFinished }) => {
+  test('lets other users read the key', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const key = join(venue.folder, 'key')
     chmodSync(key, 0o644)
@@ -259,7 +259,7 @@ describe.concurrent('this machine', () => {
     expect(visit.checks.find(({ name }) => name === 'secrets')?.fix).toBe(`chmod 600 '${key}'`)
   })
 
-  test('the clock is a minute ahead', async ({ onTestFinished }) => {
+  test('has a clock that is a minute ahead', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     const ahead = 'const%20now%20=%20Date.now;%20Date.now%20=%20()%20=>%20now()%20+%2060_000'
     const visit = await doctor(venue, { NODE_OPTIONS: `--import=data:text/javascript,${ahead}` })
@@ -268,7 +268,7 @@ describe.concurrent('this machine', () => {
     expect(visit.of('rpc 1 lag')).toMatch(/^ok/)
   })
 
-  test('the journal is none', async ({ onTestFinished }) => {
+  test('has a journal that is not a journal', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     writeFileSync(venue.journal, 'something else', { mode: 0o600 })
     const visit = await doctor(venue)
@@ -278,7 +278,7 @@ describe.concurrent('this machine', () => {
     expect(readFileSync(venue.journal, 'utf8')).toBe('something else')
   })
 
-  test('the journal is of an older version: left as it is', async ({ onTestFinished }) => {
+  test('has a journal of an older version, which stays unchanged', async ({ onTestFinished }) => {
     const venue = await venueOf(onTestFinished)
     openForWriting(venue.journal).close()
     const db = new Database(venue.journal)
@@ -290,18 +290,18 @@ describe.concurrent('this machine', () => {
     expect(venue.requests).toEqual([])
   })
 
-  test('the wallet is empty', async ({ onTestFinished }) => {
+  test('has an empty wallet', async ({ onTestFinished }) => {
     const visit = await doctor(await venueOf(onTestFinished, { fundSol: 0 }))
     expect(visit).toMatchObject({ code: 1, failed: ['wallet'] })
     expect(visit.of('wallet')).toMatch(/there is nothing in it$/)
   })
 
-  test('the wallet does not cover one buy', async ({ onTestFinished }) => {
+  test('has a wallet that does not cover one buy', async ({ onTestFinished }) => {
     const visit = await doctor(await venueOf(onTestFinished, { fundSol: 0.05 }))
     expect(visit.of('wallet')).toMatch(/^fail: \w+: 0\.05 SOL, no tokens; one buy takes up to 0\.16/)
   })
 
-  test('the configuration is wrong: 2', async ({ onTestFinished }) => {
+  test('a wrong configuration ends with 2', async ({ onTestFinished }) => {
     const { configFile } = await venueOf(onTestFinished)
     writeFileSync(configFile, 'service: sandbx\n')
     expect(await sluice(['doctor', configFile])).toMatchObject({ code: 2, stdout: '' })
@@ -309,9 +309,7 @@ describe.concurrent('this machine', () => {
 })
 
 describe.concurrent('while a bot runs', () => {
-  test('on the same journal: what can be read is read, and no request of the plan is used', async ({
-    onTestFinished,
-  }) => {
+  test('on the same journal, doctor reads without using requests of the plan', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const one = stage.run()
     await until('its start', () => /"msg":"running"/.test(one.stderr))
@@ -330,7 +328,9 @@ describe.concurrent('while a bot runs', () => {
     expect(one.child.exitCode).toBe(null)
   })
 
-  test('on a plan with one connection, and another journal: no second one is opened', async ({ onTestFinished }) => {
+  test('on a plan with one connection, with another journal, doctor opens no second connection', async ({
+    onTestFinished,
+  }) => {
     const plan = { requestsPerMinute: 100, connections: 1, messagesPerSecond: 50 }
     const stage = await openStage({ config: { service: { plan, units: {} } } }, onTestFinished)
     const one = stage.run()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 export const DOCS = join(import.meta.dirname, '../../docs')
 
-/** A fenced block that is marked to be run: ```sh run, ```sh start, ```ts run, ```yaml check. */
+/** A fenced block that a test runs: ```sh run, ```sh start, ```ts run, ```yaml check. */
 export interface Block {
   /** `docs/NAME:LINE` of its first line. */
   readonly at: string
@@ -24,7 +24,7 @@ export function blocksIn(name: string): Block[] {
   })
 }
 
-/** A line of a shell: what it sets, what it calls, and with what. */
+/** A line of shell: its variables, command and arguments. */
 export interface Line {
   readonly text: string
   readonly env: Readonly<Record<string, string>>
@@ -44,7 +44,7 @@ export function linesOf({ text }: Block): Line[] {
     })
 }
 
-/** The file that a block of code begins by naming. */
+/** File name in the first line of a code block. */
 export function fileOf({ text, at }: Block): string {
   const name = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1]
   if (name === undefined) throw new Error(`${at}: the first line has to name the file, as // strategies/x.ts`)

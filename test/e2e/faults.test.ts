@@ -3,7 +3,7 @@ import type { Fault } from '../../src/sandbox/faults.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import type { Venue } from './venue.ts'
 
-/** Also until absence is proved, which takes half a minute. */
+/** Includes the time until absence is proved, which takes half a minute. */
 const LONG = process.env.SLUICE_E2E_LONG === '1'
 const SOL = { tradeAmount: 'sol' }
 const POSTS = { buy: 'POST /api/trade/buy', sell: 'POST /api/trade/sell' }
@@ -42,9 +42,9 @@ describe.concurrent('an order whose answer goes wrong', () => {
     ['is lost', { kind: 'dropBefore' }],
     ['is a 500', { kind: 'serverError', status: 500, executed: false }],
   ])(
-    'not executed, and the answer %s: lane and money are held, restarts included; nothing is sent again',
+    'not executed, and the answer %s: lane and money stay reserved over restarts, and nothing is sent again',
     async ([, fault], { onTestFinished }) => {
-      // However long two starts take, nothing is proved meanwhile; LONG waits for it.
+      // Nothing may be proved during two starts, however long they take; LONG waits for the proof.
       const lateSeconds = LONG ? 3 : 3_600
       const stage = await openStage({ config: { service: { units: SOL, lateSeconds } } }, onTestFinished)
       const running = await stage.go()
@@ -66,7 +66,9 @@ describe.concurrent('an order whose answer goes wrong', () => {
     },
   )
 
-  test('a storm of 429: sent again, ever later, until it goes through; the rate is cut', async ({ onTestFinished }) => {
+  test('a storm of 429: the order is retried at growing intervals until it succeeds, and the rate is reduced', async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     for (const [side, id] of [
@@ -88,7 +90,9 @@ describe.concurrent('an order whose answer goes wrong', () => {
     expect([posts(stage, 'buy'), posts(stage, 'sell')]).toEqual([3, 3])
   })
 
-  test('a storm of 429 that outlasts a buy: it expires, and nothing is left of it', async ({ onTestFinished }) => {
+  test('a storm of 429 that outlasts a buy: the buy expires and releases its reservation', async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'rateLimit', count: 100 })
@@ -102,7 +106,7 @@ describe.concurrent('an order whose answer goes wrong', () => {
     expect(stage.books().orders.map(({ state }) => state)).toEqual(['expired', 'filled'])
   })
 
-  test('403 without a code: entries stop, and say why', async ({ onTestFinished }) => {
+  test('403 without a code: entries stop, and the reason is reported', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'planRefused' })
@@ -114,12 +118,12 @@ describe.concurrent('an order whose answer goes wrong', () => {
   })
 })
 
-describe.concurrent('an order that the chain treats badly', () => {
+describe.concurrent('an order that the chain reverts or drops', () => {
   test.for<[what: string, fault: Fault, ends: string[]]>([
     ['reverts', { kind: 'reverted' }, ['failed']],
     ['is taken back by a fork and lands again', { kind: 'fork', slots: 10 }, ['filled']],
     ['is asked about at an RPC that fails', { kind: 'rpcError', count: 2, target: 'getTransaction' }, ['filled']],
-  ])('%s: the journal ends as the chain does', async ([, fault, ends], { onTestFinished }) => {
+  ])('%s: the journal ends with the state of the chain', async ([, fault, ends], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set(fault)

@@ -5,16 +5,16 @@ import { until } from './until.ts'
 
 vi.setConfig({ testTimeout: 120_000 })
 
-/** What takes the service's own patience (30 and 40 s) is tried on request only. */
+/** Tests of the service's own timeouts (30 and 40 s) run on request only. */
 const testLong = test.runIf(process.env.SLUICE_E2E_LONG === '1')
 const KINDS_OF_GARBAGE = 16
 
-describe.concurrent('a feed that misbehaves', () => {
+describe.concurrent('a faulty feed', () => {
   test.for<[what: string, fault: Fault, why: string[]]>([
     ['sends events twice', { kind: 'duplicate', count: 10 }, []],
     ['sends them in another order', { kind: 'reorder', count: 5 }, []],
     ['sends garbage in between', { kind: 'garbage', count: KINDS_OF_GARBAGE }, ['binary', 'not JSON']],
-  ])('%s: every trade is on the tape once, and orders go on', async ([, fault, why], { onTestFinished }) => {
+  ])('%s: every trade is on the tape once, and orders continue', async ([, fault, why], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     const before = running.tally.rows
@@ -33,7 +33,7 @@ describe.concurrent('a feed that misbehaves', () => {
     expect(stage.books().orders.map(({ state }) => state)).toEqual(['filled'])
   })
 
-  test('ends: the gap is on record with its keys, and it comes back by itself', async ({ onTestFinished }) => {
+  test('ends: the gap is recorded with its keys, and the feed reconnects', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     const from = Date.now()
@@ -44,7 +44,7 @@ describe.concurrent('a feed that misbehaves', () => {
     const to = Date.now()
     const sent = stage.prints(5)
     await until('a price that is newer than the gap', async () => {
-      // The gap may be told after the first prints that follow it: these say nothing of the price then.
+      // The gap may be recorded after the first prints that follow it, which then give no price.
       sent.push(...stage.prints(1))
       return (await tell(running.handle, stage, 'buy')).answer === 'o1'
     })
@@ -57,7 +57,7 @@ describe.concurrent('a feed that misbehaves', () => {
     expect(gap?.keys).toEqual(expect.arrayContaining(['trades', 'newTokens', 'priceUpdates']))
   })
 
-  test('is silent for a while that is no loss: it stays live', async ({ onTestFinished }) => {
+  test('is silent for a short while: it stays live', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'silence', ms: 1_000 })
@@ -92,7 +92,9 @@ describe.concurrent('a feed that misbehaves', () => {
     },
   )
 
-  test('has too many connections: the wait is the longest, the process goes on', async ({ onTestFinished }) => {
+  test('has too many connections: the longest backoff applies, and the process continues', async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     stage.sandbox.faults.set({ kind: 'connectionLimit' })
     const running = await stage.start()
@@ -105,7 +107,7 @@ describe.concurrent('a feed that misbehaves', () => {
   })
 })
 
-describe.concurrent('a key that is refused', () => {
+describe.concurrent('a refused key', () => {
   test('at the start: the run ends with 3', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     stage.giveKey('standard-wrong-key')
@@ -113,7 +115,7 @@ describe.concurrent('a key that is refused', () => {
     expect(await running.ended).toEqual({ exitCode: 3, message: expect.stringContaining('refuses the API key') })
   })
 
-  test('later: entries stop, exits wait, the process goes on; with the new key what waited goes out', {
+  test('later: entries stop, exits wait, the process continues; with the new key the waiting orders are sent', {
     timeout: 90_000,
   }, async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
@@ -140,7 +142,7 @@ describe.concurrent('a key that is refused', () => {
   })
 })
 
-/** Those of these trades that the tape has, as often as it has them, sorted. */
+/** Those of these trades that are on the tape, with repetitions, sorted. */
 function tapedOf(stage: Stage, signatures: readonly string[]): string[] {
   return stage
     .tape()

@@ -9,8 +9,8 @@ import { discrepancies } from './books.ts'
 import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
-// Journal, log and control socket lie on one disk; another program fills it in steps to the last byte, and takes
-// whatever becomes free. More runs by hand: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts;
+// Journal, log and control socket share one disk. Another program fills it in steps to the last byte, and uses all
+// space that becomes free. More runs: SLUICE_FULL_DISKS=20 npm test -- test/e2e/full-disk.test.ts;
 // SLUICE_SMALL_DISK=ext4 for ext4 on a loop device.
 
 const RUNS = Number(process.env.SLUICE_FULL_DISKS ?? 1)
@@ -19,7 +19,7 @@ const DISK_MIB = 300
 const MEBIBYTE = 2 ** 20
 const STEPS_MIB = [96, 40, 12, 3, 1, 0]
 const LONG_MS = 1_800_000
-/** What the chain does not show is proved absent after many blocks, which a busy machine makes slowly. */
+/** A transaction that never landed is proved absent after many blocks, which a busy machine produces slowly. */
 const PROVED_WITHIN_MS = 900_000
 
 const probe = mountSmallDisk(1)
@@ -37,7 +37,7 @@ describe.runIf(typeof probe !== 'string')('another program fills the disk', () =
       const log = openSync(join(disk.folder, 'log'), 'a')
       const bots = venue.run({}, log)
       closeSync(log)
-      // Each may be said twice: on a busy machine an answer may take too long.
+      // Each may be reported twice, because on a busy machine an answer may time out.
       const send = (command: 'status' | 'resume' | 'flatten' | 'halt') =>
         until(`an answer to ${command}`, () => sendCommand(venue.journal, { command }).catch(() => false as const))
       const status = async () => (await send('status')) as Status

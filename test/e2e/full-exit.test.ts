@@ -6,12 +6,12 @@ import { kill, type Sluice } from './process.ts'
 import { openStage, orderIn, type Send, type Stage, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** Of the chain itself. */
+/** The real slot time. */
 const SLOT_MS = 400
 const RETRY_MS = 3_000
 const config = { defaults: { exitOrders: { slippageLadder: [50, 90], retrySeconds: RETRY_MS / 1_000 } } }
 
-/** How many sales reached the service. */
+/** Number of sales that reached the service. */
 function sales({ requests }: Stage): number {
   return requests.filter((request) => request === 'POST /api/trade/sell').length
 }
@@ -21,8 +21,8 @@ async function bought(stage: Stage, send: Send): Promise<void> {
   await orderIn(stage, 'o1', ({ state }) => state === 'filled')
 }
 
-/** Its attempts, as `o2.1 50`; on a machine that stands still after the last of them more may follow, at the last step
- *  of the ladder. */
+/** Attempts of the order, as `o2.1 50`. On a machine that stalls, more attempts may follow the last one, at the last
+ *  step of the ladder. */
 function attemptsOf(stage: Stage, order: string): { line: string; armedAt: number }[] {
   const own = stage.books().attempts.filter(({ orderId }) => orderId === order)
   return own.map(({ id, slippagePercent, armedAt }) => ({ line: `${id} ${slippagePercent}`, armedAt }))
@@ -32,7 +32,7 @@ function lose(stage: Stage, kind: Fault['kind'], count = 1): void {
   stage.sandbox.faults.set({ kind, count, target: '/trade/sell' })
 }
 
-test.concurrent('not executed, its answer lost: a second attempt sells, not before 3 s; nothing is bought until both are proved', async ({
+test.concurrent('not executed, answer lost: a second attempt sells after 3 s at the earliest, and no buy is accepted until both are proved', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: SLOT_MS, config }, onTestFinished)
@@ -47,12 +47,12 @@ test.concurrent('not executed, its answer lost: a second attempt sells, not befo
   const [first, second, ...more] = attemptsOf(stage, 'o2')
   expect([first?.line, second?.line]).toEqual(['o2.1 50', 'o2.2 90'])
   expect(more.map(({ line }) => line)).toEqual(more.map((_, index) => `o2.${index + 3} 90`))
-  // By the bots' own clock: when a request arrives is up to the machine.
+  // By the clock of the bots, because the arrival time of a request depends on the machine.
   expect((second?.armedAt ?? 0) - (first?.armedAt ?? 0)).toBeGreaterThanOrEqual(RETRY_MS - 50)
   expect(stage.books().positions.map(({ state }) => state)).toEqual(['closed'])
 })
 
-test.concurrent('executed, its answer lost: known by the chain, one fill, and what went after it finds nothing to sell', async ({
+test.concurrent('executed, answer lost: the chain shows one fill, and the second attempt finds nothing to sell', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: SLOT_MS, config }, onTestFinished)
@@ -68,7 +68,7 @@ test.concurrent('executed, its answer lost: known by the chain, one fill, and wh
   expect(stage.books().fills.filter(({ orderId }) => orderId === 'o2')).toHaveLength(1)
 })
 
-test.concurrent('killed with two attempts out: both are looked up, none is sent again, the next one sells', async ({
+test.concurrent('killed with two attempts in flight: both are searched for, neither is sent again, and the next attempt sells', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({ slotMs: 100, config }, onTestFinished)
@@ -94,7 +94,7 @@ test.concurrent('killed with two attempts out: both are looked up, none is sent 
   )
 })
 
-/** A process on the stage that may buy. */
+/** A process of the stage that may buy. */
 async function process(stage: Stage): Promise<[Sluice, Send]> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()

@@ -5,8 +5,8 @@ import { until } from './until.ts'
 
 const MEMORY = { heapMb: 96, buffersMb: 64 }
 
-/** What each does to others is nothing; what becomes of itself: its strategy threw, had to be stopped, or goes on
- *  because nothing comes of it. `rows`: again with every row. */
+/** Each strategy must leave the others unaffected. Its own outcome: it threw, had to be stopped, or continues
+ *  because its action has no effect. `rows`: repeats the action with every row. */
 const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' | '', why: RegExp, rows?: boolean])[] =
   [
     ['throw', 'THREW', /^Error: told to$/],
@@ -30,7 +30,7 @@ const ACTS: readonly (readonly [act: string, end: 'THREW' | 'STOPPED' | 'STORM' 
     ['buffers', 'STOPPED', /^the strategies hold \d+ MB of buffers$/, true],
     ['heap', 'STOPPED', /^the strategies hold \d+ MB of memory$/, true],
   ]
-/** Those that take seconds, or much memory. */
+/** Strategies that take seconds or much memory. */
 const LONG_ACTS: typeof ACTS = [
   ['blocking', 'STOPPED', /^a handler did not come back/],
   ['caught', 'STOPPED', /^a handler did not come back/],
@@ -39,9 +39,7 @@ const LONG_ACTS: typeof ACTS = [
   ['buffersAtOnce', 'STOPPED', /did not come back|memory|allocation/],
 ]
 
-test('whatever a strategy does, the others trade on, and every decision can be repeated', async ({
-  onTestFinished,
-}) => {
+test('no misbehaving strategy stops the others, and every decision can be replayed', async ({ onTestFinished }) => {
   const acts = process.env.SLUICE_HOSTILE === 'all' ? [...ACTS, ...LONG_ACTS] : ACTS
   const bots = [
     { name: 'calm', strategy: 'puppet' } as const,
@@ -88,7 +86,7 @@ test('whatever a strategy does, the others trade on, and every decision can be r
   expect(await stage.complaints()).toEqual([])
 })
 
-test('a buy is out when the engine hangs, and the operator says flatten: what it bought is sold, nothing else is bought', async ({
+test('a buy is in flight when the engine hangs and the operator flattens: its tokens are sold, and nothing else is bought', async ({
   onTestFinished,
 }) => {
   const bots = [
@@ -114,7 +112,7 @@ test('a buy is out when the engine hangs, and the operator says flatten: what it
   expect(await stage.complaints()).toEqual([])
 })
 
-test('where no engine can begin, the start ends and says so', async ({ onTestFinished }) => {
+test('a start without a working engine ends and reports why', async ({ onTestFinished }) => {
   const stage = await openStage({ isolation: { heapMb: 2, buffersMb: 64 } }, onTestFinished)
   await expect(stage.start()).rejects.toThrow('the engine failed again without any strategy')
 })

@@ -1,5 +1,5 @@
-// `npm run kills -- [--count N] [--seed S] [--together N]`: real processes, really killed. Ends with 1 where anything
-// is lost, doubled or damaged.
+// `npm run kills -- [--count N] [--seed S] [--together N]`: kills real processes. Exits with 1 if anything is lost,
+// doubled or damaged.
 import { parseArgs } from 'node:util'
 import { killMany } from './kills.ts'
 

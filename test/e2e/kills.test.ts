@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { killMany } from './kills.ts'
 
-test('killed at failpoints and at any time, with faults besides, whoever signs: whole, repeatable, and the chain to the lamport', async () => {
+test('processes that are killed at failpoints and at random times, under faults, with both executors, leave a journal that is intact, replayable, and equal to the chain', async () => {
   const seed = Date.now() % 1_000_000
   console.log(`seed ${seed}`)
   const lines: string[] = []

@@ -13,37 +13,37 @@ import { until } from './until.ts'
 import { openVenue, replayComplaints, type Venue } from './venue.ts'
 
 export interface KillOptions {
-  /** Processes that are killed. */
+  /** Number of processes to kill. */
   readonly count: number
   readonly seed: number
-  /** Journals that are worked on at a time. */
+  /** Number of journals in use at the same time. */
   readonly together: number
   readonly say: (line: string) => void
 }
 
-/** Who signs: the service, or, on every second journal, we. */
+/** Executor: cloud, or local on every second journal. */
 type Executor = 'cloud' | 'local'
 
-/** On one journal, before what is left of it is settled. */
+/** Kills per journal before its state is settled. */
 const KILLS_A_JOURNAL = 5
 const FAILPOINTS = {
   cloud: ['accepted', 'armed', 'before-execute', 'after-execute', 'before-report', 'after-report'],
   local: ['signed', 'built', 'sent', 'armed', 'before-report', 'after-report'],
 } as const satisfies Record<Executor, readonly Failpoint[]>
 const MOST_PASSAGES = 8
-/** A failpoint that has not been reached by then is not going to be. */
+/** A failpoint that is not reached within this time will not be reached. */
 const UNREACHED_MS = 10_000
 const LATEST_MS = 6_000
-/** What goes wrong meanwhile, besides. */
+/** Faults that are active meanwhile. */
 const FAULTS = {
   cloud: ['dropBefore', 'dropAfter', 'reverted', 'rateLimit', 'fork'],
   local: ['dropBefore', 'dropAfter', 'sendDropped', 'rateLimit', 'fork'],
 } as const satisfies Record<Executor, readonly FaultKind[]>
 const FAULT_CHANCE = 0.3
 
-/** Kills processes that trade, at every failpoint in turn and at random times between, and lets others go on from what
- *  they left. After each the journal has to be whole, to repeat its decisions, and to be the chain's, to the lamport;
- *  the complaints, none at best. */
+/** Kills trading processes, at every failpoint in turn and at random times between, and starts others on their
+ *  journals. After each kill the journal must be intact, repeat its decisions, and equal the chain to the lamport.
+ *  Returns the complaints. */
 export async function killMany({ count, seed, together, say }: KillOptions): Promise<string[]> {
   const firsts = Array.from({ length: Math.ceil(count / KILLS_A_JOURNAL) }, (_, index) => index * KILLS_A_JOURNAL)
   const complaints: string[] = []
@@ -133,7 +133,7 @@ async function endsWithin(one: Sluice, ms: number): Promise<boolean> {
   return ended
 }
 
-/** What the journal says of itself: nothing, where the process was killed before it had made one. */
+/** The journal's description of itself; empty if the process was killed before it had created one. */
 async function verified({ journal, books, chain }: Venue): Promise<string[]> {
   if (!isMade(journal)) return []
   const read = books()
@@ -167,7 +167,7 @@ function complaintsOf({ journal, books, requests, sandbox }: Venue, others: read
   ]
 }
 
-/** What the next process finds: conditional orders that did what they may, and exits of everything that is held. */
+/** State for the next process: conditional orders within their bounds, and exits for every position. */
 function standingComplaints(db: Database.Database): string[] {
   const fills = db.prepare('SELECT count(*) FROM fill WHERE reversed = 0 AND order_id = ?').pluck()
   const { positions, orders, timers } = recover(db).money

@@ -6,9 +6,7 @@ import { MINT } from '../sandbox/still-market.ts'
 import { sluice } from './process.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 
-test('a builder is learnt from what it builds, signed by nobody, and accepted as it was shown', async ({
-  onTestFinished,
-}) => {
+test('a builder policy is learnt from unsigned samples and accepted as shown', async ({ onTestFinished }) => {
   const stage = await openStage({}, onTestFinished)
   const { configFile, folder, requests, sandbox } = stage
   const running = await stage.go()
@@ -35,9 +33,9 @@ test('a builder is learnt from what it builds, signed by nobody, and accepted as
   expect(statSync(policy).mode & 0o777).toBe(0o600)
   expect(stdout).toContain(readFileSync(policy, 'utf8'))
   expect(loadPolicy(policy)).toMatchObject({ ok: true, policy: { guard: 'required', coSigners: [] } })
-  expect(await learn('--accept', hash)).toMatchObject({ code: 2 }) // it is accepted once
+  expect(await learn('--accept', hash)).toMatchObject({ code: 2 }) // a policy is accepted once
 
-  // What the builder put in beside it the next time shows, as JSON too.
+  // A later addition of the builder is shown, in JSON too.
   sandbox.faults.set({ kind: 'builtGarbage', count: 1 })
   const again = await learn('--mint', MINT, '--json')
   const said = JSON.parse(again.stdout.trim().split('\n').at(-1) as string)

@@ -14,7 +14,7 @@ import { openVenue, type Venue } from './venue.ts'
 
 type AtEnd = (close: () => Promise<void>) => void
 
-/** Bots that sign here, on the sandbox's Solana runtime. */
+/** Bots with the local executor, on the sandbox's Solana runtime. */
 async function openLocal(rounds: number, atEnd: AtEnd, maxHoldSeconds = 3): Promise<Venue> {
   const bot = { name: 'trips', strategy: 'round-trips', params: { rounds }, executor: 'local' } as const
   const venue = await openVenue({ bots: [{ ...bot, exits: { maxHoldSeconds } }], speed: 10 }, atEnd)
@@ -29,7 +29,7 @@ async function openLocal(rounds: number, atEnd: AtEnd, maxHoldSeconds = 3): Prom
 const requestsFor = ({ requests }: Venue, path: string): number =>
   requests.filter((request) => request === `POST /api/transaction/${path}`).length
 
-/** Closes what the sales left empty, and the books of the next run explain it. */
+/** Closes the token accounts that sales have emptied; the books of the next run must explain it. */
 async function expectRentBack(venue: Venue): Promise<void> {
   const balance = (): number => venue.sandbox.ledger.account(venue.sandbox.wallet, 'processed')?.lamports ?? 0
   const before = balance()
@@ -57,8 +57,8 @@ async function expectRentBack(venue: Venue): Promise<void> {
   expect(venue.books().ledger.complaints).toEqual([])
 }
 
-describe.concurrent('bots that sign here', () => {
-  test('buy and sell, a part and all of it: the books are the chain’s, and the service executes nothing', async ({
+describe.concurrent('bots with the local executor', () => {
+  test('buy, sell a part, and sell the rest: the books equal the chain, and the service executes nothing', async ({
     onTestFinished,
   }) => {
     const venue = await openLocal(1, onTestFinished, 3_600)
@@ -70,8 +70,7 @@ describe.concurrent('bots that sign here', () => {
     await running.stop()
     expect(await venue.complaints()).toEqual([])
     expect(new Set(books.attempts.map(({ executor }) => executor))).toEqual(new Set(['local']))
-    // A price may run away from one between its simulation and its block, and here a block takes 40 ms: then it is
-    // tried again.
+    // The price may move between simulation and block, which takes 40 ms here. Then the order is retried.
     expect(books.attempts.filter(({ state }) => state === 'filled').length).toBeGreaterThanOrEqual(8)
     expect(requestsFor(venue, 'buy') + requestsFor(venue, 'sell')).toBe(requestedIn(books).length)
     expect(venue.requests.some((request) => request.startsWith('POST /api/trade/'))).toBe(false)
@@ -79,7 +78,7 @@ describe.concurrent('bots that sign here', () => {
     await expectRentBack(venue)
   })
 
-  test('nine of ten sends are lost, until thirty are: each order lands once, or is proved expired', async ({
+  test('nine of ten sends are lost until thirty are: each order lands once, or is proved expired', async ({
     onTestFinished,
   }) => {
     const venue = await openLocal(1, onTestFinished)
@@ -97,7 +96,7 @@ describe.concurrent('bots that sign here', () => {
     expect(await venue.complaints()).toEqual([])
   })
 
-  test('whatever a hostile builder builds, nothing of it is signed', async ({ onTestFinished }) => {
+  test('no transaction of a hostile builder is signed', async ({ onTestFinished }) => {
     const venue = await openLocal(BUILD_ATTACKS.length, onTestFinished)
     const stolen = () => venue.sandbox.ledger.account(THIEF, 'processed')?.lamports
     const before = stolen()
@@ -111,7 +110,8 @@ describe.concurrent('bots that sign here', () => {
     await running.stop()
     const refused = venue.books().attempts.filter(({ state }) => state === 'refused')
     expect(refused.map(({ signature }) => signature)).toEqual(refused.map(() => ''))
-    // Whatever executed is a fill of an order, to the lamport; and nothing has gone where every attack sends it.
+    // Every execution must be a fill of an order, to the lamport, and the addresses of the attacks must have received
+    // nothing.
     expect(await venue.complaints()).toEqual([])
     expect(stolen()).toBe(before)
   })
@@ -138,7 +138,7 @@ describe.concurrent('bots that sign here', () => {
     },
   )
 
-  test('a policy that lets it buy and never sell: exit 4', async ({ onTestFinished }) => {
+  test('a policy under which a token could be bought but never sold: exit code 4', async ({ onTestFinished }) => {
     const venue = await openLocal(1, onTestFinished)
     const oneWay = join(venue.folder, 'one-way.yaml')
     const opaque = { id: POOL_PROGRAM, decode: 'opaque', buy: ['38fc74089edfcd5f'], mintIndex: 2, userIndex: 6 }
@@ -150,7 +150,7 @@ describe.concurrent('bots that sign here', () => {
     expect(run.stderr).toMatch(/could buy by .* and never sell/)
   })
 
-  test('no policy: exit 4, and what to do', async ({ onTestFinished }) => {
+  test('no policy: exit code 4, with the remedy', async ({ onTestFinished }) => {
     const venue = await openLocal(1, onTestFinished)
     venue.configure({ wallet: { keypair: `file:${venue.sandbox.keypair}` } })
     const run = venue.run()
@@ -158,7 +158,7 @@ describe.concurrent('bots that sign here', () => {
     expect(run.stderr).toMatch(/executor: local, and no policy.*set service\.builderPolicy/s)
   })
 
-  test('a sandbox without litesvm: one line says which bots are left out, and the others trade', async ({
+  test('a sandbox without litesvm: one line names the excluded bots, and the others trade', async ({
     onTestFinished,
   }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-small-'))

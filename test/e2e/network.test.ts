@@ -9,11 +9,11 @@ import { until } from './until.ts'
 import { openVenue, type Venue } from './venue.ts'
 
 const WIRETAP = fileURLToPath(new URL('./wiretap.ts', import.meta.url))
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what a terminal must not get
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal must not receive these characters
 const COLOUR = /\u001b/
 const RPC_KEY = 'rpc-key-9f8e7d6c5b4a'
 
-/** A run with everything that a service may do to a client, its secrets from the environment. */
+/** A run against every behavior of a service, with its secrets from the environment. */
 async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   const bots = [{ name: 'trips', strategy: 'round-trips', params: { rounds: 2 } }] as const
   const venue = await openVenue({ bots }, atEnd)
@@ -41,8 +41,8 @@ async function troubledRun(atEnd: Parameters<typeof openVenue>[1]) {
   return { venue, one, secrets, heard: readFileSync(heard, 'utf8').trim().split('\n') }
 }
 
-describe.concurrent('what leaves the machine, and what stays', () => {
-  test('connections only to the configured hosts, and no secret in logs, journal and output', async ({
+describe.concurrent('network connections and files of a run', () => {
+  test('connections go only to the configured hosts, and no secret is in logs, journal or output', async ({
     onTestFinished,
   }) => {
     const { venue, one, secrets, heard } = await troubledRun(onTestFinished)
@@ -60,7 +60,7 @@ describe.concurrent('what leaves the machine, and what stays', () => {
       expect(statSync(path).mode & 0o077, path).toBe(0)
   })
 
-  test('the demo talks to its own sandbox only', async ({ onTestFinished }) => {
+  test('the demo connects to its own sandbox only', async ({ onTestFinished }) => {
     const venue = await openVenue({ bots: [] }, onTestFinished) // for its folder
     const heard = join(venue.folder, 'heard')
     const args = ['demo', '--journal', join(venue.folder, 'demo.db'), '--seconds', '2', '--json']
@@ -71,7 +71,7 @@ describe.concurrent('what leaves the machine, and what stays', () => {
     expect([...whom][0]).toMatch(/^connect 127\.0\.0\.1:\d+$/)
   })
 
-  test('the wiretap hears', async ({ onTestFinished }) => {
+  test('the wiretap records connections', async ({ onTestFinished }) => {
     const venue = await openVenue({ bots: [] }, onTestFinished)
     const heard = join(venue.folder, 'heard')
     const program = `fetch('http://elsewhere.invalid').catch(() => {}); new WebSocket('ws://sockets.invalid').onerror = () => {}`
@@ -87,28 +87,31 @@ describe.concurrent('what leaves the machine, and what stays', () => {
   })
 })
 
-describe.concurrent('a service that says aloud what it was sent', () => {
+describe.concurrent('a service that echoes requests', () => {
   const SAID = /no: /
 
   test.for<[what: string, part: 'wsUrl' | 'rpc', code: number]>([
     ['on the feed', 'wsUrl', 3],
     ['from the chain', 'rpc', 1],
-  ])('%s: the end of the run tells it, but no secret, and in no colour', async ([, part, code], { onTestFinished }) => {
-    const { stage, loud } = await openLoudStage(onTestFinished)
-    const LOUD_KEY = `loud-key-for-${part}`
-    const rpc = { url: `env:LOUD_RPC`, requestsPerSecond: 50 }
-    stage.configure({
-      service: { apiKey: 'env:LOUD_KEY', ...(part === 'wsUrl' && { wsUrl: `ws://127.0.0.1:${loud.port}/api/data` }) },
-      ...(part === 'rpc' && { chain: { rpc: [rpc] } }),
-    })
-    const one = stage.run({ LOUD_KEY, LOUD_RPC: `http://127.0.0.1:${loud.port}/rpc?api-key=${LOUD_KEY}` })
-    expect(await one.ended).toBe(code)
-    expect(one.stderr).toMatch(SAID)
-    expect(one.stderr).not.toMatch(COLOUR)
-    expect(isIn(LOUD_KEY, Buffer.from(one.stderr))).toBe(false)
-  })
+  ])(
+    '%s: the end of the run shows the message without secrets and control characters',
+    async ([, part, code], { onTestFinished }) => {
+      const { stage, loud } = await openLoudStage(onTestFinished)
+      const LOUD_KEY = `loud-key-for-${part}`
+      const rpc = { url: `env:LOUD_RPC`, requestsPerSecond: 50 }
+      stage.configure({
+        service: { apiKey: 'env:LOUD_KEY', ...(part === 'wsUrl' && { wsUrl: `ws://127.0.0.1:${loud.port}/api/data` }) },
+        ...(part === 'rpc' && { chain: { rpc: [rpc] } }),
+      })
+      const one = stage.run({ LOUD_KEY, LOUD_RPC: `http://127.0.0.1:${loud.port}/rpc?api-key=${LOUD_KEY}` })
+      expect(await one.ended).toBe(code)
+      expect(one.stderr).toMatch(SAID)
+      expect(one.stderr).not.toMatch(COLOUR)
+      expect(isIn(LOUD_KEY, Buffer.from(one.stderr))).toBe(false)
+    },
+  )
 
-  test('in an answer to an order: the order tells it, but no secret', async ({ onTestFinished }) => {
+  test('in an answer to an order: the order shows the message without secrets', async ({ onTestFinished }) => {
     const { stage, loud } = await openLoudStage(onTestFinished)
     const key = stage.sandbox.apiKeys.standard
     stage.configure({ service: { baseUrl: `http://127.0.0.1:${loud.port}/api`, units: { tradeAmount: 'sol' } } })
@@ -131,7 +134,7 @@ function portOf({ sandbox }: Venue): string {
   return new URL(sandbox.baseUrl).port
 }
 
-/** What a run has left in its folder, without the places where a user keeps his secrets. */
+/** Files that a run left in its folder, without the user's own secret files. */
 function filesOf({ folder }: Venue): [path: string, bytes: Buffer][] {
   const kept = ['key', 'rpc']
   return readdirSync(folder)
@@ -139,7 +142,7 @@ function filesOf({ folder }: Venue): [path: string, bytes: Buffer][] {
     .map((name) => [join(folder, name), readFileSync(join(folder, name))])
 }
 
-/** As it is, or as an encoding would show it. */
+/** The secret itself, and encodings of it. */
 function isIn(secret: string, bytes: Buffer): boolean {
   const forms = [secret, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64').replace(/=+$/, '')]
   return forms.some((form) => bytes.includes(form))

@@ -13,7 +13,7 @@ import type { Ended } from './process.ts'
 import { Project } from './project.ts'
 import { until } from './until.ts'
 
-/** In the order in which somebody reads them: one project, one journal. */
+/** In reading order: one project, one journal. */
 const TASKS = [
   'first-run.md',
   'write-a-strategy.md',
@@ -36,14 +36,14 @@ afterAll(() => {
 })
 
 describe('init', () => {
-  test('writes a project in which nothing is wrong', async () => {
+  test('init writes a project without errors', async () => {
     const made = await empty.sluice('init', 'My Bots')
     expect(made).toMatchObject({ code: 0, stderr: '' })
     const files = readdirSync(project.folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\./.test(name))
     expect(made.stdout.split('\n\n')[0]?.split('\n').sort()).toEqual(files.sort())
     const manifest = JSON.parse(read('package.json'))
     expect(manifest).toMatchObject({ name: 'my-bots', private: true, type: 'module' })
-    // Nobody else may own what `npm install` brings: what is not of a registry is named by its place.
+    // `npm install` must bring packages of the registry only. A package from elsewhere is named by its path.
     expect(manifest.dependencies.sluice).toMatch(/^file:\/.*\/sluice-\d+\.\d+\.\d+\.tgz$/)
     for (const version of Object.values(manifest.devDependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/)
     expect(read('bots.yaml').split('\n')[0]).toBe('# yaml-language-server: $schema=./sluice.schema.json')
@@ -53,7 +53,7 @@ describe('init', () => {
     project.install()
   })
 
-  test('leaves what is there', async () => {
+  test('init leaves existing files unchanged', async () => {
     const again = await empty.sluice('init', 'My Bots')
     expect(again).toMatchObject({ code: 2, stdout: '' })
     expect(again.stderr).toContain('package.json is there already, left as it is')
@@ -72,7 +72,7 @@ describe('init', () => {
 })
 
 describe('the documents by task', () => {
-  test.each(TASKS)('what docs/%s says works', async (name) => {
+  test.each(TASKS)('the commands and the code of docs/%s work', async (name) => {
     for (const block of blocksIn(name)) await carryOut(block)
     if (running === undefined) return
     running.kill('SIGINT')
@@ -80,8 +80,9 @@ describe('the documents by task', () => {
     running = undefined
   })
 
-  // So that the compiler and the linter see it. `npx vitest run test/e2e/new-user.test.ts -u` takes a change over.
-  test('their code, and that of a new strategy, stands in docs/code', async () => {
+  // docs/code makes the code visible to the compiler and the linter. `npx vitest run test/e2e/new-user.test.ts -u`
+  // updates it.
+  test('their code, and that of a new strategy, is in docs/code', async () => {
     const blocks = TASKS.flatMap(blocksIn).filter(({ kind }) => kind === 'ts run')
     const code = new Map(blocks.map((block) => [fileOf(block), block.text]))
     for (const name of ['strategies/my-strategy.ts', 'strategies/my-strategy.test.ts']) code.set(name, read(name))
@@ -90,7 +91,7 @@ describe('the documents by task', () => {
     expect(there.sort()).toEqual([...code.keys()].sort())
   })
 
-  test('every page that a page names is there', () => {
+  test('every linked page exists', () => {
     const links = [...TASKS, 'README.md', 'service-facts.md'].flatMap((page) =>
       [...pageOf(page).matchAll(/\]\(([\w./-]+)\)/g)].map(([, link = '']) => ({ page, link })),
     )
@@ -99,13 +100,13 @@ describe('the documents by task', () => {
     for (const page of TASKS) expect(pageOf('README.md')).toContain(`(${page})`)
   })
 
-  test('whatever the sandbox can answer differently stands in docs/service-facts.md', () => {
+  test('every setting of the sandbox dialects is listed in docs/service-facts.md', () => {
     const page = pageOf('service-facts.md')
     expect(Object.keys(dialectQuestions).filter((question) => !page.includes(`\`${question}\``))).toEqual([])
   })
 })
 
-test('schema writes over a schema, and over nothing else', async () => {
+test('schema overwrites a schema, and no other file', async () => {
   expect(await project.sluice('schema', '--out', 'sluice.schema.json')).toMatchObject({ code: 0, stdout: '' })
   const refused = await project.sluice('schema', '--out', 'bots.yaml')
   expect(refused).toMatchObject({ code: 2, stderr: 'sluice: bots.yaml is something else; nothing is overwritten\n' })
@@ -115,7 +116,7 @@ test('schema writes over a schema, and over nothing else', async () => {
 })
 
 describe('new strategy', () => {
-  test('takes the test runner of the project, and the folders of the repository', async () => {
+  test('uses the test runner of the project, and the folders of the repository', async () => {
     parent.write('vitest/package.json', '{"devDependencies":{"vitest":"5.1.0"}}')
     const withVitest = new Project(join(parent.path, 'vitest'))
     expect(await withVitest.sluice('new', 'strategy', 'a')).toMatchObject({ code: 0 })
@@ -139,7 +140,7 @@ describe('new strategy', () => {
     expect(ended.stderr).toContain(why)
   })
 
-  test('overwrites no test, and then writes neither half', async () => {
+  test('overwrites no test, and then writes neither file', async () => {
     parent.write('My Bots/strategies/lone.test.ts', 'mine')
     const refused = await project.sluice('new', 'strategy', 'lone')
     expect(refused.stderr).toContain('strategies/lone.test.ts is there already')
@@ -178,8 +179,8 @@ async function call({ words: [program = '', ...words], env, text }: Line): Promi
   return args[0] === 'run' ? recorded(args) : project.sluice(...args)
 }
 
-/** A run of some seconds; anew where the machine stood still for so long that the feed brought nothing, for what
- *  follows is about a tape. */
+/** A run of some seconds. Repeated if the machine stalled so long that the feed delivered nothing, because the
+ *  following commands need a tape. */
 async function recorded(args: readonly string[]): Promise<Ended> {
   const loaded = await loadConfig([args[1] ?? ''], { cwd: project.folder })
   const journal = loaded.ok ? loaded.config.journal.path : ''
@@ -199,7 +200,7 @@ function hasTape(journal: string): boolean {
   }
 }
 
-/** `npx sluice run FILE`, until it listens to its operator. */
+/** `npx sluice run FILE`, until it accepts commands. */
 async function start(block: Block): Promise<void> {
   const [{ words = [] } = {}] = linesOf(block)
   running = project.start(...words.slice(2))

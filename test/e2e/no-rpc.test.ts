@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-/** Nobody listens there. */
+/** An address without a listener. */
 const UNREACHABLE = [{ url: 'http://127.0.0.1:1', requestsPerSecond: 50 }]
 const units = { units: { tradeAmount: 'sol' } }
 
-test('a start without an RPC: a line a step, buys wait, a full exit goes; what became of it is told once there is one', async ({
+test('a start without an RPC: one line per step, buys wait, a full exit is sent, and its outcome follows once an RPC answers', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)
@@ -53,12 +53,12 @@ test('a start without an RPC: a line a step, buys wait, a full exit goes; what b
   await stage.settled()
   await again.stop()
   expect(await stage.complaints()).toEqual([])
-  // Trades only: what else the service could tell, of the wallet or of a token, is no evidence, so nobody asks.
+  // Trades only: other data of the service about a wallet or a token is not evidence, so that it must not be requested.
   expect(new Set(stage.requests)).toEqual(new Set(['POST /api/trade/buy', 'POST /api/trade/sell']))
   expect(stage.requests.filter((request) => request === 'POST /api/trade/sell')).toHaveLength(1)
 })
 
-test('an RPC of another chain than the configured one: the start is refused, in one line', async ({
+test('an RPC of another chain than the configured one: the start is refused in one line', async ({
   onTestFinished,
 }) => {
   const stage = await openStage({}, onTestFinished)

@@ -1,5 +1,5 @@
-// `npm run packed`: what a new user does, from the archive that would be published, in an empty folder, on whatever
-// Node the machine has. Needs npm's registry, so it is no part of `npm test`.
+// `npm run packed`: does in an empty folder what a new user does, with the archive that would be published and the
+// machine's own Node. Needs npm's registry, so it is not part of `npm test`.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
-/** Without what npm put in front of it for this script: the Node of the repository is not the user's. */
+/** PATH without the entries that npm added for this script: a user does not have the repository's Node. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((part) => !part.includes('node_modules'))
@@ -34,7 +34,7 @@ function step(cwd: string, line: string, expected?: RegExp): string {
 const archive = step(ROOT, `npm pack --silent --pack-destination ${folder}`).trim().split('\n').at(-1) as string
 step(folder, `npm install --silent --prefix first ./${archive}`)
 const own = join(ROOT, 'node_modules/.bin/node')
-// A machine whose Node is too old is told so in a line; whoever has a newer one gets his project.
+// A machine with an old Node gets one line that names the required version; any other gets its project.
 const init = 'first/node_modules/sluice/bin/sluice.js init bots'
 const tooOld = spawnSync('sh', ['-c', `node ${init}`], { cwd: folder, encoding: 'utf8', env: { ...process.env, PATH } })
 if (tooOld.status === 2) console.log(`  this machine: ${tooOld.stderr.trim()}`)

@@ -10,7 +10,7 @@ import { until } from './until.ts'
 
 const exits = { stopLossPercent: 20, whenStale: { policy: 'poll', afterSeconds: 1 } } as const
 
-/** A bot whose pools are read through a node that can be dead. */
+/** A bot whose pools are read through an RPC that can be switched off. */
 async function polling(
   options: { readonly chain: 'runtime' | 'small'; readonly mode: 'live' | 'paper' },
   atEnd: Parameters<typeof openStage>[1],
@@ -27,7 +27,7 @@ async function polling(
   return { stage, node }
 }
 
-/** Holds a token; from then on nobody prints anything. */
+/** Opens a position in a token that then has no more prints. */
 async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']> {
   const running = mode === 'live' ? await stage.go() : await stage.start()
   if (mode === 'paper') {
@@ -40,7 +40,7 @@ async function buy(stage: Stage, mode: 'live' | 'paper'): ReturnType<Stage['go']
   return running
 }
 
-/** Strangers sell, and the feed says nothing of it. */
+/** Sells on the chain without a print on the feed. */
 function fall(stage: Stage, share: number): void {
   const { curve } = stage.still.token(MINT) as MarketToken
   curve.moveTo(curve.price * share)
@@ -50,7 +50,9 @@ const readings = (stage: Stage): number => stage.books().inputs.filter(({ kind }
 const alarms = (stage: Stage): (string | undefined)[] =>
   stage.books().outputs.flatMap(({ kind, code }) => (kind === 'alarm' ? [code] : []))
 
-test.concurrent('a price that falls while the feed is silent sells by the pool', async ({ onTestFinished }) => {
+test.concurrent('a price that falls while the feed is silent triggers a sale by the pool', async ({
+  onTestFinished,
+}) => {
   const { stage } = await polling({ chain: 'runtime', mode: 'live' }, onTestFinished)
   const running = await buy(stage, 'live')
   await until('a reading', () => readings(stage) > 0)
@@ -67,7 +69,7 @@ test.concurrent('a price that falls while the feed is silent sells by the pool',
   expect(told).toMatch(/decided puppet: stop-loss: -5/)
 })
 
-test.concurrent('a dead RPC sells nothing and says so once; it sells when it answers, on paper as well', async ({
+test.concurrent('a dead RPC triggers no sale and is reported once; the position is sold when it answers, on paper as well', async ({
   onTestFinished,
 }) => {
   const { stage, node } = await polling({ chain: 'small', mode: 'paper' }, onTestFinished)
@@ -82,7 +84,7 @@ test.concurrent('a dead RPC sells nothing and says so once; it sells when it ans
   await orderIn(stage, 'o2', ({ state }) => state === 'filled')
   await stage.settled()
   await running.stop()
-  // Filled at what the pool says, not at the last print.
+  // Filled at the price of the pool, not of the last print.
   const [paid, got] = ['buy', 'sell'].map(
     (side) => stage.books().fills.find((fill) => fill.side === side)?.tradeLamports,
   )

@@ -20,7 +20,7 @@ interface Probed {
   readonly stderr: string
 }
 
-/** A market in which strangers go on trading, and the units of which nobody has told. */
+/** A market with trades of others and with unverified units. */
 async function openBusyStage(
   options: Partial<VenueOptions>,
   atEnd: Parameters<typeof openStage>[1],
@@ -32,8 +32,7 @@ async function openBusyStage(
   return { stage, quiet }
 }
 
-/** From this request on nothing that lands can be read, until `see`: it stays under way, however long anything
- *  takes. */
+/** From this request on, landed transactions are unreadable until `see` is called: the order stays in flight. */
 async function blindFrom(
   request: string,
   stage: Stage,
@@ -78,7 +77,7 @@ async function ended(one: Sluice): Promise<Probed> {
 
 const probeOf = (stage: Stage): Promise<Probed> => ended(launch([...argsOf(stage), '--json']))
 
-describe.concurrent('a probe proves on the chain what the document leaves open', () => {
+describe.concurrent('a probe proves on the chain the facts that the document leaves open', () => {
   test.for<[what: string, dialect: Partial<Dialect>, proved: Partial<ServiceProof>, orders: number]>([
     ['whole tokens', {}, { sellNumber: 'tokens', signatureField: 'signature', quotedPerSol: 1 }, 4],
     [
@@ -134,7 +133,7 @@ describe.concurrent('a probe proves on the chain what the document leaves open',
     const { stage, quiet } = await openBusyStage({ dialect: { sellNumber: 'baseUnits' } }, onTestFinished)
     expect((await probeOf(stage)).code).toBe(0)
     quiet()
-    const running = await stage.go() // three prints, where a unit takes twenty to be proved
+    const running = await stage.go() // three prints, although a unit needs twenty to be verified
     const send = running.handle
     const { answer: buy } = await tell(send, stage, 'buy')
     await orderIn(stage, buy, ({ state }) => state === 'filled')
@@ -154,7 +153,7 @@ describe.concurrent('a probe proves on the chain what the document leaves open',
 })
 
 describe.concurrent('a probe, or a number, in trouble', () => {
-  test('a number that sells something else than it asked: parts go by percent from then on', async ({
+  test('a number that sells another amount than ordered: parts are sold as percentages from then on', async ({
     onTestFinished,
   }) => {
     const units = { tradeAmount: 'sol', sell: 'tokens' }
@@ -180,7 +179,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
   })
 
   test.for(['/trade/buy', '/trade/sell'])(
-    'the answer of %s is lost: it is found on the chain',
+    'the answer of %s is lost: the transaction is found on the chain',
     async (target, { onTestFinished }) => {
       const { stage, quiet } = await openBusyStage({}, onTestFinished)
       stage.sandbox.faults.set({ kind: 'dropAfter', target })
@@ -192,7 +191,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     },
   )
 
-  test('Ctrl-C while an answer is out: what is held is in the journal, and a later run goes on', async ({
+  test('Ctrl-C while an answer is pending: the position is in the journal, and a later run continues', async ({
     onTestFinished,
   }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
@@ -218,7 +217,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('kill -9 with a position: the next probe sells what was left, and goes on', async ({ onTestFinished }) => {
+  test('kill -9 with a position: the next probe sells it and continues', async ({ onTestFinished }) => {
     const { stage, quiet } = await openBusyStage({}, onTestFinished)
     const { see } = await blindFrom('POST /api/trade/sell', stage, onTestFinished)
     stage.sandbox.faults.set({ kind: 'delay', ms: 60_000, target: '/trade/sell' })
@@ -233,7 +232,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(await stage.complaints()).toEqual([])
   })
 
-  test('the wallet holds the token already: nothing is bought', async ({ onTestFinished }) => {
+  test('the wallet holds the token already: the probe buys nothing', async ({ onTestFinished }) => {
     const { stage } = await openBusyStage({}, onTestFinished)
     const running = await stage.go()
     await until('a unit', () => running.world.priceOf(MINT) !== undefined)
@@ -285,7 +284,7 @@ describe.concurrent('a probe, or a number, in trouble', () => {
     expect(stage.requests).toEqual([])
   })
 
-  test('a check fails: nothing is bought', async ({ onTestFinished }) => {
+  test('a check fails: the probe buys nothing', async ({ onTestFinished }) => {
     const { stage } = await openBusyStage({ fundSol: 0 }, onTestFinished)
     const { code, probe } = await probeOf(stage)
     expect({ code, probe }).toEqual({ code: 1, probe: 'none' })

@@ -16,7 +16,7 @@ const WRONG_MINT = 'SysvarC1ock11111111111111111111111111111111'
 
 type Status = Readonly<{ feed: string; rows: number }>
 
-/** A process on the stage that may buy. */
+/** A process of the stage that may buy. */
 async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
   const segment = segmentsOf(stage.journal) + 1
   const one = stage.run()
@@ -33,7 +33,7 @@ async function running(stage: Stage): Promise<{ one: Sluice; send: Send }> {
 
 describe.concurrent('the end of a process', () => {
   test.for(['SIGINT', 'SIGTERM'] as const)(
-    '%s: in order, with 0, and the journal says so',
+    '%s: an orderly stop with 0, which the journal records',
     async (signal, { onTestFinished }) => {
       const stage = await openStage({}, onTestFinished)
       const { one, send } = await running(stage)
@@ -48,7 +48,7 @@ describe.concurrent('the end of a process', () => {
     },
   )
 
-  test('SIGINT while an answer is out: it is waited for, so that nothing is left in doubt', async ({
+  test('SIGINT while an answer is pending: the process waits for it, so that nothing stays in doubt', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -68,12 +68,12 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
-  test('SIGINT twice: at once, with 130, and the next start knows that it was none in order', async ({
+  test('SIGINT twice: an immediate end with 130, and the next start knows that it was not orderly', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
     const { one, send } = await running(stage)
-    stage.sandbox.faults.set({ kind: 'delay', ms: 60_000 }) // an answer that is out holds up an end in order
+    stage.sandbox.faults.set({ kind: 'delay', ms: 60_000 }) // a pending answer delays an orderly stop
     await tell(send, stage, 'buy')
     await until('the request', () => stage.requests.length === 1)
     one.child.kill('SIGINT')
@@ -83,7 +83,7 @@ describe.concurrent('the end of a process', () => {
     expect(stage.books().segments).toEqual([{ number: 1, ended: null }])
     const next = stage.run()
     await until('what it says', () => /"endedInOrder":false/.test(next.stderr))
-    // Whichever comes first: that the answer is lost, or that the chain shows the order all the same.
+    // Two events may come first: the loss of the answer, or the order on the chain.
     await orderIn(
       stage,
       'o1',
@@ -92,7 +92,7 @@ describe.concurrent('the end of a process', () => {
     expect(stage.requests).toHaveLength(1)
   })
 
-  test('a key that is refused at the start: 3, in one line', async ({ onTestFinished }) => {
+  test('a refused key at the start: 3, in one line', async ({ onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     stage.giveKey('standard-nobody-knows-me')
     const one = stage.run()
@@ -102,7 +102,7 @@ describe.concurrent('the end of a process', () => {
   })
 })
 
-test('a start after one that never traded: an entry goes at once', async ({ onTestFinished }) => {
+test('a start after a process that never traded: an entry is sent at once', async ({ onTestFinished }) => {
   const stage = await openStage({}, onTestFinished)
   await (await stage.go()).stop()
   const again = await stage.go()
@@ -112,7 +112,9 @@ test('a start after one that never traded: an entry goes at once', async ({ onTe
   await again.stop()
 })
 
-test('one process a journal, a key, a wallet: the second is told who holds it', async ({ onTestFinished }) => {
+test('one process per journal, key and wallet: the second learns which process holds it', async ({
+  onTestFinished,
+}) => {
   const stage = await openStage({}, onTestFinished)
   const { one } = await running(stage)
   const other = { journal: { path: join(stage.folder, 'other.db') } }
@@ -132,7 +134,7 @@ test('one process a journal, a key, a wallet: the second is told who holds it', 
   expect(one.child.exitCode).toBe(null)
 })
 
-test('halt, resume, sell, flatten, the file HALT and SIGUSR2', async ({ onTestFinished }) => {
+test('halt, resume, sell, flatten, the file HALT and SIGUSR2 work', async ({ onTestFinished }) => {
   const stage = await openStage({}, onTestFinished)
   let { one, send } = await running(stage)
   const cli = async (...args: string[]): Promise<string> => {

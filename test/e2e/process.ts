@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/sluice.js', import.meta.url))
 
-/** A `sluice` of its own. */
+/** A `sluice` process. */
 export interface Sluice {
   readonly child: ChildProcess
   readonly pid: number
   stdout: string
   stderr: string
-  /** Exit code; null where a signal ended it. */
+  /** Exit code; null if a signal ended the process. */
   readonly ended: Promise<number | null>
 }
 
@@ -20,7 +20,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** Node itself, so that the process id is that of the bots. `logTo`: a descriptor that takes stderr. */
+/** Starts Node itself, so that the process id is that of the bots. `logTo`: descriptor that receives stderr. */
 export function launch(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -50,7 +50,7 @@ export async function sluice(args: readonly string[], env?: Readonly<Record<stri
   return { code, stdout: one.stdout, stderr: one.stderr }
 }
 
-/** As `kill -9`, and waits until it is gone. */
+/** Sends SIGKILL and waits for the end. */
 export async function kill({ child, ended }: Sluice): Promise<void> {
   child.kill('SIGKILL')
   await ended

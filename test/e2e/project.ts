@@ -10,7 +10,7 @@ const ENV = { ...process.env, NODE_OPTIONS: '', VITEST: '', NODE_TEST_CONTEXT: '
 
 type Env = Readonly<Record<string, string>>
 
-/** A folder in which somebody works. */
+/** A folder of a user. */
 export class Project {
   readonly folder: string
 
@@ -18,28 +18,28 @@ export class Project {
     this.folder = folder
   }
 
-  /** `sluice ...` there. */
+  /** Runs `sluice ...` in it. */
   sluice(...args: string[]): Promise<Ended> {
     return called(args, this.folder)
   }
 
-  /** `npm test` there, less npm. */
+  /** Runs its tests without npm. */
   test(env: Env = {}): Ended {
     const run = ['--conditions', 'development', '--test-isolation=none', '--test', 'strategies/**/*.test.ts']
     return this.#node(run, env)
   }
 
-  /** A process of its own, to its end. */
+  /** Runs a process to its end. */
   process(...args: string[]): Ended {
     return this.#node([SLUICE, ...args])
   }
 
-  /** One that goes on until it is ended. */
+  /** Starts a process that runs until it is stopped. */
   start(...args: string[]): ChildProcess {
     return spawn(process.execPath, [SLUICE, ...args], { cwd: this.folder, env: ENV, stdio: 'ignore' })
   }
 
-  /** Stands in for `npm install`, which needs the registry: this repository as the package `sluice`. */
+  /** Replaces `npm install`, which needs the registry: links this repository as the package `sluice`. */
   install(): void {
     mkdirSync(join(this.folder, 'node_modules'))
     symlinkSync(ROOT, join(this.folder, 'node_modules/sluice'))

@@ -11,7 +11,7 @@ const env = { XDG_STATE_HOME: join(folder, 'state'), KEY: 'a-key-of-the-service'
 const WALLET = '7EYnhQoR9YM3N7UoaKRoA44Uy8JeaZV3qyouov87awMs'
 const EXITS = { maxHoldSeconds: 60 }
 
-/** What is said is for a person: short, without a stack, and it names what it is about. */
+/** Messages are for people: short, without a stack trace, and with the name of the file or setting. */
 async function refusal(args: readonly string[]): Promise<{ code: number | null; said: string }> {
   const { code, stdout, stderr } = await sluice(args, env)
   expect(stdout).toBe('')
@@ -39,7 +39,7 @@ function config(name: string, over: object = {}): string {
   )
 }
 
-describe.concurrent('a run that is refused', () => {
+describe.concurrent('a refused run', () => {
   const paper = { bots: [{ name: 'dips', strategy: 'dip-buyer', exits: EXITS }] }
   const bare = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live' }] }
   const local = { bots: [{ name: 'dips', strategy: 'dip-buyer', mode: 'live', executor: 'local', exits: EXITS }] }
@@ -117,7 +117,7 @@ describe.concurrent('a run that is refused', () => {
   })
 })
 
-describe.concurrent('a file that is no journal of ours', () => {
+describe.concurrent('a file that is not a journal of Sluice', () => {
   const paths = {
     newer: join(folder, 'newer.db'),
     truncated: join(folder, 'truncated.db'),
@@ -156,7 +156,7 @@ describe.concurrent('a file that is no journal of ours', () => {
     })
   })
 
-  test.for([['halt'], ['resume'], ['flatten'], ['sell', WALLET]])('%s where nothing runs', async (command) => {
+  test.for([['halt'], ['resume'], ['flatten'], ['sell', WALLET]])('%s without a running process', async (command) => {
     expect(await refusal([...command, '--journal', join(folder, 'idle.db')])).toEqual({
       code: 1,
       said: expect.stringContaining('nothing runs on'),

@@ -13,13 +13,13 @@ const REAL = { slotMs: 400 } as const
 const isFilled = ({ state }: { state: string }): boolean => state === 'filled'
 
 describe.concurrent('at real slot times', () => {
-  test('executed, and the answer is lost: known by the chain, where the feed shows nothing', async ({
+  test('executed, and the answer is lost: the fill is found on the chain, without help of the feed', async ({
     onTestFinished,
   }) => {
     const stage = await openStage(REAL, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/buy' })
-    // Nothing that the feed says from now on arrives.
+    // Later messages of the feed do not arrive.
     stage.sandbox.faults.set({ kind: 'silence', ms: 3_600_000 })
     await tell(running.handle, stage, 'buy')
     await orderIn(stage, 'o1', isFilled)
@@ -35,7 +35,7 @@ describe.concurrent('proof', () => {
     ['tells no time at all', { kind: 'noBlockTime' }],
     ['has no time of its newest 20 slots', { kind: 'noBlockTime', slots: 20 }],
     ['tells times that are 15 s old', { kind: 'oldBlockTime' }],
-  ] as const)('an RPC that %s: what was lost is proved dead all the same', async ([, fault], { onTestFinished }) => {
+  ] as const)('an RPC that %s: a lost order is still proved dead', async ([, fault], { onTestFinished }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ ...fault, count: 1e9 })
@@ -47,7 +47,7 @@ describe.concurrent('proof', () => {
   })
 
   test('lost by the network: proved dead by blocks, and the lane is free again', async ({ onTestFinished }) => {
-    // The chain stands still until everybody has looked at what it leaves open.
+    // The chain stands still until every open question has been examined.
     let stoodAt: number | undefined
     const clock: Clock = { now: () => stoodAt ?? systemClock.now(), after: systemClock.after }
     const stage = await openStage({ clock }, onTestFinished)
@@ -57,7 +57,7 @@ describe.concurrent('proof', () => {
     await tell(running.handle, stage, 'buy')
     await until('the progress', () => /^acknowledged, \d+ of \d+ blocks to proof$/.test(reasonOf(stage.journal, 'o1')))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('LANE_BUSY')
-    // Asked from outside, while it runs: what the order waits for, and why there was no second one.
+    // Commands of another process show what the order waits for, and why there was no second one.
     const waiting = await why(stage, 'o1')
     expect(waiting.steps.at(-1)).toMatchObject({
       what: 'waits',
@@ -91,8 +91,8 @@ describe.concurrent('proof', () => {
   })
 })
 
-describe.concurrent('a wallet that somebody else uses', () => {
-  test('foreign: entries stop until it is accepted, and a token that it brought can be adopted', async ({
+describe.concurrent('a wallet with another user', () => {
+  test('foreign: entries stop until the transaction is accepted, and a token that it brought can be adopted', async ({
     onTestFinished,
   }) => {
     const stage = await openStage({}, onTestFinished)
@@ -107,7 +107,7 @@ describe.concurrent('a wallet that somebody else uses', () => {
     const signature = ledger.submit({ payer: wallet, instruction, priorityFeeLamports: 0 })
     const { slot } = ledger.head('processed')
     await until('its block to be final', () => ledger.head('finalized').slot > slot)
-    const running = await stage.go() // which looks at the wallet at once
+    const running = await stage.go() // which reads the wallet at once
     await until('the foreign one', () => stage.books().inputs.some(({ kind }) => kind === 'foreign'))
     expect((await tell(running.handle, stage, 'buy')).answer).toBe('FOREIGN_TX')
     expect(await running.handle({ command: 'adopt', mint: MINT, bot: 'puppet' })).toMatchObject({
@@ -127,7 +127,9 @@ describe.concurrent('a wallet that somebody else uses', () => {
     await running.stop()
   })
 
-  test('resolve says what is known of an order, and only a held one may be given up', async ({ onTestFinished }) => {
+  test('resolve shows the evidence about an order, and only a held order may be given up', async ({
+    onTestFinished,
+  }) => {
     const stage = await openStage({}, onTestFinished)
     const running = await stage.go()
     stage.sandbox.faults.set({ kind: 'dropBefore', target: '/trade/buy' })
@@ -151,7 +153,7 @@ interface Answer {
   readonly bots: readonly unknown[]
 }
 
-/** What `sluice why` says, in a process of its own. */
+/** Output of `sluice why`, run in a separate process. */
 async function why({ journal }: Stage, ...args: readonly string[]): Promise<Answer> {
   const { code, stdout, stderr } = await sluice(['why', ...args, '--journal', journal, '--json'])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A call as it came, and the answer as the node gave it. */
+/** A call, and the node's answer to it. */
 export interface Passing {
   readonly method: string
   readonly params: readonly unknown[]
@@ -13,8 +13,7 @@ export interface RpcProxy {
   close(): Promise<void>
 }
 
-/** A node in front of a sandbox's: `change` makes another call of what comes, or another answer of what goes; a number
- *  is a bare status. */
+/** A proxy in front of a sandbox's node. `change` modifies calls and answers; a number is a bare HTTP status. */
 export async function openRpcProxy(
   behind: string,
   change: {

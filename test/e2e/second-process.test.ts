@@ -13,7 +13,7 @@ type Executor = 'cloud' | 'local'
 type Output = Books['outputs'][number]
 type Status = Readonly<{ feed: string; stops: readonly Readonly<{ code: string; text: string }>[] }>
 
-/** As on the real chain, because a process sees the other one's transactions only once blocks have passed. */
+/** As on the real chain, because a process sees the other one's transactions only after some blocks. */
 const SLOT_MS = 400
 const MOST_DOUBLED = 2
 /** Buys of the first process before the second one starts. */
@@ -47,7 +47,7 @@ test.concurrent.for(['cloud', 'local'] as const)(
   },
 )
 
-test.concurrent('a second process on a wallet that trades: it stops before it doubles three buys', async ({
+test.concurrent('a second process on a wallet that trades stops before it doubles three buys', async ({
   onTestFinished,
 }) => {
   const scene = await openScene('cloud', onTestFinished)
@@ -93,7 +93,7 @@ async function start({ venue }: Scene, name: string, executor: Executor): Promis
   return { name, journal, process }
 }
 
-/** Until it may buy. */
+/** Waits until it may buy. */
 async function ready(one: Container): Promise<void> {
   await until('the wallet', () => segmentsOf(one.journal) > 0 && knowsWallet(booksOf(one), 1))
   await until('the feed', async () => (await statusOf(one)).feed === 'live')
@@ -113,7 +113,7 @@ async function expectNoticed(scene: Scene, both: readonly Container[]): Promise<
   return stopped.map(({ name }) => name)
 }
 
-/** Its status and its log name the likely cause, and it buys nothing more although its strategy asks for it. */
+/** Its status and its log name the likely cause, and it buys nothing more although its strategy requests it. */
 async function expectStopped(one: Container): Promise<void> {
   expect(await stopsOf(one)).toMatch(LIKELY_CAUSE)
   await until('the log to name the likely cause', () => LIKELY_CAUSE.test(one.process.stderr))
@@ -127,13 +127,13 @@ async function expectStopped(one: Container): Promise<void> {
   await until('the end of its orders', () => booksOf(one).orders.every(({ state }) => !isOpen(state)))
 }
 
-/** And will not, once it has stopped. */
+/** It may not buy once it has stopped. */
 function hasBoughtNothing(one: Container): boolean {
   const { orders, fills } = booksOf(one)
   return fills.length === 0 && orders.every(({ state }) => !isOpen(state))
 }
 
-/** What stops its entries because of the wallet; '' where nothing does. */
+/** Stops of its entries because of the wallet; '' without any. */
 async function stopsOf(one: Container): Promise<string> {
   const { stops } = await statusOf(one)
   return stops.flatMap(({ code, text }) => (WALLET_STOPS.includes(code) ? [text] : [])).join()

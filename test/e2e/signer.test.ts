@@ -15,12 +15,12 @@ import { until } from './until.ts'
 const { path: folder, write } = temporaryFolder()
 const system = new SystemClock()
 afterAll(() => system.stop())
-/** Nobody has to be quick on a busy machine. */
+/** A busy machine may be slow. */
 const clock: Clock = { now: () => system.now(), after: (ms, run) => system.after(5 * ms, run) }
 const keyPath = write('id.json', JSON.stringify([...PAIR.secretKey]))
 const socket = join(folder, 'signer.sock')
 
-/** Every way in which the key could stand in a text. */
+/** Every form in which the key could appear in a text. */
 const SECRETS = [
   [...PAIR.secretKey].slice(0, 5).join(','),
   Buffer.from(PAIR.secretKey).toString('hex').slice(0, 24),
@@ -37,7 +37,7 @@ async function walletOf(wallet: object) {
 
 const parts = (policy?: BuilderPolicy) => ({ wallet: WALLET, clock, tell: () => {}, ...(policy && { policy }) })
 
-test('`sluice signer` under another user: what it is given binds every engine; its log tells everything but the key', async () => {
+test('`sluice signer` under another user: its policy and caps bind every engine, and its log never contains the key', async () => {
   const policy = write('builder-policy.yaml', 'programs: [pump, pump-swap]\n')
   const args = ['--socket', socket, '--key', keyPath, '--policy', policy, '--max-per-transaction-sol', '0.0002']
   const process = launch(['signer', ...args, '--state', join(folder, 'signer.caps')])
@@ -59,7 +59,7 @@ test('`sluice signer` under another user: what it is given binds every engine; i
   for (const secret of SECRETS) expect(process.stderr).not.toContain(secret)
 })
 
-test('a signer of our own is bound to the policy and the caps of the configuration', async () => {
+test('a signer that Sluice starts enforces the policy and the caps of the configuration', async () => {
   vi.stubEnv('XDG_STATE_HOME', join(folder, 'state'))
   const wallet = await walletOf({ keypair: `file:${keyPath}`, caps: { maxSolPerTransaction: 0.0002 } })
   const signer = await openSigner(wallet, parts(BUILT_IN_POLICY))
@@ -71,7 +71,7 @@ test('a signer of our own is bound to the policy and the caps of the configurati
   await expect(openSigner(await walletOf({}), parts())).rejects.toThrow('set wallet.keypair or wallet.signer')
 })
 
-test('doctor starts the signer, and says what is wrong with it', async () => {
+test('doctor starts the signer and reports its problems', async () => {
   vi.stubEnv('XDG_STATE_HOME', join(folder, 'state'))
   const looked = async (wallet: object) => (await examineSigner(await walletOf(wallet)))[0]
   expect(await looked({})).toBeUndefined()

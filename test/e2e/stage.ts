@@ -8,20 +8,20 @@ import { type BookedOrder, type Books, knowsWallet, segmentsOf } from './books.t
 import { until } from './until.ts'
 import { openVenue, type Venue, type VenueOptions } from './venue.ts'
 
-/** A venue whose market only the test moves, and bots that do what they are told. */
+/** A venue whose market only the test moves, with bots that follow the test's commands. */
 export interface Stage extends Venue {
   readonly still: StillMarket
-  /** Starts the bots, and waits until they may buy. */
+  /** Starts the bots and waits until they may buy. */
   go(): Promise<RunningBots>
-  /** Signatures of so many strangers' trades, printed now. */
+  /** Prints this many trades of others now, and returns their signatures. */
   prints(count: number): string[]
   /** Signatures of all trades on the tape. */
   tape(): string[]
 }
 
-/** What a puppet answered. */
+/** The answer of a puppet. */
 export interface Told {
-  /** An order's id, or why there is none. */
+  /** The id of an order, or the reason of its refusal. */
   readonly answer: string
   readonly reservedSol: number
 }
@@ -61,7 +61,7 @@ export async function openStage(
 
 export type Send = (command: ControlCommand) => object | Promise<object>
 
-/** Tells a puppet something and gives what it answers. */
+/** Sends a command to a puppet and returns its answer. */
 export async function tell(send: Send, stage: Venue, signal: string, to = 'puppet'): Promise<Told> {
   const notes = (): Books['outputs'] => stage.books().outputs.filter(({ kind, bot }) => kind === 'note' && bot === to)
   const before = notes().length
@@ -70,7 +70,7 @@ export async function tell(send: Send, stage: Venue, signal: string, to = 'puppe
   return JSON.parse(note.reason) as Told
 }
 
-/** Until an order is as it should be; what the journal says of it. */
+/** Waits until an order matches, and returns the journal's record of it. */
 export function orderIn(
   stage: Venue,
   id: string,

@@ -5,7 +5,7 @@ import { MINT } from '../sandbox/still-market.ts'
 import { openStage, orderIn, tell } from './stage.ts'
 import { until } from './until.ts'
 
-test('a strategy that throws: its bot only exits, the others go on', async ({ onTestFinished }) => {
+test('a strategy that throws: its bot only exits, the others continue', async ({ onTestFinished }) => {
   const bots = [
     { name: 'wild', strategy: 'puppet', exits: { stopLossPercent: 20 } },
     { name: 'calm', strategy: 'puppet', mode: 'paper' },

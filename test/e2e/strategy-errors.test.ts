@@ -54,7 +54,7 @@ const config = (at: string): string =>
     }),
   )
 
-test('a backtest and a sweep say where the strategy threw', async () => {
+test('a backtest and a sweep name the place where the strategy threw', async () => {
   await writeTape(join(folder.path, 'tape.db'), [{ time: T0, items: noisyMarket(200, 3, T0) }])
   const backtest = (at: string) => {
     const { code, stderr } = project.process('backtest', config(at), '--journal', 'tape.db')

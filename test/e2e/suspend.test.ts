@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { until } from './until.ts'
 import { openVenue } from './venue.ts'
 
-test('stopped in the middle of trading, and continued: nothing is lost, nothing is doubled', async ({
+test('a process that is suspended while it trades, and continued, loses nothing and doubles nothing', async ({
   onTestFinished,
 }) => {
   const bots = [{ name: 'trips', strategy: 'round-trips', exits: { maxHoldSeconds: 3 } }] as const
   const config = { service: { lateSeconds: 1 } }
   const venue = await openVenue({ bots, config, speed: 10 }, onTestFinished)
   const one = venue.run()
-  // Answers are out while it stands still: as a machine that goes to sleep.
+  // Answers are pending while the process stands still, as on a machine that goes to sleep.
   venue.sandbox.faults.set({ kind: 'delay', ms: 1_500, count: 3, target: '/trade/' })
   venue.sandbox.faults.set({ kind: 'dropAfter', target: '/trade/sell' })
   await until('requests', () => venue.requests.length >= 2)

@@ -40,13 +40,13 @@ function storedIn(store: string): unknown[] {
   try {
     return db.prepare('SELECT * FROM result').all()
   } catch {
-    return [] // its table is not there yet
+    return [] // its table does not exist yet
   } finally {
     db.close()
   }
 }
 
-test('the same numbers as a backtest; where it was killed it goes on, to the same end', async () => {
+test('a sweep has the same results as a backtest; after a kill it continues to the same end', async () => {
   await writeTape(journal, [{ time: T0, items: noisyMarket(4_000, 3, T0) }])
   config('dips.yaml', { sizeSol: 0.05 })
   const drawn = ['--random', '16', '--seed', '4', '--range', 'dropPercent=5:40', '--json']
@@ -90,7 +90,7 @@ test('the same numbers as a backtest; where it was killed it goes on, to the sam
   expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('holds another sweep') })
 })
 
-test('a strategy that throws in some sets takes only those out', async () => {
+test('a strategy that throws in some sets excludes only those sets', async () => {
   const strategy = folder.write(
     'fragile.ts',
     `import { defineStrategy, z } from 'sluice'
@@ -106,9 +106,9 @@ export default defineStrategy({ name: 'fragile', about: '', keys: ['trades'], pa
   expect(stdout).toContain('Nothing was held out')
 })
 
-test('Ctrl-C says what is kept, and that the same command goes on', async () => {
+test('Ctrl-C reports the kept results, and that the same command continues', async () => {
   const out = join(folder.path, 'interrupted')
-  // Far more than it gets to.
+  // More sets than it can finish.
   const range = ['--range', 'dropPercent=5:85:0.01', '--jobs', '1']
   const args = ['sweep', join(folder.path, 'dips.yaml'), '--journal', journal, ...range]
   const one = launch([...args, '--out', out])
@@ -125,7 +125,7 @@ test('Ctrl-C says what is kept, and that the same command goes on', async () => 
   expect(one.stdout).toBe('')
 })
 
-test('the commands of docs/sweep.md', async () => {
+test('the commands of docs/sweep.md run', async () => {
   const tape = join(folder.path, 'small.db')
   await writeTape(tape, [{ time: T0, items: noisyMarket(300, 3, T0) }])
   const words = { 'my.yaml': config('dips.yaml', {}), 'tape.db': tape, 'results/sweep': join(folder.path, 'kept') }

@@ -7,7 +7,7 @@ import { openStage, orderIn, type Stage, tell } from './stage.ts'
 
 const FREEZE_AUTHORITY_AT = 46
 
-/** A stage whose RPC says that somebody can freeze the token. */
+/** A stage whose RPC reports a freeze authority of the token. */
 async function freezable(tokenChecks: object, atEnd: Parameters<typeof openStage>[1]): Promise<Stage> {
   const stage = await openStage({ config: { defaults: { tokenChecks } } }, atEnd)
   const proxy = await openRpcProxy(stage.sandbox.rpcUrl, {
@@ -29,7 +29,7 @@ async function freezable(tokenChecks: object, atEnd: Parameters<typeof openStage
 const mintsTold = (stage: Stage): string[] =>
   stage.books().inputs.flatMap(({ kind, json }) => (kind === 'mint' ? [json] : []))
 
-test.concurrent('a token that somebody can freeze is not bought, and the next buy is refused at once', async ({
+test.concurrent('a token with a freeze authority is not bought, and the next buy is refused at once', async ({
   onTestFinished,
 }) => {
   const stage = await freezable({ when: 'before' }, onTestFinished)
@@ -43,13 +43,13 @@ test.concurrent('a token that somebody can freeze is not bought, and the next bu
   expect(await stage.complaints()).toEqual([])
 })
 
-test.concurrent('looked at afterwards it is bought at once, and sold whole as soon as that is known', async ({
+test.concurrent('with checks after the buy, a token with a freeze authority is bought at once, and sold whole as soon as its mint is read', async ({
   onTestFinished,
 }) => {
   const stage = await freezable({ when: 'after' }, onTestFinished)
   const running = await stage.go()
   expect((await tell(running.handle, stage, 'buy')).answer).toBe('o1')
-  // Called off where it was not out yet, else sold.
+  // Cancelled if it was not sent yet, otherwise sold.
   const { state } = await orderIn(stage, 'o1', (one) => one.state === 'filled' || one.state === 'cancelled')
   if (state === 'filled') await orderIn(stage, 'o2', (one) => one.side === 'sell' && one.state === 'filled')
   await stage.settled()

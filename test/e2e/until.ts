@@ -1,9 +1,9 @@
 const LOOK_EVERY_MS = 100
-/** Nobody has to be quick: it only has to end, and say what did not come. */
+/** Generous: a test need not be fast, but it must end and name the missing event. */
 const LONGEST_MS = 180_000
 
-/** Looks until there is something; fails when that takes too long. For what happens in real time, in a journal, a log
- *  or another process. */
+/** Polls until there is a result, and fails after a timeout. For events in real time: in a journal, a log or another
+ *  process. */
 export async function until<T>(
   what: string | (() => string),
   look: () => T | Promise<T>,

@@ -14,13 +14,13 @@ import { kill, launch, type Sluice, sluice } from './process.ts'
 import { until } from './until.ts'
 
 const FUND_SOL = 20
-/** A test may have its venue elsewhere. */
+/** A test may replace the address of its venue. */
 const SYSTEM_FOLDER = tmpdir()
-/** Held on to: Node forgets a channel by its name once somebody let go of it, and would give another one than its
- *  server tells. */
+/** Kept referenced: Node looks a channel up by name, forgets it when the last reference is dropped, and would create
+ *  another one than its server publishes to. */
 const REQUESTS = channel('http.server.request.start')
-/** Sandbox, bots and other tests share this process: how busy it is says nothing of the bots, and they would let rows
- *  go by it. */
+/** Sandbox, bots and other tests share this process, so that its load says nothing about the bots, which would drop
+ *  rows because of it. */
 performance.eventLoopUtilization = () => ({ idle: 1, active: 0, utilization: 0 })
 const STRATEGIES = {
   'round-trips': new URL('./strategies/round-trips.ts', import.meta.url),
@@ -34,14 +34,14 @@ export interface VenueOptions extends SandboxOptions {
   /** As in the YAML, with the name of a file in test/e2e/strategies as strategy. */
   bots: readonly BotSection[]
   config?: ConfigSections
-  /** The engine in a thread of its own, which may hold so much. */
+  /** Memory limits of an engine in its own thread. */
   isolation?: MemoryLimits
 }
 
 type BotSection = Readonly<{ name: string; strategy: keyof typeof STRATEGIES; [setting: string]: unknown }>
 type ConfigSections = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
-/** A sandbox in this process, and a folder outside of the repository with all that a run on it needs. */
+/** A sandbox in this process, and a folder outside of the repository with everything that a run on it needs. */
 export interface Venue {
   readonly sandbox: Sandbox
   readonly folder: string
@@ -51,20 +51,20 @@ export interface Venue {
   readonly requests: string[]
   /** When each of them did, on `performance`'s clock. */
   readonly requestedAt: number[]
-  /** What the bots logged. */
+  /** Log lines of the bots. */
   readonly log: string[]
-  /** Writes the configuration anew: these sections over the usual ones, key by key. */
+  /** Writes the configuration: these sections over the defaults, key by key. */
   configure(over: ConfigSections): void
   start(): Promise<RunningBots>
-  /** The same in a process of its own: `sluice run --live`. */
+  /** The same in a separate process: `sluice run --live`. */
   run(env?: Readonly<Record<string, string>>, logTo?: number): Sluice
   books(): Books
-  /** Until every order has ended, at least one, and what was filled is final. */
+  /** Waits until at least one order exists, every order has ended, and every fill is final. */
   settled(): Promise<Books>
   chain(): Chain
-  /** Writes the key's file anew. */
+  /** Writes the key's file. */
   giveKey(apiKey: string): void
-  /** What is wrong after a run has ended. */
+  /** Complaints after the end of a run. */
   complaints(): Promise<string[]>
 }
 
@@ -153,7 +153,7 @@ export async function openVenue(
   }
 }
 
-/** With its strategy lying in the folder, as a user's own would. */
+/** With its strategy in the folder, like that of a user. */
 function liveBot(bot: BotSection, folder: string): object {
   const strategy = join(folder, `${bot.strategy}.ts`)
   copyFileSync(STRATEGIES[bot.strategy], strategy)
@@ -172,7 +172,7 @@ function stateFolder(): string {
   return path
 }
 
-/** Orders that nothing but what a test does can stop, and none that goes again because the machine is slow. */
+/** Orders without limits that could stop them, and without retries because of a slow machine. */
 function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: string): object {
   return {
     service: { baseUrl, wsUrl, apiKey: `file:${join(folder, 'key')}` },
@@ -187,7 +187,7 @@ function defaultsFor({ baseUrl, wsUrl, wallet }: Sandbox, folder: string, path: 
   }
 }
 
-/** Counted where Node's own server takes them, before the sandbox looks at them. */
+/** Counted where Node's own server receives them, before the sandbox reads them. */
 function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requestedAt'> & { stopCounting: () => void } {
   const port = Number(new URL(baseUrl).port)
   const requests: string[] = []
@@ -203,7 +203,7 @@ function countRequests({ baseUrl }: Sandbox): Pick<Venue, 'requests' | 'requeste
   return { requests, requestedAt, stopCounting: () => void REQUESTS.unsubscribe(seen) }
 }
 
-/** Empty when `replay --verify`, in a process of its own, repeats every segment to the same decisions. */
+/** Empty if `replay --verify`, in a separate process, repeats every segment to the same decisions. */
 export async function replayComplaints(journal: string, segments: number): Promise<string[]> {
   const { code, stdout, stderr } = await sluice(['replay', '--journal', journal, '--verify', '--json'])
   const { equal, segments: verified, divergence } = JSON.parse(stdout.trim() || '{}') as Record<string, unknown>

@@ -2,13 +2,12 @@ import { appendFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { isIP } from 'node:net'
 
-// Loaded with --import into every process and thread of a run: writes down whom they talk to, one line each, into the
-// file that SLUICE_E2E_WIRETAP names. Below every client there is: undici, ws, Node's own http and fetch all end in a
-// Socket of node:net.
+// Loaded with --import into every process and thread of a run: writes the peer of each connection as a line into the
+// file that SLUICE_E2E_WIRETAP names. Every client (undici, ws, Node's http and fetch) ends in a Socket of node:net.
 const require = createRequire(import.meta.url)
 const file = process.env.SLUICE_E2E_WIRETAP as string
 
-/** Wraps a function of a module, so that every call is written down; not those that `show` has no word for. */
+/** Wraps a function of a module, so that every call is recorded, except those for which `show` returns nothing. */
 function tap(of: Record<string, unknown>, name: string, show: (args: unknown[]) => string): void {
   const original = of[name] as (...args: unknown[]) => unknown
   of[name] = function (this: unknown, ...args: unknown[]) {
@@ -18,7 +17,7 @@ function tap(of: Record<string, unknown>, name: string, show: (args: unknown[]) 
   }
 }
 
-/** As `connect` gets it: normalised arguments, options, or port and host. */
+/** Arguments of `connect`: normalized ones, options, or port and host. */
 function target(args: unknown[]): string {
   const [first, second] = (Array.isArray(args[0]) ? args[0] : args) as [unknown, unknown]
   if (typeof first !== 'object' || first === null)
@@ -27,7 +26,7 @@ function target(args: unknown[]): string {
   return path === undefined ? `connect ${host ?? 'localhost'}:${port}` : `socket ${path}`
 }
 
-/** An address in numbers is looked up without asking anybody. */
+/** A numeric address is resolved without a lookup. */
 function lookedUp([host]: unknown[]): string {
   return isIP(String(host)) === 0 ? `lookup ${host}` : ''
 }

@@ -8,7 +8,7 @@ interface Accomplice {
 }
 
 const MINT = 'J5p7z5dZew83HwpFnUqr1HL2S29sn8i7S8eFNwDUpump'
-/** What is never let go. */
+/** Memory that is never released. */
 const hoard: unknown[] = []
 
 function forever(): never {
@@ -20,7 +20,7 @@ function deeper(run: () => void): void {
   deeper(run)
 }
 
-/** What it can be told to do, each as some strategy somewhere has done it. */
+/** Actions on command, each seen in some real strategy. */
 const acts: Readonly<Record<string, (bot: Accomplice) => unknown>> = {
   throw: () => {
     throw new Error('told to')
@@ -111,7 +111,7 @@ export default defineStrategy({
         const { to, rows } = data as { to: string; rows?: boolean }
         if (to !== bot.name) return undefined
         if (rows !== true) return acts[name]?.(bot) as undefined
-        bot.state = name // it does not better itself with the next engine
+        bot.state = name // it repeats the action in the next engine
       },
       onTrade() {
         acts[String(bot.state)]?.(bot)

@@ -2,14 +2,14 @@ import { defineStrategy, z } from 'sluice'
 
 type Sale = { percent: number } | { half: true } | { all: true }
 
-/** How what was bought is sold again: one list a token. */
+/** Ways to sell a token again: one list per token. */
 const WAYS: readonly (readonly Sale[])[] = [
   [{ percent: 40 }, { all: true }],
   [{ half: true }, { all: true }],
   [{ all: true }],
 ]
 
-/** What a token is for: how it is sold, and what of that is still to come. */
+/** The plan of a token: how it is sold, and the remaining steps. */
 interface Trip {
   readonly seen: boolean
   readonly way: readonly Sale[]
@@ -46,7 +46,7 @@ export default defineStrategy({
           } else if (order.side === 'sell' && way.length > 0) {
             token.state = { seen: true, way: [], left: [] }
             if (sale !== undefined)
-              ways.push(way) // it was sold before its time: another token goes this way to the end
+              ways.push(way) // it was sold early: another token takes over this plan
             else if (--unwalked === 0) bot.note(order.mint, 'every way is walked')
           }
         } else if (order.side === 'buy')

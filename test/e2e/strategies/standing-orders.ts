@@ -9,7 +9,7 @@ type Way = (bot: Bot<Seen>, token: Token<Seen>, price: number) => unknown
 const reason = 'it waits'
 const forSeconds = 6
 
-/** How tokens are bought: one after the other. */
+/** Ways to buy tokens, in turn. */
 const WAYS: readonly Way[] = [
   (bot, token, price) =>
     bot.limitBuy(token, {
