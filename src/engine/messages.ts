@@ -10,83 +10,84 @@ import type { ExecutionReport, Order, OrderState } from './order.ts'
 import type { AccountMoney, BotMoney, RecoveredMoney, Timer } from './recovered-money.ts'
 import type { BotSettings, Plan } from './settings.ts'
 
-/** Everything that may change state and is not a market row; journaled as rows. */
+/** Everything that may change the engine's state, except market rows. Journaled, so a replay feeds the same inputs. */
 export type Input =
   | StartInput
   | { kind: 'feed'; status: FeedStatus; confirmed: readonly string[] }
-  /** The feed was not live in between, for these keys. */
+  /** The feed was not live between `from` and `to`, for these subscription keys. */
   | { kind: 'gap'; from: Millis; to: Millis; keys: readonly string[] }
   | { kind: 'timer'; id: number }
   | { kind: 'report'; id: number; report: ExecutionReport }
-  /** The wallet as read from the chain. */
+  /** Balance of a wallet, as read from the chain at this slot. */
   | { kind: 'wallet'; account: string; lamports: Lamports; slot: number }
-  /** A condition that stops entries begins (`open: false`) or ends: of one account, or of every account where `account`
-   *  is ''. Without a code it is CHAIN_UNREAD. `single`: until the next gate, one entry of the account may go, so that
-   *  it shows whether another process trades with the wallet; absent from older versions. See Gates. */
+  /** A condition that stops entries begins (`open: false`) or ends (`open: true`), for one account, or for every
+   *  account if `account` is ''. `code` defaults to CHAIN_UNREAD. `single`: until the next gate, one entry of the
+   *  account may go, to show whether another process trades with the wallet; absent in older journals. See `Gates`. */
   | { kind: 'gate'; account: string; open: boolean; code?: GateCode; reason?: string; single?: boolean }
-  /** The wallet signed something that no order explains. `attemptId`: it looks like an execution of this attempt, which
-   *  was not waiting for one; absent where it looks like none, and from older versions. */
+  /** The wallet signed a transaction that belongs to no order. `attemptId`: the attempt that the transaction seems to
+   *  execute, although that attempt was not waiting for an execution; absent if there is no such attempt, and in older
+   *  journals. */
   | { kind: 'foreign'; account: string; signature: string; lamports: Lamports; attemptId?: string }
-  /** The wallet holds so much of a mint, less than was booked. */
+  /** The wallet holds this amount of a mint, which is less than the journal recorded. */
   | { kind: 'deficit'; account: string; mint: string; tokens: TokenAmount }
-  /** An operator gives a bot what the wallet holds of a mint. */
+  /** An operator assigns the wallet's tokens of a mint to a bot (`sluice adopt`). */
   | { kind: 'adopt'; account: string; bot: string; mint: string; tokens: TokenAmount; decimals: number }
-  /** What our RPC says of a mint that is about to be bought. */
+  /** Facts about a mint from the RPC, read before its first buy. */
   | { kind: 'mint'; mint: string; facts: MintFacts }
-  /** What came of a `poll`. */
+  /** Answer to a `poll` output. */
   | { kind: 'pool'; mint: string; answer: PoolAnswer }
-  /** The file of a list, named by its path as written, changed. */
+  /** The file of a filter list changed. `name`: its path as written in the configuration. */
   | { kind: 'list'; name: string; entries: readonly string[] }
   | { kind: 'plan'; plan: Plan }
   | { kind: 'command'; command: Command }
 
-/** CHAIN_UNREAD: the audit does not know the state of the wallet. DISK_LOW: the disk that holds the journal is nearly
- *  full. */
+/** CHAIN_UNREAD: the state of the wallet is unknown. DISK_LOW: the disk that holds the journal is nearly full. */
 export type GateCode = 'CHAIN_UNREAD' | 'DISK_LOW'
 
-/** First input of a segment: all that a replay needs to start from. */
+/** First input of a segment: everything that a replay needs to start from. */
 export interface StartInput {
   kind: 'start'
   segment: number
   /** Hash of the effective configuration. */
   config: string
-  /** Hash of Sluice and of every strategy file. */
+  /** Hash of Sluice's deciding code and of every strategy file. */
   code: string
   seed: number
   bots: readonly BotSettings[]
   plan: Plan
   units: UnitSettings
   money: RecoveredMoney
-  /** What filters go by, by the path of their file as written. */
+  /** Filter lists, by the path of their file as written in the configuration. */
   lists?: Readonly<Record<string, readonly string[]>>
-  /** Rows that the strategies were shown before this start; empty where from > to. */
+  /** Range of rows of the warm-up; empty if from > to. */
   warm: { from: Seq; to: Seq }
-  /** Bots that only close what they hold, because their strategies could not be let go on; these are not even
-   *  started. */
+  /** Bots whose strategy is not started: it failed in an earlier engine, and they only close positions. */
   stopped?: readonly StoppedBot[]
-  /** Its strategies were kept from changing what all code stands on. */
+  /** Strategies ran in a thread whose built-in objects were frozen. */
   isolated?: boolean
 }
 
 export interface StoppedBot {
   readonly bot: string
-  /** What it did. */
+  /** Why the strategy was stopped. */
   readonly reason: string
-  /** An engine before this one has said so. */
+  /** An earlier engine has already emitted the alarm. */
   readonly told: boolean
 }
 
-/** live: confirmed and fresh. stale: silent too long. down: no connection. refused: the key is refused. */
+/** live: subscriptions confirmed and events arrive. stale: silent for too long. down: no connection. refused: the
+ *  service refuses the API key. */
 export type FeedStatus = 'live' | 'stale' | 'down' | 'refused'
 
 export type Command =
   | { name: 'halt' | 'resume' | 'flatten' | 'stop' }
   | { name: 'sell'; mint: string }
-  /** What somebody else did with the wallet is all right. */
+  /** Accepts a foreign transaction. */
   | { name: 'accept'; signature: string }
   | { name: 'signal'; signal: string; data: Json }
 
-/** What the engine decides. Journaled in order; an order forces a FULL commit and takes everything before it along. */
+/** A decision of the engine. Journaled in order; before an order is sent, a FULL commit makes it and everything before
+ *  it durable. */
 export type Output =
   | { kind: 'order'; order: Order }
   | { kind: 'orderState'; orderId: string; state: OrderState; code: ErrorCode | ''; reason: string }
@@ -99,9 +100,9 @@ export type Output =
   | { kind: 'bot'; money: BotMoney }
   | { kind: 'account'; money: AccountMoney }
   | { kind: 'keys'; want: readonly string[] }
-  /** The pool of a mint is to be read over RPC. */
+  /** Asks for a reading of the mint's pool over RPC; the answer is a `pool` input. */
   | { kind: 'poll'; bot: string; mint: string }
-  /** A person should see it: a strategy that threw, a limit reached. */
+  /** An event that an operator should see, for example a strategy that threw or a limit that was reached. */
   | Alarm
 
 export interface Alarm {
@@ -112,17 +113,16 @@ export interface Alarm {
   thrownAt?: ThrownAt
 }
 
-/** Where a strategy threw, for people. It is no decision: paths differ between machines, so a replay does not compare
- *  it. */
+/** Place at which a strategy threw, for people. A replay does not compare it, because paths differ between machines. */
 export interface ThrownAt {
-  /** The innermost place in the strategy's own code: `strategies/dips.ts:12:5`. */
+  /** Innermost place in the strategy's own code: `strategies/dips.ts:12:5`. */
   readonly place: string
-  /** The first frames outside of Sluice, innermost first: `onTrade (strategies/dips.ts:12:5)`. */
+  /** First stack frames outside of Sluice, innermost first: `onTrade (strategies/dips.ts:12:5)`. */
   readonly stack: readonly string[]
 }
 
-/** How a strategy ends that may not go on: its bot only closes what it holds. STRATEGY_STORM: its timers fire too
- *  often. */
+/** Why a strategy was ended; its bot then only closes positions. STRATEGY_THREW: a handler threw. STRATEGY_STOPPED: a
+ *  handler did not return, or used too much memory. STRATEGY_STORM: its timers fired too often. */
 export type StrategyEnd = 'STRATEGY_THREW' | 'STRATEGY_STOPPED' | 'STRATEGY_STORM'
 
 export function isStrategyEnd(code: string): code is StrategyEnd {

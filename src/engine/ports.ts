@@ -3,37 +3,38 @@ import type { Millis, Seq } from '../base/units.ts'
 import type { Block } from '../market/block.ts'
 import type { Input, Output } from './messages.ts'
 
-/** What every part of the engine may know of the moment, and where it says what it decided. */
+/** The current moment, and the list of decisions, as every part of the engine sees them. */
 export interface Stage {
   readonly now: Millis
-  /** Strategies are being shown the past: nothing that is decided counts. */
+  /** The strategies are warming up: decisions are discarded. */
   readonly warming: boolean
   emit(output: Output): void
 }
 
-/** All bots and accounts of one process under one seq. Pure: no clock, no I/O, nothing shared with the gateway but
- *  messages, so it may sit on the main thread or in one worker. `outputs` is drained and reused by the runner: empty
- *  for nearly every row. */
+/** All bots and accounts of one process. Pure: no clock and no I/O. Engine and gateway exchange only messages, so the
+ *  engine may run on the main thread or in a worker. The runner drains `outputs` after each call; for nearly every row
+ *  the list is empty. */
 export interface EnginePort {
   readonly outputs: Output[]
-  /** Returns the next row not taken: it stops after a row with outputs. A row's time is the block's, and never
-   *  falls. */
+  /** Handles rows `from` to `to` (exclusive); row `from` has number `firstSeq`. Stops after a row with outputs, and
+   *  returns the next row to handle. Throws if time runs backwards. */
   rows(firstSeq: Seq, block: Block, from: number, to: number): number
   input(seq: Seq, time: Millis, input: Input): void
-  /** Strategies see it, their requests are discarded, money is untouched. */
+  /** Shows a row of the warm-up to the strategies. Their requests are discarded and positions do not change. */
   warm(block: Block, row: number): void
 }
 
-/** The runner's one door. */
+/** The entrance to the runner for everything that happens. */
 export interface Sink {
-  /** Returns the next row not taken: it stops after a row with outputs, so that the driver can look at the clock. */
+  /** Handles rows `from` to `to` (exclusive). Stops after a row with outputs, so that the caller can look at the clock,
+   *  and returns the next row to handle. */
   rows(block: Block, from: number, to: number): number
   post(input: Input): void
 }
 
-/** Where market rows come from: service/feed, or simulation/tape which drives the simulated clock between rows. */
+/** Source of market rows: a venue's feed, or a tape, which also drives the simulated clock between rows. */
 export interface Source {
   start(sink: Sink): Stop
-  /** The subscription keys wanted from now on; the whole set. */
+  /** Replaces the set of subscription keys. */
   want(keys: readonly string[]): void
 }

@@ -7,216 +7,269 @@ import type { PositionState } from './accounting/position.ts'
 import type { ExitRules } from './exits/exit-rules.ts'
 import type { OrderState } from './order.ts'
 
-/** What a strategy file exports. `P` are its parameters, `S` what it keeps for each token. */
+// The contract of strategies. Prices are SOL a whole token, amounts are SOL or whole tokens, percentages are 0 to 100,
+// times are milliseconds since the Unix epoch. Requests are answered at once with a value; a wrong use of the API (for
+// example a call outside of a handler, or a timer without a name) throws, and the bot then only closes positions.
+
+/** The default export of a strategy file. `P`: parameters. `S`: state per token. */
 export interface Strategy<P = unknown, S = unknown> {
   readonly name: string
+  /** One line for lists and reports. */
   readonly about: string
-  /** A zod object: types, defaults, the check of the YAML and the sweep's space in one. */
+  /** A zod object. It gives the types, the defaults, the check of the YAML and the search space of a sweep. */
   readonly params: z.ZodType<P>
-  /** What it wants to see: `trades`, `newTokens`, `priceUpdates`, or mints. */
+  /** Subscription keys: `trades`, `newTokens`, `priceUpdates`, or mints. They decide which events the bot receives. */
   readonly keys: readonly string[]
-  /** How much of the tape it is shown before it may act, in seconds. Default 600. */
+  /** Seconds of the recorded market that the strategy is shown before it may trade. Default 600. */
   readonly warmup?: number
-  /** Exits for its positions that neither the order, the bot nor the file's defaults set; `exits: strategy` puts them
-   *  before the defaults. */
+  /** Exits of its positions. The order's exits and the bot's exits come first, then the defaults of the configuration,
+   *  then these; with `exits: strategy` in the YAML these come before the defaults. */
   readonly exits?: ExitRules
-  /** The state of a token that it sees for the first time, or again after two days. */
+  /** Creates the state of a token that the bot sees for the first time, or again after two days without an event. */
   readonly token?: () => S
+  /** Called once at each start of the process. Returns the handlers synchronously. Timers and watches may be set here;
+   *  orders are refused (WARMING). */
   start(params: P, bot: Bot<S>): Handlers<S>
 }
 
-/** Handlers are called one at a time, in the order of the stream, and finish before the next one starts. */
+/** Handlers run one at a time, in the order of the stream, and are synchronous. A handler that throws ends the strategy
+ *  (STRATEGY_THREW): its bot then only closes positions, and the other bots continue. */
 export interface Handlers<S> {
   onTrade?(trade: Trade, token: Token<S>): void
   onNewToken?(event: NewToken, token: Token<S>): void
   onPriceUpdate?(update: PriceUpdate, token: Token<S>): void
-  /** Once for each landed transaction of this bot, as soon as it is confirmed; finality and reversal come as
-   *  `onOrder`. */
+  /** Called once for each landed transaction of this bot, when it is confirmed. Finality and reversal by a fork arrive
+   *  as `onOrder`. */
   onFill?(fill: FillView, token: Token<S>): void
+  /** Called when an order or a conditional order of this bot changes its state. */
   onOrder?(order: OrderView, token: Token<S>): void
+  /** Called when a timer set by `every` or `after` fires. */
   onTimer?(name: string): void
-  /** The feed was not live for a while: what happened then was not seen. */
+  /** Called after an interruption of the feed. Events of these keys between `from` and `to` were not received. */
   onGap?(gap: { readonly from: Millis; readonly to: Millis; readonly keys: readonly string[] }): void
+  /** Called for `sluice signal NAME [JSON]`. `data`: null if none was given. */
   onSignal?(name: string, data: Json): void
+  /** Called before the process ends in an orderly way. */
   onStop?(): void
 }
 
-/** A token as one bot sees it: one record until two UTC days have passed without a row of it. One that is held is
- *  kept. */
+/** A token as one bot sees it. The object is the same for every event of the token, until two UTC days pass without
+ *  one; while the bot holds a position, it stays. */
 export interface Token<S = unknown> {
   readonly mint: string
-  /** The robust price, SOL a token; undefined before there were enough prints of a sensible size. */
+  /** Robust price, SOL a token: the median of the last prints above a minimum size. undefined before there were enough
+   *  of them. */
   readonly price: number | undefined
-  /** Exists from the moment a buy is accepted until the last token is sold. */
+  /** The bot's position: exists from the acceptance of a buy until the last token is sold. */
   readonly position: PositionView | undefined
+  /** State of the strategy for this token, created by `Strategy.token`. In memory only: a restart creates it again. */
   state: S
 }
 
+/** A live view: its properties always show the current position. */
 export interface PositionView {
   readonly mint: string
   readonly state: PositionState
-  /** Whole tokens; 0 while opening. */
+  /** Whole tokens held; 0 while `opening`. */
   readonly tokens: number
+  /** Cost of the tokens held, SOL. Includes the fees of venue and service; excludes network fees and rent. */
   readonly costSol: number
-  /** What was paid, SOL a token: the fees of venue and service are inside, network fees and rent are not. */
+  /** `costSol` a token. */
   readonly averagePrice: number
   readonly openedAt: Millis
+  /** Highest price since the position opened, SOL a token. */
   readonly highPrice: number
-  /** What selling all now would bring, impact and venue fee taken off; undefined without a robust price. */
+  /** Proceeds of selling everything now, SOL, after price impact and venue fee. undefined without a robust price. */
   readonly valueSol: number | undefined
+  /** Profit of the sales so far, SOL, before network fees and rent. */
   readonly realizedSol: number
   readonly exits: ExitRules
 }
 
+/** An execution of one of the bot's orders. */
 export interface FillView {
   readonly orderId: string
   readonly mint: string
   readonly side: TradeSide
+  /** SOL paid or received. Includes the fees of venue and service. */
   readonly sol: number
   /** Whole tokens. */
   readonly tokens: number
-  /** SOL a token. */
+  /** `sol` a token. */
   readonly price: number
-  /** Base and priority fee, and tips. */
+  /** Base fee, priority fee and tips, SOL. */
   readonly feeSol: number
   readonly signature: string
   readonly time: Millis
+  /** false while a fork could still remove the transaction. */
   readonly final: boolean
 }
 
 export interface OrderView {
-  /** `o1`, ..., or `c1`, ... for a conditional order. */
+  /** `o1`, `o2`, ...; `c1`, `c2`, ... for conditional orders. */
   readonly id: string
   readonly mint: string
   readonly side: TradeSide
-  /** waiting, done: of a conditional order. */
+  /** `waiting` and `done` are states of conditional orders only. */
   readonly state: OrderState | 'waiting' | 'done'
+  /** Error code that explains the state, or ''. */
   readonly code: ErrorCode | ''
   readonly reason: string
 }
 
-/** The answer to a request, at once. What happens later comes as `onOrder` and `onFill`. */
+/** Synchronous result of placing an order. Later changes arrive as `onOrder` and `onFill`. */
 export type Placed =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
-/** What came of a request that has no id. */
+/** Synchronous result of a request without an id. */
 export type Answer = { readonly ok: true } | { readonly ok: false; readonly code: ErrorCode; readonly reason: string }
 
 export interface BuyOptions {
+  /** SOL to spend: at least 0.001, at most the maximum of the plan (AMOUNT_RANGE). */
   readonly sol: number
-  /** Why: shown beside the order for ever. */
+  /** Why the strategy buys. Recorded with the order; cut after 500 characters. */
   readonly reason: string
+  /** 0.1 to 50 (SLIPPAGE_RANGE). Default: `orders.slippagePercent`. */
   readonly slippagePercent?: number
-  /** In place of it: up to three rising steps. A buy that the service refuses for its slippage goes again with the next
-   *  one, within 3 s of the decision and its time to live, unless the price has run away or a limit has been reached.
-   *  The reservation is that of the last step. */
+  /** Replaces `slippagePercent`: one to three rising steps. A buy that fails for its slippage is retried with the next
+   *  step, within 3 s of the decision and within its time to live, unless the price has run away or a limit has been
+   *  reached. The reservation is made for the last step. */
   readonly slippageLadder?: readonly number[]
+  /** 0.00001 to 0.01 (FEE_RANGE). Default: `orders.priorityFeeSol`. */
   readonly priorityFeeSol?: number
+  /** The order expires (TTL) if it cannot be sent within this time. Up to 86,400. Default: `orders.ttlSeconds`. */
   readonly ttlSeconds?: number
-  /** Add to a position that is already held. */
+  /** Allows to add to a position that the bot holds; otherwise such a buy is refused (POSITION_OPEN). */
   readonly scaleIn?: boolean
-  /** Beside the bot's own, those of the position that this buy opens. One that is held keeps its exits: see
-   *  `setExits`. */
+  /** Exit overrides for the position this buy opens. A position that is held keeps its exits; see `setExits`. */
   readonly exits?: ExitRules
 }
 
+/** The size of a sale: `percent` of the tokens held (rounded down to two decimals; 100 or more sells everything), a
+ *  number of whole `tokens`, or `all`. */
 export type SellOptions = ({ readonly percent: number } | { readonly tokens: number } | { readonly all: true }) & {
+  /** Why the strategy sells. Recorded with the order; cut after 500 characters. */
   readonly reason: string
 }
 
-/** Of every conditional order. */
+/** Options of every conditional order. */
 interface Conditional {
-  /** It ends by itself after so long. */
+  /** The order expires after this time. Default: it does not expire. */
   readonly forSeconds?: number
-  /** A name: once one of the bot's orders of this name executes, the others end. */
+  /** Name of a group, at most 100 characters. When an order of a group executes, the bot's other orders of the same
+   *  group are cancelled. */
   readonly oneCancelsOther?: string
 }
 
-/** Buys once the robust price is at `atPrice` or below, SOL a token. */
+/** A buy at `atPrice` or below; robust price, SOL a token. */
 export type LimitBuyOptions = BuyOptions & Conditional & { readonly atPrice: number }
 
-/** Of what is held: sells once the price of the exits is at `atPrice` or beyond. */
+/** A sale of a held token at `atPrice`; price of the exits, SOL a token. */
 export type LimitSellOptions = SellOptions & Conditional & { readonly atPrice: number }
 
-/** A position with both of its ends; from `atPrice` on where it is given, else at once. */
+/** A buy together with its stop-loss and take-profit prices, SOL a token. stopPrice < atPrice < takeProfitPrice. */
 export interface BracketOptions extends Omit<BuyOptions, 'scaleIn'>, Conditional {
+  /** Buys at this price or below. Default: buys at once, and the current robust price takes the place of `atPrice`. */
   readonly atPrice?: number
   readonly stopPrice: number
   readonly takeProfitPrice: number
 }
 
-/** Buys the same again and again, the first time at once. One that is refused, or above `maxPrice`, is left out. */
+/** A series of equal buys; the first goes at once. A buy that is refused, or that is due while the price is above
+ *  `maxPrice`, is skipped. */
 export interface DcaOptions extends Omit<BuyOptions, 'scaleIn'>, Pick<Conditional, 'oneCancelsOther'> {
-  /** At least 1. */
+  /** Interval; at least 1. */
   readonly everySeconds: number
-  /** Up to 10,000. */
+  /** Number of buys; 1 to 10,000. */
   readonly times: number
+  /** SOL a token. */
   readonly maxPrice?: number
 }
 
+/** An estimate of a trade at the current robust price. */
 export interface Quote {
+  /** SOL paid, or SOL received after the venue fee. */
   readonly sol: number
   /** Whole tokens. */
   readonly tokens: number
+  /** Price impact of the trade itself. */
   readonly impactPercent: number
-  /** Venue fee, base fee and, for a buy, rent. */
+  /** Venue fee, base fee and, for a buy, the rent of a token account. */
   readonly feesSol: number
-  /** `estimate`: the depth is inferred from the price, the feed names no reserves. */
+  /** `estimate`: the depth of the pool is inferred from the price, because the feed has no reserves. */
   readonly confidence: 'estimate'
 }
 
-/** What a strategy may do. Every method answers at once. */
+/** The handle through which a strategy reads and acts. Every method is synchronous. A bot may make 10,000 requests at
+ *  once and 500 a second continuously; more throw RangeError. */
 export interface Bot<S = unknown> {
   readonly name: string
-  /** Plain JSON; assign a new value to save it: `bot.state = { ... }`. What is saved is a frozen copy. */
+  /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters; assign a new value to save it:
+   *  `bot.state = { ... }`. The saved value is a frozen copy. Throws TypeError for a value that is not JSON. */
   state: Json
-  /** The time of the row or input being handled. */
+  /** Time of the current row or input. */
   now(): Millis
-  /** Seeded, in [0, 1). */
+  /** Seeded random number in [0, 1): the same sequence in a replay. */
   random(): number
-  /** undefined for what is no mint. */
+  /** Returns undefined if `mint` is not a base58 public key. */
   token(mint: string): Token<S> | undefined
   position(mint: string): PositionView | undefined
   positions(): PositionView[]
-  /** Open orders, then conditional ones that wait or whose order is out. */
+  /** Open orders, followed by the conditional orders that are waiting or whose order is open. */
   orders(): OrderView[]
-  /** This run's last fills, newest last, at most 100. */
+  /** Last fills of this run, newest last; at most 100. */
   fills(): readonly FillView[]
+  /** `sol`: balance of the wallet, undefined before its first reading. `reservedSol`: worst-case cost of open
+   *  orders. */
   wallet(): { readonly sol: number | undefined; readonly reservedSol: number }
+  /** `solThisHour`: SOL of this bot's buys in the last 60 minutes. `profitTodaySol`: realized and unrealized result
+   *  since 00:00 UTC. `halted`: entries of the account are halted. */
   budget(): { readonly solThisHour: number; readonly profitTodaySol: number; readonly halted: boolean }
-  /** Refused in `start` and while it is shown the past (WARMING). */
+  /** Places a buy. Refused in `start` and during the warm-up (WARMING); limits and filters may refuse it, too. */
   buy(token: Token<S> | string, options: BuyOptions): Placed
+  /** Places a sale; limits do not apply. Refused if the bot holds nothing (NO_POSITION) or a sale is open
+   *  (LANE_BUSY). */
   sell(token: Token<S> | string, options: SellOptions): Placed
-  // Held by the engine, over restarts too, until they execute, expire or are cancelled. They act on the next price, not
-  // on the one there is.
+  // Conditional orders are kept by the engine, over restarts, until they execute, expire or are cancelled; at most
+  // 2,000 of a bot at a time. They act on prices that arrive after the call.
+  /** Buys at `atPrice` or below. */
   limitBuy(token: Token<S> | string, options: LimitBuyOptions): Placed
-  /** At `atPrice` or above. */
+  /** Sells at `atPrice` or above. */
   limitSell(token: Token<S> | string, options: LimitSellOptions): Placed
-  /** At `atPrice` or below. */
+  /** Sells at `atPrice` or below. */
   stopSell(token: Token<S> | string, options: LimitSellOptions): Placed
+  /** Buys, with a stop-loss and a take-profit price. */
   bracket(token: Token<S> | string, options: BracketOptions): Placed
+  /** Buys the same amount repeatedly. */
   dca(token: Token<S> | string, options: DcaOptions): Placed
-  /** False when the order is not open any more, already being sent, or an exit that is due. */
+  /** Cancels an order or a conditional order of this bot. Returns false if the order has ended or is being sent, or if
+   *  it is an exit that is due. */
   cancel(orderId: string): boolean
-  /** All exits of its position in the mint, from now on; shares of steps are then of what is held. */
+  /** Replaces all exits of the bot's position in a mint. The shares of take-profit steps then refer to the tokens held
+   *  now. Refused without a position (NO_POSITION) and for invalid rules (REQUEST_INVALID). */
   setExits(token: Token<S> | string, exits: ExitRules): Answer
+  /** Estimates a buy of `sol`. Returns undefined without a robust price, or if `sol` is not positive and finite. */
   quoteBuy(token: Token<S> | string, sol: number): Quote | undefined
+  /** Estimates a sale of whole tokens. Returns undefined without a robust price, or without tokens to sell. */
   quoteSell(token: Token<S> | string, tokens: number | 'all'): Quote | undefined
-  /** At least 0.1 s (TIMER_TOO_SHORT) and at most 1,000 timers at a time (TIMERS_FULL). A name is used once at a time;
-   *  setting it again replaces it. Timers survive a restart, unless `start` set it before and does not set it again, or
-   *  the bot has another strategy. */
+  /** Sets a repeating timer with an interval of at least 0.1 s (TIMER_TOO_SHORT). A bot has at most 1,000 timers
+   *  (TIMERS_FULL). A timer replaces the one of the same name. Timers survive a restart, except those that `start` set
+   *  before and does not set again, and those of a bot that now runs another strategy. */
   every(name: string, seconds: number): Answer
+  /** Sets a timer that fires once. Rules as for `every`. */
   after(name: string, seconds: number): Answer
+  /** Clears a timer; no effect if there is no timer of this name. */
   clear(name: string): void
-  /** False for what is no mint, and where 5,000 are watched already. */
+  /** Subscribes the rows of a mint. Returns false if `mint` is not a base58 public key, or if the bot already watches
+   *  5,000 mints (WATCHES_FULL). */
   watch(mint: string): boolean
   unwatch(mint: string): void
-  /** A decision not to trade, for `sluice why`. */
+  /** Records a decision not to trade, which `sluice why` shows. `why` is cut after 500 characters. */
   note(mint: string, why: string): void
 }
 
-/** Checks nothing and costs nothing: it gives the types. */
+/** Returns its argument; gives the types of a strategy. */
 export function defineStrategy<P, S = undefined>(strategy: Strategy<P, S>): Strategy<P, S> {
   return strategy
 }
