@@ -1,7 +1,8 @@
-/** Whose money it is. Orders, positions, limits, lanes and limiter belong to an account, and state is restored only
- *  into the same one: paper money can never become live money, nor a sandbox's position the real service's. */
+/** The owner of money. Orders, positions, limits, lanes and limiter belong to an account, and state is restored only
+ *  into the same account: paper money cannot become live money, and a position on a sandbox cannot become one on the
+ *  real service. */
 export interface Account {
-  /** All of the below in one word; the key of everything that is money. */
+  /** The fields below, joined; key of everything that is money. */
   readonly id: string
   readonly mode: Mode
   /** Host of the service. */
@@ -12,10 +13,10 @@ export interface Account {
   readonly wallet: string
 }
 
-/** What stands for the host of a sandbox that we started. */
+/** Takes the place of the host for a sandbox that Sluice started. */
 export const SANDBOX_HOST = 'sandbox'
 
-/** Whether an account is one of real money: live, and on no such sandbox. */
+/** Whether an account holds real money: mode `live`, and not on a sandbox that Sluice started. */
 export function isReal(account: string): boolean {
   const [mode, service] = account.split('|')
   return mode === 'live' && service !== SANDBOX_HOST

@@ -17,7 +17,7 @@ import { OrderFactory } from './order-factory.ts'
 import { moneyOf } from './recovered-money.ts'
 import type { Strategy } from './strategy.ts'
 
-/** The parts of a started engine. Each is built from those above it in this list, so all are complete from the start. */
+/** The parts of a started engine. Each is built from those above it, so every part is complete from the beginning. */
 export interface EngineParts {
   readonly state: EngineState
   readonly watch: ExitWatch

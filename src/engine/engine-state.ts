@@ -16,8 +16,8 @@ import type { AccountMoney, BotMoney } from './recovered-money.ts'
 import type { Plan } from './settings.ts'
 import { Timers } from './timers.ts'
 
-/** What the parts of the engine share from one start to the next: the instant, the money, the prices, and the one list
- *  of outputs. */
+/** State that the parts of the engine share, from one start input to the next: the current moment, the money, the
+ *  prices, and the list of outputs. */
 export class EngineState implements Stage {
   readonly outputs: Output[]
   readonly mints: Mints
@@ -31,27 +31,27 @@ export class EngineState implements Stage {
   seq: Seq = 0
   plan: Plan
   feed: FeedStatus = 'down'
-  /** Strategies are being shown the past: what they ask for is discarded. */
+  /** The strategies are warming up: their requests are discarded. */
   warming = false
-  /** They were, and nothing has come since. */
+  /** A warm-up has ended, and no row or input has followed yet. */
   warmed = false
-  /** The process ends: nothing is bought any more. */
+  /** The process is stopping: entries are refused. */
   stopping = false
   readonly gates = new Gates()
-  /** Mints that were read, the last ones. */
+  /** Facts of the mints that were read last, by mint. */
   readonly mintFacts = new Map<string, MintFacts>()
   nextOrder: number
-  /** The row being handled; undefined while an input is. */
+  /** The current row is in this block; undefined while an input is handled. */
   block: Block | undefined
   row = 0
   readonly #eventAge = new EventAge()
-  /** The first row of the run being handled that the usual age of events has not been learned from. */
+  /** First row of the current call whose age was not learned from yet. */
   agesFrom = 0
   readonly activity: Activity
-  /** Who has left half a change behind; -1 for nobody. */
+  /** Index of the bot whose request overflowed the stack and left the books half changed; -1: none. */
   tornBy = -1
 
-  /** By the path of their file. */
+  /** Filter lists, by the path of their file. */
   readonly lists: Map<string, ReadonlySet<string>>
 
   readonly thrownAt: ThrownAtOf | undefined
@@ -77,18 +77,19 @@ export class EngineState implements Stage {
     this.spending.restore(money.spends, money.daySpends)
   }
 
-  /** Half a change is in the books. Whose doing it is stays to be seen from outside. */
+  /** Throws. `activity` names the bot, so that the supervisor of the process sees which strategy caused the
+   *  overflow. */
   end(): never {
     this.activity.enter(this.tornBy)
     throw new Error('invariant broken: a stack overflowed while an order was made')
   }
 
-  /** During a warm-up nothing that is decided counts. */
+  /** Adds a decision to the outputs; discards it during the warm-up. */
   emit(output: Output): void {
     if (!this.warming) this.outputs.push(output)
   }
 
-  // What goes out is a copy: the original goes on, and the journal may look at it later.
+  // Outputs are copies: the original changes later, and the journal may read the output after that.
 
   emitBot(money: BotMoney): void {
     this.emit({ kind: 'bot', money: { ...money } })
@@ -103,7 +104,7 @@ export class EngineState implements Stage {
     this.emit({ kind: 'position', position: { ...position } })
   }
 
-  /** What is so outside from now on. */
+  /** Applies external state. */
   take(input: Extract<Input, { kind: 'feed' | 'gate' | 'plan' | 'wallet' | 'list' }>): void {
     if (input.kind === 'feed') this.feed = input.status
     else if (input.kind === 'gate') this.gates.take(input)
@@ -115,13 +116,13 @@ export class EngineState implements Stage {
     }
   }
 
-  /** What is old is forgotten, but for prices that somebody needs. */
+  /** Forgets prices and launches of past days, except prices that are needed. */
   nextDay(isNeeded: (token: TokenId) => boolean): void {
     this.prices.nextDay(isNeeded)
     this.launches.forget()
   }
 
-  /** Entries of every account stop, restarts included, or go on. */
+  /** Halts the entries of every account, restarts included, or allows them again. */
   halt(halted: boolean): void {
     for (const account of this.book.accounts.values()) {
       account.halted = halted
@@ -129,21 +130,21 @@ export class EngineState implements Stage {
     }
   }
 
-  /** A limit or a filter asks who announced which token. */
+  /** Records announcements from now on: a limit or a filter needs creators or ages of tokens. */
   watchLaunches(): void {
     this.launches.isWatched = true
     this.wants.add('newTokens')
   }
 
-  /** Of the rows up to `to`: when somebody asks for an age and at the end of a run, since one by one they would cost
-   *  twice as much. */
+  /** Learns the usual age from rows up to `to`. Called when an age is needed and at the end of `rows`; once for each
+   *  row would take twice as long. */
   learnAges(block: Block, to: number): void {
     this.#eventAge.fold(block, this.agesFrom, to)
     this.agesFrom = to
   }
 
-  /** When the row being handled was stamped by the feed, but no later than such a row is now; NaN where that is not
-   *  known, or there is none. */
+  /** Timestamp that the feed gave to the current row; upper bound: `now` less the usual delay. NaN if unknown, or
+   *  without a current row. */
   stampedAt(): Millis {
     const { block, row, now } = this
     if (block === undefined) return Number.NaN
@@ -152,7 +153,7 @@ export class EngineState implements Stage {
     return usualMs === Number.POSITIVE_INFINITY ? Number.NaN : Math.min(block.stamp[row] as number, now - usualMs)
   }
 
-  /** How much older than usual the row being handled is, ms; 0 when none is. */
+  /** How much older than usual the current row is, ms; 0 without one. */
   eventAgeMs(): number {
     const { block, row } = this
     if (block === undefined) return 0
@@ -160,7 +161,8 @@ export class EngineState implements Stage {
     return this.#eventAge.of(this.now - (block.stamp[row] as number))
   }
 
-  /** Who made a token, as it was said when its position opened or when it was announced; '' where nobody saw it. */
+  /** Creator of a token, recorded when its position opened or when it was announced; '' if the announcement was not
+   *  seen. */
   creatorOf(account: string, mint: string): string {
     const held = this.book.positions.get({ account, mint })
     return held?.creator ?? this.launches.of(this.mints.find(mint))?.creator ?? ''
@@ -172,18 +174,18 @@ export class EngineState implements Stage {
   }
 }
 
-/** Whose handler runs now. */
+/** Tracks which bot's handler is running. */
 export class Activity {
-  /** An index into the bots of the start; -1 for none. */
+  /** Index into the bots of the start input; -1: none. */
   running = -1
   readonly #cells: Int32Array | undefined
 
-  /** `cells`: where a watchdog in another thread sees who it is, and a count that goes up with every handler. */
+  /** `cells`: shared memory for a watchdog in another thread. [0] is the running bot, [1] counts handlers. */
   constructor(cells?: Int32Array) {
     this.#cells = cells?.fill(-1, 0, 1)
   }
 
-  /** A handler of this bot begins; who ran up to now, for `leave`. One within another is part of it, and not
+  /** Marks the begin of a bot's handler and returns the value for `leave`. A handler within another one is not
    *  counted. */
   enter(bot: number): number {
     const before = this.running
@@ -202,13 +204,13 @@ export class Activity {
   }
 }
 
-/** The subscription keys that somebody wants, counted: bots want what they declare and watch, the engine wants every
- *  mint with a position or an open order, and a strategy cannot take that away. */
+/** Reference counts of subscription keys. Bots want the keys that they declare and watch; the engine wants every mint
+ *  with a position or an open order, and a strategy cannot remove those. */
 export class Wants {
   readonly #stage: Stage
   readonly #counts = new Map<string, number>()
-  /** Said last, and what is wanted since beside it. */
-  #said: readonly string[] = []
+  /** The set emitted last, and the keys added since. */
+  #emitted: readonly string[] = []
   #added: string[] = []
   #dropped = false
 
@@ -228,13 +230,13 @@ export class Wants {
     else if (this.#counts.delete(key)) this.#dropped = true
   }
 
-  /** Says the whole set when it changed: at the end of a row or input, and before an order leaves. */
+  /** Emits the whole set if it changed. Called at the end of a row or input, and before an order leaves. */
   flush(): void {
     if ((!this.#dropped && this.#added.length === 0) || this.#stage.warming) return
-    // The same, and some at its end, is copied several times as fast as the map is gone through.
-    this.#said = this.#dropped ? [...this.#counts.keys()] : this.#said.concat(this.#added)
+    // Concatenating is several times as fast as iterating the map.
+    this.#emitted = this.#dropped ? [...this.#counts.keys()] : this.#emitted.concat(this.#added)
     this.#dropped = false
     this.#added = []
-    this.#stage.emit({ kind: 'keys', want: this.#said })
+    this.#stage.emit({ kind: 'keys', want: this.#emitted })
   }
 }

@@ -6,7 +6,7 @@ import type { EngineParts } from './engine-parts.ts'
 import type { EngineState } from './engine-state.ts'
 import { type ExecutionReport, type Fill, isOpen, type Order } from './order.ts'
 
-/** What became of orders: books it, lets positions and exits follow, and tells the strategies. */
+/** Takes in execution reports: books fills, updates positions and exits, and notifies the strategies. */
 export class ExecutionReports {
   readonly #state: EngineState
   readonly #parts: EngineParts
@@ -16,8 +16,8 @@ export class ExecutionReports {
     this.#parts = parts
   }
 
-  /** Reports come in any order and more than once: an order that is neither open nor provisionally filled has no state
-   *  here, and what is said of it counts by its fill alone. */
+  /** Reports arrive in any order and repeatedly. An order that is neither open nor provisionally filled has no state
+   *  here; then only the fill of the report counts. */
   take(report: ExecutionReport): void {
     const { book } = this.#state
     const { orderId, state, code, reason, fill } = report
@@ -34,7 +34,7 @@ export class ExecutionReports {
     if (order !== undefined) this.#awaitPrice(order, report)
     const fee = order === undefined ? undefined : report.feeLamports
     if (order !== undefined && fee !== undefined) this.#payFee(order, fee)
-    // What is by now another order's fill is that one's to take back.
+    // A fill that now belongs to another order is reversed by that order's reports only.
     const isOwn = report.reversed !== undefined && book.fills.find(report.reversed)?.orderId === orderId
     const reversed = isOwn ? report.reversed : undefined
     const gone = reversed ?? (fill !== undefined && book.hasOther(fill) ? fill.signature : undefined)
@@ -42,18 +42,18 @@ export class ExecutionReports {
     if (reversal !== undefined) this.#reversed(reversal)
     const booking = fill === undefined ? undefined : book.book(fill)
     if (booking !== undefined) this.#booked(booking, order)
-    const about = order ?? fill ?? reversal?.fill
-    if (about === undefined) return
+    const subject = order ?? fill ?? reversal?.fill
+    if (subject === undefined) return
     const position = ended === undefined ? undefined : book.positions.get(ended)
     if (ended !== undefined && position !== undefined) this.#parts.exits.ended(position, ended, code)
-    const closed = this.#follow(about, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
+    const closed = this.#follow(subject, ended, booking !== undefined || reversal !== undefined || fee !== undefined)
     if (closed !== undefined) this.#parts.conditionals.positionClosed(closed)
     this.#parts.conditionals.report(orderId, state, code)
-    this.#tell(report, about, booking)
+    this.#notify(report, subject, booking)
   }
 
-  /** A buy that waits, for the first time or once more, is dropped when the price runs away; before a try at a higher
-   *  slippage also when a limit has been reached since. */
+  /** Watches the price of a buy that waits for its first request or a retry. Before a retry with higher slippage the
+   *  limits are checked again. */
   #awaitPrice(order: Order, { state, code }: ExecutionReport): void {
     this.#parts.watch.sent(order)
     if (state !== 'accepted' || order.side !== 'buy') return
@@ -80,15 +80,13 @@ export class ExecutionReports {
     this.#settleMoney(reversal.fill, reversal.realizedLamports + reversal.fill.feeLamports)
   }
 
-  /** A late fill, or a fork, may give a position that nobody watches any more, and the bot's exits are those that are
-   *  left. */
+  /** A late fill or a fork may create a position that is not watched. It gets the exits of the bot. */
   #watched({ position, isNew }: Booking): void {
     if (isNew) position.exits = this.#parts.exits.usual(position)
     this.#parts.watch.watch(position)
   }
 
-  /** The position follows what is held and which orders are open, and its exits follow the position. The one that is
-   *  closed by that. */
+  /** Updates the position from its tokens and open orders, then its exits. Returns the position if this closed it. */
   #follow(
     about: Pick<Order, 'account' | 'mint' | 'bot'>,
     ended: Order | undefined,
@@ -124,9 +122,9 @@ export class ExecutionReports {
     for (const scope of this.#parts.scopes.of({ bot, account })) this.#parts.results.book(scope, resultLamports)
   }
 
-  /** The chain says what a token costs; a feed whose unit is another one must not move money. What it is proved by is
-   *  forgotten at the end of the process, so entries are halted: a person lets them go on. A fill on paper has its
-   *  price from that very feed and proves nothing. */
+  /** Compares the price of a landed buy with the feed. If the feed quotes another unit, no exit or limit may use its
+   *  prices, so entries are halted until an operator resumes; the halt is durable, the proof is not. A paper fill takes
+   *  its price from the same feed and proves nothing. */
   #confirmUnit(fill: Fill, order: Order | undefined): void {
     if (this.#parts.bots.of(fill.bot)?.settings.account.mode !== 'live') return
     const { price } = fillView(fill)
@@ -137,11 +135,11 @@ export class ExecutionReports {
       kind: 'alarm',
       bot: fill.bot,
       code: 'UNIT_CONTRADICTED',
-      reason: `bought at ${price} SOL a token while the feed's price is of another magnitude`,
+      reason: `bought at ${price} SOL a token, but the price of the feed has another order of magnitude`,
     })
   }
 
-  #tell(report: ExecutionReport, about: Order | Fill, booking: Booking | undefined): void {
+  #notify(report: ExecutionReport, about: Order | Fill, booking: Booking | undefined): void {
     const runner = this.#parts.bots.of(about.bot)
     if (runner === undefined) return
     const { orderId, state, code, reason } = report

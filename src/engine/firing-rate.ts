@@ -2,7 +2,7 @@ import type { Millis } from '../base/units.ts'
 
 const WINDOW_MS = 10_000
 
-/** How often the timers of a bot fired lately, for a person who is told of it. */
+/** Rate at which the timers of a bot fired lately, for an alarm. */
 export class FiringRate {
   #since: Millis = 0
   #count = 0

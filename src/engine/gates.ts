@@ -4,13 +4,13 @@ import type { Order } from './order.ts'
 
 type GateInput = Extract<Input, { kind: 'gate' }>
 
-/** Conditions outside of the engine that stop entries for as long as they last. Each ends only with the input that says
- *  so: no command of an operator lifts one, and none is remembered over a restart. */
+/** External conditions that stop entries. Each is lifted only by its own input: `resume` does not lift it, and a
+ *  restart forgets it. */
 export class Gates {
-  /** By account, '' for all accounts: why entries are stopped. */
+  /** Reasons for the stop, by account ('' for all accounts) and code. */
   readonly #closed = new Map<string, Map<GateCode, string>>()
 
-  /** Accounts of which one entry may go for now, and that entry; '' where none is out. */
+  /** Accounts in which only one entry may go for now, with the id of that entry ('' before it). */
   readonly #singles = new Map<string, string>()
 
   take({ account, open, code = 'CHAIN_UNREAD', reason = '', single = false }: GateInput): void {
@@ -21,23 +21,25 @@ export class Gates {
     this.#closed.set(account, reasons)
   }
 
-  /** Why this account may buy nothing. */
+  /** Why entries of this account are stopped. */
   veto(account: string): Veto | undefined {
     for (const one of [account, '']) for (const [code, reason] of this.#closed.get(one) ?? []) return { code, reason }
     return undefined
   }
 
-  /** Why the first entry of this account has to be the only one for now. */
+  /** Why another entry has to wait for the result of the first one. */
   alone(account: string): Veto | undefined {
     const first = this.#singles.get(account) ?? ''
-    return first === '' ? undefined : { code: 'FIRST_BUY', reason: `${first} is the first since the start` }
+    return first === ''
+      ? undefined
+      : { code: 'FIRST_BUY', reason: `order ${first}, the first since the start, is still pending` }
   }
 
   entered({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.has(account)) this.#singles.set(account, id)
   }
 
-  /** Another one may go in its place. */
+  /** Gives the place of the single entry free. */
   notExecuted({ id, account }: Pick<Order, 'id' | 'account'>): void {
     if (this.#singles.get(account) === id) this.#singles.set(account, '')
   }
@@ -48,8 +50,8 @@ export class Gates {
   }
 }
 
-/** Where the input gives none. */
+/** Reasons used when the input contains none. */
 const REASONS: Readonly<Record<GateCode, string>> = {
-  CHAIN_UNREAD: 'the chain has not been read up to now',
+  CHAIN_UNREAD: 'the chain has not been read yet',
   DISK_LOW: 'the disk that holds the journal is nearly full',
 }

@@ -56,7 +56,8 @@ export class OperatorCommands {
     for (const scope of scopes.all()) results.forgive(scope)
   }
 
-  /** Sells the positions that `which` selects and cancels their open buys. A buy that fills all the same is sold, too. */
+  /** Sells the positions that `which` selects and cancels their open buys. If such a buy fills, its tokens are sold,
+   *  too. */
   #sellAll(reason: string, which: (of: Pick<Position, 'mint'>) => boolean): void {
     const { book } = this.#state
     this.#parts.conditionals.cancelBuys(which)

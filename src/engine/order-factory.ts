@@ -15,27 +15,27 @@ import { readBuy, readSell, type SellRequest } from './requests.ts'
 import type { BotSettings, ExitOrderSettings } from './settings.ts'
 import type { BuyOptions, Placed, SellOptions } from './strategy.ts'
 
-/** Who asks: a bot's settings and money. */
+/** A bot that requests orders: its settings, money and limits. */
 export interface Client {
   readonly settings: BotSettings
   readonly money: BotMoney
   readonly scope: LimitScope
-  /** What it trades with, and whoever else does. */
+  /** The wallet that the bot trades with, shared with other bots. */
   readonly wallet: LimitScope
-  /** When it was first shown a token. */
+  /** Time at which the bot first saw a token. */
   seenAt(mint: string): Millis
 }
 
-/** What a bot would sell of which position. */
+/** A request to sell, with the position that it refers to. */
 export interface Sale {
   readonly position: Position
   readonly request: SellRequest
 }
 
-/** What one order differs in from the next. */
+/** The fields that differ between orders. */
 type OrderParts = Omit<Order, 'id' | 'seq' | 'time' | 'price'>
 
-/** Turns requests into orders: everything that can be refused is refused here, at once, with its reason. */
+/** Turns requests into orders, or refuses them with a reason. */
 export class OrderFactory {
   readonly #state: EngineState
   readonly #watch: ExitWatch
@@ -90,32 +90,33 @@ export class OrderFactory {
     const { book } = this.#state
     const isFull = request.size.kind === 'all'
     const busy = isFull ? book.fullExitOf(position) : book.laneHolder({ account: position.account, mint, side: 'sell' })
-    if (busy !== undefined) return { ok: false, code: 'LANE_BUSY', reason: `${busy.order.id} is still selling it` }
+    if (busy !== undefined)
+      return { ok: false, code: 'LANE_BUSY', reason: `order ${busy.order.id} is still selling this mint` }
     return { ok: true, id: this.sellPosition(position, client.settings, request.size, request.reason) }
   }
 
-  /** What a bot would sell of which position. */
+  /** A request to sell, with the position that it refers to. */
   readSale({ settings }: Client, mint: string, options: SellOptions): Sale | Veto {
     const position = this.#state.book.positions.get({ account: settings.account.id, mint })
     if (position === undefined || position.bot !== settings.name || position.tokens === 0n)
-      return { code: 'NO_POSITION', reason: `${settings.name} holds nothing of ${mint}` }
+      return { code: 'NO_POSITION', reason: `${settings.name} holds no tokens of ${mint}` }
     const request = readSell(options, position)
     return 'code' in request ? request : { position, request }
   }
 
-  /** Sells without asking the limits: nothing stands in the way of an exit but its own lane, which takes it. `step` of
-   *  the ladders comes first. */
+  /** Sells without checking limits: only the exit's own lane can block an exit. `step`: the step of the ladders to
+   *  begin with. Returns the id of the order. */
   sellPosition(position: Position, settings: BotSettings, size: Size, reason: string, step = 0): string {
-    if (position.tokens <= 0n) assert(false, `nothing of ${position.mint} is held`)
+    if (position.tokens <= 0n) assert(false, `no tokens of ${position.mint} to sell`)
     const { account, bot, mint } = position
     const { slippageLadder, priorityFeeLadder } = settings.exitOrders
     const { priorityFeeLamports } = settings.orders
     const fees = from(priorityFeeLadder, step)
     const repeatMs = size.kind === 'all' ? this.#repeatsAfter(settings.exitOrders) : null
     const dearest = sellCost(fees.at(-1) ?? priorityFeeLamports)
-    // Where the fee that was named is refused it goes again with the service's own, at any of its attempts.
+    // A refused priority fee is retried with the service's own choice, at any attempt.
     const worst = Math.max(repeatMs === null ? dearest : dearest * MOST_OPEN_EXITS, sellCost(null))
-    this.#callOffPart(position, size)
+    this.#cancelPartialSale(position, size)
     const order = this.#order({
       account,
       bot,
@@ -137,15 +138,15 @@ export class OrderFactory {
     return order.id
   }
 
-  /** How long a full exit waits for evidence before it goes again. That rests on the wallet holding nothing of the mint
-   *  but the position: no other bot's (MINT_OWNED), and no tokens from elsewhere. Where more than 1 % beside it is
-   *  known, this has to be null. */
+  /** How long a full exit waits for evidence before it is repeated, ms. A repeat is safe only if the wallet holds no
+   *  other tokens of the mint: other bots are excluded (MINT_OWNED). If more than 1 % from elsewhere is known, this
+   *  must return null. */
   #repeatsAfter({ retryMs }: ExitOrderSettings): number | null {
     return retryMs
   }
 
-  /** A partial sale that is not out yet only stands in the way of a full exit. */
-  #callOffPart({ account, mint }: Position, size: Size): void {
+  /** Cancels a partial sale that was not sent yet: it would only delay the full exit. */
+  #cancelPartialSale({ account, mint }: Position, size: Size): void {
     const sale = this.#state.book.laneHolder({ account, mint, side: 'sell' })
     if (size.kind !== 'all' || sale?.state !== 'accepted' || isFullExit(sale.order)) return
     this.#state.emit({ kind: 'cancel', orderId: sale.order.id, code: 'CANCELLED' })
@@ -156,7 +157,7 @@ export class OrderFactory {
     const read = parts.side === 'sell' ? this.#watch.poolPriceOf(parts) : undefined
     const price = read ?? state.price(parts.mint) ?? null
     const eventAgeMs = Math.round(state.eventAgeMs())
-    // Field by field: spreading costs as much as all else here.
+    // Spreading `parts` would take as long as everything else in this method.
     return {
       id: `o${state.nextOrder++}`,
       seq: state.seq,
@@ -195,7 +196,7 @@ export class OrderFactory {
     this.#state.emitPosition(position)
   }
 
-  /** What the bot's filters have against it. */
+  /** Checks the filters of the bot. */
   #vetoToken(client: Client, mint: string, amount: Lamports, creator: string): Veto | undefined {
     if (!hasFilters(client.settings.filters)) return undefined
     const { lists, launches, mints, now } = this.#state
@@ -205,47 +206,46 @@ export class OrderFactory {
     })
   }
 
-  /** What stands in the way whatever the amount. */
+  /** Checks everything that does not depend on the amount. */
   #vetoState(client: Client, mint: string, scaleIn: boolean): Veto | undefined {
     const { book, feed, prices, stopping } = this.#state
     const { account, name, orders } = client.settings
     const veto = (code: Veto['code'], reason: string): Veto => ({ code, reason })
-    if (client.money.status === 'exits-only')
-      return veto('EXITS_ONLY', 'the strategy threw an error or had to be stopped')
-    if (stopping) return veto('HALTED', 'the process ends')
+    if (client.money.status === 'exits-only') return veto('EXITS_ONLY', 'the strategy threw an error or was stopped')
+    if (stopping) return veto('HALTED', 'the process is stopping')
     if (prices.contradicted) return veto('UNIT_CONTRADICTED', 'our own fills contradict the feed')
     if (book.accounts.get(account.id)?.halted === true) return veto('HALTED', 'entries are halted')
     if (feed === 'refused') return veto('KEY_REFUSED', 'the service refuses the key')
     if (feed !== 'live') return veto('FEED_DOWN', `the feed is ${feed}`)
-    if (DENIED_MINTS.has(mint)) return veto('MINT_DENIED', `${mint} is money, not a token to trade`)
+    if (DENIED_MINTS.has(mint)) return veto('MINT_DENIED', `${mint} is a currency, not a token to trade`)
     if (this.#state.price(mint) === undefined) return veto('PRICE_UNKNOWN', 'no robust price yet')
     const age = this.#state.eventAgeMs()
     if (age > orders.maxEventAgeMs) return veto('STALE_EVENT', `the event is ${age} ms old`)
-    const inCustody = custodyVeto(this.#state, client.settings, mint)
-    if (inCustody !== undefined) return inCustody
+    const ofWallet = walletVeto(this.#state, client.settings, mint)
+    if (ofWallet !== undefined) return ofWallet
     const owner = { account: account.id, mint }
     const lane = book.openOrderOf(owner)
-    if (lane !== undefined) return veto('LANE_BUSY', `${lane.order.id} is still open`)
+    if (lane !== undefined) return veto('LANE_BUSY', `order ${lane.order.id} is still open`)
     const exit = book.unprovedExit(owner)
-    if (exit !== undefined) return veto('EXIT_UNPROVED', `${exit.id} may still sell it`)
+    if (exit !== undefined) return veto('EXIT_UNPROVED', `order ${exit.id} may still sell this mint`)
     const sale = book.provisionalSale(owner)
-    if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale ${sale.orderId} is not final`)
+    if (sale !== undefined) return veto('EXIT_UNPROVED', `the sale of order ${sale.orderId} is not final`)
     const position = book.positions.get(owner)
     const alone = this.#state.gates.alone(account.id)
     if (position === undefined) return alone
-    if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds it`)
-    if (position.exiting !== '') return veto('LANE_BUSY', 'it is being sold')
-    return scaleIn ? alone : veto('POSITION_OPEN', 'the bot already holds it')
+    if (position.bot !== name) return veto('MINT_OWNED', `${position.bot} holds this mint`)
+    if (position.exiting !== '') return veto('LANE_BUSY', 'the position is being sold')
+    return scaleIn ? alone : veto('POSITION_OPEN', 'the bot already holds this mint')
   }
 }
 
-/** A ladder from one of its steps on, at least its last. */
+/** The steps of a ladder from `step` on; at least its last step. */
 function from<T>(ladder: readonly T[], step: number): readonly T[] {
   return ladder.slice(Math.min(step, Math.max(0, ladder.length - 1)))
 }
 
-/** Why this bot may buy nothing of this mint with its account's wallet. */
-function custodyVeto(
+/** Checks the state of the account's wallet, and the facts about the mint. */
+function walletVeto(
   { book, gates, mintFacts }: EngineState,
   { account, tokenChecks }: Pick<BotSettings, 'account' | 'tokenChecks'>,
   mint: string,
@@ -254,8 +254,10 @@ function custodyVeto(
   const facts = account.mode === 'live' ? mintFacts.get(mint) : undefined
   const closed = gates.veto(account.id)
   if (closed !== undefined) return closed
-  if (foreign.length > 0) return { code: 'FOREIGN_TX', reason: `no order here made ${foreign.join(', ')}` }
-  if (breached) return { code: 'UNEXPECTED_FILL', reason: 'the wallet executed what no order was waiting for' }
-  if (quarantined.includes(mint)) return { code: 'QUARANTINED', reason: 'the wallet holds less of it than was booked' }
+  if (foreign.length > 0)
+    return { code: 'FOREIGN_TX', reason: `these transactions belong to no order: ${foreign.join(', ')}` }
+  if (breached) return { code: 'UNEXPECTED_FILL', reason: 'the wallet executed a trade for which no order was waiting' }
+  if (quarantined.includes(mint))
+    return { code: 'QUARANTINED', reason: 'the wallet holds less of this mint than was booked' }
   return facts && mintRefusal(facts, tokenChecks)
 }

@@ -3,10 +3,10 @@ import type { Lamports, Millis, Seq, TokenAmount } from '../base/units.ts'
 import type { TradeSide } from '../market/block.ts'
 import type { FillCosts } from './accounting/fill-costs.ts'
 
-/** Exits go before entries everywhere and wait without bound. */
+/** Exits go before entries everywhere, and wait without a time limit. */
 export type OrderClass = 'exit' | 'entry'
 
-/** How much. A buy names SOL; a sell names everything that the wallet holds, a share of it, or an amount of base
+/** Size of an order. A buy is in SOL; a sale is everything that the wallet holds, a share of it, or an amount of base
  *  units. */
 export type Size =
   | { readonly kind: 'sol'; readonly lamports: Lamports }
@@ -14,9 +14,9 @@ export type Size =
   | { readonly kind: 'percent'; readonly percent: number }
   | { readonly kind: 'tokens'; readonly tokens: TokenAmount; readonly decimals: number }
 
-/** An approved request: what a strategy or an exit wants and the engine has let pass. Never changed afterwards. */
+/** A request of a strategy or an exit that the engine approved. Immutable. */
 export interface Order {
-  /** `o1`, `o2`, ...: counted within a journal. */
+  /** `o1`, `o2`, ...: counted in a journal. */
   readonly id: string
   readonly seq: Seq
   readonly time: Millis
@@ -26,51 +26,51 @@ export interface Order {
   readonly side: TradeSide
   readonly class: OrderClass
   readonly size: Size
-  /** First what is sent first; what follows is the ladder that a refusal for slippage climbs. Percent, 0.1 to 100. */
+  /** Slippage of the first attempt, followed by the ladder that a refusal for slippage climbs. Percent, 0.1 to 100. */
   readonly slippagePercents: readonly number[]
-  /** null: the service chooses. */
+  /** null: the service chooses the fee. */
   readonly priorityFeeLamports: Lamports | null
-  /** The fee of each step instead, the last one for all after it; empty: always the one above. */
+  /** Fees of the first, second, ... step, which replace `priorityFeeLamports`; the last one holds for later steps.
+   *  Empty: the fee is the same for every step. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** A full exit goes again so long after its last attempt was sent, a step further, while there is no evidence that
-   *  one has executed; null: it waits for proof, as every other order does. */
+  /** ms after which a full exit is sent again, one step further up the ladders, unless there is evidence that an
+   *  attempt executed. */
   readonly repeatMs: number | null
-  /** The most that this order can take out of the wallet: amount with slippage, priority fee, base fee, rent, service
-   *  fee. */
+  /** Worst-case cost: amount with slippage, priority fee, base fee, rent, service fee. */
   readonly reserveLamports: Lamports
-  /** Not to be sent after this time; null for exits, which always are. */
+  /** The order is not sent after this time; null for exits, which do not expire. */
   readonly notAfter: Millis | null
-  /** The robust price it was decided on, SOL a token; null where there was none (an exit may go without). */
+  /** Robust price of the decision, SOL a token; null for an exit that was decided without one. */
   readonly price: number | null
-  /** How much older than usual the row was that it was decided on, ms; 0 where it was none. Absent where an older
-   *  Sluice decided. */
+  /** How much older than usual the row of the decision was, ms; 0 without a row. Absent in older journals. */
   readonly eventAgeMs?: number
   readonly reason: string
 }
 
-/** Orders are counted: `o12` is the twelfth. */
+/** Number of an order: 12 for `o12`. */
 export function orderNumber({ id }: Pick<Order, 'id'>): number {
   return Number(id.slice(1))
 }
 
-/** (account, mint, side): holds one open order, from accepted on. */
+/** Key of a lane: (account, mint, side). A lane holds one open order, from `accepted` on. */
 export function laneOf(order: Pick<Order, 'account' | 'mint' | 'side'>): string {
   return `${order.account}|${order.mint}|${order.side}`
 }
 
-/** A sale of everything: the chain refuses to execute it twice, so it is the one order that never waits for proof. */
+/** Whether an order sells everything. The chain refuses to execute such a sale twice, so it is the one order that does
+ *  not wait for proof. */
 export function isFullExit(order: Pick<Order, 'side' | 'size'>): boolean {
   return order.side === 'sell' && order.size.kind === 'all'
 }
 
-/** Tries of one buy: the first, and two that follow on a refusal for its slippage. */
+/** Attempts of one buy: the first, and two retries after a refusal for its slippage. */
 export const MOST_BUY_STEPS = 3
 
-/** Attempts of one full exit that may still execute, at once. */
+/** Attempts of one full exit that may be undecided at the same time. */
 export const MOST_OPEN_EXITS = 5
 
-/** A lane holds one open order. The one exception: a full exit goes in beside a partial sale, because nobody can say
- *  how long the proof of that one takes, and the chain refuses to sell what is not held. */
+/** Whether an order may enter a lane that is occupied. Only a full exit may, next to a partial sale: the proof about
+ *  the partial sale may take long, and the chain refuses to sell tokens that are not held. */
 export function sharesLane(order: Pick<Order, 'side' | 'size'>, held: Pick<Order, 'side' | 'size'>): boolean {
   return isFullExit(order) && held.side === 'sell' && !isFullExit(held)
 }
@@ -86,8 +86,8 @@ export type OrderState =
   | 'expired'
   | 'cancelled'
 
-/** The moves an order may make. `filled -> working` is a fill that a fork took back; anything may become filled by a
- *  late fill. */
+/** Allowed transitions. `filled -> working`: a fork removed the fill. Every state may become `filled` by a late
+ *  fill. */
 export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = {
   accepted: ['working', 'filled', 'failed', 'refused', 'expired', 'cancelled', 'held'],
   working: ['accepted', 'filled', 'failed', 'not_executed', 'held', 'expired', 'refused', 'cancelled'],
@@ -100,7 +100,7 @@ export const ORDER_MOVES: Readonly<Record<OrderState, readonly OrderState[]>> = 
   cancelled: ['filled'],
 }
 
-/** Open: the lane is held, the reservation counts. */
+/** Open: the order occupies its lane and its reservation counts. */
 export function isOpen(state: OrderState): boolean {
   return state === 'accepted' || state === 'working' || state === 'held'
 }
@@ -118,38 +118,38 @@ export interface Fill {
   readonly side: TradeSide
   readonly slot: number
   readonly time: Millis
-  /** Base units that came in (buy) or went out (sell); positive. */
+  /** Base units received (buy) or sold (sell); positive. */
   readonly tokens: TokenAmount
   readonly decimals: number
-  /** SOL that changed hands for them, the venue's and the service's fee inside; positive. */
+  /** Lamports paid or received for the tokens, including the fees of venue and service; positive. */
   readonly tradeLamports: Lamports
   /** Base and priority fee of the transaction, and tips. */
   readonly feeLamports: Lamports
-  /** Rent put into (positive) or got back from (negative) accounts. */
+  /** Rent paid for new accounts (positive) or returned by closed ones (negative). */
   readonly rentLamports: Lamports
-  /** Change of the wallet by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a sell,
-   *  less what was wrapped. */
+  /** Change of the wallet's balance by the whole transaction: -(trade + fee + rent) for a buy, trade - fee - rent for a
+   *  sale, less wrapped SOL. */
   readonly walletLamports: Lamports
-  /** The same, each apart. */
+  /** Itemized costs. */
   readonly costs: FillCosts
-  /** Seen at finalized; until then a fork may take it back. */
+  /** Seen at commitment `finalized`; before that a fork may remove the transaction. */
   readonly final: boolean
 }
 
-/** What became of an order, said by the gateway or the audit to the engine. Durable before it is said. */
+/** State of an order, reported to the engine by the gateway or the audit. Durable before it is reported. */
 export interface ExecutionReport {
   readonly orderId: string
-  /** '' while there is no attempt. */
+  /** '' before the first attempt. */
   readonly attemptId: string
-  /** Where the order is now. */
+  /** Current state of the order. */
   readonly state: OrderState
   readonly code: ErrorCode | ''
   readonly reason: string
   readonly fill?: Fill
-  /** This signature's fill was taken back by a fork. */
+  /** Signature of a fill that a fork removed. */
   readonly reversed?: string
-  /** Paid for a transaction that reverted. */
+  /** Fee of a transaction that reverted. */
   readonly feeLamports?: Lamports
-  /** How many attempts of a full exit may still execute, or be taken back by a fork; absent for every other order. */
+  /** Number of attempts of a full exit that may still execute or be removed by a fork; absent for other orders. */
   readonly unproved?: number
 }

@@ -6,26 +6,26 @@ import type { DaySpend, Spend } from './limits/spending.ts'
 import type { Fill, Order, OrderState } from './order.ts'
 import type { BotSettings } from './settings.ts'
 
-/** Everything about money that a restart takes over from the journal's rows: what was decided, never decided again. */
+/** Everything about money that a restart reads from the journal's rows. Decisions are read, never made again. */
 export interface RecoveredMoney {
   readonly nextOrder: number
   readonly nextTimer: number
   readonly nextConditional: number
   readonly accounts: readonly AccountMoney[]
   readonly bots: readonly BotMoney[]
-  /** Open ones, and ended ones of which an attempt may still execute or be taken back. */
+  /** Open orders, and ended ones that may still execute or that a fork may still remove. */
   readonly orders: readonly OpenOrder[]
-  /** Positions that are not closed, and those that a sale closed which a fork may still take back. */
+  /** Positions that are not closed, and closed ones whose sale a fork may still remove. */
   readonly positions: readonly Position[]
   readonly timers: readonly Timer[]
-  /** Those that wait, or whose order is out. */
+  /** Conditional orders that wait, or whose order is open. */
   readonly conditionals: readonly ConditionalOrder[]
-  /** The last fills that the engine has taken, oldest first, at most 500: so that one which is reported again is not
-   *  counted twice. */
+  /** The last fills that the engine has taken, oldest first; at most 500. They identify fills that are reported
+   *  again. */
   readonly fills: readonly Fill[]
-  /** What buys of the last hour asked for, oldest first. */
+  /** Amounts requested by the buys of the last hour, oldest first. */
   readonly spends: readonly Spend[]
-  /** And all buys of a bot on the last UTC day on which there were any. */
+  /** Amounts requested by all buys of each bot on its last UTC day with buys. */
   readonly daySpends: readonly DaySpend[]
 }
 
@@ -46,44 +46,44 @@ export const NO_MONEY: RecoveredMoney = {
 
 export interface AccountMoney {
   readonly account: string
-  /** The wallet as last read (live) or computed (paper); null before the first reading. */
+  /** Balance of the wallet as last read (live) or computed (paper); null before the first reading. */
   lamports: Lamports | null
-  /** Slot of that reading; fills of later slots are added to it. 0 for paper. */
+  /** Slot of that reading; fills of later slots are added to the balance. 0 for paper. */
   slot: number
-  /** Entries stop until `resume`. */
+  /** Entries are halted until `resume`. */
   halted: boolean
-  /** Signatures of what somebody else did with the wallet: entries stop until each is accepted. */
+  /** Signatures of foreign transactions. Entries stop until each is accepted. */
   foreign?: readonly string[]
-  /** Mints of which the wallet held less than was booked: no entries there until `resume`. */
+  /** Mints with fewer tokens in the wallet than in the books. Their entries stop until `resume`. */
   quarantined?: readonly string[]
-  /** Something executed that was refused or proved dead, or a second time: until `resume`, entries stop, and nothing is
-   *  tried again at once on the word of a refusal. */
+  /** An attempt executed after it was refused or proved dead, or executed twice. Until `resume`, entries stop and
+   *  refused attempts are not retried at once. */
   breached?: boolean
-  /** Of all its bots together; absent before the first. */
+  /** Results of all bots of the account together; absent before the first fill. */
   results?: ResultSums
 }
 
-/** Entries stop, those that wait too, until a person says otherwise. */
+/** Whether entries of an account, including waiting ones, are stopped until an operator acts. */
 export function isStopped({ halted, foreign = [], breached = false }: AccountMoney): boolean {
   return halted || breached || foreign.length > 0
 }
 
-/** What somebody has made. */
+/** Results of a bot, or of all bots of a wallet. */
 export interface ResultSums {
   /** UTC day (days since 1970) that the next two belong to. */
   day: number
-  /** Realised profit less fees since that day began. */
+  /** Realized profit less fees since that day began. */
   dayRealizedLamports: Lamports
-  /** What open positions were worth less their cost when it began. */
+  /** Value less cost of the open positions when that day began. */
   dayStartUnrealizedLamports: Lamports
-  /** Realised profit less fees since ever. */
+  /** Realized profit less fees, in total. */
   realizedLamports: Lamports
-  /** The highest that it was; or what it was when a person last let entries go on, less what was lost on what was held
-   *  and has not come back since. */
+  /** Highest value of `realizedLamports`. `resume` lowers it to the result at that time, without unrealized losses that
+   *  have not recovered since. */
   peakLamports: Lamports
   /** Positions closed at a loss since the last one that was not. */
   losses: number
-  /** Nothing is bought before; 0: no pause. */
+  /** Entries are paused until this time; 0: no pause. */
   pausedUntil: Millis
 }
 
@@ -95,9 +95,9 @@ export const NO_RESULTS: ResultSums = {
 export interface BotMoney extends ResultSums {
   readonly bot: string
   readonly account: string
-  /** `exits-only` after its strategy threw: it closes what it holds and opens nothing, until the next start. */
+  /** `exits-only` after the strategy threw: the bot only closes positions, until the next start. */
   status: 'active' | 'exits-only'
-  /** What the strategy keeps; `bot.state = ...` replaces it. */
+  /** State of the strategy, set by `bot.state = ...`. */
   state: Json
 }
 
@@ -109,21 +109,21 @@ export interface OpenOrder {
 export interface Timer {
   readonly id: number
   readonly bot: string
-  /** The strategy's own name for it, or `hold:<mint>`, `retry:<mint>` for those of exits. */
+  /** Name that the strategy chose, or `hold:<mint>`, `retry:<mint>` and similar for timers of exits. */
   readonly name: string
   readonly owner: 'strategy' | 'exits'
   readonly at: Millis
-  /** 0: once. */
+  /** 0: fires once. */
   readonly everyMs: number
-  /** The strategy that set it; an older Sluice did not say, and exits have none. */
+  /** The strategy that set the timer; absent in older journals and for timers of exits. */
   readonly strategy?: string
-  /** It was set in the strategy's `start`. */
+  /** Set by the strategy's `start`. */
   readonly declared?: boolean
-  /** Of one that repeats: when it fired last. The journal adds it from the inputs; `at` stays what it was. */
+  /** Last firing of a repeating timer. The journal adds it from the inputs; `at` does not change. */
   readonly fired?: Millis
 }
 
-/** What a bot begins with: what the journal holds of it, or nothing. */
+/** Initial state of a bot: restored from the journal, or empty. */
 export function moneyOf(settings: BotSettings, restored: BotMoney | undefined): BotMoney {
   const { name, account } = settings
   const { state, day, dayRealizedLamports, dayStartUnrealizedLamports, ...later } = {

@@ -8,8 +8,7 @@ import { needsLaunches } from './limits/setting-rows.ts'
 import type { TokenChecks } from './limits/token-checks.ts'
 import type { ExecutorKind } from './order.ts'
 
-/** One bot as configured, every default filled in: what the engine needs to know of it. Plain JSON, so it lies in the
- *  journal. */
+/** Configuration of one bot with every default filled in. Plain JSON, recorded in the journal. */
 export interface BotSettings {
   readonly name: string
   /** Name or path of the strategy. */
@@ -19,45 +18,44 @@ export interface BotSettings {
   readonly executor: ExecutorKind
   readonly orders: OrderSettings
   readonly exitOrders: ExitOrderSettings
-  /** Exits of a position for which the order named none. */
+  /** Exits of positions whose order sets none. */
   readonly exits: ExitRules
   readonly limits: Limits
-  /** Of all bots that trade with its wallet together: the same in each of them. */
+  /** Limits of all bots of the wallet together; equal in each of these bots. */
   readonly walletLimits: WalletLimits
-  /** Which tokens it may buy. */
+  /** Filters of the tokens that the bot may buy. */
   readonly filters: EntryFilters
   readonly tokenChecks: TokenChecks
-  /** Money that a paper account starts with. */
+  /** Initial balance of a paper account. */
   readonly paperLamports: Lamports
-  /** Its own: what one bot draws does not change what another one does. */
+  /** Seed of this bot's random numbers, so that bots do not influence each other. */
   readonly seed: number
 }
 
-/** How entries go out. */
+/** Settings of entries. */
 export interface OrderSettings {
-  /** Of the first try; 0.1 to 50. */
+  /** Slippage of the first attempt; 0.1 to 50. */
   readonly slippagePercent: number
-  /** Slippage of the first, second, ... try of a buy that is refused for its slippage; absent: there is one try. */
+  /** Slippage of the first, second, ... attempt of a buy that is refused for its slippage. Absent: one attempt. */
   readonly slippageLadder?: readonly number[]
   /** null: the service chooses. */
   readonly priorityFeeLamports: Lamports | null
-  /** An entry that could not be sent so long after its decision is dropped. */
+  /** An entry that was not sent within this time after its decision expires. */
   readonly ttlMs: number
-  /** An entry decided on an event older than this is refused: arrival less the service's timestamp, above the usual
-   *  difference. */
+  /** An entry is refused if its event is older than this. Age: arrival less the service's timestamp, less the usual
+   *  delay. */
   readonly maxEventAgeMs: number
-  /** An entry is dropped when the robust price ran up by more than this before it was sent. */
+  /** An entry is cancelled if the robust price rises by more than this before it is sent. */
   readonly maxChasePercent: number
 }
 
-/** How exits go out. */
+/** Settings of exits. */
 export interface ExitOrderSettings {
-  /** Slippage of the first, second, ... try. */
+  /** Slippage of the first, second, ... attempt. */
   readonly slippageLadder: readonly number[]
-  /** Priority fee of the first, second, ... try; empty: that of `orders`. */
+  /** Priority fee of the first, second, ... attempt; empty: the fee of `orders`. */
   readonly priorityFeeLadder: readonly Lamports[]
-  /** A sale that failed is tried again so long after, and one of everything of which nothing is known so long after it
-   *  was sent. */
+  /** Delay of the retry of a failed sale, and of the repetition of a full exit without evidence. */
   readonly retryMs: number
 }
 

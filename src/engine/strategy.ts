@@ -205,7 +205,7 @@ export interface Quote {
  *  once and 500 a second continuously; more throw RangeError. */
 export interface Bot<S = unknown> {
   readonly name: string
-  /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters; assign a new value to save it:
+  /** State of the bot, durable over restarts. Plain JSON of at most 1,000,000 characters. Assign a new value to save:
    *  `bot.state = { ... }`. The saved value is a frozen copy. Throws TypeError for a value that is not JSON. */
   state: Json
   /** Time of the current row or input. */
@@ -228,7 +228,7 @@ export interface Bot<S = unknown> {
   budget(): { readonly solThisHour: number; readonly profitTodaySol: number; readonly halted: boolean }
   /** Places a buy. Refused in `start` and during the warm-up (WARMING); limits and filters may refuse it, too. */
   buy(token: Token<S> | string, options: BuyOptions): Placed
-  /** Places a sale; limits do not apply. Refused if the bot holds nothing (NO_POSITION) or a sale is open
+  /** Places a sale; limits do not apply. Refused without a position (NO_POSITION) or while another sale is open
    *  (LANE_BUSY). */
   sell(token: Token<S> | string, options: SellOptions): Placed
   // Conditional orders are kept by the engine, over restarts, until they execute, expire or are cancelled; at most

@@ -6,28 +6,29 @@ import type { Timer } from './recovered-money.ts'
 
 type Holder = Pick<Position, 'bot' | 'mint'>
 
-/** What exits wait for in a mint: the end of the longest hold, the end of a silence, the next reading of its pool, or
- *  another try; due: a conditional order, by its id in place of the mint. */
+/** Purposes of the engine's own timers of a mint: the end of `maxHoldSeconds`, the end of a silence, the next reading
+ *  of the pool, a retry. `due` belongs to a conditional order, whose id takes the place of the mint. */
 export type ExitTimer = 'hold' | 'quiet' | 'poll' | 'retry' | 'due'
 
-/** A strategy's timer that fires more often than this is refused. */
+/** Minimum interval of a strategy's timer. */
 export const SHORTEST_TIMER_MS = 100
-/** Timers of one strategy at a time. */
+/** Timers of one strategy at the same time. */
 export const MOST_TIMERS = 1_000
 
-/** What a strategy asks for. */
+/** A timer that a strategy requests. */
 type TimerRequest = Pick<Timer, 'bot' | 'name' | 'at' | 'everyMs' | 'strategy' | 'declared'>
 
-/** The engine's timers: rows in the journal, so they survive a restart; one that passed meanwhile fires once.
+/** The engine's timers. They are rows in the journal, so they survive a restart; a timer that passed in between fires
+ *  once.
  *
- *  A timer that repeats is said once, when it is set. Its firings are inputs and say nothing more: when it fires next follows from its first
- *  time and from its last firing, by `nextFiring`, for the clock, for the journal and for a replay alike. */
+ *  A repeating timer is emitted once, when it is set. Its firings are inputs and emit no output: the next firing
+ *  follows from the first time and the last firing, by `nextFiring`, for clock, journal and replay alike. */
 export class Timers {
   readonly #stage: Stage
   readonly #byId = new Map<number, Timer>()
-  /** Those of strategies by bot and name. */
+  /** Timers of strategies, by bot and name. */
   readonly #byName = new Map<string, Map<string, Timer>>()
-  /** Those of exits by bot, in place of the account, and mint: they are asked for with every order. */
+  /** Timers of exits, by bot (in place of the account) and mint: every order looks them up. */
   readonly #exits = new ByMint<ExitTimers>()
   #next = 1
 
@@ -35,9 +36,9 @@ export class Timers {
     this.#stage = stage
   }
 
-  /** Takes over what was set before a restart and asks for each again. A strategy's timer ends here when its bot has
-   *  another strategy now, or is not configured any more, and when no strategy may set such a timer (an older Sluice
-   *  allowed 1 ms). `strategyOf`: what a bot runs. */
+  /** Restores timers and emits each again. Ends a strategy's timer if its bot has another strategy now or is not
+   *  configured any more, or if its interval is too short (older versions allowed 1 ms). `strategyOf`: the strategy
+   *  that a bot runs. */
   restore(timers: readonly Timer[], next: number, strategyOf: (bot: string) => string | undefined): void {
     this.#next = next
     for (const restored of timers) {
@@ -59,7 +60,6 @@ export class Timers {
     return isItsOwn && (everyMs === 0 || everyMs >= SHORTEST_TIMER_MS) && this.countOf(bot) < MOST_TIMERS
   }
 
-  /** A strategy's timer. */
   find(bot: string, name: string): Timer | undefined {
     return this.#byName.get(bot)?.get(name)
   }
@@ -68,12 +68,11 @@ export class Timers {
     return this.#exits.get({ account: bot, mint })?.[what]
   }
 
-  /** How many timers a strategy has. */
   countOf(bot: string): number {
     return this.#byName.get(bot)?.size ?? 0
   }
 
-  /** Sets a strategy's timer; one of the same name is replaced. `everyMs` 0 fires once. */
+  /** Sets a strategy's timer, which replaces one of the same name. `everyMs` 0: fires once. */
   set({ bot, name, ...more }: TimerRequest): void {
     this.clear(bot, name)
     const timer: Timer = { id: this.#next++, bot, owner: 'strategy', name, ...more }
@@ -96,7 +95,7 @@ export class Timers {
     this.#end(timer)
   }
 
-  /** Ends the timers of a strategy; `which`: default all. */
+  /** Clears the timers of a strategy that `which` selects; default: all. */
   clearAll(bot: string, which: (timer: Timer) => boolean = () => true): void {
     for (const timer of [...(this.#byName.get(bot)?.values() ?? [])]) if (which(timer)) this.clear(bot, timer.name)
   }
@@ -110,13 +109,13 @@ export class Timers {
     this.#end(timer)
   }
 
-  /** All that exits wait for there, conditional orders apart. */
+  /** Clears all timers of a mint, except those of conditional orders. */
   clearExits(holder: Holder): void {
     if (!this.#exits.has({ account: holder.bot, mint: holder.mint })) return
     for (const what of ['hold', 'quiet', 'poll', 'retry'] as const) this.clearExit(holder, what)
   }
 
-  /** The timer that fired; it is gone now unless it repeats. undefined when it was cleared meanwhile. */
+  /** Returns the timer that fired, and removes it unless it repeats. Returns undefined if it was cleared in between. */
   fire(id: number): Timer | undefined {
     const timer = this.#byId.get(id)
     if (timer === undefined) return undefined
@@ -153,24 +152,24 @@ export class Timers {
   }
 }
 
-/** Of one mint. */
+/** Timers of one mint. */
 type ExitTimers = Record<ExitTimer, Timer | undefined>
 
 function isOver({ hold, quiet, poll, retry, due }: ExitTimers): boolean {
   return (hold ?? quiet ?? poll ?? retry ?? due) === undefined
 }
 
-/** When a timer that repeats fires next, after it fired. It keeps its beat, and periods that it missed are left out. */
+/** Next time of a repeating timer after it fired. It keeps its phase; missed periods are skipped. */
 export function nextFiring({ at, everyMs }: Pick<Timer, 'at' | 'everyMs'>, fired: Millis): Millis {
   return at + everyMs * (Math.floor(Math.max(0, fired - at) / everyMs) + 1)
 }
 
-/** When a timer from the journal fires next. */
+/** Time at which a timer from the journal fires next. */
 export function dueOf(timer: Timer): Millis {
   return timer.fired === undefined || timer.everyMs === 0 ? timer.at : nextFiring(timer, timer.fired)
 }
 
-/** What exits wait for by this timer, and where; undefined for one of a strategy's. */
+/** Purpose and mint of an engine's timer; undefined for a strategy's timer. */
 export function exitTimerOf({ owner, name }: Timer): { what: ExitTimer; mint: string } | undefined {
   if (owner !== 'exits') return undefined
   const [what, mint] = name.split(':') as [ExitTimer, string]

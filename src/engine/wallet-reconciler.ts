@@ -11,22 +11,23 @@ import type { AccountMoney } from './recovered-money.ts'
 
 type Of<K extends Input['kind']> = Extract<Input, { kind: K }>
 
-/** Mints whose facts are remembered. */
+/** Number of mints whose facts are kept. */
 const MINTS_KEPT = 10_000
 
-/** Foreign transactions of an account that are listed for a person. Entries stay stopped until each of these is
+/** Foreign transactions of an account that are listed for the operator. Entries stay stopped until each listed one is
  *  accepted. */
 const MOST_FOREIGN = 5
 const LIKELY_CAUSE =
   'Another process may be trading with this wallet (a second container, a deployment that overlaps, another machine): stop it'
 
-/** Reports that a person should see. */
+/** Codes of reports that raise an alarm. */
 const ALARMING: ReadonlySet<string> = new Set<ErrorCode>(['HELD', 'LATE_FILL', 'SERVICE_DUPLICATE', 'REVERSED'])
 
-/** Those by which the service, or a proof, is seen to have been wrong. */
+/** Codes that prove an error of the service, or of a proof of absence. */
 const BREACHES: ReadonlySet<string> = new Set<ErrorCode>(['LATE_FILL', 'SERVICE_DUPLICATE'])
 
-/** What the chain says of wallets beside our own orders: what somebody else did with them, what they hold. */
+/** Reconciles the books with the chain: transactions that belong to no order, missing tokens, adopted tokens, facts
+ *  about mints. */
 export class WalletReconciler {
   readonly #state: EngineState
   readonly #parts: EngineParts
@@ -43,7 +44,7 @@ export class WalletReconciler {
     else this.#mint(input)
   }
 
-  /** A person has seen this transaction, or all that there are, and says that it is all right. */
+  /** The operator accepts one foreign transaction, or all of them. */
   accept(signature: string | 'all'): void {
     for (const account of this.#state.book.accounts.values()) {
       const left = (account.foreign ?? []).filter((other) => signature !== 'all' && other !== signature)
@@ -53,7 +54,7 @@ export class WalletReconciler {
     }
   }
 
-  /** Entries go on: a person has looked at the mints, too, and at what executed although it was refused. */
+  /** Lifts quarantines and breaches of an account: the operator resumed. */
   release(account: AccountMoney): void {
     if (account.quarantined !== undefined) account.quarantined = []
     if (account.breached !== undefined) account.breached = false
@@ -64,7 +65,7 @@ export class WalletReconciler {
     this.#state.emit({ kind: 'alarm', bot: fill?.bot ?? '', code, reason: `${attemptId || orderId}: ${reason}` })
     const account = this.#state.book.accounts.get(fill?.account ?? '')
     if (account === undefined || !BREACHES.has(code)) return
-    // It is booked now, so `resume` alone lets entries go on.
+    // The fill is booked now, so it does not need to be accepted as foreign.
     const foreign = account.foreign?.filter((signature) => signature !== fill?.signature)
     if (account.breached === true && foreign?.length === account.foreign?.length) return
     account.breached = true
@@ -72,7 +73,8 @@ export class WalletReconciler {
     this.#state.emitAccount(account)
   }
 
-  /** Each is told, up to the bound: a second process that goes on may make thousands. */
+  /** Raises an alarm for each foreign transaction up to the bound: a second process that continues may make
+   *  thousands. */
   #foreign({ account: id, signature, lamports: change, attemptId }: Of<'foreign'>): void {
     const account = this.#state.book.accounts.get(id)
     if (account === undefined) return
@@ -84,9 +86,9 @@ export class WalletReconciler {
     this.#state.emitAccount(account)
     const [why, then] =
       attemptId === undefined
-        ? ['no order of this process made it', `sluice resume --accept ${signature}`]
-        : [`${attemptId}, which it looks like, was not waiting for it`, 'sluice resume']
-    const reason = `${signature} changed the wallet by ${formatSol(change)} SOL, and ${why}. ${LIKELY_CAUSE}, then \`${then}\``
+        ? ['it belongs to no order of this process', `sluice resume --accept ${signature}`]
+        : [`attempt ${attemptId}, which it seems to execute, was not waiting for an execution`, 'sluice resume']
+    const reason = `${signature} changed the wallet by ${formatSol(change)} SOL: ${why}. ${LIKELY_CAUSE}, then \`${then}\``
     this.#state.emit({ kind: 'alarm', bot: '', code: 'FOREIGN_TX', reason })
   }
 
@@ -95,9 +97,9 @@ export class WalletReconciler {
     const account = book.accounts.get(id)
     const position = book.positions.get({ account: id, mint })
     if (account === undefined || position === undefined || position.tokens <= tokens) return
-    const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, the wallet holds ${tokens}`
-    const left = Number(tokens) / Number(position.tokens)
-    position.costLamports = lamports(Math.round(position.costLamports * left))
+    const reason = `${position.bot} booked ${position.tokens} base units of ${mint}, but the wallet holds ${tokens}`
+    const share = Number(tokens) / Number(position.tokens)
+    position.costLamports = lamports(Math.round(position.costLamports * share))
     position.tokens = tokens
     delete position.oversold
     book.settle(position)
@@ -113,7 +115,8 @@ export class WalletReconciler {
     if (position.state === 'closed') this.#parts.conditionals.positionClosed(position)
   }
 
-  /** What was bought before anybody knew is sold. */
+  /** Stores facts about a mint, and sells positions that `tokenChecks.when: after` bought before the facts were
+   *  known. */
   #mint({ mint, facts }: Of<'mint'>): void {
     const { book, mintFacts } = this.#state
     mintFacts.delete(mint)
@@ -131,7 +134,7 @@ export class WalletReconciler {
     }
   }
 
-  /** At the present price, since nobody knows what was paid. */
+  /** Opens a position at the current price: the price paid is unknown. */
   #adopt({ account, bot, mint, tokens, decimals }: Of<'adopt'>): void {
     const { book, now } = this.#state
     const owner = { account, bot, mint }
@@ -140,9 +143,10 @@ export class WalletReconciler {
     const held = book.positions.get(owner)
     const costLamports = price === undefined ? undefined : valueAt(price, tokens, decimals)
     if (runner === undefined || price === undefined || costLamports === undefined || held !== undefined) {
-      const why = price === undefined ? 'no robust price yet' : `it cannot be worth ${price} SOL a token`
+      const why =
+        price === undefined ? 'no robust price yet' : `the price of ${price} SOL a token is implausible for this amount`
       const [code, reason]: [ErrorCode, string] =
-        held !== undefined ? ['MINT_OWNED', `${held.bot} holds it`] : ['PRICE_UNKNOWN', why]
+        held !== undefined ? ['MINT_OWNED', `${held.bot} holds this mint`] : ['PRICE_UNKNOWN', why]
       this.#state.emit({ kind: 'refused', bot, mint, code, reason })
       return
     }

@@ -89,7 +89,7 @@ test.each<[string, string, string]>([
   [
     'a file that throws what cannot be shown',
     `throw { get message() { throw 1 }, get code() { throw 2 }, toString() { throw 3 } }\n`,
-    'it threw something that cannot be shown',
+    'the strategy threw a value that cannot be printed',
   ],
   [
     'a package that is not there',

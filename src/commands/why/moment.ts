@@ -6,7 +6,7 @@ import type { Millis } from '../../base/units.ts'
 import type { Position } from '../../engine/accounting/position.ts'
 import { SAME_REFUSAL_MS } from '../../engine/bots/bot.ts'
 import { NO_MONEY } from '../../engine/recovered-money.ts'
-import { type BotGlimpse, glimpseAt, type Snapshot, silentStrategy } from '../../engine/replay/snapshot.ts'
+import { type BotSnapshot, type Snapshot, silentStrategy, snapshotAt } from '../../engine/replay/snapshot.ts'
 import type { Entry } from '../../engine/replay/verify.ts'
 import type { BotSettings } from '../../engine/settings.ts'
 import type { History, RecordedOrder, Word } from '../../journal/reader/history.ts'
@@ -133,9 +133,9 @@ async function repeated(
   const recorded = await recordedStrategies(segment)
   const mints = new Mints()
   const entries = recordedEntries(reader, segment, mints)
-  if (typeof recorded !== 'string') return { glimpse: glimpseAt(entries, mints, recorded, mint, time), doubt: '' }
+  if (typeof recorded !== 'string') return { glimpse: snapshotAt(entries, mints, recorded, mint, time), doubt: '' }
   const silent = new Map(segment.start.bots.map(({ strategy }) => [strategy, silentStrategy(strategy)]))
-  return { glimpse: glimpseAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
+  return { glimpse: snapshotAt(marketOf(entries), mints, silent, mint, time), doubt: recorded }
 }
 
 /** Without what was decided and what came of it, which other code could not follow. */
@@ -176,7 +176,7 @@ function botMoment(
   segment: Segment,
   mint: string,
   { from, to }: Instant,
-  glimpse: BotGlimpse | undefined,
+  glimpse: BotSnapshot | undefined,
   doubt: string,
 ): BotMoment {
   const { name: bot, account } = settings
@@ -247,7 +247,7 @@ function wordText({ kind, code, reason, time, seq }: Word, to: Millis): string {
   return `${said} (${stampOf(time)}, seq ${seq}, ${durationOf(to - time)} before)`
 }
 
-function glimpseLines({ shown, state, wallet, budget }: BotGlimpse): string[] {
+function glimpseLines({ shown, state, wallet, budget }: BotSnapshot): string[] {
   const kept = inspect(state, {
     depth: 4,
     breakLength: Number.POSITIVE_INFINITY,

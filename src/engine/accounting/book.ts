@@ -26,34 +26,34 @@ import {
   undoSale,
 } from './position.ts'
 
-/** Of each account: what the others do must not change what one remembers. */
+/** Per account, so that accounts do not influence each other. */
 const FILLS_KEPT = 500
 
-/** A fill that was booked or taken back, and what it changed. */
+/** A fill that was booked or reversed, with its effect. */
 export interface Booking {
   readonly fill: Fill
   readonly position: Position
-  /** Nothing was known of the position before, so nothing of its exits. */
+  /** The position was not known before, so its exits are not set. */
   readonly isNew: boolean
   readonly realizedLamports: Lamports
 }
 
-/** The money of all accounts: what is held, what is open, what is reserved. Changed by accepted orders and by reports
- *  only. */
+/** The books of all accounts: positions, open orders, reservations, fills. Only accepted orders and reports change
+ *  them. */
 export class Book {
   readonly accounts = new Map<string, AccountMoney>()
-  /** Open ones hold their lane and their reservation. */
+  /** Known orders. Open ones occupy their lane and their reservation. */
   readonly orders = new KnownOrders()
   readonly positions = new Positions()
-  /** Fills taken, oldest first, by signature. */
+  /** Booked fills by signature, oldest first. */
   readonly fills = new ByAccount<Fill>()
-  /** Those of them that are not final. */
+  /** The fills that are not final. */
   readonly #provisional = new ListsByMint<Fill>(({ signature }) => signature)
-  /** Full exits of which an attempt may still execute, or be taken back by a fork, whatever the order is by now. */
+  /** Full exits with an attempt that may still execute, or that a fork may remove, in any state of the order. */
   readonly #unproved = new ListsByMint<Order>(({ id }) => id)
-  /** Positions that such a fill closed: a fork may give them back. */
+  /** Positions closed by a sale that is not final: a fork may reopen them. */
   readonly #closed = new ByMint<Position>()
-  /** Whether any position was ever oversold: that takes a fork, or somebody else who sells. */
+  /** Whether any position was ever oversold, which takes a fork or a foreign sale. */
   #hasOversold = false
 
   restore(money: RecoveredMoney): void {
@@ -68,12 +68,12 @@ export class Book {
       if (position.state === 'closed') this.#closed.set(position, { ...position })
       else this.positions.set({ ...position })
     for (const fill of money.fills) this.#keep(fill)
-    // A position is not written anew when nothing of it can be taken back any more.
-    for (const position of money.positions) this.#forgive(position)
+    // Forgets oversold amounts first, so that a position without provisional fills is not emitted again.
+    for (const position of money.positions) this.#forgetOversold(position)
   }
 
-  /** The open order that holds a lane. There may be a second one in it, after a fork or where a full exit went in; this
-   *  is the older. */
+  /** The open order that occupies a lane. After a fork, or next to a full exit, there may be two; this is the older
+   *  one. */
   laneHolder(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     return this.orders.first(lane)
   }
@@ -88,23 +88,23 @@ export class Book {
     return this.orders.inLane(lane)
   }
 
-  /** The full exit that a position has out; beside it there may be a partial sale. */
+  /** The open full exit of a position. A partial sale may be open at the same time. */
   fullExitOf({ account, mint }: Pick<Order, 'account' | 'mint'>): OpenOrder | undefined {
     return this.inLane({ account, mint, side: 'sell' }).find(({ order }) => isFullExit(order))
   }
 
-  /** A full exit that could sell what is bought now. */
+  /** A full exit that is not proved yet and could also sell a new buy. */
   unprovedExit(owner: Pick<Order, 'account' | 'mint'>): Order | undefined {
     return this.#unproved.of(owner)[0]
   }
 
-  /** A sale that a fork may still take back and bring again. Of two sales in doubt at once either may have been taken
-   *  for the other, so that it may be a full exit's, whatever order it stands under. */
+  /** A sale that is not final. With two undecided sales, either transaction may belong to the other order, so the sale
+   *  may be that of a full exit, regardless of its order. */
   provisionalSale(owner: Pick<Order, 'account' | 'mint'>): Fill | undefined {
     return this.#provisional.of(owner).find(({ side }) => side === 'sell')
   }
 
-  /** How many attempts of a full exit are not proved by now. */
+  /** Records the number of attempts of a full exit that are not proved. */
   prove(orderId: string, order: Order | undefined, unproved: number): void {
     const about = order ?? this.#unproved.find(orderId)
     if (about === undefined) return
@@ -112,7 +112,7 @@ export class Book {
     else this.#unproved.set(about)
   }
 
-  /** What open orders may still take out of an account. */
+  /** Worst-case cost of the open orders of an account, lamports. */
   reserved(account: string): number {
     return this.orders.reserved(account)
   }
@@ -123,7 +123,7 @@ export class Book {
     this.orders.add({ order, state: 'accepted' })
   }
 
-  /** Moves one that is known. */
+  /** Changes the state of a known order. Throws if `ORDER_MOVES` does not allow the change. */
   move(known: OpenOrder, to: OrderState): void {
     const from = known.state
     if (from !== to && !ORDER_MOVES[from].includes(to))
@@ -134,7 +134,7 @@ export class Book {
     else this.orders.end(known)
   }
 
-  /** A position where there is none. What the closed one before it sold too much of counts for this one. */
+  /** Opens a position. It takes over the oversold amount of the closed position before it. */
   open(owner: Pick<Position, 'account' | 'bot' | 'mint'>, openedAt: Millis, exits: ExitRules): Position {
     const { oversold = 0n, soldEarly } = this.#closed.get(owner) ?? {}
     const position = newPosition(owner, openedAt, exits)
@@ -143,13 +143,13 @@ export class Book {
     return this.#hold(position)
   }
 
-  /** Books a fill once; undefined when it was booked before. */
+  /** Books a fill. Returns undefined if it was booked before. */
   book(fill: Fill): Booking | undefined {
     const before = this.fills.get(fill.account, fill.signature)
-    // What was final stays it, whatever comes late.
+    // A late provisional report does not change a final fill.
     if (before?.final !== true) this.#keep(fill)
     if (before !== undefined) {
-      this.#forgive(fill)
+      this.#forgetOversold(fill)
       return undefined
     }
     this.#forgetFills(fill.account)
@@ -160,29 +160,29 @@ export class Book {
     this.#recallSoldEarly(position, fill)
     const realizedLamports = fill.side === 'buy' ? addTokens(position, fill) : removeTokens(position, fill)
     this.#hasOversold ||= position.oversold !== undefined
-    this.#forgive(fill)
+    this.#forgetOversold(fill)
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** A fill of this signature is booked with other amounts: a fork put it into another block, and nobody watched who
-   *  would have said so. */
+  /** Whether a provisional fill of this signature is booked with other amounts: a fork moved the transaction into
+   *  another block, and the reversal was not observed. */
   hasOther({ account, signature, tokens, walletLamports }: Fill): boolean {
     const before = this.fills.get(account, signature)
     if (before === undefined || before.final) return false
     return before.tokens !== tokens || before.walletLamports !== walletLamports
   }
 
-  /** Takes back a fill that a fork removed; undefined when it is not booked. `comesAgain`: it is booked anew at
-   *  once. */
+  /** Reverses a fill that a fork removed. Returns undefined if it is not booked. `comesAgain`: the caller books it
+   *  again at once. */
   unbook(signature: string, comesAgain = false): Booking | undefined {
     const fill = this.fills.find(signature)
     if (fill === undefined) return undefined
     const booking = this.#undo(fill)
-    if (!comesAgain) this.#forgive(fill)
+    if (!comesAgain) this.#forgetOversold(fill)
     return booking
   }
 
-  /** Where a position stands, by what is held and which orders are open; one that nothing is left of is closed. */
+  /** Sets the state of a position from its tokens and open orders. A position without either is closed. */
   settle(position: Position): void {
     const { account, mint } = position
     const side = position.tokens > 0n ? 'sell' : 'buy'
@@ -190,7 +190,7 @@ export class Book {
     if (side === 'sell') position.state = isOpenThere ? 'closing' : 'open'
     else if (isOpenThere) position.state = 'opening'
     else this.#close(position)
-    this.#forgive(position)
+    this.#forgetOversold(position)
   }
 
   #close(position: Position): void {
@@ -213,7 +213,7 @@ export class Book {
     return { fill, position, isNew: known === undefined, realizedLamports }
   }
 
-  /** A buy that is booked after the sale which sold it: its tokens are gone. */
+  /** The tokens of a buy that is booked after the sale that sold them are gone. */
   #recallSoldEarly(position: Position, { side, slot, tokens }: Fill): void {
     const early = position.soldEarly
     if (early === undefined || side !== 'buy' || slot > early.slot) return
@@ -223,10 +223,10 @@ export class Book {
     else position.soldEarly = { ...early, tokens: early.tokens - sold }
   }
 
-  /** Nothing of the mint can be taken back any more, and no buy of it is out that may have executed first: what was
-   *  sold beyond the books had come from elsewhere, or from a buy before the sale that is not known yet. No later buy
-   *  was sold with it. */
-  #forgive(owner: Pick<Fill, 'account' | 'mint'>): void {
+  /** Forgets the oversold amount of a mint once all its fills are final and no buy is open that may have executed
+   *  first. The tokens then came from elsewhere, or from a buy before the sale that is not known yet; a later buy was
+   *  not sold with them. */
+  #forgetOversold(owner: Pick<Fill, 'account' | 'mint'>): void {
     if (!this.#hasOversold) return
     const held = this.positions.get(owner)
     const closed = this.#closed.get(owner)
@@ -253,20 +253,20 @@ export class Book {
     else this.#provisional.set(fill)
   }
 
-  /** Final ones only: one that is reported again must be known. */
+  /** Drops old final fills. Provisional ones are kept, because they may be reported again. */
   #forgetFills(account: string): void {
     this.fills.dropOldest(account, FILLS_KEPT, isFinal)
   }
 
-  /** A reading of the wallet already contains fills up to its slot. */
+  /** Adjusts the balance of the wallet, unless its last reading already contains the fill's slot. */
   #moveWallet(fill: Fill, sign: 1 | -1): void {
     const account = this.accounts.get(fill.account)
     if (account === undefined || account.lamports === null || fill.slot <= account.slot) return
     account.lamports = lamports(account.lamports + sign * fill.walletLamports)
   }
 
-  /** Takes a reading of the wallet and adds the fills that are later than it; undefined for an account of others and
-   *  for an old reading. */
+  /** Stores a reading of the wallet and adds later fills. Returns undefined for an unknown account or an old
+   *  reading. */
   readWallet(id: string, balance: Lamports, slot: number): AccountMoney | undefined {
     const account = this.accounts.get(id)
     if (account === undefined || slot < account.slot) return undefined

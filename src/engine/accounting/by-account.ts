@@ -1,8 +1,8 @@
-/** What accounts have, each by a key of its own, in the order in which it came. What one account has is found without
- *  going through what the others have: a sweep runs many side by side. */
+/** Items of accounts, each under a key, in the order of insertion. The items of one account are found without a walk
+ *  through those of others: a sweep runs many accounts side by side. */
 export class ByAccount<T> {
   readonly #parts = new Map<string, AgedMap<T>>()
-  /** Looked up last; of an account that has nothing yet, no part. */
+  /** The account looked up last, and its items; undefined if it has none yet. */
   #account = ''
   #part: AgedMap<T> | undefined
 
@@ -10,7 +10,7 @@ export class ByAccount<T> {
     return this.#partOf(account)?.get(key)
   }
 
-  /** Whoever's it is. There are few accounts, and what has to be found this way is rare. */
+  /** Finds an item by its key in any account. Linear in the number of accounts, which is small. */
   find(key: string): T | undefined {
     for (const part of this.#parts.values()) {
       const item = part.get(key)
@@ -19,7 +19,7 @@ export class ByAccount<T> {
     return undefined
   }
 
-  /** What there is by this key, account by account. */
+  /** All items under this key, account by account. */
   withKey(key: string): T[] {
     const found: T[] = []
     for (const part of this.#parts.values()) {
@@ -47,18 +47,18 @@ export class ByAccount<T> {
     this.#partOf(account)?.delete(key)
   }
 
-  /** What one account has, oldest first. */
+  /** Items of one account, oldest first. */
   of(account: string): ReadonlyMap<string, T> {
     return this.#partOf(account) ?? (NOTHING as ReadonlyMap<string, T>)
   }
 
-  /** Drops the oldest of an account while it has more than `kept`. */
+  /** Drops the oldest items of an account that has more than `kept`. */
   trim(account: string, kept: number): void {
     const part = this.#partOf(account)
     while (part !== undefined && part.size > kept) part.dropOldest()
   }
 
-  /** Drops the oldest of an account that may go, where it has more than `kept`. */
+  /** Drops the oldest item of an account for which `mayGo` is true, if the account has more than `kept`. */
   dropOldest(account: string, kept: number, mayGo: (item: T) => boolean): void {
     const part = this.#partOf(account)
     if (part !== undefined && part.size > kept) part.dropOldest(mayGo)
@@ -74,15 +74,15 @@ export class ByAccount<T> {
 
 const NOTHING: ReadonlyMap<string, unknown> = new Map()
 
-/** A map that can drop its oldest entries. An iterator that is kept passes what was deleted once; one that is made anew
- *  for each of them passes all of it again, hundreds of places before the first entry that is left. */
+/** A map that can drop its oldest entries. It keeps one iterator: a new iterator for each call would walk again through
+ *  all deleted entries, which may be hundreds. */
 export class AgedMap<T> extends Map<string, T> {
-  /** Stands before the oldest entry but those passed. */
+  /** Iterator in front of the oldest entry that was not passed yet. */
   #ages: Iterator<[string, T]> | undefined
-  /** Older ones that might not go when they were looked at. */
+  /** Passed entries for which `mayGo` was false. */
   #passed: string[] = []
 
-  /** Drops the oldest one that may go; where none may, none. */
+  /** Drops the oldest entry for which `mayGo` is true; no effect without one. */
   dropOldest(mayGo: (item: T) => boolean = always): void {
     for (const key of this.#passed) {
       if (!mayGo(this.get(key) as T)) continue
@@ -98,7 +98,7 @@ export class AgedMap<T> extends Map<string, T> {
       }
       this.#passed.push(key)
     }
-    // At its end an iterator stays there: the next one begins with what was passed.
+    // An exhausted iterator does not see new entries: the next one begins with the passed entries.
     this.#ages = undefined
     this.#passed = []
   }

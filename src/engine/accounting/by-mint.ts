@@ -1,18 +1,16 @@
 import { ByAccount } from './by-account.ts'
 
-/** Who has it and of which mint: at most one thing each. */
+/** Key of an item: at most one for each account and mint. */
 export interface Owner {
   readonly account: string
   readonly mint: string
 }
 
-/** What accounts have of single mints. Found by two strings that are there already: one that is made of both for each
- *  look-up has to be copied together and hashed anew every time, which was a tenth of what an order cost. What was
- *  looked up last is kept at hand: an order asks for the same a dozen times on end, and a search waits for the memory
- *  that market rows have pushed out of the processor. */
+/** Items by account and mint. Looked up by two existing strings: a joined key would be built and hashed for each
+ *  look-up. */
 export class ByMint<T extends NonNullable<unknown>> {
   readonly #all = new ByAccount<T>()
-  /** Looked up last, undefined: nothing yet; and what was there. */
+  /** The key looked up last, and its item; undefined before. */
   #mint: string | undefined
   #account = ''
   #item: T | undefined
@@ -37,12 +35,12 @@ export class ByMint<T extends NonNullable<unknown>> {
     if (mint === this.#mint && account === this.#account) this.#item = undefined
   }
 
-  /** What one account has by mint, oldest first. */
+  /** Items of one account by mint, oldest first. */
   of(account: string): ReadonlyMap<string, T> {
     return this.#all.of(account)
   }
 
-  /** What there is of one mint, account by account. */
+  /** Items of one mint, account by account. */
   ofMint(mint: string): T[] {
     return this.#all.withKey(mint)
   }
@@ -51,7 +49,7 @@ export class ByMint<T extends NonNullable<unknown>> {
     return this.#all.values()
   }
 
-  /** Drops the oldest of an account while it has more than `kept`. */
+  /** Drops the oldest items of an account that has more than `kept`. */
   trim(account: string, kept: number): void {
     this.#all.trim(account, kept)
     this.#mint = undefined
@@ -65,12 +63,12 @@ export class ByMint<T extends NonNullable<unknown>> {
   }
 }
 
-/** One text for both, where something else than this needs a key. */
+/** The key as one string, for other collections. */
 export function keyOf({ account, mint }: Owner): string {
   return `${account}|${mint}`
 }
 
-/** What accounts have of single mints, some of each, in the order in which it came and each by a key of its own. */
+/** Lists of items by account and mint, in the order of insertion. Items have a key of their own. */
 export class ListsByMint<T extends Owner> {
   readonly #lists = new ByMint<T[]>()
   readonly #keyOf: (item: T) => string
@@ -79,12 +77,12 @@ export class ListsByMint<T extends Owner> {
     this.#keyOf = keyOf
   }
 
-  /** Of one mint, oldest first. */
+  /** Items of one mint, oldest first. */
   of(owner: Owner): readonly T[] {
     return this.#lists.get(owner) ?? NONE
   }
 
-  /** In the place of the one with the same key, where there is one. */
+  /** Replaces the item with the same key, or appends. */
   set(item: T): void {
     const list = this.#lists.get(item)
     if (list === undefined) {
@@ -96,7 +94,7 @@ export class ListsByMint<T extends Owner> {
     else list[at] = item
   }
 
-  /** Drops the one with the same key. */
+  /** Removes the item with the same key. */
   delete(item: T): void {
     const list = this.#lists.get(item)
     const at = list === undefined ? -1 : this.#placeOf(list, item)
@@ -105,7 +103,7 @@ export class ListsByMint<T extends Owner> {
     else list.splice(at, 1)
   }
 
-  /** By its key alone, whoever has it: that is rare. */
+  /** Finds an item by its own key, in any account and mint. Linear; called rarely. */
   find(key: string): T | undefined {
     for (const list of this.#lists.values()) for (const item of list) if (this.#keyOf(item) === key) return item
     return undefined

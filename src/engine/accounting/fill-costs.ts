@@ -1,46 +1,48 @@
 import { type Lamports, lamports, type TokenAmount, ZERO } from '../../base/units.ts'
 
-/** Where the SOL of a fill went, each apart: together they are the change of the wallet, to the lamport
- *  (`walletChange`). What was paid is positive; amounts that were not read are 0 and named in `unknown`. */
+/** Itemized costs of a fill, lamports. Amounts paid are positive. Together they are the change of the wallet, to the
+ *  lamport (`walletChange`). */
 export interface FillCosts {
-  /** For the tokens alone: what the pools got (buy) or gave (sell). */
+  /** Price of the tokens alone: paid to the pools (buy) or received from them (sale). */
   readonly tradeLamports: Lamports
-  /** Kept by the venue: protocol, creator, whoever it names. */
+  /** Fees of the venue: protocol, creator, and further recipients that the venue names. */
   readonly venueFeeLamports: Lamports
-  /** Kept by the trading service, by transfers of its own. */
+  /** Fee of the trading service, paid by separate transfers. */
   readonly serviceFeeLamports: Lamports
   readonly baseFeeLamports: Lamports
   readonly priorityFeeLamports: Lamports
-  /** To whoever sees to it that the transaction lands. */
+  /** Tips to block builders. */
   readonly tipLamports: Lamports
-  /** Into accounts of the wallet's, and into records that a program opened at its cost. */
+  /** Rent for accounts of the wallet, and for records that a program opened at its expense. */
   readonly rentPaidLamports: Lamports
   readonly rentReturnedLamports: Lamports
-  /** Into the wallet's own wrapped SOL; negative: out of it. It is still its own. */
+  /** Wrapped into the wallet's own wSOL; negative: unwrapped. The wallet still owns the amount. */
   readonly wrappedLamports: Lamports
-  /** Left the wallet with the trade and is none of these; negative: came. */
+  /** Remainder that left the wallet for an unknown purpose; negative: arrived. */
   readonly remainderLamports: Lamports
-  /** Base units that the token's own transfer fee took: beside the fill's `tokens` of a buy, inside those of a sale. */
+  /** Base units taken by the token's own transfer fee: not included in `tokens` of a buy, included in `tokens` of a
+   *  sale. */
   readonly withheldTokens: TokenAmount
-  /** Not to be told from the trade, or from one another: in the first one's case inside `tradeLamports`, where both
-   *  are; `serviceFee` alone is inside `venueFeeLamports`. */
+  /** Fees that could not be separated. If `venueFee` is listed, both are included in `tradeLamports`; if only
+   *  `serviceFee` is, `venueFeeLamports` includes it. */
   readonly unknown: readonly ('venueFee' | 'serviceFee')[]
 }
 
-/** The SOL that changed hands for the tokens, the fees of venue and service inside: what a price is made of. */
+/** Lamports paid or received for the tokens, including the fees of venue and service. The price of a fill is computed
+ *  from this. */
 export function tradeOf(side: 'buy' | 'sell', costs: FillCosts): Lamports {
   const fees = costs.venueFeeLamports + costs.serviceFeeLamports + costs.remainderLamports
   return lamports(side === 'buy' ? costs.tradeLamports + fees : costs.tradeLamports - fees)
 }
 
-/** What a fill changed in its wallet, by its costs. */
+/** Change of the wallet by a fill, from its costs. */
 export function walletChange(side: 'buy' | 'sell', costs: FillCosts): number {
   const { rentPaidLamports, rentReturnedLamports, wrappedLamports } = costs
   const trade = side === 'buy' ? -tradeOf(side, costs) : tradeOf(side, costs)
   return trade - networkFee(costs) - rentPaidLamports + rentReturnedLamports - wrappedLamports
 }
 
-/** For getting it landed: base and priority fee, and tips. */
+/** Network fees: base fee, priority fee and tips. */
 export function networkFee({ baseFeeLamports, priorityFeeLamports, tipLamports }: FillCosts): Lamports {
   return lamports(baseFeeLamports + priorityFeeLamports + tipLamports)
 }

@@ -2,26 +2,26 @@ import { isOpen, type Order, orderNumber } from '../order.ts'
 import type { OpenOrder } from '../recovered-money.ts'
 import { ByMint, type Owner } from './by-mint.ts'
 
-/** Of each account: what the others do must not change what one remembers. */
+/** Per account, so that accounts do not influence each other. */
 const ENDED_KEPT = 1_000
 
-/** What is known of one account's. */
+/** Orders of one account. */
 interface AccountOrders {
-  /** What open ones may still take out of it. */
+  /** Worst-case cost of the open orders, lamports. */
   reservedLamports: number
-  /** The last that ended, oldest first. */
+  /** Orders that ended last, oldest first. */
   readonly ended: OpenOrder[]
 }
 
-/** Orders by id: the open ones, and the last that ended, because a late fill may come, and a fork may open one again.
- *  The open ones by lane, too, with what they may still take out of each account. */
+/** Orders by id: open ones, and the last ended ones, which late fills and forks may reopen. Open orders are also indexed by
+ *  lane, with the sum of their reservations. */
 export class KnownOrders {
   readonly #byId = new Map<string, OpenOrder>()
-  /** Open ones of both sides. */
+  /** Open orders of both sides of a mint. */
   readonly #byMint = new ByMint<OpenOrder[]>()
   readonly #accounts = new Map<string, AccountOrders>()
 
-  /** An order that is open, or that ended not long ago. */
+  /** Returns an order that is open or ended recently. */
   get(orderId: string): OpenOrder | undefined {
     return this.#byId.get(orderId)
   }
@@ -30,20 +30,20 @@ export class KnownOrders {
     return this.#byId.values()
   }
 
-  /** What one account has open, oldest first. One that a fork opened again would lie last here, and in its place after
-   *  a restart. */
+  /** Open orders of one account, oldest first. An order that a fork reopened is last, and in its original place after a
+   *  restart. */
   of(account: string): OpenOrder[] {
     return [...this.#byMint.of(account).values()].flat().sort(byNumber)
   }
 
-  /** A new one, or one of before a restart. */
+  /** Adds a new or restored order. */
   add(known: OpenOrder): void {
     this.#byId.set(known.order.id, known)
     if (isOpen(known.state)) this.#open(known)
     else this.#accountOf(known).ended.push(known)
   }
 
-  /** A fork has opened it again. */
+  /** Reopens an order after a fork. */
   reopen(known: OpenOrder): void {
     const { ended } = this.#accountOf(known)
     ended.splice(ended.indexOf(known), 1)
@@ -61,7 +61,7 @@ export class KnownOrders {
     while (account.ended.length > ENDED_KEPT) this.#byId.delete((account.ended.shift() as OpenOrder).order.id)
   }
 
-  /** Open ones, oldest first. */
+  /** Open orders of a lane, oldest first. */
   inLane(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder[] {
     const all = this.#byMint.get(lane)
     if (all === undefined) return []
@@ -69,7 +69,7 @@ export class KnownOrders {
     return open.length < 2 ? open : open.sort(byNumber)
   }
 
-  /** The oldest open one in a lane. */
+  /** The oldest open order of a lane. */
   first(lane: Pick<Order, 'account' | 'mint' | 'side'>): OpenOrder | undefined {
     const all = this.#byMint.get(lane)
     if (all === undefined) return undefined
@@ -79,14 +79,14 @@ export class KnownOrders {
     return first
   }
 
-  /** The oldest open buy of a mint, else its oldest open sale. */
+  /** The oldest open buy of a mint; without one, its oldest open sale. */
   any({ account, mint }: Owner): OpenOrder | undefined {
     const all = this.#byMint.get({ account, mint })
     if (all === undefined) return undefined
     return this.first({ account, mint, side: 'buy' }) ?? this.first({ account, mint, side: 'sell' })
   }
 
-  /** What an account's open ones may still take out of it, lamports. */
+  /** Worst-case cost of the open orders of an account, lamports. */
   reserved(account: string): number {
     return this.#accounts.get(account)?.reservedLamports ?? 0
   }

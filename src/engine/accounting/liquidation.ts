@@ -11,20 +11,22 @@ import type { EngineState } from '../engine-state.ts'
 import type { ExitWatch } from '../exits/exit-watch.ts'
 import { isUnsellable, type Position } from './position.ts'
 
-/** A token that nobody printed with a size that counts for so long, and whose pool nobody read, is taken for dead. */
+/** A token without a sized print and without a reading of its pool for this long counts as dead. */
 export const DEAD_AFTER_MS = 600_000
 
-/** Beyond any pool's depth: a print that claims more is a broken one. So is a sum of them that claims more. */
+/** Above the depth of every pool: a value beyond it comes from a broken print, so values and their sums are capped
+ *  here. */
 export const MOST_VALUE = solToLamports(1e6)
 
-/** So many base units at `price`, impact and fees aside; undefined where no price can make them worth so much. */
+/** Value of base units at `price` (SOL per token), without impact and fees. Returns undefined if the value is
+ *  implausible. */
 export function valueAt(price: number, tokens: TokenAmount, decimals: number): Lamports | undefined {
   const sol = price * wholeTokens(tokens, decimals)
   return sol * LAMPORTS_PER_SOL <= MOST_VALUE ? solToLamports(sol) : undefined
 }
 
-/** What selling all of a position at `price` would bring, SOL: impact and the venue's fee taken off, the network's not;
- *  nothing where tries to sell it have failed; undefined without a price. */
+/** Proceeds of selling a whole position at `price`, SOL: after price impact and venue fee, before network fees. 0 if
+ *  sales of the position failed; undefined without a price. */
 export function liquidationSol(position: Position, price: number | undefined): number | undefined {
   if (position.tokens === 0n || isUnsellable(position)) return 0
   if (price === undefined) return undefined
@@ -33,7 +35,7 @@ export function liquidationSol(position: Position, price: number | undefined): n
   return solFor(wholeTokens(position.tokens, position.decimals), reserves)
 }
 
-/** What limits take positions to be worth. */
+/** Values of positions, as limits use them. */
 export class Liquidation {
   readonly #state: EngineState
   readonly #watch: ExitWatch
@@ -43,21 +45,20 @@ export class Liquidation {
     this.#watch = watch
   }
 
-  /** What selling all of it now would bring; nothing for a token that is dead; undefined where nobody can know, for
-   *  there is no price yet, or not again since a gap. */
+  /** Proceeds of selling a position now. 0 for a dead token; undefined without a price, or without one since a gap. */
   of(position: Position): Lamports | undefined {
     const isQuiet = this.#state.now - this.#watch.printedAt(position) > DEAD_AFTER_MS
     return isQuiet && this.#watch.poolPriceOf(position) === undefined ? ZERO : this.atLastPrice(position)
   }
 
-  /** The same, though nobody may have printed it for long. What was read of its pool since it was is newer. */
+  /** Proceeds at the last known price, regardless of its age. A reading of the pool is newer than the last print. */
   atLastPrice(position: Position): Lamports | undefined {
     const price = this.#watch.poolPriceOf(position) ?? this.#state.price(position.mint)
     const sol = liquidationSol(position, price)
     return sol === undefined ? undefined : solToLamports(Math.min(sol, MOST_VALUE / LAMPORTS_PER_SOL))
   }
 
-  /** SOL that is at risk in it: what it cost, or what it has become worth where that is more. */
+  /** Lamports at risk in a position: the higher of its cost and its value. */
   atRisk(position: Position): Lamports {
     const value = this.atLastPrice(position) ?? ZERO
     return value > position.costLamports ? value : position.costLamports

@@ -13,87 +13,87 @@ import { ByMint, type Owner } from './by-mint.ts'
 
 export type PositionState = 'opening' | 'open' | 'closing' | 'closed'
 
-/** What a bot holds of a mint. It exists from the moment its first buy is accepted. Average cost. */
+/** A bot's holding of a mint, valued at average cost. Exists from the acceptance of its first buy. */
 export interface Position {
   readonly account: string
   readonly bot: string
   readonly mint: string
-  /** Follows from what is held and which orders are open; see `Book.settle`. */
+  /** Follows from tokens and open orders; see `Book.settle`. */
   state: PositionState
   /** Base units held; 0n while opening. */
   tokens: TokenAmount
   decimals: number
-  /** Paid for the tokens held, the venue's fee inside; network fee and rent are in `feeLamports`. */
+  /** Cost of the tokens held, including the fees of the venue; network fees and rent are in `feeLamports`. */
   costLamports: Lamports
-  /** What was paid, SOL a whole token: the fees of venue and service are inside, network fees and rent are not; 0 while
+  /** Price paid, SOL per whole token: includes the fees of venue and service, excludes network fees and rent. 0 while
    *  opening. */
   averagePrice: number
   openedAt: Millis
-  /** Fixed when the position opens; an edited configuration changes new positions only. */
+  /** Fixed when the position opens: a changed configuration affects new positions only. */
   exits: ExitRules
-  /** Highest robust price since it opened; 0 before the first. */
+  /** Highest robust price since the position opened; 0 before the first. */
   highPrice: number
-  /** Profit of what was sold: proceeds less average cost. */
+  /** Profit of the sales: proceeds less average cost. */
   realizedLamports: Lamports
-  /** Base fee, priority fee and rent of its transactions, failed ones included. */
+  /** Base fees, priority fees and rent of all transactions, failed ones included. */
   feeLamports: Lamports
-  /** Sales by its exits since the last one that sold, with the one that is out: how far up the ladder the next one
-   *  starts. */
+  /** Number of exit orders since the last one that sold, including the open one: the step of the ladder at which the
+   *  next one starts. */
   exitTries: number
-  /** Bought since it opened, base units: what the shares of its take-profit steps are of. Absent where it opened before
-   *  there were any. */
+  /** Base units bought since the position opened: take-profit steps are shares of this. Absent in positions of older
+   *  versions. */
   bought?: TokenAmount
-  /** What its take-profit steps have asked for; absent before the first. */
+  /** State of the take-profit steps; absent before the first. */
   steps?: StepState
-  /** Why it is being sold, once an exit is due; it is then tried until it is done. Empty before. */
+  /** Reason of the exit that is due; the exit is retried until the position is sold. '' if none is due. */
   exiting: string
-  /** It was closed once, and counted as won or lost, and a fork gave it back. */
+  /** The position was closed and counted in a losing streak, and then a fork reopened it. */
   counted?: true
-  /** Who made the token, as its announcement said; absent: nobody saw it. */
+  /** Creator of the token, from its announcement; absent if that was not seen. */
   creator?: string
-  /** Sold beyond what was known to be held, by a sale that a fork put before what it had followed: whatever comes in
-   *  next was sold already. Forgotten once nothing of the mint can be taken back any more, because then it had come
-   *  from elsewhere. Absent: nothing. */
+  /** Base units sold beyond the known holding, because a fork placed the sale before its buy: the next tokens that
+   *  arrive count as sold. Forgotten once all fills of the mint are final, because the tokens then came from elsewhere.
+   *  Absent: 0. */
   oversold?: TokenAmount
-  /** Sold beyond the books when nothing could be taken back any more. A buy that landed by then and is found late was
-   *  sold with the rest. */
+  /** Base units sold beyond the books when all fills were final. A buy with an earlier slot that is found later was
+   *  sold with them. */
   soldEarly?: SoldEarly
 }
 
 export interface SoldEarly {
   /** Base units. */
   readonly tokens: TokenAmount
-  /** The last sale's. */
+  /** Slot of the last sale. */
   readonly slot: number
 }
 
 export interface StepState {
-  /** Steps that were reached. */
+  /** Number of steps reached. */
   readonly taken: number
-  /** Base units that they sell together. */
+  /** Base units that these steps sell in total. */
   readonly tokens: TokenAmount
-  /** Of the last one. */
+  /** Reason of the last step. */
   readonly reason: string
 }
 
-/** So many sales in a row that failed: it is taken for one that cannot be sold. Tries go on all the same. */
+/** After this many failed sales in a row a position counts as unsellable: worth nothing. Sales are still retried. */
 export const UNSELLABLE_AFTER = 3
 
-/** And so many, without those that say nothing about the token: it is written off. */
+/** After this many failed sales, without failures that are not related to the token, a position is written off. */
 export const WRITTEN_OFF_AFTER = 20
 
-/** Whether selling it has failed for so long that it takes nobody's place any more, though it is tried on: in any limit
- *  it is lost. */
+/** Whether a position is written off: it no longer takes a place in any limit and counts as lost. Sales are still
+ *  retried. */
 export function isWrittenOff({ exitTries }: Position): boolean {
   return exitTries > WRITTEN_OFF_AFTER
 }
 
-/** Whether selling it has failed so often that it is worth nothing until a sale goes through. */
+/** Whether a position counts as worth nothing until a sale succeeds. */
 export function isUnsellable({ exitTries }: Position): boolean {
   return exitTries > UNSELLABLE_AFTER
 }
 
-/** Why all or a part of it is being sold, and how well that goes; '' where nothing is. */
+/** Reason and progress of the sale of a position; '' if it is not being sold. */
 export function sellingText(position: Position): string {
   const { exiting, steps, exitTries } = position
   const why = exiting !== '' || stepTokensDue(position) === 0n ? exiting : (steps?.reason ?? '')
@@ -103,13 +103,13 @@ export function sellingText(position: Position): string {
     : `${why}; tried ${exitTries} times`
 }
 
-/** Of what is bought: a step that leaves no more than this is done, for a share goes out with two decimals of a
- *  percent. So no part may be as small: it would count as sold before it is. */
+/** Smallest part of a position that can be sold, in percent: sizes have two decimals of a percent, so a remainder of a
+ *  step up to this size counts as sold. */
 export const LEAST_PART_PERCENT = 0.1
 const STEP_REMAINDER = 1_000n
 
-/** What the steps of a take-profit have asked for and nothing has sold yet, base units. Whatever sold counts, so that
- *  nothing is sold twice and nothing is forgotten, whichever sale failed, came late or was taken back. */
+/** Base units that take-profit steps have requested and that are not sold yet. Every sale counts, so tokens are neither
+ *  sold twice nor forgotten when a sale fails, arrives late or is reversed. */
 export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position): TokenAmount {
   if (steps === undefined || exiting !== '') return 0n
   const sold = bought > tokens ? bought - tokens : 0n
@@ -118,7 +118,7 @@ export function stepTokensDue({ tokens, steps, bought = 0n, exiting }: Position)
   return due > tokens ? tokens : due
 }
 
-/** The present exits from now on: their shares are of what is held. What is due by those before stays due. */
+/** Restarts the take-profit steps: shares now refer to the tokens held. An amount that is already due stays due. */
 export function restartSteps(position: Position): void {
   const due = stepTokensDue(position)
   const { steps } = position
@@ -151,18 +151,17 @@ export function newPosition(
   }
 }
 
-/** The position that a fork gives something back to. What a closed one it had earned and paid stays with the closed
- *  one, so that the sum of both is right. */
+/** Reopens a closed position after a fork. Its results stay with the closed one, so that the sum of both is right. */
 export function reopened(position: Position): Position {
   if (position.state !== 'closed') return position
   return { ...position, realizedLamports: ZERO, feeLamports: ZERO, counted: true }
 }
 
-/** Tokens came in; the profit, which is none. */
+/** Books a buy. Returns the profit, which is 0. */
 export function addTokens(position: Position, fill: Fill): Lamports {
   const opens = position.tokens === 0n
   const { bought = position.tokens, oversold = 0n } = position
-  // All of it was sold while this was on its way in. What a fork only puts into another order is none of that.
+  // The position was sold out while this buy was on its way. A mere reordering by a fork does not count.
   const isAnew = opens && bought > 0n && oversold === 0n
   if (isAnew) delete position.steps
   position.bought = isAnew ? fill.tokens : bought + fill.tokens
@@ -175,8 +174,8 @@ export function addTokens(position: Position, fill: Fill): Lamports {
   return ZERO
 }
 
-/** Tokens went out; the profit. More than was held is an execution all the same: its proceeds count, the cost cannot go
- *  below nothing. */
+/** Books a sale and returns its profit. A sale of more than was held counts, too: its proceeds are booked, and the cost
+ *  does not fall below 0. */
 export function removeTokens(position: Position, fill: Fill): Lamports {
   const share = position.tokens === 0n ? 1 : Math.min(1, Number(fill.tokens) / Number(position.tokens))
   const cost = Math.round(position.costLamports * share)
@@ -185,7 +184,7 @@ export function removeTokens(position: Position, fill: Fill): Lamports {
   return earn(position, fill.tradeLamports - cost)
 }
 
-/** A fork took a buy back; the profit, which is none. */
+/** Reverses a buy. Returns the profit, which is 0. */
 export function undoBuy(position: Position, fill: Fill): Lamports {
   const { bought = position.tokens } = position
   position.bought = bought > fill.tokens ? bought - fill.tokens : 0n
@@ -194,8 +193,8 @@ export function undoBuy(position: Position, fill: Fill): Lamports {
   return ZERO
 }
 
-/** A fork took a sale back; the profit that goes with it, negated. What was sold comes back at its average price, and
- *  where that is not known any more at what it was sold for. */
+/** Reverses a sale and returns the negated profit. The tokens return at their average price; if that is unknown, at the
+ *  price of the sale. */
 export function undoSale(position: Position, fill: Fill): Lamports {
   const average = solToLamports(position.averagePrice * wholeTokens(fill.tokens, fill.decimals))
   const cost = position.averagePrice > 0 ? average : fill.tradeLamports
@@ -208,7 +207,7 @@ export function undoSale(position: Position, fill: Fill): Lamports {
   return earn(position, cost - fill.tradeLamports)
 }
 
-/** Which share of it stays: the rest was sold already. */
+/** Adds tokens, less those that count as sold already. Returns the share that was added. */
 function putIn(position: Position, tokens: TokenAmount): number {
   const { oversold = 0n } = position
   const owed = oversold < tokens ? oversold : tokens
@@ -232,14 +231,13 @@ function earn(position: Position, profit: number): Lamports {
   return lamports(profit)
 }
 
-/** The part of a position that a mark is of. */
+/** Fields of a position that a high-water mark needs. */
 export type Mark = Pick<Position, 'account' | 'mint' | 'highPrice'>
 
-/** Positions that are not closed, at most one of an account in a mint. */
+/** Positions that are not closed; at most one for each account and mint. */
 export class Positions {
   readonly #byMint = new ByMint<Position>()
-  /** In the order in which they were opened, whoever's they are: what goes through all of them does it in this
-   *  order. */
+  /** All positions in the order of opening; iterations use this order. */
   readonly #all = new Set<Position>()
 
   get(owner: Owner): Position | undefined {
@@ -261,7 +259,7 @@ export class Positions {
     this.#all.delete(held)
   }
 
-  /** What one account holds, by mint. */
+  /** Positions of one account, by mint. */
   of(account: string): ReadonlyMap<string, Position> {
     return this.#byMint.of(account)
   }

@@ -12,7 +12,7 @@ import { fillView, HeldView, orderView, type TokenView } from './views.ts'
 
 const FILLS_SHOWN = 100
 
-/** What a strategy may look at. */
+/** The read-only part of the handle that a strategy receives. */
 export class BotReadings {
   readonly #state: EngineState
   readonly #results: Results
@@ -38,8 +38,8 @@ export class BotReadings {
     return this.isMint(mint) ? this.#host.viewOf(this.#state.mints.intern(mint)) : undefined
   }
 
-  /** Not only what was seen: that hangs on how far a process has read ahead. What is known was proved when it became
-   *  known. */
+  /** Whether `mint` is a base58 public key. A known mint was checked before. Unseen mints are valid, too: which mints
+   *  have been seen depends on how far a process has read ahead. */
   protected isMint(mint: string): boolean {
     return this.#state.mints.find(mint) !== undefined || isPublicKey(mint)
   }
@@ -99,8 +99,8 @@ export function mintOf(token: Token | string): string {
   return typeof token === 'string' ? token : token.mint
 }
 
-/** What `sol` would buy at `price` (SOL a token), own impact in; undefined without a price, or for what is no
- *  amount. */
+/** Estimates a buy of `sol` at `price` (SOL a token), including its own price impact. Returns undefined without a
+ *  price, or if `sol` is not positive and finite. */
 export function quoteBuy(sol: number, price: number | undefined): Quote | undefined {
   if (price === undefined || !isAmount(sol)) return undefined
   const tokens = tokensFor(sol, reservesAt(price))
@@ -115,7 +115,7 @@ export function quoteBuy(sol: number, price: number | undefined): Quote | undefi
   }
 }
 
-/** What selling `tokens` whole tokens at `price` would bring. */
+/** Estimates a sale of `tokens` whole tokens at `price` (SOL a token). */
 export function quoteSell(tokens: number, price: number | undefined): Quote | undefined {
   if (price === undefined || !isAmount(tokens)) return undefined
   const sol = solFor(tokens, reservesAt(price))

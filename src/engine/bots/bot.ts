@@ -24,15 +24,15 @@ import type { BotContext, BotHost } from './bot-context.ts'
 import { BotReadings, mintOf } from './bot-readings.ts'
 import { ConditionalFactory } from './conditional-factory.ts'
 
-/** Mints that a bot may watch at a time. */
+/** Maximum number of mints that a bot watches. */
 const MOST_WATCHED = 5_000
-/** A refusal with the same code as the last of its token is not said again within this time. */
+/** A refusal with the same code as the previous one of its token is not recorded again within this time. */
 export const SAME_REFUSAL_MS = 1000
 const LONGEST_MINT = 64
-const WARMING = { ok: false, code: 'WARMING', reason: 'the bot is being shown the past' } as const
+const WARMING = { ok: false, code: 'WARMING', reason: 'the strategy is warming up; orders are ignored' } as const
 
-/** What a strategy gets as `bot`: everything it may ask for, answered at once. What could be a market's doing is
- *  refused with its reason; what can only be a mistake in the strategy throws, and so ends its entries. */
+/** The handle that a strategy receives as `bot`. A request that the market may cause to fail is refused with a reason;
+ *  a request that only a bug in the strategy can cause throws, which ends the bot's entries. */
 export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #state: EngineState
   readonly #context: BotContext
@@ -40,9 +40,9 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   readonly #random: Random
   readonly #conditionalFactory: ConditionalFactory
   readonly #allowance = new Allowance()
-  /** Refusals that an alarm has told of. */
-  readonly #told = new Set<ErrorCode>()
-  /** Timers that its `start` asked for. */
+  /** Codes of refusals that have raised an alarm. */
+  readonly #alarmed = new Set<ErrorCode>()
+  /** Timers set by the strategy's `start`. */
   readonly #declared = new Set<string>()
 
   constructor(context: BotContext, host: BotHost) {
@@ -101,9 +101,10 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   cancel(orderId: string): boolean {
-    this.#ask()
+    this.#charge()
     const { orders, positions } = this.#state.book
-    if (!this.#state.warming && this.#whole(() => this.#context.conditionals.cancel(this.#host, orderId))) return true
+    if (!this.#state.warming && this.#guardBooks(() => this.#context.conditionals.cancel(this.#host, orderId)))
+      return true
     const open = orders.get(orderId)
     if (this.#state.warming || open === undefined || open.order.bot !== this.name || open.state !== 'accepted')
       return false
@@ -116,17 +117,17 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   setExits(token: Token | string, exits: ExitRules): Answer {
-    this.#ask(COST.setExits)
+    this.#charge(COST.setExits)
     const mint = mintOf(token)
     if (this.#state.warming) return WARMING
     const rules = readExits(exits)
     if (typeof rules === 'string') return this.#refuse(mint, 'REQUEST_INVALID', rules)
     if (
       this.position(mint) !== undefined &&
-      this.#whole(() => this.#context.exits.change(this.#host.settings, mint, rules))
+      this.#guardBooks(() => this.#context.exits.change(this.#host.settings, mint, rules))
     )
       return { ok: true }
-    return this.#refuse(mint, 'NO_POSITION', `${this.name} holds nothing of it`)
+    return this.#refuse(mint, 'NO_POSITION', `${this.name} holds no tokens of this mint`)
   }
 
   every(name: string, seconds: number): Answer {
@@ -138,16 +139,16 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   clear(name: string): void {
-    this.#ask()
+    this.#charge()
     if (!this.#state.warming) this.#state.timers.clear(this.name, name)
   }
 
   watch(mint: string): boolean {
-    this.#askToWatch()
+    this.#chargeWatch()
     if (!isPublicKey(mint)) return false
     if (this.#host.keys.has(mint)) return true
     if (this.#host.keys.size >= MOST_WATCHED) {
-      this.#alarmOnce('WATCHES_FULL', `${mint} is not watched: the bot watches ${MOST_WATCHED} mints already`)
+      this.#alarmOnce('WATCHES_FULL', `${mint} is not watched: the bot already watches ${MOST_WATCHED} mints`)
       return false
     }
     this.#host.keys.add(mint)
@@ -157,7 +158,7 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   }
 
   unwatch(mint: string): void {
-    this.#askToWatch()
+    this.#chargeWatch()
     if (!isPublicKey(mint) || !this.#host.keys.delete(mint)) return
     this.#state.wants.drop(mint)
     this.#host.watchToken(this.#state.mints.intern(mint), false)
@@ -166,24 +167,25 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
   note(mint: string, why: string): void {
     const about = readText(mint, LONGEST_MINT)
     const reason = readText(why)
-    this.#ask(1 + (reason?.length ?? 0) / CHARACTERS_A_REQUEST)
-    if (about === undefined || reason === undefined) throw new TypeError('bot.note takes a mint and a text')
+    this.#charge(1 + (reason?.length ?? 0) / CHARACTERS_A_REQUEST)
+    if (about === undefined || reason === undefined)
+      throw new TypeError('bot.note requires a mint and a reason, both strings')
     this.#state.emit({ kind: 'note', bot: this.name, mint: about, code: '', reason })
   }
 
-  /** A timer of its strategy fires. False: it has fired too often for that. */
+  /** Charges the firing of a timer. Returns false if the timers of the bot fire too often. */
   mayFire(): boolean {
     return this.#allowance.takeIfLeft(this.#state.now, COST.firing)
   }
 
-  /** Ends the timers that an earlier `start` of the strategy set and this one did not. */
-  endUndeclared(): void {
+  /** Clears the timers that an earlier `start` of the strategy set and this one did not. */
+  clearUndeclared(): void {
     this.#state.timers.clearAll(this.name, ({ name, declared }) => declared === true && !this.#declared.has(name))
   }
 
-  /** A strategy sets its timers in `start`; after a restart the one that runs goes on. */
+  /** Timers that `start` sets again after a restart keep running. */
   #setTimer(name: string, seconds: number, repeats: boolean): Answer {
-    this.#ask()
+    this.#charge()
     const ms = readTimer(name, seconds)
     const { timers, warming, now } = this.#state
     if (warming) return WARMING
@@ -204,20 +206,20 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: true }
   }
 
-  /** A strategy that does not look at the answer goes on without what it asked for, so a person is told; once, since it
-   *  may ask again with every row. */
+  /** Raises an alarm, because a strategy that ignores the result continues without the timer or the subscription. Once
+   *  for each code: the strategy may ask again on every row. */
   #alarmOnce(code: ErrorCode, reason: string): void {
-    if (this.#told.has(code)) return
-    this.#told.add(code)
-    this.#state.emit({ kind: 'alarm', bot: this.name, code, reason: `${reason}; more refusals are not told` })
+    if (this.#alarmed.has(code)) return
+    this.#alarmed.add(code)
+    this.#state.emit({ kind: 'alarm', bot: this.name, code, reason: `${reason}; further refusals raise no alarm` })
   }
 
   #place(token: Token | string, place: (mint: string) => Placed, cost = 1): Placed {
-    this.#ask(cost)
+    this.#charge(cost)
     if (this.#state.warming || this.#host.starting) return WARMING
     const mint = mintOf(token)
-    if (!this.isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'not a base58 key of 32 bytes')
-    const placed = this.#whole(() => place(mint))
+    if (!this.isMint(mint)) return this.#refuse(mint, 'MINT_INVALID', 'the mint is not a base58 public key of 32 bytes')
+    const placed = this.#guardBooks(() => place(mint))
     if (!placed.ok) return this.#refuse(mint, placed.code, placed.reason)
     this.#host.refresh(mint)
     return placed
@@ -234,8 +236,8 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     return { ok: false, code, reason }
   }
 
-  /** A stack that ends in the middle of an order leaves half of it in the books: no engine goes on with that. */
-  #whole<T>(run: () => T): T {
+  /** Marks the books as inconsistent if the stack overflows within a request: the engine cannot continue after that. */
+  #guardBooks<T>(run: () => T): T {
     try {
       return run()
     } catch (error) {
@@ -244,57 +246,54 @@ export class BotHandle extends BotReadings implements Bot<unknown> {
     }
   }
 
-  #ask(cost = 1): void {
+  #charge(cost = 1): void {
     this.#assertHandling()
     if (!this.#state.warming) this.#allowance.take(this.#state.now, cost)
   }
 
-  #askToWatch(): void {
-    this.#ask(1 + this.#host.keys.size / MINTS_A_REQUEST)
+  #chargeWatch(): void {
+    this.#charge(1 + this.#host.keys.size / MINTS_A_REQUEST)
   }
 
-  /** What is asked for later, from a promise or a timer of the strategy's own, has no place in the stream: it could not
-   *  be repeated. */
+  /** Throws outside of a handler, for example in a promise: such a request has no place in the stream and could not be
+   *  replayed. */
   #assertHandling(): void {
     if (this.#state.activity.running !== this.#context.index)
-      throw new Error(`${this.name} uses its bot outside of a handler; a handler ends before it returns`)
+      throw new Error(`${this.name} uses its bot outside of a handler; handlers are synchronous`)
   }
 }
 
 const AT_ONCE = 10000
 const PER_SECOND = 500
 
-/** What counts as more than one request, by what it writes to the journal and takes from the other bots. */
+/** Cost of requests that write more to the journal, or delay other bots more, than one request. */
 export const COST = {
-  /** A timer that fires: a row of the journal, and a handler that runs. */
+  /** A row in the journal, and a run of a handler. */
   firing: 5,
-  /** A position with its exits is written whole. */
+  /** The position is written with all its exits. */
   setExits: 5,
-  /** A conditional order is written whole. */
+  /** The conditional order is written as a whole. */
   conditional: 4,
 } as const
 
-/** So many characters of a state or a note count as one request more. */
+/** Characters of a state or a note that cost as much as one request. */
 const CHARACTERS_A_REQUEST = 100
-/** So many mints that a bot watches make the next `watch` count as one request more: the list goes to the feed
- *  whole. */
+/** Watched mints that raise the cost of the next `watch` by one request: the feed receives the whole list. */
 const MINTS_A_REQUEST = 100
 
-/** How much a bot may ask for: each request crosses into the journal and may cost every other bot time. 10,000 at once,
- *  and 500 a second on end. By the engine's time, so that a replay agrees. */
+/** Rate limit of a bot's requests, because each is written to the journal and may delay other bots: 10,000 at once, and
+ *  500 a second continuously. Uses the engine's time, so a replay agrees. */
 export class Allowance {
   #left = AT_ONCE
   #at: Millis = 0
 
-  /** Throws RangeError where there is none left. */
+  /** Throws RangeError if the limit is exceeded. */
   take(now: Millis, cost = 1): void {
     if (!this.takeIfLeft(now, cost))
-      throw new RangeError(
-        `a bot may ask for ${AT_ONCE} things at once and ${PER_SECOND} a second; this one asks for more`,
-      )
+      throw new RangeError(`the bot exceeds its limit of ${AT_ONCE} requests at once and ${PER_SECOND} a second`)
   }
 
-  /** False, and nothing is taken, where there is not enough left. */
+  /** Returns false, and takes nothing, if the limit is exceeded. */
   takeIfLeft(now: Millis, cost: number): boolean {
     if (now > this.#at) {
       this.#left = Math.min(AT_ONCE, this.#left + ((now - this.#at) * PER_SECOND) / 1000)

@@ -24,15 +24,15 @@ export class Bots {
     return this.#runners.find(({ name }) => name === bot)
   }
 
-  /** Exits are fixed when a position opens, so they hold for a bot that is not configured any more: another one of its
-   *  wallet sells. */
+  /** Settings for selling a position. Exits are fixed when a position opens, so they also apply to a bot that is no
+   *  longer configured; another bot of its wallet then sells. Throws SluiceError without such a bot. */
   sellerOf({ bot, account }: Position): BotSettings {
     const runner = this.of(bot) ?? this.#runners.find(({ settings }) => settings.account.id === account)
-    if (runner === undefined) throw new SluiceError(`${account} belongs to no bot of this start`)
+    if (runner === undefined) throw new SluiceError(`account ${account} does not belong to any configured bot`)
     return runner.settings
   }
 
-  /** Strategies begin, or it is said, once, which of them may not. */
+  /** Starts the strategies, except those that were stopped before. */
   start(stopped: StartInput['stopped'], wants: Wants, router: SubscriptionRouter): void {
     for (const runner of this.#runners) {
       for (const key of runner.keys) {
@@ -45,7 +45,7 @@ export class Bots {
     }
   }
 
-  /** Tells those that one of its keys is of. */
+  /** Notifies the bots that are subscribed to one of the keys. */
   missed({ from, to, keys }: Extract<Input, { kind: 'gap' }>): void {
     const gap = Object.freeze({ from, to, keys: Object.freeze([...keys]) })
     for (const runner of this.#runners)
@@ -53,7 +53,7 @@ export class Bots {
   }
 }
 
-/** Does nothing: of a bot that only closes what it holds, or whose own there is not. */
+/** Takes the place of a strategy that is not available, or must not run. */
 export const NO_STRATEGY = {
   name: '',
   about: '',
@@ -62,18 +62,18 @@ export const NO_STRATEGY = {
   start: () => ({}),
 } as unknown as Strategy
 
-/** What a bot of this start runs. */
+/** The strategy that a bot runs. Throws SluiceError if it is missing. */
 export function strategyOf(
   settings: BotSettings,
   start: StartInput,
   strategies: ReadonlyMap<string, Strategy>,
 ): Strategy {
   const strategy = stopOf(start.stopped, settings) === undefined ? strategies.get(settings.strategy) : NO_STRATEGY
-  if (strategy === undefined) throw new SluiceError(`no strategy ${settings.strategy}`)
+  if (strategy === undefined) throw new SluiceError(`strategy ${settings.strategy} was not loaded`)
   return strategy
 }
 
-/** What the journal holds of a bot. */
+/** The recorded state of a bot; undefined for a new bot. */
 export function moneyIn({ money }: StartInput, { name, account }: BotSettings): BotMoney | undefined {
   return money.bots.find((one) => one.bot === name && one.account === account.id)
 }

@@ -11,7 +11,7 @@ import type { Client, Sale } from '../order-factory.ts'
 import type { BracketOptions, DcaOptions, LimitBuyOptions, LimitSellOptions, Placed } from '../strategy.ts'
 import type { BotContext } from './bot-context.ts'
 
-/** Where one bot asks for conditional orders: what is no request is refused at once, as the factory does. */
+/** Turns requests into conditional orders, or refuses them with a reason. */
 export class ConditionalFactory {
   readonly #context: BotContext
   readonly #client: Client
@@ -25,7 +25,7 @@ export class ConditionalFactory {
     return this.#wait(mint, readLimitBuy(options, this.#client.settings, this.#context.state.plan))
   }
 
-  /** `kind`: above for a limit, below for a stop. */
+  /** `kind`: `above` for a limit, `below` for a stop. */
   sell(mint: string, options: LimitSellOptions, kind: 'above' | 'below'): Placed {
     const sale = this.#context.factory.readSale(this.#client, mint, options)
     return this.#wait(mint, 'code' in sale ? sale : (tooSmall(sale) ?? readPriceSell(options, kind)))
@@ -48,10 +48,10 @@ export class ConditionalFactory {
   }
 }
 
-/** A part that would count as sold before it is. */
+/** Refuses a part so small that rounding would count it as sold already. */
 function tooSmall({ position, request: { size } }: Sale): Veto | undefined {
   if (size.kind !== 'percent' && size.kind !== 'tokens') return undefined
   const percent = size.kind === 'percent' ? size.percent : (Number(size.tokens) / Number(position.tokens)) * 100
   if (percent > LEAST_PART_PERCENT) return undefined
-  return { code: 'REQUEST_INVALID', reason: `it has to sell more than ${LEAST_PART_PERCENT} % of what is held` }
+  return { code: 'REQUEST_INVALID', reason: `the sale must be more than ${LEAST_PART_PERCENT} % of the position` }
 }

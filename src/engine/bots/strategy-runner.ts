@@ -16,13 +16,12 @@ import type { Subscriber, SubscriptionRouter } from './subscription-router.ts'
 import { readThrown } from './thrown.ts'
 import { HeldView, TokenView } from './views.ts'
 
-/** One bot in the engine: its strategy, and the tokens as it sees them. */
+/** Runs the strategy of one bot, and keeps the tokens as that bot sees them. */
 export class StrategyRunner implements BotHost, Subscriber {
   readonly settings: BotSettings
   readonly money: BotMoney
   readonly scope: BotScope
   readonly wallet: LimitScope
-  /** Keys of its own, which decide what reaches it. */
   readonly keys: Set<string>
   handlers: Handlers<unknown> = {}
   starting = false
@@ -30,9 +29,9 @@ export class StrategyRunner implements BotHost, Subscriber {
   readonly #strategy: Strategy
   readonly #index: number
   readonly #router: SubscriptionRouter
-  /** Tokens as it sees them: those shown since the day began. */
+  /** Views of the tokens seen since the day began. */
   readonly #tokens: ByToken<TokenView> = []
-  /** And those shown on the day before. */
+  /** Views of the tokens seen on the previous day. */
   #yesterday: ByToken<TokenView> = []
   readonly #bot: BotHandle
   readonly #firings = new FiringRate()
@@ -57,26 +56,24 @@ export class StrategyRunner implements BotHost, Subscriber {
     this.guard(() => {
       const handlers: unknown = this.#strategy.start(plainJson(this.settings.params, 'params'), this.#bot)
       if (typeof handlers !== 'object' || handlers === null || 'then' in handlers)
-        throw new TypeError('start has to return its handlers, at once')
+        throw new TypeError('start must return an object of handlers, synchronously')
       this.handlers = handlers
     })
     this.starting = false
-    this.#bot.endUndeclared()
+    this.#bot.clearUndeclared()
   }
 
-  /** In place of `start`: its strategy could not be let go on. */
+  /** Replaces `start` for a strategy that was stopped in an earlier engine. */
   stop({ reason, told }: StoppedBot): void {
     this.money.status = 'exits-only'
     this.#state.timers.clearAll(this.name)
     if (!told) this.#emitEnd({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STOPPED', reason })
   }
 
-  /** Whether its strategy keeps something of tokens. */
   get keepsState(): boolean {
     return this.#strategy.token !== undefined
   }
 
-  /** Whether it keeps something of a token: by looking there, so that it is at hand for `row`. */
   knows(token: number): boolean {
     return typeof this.#tokens[token]?.state === 'object'
   }
@@ -96,29 +93,29 @@ export class StrategyRunner implements BotHost, Subscriber {
             : handlers.onPriceUpdate?.(event as PriceUpdate, view)
       if (returned !== undefined) refusePromise(returned)
     } catch (error) {
-      this.#broke(error)
+      this.#threw(error)
     }
     activity.leave(before)
   }
 
-  /** One of its strategy's timers fired. */
+  /** Runs `onTimer`, or ends the strategy if its timers fire too often. */
   timer(name: string): void {
     const { now } = this.#state
     this.#firings.add(now)
     if (this.#bot.mayFire()) this.guard(() => this.handlers.onTimer?.(name))
     else {
-      const reason = `its timers fired ${this.#firings.text(now)}, which is more often than a bot may have; they are ended`
+      const reason = `its timers fired ${this.#firings.text(now)}, more often than allowed; they were cleared`
       this.#end({ kind: 'alarm', bot: this.name, code: 'STRATEGY_STORM', reason })
     }
   }
 
-  /** What became of one of its orders. */
-  hear(order: OrderView): void {
+  /** Notifies the strategy of an order. */
+  notify(order: OrderView): void {
     const view = this.viewOf(this.#state.mints.intern(order.mint))
     this.guard(() => this.handlers.onOrder?.(order, view))
   }
 
-  /** Runs a handler; a strategy that throws goes to exits only, the others go on. */
+  /** Runs a handler. If the strategy throws, its bot only closes positions from then on; other bots continue. */
   guard(run: () => unknown): void {
     const { activity } = this.#state
     const before = activity.enter(this.#index)
@@ -126,7 +123,7 @@ export class StrategyRunner implements BotHost, Subscriber {
       const returned = run()
       if (returned !== undefined) refusePromise(returned)
     } catch (error) {
-      this.#broke(error)
+      this.#threw(error)
     }
     activity.leave(before)
   }
@@ -137,8 +134,8 @@ export class StrategyRunner implements BotHost, Subscriber {
     this.#heldAlarm = undefined
   }
 
-  /** A day begins: what was not shown on the one that ended, and is not held, is freed. A market never runs out of
-   *  tokens. */
+  /** Begins a new day: frees views of tokens that were not seen on the previous day and are not held. The number of
+   *  tokens is unbounded. */
   forgetTokens(): void {
     const before = this.#yesterday
     this.#yesterday = this.#tokens.slice()
@@ -169,7 +166,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     return this.refresh(view.mint)
   }
 
-  /** After its position in a mint began or ended. */
+  /** Updates the position of a token's view. */
   refresh(mint: string): TokenView {
     const view = this.viewOf(this.#state.mints.intern(mint))
     const position = this.#state.book.positions.get({ account: this.settings.account.id, mint })
@@ -190,9 +187,9 @@ export class StrategyRunner implements BotHost, Subscriber {
     return this.settings.name
   }
 
-  /** What it looked at and nobody can read, because the tape is damaged, is not its fault: that ends all, as other
-   *  damage does. */
-  #broke(error: unknown): void {
+  /** Ends the strategy. A SluiceError comes from Sluice (for example a corrupt tape), not from the strategy, so it ends
+   *  the process. */
+  #threw(error: unknown): void {
     if (error instanceof SluiceError) throw error
     const { reason, stack } = readThrown(error)
     const thrownAt = this.#state.thrownAt?.(stack)
@@ -200,7 +197,7 @@ export class StrategyRunner implements BotHost, Subscriber {
     this.#end(thrownAt === undefined ? alarm : { ...alarm, thrownAt })
   }
 
-  /** From now on it only closes what it holds. */
+  /** Ends the strategy: its bot only closes positions from now on. */
   #end(alarm: Alarm): void {
     this.handlers = {}
     this.money.status = 'exits-only'
@@ -215,11 +212,12 @@ export class StrategyRunner implements BotHost, Subscriber {
   }
 }
 
-/** What comes later has no place in the stream; what fails later would end the process. */
+/** A handler may not return a promise: its continuation would have no place in the stream, and its rejection would end
+ *  the process. */
 function refusePromise(returned: unknown): void {
   if (typeof returned !== 'object' || returned === null || !('then' in returned)) return
   const { then } = returned
   if (typeof then !== 'function') return
   then.call(returned, undefined, () => {})
-  throw new TypeError('a handler returned a promise: handlers are synchronous, and nothing waits for it')
+  throw new TypeError('a handler returned a promise; handlers are synchronous')
 }

@@ -21,8 +21,8 @@ export class SubscriptionRouter {
   /** Subscribers of single tokens. */
   readonly #watchers: ByToken<Subscriber[]> = []
   #keepsState = false
-  /** How many subscribers had state for the rows of the last `lookAhead`. Its only purpose is to be written: the reads
-   *  of a value that is not used would be optimized away. */
+  /** Number of subscribers with state for the rows of the last `lookAhead`. Only written: the optimizer would remove
+   *  reads whose result is unused. */
   known = 0
 
   constructor(mints: Mints) {
@@ -40,8 +40,8 @@ export class SubscriptionRouter {
     else this.watch(subscriber, this.#mints.intern(key), true)
   }
 
-  /** Prefetches the state that bots keep for the tokens of the next rows. Read row by row, each would cost a cache miss;
-   *  read together, the misses overlap. Returns the row at which to look ahead again. */
+  /** Prefetches the state that bots keep for the tokens of the next rows. Each read may miss the cache; when read
+   *  together, the misses overlap. Returns the row at which to look ahead again. */
   lookAhead({ kind, token }: Block, from: number, to: number): number {
     if (!this.#keepsState) return to
     const end = from + ROWS_AHEAD < to ? from + ROWS_AHEAD : to

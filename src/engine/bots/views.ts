@@ -7,19 +7,19 @@ import { copyExits, type ExitRules } from '../exits/exit-rules.ts'
 import type { Fill, Order, OrderState } from '../order.ts'
 import type { FillView, OrderView, PositionView, Token } from '../strategy.ts'
 
-/** A token as one bot sees it. A sweep has many of them and the processor waits for each, so that it is small and
- *  begins with what is looked at for every row. */
+/** A token as one bot sees it. A sweep has many of them and each access may miss the cache, so the object is small and
+ *  begins with the fields that every row reads. */
 export class TokenView implements Token<unknown> {
   readonly #engine: EngineState
-  /** -1 once nobody but the strategy keeps this: the number may become another token's. */
+  /** -1 after `forget`: the number may then belong to another token. */
   #token: number
   state: unknown
-  /** This bot's position in it. */
+  /** The bot's position in this token. */
   held: HeldView | undefined
   readonly mint: string
-  /** When the bot was first shown it. */
+  /** Time at which the bot first saw the token. */
   readonly seenAt: Millis
-  /** The last refusal said, so that a strategy which asks again for every print does not fill the journal. */
+  /** Last refusal recorded, so that a strategy that asks again on every print does not fill the journal. */
   refused: { readonly code: ErrorCode; readonly at: Millis } | undefined
 
   constructor(engine: EngineState, token: number, state: unknown) {
@@ -30,7 +30,7 @@ export class TokenView implements Token<unknown> {
     this.seenAt = engine.now
   }
 
-  /** It is forgotten. */
+  /** Detaches the view from its token number. */
   forget(): void {
     this.#token = -1
   }
@@ -45,7 +45,7 @@ export class TokenView implements Token<unknown> {
   }
 }
 
-/** A position in SOL and whole tokens; reads through, so it may be kept. */
+/** A position in SOL and whole tokens. Reads through to the position, so a strategy may keep it. */
 export class HeldView implements PositionView {
   readonly #position: Position
   readonly #state: EngineState

@@ -23,7 +23,7 @@ const HELD_BACK_MS = 5_000
 interface ConditionalOwner extends Client {
   /** Called when a position of the bot opens. */
   refresh(mint: string): unknown
-  hear(order: OrderView): void
+  notify(order: OrderView): void
 }
 
 /** Finds the bot that placed a conditional order; undefined for a bot that is not configured now. */
@@ -252,7 +252,7 @@ export class Conditionals {
   }
 
   #report(order: ConditionalOrder): void {
-    this.#ownerOf(order)?.hear(conditionalView(order))
+    this.#ownerOf(order)?.notify(conditionalView(order))
   }
 
   /** Returns false if it had ended before. */

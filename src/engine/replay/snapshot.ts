@@ -7,48 +7,51 @@ import type { FeedStatus } from '../messages.ts'
 import type { Bot, Handlers, Strategy, Token } from '../strategy.ts'
 import type { Entry } from './verify.ts'
 
-/** What a bot knew of a token at a moment. */
-export interface BotGlimpse {
-  /** Rows of the token that its strategy was shown in this segment, the warm-up's among them. */
+/** A bot's view of one token at a certain time. */
+export interface BotSnapshot {
+  /** Rows of the token that the strategy saw in this segment, including the warm-up. */
   readonly shown: number
-  /** What its strategy is shown: `trades`, `newTokens`, `priceUpdates`, mints. */
+  /** Subscription keys of the strategy. */
   readonly keys: readonly string[]
-  /** What the strategy kept for the token; undefined where it keeps nothing. */
+  /** The strategy's state for the token; undefined if it has none. */
   readonly state: unknown
   readonly wallet: ReturnType<Bot['wallet']>
   readonly budget: ReturnType<Bot['budget']>
 }
 
-/** What the engine knew of a token at a moment. */
+/** The engine's view of one token at a certain time. */
 export interface Snapshot {
   readonly feed: FeedStatus
   /** The robust price. */
   readonly price: number | undefined
-  /** Of the token's last row: how much older than usual it was, ms. */
+  /** Age of the token's last row above the usual delay, ms. */
   readonly eventAgeMs: number | undefined
-  /** By their names. */
-  readonly bots: ReadonlyMap<string, BotGlimpse>
+  /** By name of the bot. */
+  readonly bots: ReadonlyMap<string, BotSnapshot>
 }
 
-/** Repeats a recorded segment up to a time and looks at one token: what is decided on the way was decided then already,
- *  and is dropped. `strategies` have to be those that it was recorded with; or silent ones, and then what bots kept is
- *  not known. */
-export function glimpseAt(
+/** Replays a recorded segment up to `time` and inspects one token; decisions are discarded. `strategies` must be those
+ *  of the recording. With silent ones, the state that bots kept is unknown. */
+export function snapshotAt(
   entries: Iterable<Entry>,
   mints: Mints,
   strategies: ReadonlyMap<string, Strategy>,
   mint: string,
   time: Millis,
 ): Snapshot {
-  const witnesses = new Map<string, Witness>()
-  const watched = [...strategies].map(([name, strategy]) => [name, watchedStrategy(strategy, mint, witnesses)] as const)
-  const repeated = new Repeated(new Engine(mints, new Map(watched)), mints, mint)
-  for (const entry of entries) if (!repeated.take(entry, time)) break
-  const views = [...witnesses].map(([name, witness]) => [name, witness.bot.token(mint), witness] as const)
+  const observations = new Map<string, Observation>()
+  const watched = [...strategies].map(
+    ([name, strategy]) => [name, watchedStrategy(strategy, mint, observations)] as const,
+  )
+  const replay = new SegmentReplay(new Engine(mints, new Map(watched)), mints, mint)
+  for (const entry of entries) if (!replay.take(entry, time)) break
+  const views = [...observations].map(
+    ([name, observation]) => [name, observation.bot.token(mint), observation] as const,
+  )
   return {
-    feed: repeated.feed,
+    feed: replay.feed,
     price: views[0]?.[1]?.price,
-    eventAgeMs: repeated.eventAgeMs,
+    eventAgeMs: replay.eventAgeMs,
     bots: new Map(
       views.map(([name, token, { bot, shown, keys }]) => {
         const known = { shown: shown(), keys, state: token?.state }
@@ -58,14 +61,14 @@ export function glimpseAt(
   }
 }
 
-/** A strategy that asks for nothing, in the place of one that is not there any more. */
+/** A strategy without requests, in place of one that no longer exists. */
 export function silentStrategy(name: string): Strategy {
   const params = { parse: (value: unknown) => value } as Strategy['params']
   return { name, about: '', params, keys: [], start: () => ({}) }
 }
 
-/** The engine of a segment, up to a time. */
-class Repeated {
+/** Replays a segment up to a time. */
+class SegmentReplay {
   feed: FeedStatus = 'down'
   eventAgeMs: number | undefined
   readonly #engine: Engine
@@ -79,7 +82,7 @@ class Repeated {
     this.#mint = mint
   }
 
-  /** False where the time is reached. */
+  /** Returns false when the time is reached. */
   take(entry: Entry, time: Millis): boolean {
     switch (entry.kind) {
       case 'warm':
@@ -112,7 +115,7 @@ class Repeated {
     return end === to
   }
 
-  /** As the engine learns how old rows usually are. */
+  /** Learns the usual delay of rows as the engine does. */
   #see(block: Block, row: number): void {
     const lagMs = (block.time[row] as number) - (block.stamp[row] as number)
     if (lagMs < this.#age.usualMs) this.#age.learn(lagMs)
@@ -120,20 +123,20 @@ class Repeated {
   }
 }
 
-interface Witness {
+interface Observation {
   readonly bot: Bot
   readonly keys: readonly string[]
-  /** Rows of the token so far. */
+  /** Number of rows of the token so far. */
   readonly shown: () => number
 }
 
-/** The same strategy, and who it runs for. */
-function watchedStrategy(strategy: Strategy, mint: string, witnesses: Map<string, Witness>): Strategy {
+/** The same strategy; also records which bot runs it and counts the rows of the token. */
+function watchedStrategy(strategy: Strategy, mint: string, observations: Map<string, Observation>): Strategy {
   return {
     ...strategy,
     start: (params, bot) => {
       let shown = 0
-      witnesses.set(bot.name, { bot, keys: strategy.keys, shown: () => shown })
+      observations.set(bot.name, { bot, keys: strategy.keys, shown: () => shown })
       const handlers: unknown = strategy.start(params, bot)
       if (typeof handlers !== 'object' || handlers === null || 'then' in handlers) return handlers as Handlers<unknown>
       return watchedHandlers(handlers, (token) => {

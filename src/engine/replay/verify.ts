@@ -7,17 +7,17 @@ import { Engine } from '../engine.ts'
 import type { Input, Output } from '../messages.ts'
 import type { Strategy } from '../strategy.ts'
 
-/** One thing of a recorded segment, in the order of seq; outputs stand behind what they answer. */
+/** An entry of a recorded segment. Entries are ordered by seq; outputs follow the entry that caused them. */
 export type Entry =
   | { readonly kind: 'warm'; readonly block: Block; readonly from: number; readonly to: number }
   | { readonly kind: 'rows'; readonly block: Block; readonly from: number; readonly to: number; readonly firstSeq: Seq }
   | { readonly kind: 'input'; readonly seq: Seq; readonly time: Millis; readonly input: Input }
   | { readonly kind: 'output'; readonly seq: Seq; readonly output: Output }
 
-/** Where a repeated segment first decides something else. `expected` and `got` are JSON; '' where there was nothing. */
+/** First difference between a replay and its recording. `expected` and `got` are JSON; '' if missing. */
 export interface Divergence {
   readonly seq: Seq
-  /** Path of the first field that differs, '' when the one is missing or of another kind. */
+  /** Path of the first field that differs; '' if one output is missing or has another kind. */
   readonly field: string
   readonly expected: string
   readonly got: string
@@ -29,7 +29,7 @@ export interface Verification {
   readonly divergence: Divergence | null
 }
 
-/** Repeats a recorded segment: the same rows and inputs to a fresh engine, reports included, must give the same
+/** Replays a recorded segment: the same rows and inputs, reports included, given to a new engine must cause the same
  *  outputs, byte for byte. */
 export function verifySegment(
   entries: Iterable<Entry>,
@@ -94,8 +94,8 @@ function firstDifference(expected: unknown, got: unknown, path = ''): string {
   return path
 }
 
-/** One decision of a run as its journal tells it, whatever was numbered how in it: an order, a refusal, a cancellation,
- *  an alarm, or a note. */
+/** A decision read from a run's journal, without numbers that differ between runs: an order, a refusal, a cancellation,
+ *  an alarm or a note. */
 export interface Decision {
   readonly time: Millis
   readonly kind: string

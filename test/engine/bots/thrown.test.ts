@@ -11,13 +11,13 @@ describe('what a strategy threw', () => {
     ['text', 'gone', 'gone'],
     ['undefined', undefined, 'undefined'],
     ['an object', { a: 1 }, '[object Object]'],
-    ['an object without a prototype', Object.create(null), 'it threw something that cannot be shown'],
-    ['an object that refuses to be text', { toString: refuse }, 'it threw something that cannot be shown'],
-    ['an error with a message that throws', hiding('message'), 'it threw something that cannot be shown'],
+    ['an object without a prototype', Object.create(null), 'the strategy threw a value that cannot be printed'],
+    ['an object that refuses to be text', { toString: refuse }, 'the strategy threw a value that cannot be printed'],
+    ['an error with a message that throws', hiding('message'), 'the strategy threw a value that cannot be printed'],
     [
       'a proxy that throws at every look',
       new Proxy({}, { get: refuse, has: refuse, getPrototypeOf: refuse }),
-      'it threw something that cannot be shown',
+      'the strategy threw a value that cannot be printed',
     ],
   ])('%s has no stack', (_what, thrown, reason) => {
     expect(readThrown(thrown)).toMatchObject({ reason, stack: expect.not.stringContaining('/') })
